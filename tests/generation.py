@@ -1,9 +1,9 @@
 """Modules as a model might write them, and how they lie in its answers."""
 
 from pulsus.config.settings import GeneratorConfig
-from pulsus.core.compose.guardrails.all_rules import Rules
+from pulsus.core.compose.guardrails.all_rules import GuardrailRules
 
-RULES = Rules(frozenset(GeneratorConfig().allowed_imports))
+RULES = GuardrailRules(frozenset(GeneratorConfig().allowed_imports))
 
 SECTIONS = {
     "Args": "    text (str): What to count.",

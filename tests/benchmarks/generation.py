@@ -24,7 +24,7 @@ from pathlib import Path
 
 from pulsus.config.settings import GeneratorConfig, SandboxConfig
 from pulsus.core.compose.guardrails import all_rules
-from pulsus.core.compose.guardrails.all_rules import Rules
+from pulsus.core.compose.guardrails.all_rules import GuardrailRules
 from pulsus.core.contract.read_tool import read_tool
 from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Job
@@ -101,7 +101,9 @@ def looked_at(row, module, accepted, folder):
         "given_ok": passes(source, tool, row["given"]),
         "held_ok": passes(source, tool, row["held"]),
         "guardrails": list(
-            all_rules.reasons(source, tool, Rules(frozenset(settings.allowed_imports)))
+            all_rules.list_reasons(
+                source, tool, GuardrailRules(frozenset(settings.allowed_imports))
+            )
         ),
         "examples_kept": [dict(e.inputs) for e in tool.examples]
         == [c["inputs"] for c in row["given"]]

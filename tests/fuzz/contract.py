@@ -14,7 +14,7 @@ from pulsus.core.sandbox.interpreter import own_interpreter
 from pulsus.core.storage.promotion import api_diff
 from pulsus.core.types import BrokenTool
 from pulsus.core.validators.steps import packages
-from pulsus.core.validators.steps.static_gate import static_gate
+from pulsus.core.validators.steps.static_gate import run_static_gate
 from pulsus.routing.index import value_codec
 from tests.fuzz import harmless
 
@@ -30,13 +30,13 @@ WORDS = (
 )
 MAX_BYTES = 200_000
 _PYTHON = own_interpreter()
-_RULES = all_rules.Rules(frozenset({"json", "math", "pathlib"}))
+_RULES = all_rules.GuardrailRules(frozenset({"json", "math", "pathlib"}))
 _BEFORE = b'"""Sum.\n\nKind: read\n"""\ndef run(a: int, b: str = "x") -> dict: ...\n'
 
 
 def fuzz_one(data):
     tool = _read(data)
-    finding = static_gate(data, tool, max_bytes=MAX_BYTES, steps={})
+    finding = run_static_gate(data, tool, max_bytes=MAX_BYTES, steps={})
     assert finding.ok != bool(finding.message)
     assert harmless(finding.message)
     assert all(map(harmless, finding.warnings))
@@ -46,7 +46,7 @@ def fuzz_one(data):
     if isinstance(tool, BrokenTool):
         assert not finding.ok
         return
-    assert all(isinstance(reason, str) for reason in all_rules.reasons(data, tool, _RULES))
+    assert all(isinstance(reason, str) for reason in all_rules.list_reasons(data, tool, _RULES))
     if finding.ok:
         _passed(data, tool)
 
@@ -68,12 +68,12 @@ def _passed(data, tool):
     text = data.decode("utf-8-sig")
     assert "\0" not in text
     tree = ast.parse(text)
-    found_packages = packages.check(text, tree, _PYTHON)
+    found_packages = packages.check_packages(text, tree, _PYTHON)
     assert all(map(harmless, (*found_packages.problems, *found_packages.warnings)))
     found = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == tool.entry]
     assert found
     assert tool.doc.strip()
-    imports.third_party(tree)
+    imports.list_third_party(tree)
     pinned = caller_examples.set_examples(data, ())
     assert not any(e.has_expected for e in _examples(_read(pinned)))
     answers.extract_module(text)

@@ -11,7 +11,7 @@ from pathlib import Path
 from pulsus.core.contract import read_tool
 from pulsus.core.types import BrokenTool
 from pulsus.core.validators.effects import constant_targets
-from pulsus.core.validators.steps.static_gate import static_gate
+from pulsus.core.validators.steps.static_gate import run_static_gate
 from pulsus.routing.discovery import manifest
 
 WORDS = (
@@ -99,10 +99,10 @@ def _module(source):
         name="t",
         max_bytes=200_000,
     )
-    finding = static_gate(source, tool, max_bytes=200_000, steps={})
+    finding = run_static_gate(source, tool, max_bytes=200_000, steps={})
     assert finding.ok or finding.message
-    constant_targets.used(source)
-    list(constant_targets.could_do(source))
+    constant_targets.find_constant_targets(source)
+    list(constant_targets.find_effect_uses(source))
     assert not isinstance(tool, BrokenTool) or tool.code != "TOO_COSTLY"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pulsus.core.compose.plans import dsl
-from pulsus.core.contract.tool_table import columns
+from pulsus.core.contract.tool_table import make_columns
 from pulsus.core.memory.index_file import to_bytes
 from pulsus.core.memory.request_index import PastRequest, Segment, WordCounts
 from pulsus.core.rankers.lexical import index_builder
@@ -228,7 +228,7 @@ def _index() -> list[bytes]:
         (("a.py", "a.tool.yaml", "unknown key"),),
     )
     broken = BrokenTool(Path("/w/x.py"), "NO_ENTRY", "no run()")
-    derived = BuiltCatalogue(columns(_TOOLS), array("I", [0, 1]), (broken,), ("warning",))
+    derived = BuiltCatalogue(make_columns(_TOOLS), array("I", [0, 1]), (broken,), ("warning",))
     stored = index_format.Stored("discovery-1.values", 9, 0, ("/w",), (folder,), derived)
     return [
         *(b"s" + mark + segment for mark in (b"!", b"-")),

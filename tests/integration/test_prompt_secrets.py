@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from pulsus.core.compose.guardrails.all_rules import Rules
+from pulsus.core.compose.guardrails.all_rules import GuardrailRules
 from pulsus.core.compose.writing import caller_examples, prompt_messages, scaffold
 from pulsus.core.compose.writing.prompt_messages import PromptContext
 from pulsus.core.telemetry.redaction import Redactor
@@ -31,7 +31,7 @@ def _brief(text, given=()):
     shown = tuple(caller_examples.redact_example(each, REDACTOR) for each in given)
     return PromptContext(
         request=text,
-        rules=Rules(frozenset(("json",))),
+        rules=GuardrailRules(frozenset(("json",))),
         imports=("json",),
         examples=tuple(given),
         shown=shown,

@@ -30,7 +30,7 @@ VALUES = st.recursive(
 
 @given(TYPES)
 def test_every_type_fits_itself_and_anything(text):
-    hint = type_hints.parse(text)
+    hint = type_hints.parse_hint(text)
     assert type_hints.fits(hint, hint)
     assert type_hints.fits(hint, type_hints.ANYTHING)
     assert type_hints.fits(type_hints.ANYTHING, hint)
@@ -38,14 +38,14 @@ def test_every_type_fits_itself_and_anything(text):
 
 @given(TYPES)
 def test_an_annotation_reads_back_as_itself(text):
-    once = type_hints.annotation(type_hints.parse(text))
-    assert type_hints.annotation(type_hints.parse(once)) == once
+    once = type_hints.write_annotation(type_hints.parse_hint(text))
+    assert type_hints.write_annotation(type_hints.parse_hint(once)) == once
 
 
 @settings(max_examples=examples(300))
 @given(TYPES, TYPES, VALUES)
 def test_what_fits_is_accepted(given_type, wanted_type, value):
-    given_hint, wanted = type_hints.parse(given_type), type_hints.parse(wanted_type)
+    given_hint, wanted = type_hints.parse_hint(given_type), type_hints.parse_hint(wanted_type)
     surely = "Any" not in given_type and "None" not in given_type and "Optional" not in given_type
     if surely and type_hints.fits(given_hint, wanted) and type_hints.accepts(given_hint, value):
         assert type_hints.accepts(wanted, value)
@@ -53,5 +53,5 @@ def test_what_fits_is_accepted(given_type, wanted_type, value):
 
 @given(st.text(max_size=60))
 def test_no_text_is_too_odd_for_a_hint(text):
-    assert type_hints.fits(type_hints.parse(text), type_hints.parse(text))
-    type_hints.annotation(type_hints.parse(text))
+    assert type_hints.fits(type_hints.parse_hint(text), type_hints.parse_hint(text))
+    type_hints.write_annotation(type_hints.parse_hint(text))

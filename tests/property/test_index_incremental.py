@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pulsus.config.settings import DiscoveryConfig
-from pulsus.core.contract.tool_table import columns
+from pulsus.core.contract.tool_table import make_columns
 from pulsus.routing.index.discovery_index import DiscoveryIndex
 from pulsus.routing.tool_discovery import discover
 from tests.example_counts import examples
@@ -89,4 +89,4 @@ def test_an_incremental_index_equals_a_cold_one(rounds, settled):
             warm = discover(root, CONFIG, tmp_dirname="_tmp", cache=cache)
             cold = discover(root, CONFIG, tmp_dirname="_tmp")
             assert warm == cold
-            assert columns(warm.tools) == columns(tuple(cold.tools))
+            assert make_columns(warm.tools) == make_columns(tuple(cold.tools))

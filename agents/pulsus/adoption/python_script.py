@@ -15,7 +15,7 @@ from pulsus.adoption import cli_options, rename
 from pulsus.adoption.effects import summary as facts
 from pulsus.adoption.script import NotAdoptable, Parameter, Script
 from pulsus.core.python_source.names import last_name
-from pulsus.core.python_source.python_literals import module
+from pulsus.core.python_source.python_literals import parse_module
 
 SCRIPT = "_script"
 _ENTRIES = ("run", "main")
@@ -36,7 +36,7 @@ class _Split:
 
 def read(text: str) -> Script:
     """The script. Raises NotAdoptable."""
-    tree = ast.Module(module(text.encode("utf-8")) or [], [])
+    tree = ast.Module(parse_module(text.encode("utf-8")) or [], [])
     if not tree.body:
         raise NotAdoptable(facts.unparsed(text))
     command = _click_command(tree)

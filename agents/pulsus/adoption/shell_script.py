@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pulsus.adoption.effects.shell_walk import facts
 from pulsus.adoption.effects.summary import SECRET
 from pulsus.adoption.script import NotAdoptable, Parameter, Script, Style, identifier
-from pulsus.core.python_source.python_literals import text as quoted
+from pulsus.core.python_source.python_literals import write_text as quoted
 from pulsus.core.telemetry.sanitize import one_line
 
 MAX_BYTES = 100_000  # Linux takes at most 128 KiB in one argument of a program

@@ -8,7 +8,7 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from pulsus.core.validators.steps.checker_process import Checker, copying
+from pulsus.core.validators.steps.checker_process import Checker, raise_storage_errors
 
 _PATH = "/usr/bin:/bin"
 _SECONDS = 5.0
@@ -23,7 +23,7 @@ def wrong(script: str, shell: str) -> str:
         return ""
     # a pattern that `shopt` allows while it runs is none for a shell that runs nothing
     options = ("-O", "extglob") if name == "bash" and "extglob" in script else ()
-    with copying(), tempfile.TemporaryDirectory() as folder:
+    with raise_storage_errors(), tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "script"
         file.write_text(script, encoding="utf-8")
         checker = Checker((program, *options, "-n", file.name), Path(folder))

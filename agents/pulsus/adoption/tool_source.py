@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from pulsus.adoption.script import Parameter, Script, ordered, passing
-from pulsus.core.python_source.python_literals import docstring, text
+from pulsus.core.python_source.python_literals import write_docstring, write_text
 from pulsus.core.telemetry.sanitize import one_line
 
 DRY_RUN = Parameter("dry_run", "bool", "False", "True only says what would be run.", "flag")
@@ -41,12 +41,12 @@ def module(script: Script, name: str, origin: str) -> str:
     parameters = ordered(signature(script))
     dry = DRY_RUN in parameters
     parts = [
-        docstring(_contract(script, parameters, origin, dry=dry)),
+        write_docstring(_contract(script, parameters, origin, dry=dry)),
         _imports(script, parameters),
         f"{script.code.rstrip()}\n",
     ]
     if script.runs != "_called":
-        parts.append(_PYTHON.format(name=text(name)))
+        parts.append(_PYTHON.format(name=write_text(name)))
     parts.append(_entry(script, parameters, dry=dry))
     return "\n".join(parts)
 

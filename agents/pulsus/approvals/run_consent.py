@@ -13,7 +13,7 @@ from typing import Literal
 from pulsus.approvals.protocol import Approver
 from pulsus.core.compose.plans.module_source import read_plan
 from pulsus.core.types import Constant, JsonValue, ParamRef, PlanStep, ToolSpec
-from pulsus.core.validators.effects.effect_check import DRY_RUN, takes_dry_run
+from pulsus.core.validators.effects.effect_check import DRY_RUN, has_dry_run
 from pulsus.errors import ApprovalNeeded
 
 RunConsent = Literal["asked", "yes", "dry_run"]
@@ -38,7 +38,7 @@ class RunApproval:
             return "yes"
         if self.person and self.person.confirm_run(tool):
             return "asked"
-        tries = f", or see what it would do: --input {DRY_RUN}=true" if takes_dry_run(tool) else ""
+        tries = f", or see what it would do: --input {DRY_RUN}=true" if has_dry_run(tool) else ""
         raise ApprovalNeeded(
             f"{tool.id} may change things, so it is not run without a confirmation",
             hint=f"confirm it: pulsus run {tool.id} --yes{tries}",
@@ -54,13 +54,13 @@ def is_dry_run_call(
     leaves the argument out may not know of it.
     """
     tool, *steps = used
-    if not (takes_dry_run(tool) and inputs.get(DRY_RUN) is True):
+    if not (has_dry_run(tool) and inputs.get(DRY_RUN) is True):
         return False
     writing = {step.id: step for step in steps if step.kind == "write"}
     plan = read_plan(source) if writing else None
     found = [step for step in plan.steps if step.tool in writing] if plan else []
     return {step.tool for step in found} == writing.keys() and all(
-        takes_dry_run(writing[step.tool]) and _dry_run_value(step, inputs) is True for step in found
+        has_dry_run(writing[step.tool]) and _dry_run_value(step, inputs) is True for step in found
     )
 
 

@@ -75,10 +75,10 @@ class Ranking:
 
     def _unshadowed(self, index: Ranker) -> Ranker | None:
         """The same without the shadowed tools; None where there are none."""
-        from pulsus.core.contract.tool_table import columns, shadowed
+        from pulsus.core.contract.tool_table import list_shadowed, make_columns
 
-        ids = columns(self.ground.catalogue.tools).ids
-        hidden = frozenset(ids[shared] for shared, _ in shadowed(ids))
+        ids = make_columns(self.ground.catalogue.tools).ids
+        hidden = frozenset(ids[shared] for shared, _ in list_shadowed(ids))
         return replace(index, hidden=index.hidden | hidden) if hidden else None
 
     @property
@@ -106,11 +106,11 @@ class Ranking:
     @property
     def access_warnings(self) -> tuple[str, ...]:
         """Patterns of the filters that are of no tool here."""
-        from pulsus.core.contract.tool_table import columns
+        from pulsus.core.contract.tool_table import make_columns
         from pulsus.routing.search.access_filter import access_filter
 
         filters = access_filter(self.ground.settings.access)
-        return filters.unmatched(columns(self.ground.catalogue.tools).ids) if filters else ()
+        return filters.unmatched(make_columns(self.ground.catalogue.tools).ids) if filters else ()
 
     @cached_property
     def vectors(self) -> VectorFiles | None:

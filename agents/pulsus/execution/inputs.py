@@ -40,7 +40,9 @@ def parse_inputs(pairs: Iterable[str], args: Sequence[ArgSpec]) -> dict[str, Jso
             raise _wrong(name, text, "it is given twice", "give it once")
         if name not in known and not free:
             raise _unknown(name, known)
-        hint = type_hints.parse(known[name].type_hint) if name in known else type_hints.ANYTHING
+        hint = (
+            type_hints.parse_hint(known[name].type_hint) if name in known else type_hints.ANYTHING
+        )
         values[name] = _value(name, mark, text, hint)
     _check_complete(known, values)
     return values
@@ -83,7 +85,7 @@ def _typed(name: str, text: str, hint: Hint) -> JsonValue:
             return value
     if not hint.has("str") and hint.optional and text in ("null", "none", "None"):
         return None
-    raise _wrong(name, text, f"it is no {type_hints.annotation(hint)}", _how(hint))
+    raise _wrong(name, text, f"it is no {type_hints.write_annotation(hint)}", _how(hint))
 
 
 def _as(shape: Shape, text: str) -> JsonValue:
@@ -161,7 +163,7 @@ def _read(name: str, file: str) -> str:
 def _checked(name: str, value: JsonValue, hint: Hint) -> JsonValue:
     if not type_hints.accepts(hint, value):
         shown = json.dumps(value, ensure_ascii=False)
-        raise _wrong(name, shown, f"it is no {type_hints.annotation(hint)}", _how(hint))
+        raise _wrong(name, shown, f"it is no {type_hints.write_annotation(hint)}", _how(hint))
     return value
 
 
@@ -195,7 +197,7 @@ def _how(hint: Hint) -> str:
         return "write true or false"
     if _container(hint):
         return "write JSON: NAME:=[…] or NAME:={…}"
-    return f"write a value of type {type_hints.annotation(hint)}"
+    return f"write a value of type {type_hints.write_annotation(hint)}"
 
 
 def _wrong(name: str, text: str, reason: str, fix: str) -> UsageError:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pulsus.approvals.protocol import Approver
 from pulsus.approvals.run_consent import RunApproval, RunConsent, is_dry_run_call
 from pulsus.core.compose.plans.planner import list_parameters
-from pulsus.core.contract.kinds import stronger
+from pulsus.core.contract.kinds import get_stricter_kind
 from pulsus.core.storage.records.target import Target
 from pulsus.core.telemetry.logging import Trace
 from pulsus.core.types import ArgSpec, BrokenTool, JsonValue, RouteOutcome, ToolSpec
@@ -180,7 +180,7 @@ def require_promoted(project: Project, tool: ToolSpec, source: bytes) -> ToolSpe
             f"{shared}--action {tool.action}",
             tool=tool.id,
         )
-    return replace(tool, kind=stronger(tool.kind, promoted.kind))
+    return replace(tool, kind=get_stricter_kind(tool.kind, promoted.kind))
 
 
 def require_approved_records(project: Project, used: Sequence[ToolSpec], confinement: Mode) -> Mode:

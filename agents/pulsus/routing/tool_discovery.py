@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pulsus.config.settings import DiscoveryConfig
-from pulsus.core.contract.tool_table import ToolTable, columns, shadowed
+from pulsus.core.contract.tool_table import ToolTable, list_shadowed, make_columns
 from pulsus.core.system.regular_files import UnreadableFile
 from pulsus.core.types import BrokenTool, Catalogue, Shadowed, ToolSpec
 from pulsus.errors import StateCorrupt, ToolAmbiguous, ToolNotFound, WorkflowsMissing
@@ -90,14 +90,14 @@ def select_pool(
 
     tools = catalogue.tools
     own, shared = [], []
-    for n, tool_id in enumerate(columns(tools).ids):
+    for n, tool_id in enumerate(make_columns(tools).ids):
         where, its_action, _ = tool_id.split("/")
         if action in (None, its_action):
             if where == SHARED:
                 shared.append(n)
             elif domain in (None, where):
                 own.append(n)
-    ids = columns(tools).ids
+    ids = make_columns(tools).ids
     taken = {ids[n].partition("/")[2] for n in own}
     kept = [n for n in shared if ids[n].partition("/")[2] not in taken]
     return tuple(tools[n] for n in (*own, *kept))
@@ -180,7 +180,7 @@ def _shadowed(tools: ToolTable, derived: BuiltCatalogue, rows: Rows) -> tuple[Sh
         folder, at = rows.find(derived.rows[n])
         return Path(folder.path, folder.names[at])
 
-    pairs = [Shadowed(path(a), path(b)) for a, b in shadowed(tools.columns.ids)]
+    pairs = [Shadowed(path(a), path(b)) for a, b in list_shadowed(tools.columns.ids)]
     return tuple(sorted(pairs, key=lambda s: (str(s.shared), str(s.domain))))
 
 

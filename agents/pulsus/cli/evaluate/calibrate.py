@@ -22,7 +22,7 @@ def fit(
 
     Raises CalibrationRefused, also where what is in use is better and `force` is not given.
     """
-    from pulsus.core.contract.tool_table import columns
+    from pulsus.core.contract.tool_table import make_columns
     from pulsus.core.rankers.calibration import shipped
     from pulsus.core.telemetry.ids import utc_now
     from pulsus.routing.evaluation import calibration_file, calibration_fit, reliability
@@ -43,7 +43,7 @@ def fit(
         data=data,
         requests=len(rows),
         tools=len(bench.known),
-        catalogue=columns(bench.searcher.index.tools).digest,
+        catalogue=make_columns(bench.searcher.index.tools).digest,
         fitted_at=utc_now(),
         figures={"before": before, "after": after},
     )

@@ -31,7 +31,7 @@ def run(args: Sequence[str]) -> int | None:
     if source is None:
         return None
     known = _is_known(source)
-    started = mypy_prestart.start() if not known and _has_entry(source) else None
+    started = mypy_prestart.prestart_mypy() if not known and _has_entry(source) else None
     gc.disable()  # what is loaded stays: looking for garbage among it finds none
     try:
         from pathlib import Path

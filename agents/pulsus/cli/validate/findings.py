@@ -18,7 +18,7 @@ _LINE = re.compile(r"line (\d+): ")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LocatedFinding:
     """One finding. `rule` is the step, and the checker's own code where it has one.
 
     `line` and `column` start at 1; they are 1 where the finding is about the whole module. A
@@ -34,19 +34,19 @@ class Found:
     level: Literal["error", "warning"] = "error"
 
 
-def findings(report: ValidationReport) -> Iterator[Found]:
+def list_findings(report: ValidationReport) -> Iterator[LocatedFinding]:
     """What was found wrong, in the order of the steps; at least one where it is not accepted.
 
     Warnings come last.
     """
     for step in report.steps:
         if not step.ok:
-            yield from found_by(step)
+            yield from list_step_findings(step)
     for text in report.warnings:
-        yield Found("warning", "warning", one_line(text, _MESSAGE_CHARS), level="warning")
+        yield LocatedFinding("warning", "warning", one_line(text, _MESSAGE_CHARS), level="warning")
 
 
-def found_by(step: StepResult) -> Iterator[Found]:
+def list_step_findings(step: StepResult) -> Iterator[LocatedFinding]:
     """What a step that failed found, in its order; at least one."""
     located = list(_located(step)) if step.step in ("ruff", "mypy") else []
     if located:
@@ -56,10 +56,10 @@ def found_by(step: StepResult) -> Iterator[Found]:
     if step.step == "static" and (found := _LINE.match(step.message)):
         line = max(1, int(found[1]))
     text = one_line(step.message, _MESSAGE_CHARS) or f"{step.step} failed"
-    yield Found(step.step, step.step, text, line, unverified=step.unverified)
+    yield LocatedFinding(step.step, step.step, text, line, unverified=step.unverified)
 
 
-def _located(step: StepResult) -> Iterator[Found]:
+def _located(step: StepResult) -> Iterator[LocatedFinding]:
     for text in step.output.splitlines():
         if step.step == "ruff" and (found := _RUFF.fullmatch(text)):
             line, column, code, message = found.groups()
@@ -69,4 +69,4 @@ def _located(step: StepResult) -> Iterator[Found]:
             continue
         rule = f"{step.step}/{code}" if code else step.step
         told = one_line(message, _MESSAGE_CHARS)
-        yield Found(rule, step.step, told, max(1, int(line)), max(1, int(column)))
+        yield LocatedFinding(rule, step.step, told, max(1, int(line)), max(1, int(column)))

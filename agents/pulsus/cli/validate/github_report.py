@@ -10,17 +10,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pulsus.cli.render.validation_text import relative
-from pulsus.cli.validate.findings import Found, findings
-from pulsus.cli.validate.text_report import counted
+from pulsus.cli.validate.findings import LocatedFinding, list_findings
+from pulsus.cli.validate.text_report import count_verdicts
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.core.types import ValidationReport
-from pulsus.core.validators.verdict_cache import Checked
+from pulsus.core.validators.verdict_cache import CheckedModule
 
 _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
 
 
-def rendered(found: Sequence[Checked], project: Path) -> str:
+def render(found: Sequence[CheckedModule], project: Path) -> str:
     """An `::error` or `::warning` a finding, then how many modules came to which verdict.
 
     A `::notice` says which hosts a dry run was allowed to reach.
@@ -30,11 +30,11 @@ def rendered(found: Sequence[Checked], project: Path) -> str:
         for checked in found
         for line in _annotations(checked.report, relative(checked.report.path, project))
     ]
-    return "".join(f"{line}\n" for line in (*lines, counted(found)))
+    return "".join(f"{line}\n" for line in (*lines, count_verdicts(found)))
 
 
 def _annotations(report: ValidationReport, path: str) -> Iterator[str]:
-    for finding in findings(report):
+    for finding in list_findings(report):
         yield _annotation(path, finding)
     if report.network:
         named = f"file={_escaped(path, _PROPERTY)},title=pulsus network"
@@ -42,7 +42,7 @@ def _annotations(report: ValidationReport, path: str) -> Iterator[str]:
         yield f"::notice {named}::{_escaped(told, _DATA)}"
 
 
-def _annotation(path: str, finding: Found) -> str:
+def _annotation(path: str, finding: LocatedFinding) -> str:
     properties = {
         "file": path,
         "line": str(finding.line),

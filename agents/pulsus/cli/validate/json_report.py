@@ -9,11 +9,11 @@ from typing import Any
 from pulsus.cli import console
 from pulsus.cli.render.validation_text import effects_json, relative, validation_json
 from pulsus.core.types import ValidationReport
-from pulsus.core.validators.verdict_cache import Checked
+from pulsus.core.validators.verdict_cache import CheckedModule
 from pulsus.errors import Busy, PulsusError, ValidationFailed
 
 
-def rendered(found: Sequence[Checked], project: Path) -> str:
+def render(found: Sequence[CheckedModule], project: Path) -> str:
     """One JSON document, `schema_version` first."""
     refused = [c.report for c in found if not c.report.ok]
     failed = console.error_body(_refused(refused, len(found), project)) if refused else {}
@@ -21,7 +21,7 @@ def rendered(found: Sequence[Checked], project: Path) -> str:
     return console.pretty({"schema_version": console.SCHEMA_VERSION, **body}) + "\n"
 
 
-def _module(checked: Checked, project: Path) -> dict[str, Any]:
+def _module(checked: CheckedModule, project: Path) -> dict[str, Any]:
     """A module. `observed` effects are null where the module was not run."""
     report = checked.report
     return {

@@ -8,15 +8,15 @@ from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from pulsus.cli.render.validation_text import relative
-from pulsus.cli.validate.findings import found_by
+from pulsus.cli.validate.findings import list_step_findings
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.core.types import StepResult
-from pulsus.core.validators.verdict_cache import Checked
+from pulsus.core.validators.verdict_cache import CheckedModule
 
 _NO_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def rendered(found: Sequence[Checked], project: Path) -> str:
+def render(found: Sequence[CheckedModule], project: Path) -> str:
     """One document: a suite a module, a case a step. `error` is what could not be verified.
 
     Warnings are the suite's `system-out`. The line of a finding stands where the case's file does.
@@ -24,7 +24,7 @@ def rendered(found: Sequence[Checked], project: Path) -> str:
     return "\n".join(_lines(found, project)) + "\n"
 
 
-def _lines(found: Sequence[Checked], project: Path) -> Iterator[str]:
+def _lines(found: Sequence[CheckedModule], project: Path) -> Iterator[str]:
     steps = [step for checked in found for step in checked.report.steps]
     yield '<?xml version="1.0" encoding="utf-8"?>'
     yield f'<testsuites name="pulsus validate" {_counts(steps)}>'
@@ -51,7 +51,7 @@ def _case(path: str, step: StepResult) -> Iterator[str]:
         yield f"{case}/>"
         return
     kind = "error" if step.unverified else "failure"
-    yield f'{case} line="{next(found_by(step)).line}">'
+    yield f'{case} line="{next(list_step_findings(step)).line}">'
     yield f"      <{kind} message={_attribute(step.message)}>{escape(_text(step.output))}</{kind}>"
     yield "    </testcase>"
 

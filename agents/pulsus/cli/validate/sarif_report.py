@@ -10,8 +10,8 @@ from urllib.parse import quote
 from pulsus import __version__
 from pulsus.cli import console
 from pulsus.cli.render.validation_text import relative
-from pulsus.cli.validate.findings import Found, findings
-from pulsus.core.validators.verdict_cache import Checked
+from pulsus.cli.validate.findings import LocatedFinding, list_findings
+from pulsus.core.validators.verdict_cache import CheckedModule
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _STEPS = {
@@ -24,9 +24,9 @@ _STEPS = {
 }
 
 
-def rendered(found: Sequence[Checked], project: Path) -> str:
+def render(found: Sequence[CheckedModule], project: Path) -> str:
     """One SARIF log of one run."""
-    told = [(checked, finding) for checked in found for finding in findings(checked.report)]
+    told = [(checked, finding) for checked in found for finding in list_findings(checked.report)]
     rules = sorted({finding.rule: finding for _, finding in told}.items())
     places = {rule: number for number, (rule, _) in enumerate(rules)}
     run: dict[str, Any] = {
@@ -57,18 +57,20 @@ def rendered(found: Sequence[Checked], project: Path) -> str:
     return console.pretty({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}) + "\n"
 
 
-def _allowed(checked: Checked) -> dict[str, Any]:
+def _allowed(checked: CheckedModule) -> dict[str, Any]:
     """The hosts its dry run was allowed to reach, where there were any."""
     network = checked.report.network
     return {"properties": {"network": list(network)}} if network else {}
 
 
-def _rule(finding: Found) -> dict[str, Any]:
+def _rule(finding: LocatedFinding) -> dict[str, Any]:
     text = _STEPS.get(finding.step, "A plugin's check")
     return {"id": finding.rule, "shortDescription": {"text": text}}
 
 
-def _invocation(told: Sequence[tuple[Checked, Found]], project: Path) -> dict[str, Any]:
+def _invocation(
+    told: Sequence[tuple[CheckedModule, LocatedFinding]], project: Path
+) -> dict[str, Any]:
     """What could not be checked is no result about the code: the run itself did not succeed."""
     notes = [
         {
@@ -82,7 +84,9 @@ def _invocation(told: Sequence[tuple[Checked, Found]], project: Path) -> dict[st
     return {"executionSuccessful": not notes, "toolExecutionNotifications": notes}
 
 
-def _result(checked: Checked, finding: Found, rule: int, project: Path) -> dict[str, Any]:
+def _result(
+    checked: CheckedModule, finding: LocatedFinding, rule: int, project: Path
+) -> dict[str, Any]:
     return {
         "ruleId": finding.rule,
         "ruleIndex": rule,
@@ -92,7 +96,7 @@ def _result(checked: Checked, finding: Found, rule: int, project: Path) -> dict[
     }
 
 
-def _place(checked: Checked, finding: Found, project: Path) -> dict[str, Any]:
+def _place(checked: CheckedModule, finding: LocatedFinding, project: Path) -> dict[str, Any]:
     return {
         "physicalLocation": {
             "artifactLocation": _location(checked, project),
@@ -101,7 +105,7 @@ def _place(checked: Checked, finding: Found, project: Path) -> dict[str, Any]:
     }
 
 
-def _location(checked: Checked, project: Path) -> dict[str, Any]:
+def _location(checked: CheckedModule, project: Path) -> dict[str, Any]:
     path = checked.report.path
     if not path.is_relative_to(project):
         return {"uri": path.as_uri()}

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pulsus.cli.render.validation_text import report_lines
-from pulsus.core.validators.verdict_cache import Checked
+from pulsus.core.validators.verdict_cache import CheckedModule
 
 
-def rendered(found: Sequence[Checked], project: Path) -> str:
+def render(found: Sequence[CheckedModule], project: Path) -> str:
     """Every report, and a last line of counts where there are many."""
     lines = [line for checked in found for line in report_lines(checked.report, project)]
     if len(found) != 1:
-        lines.append(counted(found))
+        lines.append(count_verdicts(found))
     return "".join(f"{line}\n" for line in lines)
 
 
-def counted(found: Sequence[Checked]) -> str:
+def count_verdicts(found: Sequence[CheckedModule]) -> str:
     """How many modules came to which verdict."""
     if not found:
         return "no module to validate"

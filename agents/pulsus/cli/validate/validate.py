@@ -49,7 +49,7 @@ def command(
             from pulsus.core.validators.steps.mypy import SharedPrestartedMypy
 
             # A single module waits for mypy most of all: let it load while all else does.
-            ahead = SharedPrestartedMypy(mypy_prestart.start())
+            ahead = SharedPrestartedMypy(mypy_prestart.prestart_mypy())
             stack.callback(ahead.end)
         from pulsus.cli.validate.validation_round import Validation
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pulsus.cli import console
-from pulsus.cli.validate.text_report import counted
+from pulsus.cli.validate.text_report import count_verdicts
 from pulsus.core.system import regular_files
 from pulsus.core.validators.batch import Batch, Judges
 from pulsus.core.validators.validator_protocol import Steps
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from pulsus.cli.command_session import CommandSession
     from pulsus.core.validators.pipeline import Pipeline
     from pulsus.core.validators.steps.mypy import SharedPrestartedMypy
-    from pulsus.core.validators.verdict_cache import Cache, Checked
+    from pulsus.core.validators.verdict_cache import Cache, CheckedModule
 
-    News = Callable[[Sequence[Checked]], Sequence[Checked]]
+    News = Callable[[Sequence[CheckedModule]], Sequence[CheckedModule]]
 
 File = tuple[Path, bytes]
 
@@ -52,7 +52,7 @@ class Validation:
         if shown or not found:
             _print(shown, self._session)
         if len(shown) < len(found):
-            console.result(f"all in all {counted(found)}\n")
+            console.result(f"all in all {count_verdicts(found)}\n")
         refused = [checked.report for checked in found if not checked.report.ok]
         if refused and all(report.busy for report in refused):
             return Busy.exit_status
@@ -65,9 +65,9 @@ class Validation:
         return self._changed(modules, revision) if revision is not None else modules
 
     def _changed(self, modules: Sequence[File], revision: str) -> list[File]:
-        from pulsus.core.validators.git_changes import changed_since
+        from pulsus.core.validators.git_changes import list_changed_since
 
-        top, changed = changed_since(self._session.project, revision)
+        top, changed = list_changed_since(self._session.project, revision)
         for path, _ in modules:
             if not path.is_relative_to(top):
                 raise UsageError(
@@ -78,7 +78,7 @@ class Validation:
         changed |= self._ignored([path for path, _ in modules]).keys()
         return [(p, code) for p, code in modules if p in changed or self._moved(code, changed)]
 
-    def _warned(self, found: Sequence[Checked]) -> list[Checked]:
+    def _warned(self, found: Sequence[CheckedModule]) -> list[CheckedModule]:
         """The verdicts, with a warning on each module that git ignores."""
         ignored = self._ignored([checked.report.path for checked in found])
         if not ignored:
@@ -92,10 +92,10 @@ class Validation:
 
     def _ignored(self, paths: Sequence[Path]) -> dict[Path, str]:
         """Why each of these modules is never committed; only those that git ignores."""
-        from pulsus.core.validators.git_ignored import ignored_modules
+        from pulsus.core.validators.git_ignored import list_ignored_modules
 
         said = "git ignores this module ({}): it is never committed; `pulsus tools check`"
-        found = ignored_modules(self._session.project, paths)
+        found = list_ignored_modules(self._session.project, paths)
         return {one.path: said.format(one.rule) for one in found}
 
     def _moved(self, source: bytes, changed: frozenset[Path]) -> bool:
@@ -140,20 +140,20 @@ class Validation:
         app = self._app
         if not app.settings.cache_enabled or app.cache_token is None:
             return None
-        from pulsus.core.validators.cache_key import cache_key
+        from pulsus.core.validators.cache_key import compute_cache_key
         from pulsus.core.validators.verdict_cache import Cache
 
-        rests_on = cache_key(
+        rests_on = compute_cache_key(
             app.settings.validation, app.settings.sandbox, app.proving.validators, app.interpreter
         )
         folder = app.state_dir / "cache" / "validation"
         return Cache(folder, rests_on + app.cache_token, app.log_dir) if rests_on else None
 
 
-def _print(found: Sequence[Checked], session: CommandSession) -> None:
+def _print(found: Sequence[CheckedModule], session: CommandSession) -> None:
     """Print the verdicts in the form that was asked for."""
     form = import_module(f"pulsus.cli.validate.{session.output}_report")
-    console.result(form.rendered(found, session.project))
+    console.result(form.render(found, session.project))
 
 
 def _listed(paths: Iterable[Path]) -> Iterator[Path]:

@@ -14,7 +14,7 @@ from pulsus.cli.command_session import CommandSession
 from pulsus.cli.validate.validation_round import Validation
 from pulsus.core.validators.steps import mypy_prestart
 from pulsus.core.validators.steps.mypy import SharedPrestartedMypy
-from pulsus.core.validators.verdict_cache import Checked
+from pulsus.core.validators.verdict_cache import CheckedModule
 from pulsus.errors import PulsusError
 
 POLL_SECONDS = 0.5
@@ -54,7 +54,7 @@ def watch(
 @contextmanager
 def _mypy() -> Iterator[SharedPrestartedMypy | None]:
     """One that loads already; None where it cannot be had before it is asked for."""
-    started = mypy_prestart.start()
+    started = mypy_prestart.prestart_mypy()
     ahead = SharedPrestartedMypy(started) if started else None
     try:
         yield ahead
@@ -72,7 +72,7 @@ class ChangedVerdicts:
     def __init__(self) -> None:
         self._told: dict[Path, tuple[str, str]] = {}
 
-    def __call__(self, found: Sequence[Checked]) -> list[Checked]:
+    def __call__(self, found: Sequence[CheckedModule]) -> list[CheckedModule]:
         """Those to print, in their order; they are no news the next time."""
         before = self._told
         self._told = {c.report.path: (c.report.sha256, c.report.verdict) for c in found}

@@ -42,7 +42,7 @@ class Docstring:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class DocstringEntry:
     """One `name (type): text` item of a section; `type` is None where none is given."""
 
     name: str
@@ -50,13 +50,13 @@ class Entry:
     text: str
 
 
-def parse(raw: str) -> Docstring:
+def parse_docstring(raw: str) -> Docstring:
     """The docstring's summary line, free text and sections.
 
     A section starts with its header at the left margin and ends at the next line at the margin
     (list items of `Examples:` may stand there). What belongs to no section is body.
     """
-    text = clean(raw)
+    text = clean_docstring(raw)
     lines = text.split("\n")
     summary = "" if _HEADER.match(lines[0]) else one_line(lines[0])
     body: list[str] = []
@@ -83,7 +83,7 @@ def parse(raw: str) -> Docstring:
     )
 
 
-def clean(text: str) -> str:
+def clean_docstring(text: str) -> str:
     """The text without its common indentation and outer blank lines.
 
     Like `inspect.cleandoc`, but tabs stay tabs: an example's file may hold them.
@@ -97,7 +97,7 @@ def one_line(text: str) -> str:
     return "".join(c for c in " ".join(text.split()) if c.isprintable())
 
 
-def entries(section: str) -> tuple[Entry, ...]:
+def parse_entries(section: str) -> tuple[DocstringEntry, ...]:
     """The `name (type): text` items of a section; deeper lines continue an item."""
     items: list[tuple[str, str | None, list[str]]] = []
     for line in section.split("\n"):
@@ -106,20 +106,22 @@ def entries(section: str) -> tuple[Entry, ...]:
             items.append((match[1], match[2], [match[3] or ""]))
         elif items and line[:1].isspace() and line.strip():
             items[-1][2].append(line.strip())
-    return tuple(Entry(name, kind, " ".join(text).strip()) for name, kind, text in items)
+    return tuple(DocstringEntry(name, kind, " ".join(text).strip()) for name, kind, text in items)
 
 
-def descriptions(section: str) -> dict[str, str]:
+def list_descriptions(section: str) -> dict[str, str]:
     """Argument name → description, from an `Args:` section."""
-    return {e.name.lstrip("*"): e.text for e in entries(section)}
+    return {e.name.lstrip("*"): e.text for e in parse_entries(section)}
 
 
-def outputs(section: str | None, return_hint: str | None) -> tuple[OutputSpec, ...]:
+def parse_outputs(section: str | None, return_hint: str | None) -> tuple[OutputSpec, ...]:
     """What the tool returns: its named keys, else one output called `result`.
 
     Empty where nothing is documented and the hint says `dict`, `None` or nothing.
     """
-    named = [e for e in entries(section or "") if not (e.type is None and e.name in _TYPE_WORDS)]
+    named = [
+        e for e in parse_entries(section or "") if not (e.type is None and e.name in _TYPE_WORDS)
+    ]
     if named:
         return tuple(OutputSpec(e.name, e.type, e.text) for e in named)
     if section and not _is_none(section):
@@ -129,7 +131,7 @@ def outputs(section: str | None, return_hint: str | None) -> tuple[OutputSpec, .
     return (OutputSpec("result", return_hint),)
 
 
-def kind(section: str | None) -> tuple[Kind, bool, tuple[str, ...]]:
+def parse_kind(section: str | None) -> tuple[Kind, bool, tuple[str, ...]]:
     """(kind, whether it was declared, errors). Anything unreadable is an undeclared write."""
     if section is None:
         return "write", False, ()
@@ -140,24 +142,24 @@ def kind(section: str | None) -> tuple[Kind, bool, tuple[str, ...]]:
     return "write", False, (f"Kind: {one_line(section)!r} is not resolve, read or write",)
 
 
-def effects(section: str | None) -> tuple[Effects | None, tuple[str, ...]]:
+def parse_effects(section: str | None) -> tuple[Effects | None, tuple[str, ...]]:
     """(declared effects, errors). None where the tool declares nothing that can be read."""
     if section is None:
         return None, ()
     if _is_none(section):
         return Effects(), ()
-    found = {e.name: e.text for e in entries(section)}
+    found = {e.name: e.text for e in parse_entries(section)}
     unknown = [name for name in found if name not in ("paths", "hosts", "commands")]
     if unknown or not found:
         what = f"{unknown[0]!r} is not" if unknown else "no line starts with"
         return None, (f"Effects: {what} paths:, hosts: or commands:",)
-    listed = {name: names(text) for name, text in found.items()}
+    listed = {name: parse_names(text) for name, text in found.items()}
     return Effects(**listed), ()
 
 
-def secrets(section: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def parse_secrets(section: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(names of the secrets needed, errors)."""
-    wanted = names(section or "")
+    wanted = parse_names(section or "")
     bad = [name for name in wanted if not _SECRET.fullmatch(name)]
     ours = [name for name in wanted if name.lower().startswith("pulsus_")]
     return wanted, (
@@ -173,7 +175,7 @@ def _as_names(written: str) -> str:
     return f": write the names alone, on one line, with commas between: `Secrets: {shown}`"
 
 
-def names(text: str) -> tuple[str, ...]:
+def parse_names(text: str) -> tuple[str, ...]:
     """The comma-separated items of a line; empty for `none`."""
     if _is_none(text):
         return ()

@@ -49,7 +49,7 @@ class _Binding:
     nested: bool
 
 
-def find(module: ast.Module) -> ast.FunctionDef | Refusal:
+def find_entry(module: ast.Module) -> ast.FunctionDef | Refusal:
     """The one top-level `def run` or `def main`, or why there is none."""
     bindings = sorted(_bindings(module), key=lambda b: b.line)
     if not bindings:
@@ -60,7 +60,7 @@ def find(module: ast.Module) -> ast.FunctionDef | Refusal:
     return _usable(bindings[0])
 
 
-def entry_name(function: ast.FunctionDef) -> Literal["run", "main"]:
+def get_entry_name(function: ast.FunctionDef) -> Literal["run", "main"]:
     """`run` or `main`."""
     return "run" if function.name == "run" else "main"
 
@@ -112,7 +112,7 @@ _PARTS = frozenset(("__code__", "__defaults__", "__kwdefaults__"))
 _NAMESPACES = frozenset(("globals", "vars"))
 
 
-def exchanged_entry(node: ast.AST) -> int:
+def find_exchanged_entry(node: ast.AST) -> int:
     """The line in which a node exchanges a function, or a part of one, while running; or 0.
 
     What a reviewer reads would then not be what is called: the code and defaults of a function, a

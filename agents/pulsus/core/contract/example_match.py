@@ -22,20 +22,20 @@ def matches(expected: JsonValue, actual: JsonValue) -> str | None:
     return _compare(expected, actual, "")
 
 
-def concrete(expected: JsonValue) -> bool:
+def is_concrete(expected: JsonValue) -> bool:
     """Whether the pattern names a value at all: of `...` and keys alone only the shape is known."""
     if expected == ANY:
         return False
     if isinstance(expected, dict):
-        return not expected or any(concrete(v) for k, v in expected.items() if k != ANY)
+        return not expected or any(is_concrete(v) for k, v in expected.items() if k != ANY)
     if isinstance(expected, list):
-        return not expected or any(map(concrete, expected))
+        return not expected or any(map(is_concrete, expected))
     return True
 
 
 def expects_value(example: Example) -> bool:
     """Return True if the example's expected output names a value."""
-    return example.has_expected and concrete(example.expected)
+    return example.has_expected and is_concrete(example.expected)
 
 
 def input_values(example: Example) -> Iterator[JsonValue]:
@@ -45,18 +45,18 @@ def input_values(example: Example) -> Iterator[JsonValue]:
         yield file.content.decode("utf-8", "replace")
 
 
-def apart(one: JsonValue, other: JsonValue) -> bool:
+def is_apart(one: JsonValue, other: JsonValue) -> bool:
     """Whether no value fits both patterns, by a value that each names."""
     if ANY in (one, other):
         return False
     if isinstance(one, dict) and isinstance(other, dict):
         return bool(one) != bool(other) or any(
-            apart(value, other[key]) for key, value in one.items() if key in other
+            is_apart(value, other[key]) for key, value in one.items() if key in other
         )
     if isinstance(one, list) and isinstance(other, list):
         (least, most), (less, more) = _lengths(one), _lengths(other)
         inner = zip(one[:least], other[:less], strict=False)
-        return least > more or less > most or any(apart(a, b) for a, b in inner)
+        return least > more or less > most or any(is_apart(a, b) for a, b in inner)
     return not (_same(one, other) or _equal(one, other))
 
 

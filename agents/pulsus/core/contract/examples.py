@@ -21,7 +21,7 @@ class _Unusable(ValueError):
     """An example cannot be run as written."""
 
 
-def read(
+def read_examples(
     section: str | None, arguments: Collection[str] | None
 ) -> tuple[tuple[Example, ...], tuple[str, ...]]:
     """(the usable examples, one error a bad one).
@@ -52,7 +52,7 @@ def read(
     return tuple(examples), tuple(errors)
 
 
-def item(example: Example) -> dict[str, JsonValue]:
+def write_item(example: Example) -> dict[str, JsonValue]:
     """The item of the section that `read` reads as that example."""
     found: dict[str, JsonValue] = {"title": example.title} if example.title else {}
     found["inputs"] = dict(example.inputs)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pulsus.core.types import Kind, ObservedEffects, ToolSpec
 
 
-def counts_as(tool: ToolSpec, observed: ObservedEffects | None) -> Kind:
+def get_effective_kind(tool: ToolSpec, observed: ObservedEffects | None) -> Kind:
     """Its own kind; write where it declares no effects and its dry run was seen having some."""
     if (
         tool.effects is None
@@ -18,6 +18,6 @@ def counts_as(tool: ToolSpec, observed: ObservedEffects | None) -> Kind:
     return tool.kind
 
 
-def stronger(kind: Kind, recorded: str | None) -> Kind:
+def get_stricter_kind(kind: Kind, recorded: str | None) -> Kind:
     """The more careful of a tool's own kind and the one on its record."""
     return "write" if recorded == "write" else kind

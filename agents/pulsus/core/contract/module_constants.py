@@ -14,15 +14,15 @@ _LOOKUPS = ("get", "pop", "setdefault")
 _MAKING = ("int", "float", "str", "bool", "dict", "list", "tuple", "set", "loads")
 
 
-def constants(tree: ast.Module) -> dict[str, int]:
+def list_constants(tree: ast.Module) -> dict[str, int]:
     """Every constant of the code, reckoned together, and what may become a result as it is."""
     found: dict[str, int] = {}
     for node in ast.walk(ast.Module(tree.body[1:], [])):
         for value in _given_on(node):
             for constant, line in _flowing(value):
-                found.setdefault(as_key(constant), line)
-        if isinstance(node, ast.expr) and (known := literal(node)) is not ...:
-            found.setdefault(as_key(known), node.lineno)
+                found.setdefault(make_key(constant), line)
+        if isinstance(node, ast.expr) and (known := evaluate_literal(node)) is not ...:
+            found.setdefault(make_key(known), node.lineno)
     return found
 
 
@@ -49,7 +49,7 @@ def _given_on(node: ast.AST) -> Iterator[ast.expr]:
 
 def _flowing(node: ast.expr) -> Iterator[tuple[JsonValue, int]]:
     """The constants an expression may be, and the line of each."""
-    whole = literal(node)
+    whole = evaluate_literal(node)
     if whole is not ...:
         yield whole, node.lineno  # type: ignore[misc]
     match node:
@@ -84,10 +84,10 @@ def _converted(arg: ast.expr) -> Iterator[tuple[JsonValue, int]]:
         except (ValueError, RecursionError):
             continue
         yield value, line
-        yield from ((leaf, line) for leaf in parts(value))
+        yield from ((leaf, line) for leaf in list_parts(value))
 
 
-def literal(node: ast.expr, depth: int = _DEEPEST) -> object:
+def evaluate_literal(node: ast.expr, depth: int = _DEEPEST) -> object:
     """The value an expression plainly is, constants reckoned together; `...` where it is none.
 
     Sums of more than `depth` parts are none: each part would be reckoned once for all before it.
@@ -96,8 +96,8 @@ def literal(node: ast.expr, depth: int = _DEEPEST) -> object:
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() as op, right=right):
             if depth == 0:
                 return ...
-            known = literal(right, depth - 1)
-            return ... if known is ... else _reckoned(literal(left, depth - 1), op, known)
+            known = evaluate_literal(right, depth - 1)
+            return ... if known is ... else _reckoned(evaluate_literal(left, depth - 1), op, known)
         case ast.JoinedStr(values=[ast.Constant(value=text)]):
             return text
         case ast.BinOp() | ast.JoinedStr():
@@ -121,21 +121,21 @@ def _reckoned(left: object, op: ast.operator, right: object) -> object:
             return ...
 
 
-def parts(value: JsonValue) -> Iterator[JsonValue]:
+def list_parts(value: JsonValue) -> Iterator[JsonValue]:
     """The values a pattern names, one by one."""
     match value:
         case dict():
             for key, inner in value.items():
-                yield from parts(inner) if key != ANY else ()
+                yield from list_parts(inner) if key != ANY else ()
         case list() if value:
             for inner in value:
-                yield from parts(inner)
+                yield from list_parts(inner)
         case _:
             if value != ANY:
                 yield value
 
 
-def as_key(value: object) -> str:
+def make_key(value: object) -> str:
     """A constant as text; equal numbers and equal lists are the same."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         value = int(value)

@@ -83,14 +83,14 @@ def _read(
     except _Broken as broken:
         return BrokenTool(path, broken.code, docstring.one_line(broken.reason))
     sections = doc.sections
-    kind, declared, kind_errors = docstring.kind(sections.get("Kind"))
-    effects, effect_errors = docstring.effects(sections.get("Effects"))
-    secrets, secret_errors = docstring.secrets(sections.get("Secrets"))
-    shown, example_errors = examples.read(sections.get("Examples"), _nameable(args))
+    kind, declared, kind_errors = docstring.parse_kind(sections.get("Kind"))
+    effects, effect_errors = docstring.parse_effects(sections.get("Effects"))
+    secrets, secret_errors = docstring.parse_secrets(sections.get("Secrets"))
+    shown, example_errors = examples.read_examples(sections.get("Examples"), _nameable(args))
     return ToolSpec(
         id=tool_id,
         path=path,
-        entry=entry_point.entry_name(function),
+        entry=entry_point.get_entry_name(function),
         args=args,
         doc=doc.text,
         domain=domain,
@@ -101,7 +101,7 @@ def _read(
         body=doc.body,
         kind=kind,
         kind_declared=declared,
-        returns=docstring.outputs(sections.get("Returns"), return_hint),
+        returns=docstring.parse_outputs(sections.get("Returns"), return_hint),
         return_hint=return_hint,
         side_effects=sections.get("Side effects"),
         effects=effects,
@@ -175,7 +175,7 @@ def _parse(text: str) -> ast.Module:
 
 
 def _entry(tree: ast.Module) -> ast.FunctionDef:
-    found = entry_point.find(tree)
+    found = entry_point.find_entry(tree)
     if isinstance(found, entry_point.Refusal):
         raise _Broken(found.code, found.reason)
     return found
@@ -189,12 +189,12 @@ def _docstring(
     entry_text = _text(function)
     if not (module_text or entry_text):
         raise _Broken("NO_DOCSTRING", "no docstring; its first line says what the tool gives back")
-    doc = docstring.parse(module_text or entry_text)
+    doc = docstring.parse_docstring(module_text or entry_text)
     missing = tuple(s for s in docstring.SECTIONS if s not in doc.sections)
     if not module_text:
         return doc, ("module docstring", *missing)
     if entry_text:
-        doc = _with_entry_text(doc, docstring.parse(entry_text))
+        doc = _with_entry_text(doc, docstring.parse_docstring(entry_text))
     return doc, missing
 
 
@@ -221,8 +221,10 @@ def _signature(
     function: ast.FunctionDef, doc: docstring.Docstring
 ) -> tuple[tuple[ArgSpec, ...], str | None]:
     try:
-        described = docstring.descriptions(doc.sections.get("Args", ""))
-        return signature.read(function, described), signature.source(function.returns)
+        described = docstring.list_descriptions(doc.sections.get("Args", ""))
+        return signature.read_signature(function, described), signature.write_source(
+            function.returns
+        )
     except (RecursionError, MemoryError):
         raise _Broken("TOO_DEEP", f"line {function.lineno}: signature nested too deeply") from None
     except ValueError as error:

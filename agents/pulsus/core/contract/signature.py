@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from pulsus.core.types import ArgSpec, ParamKind
 
 
-def read(function: ast.FunctionDef, descriptions: Mapping[str, str]) -> tuple[ArgSpec, ...]:
+def read_signature(
+    function: ast.FunctionDef, descriptions: Mapping[str, str]
+) -> tuple[ArgSpec, ...]:
     """The function's parameters, in the order of `inspect.signature`.
 
     `descriptions` are by argument name. Raises ValueError or RecursionError for a hint or default
@@ -26,9 +28,9 @@ def read(function: ast.FunctionDef, descriptions: Mapping[str, str]) -> tuple[Ar
         found.append(
             ArgSpec(
                 name=arg.arg,
-                type_hint=source(arg.annotation),
+                type_hint=write_source(arg.annotation),
                 required=default is None and kind not in ("var_positional", "var_keyword"),
-                default=source(default),
+                default=write_source(default),
                 description=descriptions.get(arg.arg, ""),
                 kind=kind,
             )
@@ -48,7 +50,7 @@ def read(function: ast.FunctionDef, descriptions: Mapping[str, str]) -> tuple[Ar
     return tuple(found)
 
 
-def source(node: ast.expr | None) -> str | None:
+def write_source(node: ast.expr | None) -> str | None:
     """The expression as source text, as `ast.unparse` writes it."""
     match node:
         case None:

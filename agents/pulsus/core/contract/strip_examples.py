@@ -10,7 +10,7 @@ _EXAMPLES = re.compile(r"(?ms)^([ \t]*)Examples:.*?(?=^\1[A-Z][A-Za-z ]*:|\Z)")
 _Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def without_examples(source: bytes) -> bytes:
+def remove_examples(source: bytes) -> bytes:
     """Return the module with every `Examples:` section cut from its docstrings.
 
     Each line of code stays where it is, so that a traceback means the same lines.

@@ -83,18 +83,18 @@ class ToolTable(Sequence[ToolSpec]):
         return hash(self.columns.ids)
 
 
-def columns(tools: Sequence[ToolSpec]) -> Columns:
+def make_columns(tools: Sequence[ToolSpec]) -> Columns:
     """What is known of `tools`; a `ToolTable` is not decoded for it."""
     if isinstance(tools, ToolTable):
         return tools.columns
     return Columns.of(
         (t.id for t in tools),
         (t.sha256 for t in tools),
-        (hints_sha256(t.manifest) for t in tools),
+        (hash_hints(t.manifest) for t in tools),
     )
 
 
-def without(tools: Sequence[ToolSpec], ids: Collection[str]) -> Sequence[ToolSpec]:
+def remove_tools(tools: Sequence[ToolSpec], ids: Collection[str]) -> Sequence[ToolSpec]:
     """The tools whose id is none of `ids`, still undecoded."""
     if not isinstance(tools, ToolTable):
         return tuple(t for t in tools if t.id not in ids)
@@ -102,7 +102,7 @@ def without(tools: Sequence[ToolSpec], ids: Collection[str]) -> Sequence[ToolSpe
     return ToolTable(tools.columns.only(kept), lambda n: tools[kept[n]])
 
 
-def shadowed(ids: Sequence[str]) -> list[tuple[int, int]]:
+def list_shadowed(ids: Sequence[str]) -> list[tuple[int, int]]:
     """(shared tool, domain tool that hides it) by position: same action, same name (spec §9)."""
     shared = {own.partition("/")[2]: n for n, own in enumerate(ids) if own.startswith("shared/")}
     if not shared:
@@ -114,7 +114,7 @@ def shadowed(ids: Sequence[str]) -> list[tuple[int, int]]:
     ]
 
 
-def hints_sha256(manifest: Manifest | None) -> str:
+def hash_hints(manifest: Manifest | None) -> str:
     """A hex digest of what a manifest says, wherever it lies; "" for none."""
     if manifest is None:
         return ""

@@ -100,9 +100,9 @@ class Hint:
 ANYTHING = Hint((Shape("Any"),))
 
 
-def parse(text: str | None) -> Hint:
+def parse_hint(text: str | None) -> Hint:
     """Return the hint that `text` writes, or `ANYTHING` if it is empty or no expression."""
-    node = python_literals.expression(text or "")
+    node = python_literals.parse_expression(text or "")
     try:
         return ANYTHING if node is None else _hint(node)
     except RecursionError:
@@ -125,7 +125,7 @@ def accepts(hint: Hint, value: JsonValue) -> bool:
     return any(_accepts(shape, value) for shape in hint.shapes)
 
 
-def annotation(hint: Hint) -> str:
+def write_annotation(hint: Hint) -> str:
     """Write `hint` in names that a module importing Any, Literal and Path can use."""
     if hint.anything:
         return "Any"
@@ -134,7 +134,7 @@ def annotation(hint: Hint) -> str:
 
 def is_plain(text: str | None) -> bool:
     """Return True if `text` is the source of a constant, which means the same in any module."""
-    node = python_literals.expression(text or "")
+    node = python_literals.parse_expression(text or "")
     try:
         value = ... if node is None else ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
@@ -148,7 +148,7 @@ def alternatives(node: ast.expr) -> Iterator[ast.expr]:
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
             yield from alternatives(left)
             yield from alternatives(right)
-        case ast.Constant(value=str(text)) if quoted := python_literals.expression(text):
+        case ast.Constant(value=str(text)) if quoted := python_literals.parse_expression(text):
             yield from alternatives(quoted)
         case ast.Subscript(value=head) if inner := _parameters(node):
             name = last_name(head)
@@ -185,7 +185,7 @@ def is_same(one: str | None, other: str | None) -> bool:
 def _words(hint: str | None) -> frozenset[str]:
     """The alternatives of a hint as text, each literal for itself."""
     text = (hint or "").strip() or "Any"
-    node = python_literals.expression(text)
+    node = python_literals.parse_expression(text)
     try:
         found = () if node is None else tuple(alternatives(node))
         return frozenset(word for one in found for word in _as_words(one)) or frozenset({text})
@@ -314,11 +314,11 @@ def _annotation(shape: Shape) -> str:
         case "str" | "int" | "float" | "bool" | "bytes" | "None" | "Path":
             return shape.name
         case "Literal":
-            return f"Literal[{', '.join(map(python_literals.literal, shape.values))}]"
+            return f"Literal[{', '.join(map(python_literals.write_literal, shape.values))}]"
         case "list" | "tuple":
-            return f"list[{annotation(shape.args[0]) if shape.args else 'Any'}]"
+            return f"list[{write_annotation(shape.args[0]) if shape.args else 'Any'}]"
         case "dict" if len(shape.args) == 2:
-            return f"dict[{', '.join(annotation(arg) for arg in shape.args)}]"
+            return f"dict[{', '.join(write_annotation(arg) for arg in shape.args)}]"
         case "dict":
             return "dict[str, Any]"
         case _:

@@ -12,7 +12,7 @@ _LOOKUPS = ("getattr", "hasattr")
 _DEPTH = 6  # `vars(builtins).__dict__` and the like; a longer chain is written to be seen
 
 
-def uses(tree: ast.AST, names: Collection[str]) -> Iterator[tuple[int, str]]:
+def find_builtin_uses(tree: ast.AST, names: Collection[str]) -> Iterator[tuple[int, str]]:
     """(line, name) of every use of a builtin of those names, called or not.
 
     Seen: the bare name, `builtins.NAME` under any alias, `from builtins import NAME`,

@@ -21,7 +21,7 @@ _SAME = frozenset(("str", "fspath", "abspath", "realpath", "normpath", "expandus
 FILE_MODULES = frozenset(("os", "shutil", "io", "codecs", "gzip", "bz2", "lzma", "posix", "path"))
 
 
-class Text(NamedTuple):
+class ConstantText(NamedTuple):
     """A constant text; `path` if it is a `Path`."""
 
     value: str
@@ -43,8 +43,8 @@ class Scope(dict[str, ast.expr]):
         loose: bool = False,
     ) -> None:
         super().__init__(found)
-        self._texts: dict[str, Text | None] = {}
-        self._held: dict[str | int, Text | None] = {}
+        self._texts: dict[str, ConstantText | None] = {}
+        self._held: dict[str | int, ConstantText | None] = {}
         self.bound = bound
         """Every name that the module binds, but for imports."""
         self.attributes = attributes or {}
@@ -53,14 +53,14 @@ class Scope(dict[str, ast.expr]):
         for name in self:
             self.text(name, _DEEPEST)
 
-    def held(self, key: str | int, value: ast.expr, depth: int) -> Text | None:
+    def held(self, key: str | int, value: ast.expr, depth: int) -> ConstantText | None:
         """The constant text of an attribute or an item, folded once."""
         if key not in self._held:
             self._held[key] = None
             self._held[key] = fold(value, self, depth)
         return self._held[key]
 
-    def text(self, name: str, depth: int) -> Text | None:
+    def text(self, name: str, depth: int) -> ConstantText | None:
         """The constant text of a name; None also for one that is made of itself."""
         if name not in self._texts:
             self._texts[name] = None
@@ -68,7 +68,7 @@ class Scope(dict[str, ast.expr]):
         return self._texts[name]
 
 
-def bound_once(nodes: Iterable[ast.AST]) -> Scope:
+def collect_constants(nodes: Iterable[ast.AST]) -> Scope:
     """The names that are bound once, with what they are bound to."""
     found: dict[str, ast.expr] = {}
     times: dict[str, int] = {}
@@ -86,7 +86,7 @@ def bound_once(nodes: Iterable[ast.AST]) -> Scope:
     return Scope(once, frozenset(times))
 
 
-def fold(node: ast.expr, scope: Scope, depth: int = _DEEPEST) -> Text | None:
+def fold(node: ast.expr, scope: Scope, depth: int = _DEEPEST) -> ConstantText | None:
     """The constant text or path that an expression is; None if its text does not say.
 
     None also for what is longer than a path or a host may be.
@@ -95,10 +95,12 @@ def fold(node: ast.expr, scope: Scope, depth: int = _DEEPEST) -> Text | None:
     return found if found is not None and len(found.value) <= _LONGEST else None
 
 
-def _folded(node: ast.expr, scope: Scope, inner: int) -> Text | None:
+def _folded(node: ast.expr, scope: Scope, inner: int) -> ConstantText | None:
     match node:
         case ast.Constant(value=str() | bytes() as value):
-            return Text(value if isinstance(value, str) else value.decode("utf-8", "replace"))
+            return ConstantText(
+                value if isinstance(value, str) else value.decode("utf-8", "replace")
+            )
         case ast.Name(id=name) if name in scope:
             return scope.text(name, inner)
         case ast.BinOp(left=left, op=ast.Add(), right=right):
@@ -113,14 +115,14 @@ def _folded(node: ast.expr, scope: Scope, inner: int) -> Text | None:
             value=value, slice=ast.Slice(lower=None, upper=None, step=ast.UnaryOp())
         ):
             turned = fold(value, scope, inner)
-            return Text(turned.value[::-1]) if turned else None
+            return ConstantText(turned.value[::-1]) if turned else None
         case ast.Call():
             return _called(node, scope, inner)
         case _:
             return _held(node, scope, inner) if scope.loose else None
 
 
-def _held(node: ast.expr, scope: Scope, inner: int) -> Text | None:
+def _held(node: ast.expr, scope: Scope, inner: int) -> ConstantText | None:
     """An attribute, the value of an enum's member, or an item of a table."""
     match node:
         case ast.Attribute(attr=name) if name in scope.attributes:
@@ -144,7 +146,7 @@ def _item(table: ast.expr, at: object) -> ast.expr | None:
     return None
 
 
-def _called(call: ast.Call, scope: Scope, depth: int) -> Text | None:
+def _called(call: ast.Call, scope: Scope, depth: int) -> ConstantText | None:
     name = last_name(call.func)
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     if name == "join" and owner is not None:
@@ -152,19 +154,19 @@ def _called(call: ast.Call, scope: Scope, depth: int) -> Text | None:
     if owner is None or last_name(owner) in FILE_MODULES or name in PATHS:
         return _made(call, name, scope, depth)
     if name == "home" and last_name(owner) in PATHS:
-        return Text("~", True)
+        return ConstantText("~", True)
     known = fold(owner, scope, depth)
     if known and known.path:
         return _path_method(known, name, call, scope, depth)
     return _text_method(known, name, call) if known else None
 
 
-def _made(call: ast.Call, name: str, scope: Scope, depth: int) -> Text | None:
+def _made(call: ast.Call, name: str, scope: Scope, depth: int) -> ConstantText | None:
     """What a function makes of constants."""
     if name in PATHS:
         parts = [fold(arg, scope, depth) for arg in call.args]
         return (
-            Text(posixpath.join(*[p.value for p in parts if p]), True)
+            ConstantText(posixpath.join(*[p.value for p in parts if p]), True)
             if all(parts) and parts
             else None
         )
@@ -172,51 +174,57 @@ def _made(call: ast.Call, name: str, scope: Scope, depth: int) -> Text | None:
         return fold(call.args[0], scope, depth)
     if name == "chr" and len(call.args) == 1 and isinstance(call.args[0], ast.Constant):
         code = call.args[0].value
-        return Text(chr(code)) if isinstance(code, int) and 0 <= code < 0x110000 else None
+        return ConstantText(chr(code)) if isinstance(code, int) and 0 <= code < 0x110000 else None
     return None
 
 
-def _text_method(known: Text, name: str, call: ast.Call) -> Text | None:
+def _text_method(known: ConstantText, name: str, call: ast.Call) -> ConstantText | None:
     match name:
         case "lower":
-            return Text(known.value.lower())
+            return ConstantText(known.value.lower())
         case "strip" if not call.args:
-            return Text(known.value.strip())
+            return ConstantText(known.value.strip())
         case "decode":
             return known
         case _:
             return None
 
 
-def _path_method(known: Text, name: str, call: ast.Call, scope: Scope, depth: int) -> Text | None:
+def _path_method(
+    known: ConstantText, name: str, call: ast.Call, scope: Scope, depth: int
+) -> ConstantText | None:
     if name in ("expanduser", "resolve", "absolute"):
         return known
     return _below(known, call.args, scope, depth) if name == "joinpath" else None
 
 
-def _below(base: Text | None, parts: list[ast.expr], scope: Scope, depth: int) -> Text | None:
+def _below(
+    base: ConstantText | None, parts: list[ast.expr], scope: Scope, depth: int
+) -> ConstantText | None:
     """The path of those parts below a folder."""
     found = [fold(part, scope, depth) for part in parts]
     if base is None or not all(found):
         return None
-    return Text(posixpath.join(base.value, *[each.value for each in found if each]), True)
+    return ConstantText(posixpath.join(base.value, *[each.value for each in found if each]), True)
 
 
-def _join(call: ast.Call, owner: ast.expr, scope: Scope, depth: int) -> Text | None:
+def _join(call: ast.Call, owner: ast.expr, scope: Scope, depth: int) -> ConstantText | None:
     """`os.path.join(…)`, or a text's own `join` of a list."""
     if last_name(owner) in ("path", "posixpath"):
         parts = [fold(arg, scope, depth) for arg in call.args]
         return (
-            Text(posixpath.join(*[p.value for p in parts if p])) if parts and all(parts) else None
+            ConstantText(posixpath.join(*[p.value for p in parts if p]))
+            if parts and all(parts)
+            else None
         )
     between = fold(owner, scope, depth)
     items = call.args[0] if len(call.args) == 1 else None
     if between is None or not isinstance(items, ast.List | ast.Tuple):
         return None
     parts = [fold(item, scope, depth) for item in items.elts]
-    return Text(between.value.join(p.value for p in parts if p)) if all(parts) else None
+    return ConstantText(between.value.join(p.value for p in parts if p)) if all(parts) else None
 
 
-def _joined(values: list[ast.expr], scope: Scope, depth: int) -> Text | None:
+def _joined(values: list[ast.expr], scope: Scope, depth: int) -> ConstantText | None:
     parts = [fold(value, scope, depth) for value in values]
-    return Text("".join(p.value for p in parts if p)) if all(parts) else None
+    return ConstantText("".join(p.value for p in parts if p)) if all(parts) else None

@@ -26,7 +26,7 @@ class Import:
     optional: bool = False
 
 
-def third_party(tree: ast.Module) -> tuple[Import, ...]:
+def list_third_party(tree: ast.Module) -> tuple[Import, ...]:
     """Imports of what is neither the standard library nor Pulsus, in the order of the lines."""
     found = [
         Import(name, line, late, optional)

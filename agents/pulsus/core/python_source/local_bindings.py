@@ -13,7 +13,7 @@ Bound = tuple[int, str]
 _Functions = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
-class Bindings:
+class LocalBindings:
     """Every binding of every name: (value, how); value None is what the text does not show.
 
     How: `is` the value, `with` it, one `item` of it, `each` of its elements.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from pulsus.core.python_source.constant_folding import bound_once, fold
+from pulsus.core.python_source.constant_folding import collect_constants, fold
 from pulsus.core.python_source.names import last_name
 
 _DEEPEST = 8
@@ -23,7 +23,7 @@ class ModuleIndex:
 
     def __init__(self, tree: ast.AST | None) -> None:
         self.nodes = tuple(ast.walk(tree)) if tree else ()
-        self.scope = bound_once(self.nodes)
+        self.scope = collect_constants(self.nodes)
         self._imported: dict[str, set[str]] = {}
         self._starred: set[str] = set()
         self._keys: dict[int, frozenset[str]] = {}

@@ -26,7 +26,7 @@ _HOLDING = frozenset(
 _METHOD = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def scopes(nodes: Sequence[ast.AST], scope: Scope) -> Iterator[Scope]:
+def list_scopes(nodes: Sequence[ast.AST], scope: Scope) -> Iterator[Scope]:
     """The scope with one choice of every such name after the other; none if there are none."""
     names: dict[str, list[ast.expr]] = {}
     attributes: dict[str, list[ast.expr]] = {}

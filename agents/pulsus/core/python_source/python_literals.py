@@ -11,7 +11,7 @@ WIDTH = 100
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
-def module(code: bytes) -> list[ast.stmt] | None:
+def parse_module(code: bytes) -> list[ast.stmt] | None:
     """The module's statements; None where it is no Python. Its warnings are not ours to show."""
     try:
         with warnings.catch_warnings():
@@ -21,9 +21,9 @@ def module(code: bytes) -> list[ast.stmt] | None:
         return None
 
 
-def expression(code: str) -> ast.expr | None:
+def parse_expression(code: str) -> ast.expr | None:
     """The one expression `code` is; None where it is none."""
-    body = module(f"({code.strip()}\n)".encode("utf-8", "replace"))
+    body = parse_module(f"({code.strip()}\n)".encode("utf-8", "replace"))
     match body:
         case [ast.Expr(value=value)]:
             return value
@@ -31,12 +31,12 @@ def expression(code: str) -> ast.expr | None:
             return None
 
 
-def text(value: str) -> str:
+def write_text(value: str) -> str:
     """`value` as a double-quoted literal; what does not print, or reorders text, is escaped."""
     return f'"{"".join(map(_char, value))}"'
 
 
-def docstring(value: str) -> str:
+def write_docstring(value: str) -> str:
     """`value` as a module docstring that reads back as the same text."""
     body = "".join(char if char in '\n"' else _char(char) for char in value)
     body = body.replace('"""', '\\"\\"\\"')
@@ -45,7 +45,7 @@ def docstring(value: str) -> str:
     return f'"""{body}"""'
 
 
-def literal(value: JsonValue, indent: int = 0, taken: int = 0) -> str:
+def write_literal(value: JsonValue, indent: int = 0, taken: int = 0) -> str:
     """`value` as a literal, one item a line where it is wider than the line.
 
     `indent` is that of the line it starts on, `taken` what stands before and after it there.
@@ -55,10 +55,10 @@ def literal(value: JsonValue, indent: int = 0, taken: int = 0) -> str:
         return flat
     inner = indent + 4
     if isinstance(value, dict):
-        keys = ((f"{text(key)}: ", item) for key, item in value.items())
-        items = [key + literal(item, inner, len(key) + 1) for key, item in keys]
+        keys = ((f"{write_text(key)}: ", item) for key, item in value.items())
+        items = [key + write_literal(item, inner, len(key) + 1) for key, item in keys]
     else:
-        items = [literal(item, inner, 1) for item in value]
+        items = [write_literal(item, inner, 1) for item in value]
     opened, closed = "{}" if isinstance(value, dict) else "[]"
     lines = "".join(f"{' ' * inner}{item},\n" for item in items)
     return f"{opened}\n{lines}{' ' * indent}{closed}"
@@ -66,11 +66,11 @@ def literal(value: JsonValue, indent: int = 0, taken: int = 0) -> str:
 
 def _flat(value: JsonValue) -> str:
     if isinstance(value, str):
-        return text(value)
+        return write_text(value)
     if isinstance(value, list):
         return f"[{', '.join(map(_flat, value))}]"
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{text(k)}: {_flat(v)}' for k, v in value.items())}}}"
+        return f"{{{', '.join(f'{write_text(k)}: {_flat(v)}' for k, v in value.items())}}}"
     return repr(value)
 
 

@@ -45,7 +45,7 @@ class Syntax:
                         bound[alias.asname or root] = root
                 case ast.ImportFrom(module=str(module), level=0, names=names):
                     for alias in names:
-                        if isinstance(value(module, alias.name, self.allowed), ModuleType):
+                        if isinstance(get_value(module, alias.name, self.allowed), ModuleType):
                             bound[alias.asname or alias.name] = f"{module}.{alias.name}"
                 case _:
                     pass
@@ -142,7 +142,7 @@ def is_allowed(module: str, allowed: frozenset[str]) -> bool:
     return any(".".join(parts[:n]) in allowed for n in range(1, len(parts) + 1))
 
 
-def standard(module: str, allowed: frozenset[str]) -> ModuleType | None:
+def import_standard(module: str, allowed: frozenset[str]) -> ModuleType | None:
     """An allowed module of the standard library, imported here to look; importing does nothing."""
     root = module.partition(".")[0]
     if root not in sys.stdlib_module_names or not is_allowed(module, allowed):
@@ -153,23 +153,23 @@ def standard(module: str, allowed: frozenset[str]) -> ModuleType | None:
         return None
 
 
-def value(module: str, attr: str, allowed: frozenset[str]) -> object:
+def get_value(module: str, attr: str, allowed: frozenset[str]) -> object:
     """What an attribute of an allowed standard module is; None where there is none."""
-    owner = standard(module, allowed)
+    owner = import_standard(module, allowed)
     if owner is None:
         return None
     if not hasattr(owner, attr):
-        standard(f"{module}.{attr}", allowed)
+        import_standard(f"{module}.{attr}", allowed)
     return getattr(owner, attr, None)
 
 
-def name_of(module: str, attr: str, found: ModuleType) -> str:
+def get_module_name(module: str, attr: str, found: ModuleType) -> str:
     """The name of a module found as an attribute: its own place where it lies there."""
     inner = f"{module}.{attr}"
     return inner if sys.modules.get(inner) is found else found.__name__
 
 
-def offered(module: str, attr: str, owner: ModuleType) -> bool:
+def is_offered(module: str, attr: str, owner: ModuleType) -> bool:
     """Whether a standard module offers the name: it says so, or defines it under a plain name."""
     if attr in getattr(owner, "__all__", ()):
         return True
@@ -177,6 +177,6 @@ def offered(module: str, attr: str, owner: ModuleType) -> bool:
         return False
     found = getattr(owner, attr)
     if inspect.ismodule(found):
-        return name_of(module, attr, found) == f"{module}.{attr}"
+        return get_module_name(module, attr, found) == f"{module}.{attr}"
     home = getattr(found, "__module__", None)
     return home is None or home.partition(".")[0].lstrip("_") == module.partition(".")[0]

@@ -15,7 +15,7 @@ from pulsus.core.system.machine_slots import cores
 from pulsus.core.types import BrokenTool, ToolSpec
 from pulsus.core.validators.module_run import ModuleInput
 from pulsus.core.validators.validator_protocol import Steps
-from pulsus.core.validators.verdict_cache import Cache, Checked
+from pulsus.core.validators.verdict_cache import Cache, CheckedModule
 from pulsus.errors import PulsusError
 from pulsus.fast_dataclass import dataclass
 
@@ -59,12 +59,14 @@ class Batch:
     cache: Cache | None = None
     uncached: Path | None = None
 
-    def check(self, files: Sequence[tuple[Path, bytes]], told: Told | None = None) -> list[Checked]:
+    def check(
+        self, files: Sequence[tuple[Path, bytes]], told: Told | None = None
+    ) -> list[CheckedModule]:
         """A verdict on each, in their order. Raises as `Pipeline.validate_all`.
 
         `told` hears how many of those that are run have been run, and how many there are.
         """
-        found: dict[int, Checked] = {}
+        found: dict[int, CheckedModule] = {}
         for number, (path, source) in enumerate(files):
             if known := self._known(path, source):
                 found[number] = known
@@ -78,7 +80,9 @@ class Batch:
             self.cache.prune()
         return [found[number] for number in range(len(files))]
 
-    def _checked(self, files: Sequence[tuple[Path, bytes]], told: Told | None) -> Iterable[Checked]:
+    def _checked(
+        self, files: Sequence[tuple[Path, bytes]], told: Told | None
+    ) -> Iterable[CheckedModule]:
         tools = map_in_processes(lambda file: self.define(file[1], file[0]), files)
         given = [
             self._given(path, source, tool)
@@ -89,7 +93,7 @@ class Batch:
         for one, (report, _) in zip(given, reports, strict=True):
             declared = None if isinstance(one.tool, BrokenTool) else one.tool.effects
             steps = None if one.objection else _hashes(one.steps)
-            yield Checked(report, declared, steps)
+            yield CheckedModule(report, declared, steps)
 
     def _given(self, path: Path, source: bytes, tool: ToolSpec | BrokenTool) -> ModuleInput:
         if isinstance(tool, BrokenTool) or not tool.composed:
@@ -99,7 +103,7 @@ class Batch:
         except PulsusError as failure:
             return ModuleInput(source, path, tool, objection=f"{failure.message} ({failure.code})")
 
-    def _known(self, path: Path, source: bytes) -> Checked | None:
+    def _known(self, path: Path, source: bytes) -> CheckedModule | None:
         if self.cache is None or self.uncached in path.parents:
             return None
         sha256 = hashlib.sha256(source).hexdigest()
@@ -114,7 +118,7 @@ class Batch:
             return None
         return found if now == found.steps else None
 
-    def _reaches(self, path: Path, source: bytes, known: Checked) -> bool:
+    def _reaches(self, path: Path, source: bytes, known: CheckedModule) -> bool:
         """Whether the module may still reach what it was allowed when it was checked."""
         network = self.pipeline.network
         if network is None:

@@ -28,7 +28,7 @@ _OWN = (
 """Folders, with all below them, and files of the code that decides on a verdict."""
 
 
-def cache_key(
+def compute_cache_key(
     validation: ValidationConfig,
     sandbox: SandboxConfig,
     plugins: Sequence[tuple[str, object]],
@@ -57,7 +57,7 @@ def cache_key(
         parts += [name, hashlib.sha256(code).hexdigest()]
     for part in parts:
         digest.update(part.encode("utf-8", "surrogateescape") + b"\0")
-    for file in own_sources():
+    for file in list_key_sources():
         digest.update(str(file).encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
 
@@ -78,7 +78,7 @@ def _programs() -> Iterable[str]:
         yield repr((str(program), status.st_size, status.st_mtime_ns, status.st_mode))
 
 
-def own_sources() -> Iterable[Path]:
+def list_key_sources() -> Iterable[Path]:
     """The files of this installation that decide on a verdict."""
     for name in _OWN:
         path = _PACKAGE / name

@@ -11,7 +11,7 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 
-from pulsus.core.contract.module_constants import as_key, literal, parts
+from pulsus.core.contract.module_constants import evaluate_literal, list_parts, make_key
 
 _LONGEST = 65_536
 LEAST_HASH = 6
@@ -26,7 +26,7 @@ class CodeConstants:
         self.texts: list[str] = []
         for node in code:
             if isinstance(node, ast.Constant | ast.BinOp | ast.UnaryOp | ast.JoinedStr):
-                self._take(literal(node))
+                self._take(evaluate_literal(node))
         self.whole = "\0".join(self.texts)[: 64 * _LONGEST]
         self.words = {word for text in self.texts for word in _WORD.findall(text)}
         self.words |= {word for name in _identifiers(code) for word in _WORD.findall(name)}
@@ -40,21 +40,21 @@ class CodeConstants:
             case bytes() if len(value) <= _LONGEST:
                 self._take(value.decode("utf-8", "replace"))
             case bool() | int() | float():
-                self.keys.add(as_key(value))
+                self.keys.add(make_key(value))
             case _:
                 pass
 
     def _text(self, text: str) -> None:
-        self.keys.add(as_key(text))
+        self.keys.add(make_key(text))
         self.texts.append(text)
         try:
             found = json.loads(text)
         except (ValueError, RecursionError):
             return
-        for leaf in parts(found):
-            self.keys.add(as_key(leaf))
+        for leaf in list_parts(found):
+            self.keys.add(make_key(leaf))
             self.texts += [leaf] if isinstance(leaf, str) else []
-        self.keys |= {as_key(key) for key in found} if isinstance(found, dict) else set()
+        self.keys |= {make_key(key) for key in found} if isinstance(found, dict) else set()
 
 
 def _identifiers(code: Sequence[ast.AST]) -> Iterator[str]:

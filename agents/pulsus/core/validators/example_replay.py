@@ -19,7 +19,7 @@ from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import BrokenTool, Example, JsonValue, ToolSpec
 from pulsus.core.validators.steps.dry_run import Run
-from pulsus.core.validators.steps.dry_run_inputs import Case, NeedsExample, cases
+from pulsus.core.validators.steps.dry_run_inputs import Case, NeedsExample, list_cases
 from pulsus.core.validators.validator_protocol import Steps
 from pulsus.errors import PulsusError
 
@@ -158,18 +158,19 @@ def _kept(old: ToolSpec, new: ToolSpec) -> list[Case]:
     return [
         case
         for case in _cases(old)
-        if takes(new, case.example.inputs) and not any(_same(case.example, each) for each in judged)
+        if is_callable_with(new, case.example.inputs)
+        and not any(_same(case.example, each) for each in judged)
     ]
 
 
 def _cases(tool: ToolSpec | BrokenTool) -> tuple[Case, ...]:
     try:
-        return () if isinstance(tool, BrokenTool) else cases(tool)
+        return () if isinstance(tool, BrokenTool) else list_cases(tool)
     except NeedsExample:
         return ()
 
 
-def takes(tool: ToolSpec, inputs: Mapping[str, JsonValue]) -> bool:
+def is_callable_with(tool: ToolSpec, inputs: Mapping[str, JsonValue]) -> bool:
     """Whether the tool can be called with these arguments by name."""
     named = {a.name for a in tool.args if a.kind not in ("var_positional", "var_keyword")}
     anything = any(a.kind == "var_keyword" for a in tool.args)

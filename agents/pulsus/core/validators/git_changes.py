@@ -15,7 +15,7 @@ _COMMITS = 20
 """Commits of one file to look into: the last ones hold the bytes of the latest promotion."""
 
 
-def changed_since(folder: Path, revision: str) -> tuple[Path, frozenset[Path]]:
+def list_changed_since(folder: Path, revision: str) -> tuple[Path, frozenset[Path]]:
     """Return the repository around `folder`, and its files that are new or changed since then.
 
     The files of the working tree are compared, committed or not. Untracked files count, ignored
@@ -32,16 +32,16 @@ def changed_since(folder: Path, revision: str) -> tuple[Path, frozenset[Path]]:
     return top, frozenset(top / name for name in (*differ, *new) if name)
 
 
-def committed(path: Path) -> Iterator[bytes]:
+def read_committed(path: Path) -> Iterator[bytes]:
     """Yield the bytes that git has at `path`, newest commit first; nothing without git."""
     if not path.parent.is_dir():
         return
     named = ("log", f"--max-count={_COMMITS}", "--format=%H", "--", path.name)
-    for commit in git_output(path.parent, *named).split():
-        yield git_output(path.parent, "cat-file", "blob", f"{commit.decode()}:./{path.name}")
+    for commit in read_git_output(path.parent, *named).split():
+        yield read_git_output(path.parent, "cat-file", "blob", f"{commit.decode()}:./{path.name}")
 
 
-def git_output(folder: Path, *args: str, given: bytes = b"") -> bytes:
+def read_git_output(folder: Path, *args: str, given: bytes = b"") -> bytes:
     """Return what git prints in `folder`; nothing without git, or if it fails or takes too long."""
     try:
         done = run_git(folder, *args, given=given)

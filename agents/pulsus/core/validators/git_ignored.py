@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from pulsus.core.validators.git_changes import git_output
+from pulsus.core.validators.git_changes import read_git_output
 from pulsus.fast_dataclass import dataclass
 
 _PROBE = "pulsus_probe.py"
@@ -23,7 +23,7 @@ class IgnoredPath:
     rule: str
 
 
-def ignored_modules(folder: Path, paths: Iterable[Path]) -> tuple[IgnoredPath, ...]:
+def list_ignored_modules(folder: Path, paths: Iterable[Path]) -> tuple[IgnoredPath, ...]:
     """Return those of `paths` that git ignores and does not track, in their order.
 
     Empty without git, outside a repository, and where git fails or takes too long.
@@ -31,7 +31,7 @@ def ignored_modules(folder: Path, paths: Iterable[Path]) -> tuple[IgnoredPath, .
     return tuple(_asked(folder, list(paths)))
 
 
-def hiding_rules(folder: Path, workflows: Path) -> tuple[IgnoredPath, ...]:
+def list_hiding_rules(folder: Path, workflows: Path) -> tuple[IgnoredPath, ...]:
     """Return a folder for each rule of git that would hide tools about logs, present or not.
 
     Projects set up by an early `pulsus init` have such a rule. A clone never got the tools it
@@ -51,7 +51,7 @@ def _asked(folder: Path, paths: Sequence[Path], *options: str) -> Iterator[Ignor
     if not paths:
         return
     given = b"\0".join(os.fsencode(path) for path in paths) + b"\0"
-    said = git_output(folder, "check-ignore", "-v", "-z", "--stdin", *options, given=given)
+    said = read_git_output(folder, "check-ignore", "-v", "-z", "--stdin", *options, given=given)
     fields = os.fsdecode(said).removesuffix("\0").split("\0") if said else []
     for source, line, pattern, path in zip(*(iter(fields),) * 4, strict=True):
         if not pattern.startswith("!"):

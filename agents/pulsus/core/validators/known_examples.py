@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from pulsus.core.contract.example_match import expects_value, input_values
-from pulsus.core.contract.module_constants import as_key, literal, parts
+from pulsus.core.contract.module_constants import evaluate_literal, list_parts, make_key
 from pulsus.core.python_source.bindings import assignments
 from pulsus.core.types import Example, JsonValue, ToolSpec
 from pulsus.core.validators.code_constants import LEAST_HASH, CodeConstants
@@ -41,7 +41,7 @@ _LEAST_PART = 3
 _DERIVED = frozenset(("len", "sum", "ord", "hash", "max", "min", "crc32", "adler32", "int"))
 
 
-def reads_itself(source: bytes) -> bool:
+def may_read_itself(source: bytes) -> bool:
     """Whether the code names a way to its own docstring, source, frames or memory.
 
     Many honest modules do (`argparse` shows `__doc__`): it is a reason to look, not to refuse.
@@ -68,7 +68,7 @@ def reads_itself(source: bytes) -> bool:
     return False
 
 
-def table(source: bytes, tool: ToolSpec) -> str:
+def find_example_table(source: bytes, tool: ToolSpec) -> str:
     """Return where a constant table maps every example to its result, and nothing else; or ""."""
     given = [e for e in tool.examples if expects_value(e)]
     bound: Mapping[str, list[ast.expr]] | None = None
@@ -86,7 +86,7 @@ def table(source: bytes, tool: ToolSpec) -> str:
     return ""
 
 
-def doubt(source: bytes, tool: ToolSpec) -> str:
+def find_doubt(source: bytes, tool: ToolSpec) -> str:
     """Return why the examples prove the shape only: the code holds their inputs and results."""
     given = [e for e in tool.examples if expects_value(e)]
     if not given:
@@ -144,7 +144,7 @@ def _held(node: ast.expr, bound: Mapping[str, list[ast.expr]]) -> object:
         node = values[0]
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1:
         node = node.args[0] if node.func.id in ("dict", "list", "tuple") else node
-    found = literal(node)
+    found = evaluate_literal(node)
     if isinstance(found, list | tuple) and all(_is_pair(item) for item in found):
         return {item[0]: item[1] for item in found if isinstance(item[0], str | int | float)}
     return found
@@ -158,7 +158,7 @@ def _is_table(held: object, given: Sequence[Example]) -> bool:
     """Whether it maps something of each example to its result, and nothing else to anything."""
     if not isinstance(held, dict) or not held or len(held) > len(given):
         return False
-    entries = [(as_key(key), as_key(value)) for key, value in held.items()]
+    entries = [(make_key(key), make_key(value)) for key, value in held.items()]
     known = [(_features(e), set(_results(e))) for e in given]
     return all(any(key in f and value in r for f, r in known) for key, value in entries) and all(
         any(key in f and value in r for key, value in entries) for f, r in known
@@ -169,12 +169,12 @@ def _features(example: Example) -> set[str]:
     """What a table may be keyed by: an input, its length, a letter, a hash."""
     found: set[str] = set()
     for value in input_values(example):
-        found.add(as_key(value))
+        found.add(make_key(value))
         if isinstance(value, str | list):
-            found.add(as_key(len(value)))
+            found.add(make_key(len(value)))
         if isinstance(value, str):
-            found |= {as_key(value[:1]), as_key(value[-1:]), as_key(sum(map(ord, value)))}
-            found |= {as_key(each) for each in _hashes(value)}
+            found |= {make_key(value[:1]), make_key(value[-1:]), make_key(sum(map(ord, value)))}
+            found |= {make_key(each) for each in _hashes(value)}
     return found
 
 
@@ -188,9 +188,9 @@ def _hashes(text: str) -> Iterator[str | int]:
 
 def _results(example: Example) -> Iterator[str]:
     """The result as a key, and what stands below its keys."""
-    yield as_key(example.expected)
+    yield make_key(example.expected)
     if isinstance(example.expected, dict):
-        yield from (as_key(value) for value in example.expected.values())
+        yield from (make_key(value) for value in example.expected.values())
 
 
 def _is_told(example: Example, tool: ToolSpec, known: CodeConstants, sizes: frozenset[str]) -> bool:
@@ -208,28 +208,28 @@ def _is_told(example: Example, tool: ToolSpec, known: CodeConstants, sizes: froz
 
 
 def _is_known(value: JsonValue, known: CodeConstants, sizes: frozenset[str]) -> bool:
-    if as_key(value) in known.keys:
+    if make_key(value) in known.keys:
         return True
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 9:
         return str(abs(value)) in known.words
-    if isinstance(value, str | list) and as_key(len(value)) in sizes:
+    if isinstance(value, str | list) and make_key(len(value)) in sizes:
         return True
     if isinstance(value, list | dict) and value:
-        return all(as_key(leaf) in known.keys for leaf in parts(value))
+        return all(make_key(leaf) in known.keys for leaf in list_parts(value))
     if not isinstance(value, str):
         return False
     hashed = [str(each)[:LEAST_HASH] for each in _hashes(value)]
-    exact = any(as_key(each) in known.keys for each in _hashes(value))
+    exact = any(make_key(each) in known.keys for each in _hashes(value))
     return exact or any(text[:LEAST_HASH] in hashed for text in known.texts if text)
 
 
 def _is_answered(example: Example, known: CodeConstants) -> bool:
     """Whether constants make the whole result, and more of it than yes, no or nothing."""
-    leaves = list(parts(example.expected))
+    leaves = list(list_parts(example.expected))
     return bool(leaves) and all(
         leaf is None
         or isinstance(leaf, bool)
-        or as_key(leaf) in known.keys
+        or make_key(leaf) in known.keys
         or (isinstance(leaf, str) and len(leaf) >= _LEAST_PART and leaf in known.whole)
         or leaf in ("", 0)
         for leaf in leaves
@@ -243,10 +243,14 @@ def _compared_features(code: Sequence[ast.AST]) -> frozenset[str]:
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             if any(map(_is_derived, sides)):
-                found |= {as_key(literal(side)) for side in sides if literal(side) is not ...}
+                found |= {
+                    make_key(evaluate_literal(side))
+                    for side in sides
+                    if evaluate_literal(side) is not ...
+                }
         elif isinstance(node, ast.Match) and _is_derived(node.subject):
             found |= {
-                as_key(literal(case.pattern.value))
+                make_key(evaluate_literal(case.pattern.value))
                 for case in node.cases
                 if isinstance(case.pattern, ast.MatchValue)
             }

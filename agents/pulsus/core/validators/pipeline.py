@@ -138,9 +138,11 @@ class Pipeline:
         began = time.monotonic()
         if given.objection:
             return Finding(ok=False, message=given.objection), 0
-        from pulsus.core.validators.steps.static_gate import static_gate  # not for a kept verdict
+        from pulsus.core.validators.steps.static_gate import (
+            run_static_gate,  # not for a kept verdict
+        )
 
-        finding = static_gate(
+        finding = run_static_gate(
             given.source,
             given.tool,
             max_bytes=self.validation.max_module_bytes,

@@ -20,11 +20,11 @@ from pulsus.core.system.machine_slots import NoSlot, cores, take
 from pulsus.core.system.private_folders import sweep_scratch
 from pulsus.core.types import ObservedEffects, Proof
 from pulsus.core.validators.module_run import ModuleRun
-from pulsus.core.validators.steps.checker_process import Text, no_slot
+from pulsus.core.validators.steps.checker_process import CheckedSource, report_no_slot
 from pulsus.core.validators.steps.dry_run import DryRun, Run
 from pulsus.core.validators.steps.mypy import Mypy, MypyProcess
 from pulsus.core.validators.steps.parallel_dry_runs import DryRuns, Told
-from pulsus.core.validators.steps.ruff import ruff
+from pulsus.core.validators.steps.ruff import run_ruff
 from pulsus.fast_dataclass import dataclass
 
 SANDBOX = "sandbox"
@@ -70,7 +70,7 @@ def run_stages(
 def _lint(using: StageConfig, works: Sequence[ModuleRun]) -> None:
     rules = using.validation
     began = time.monotonic()
-    found = ruff(_texts(works), rules=rules.ruff_rules, seconds=rules.ruff_seconds)
+    found = run_ruff(_texts(works), rules=rules.ruff_rules, seconds=rules.ruff_seconds)
     share = _share(began, works)
     for work, finding in zip(works, found, strict=True):
         work.add("ruff", finding, share)
@@ -106,7 +106,7 @@ def _in_turn(run: Run, wait_seconds: float, job: Job, limits: SandboxLimits) -> 
     try:
         slot = take(SANDBOX, 2 * cores(), wait_seconds, is_cancelled)
     except NoSlot:
-        return Outcome("unverified", "start", no_slot(wait_seconds).message, starved=True)
+        return Outcome("unverified", "start", report_no_slot(wait_seconds).message, starved=True)
     try:
         return run(job, limits)
     finally:
@@ -124,8 +124,8 @@ def _types(works: Sequence[ModuleRun], mypy: Mypy, runs: DryRuns | None = None) 
             runs.give_up(number)
 
 
-def _texts(works: Sequence[ModuleRun]) -> list[Text]:
-    return [Text(work.given.name, work.given.source) for work in works]
+def _texts(works: Sequence[ModuleRun]) -> list[CheckedSource]:
+    return [CheckedSource(work.given.name, work.given.source) for work in works]
 
 
 def _share(began: float, works: Sequence[ModuleRun]) -> int:

@@ -28,7 +28,7 @@ _CERTAIN = ("static", "ruff", "mypy")  # what these refuse they refuse again
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedModule:
     """A report, what the module declares to touch, and the hashes of the steps it calls, by id."""
 
     report: ValidationReport
@@ -56,7 +56,7 @@ class Cache:
         text = "\0".join((str(_FORMAT), self.basis, sha256, identity))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
-    def load(self, key: str, sha256: str, path: Path) -> Checked | None:
+    def load(self, key: str, sha256: str, path: Path) -> CheckedModule | None:
         """The kept verdict, marked as cached and told of `path`; None where there is none."""
         try:
             data = (self.folder / f"{key}.json").read_bytes()
@@ -73,7 +73,7 @@ class Cache:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, zlib.error):
             return None
 
-    def save(self, key: str, checked: Checked) -> None:
+    def save(self, key: str, checked: CheckedModule) -> None:
         """Keep a verdict that would be the same again; never one that could not be reached."""
         if checked.steps is None or not _lasting(checked.report):
             return
@@ -98,7 +98,7 @@ class Cache:
                 for old in files[: len(files) - _MOST // 2]:
                     old.unlink(missing_ok=True)
 
-    def _plain(self, checked: Checked) -> dict[str, Any]:
+    def _plain(self, checked: CheckedModule) -> dict[str, Any]:
         report = checked.report
         return {
             "report": {
@@ -119,7 +119,7 @@ class Cache:
             "steps": dict(checked.steps or {}),
         }
 
-    def _checked(self, found: Mapping[str, Any], path: Path) -> Checked:
+    def _checked(self, found: Mapping[str, Any], path: Path) -> CheckedModule:
         kept = found["report"]
         steps = tuple(
             StepResult(step, ok, took, message, output, self._logged(log))
@@ -144,7 +144,7 @@ class Cache:
             network=tuple(kept["network"]),
         )
         declared = Effects(**_tuples(found["declared"])) if found["declared"] else None
-        return Checked(report, declared, dict(found["steps"]))
+        return CheckedModule(report, declared, dict(found["steps"]))
 
     def _log(self, artifact: Path | None) -> str | None:
         if artifact is None or not artifact.is_relative_to(self.log_dir):

@@ -27,13 +27,13 @@ class PreviousBytes:
 
     def _found(self, target: Target, tool_hash: str) -> Iterator[bytes]:
         from pulsus.core.validators.git_changes import (
-            committed,  # rarely needed, and slow to import
+            read_committed,  # rarely needed, and slow to import
         )
 
         kept = snapshots.read(self.state_dir, tool_hash)
         if kept is not None:
             yield kept
-        yield from committed(target.path(self.workflows_root))
+        yield from read_committed(target.path(self.workflows_root))
         yield from _shipped(target)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from pulsus.core.contract.tool_table import hints_sha256
+from pulsus.core.contract.tool_table import hash_hints
 from pulsus.core.system import regular_files
 from pulsus.core.system.fork_pool import map_in_processes, worker_count
 from pulsus.core.types import BrokenTool, ToolSpec
@@ -232,7 +232,7 @@ class _FolderReader:
         assert isinstance(loaded, LoadedManifest)
         self.warnings += [(module, name, text) for text in loaded.warnings]
         self.rows[name] = row
-        said = hints_sha256(loaded.manifest)
+        said = hash_hints(loaded.manifest)
         self.rows[module] = replace(
             self.rows[module], hints=name if loaded.manifest else "", said=said
         )

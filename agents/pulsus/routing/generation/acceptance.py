@@ -16,11 +16,11 @@ from pathlib import Path
 from pulsus.config.settings import GeneratorConfig
 from pulsus.core.compose.generator import JudgedAnswer
 from pulsus.core.compose.guardrails import all_rules
-from pulsus.core.compose.guardrails.all_rules import Rules
+from pulsus.core.compose.guardrails.all_rules import GuardrailRules
 from pulsus.core.compose.writing import caller_examples, memorisation
 from pulsus.core.compose.writing.answers import add_missing_imports, close_docstring
 from pulsus.core.compose.writing.prompt_messages import AnswerRefusal
-from pulsus.core.contract.strip_examples import without_examples
+from pulsus.core.contract.strip_examples import remove_examples
 from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.sandbox_probe import run_sandboxed
 from pulsus.core.telemetry.redaction import Redactor
@@ -33,7 +33,7 @@ from pulsus.core.types import (
     ValidationReport,
 )
 from pulsus.core.validators.steps.dry_run import DryRun
-from pulsus.core.validators.steps.ruff import without_unused_imports
+from pulsus.core.validators.steps.ruff import remove_unused_imports
 from pulsus.core.validators.validator_protocol import Finding, Subject, Validator
 from pulsus.routing.delivery.deliver import CandidateModule, ModuleValidator, Steps
 from pulsus.routing.delivery.project import Project
@@ -96,7 +96,7 @@ def evaluate_answer(
     seconds = project.settings.validation.ruff_seconds
     written = close_docstring(code.encode("utf-8", "backslashreplace"))
     whole = add_missing_imports(written, allowed_imports(project.settings.generator))
-    answer = without_unused_imports(whole, seconds=seconds)
+    answer = remove_unused_imports(whole, seconds=seconds)
     every = (*given, held) if held else tuple(given)
     source = caller_examples.set_examples(answer, every)
     prover = GuardedValidator(project, every, request, answer=answer)
@@ -142,9 +142,9 @@ def guardrail_steps(settings: GeneratorConfig) -> tuple[tuple[str, Validator], .
     return ((STEP, _step(guardrail_rules(settings), None, "")),)
 
 
-def guardrail_rules(settings: GeneratorConfig) -> Rules:
+def guardrail_rules(settings: GeneratorConfig) -> GuardrailRules:
     """The guardrails that the settings make."""
-    return Rules(frozenset(allowed_imports(settings)), settings.allow_writes)
+    return GuardrailRules(frozenset(allowed_imports(settings)), settings.allow_writes)
 
 
 def allowed_imports(settings: GeneratorConfig) -> tuple[str, ...]:
@@ -153,11 +153,14 @@ def allowed_imports(settings: GeneratorConfig) -> tuple[str, ...]:
 
 
 def _step(
-    rules: Rules, given: tuple[Example, ...] | None, request: str, answer: bytes = b""
+    rules: GuardrailRules, given: tuple[Example, ...] | None, request: str, answer: bytes = b""
 ) -> Validator:
     def check(source: bytes, tool: ToolSpec) -> StepResult:
         """Every reason of the guardrails."""
-        reasons = (*all_rules.hidden(answer), *all_rules.reasons(source, tool, rules))
+        reasons = (
+            *all_rules.list_hidden_characters(answer),
+            *all_rules.list_reasons(source, tool, rules),
+        )
         if given is not None:
             problem = caller_examples.explain_difference(tool, given)
             copies = (
@@ -212,7 +215,7 @@ def check_without_examples(project: Project, validated: ValidatedModule) -> Vali
         return None
     settings = project.settings
     limits = SandboxLimits.of(settings.sandbox, settings.validation.import_seconds)
-    subject = Subject(without_examples(validated.source), report.path, tool)
+    subject = Subject(remove_examples(validated.source), report.path, tool)
     run = DryRun(subject, limits, partial(run_sandboxed, python=project.interpreter))
     found = run.import_smoke()
     found = run.dry_run() if found.ok else found

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from pulsus.core.compose.guardrails import all_rules
-from pulsus.core.compose.guardrails.all_rules import Rules
+from pulsus.core.compose.guardrails.all_rules import GuardrailRules
 from pulsus.core.compose.writing.prompt_messages import format_module
 from pulsus.core.retrieval import passages as sections
 from pulsus.core.retrieval.passages import Known
@@ -24,7 +24,7 @@ Redact = Callable[[str], str]
 
 
 def similar_tools(
-    ranked: Sequence[Ranked], rules: Rules, redact: Redact, *, most: int, chars: int
+    ranked: Sequence[Ranked], rules: GuardrailRules, redact: Redact, *, most: int, chars: int
 ) -> tuple[str, ...]:
     """The nearest tools, best first: whole where the guardrails would let them pass, else told.
 
@@ -38,12 +38,12 @@ def passage_hints(project: Project, passages: Sequence[Passage]) -> tuple[str, .
     return tuple(text for passage in passages for text in _texts(project, passage))
 
 
-def _tool_or_description(tool: ToolSpec, rules: Rules, redact: Redact, chars: int) -> str:
+def _tool_or_description(tool: ToolSpec, rules: GuardrailRules, redact: Redact, chars: int) -> str:
     try:
         source = read_module(tool.path)
     except UsageError:
         return _describe_tool(tool, redact)
-    if len(source) > chars or all_rules.reasons(source, tool, rules):
+    if len(source) > chars or all_rules.list_reasons(source, tool, rules):
         return _describe_tool(tool, redact)
     return format_module(tool.id, redact(source.decode("utf-8", "replace")))
 

@@ -26,7 +26,7 @@ from pulsus.core.types import (
     ValidationReport,
 )
 from pulsus.core.validators.effects import constant_targets
-from pulsus.core.validators.effects.effect_patterns import path_covered
+from pulsus.core.validators.effects.effect_patterns import is_path_covered
 from pulsus.routing.delivery import candidate_module, pending_candidates
 from pulsus.routing.delivery.deliver import CandidateModule
 from pulsus.routing.delivery.delivery_outcome import delivered, trace_delivery
@@ -167,14 +167,14 @@ def _beyond_inputs(
 
     What its docstring declares does not count: the model wrote that too.
     """
-    seen = constant_targets.used(module.source)
+    seen = constant_targets.find_constant_targets(module.source)
     observed = report.observed.reads if report and report.observed else ()
     examples = module.tool.examples if isinstance(module.tool, ToolSpec) else ()
     inputs: dict[str, JsonValue] = {str(n): dict(e.inputs) for n, e in enumerate(examples)}
     found = [
         path
         for path in dict.fromkeys((*observed, *seen.read, *seen.changed))
-        if path not in text and not path_covered(path, ("the given paths",), inputs)
+        if path not in text and not is_path_covered(path, ("the given paths",), inputs)
     ]
     if not found:
         return ()

@@ -97,10 +97,10 @@ def find_git_ignored(
             f"git ignores it ({one.rule}): it is never committed and no review sees it",
             _UNHIDE,
         )
-        for one in git_ignored.ignored_modules(project, paths)
+        for one in git_ignored.list_ignored_modules(project, paths)
     ]
     told = {finding.reason.partition("(")[2].partition("):")[0] for finding in found}
-    for one in git_ignored.hiding_rules(project, workflows):
+    for one in git_ignored.list_hiding_rules(project, workflows):
         if one.rule not in told:
             reason = f"git would ignore tools in this folder ({one.rule})"
             found.append(

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from pulsus.config.settings import AccessConfig
-from pulsus.core.contract.tool_table import columns
+from pulsus.core.contract.tool_table import make_columns
 from pulsus.core.types import Kind, ToolSpec
 from pulsus.fast_dataclass import dataclass
 
@@ -46,7 +46,7 @@ class AccessFilter:
 
     def left_none(self, tools: Sequence[ToolSpec]) -> str | None:
         """That no tool is left and by which filters, in one line; None where one is left."""
-        ids = columns(tools).ids
+        ids = make_columns(tools).ids
         if not tools or any(self.allows(own) for own in ids):
             every_kind = self.kinds == frozenset(AccessConfig().kinds)
             if not tools or every_kind or any(self.refusal(tool) is None for tool in tools):

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from pulsus.core.contract.tool_table import columns
+from pulsus.core.contract.tool_table import make_columns
 from pulsus.core.embeddings.similarity import Meaning
 from pulsus.core.embeddings.text_parts import join
 from pulsus.core.memory.request_index import PastRequest
@@ -100,7 +100,7 @@ def folders_meaning(tools: Sequence[ToolSpec], files: VectorFiles) -> Meaning:
 
 def _digest(tools: Sequence[ToolSpec]) -> str:
     """Names the texts of `tools`; "" for rows of a file, which have no hash of their own."""
-    found = columns(tools)
+    found = make_columns(tools)
     return f"{_TEXTS} {found.digest}" if all(found.sha256) else ""
 
 

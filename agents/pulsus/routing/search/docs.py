@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pulsus.core.contract.tool_table import columns
+from pulsus.core.contract.tool_table import make_columns
 from pulsus.core.retrieval import passage_index, passages
 from pulsus.core.retrieval.passage_index import PassageIndex
 from pulsus.core.retrieval.passages import Known, Place, Section
@@ -53,7 +53,7 @@ class ProjectDocs:
 
     def shelf(self, tools: Sequence[ToolSpec], vectors: VectorFiles | None = None) -> PassageIndex:
         """The passages of docs and `tools`, ready for searching; by meaning too with `vectors`."""
-        found = columns(tools)
+        found = make_columns(tools)
         documents = list(islice(self._documents(found.ids), MAX_FILES + 1))
         if len(documents) > MAX_FILES:
             documents.pop()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pulsus
-from pulsus.core.contract.tool_table import columns
+from pulsus.core.contract.tool_table import make_columns
 from pulsus.core.memory.feedback_weights import weighted_past_requests
 from pulsus.core.memory.index_file import KIND, from_content, to_bytes
 from pulsus.core.memory.past_routes import PastRoute
@@ -39,7 +39,7 @@ class MemoryStore:
 
     def memory(self, tools: Sequence[ToolSpec], routes: Sequence[PastRoute]) -> PastMemory:
         """The memory of these routes, oldest first, over what the tools' manifests tell."""
-        kept = self._kept(columns(tools).digest, routes)
+        kept = self._kept(make_columns(tools).digest, routes)
         if kept:
             counts, segment, seen = kept
             new = list(weighted_past_requests(routes[seen:], self.half_life_days, routes[:seen]))
@@ -47,7 +47,7 @@ class MemoryStore:
             return PastMemory(counts, (segment, *more), self.now.timestamp())
         rows = [*manifest_requests(tools), *weighted_past_requests(routes, self.half_life_days)]
         memory = self.of(rows, len(tools))
-        told = self._told(columns(tools).digest, routes) | {"rows": len(rows)}
+        told = self._told(make_columns(tools).digest, routes) | {"rows": len(rows)}
         if self.state_dir is not None:
             data = to_bytes(memory.counts, memory.segments[0], told)
             cache_file.save(self.state_dir / "index" / FILE_NAME, data)

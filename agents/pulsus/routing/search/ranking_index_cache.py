@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pulsus.config.settings import RankerConfig
-from pulsus.core.contract.tool_table import columns
+from pulsus.core.contract.tool_table import make_columns
 from pulsus.core.rankers.feature_protocol import Feature
 from pulsus.core.rankers.lexical import index_builder
 from pulsus.core.rankers.lexical.documents import Documents
@@ -71,7 +71,7 @@ class _IndexFiles:
 
     def documents(self, tools: Sequence[ToolSpec], past: Mapping[str, Sequence[str]]) -> Documents:
         """The words of these tools; what is new of them is counted and kept."""
-        key = _index_key(columns(tools).digest, past)
+        key = _index_key(make_columns(tools).digest, past)
         base = self._open(BASE)
         if base is not None and base.key == key:
             return Documents.of(base)
@@ -80,7 +80,7 @@ class _IndexFiles:
             return Documents.of(base, new)
         prints = _prints(tools, past)
         if base is not None:
-            change = _catalogue_change(base, columns(tools).ids, prints)
+            change = _catalogue_change(base, make_columns(tools).ids, prints)
             if change.size <= _FEW + _SHARE * len(base):
                 return Documents.of(base, self._follow(base, key, change, tools, prints, past))
         data = index_builder.pack(zip(tools, prints, strict=True), past, key=key)
@@ -133,7 +133,7 @@ def _catalogue_change(
 
 
 def _prints(tools: Sequence[ToolSpec], past: Mapping[str, Sequence[str]]) -> list[bytes]:
-    known = columns(tools)
+    known = make_columns(tools)
     return [
         index_builder.print_of(sha256, hints, past.get(tool_id, ()))
         for tool_id, sha256, hints in zip(known.ids, known.sha256, known.hints, strict=True)

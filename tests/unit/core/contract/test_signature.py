@@ -9,7 +9,7 @@ from pulsus.core.types import ArgSpec
 def read(header, descriptions=None):
     function = ast.parse(f"def run({header}): pass").body[0]
     assert isinstance(function, ast.FunctionDef)
-    return signature.read(function, descriptions or {})
+    return signature.read_signature(function, descriptions or {})
 
 
 def test_every_parameter_kind_is_read_in_order():

@@ -5,7 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.contract.tool_table import ToolTable, columns, hints_sha256, shadowed, without
+from pulsus.core.contract.tool_table import (
+    ToolTable,
+    hash_hints,
+    list_shadowed,
+    make_columns,
+    remove_tools,
+)
 from pulsus.core.types import Manifest
 from tests.ranking import tool
 
@@ -22,13 +28,13 @@ def table(decoded):
         decoded.append(at)
         return TOOLS[at]
 
-    return ToolTable(columns(TOOLS), decode)
+    return ToolTable(make_columns(TOOLS), decode)
 
 
 def test_only_what_is_looked_at_is_decoded_and_that_once():
     decoded: list[int] = []
     tools = table(decoded)
-    assert (len(tools), columns(tools).ids) == (5, tuple(t.id for t in TOOLS))
+    assert (len(tools), make_columns(tools).ids) == (5, tuple(t.id for t in TOOLS))
     assert decoded == []
     assert tools[1] is tools[1] is tools[-4]
     assert decoded == [1]
@@ -48,26 +54,26 @@ def test_a_table_is_the_sequence_of_its_tools():
 
 def test_leaving_tools_out_decodes_none():
     decoded: list[int] = []
-    rest = without(table(decoded), {"d/a/y", "nothing"})
+    rest = remove_tools(table(decoded), {"d/a/y", "nothing"})
     assert decoded == []
-    assert rest == tuple(t for t in TOOLS if t.id != "d/a/y") == without(TOOLS, {"d/a/y"})
-    assert columns(rest) == columns(tuple(rest))
+    assert rest == tuple(t for t in TOOLS if t.id != "d/a/y") == remove_tools(TOOLS, {"d/a/y"})
+    assert make_columns(rest) == make_columns(tuple(rest))
 
 
 def test_the_digest_tells_bytes_and_hints_apart_and_not_where_a_manifest_lies():
-    first = columns(TOOLS).digest
+    first = make_columns(TOOLS).digest
     hints = Manifest(Path("/a/x.tool.yaml"), intents=("one",))
-    hinted = columns((replace(TOOLS[0], manifest=hints), *TOOLS[1:])).digest
+    hinted = make_columns((replace(TOOLS[0], manifest=hints), *TOOLS[1:])).digest
     moved = replace(hints, path=Path("/b/x.tool.yaml"))
-    assert columns((replace(TOOLS[0], sha256="0" * 64), *TOOLS[1:])).digest != first
+    assert make_columns((replace(TOOLS[0], sha256="0" * 64), *TOOLS[1:])).digest != first
     assert hinted != first
-    assert columns((replace(TOOLS[0], manifest=moved), *TOOLS[1:])).digest == hinted
-    assert hints_sha256(None) == ""
+    assert make_columns((replace(TOOLS[0], manifest=moved), *TOOLS[1:])).digest == hinted
+    assert hash_hints(None) == ""
 
 
 def test_a_domain_tool_hides_the_shared_one_of_its_action_and_name():
     ids = [t.id for t in TOOLS]
-    assert [(ids[a], ids[b]) for a, b in shadowed(ids)] == [
+    assert [(ids[a], ids[b]) for a, b in list_shadowed(ids)] == [
         ("shared/a/x", "d/a/x"),
         ("shared/a/x", "e/a/x"),
     ]

@@ -36,7 +36,7 @@ from pulsus.core.contract import type_hints
     ],
 )
 def test_fits(source, target):
-    assert type_hints.fits(type_hints.parse(source), type_hints.parse(target))
+    assert type_hints.fits(type_hints.parse_hint(source), type_hints.parse_hint(target))
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_fits(source, target):
     ],
 )
 def test_does_not_fit(source, target):
-    assert not type_hints.fits(type_hints.parse(source), type_hints.parse(target))
+    assert not type_hints.fits(type_hints.parse_hint(source), type_hints.parse_hint(target))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_does_not_fit(source, target):
     ],
 )
 def test_accepts(hint, value, expected):
-    assert type_hints.accepts(type_hints.parse(hint), value) is expected
+    assert type_hints.accepts(type_hints.parse_hint(hint), value) is expected
 
 
 @pytest.mark.parametrize(
@@ -89,4 +89,4 @@ def test_accepts(hint, value, expected):
     ],
 )
 def test_an_annotation_uses_only_names_a_module_has(hint, expected):
-    assert type_hints.annotation(type_hints.parse(hint)) == expected
+    assert type_hints.write_annotation(type_hints.parse_hint(hint)) == expected

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from pulsus.core.validators.git_changes import changed_since
+from pulsus.core.validators.git_changes import list_changed_since
 from pulsus.errors import UsageError
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")
@@ -35,7 +35,7 @@ def commit(folder):
 
 
 def names(folder, revision="HEAD"):
-    top, found = changed_since(folder, revision)
+    top, found = list_changed_since(folder, revision)
     assert top == folder.resolve()
     return sorted(path.name for path in found)
 
@@ -63,7 +63,7 @@ def test_edited_new_and_renamed_files_count_and_gone_and_ignored_ones_do_not(rep
 def test_a_folder_inside_the_repository_will_do(repo):
     (repo / "deep").mkdir()
     (repo / "edited.py").write_text("x = 2\n", encoding="utf-8")
-    top, found = changed_since(repo / "deep", "main")
+    top, found = list_changed_since(repo / "deep", "main")
     assert top == repo.resolve()
     assert found == {top / "edited.py"}
 
@@ -71,19 +71,19 @@ def test_a_folder_inside_the_repository_will_do(repo):
 @pytest.mark.parametrize("revision", ["nope", "", "--output=/tmp/x", "HEAD:same.py"])
 def test_an_unknown_revision_is_a_usage_error(repo, revision):
     with pytest.raises(UsageError, match="knows no revision") as caught:
-        changed_since(repo, revision)
+        list_changed_since(repo, revision)
     assert "origin/main" in caught.value.hint
 
 
 def test_no_repository_is_a_usage_error(tmp_path):
     with pytest.raises(UsageError, match="finds no repository"):
-        changed_since(tmp_path, "HEAD")
+        list_changed_since(tmp_path, "HEAD")
 
 
 def test_no_git_is_a_usage_error(repo, monkeypatch):
     monkeypatch.setenv("PATH", str(repo))
     with pytest.raises(UsageError, match="git is not installed"):
-        changed_since(repo, "HEAD")
+        list_changed_since(repo, "HEAD")
 
 
 def test_nothing_that_the_repository_configures_is_run(repo, tmp_path):

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from pulsus.core.types import Catalogue
-from pulsus.core.validators.git_ignored import hiding_rules, ignored_modules
+from pulsus.core.validators.git_ignored import list_hiding_rules, list_ignored_modules
 from pulsus.routing.discovery.starter_catalogue import IGNORED
 from pulsus.routing.maintenance.catalogue_check import find_git_ignored
 from tests.ranking import tool
@@ -37,7 +37,7 @@ def test_a_tool_hidden_by_an_unanchored_rule_is_named_with_the_rule(repo):
     hidden = put(repo, "workflows/domains/logs/digest/errors.py")
     action = put(repo, "workflows/domains/web/logs/tail.py")
     seen = put(repo, "workflows/domains/web/check/up.py")
-    found = ignored_modules(repo, [hidden, seen, action])
+    found = list_ignored_modules(repo, [hidden, seen, action])
     assert [one.path for one in found] == [hidden, action]
     assert {one.rule for one in found} == {".gitignore:2: logs/"}
 
@@ -46,32 +46,32 @@ def test_the_rules_that_init_writes_hide_no_tool(repo):
     rules(repo, *IGNORED)
     tools = ("logs/a/x.py", "web/logs/y.py", "pulsus/pulsus/z.py", "tmp/tmp/w.py")
     paths = [put(repo, f"workflows/domains/{name}") for name in tools]
-    assert ignored_modules(repo, paths) == ()
-    assert hiding_rules(repo, repo / "workflows") == ()
+    assert list_ignored_modules(repo, paths) == ()
+    assert list_hiding_rules(repo, repo / "workflows") == ()
 
 
 def test_a_tool_that_is_tracked_is_not_reported(repo):
     rules(repo, "logs/")
     path = put(repo, "workflows/domains/logs/a/x.py")
     subprocess.run(["git", "-C", repo, "add", "-f", path], check=True, timeout=30)
-    assert ignored_modules(repo, [path]) == ()
+    assert list_ignored_modules(repo, [path]) == ()
 
 
 def test_a_clone_without_the_hidden_tools_still_shows_the_rule(repo):
     rules(repo, "logs/")
     put(repo, "workflows/domains/web/check/up.py")
-    (found,) = hiding_rules(repo, repo / "workflows")
+    (found,) = list_hiding_rules(repo, repo / "workflows")
     assert found.rule == ".gitignore:1: logs/"
 
 
 def test_a_folder_without_git_is_no_error(tmp_path):
-    assert ignored_modules(tmp_path, [tmp_path / "x.py"]) == ()
+    assert list_ignored_modules(tmp_path, [tmp_path / "x.py"]) == ()
 
 
 def test_a_name_with_a_line_break_is_reported_whole(repo):
     rules(repo, "*.py")
     path = put(repo, "workflows/domains/a/b/x\ny.py")
-    assert [one.path for one in ignored_modules(repo, [path])] == [path]
+    assert [one.path for one in list_ignored_modules(repo, [path])] == [path]
 
 
 def test_tools_check_reports_ignored_tools_and_records_as_errors(repo):

@@ -13,7 +13,7 @@ from pulsus.core.sandbox.job import Outcome
 from pulsus.core.types import ValidatedModule
 from pulsus.core.validators import cache_key as module
 from pulsus.core.validators.batch import Batch
-from pulsus.core.validators.cache_key import cache_key
+from pulsus.core.validators.cache_key import compute_cache_key
 from pulsus.core.validators.steps import mypy_prestart
 from pulsus.core.validators.verdict_cache import Cache
 from pulsus.errors import HashMoved
@@ -234,7 +234,7 @@ def test_a_composition_whose_steps_moved_is_refused_and_the_others_are_judged(tm
 
 def digest(**given):
     known = {"validation": ValidationConfig(), "sandbox": SandboxConfig(), "plugins": ()}
-    return cache_key(**{**known, **given})
+    return compute_cache_key(**{**known, **given})
 
 
 def test_verdicts_rest_on_settings_tools_and_our_own_code(tmp_path, monkeypatch):
@@ -251,12 +251,12 @@ def test_verdicts_rest_on_settings_tools_and_our_own_code(tmp_path, monkeypatch)
     assert digest() != before
     monkeypatch.undo()
     (tmp_path / "new.py").write_text("", encoding="utf-8")
-    monkeypatch.setattr(module, "own_sources", lambda: [tmp_path / "new.py"])
+    monkeypatch.setattr(module, "list_key_sources", lambda: [tmp_path / "new.py"])
     assert digest() != before
 
 
 def test_every_module_that_decides_on_a_verdict_is_part_of_the_cache_key():
-    keyed = {file.relative_to(PACKAGE) for file in module.own_sources()}
+    keyed = {file.relative_to(PACKAGE) for file in module.list_key_sources()}
     deciding = imported_files(
         "pulsus.core.validators.pipeline",
         "pulsus.core.validators.batch",

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pulsus.bootstrap import build
-from pulsus.core.compose.guardrails.all_rules import Rules
+from pulsus.core.compose.guardrails.all_rules import GuardrailRules
 from pulsus.core.compose.writing import prompt_messages
 from pulsus.core.compose.writing.prompt_messages import PromptContext
 from pulsus.core.telemetry.redaction import redact
@@ -45,7 +45,7 @@ def test_a_tool_that_breaks_the_guardrails_is_no_example(app, ranked):
     importer = next(t for t in app.catalogue.tools if "\nfrom pathlib" in t.path.read_text("utf-8"))
     near = [replace(ranked[0], tool=importer)]
     (told,) = prompt_context.similar_tools(
-        near, Rules(frozenset({"typing"})), redact, most=1, chars=99_999
+        near, GuardrailRules(frozenset({"typing"})), redact, most=1, chars=99_999
     )
     assert "```" not in told
 

@@ -26,20 +26,20 @@ from pulsus.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class GuardrailRules:
     """`imports` are the modules that may be imported; `writes`, whether files may be changed."""
 
     imports: frozenset[str]
     writes: bool = False
 
 
-def reasons(code: bytes, tool: ToolSpec, rules: Rules) -> tuple[str, ...]:
+def list_reasons(code: bytes, tool: ToolSpec, rules: GuardrailRules) -> tuple[str, ...]:
     """Every reason to refuse the module, by line and then by what its docstring lacks.
 
     `tool` is what the same bytes define. A module that cannot be parsed gives none: the static
     gate refuses it before.
     """
-    body = python_literals.module(code)
+    body = python_literals.parse_module(code)
     if body is None:
         return ()
     try:
@@ -50,23 +50,23 @@ def reasons(code: bytes, tool: ToolSpec, rules: Rules) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*lines, *_contract(tool, writes=rules.writes))))
 
 
-def _found(code: bytes, syntax: Syntax, rules: Rules) -> list[Problem]:
+def _found(code: bytes, syntax: Syntax, rules: GuardrailRules) -> list[Problem]:
     found = [
-        *allowed_imports.problems(syntax),
-        *forbidden_names.problems(syntax),
-        *format_strings.problems(syntax),
-        *nondeterminism.problems(syntax),
-        *control_characters.problems(code, syntax.tree),
+        *allowed_imports.find_problems(syntax),
+        *forbidden_names.find_problems(syntax),
+        *format_strings.find_problems(syntax),
+        *nondeterminism.find_problems(syntax),
+        *control_characters.find_problems(code, syntax.tree),
     ]
     if not rules.writes:
-        found += [*file_io.problems(syntax), *file_classes.problems(syntax)]
+        found += [*file_io.find_problems(syntax), *file_classes.find_problems(syntax)]
     return found
 
 
-def hidden(code: bytes) -> tuple[str, ...]:
+def list_hidden_characters(code: bytes) -> tuple[str, ...]:
     """Every reason to refuse a module for characters nobody sees or a terminal obeys."""
-    tree = ast.Module(python_literals.module(code) or [], [])
-    found = sorted(control_characters.problems(code, tree))
+    tree = ast.Module(python_literals.parse_module(code) or [], [])
+    found = sorted(control_characters.find_problems(code, tree))
     return tuple(dict.fromkeys(f"line {line}: {problem}" for line, problem in found))
 
 

@@ -13,15 +13,15 @@ from types import ModuleType
 from pulsus.core.python_source.scopes import (
     Problem,
     Syntax,
+    get_module_name,
+    get_value,
+    import_standard,
     is_allowed,
-    name_of,
-    offered,
-    standard,
-    value,
+    is_offered,
 )
 
 
-def problems(syntax: Syntax) -> Iterator[Problem]:
+def find_problems(syntax: Syntax) -> Iterator[Problem]:
     """(line, what is wrong) of every import, and of every way to a module around them."""
     for node in syntax.nodes:
         match node:
@@ -73,10 +73,10 @@ def _used(node: ast.Name, syntax: Syntax) -> Iterator[Problem]:
             module, at = further, above  # a package on the way to what may be imported
             continue
         yield from _reached(line, module, above.attr, syntax.allowed)
-        inner = value(module, above.attr, syntax.allowed)
+        inner = get_value(module, above.attr, syntax.allowed)
         if not isinstance(inner, ModuleType):
             return
-        module, at = name_of(module, above.attr, inner), above
+        module, at = get_module_name(module, above.attr, inner), above
     yield line, f"hands the module {module} on as a value: write {module}.NAME where it is needed"
 
 
@@ -85,18 +85,18 @@ def _leads_on(module: str, allowed: frozenset[str]) -> bool:
 
 
 def _reached(line: int, module: str, attr: str, allowed: frozenset[str]) -> Iterator[Problem]:
-    owner = standard(module, allowed)
+    owner = import_standard(module, allowed)
     if owner is None:
         if not is_allowed(module, allowed) and not is_allowed(f"{module}.{attr}", allowed):
             yield line, f"reaches {module}.{attr}, which is not on the allowlist"
         return
-    found = value(module, attr, allowed)
+    found = get_value(module, attr, allowed)
     if isinstance(found, ModuleType):
-        name = name_of(module, attr, found)
+        name = get_module_name(module, attr, found)
         if name != f"{module}.{attr}" or attr.startswith("_"):
             yield line, f"reaches the module {name} through {module}.{attr}"
         elif not is_allowed(name, allowed):
             yield line, f"reaches {name}, which is not on the allowlist"
         return
-    if not offered(module, attr, owner):
+    if not is_offered(module, attr, owner):
         yield line, f"{module}.{attr} is nothing that {module} offers: use what it documents"

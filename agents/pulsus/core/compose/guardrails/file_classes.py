@@ -24,7 +24,7 @@ _ABSTRACT = frozenset(
 _GENERIC = ("list", "dict", "tuple", "set", "frozenset", "type")
 
 
-def problems(syntax: Syntax) -> Iterator[Problem]:
+def find_problems(syntax: Syntax) -> Iterator[Problem]:
     """(line, what is wrong) of every use of such a class but in a call or a type."""
     types: frozenset[int] | None = None
     for node in syntax.nodes:

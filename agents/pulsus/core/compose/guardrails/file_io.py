@@ -30,7 +30,7 @@ _ALSO = "a generated tool reads and returns a result"
 _DIRECT = "call it where it is needed, with its arguments"
 
 
-def problems(syntax: Syntax) -> Iterator[Problem]:
+def find_problems(syntax: Syntax) -> Iterator[Problem]:
     """(line, what is wrong) of every write, and of every way to one that hides it."""
     for node in syntax.nodes:
         match node:

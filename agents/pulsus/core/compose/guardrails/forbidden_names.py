@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from pulsus.core.python_source.scopes import Problem, Syntax, standard
+from pulsus.core.python_source.scopes import Problem, Syntax, import_standard
 from pulsus.core.system.word_lists import WordLists
 
 _LISTS = WordLists(__file__)
@@ -31,7 +31,7 @@ _RULING = _LISTS.names("ruling_modules")
 _LEADING = {name: advice for advice, names in _LISTS.by_key("leading").items() for name in names}
 
 
-def problems(syntax: Syntax) -> Iterator[Problem]:
+def find_problems(syntax: Syntax) -> Iterator[Problem]:
     """(line, what is wrong) of everything that reaches what no rule here could see."""
     yield from _rebound(syntax)
     for node in syntax.nodes:
@@ -67,7 +67,7 @@ def _statement(node: ast.AST, syntax: Syntax) -> Iterator[Problem]:
 def _in_a_pattern(name: str) -> str:
     if name.startswith("_"):
         return "it is private, or leads into the interpreter: use what is public"
-    return attribute(name)
+    return explain_attribute(name)
 
 
 def _of_own(cls: ast.expr, syntax: Syntax) -> bool:
@@ -84,7 +84,7 @@ def _of_own(cls: ast.expr, syntax: Syntax) -> bool:
             return False
 
 
-def attribute(name: str) -> str:
+def explain_attribute(name: str) -> str:
     """Why no object may be asked for an attribute of that name; "" where it may."""
     if name in _FRAMES or (_dunder(name) and name not in _DUNDERS):
         return "it leads into the interpreter: work with the arguments alone"
@@ -123,7 +123,7 @@ def _name(node: ast.Name, syntax: Syntax) -> Iterator[Problem]:
 def _attribute(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
     name, line = node.attr, node.lineno
     origin = syntax.origin(node) if _of_a_module(node, syntax) else ""
-    if (why := attribute(name)) and not (origin and name in _MODULES):
+    if (why := explain_attribute(name)) and not (origin and name in _MODULES):
         yield line, f".{name}: {why}"  # of a module, what it offers is judged with the imports
     elif name == "__class__" and not _class_is_plain(node, syntax):
         yield line, ".__class__ is passed on as a value: use isinstance() or type(x).__name__"
@@ -138,7 +138,7 @@ def _of_a_module(node: ast.Attribute, syntax: Syntax) -> bool:
     """Whether it is taken from an imported module itself, not from something in one."""
     if isinstance(node.value, ast.Name):
         return node.value.id in syntax.modules
-    return standard(syntax.origin(node.value), syntax.allowed) is not None
+    return import_standard(syntax.origin(node.value), syntax.allowed) is not None
 
 
 def _led(line: int, origin: str) -> Iterator[Problem]:
@@ -166,7 +166,7 @@ def _call(node: ast.Call, syntax: Syntax) -> Iterator[Problem]:
 def _by_name(function: str, call: ast.Call) -> Iterator[Problem]:
     match call.args:
         case [_, ast.Constant(value=str(name)), *_] if not name.startswith("_"):
-            if why := attribute(name):
+            if why := explain_attribute(name):
                 yield call.lineno, f"{function} of {name!r}: {why}"
         case _:
             yield call.lineno, f"{function} needs a plain attribute name in quotes"

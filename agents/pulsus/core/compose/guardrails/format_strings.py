@@ -11,7 +11,7 @@ from pulsus.core.python_source.scopes import Problem, Syntax
 _NAMES = ("format", "format_map")
 
 
-def problems(syntax: Syntax) -> Iterator[Problem]:
+def find_problems(syntax: Syntax) -> Iterator[Problem]:
     """(line, what is wrong) of every `format` that might look into what it is given."""
     for node in syntax.nodes:
         match node:

@@ -10,7 +10,7 @@ from pulsus.core.python_source.scopes import Problem, Syntax
 _SOURCES = ("Random", "seed")
 
 
-def problems(syntax: Syntax) -> Iterator[Problem]:
+def find_problems(syntax: Syntax) -> Iterator[Problem]:
     """(line, what is wrong) of chance that no seed repeats, and of sets put in an order."""
     yield from _chance(syntax)
     yield from _set_order(syntax)

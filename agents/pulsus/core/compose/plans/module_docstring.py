@@ -70,7 +70,7 @@ def _render_summary(plan: Plan, used: Sequence[ToolSpec]) -> str:
 
 def _render_entry(name: str, hint: str | None, text: str) -> str:
     words = one_line(text) or "See the step that uses it."
-    return f"{name} ({type_hints.annotation(type_hints.parse(hint))}): {words}"
+    return f"{name} ({type_hints.write_annotation(type_hints.parse_hint(hint))}): {words}"
 
 
 def _list_returns(plan: Plan, tools: Mapping[str, ToolSpec]) -> list[tuple[str, OutputSpec]]:
@@ -106,7 +106,7 @@ def _merge_effects(used: Sequence[ToolSpec]) -> list[str] | None:
 def _render_example(example: Example | None) -> list[str] | None:
     if example is None:
         return None
-    return dump_yaml([examples.item(example)], compact=True).rstrip("\n").split("\n")
+    return dump_yaml([examples.write_item(example)], compact=True).rstrip("\n").split("\n")
 
 
 def _join_words(words: Iterable[str]) -> str:

@@ -55,9 +55,9 @@ def render_module(composed: Plan, tools: Iterable[ToolSpec]) -> str:
     names = _name_results(composed)
     return render_template(
         "composed_module.j2",
-        docstring=python_literals.docstring(text),
+        docstring=python_literals.write_docstring(text),
         imports=_list_imports(params),
-        plan=python_literals.literal(
+        plan=python_literals.write_literal(
             dsl.plan_to_dict(composed), taken=len("PLAN: dict[str, Any] = ")
         ),
         signature=_render_signature(params),
@@ -71,7 +71,7 @@ def read_plan(code: bytes) -> Plan | None:
 
     Raises PlanInvalid if `PLAN` is not a literal, is assigned twice, or breaks a rule of plans.
     """
-    body = python_literals.module(code)
+    body = python_literals.parse_module(code)
     if body is None or not any(imports_steps(node) for node in body):
         return None
     found = [value for node in body for value in _find_plan_values(node)]
@@ -122,8 +122,8 @@ def _list_imports(params: Sequence[ArgSpec]) -> list[str]:
 
 
 def _annotate(param: ArgSpec) -> str:
-    hint = type_hints.parse(param.type_hint)
-    text = type_hints.annotation(hint)
+    hint = type_hints.parse_hint(param.type_hint)
+    text = type_hints.write_annotation(hint)
     implicit = param.default == "None" and not (hint.optional or hint.anything)
     return f"{text} | None" if implicit else text
 
@@ -132,7 +132,7 @@ def _render_parameter(param: ArgSpec) -> str:
     text = f"{param.name}: {_annotate(param)}"
     if param.required or param.default is None:
         return text
-    return f"{text} = {python_literals.literal(ast.literal_eval(param.default))}"
+    return f"{text} = {python_literals.write_literal(ast.literal_eval(param.default))}"
 
 
 def _render_signature(params: Sequence[ArgSpec]) -> str:
@@ -141,12 +141,12 @@ def _render_signature(params: Sequence[ArgSpec]) -> str:
 
 
 def _render_call(step: PlanStep, composed: Plan, names: Mapping[str, str]) -> str:
-    args = [python_literals.text(step.tool)]
+    args = [python_literals.write_text(step.tool)]
     odd = []
     for name, value in step.inputs.items():
         if keyword.iskeyword(name):
             odd.append(
-                f"{python_literals.text(name)}: {_render_value(name, value, composed, names)}"
+                f"{python_literals.write_text(name)}: {_render_value(name, value, composed, names)}"
             )
         else:
             args.append(f"{name}={_render_value(name, value, composed, names)}")
@@ -163,20 +163,22 @@ def _render_value(name: str, value: PlanValue, composed: Plan, names: Mapping[st
         case OutputRef():
             return _render_output(value, composed, names)
         case Constant(constant):
-            return python_literals.literal(constant, indent=8, taken=len(name) + 2)
+            return python_literals.write_literal(constant, indent=8, taken=len(name) + 2)
 
 
 def _render_output(ref: OutputRef, composed: Plan, names: Mapping[str, str]) -> str:
     step = next(step for step in composed.steps if step.id == ref.step)
-    key = python_literals.text(step.outputs[ref.output])
-    return f"pulsus.steps.output({names[ref.step]}, {key}, step={python_literals.text(ref.step)})"
+    key = python_literals.write_text(step.outputs[ref.output])
+    step_id = python_literals.write_text(ref.step)
+    return f"pulsus.steps.output({names[ref.step]}, {key}, step={step_id})"
 
 
 def _render_return(composed: Plan, names: Mapping[str, str]) -> str:
     makers = {name: step.id for step in composed.steps for name in step.outputs}
     items = [
-        f"{python_literals.text(name)}: {_render_output(OutputRef(maker, name), composed, names)}"
-        for name, maker in ((name, makers[name]) for name in composed.returns)
+        f"{python_literals.write_text(name)}: {_render_output(ref, composed, names)}"
+        for name in composed.returns
+        for ref in (OutputRef(makers[name], name),)
     ]
     flat = f"    return {{{', '.join(items)}}}"
     if len(flat) <= python_literals.WIDTH:

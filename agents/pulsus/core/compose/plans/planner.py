@@ -81,7 +81,7 @@ class _PlanDraft:
         inputs: dict[str, PlanValue] = {}
         for arg in args:
             value = sources[arg.name]
-            scalar = type_hints.parse(arg.type_hint).scalar
+            scalar = type_hints.parse_hint(arg.type_hint).scalar
             if isinstance(value, wiring.TypeMismatch):
                 raise _build_unwirable_error(step, tool, arg, value.reason)
             if value is not None and not (writes_report and scalar):
@@ -110,7 +110,7 @@ class _PlanDraft:
             self.steps[number] = replace(step, inputs=ordered)
 
     def _add_parameter(self, step: str, arg: ArgSpec, unshared: Mapping[str, Hint]) -> ParamRef:
-        hint = type_hints.parse(arg.type_hint)
+        hint = type_hints.parse_hint(arg.type_hint)
         plain = f"{arg.name}_" if arg.name in plan_checks.RESERVED else arg.name
         names = (plain, *islice(_generate_names(step, plain), len(self.params) + 1))
         for name in names:

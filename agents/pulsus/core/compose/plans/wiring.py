@@ -33,7 +33,10 @@ class TypeMismatch:
     @property
     def reason(self) -> str:
         """Return the mismatch as one clause."""
-        given, wanted = type_hints.annotation(self.offer.hint), type_hints.annotation(self.wanted)
+        given, wanted = (
+            type_hints.write_annotation(self.offer.hint),
+            type_hints.write_annotation(self.wanted),
+        )
         return f"{self.offer.key!r} of {self.offer.step} is {given}, which does not fit {wanted}"
 
 
@@ -45,7 +48,7 @@ def list_outputs(tool: ToolSpec) -> tuple[OutputSpec, ...]:
 def list_step_outputs(step: str, tool: ToolSpec) -> tuple[StepOutput, ...]:
     """Return every output that `step` offers to later steps."""
     return tuple(
-        StepOutput(step, o.name, type_hints.parse(o.type_hint)) for o in list_outputs(tool)
+        StepOutput(step, o.name, type_hints.parse_hint(o.type_hint)) for o in list_outputs(tool)
     )
 
 
@@ -70,7 +73,7 @@ def find_source(
     An optional scalar is never connected. Its default is what the tool means, and names such as
     `path` or `limit` mean something else in another tool.
     """
-    wanted = type_hints.parse(arg.type_hint)
+    wanted = type_hints.parse_hint(arg.type_hint)
     if wanted.scalar and not arg.required:
         return None
     same = [
@@ -94,7 +97,7 @@ def is_report_writer(tool: ToolSpec) -> bool:
     The scalars of such a step say where to write. They are never connected to another step or
     shared with one: the report would overwrite the file that it describes.
     """
-    containers = (a for a in list_inputs(tool) if not type_hints.parse(a.type_hint).scalar)
+    containers = (a for a in list_inputs(tool) if not type_hints.parse_hint(a.type_hint).scalar)
     return tool.kind == "write" and any(arg.required for arg in containers)
 
 

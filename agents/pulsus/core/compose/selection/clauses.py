@@ -164,7 +164,7 @@ def _list_parts(request: str) -> list[str]:
 def needs_step_data(tool: ToolSpec) -> bool:
     """Return True if the tool requires a list, table or document, which only a tool gives."""
     needed = (
-        type_hints.parse(arg.type_hint) for arg in tool.args if arg.required and arg.type_hint
+        type_hints.parse_hint(arg.type_hint) for arg in tool.args if arg.required and arg.type_hint
     )
     return any(not hint.scalar for hint in needed)
 

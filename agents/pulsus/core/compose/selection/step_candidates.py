@@ -79,11 +79,12 @@ def explain_missing_input(tool: ToolSpec, before: Sequence[ToolSpec]) -> str | N
     if any(offer.hint.anything for step in offers for offer in step):
         return None
     for arg in wiring.list_inputs(tool):
-        wanted = type_hints.parse(arg.type_hint)
+        wanted = type_hints.parse_hint(arg.type_hint)
         if not arg.required or not is_data_hint(wanted):
             continue
         if not isinstance(wiring.find_source(arg, offers), OutputRef):
-            return f"no step before it clearly gives {arg.name!r} ({type_hints.annotation(wanted)})"
+            hint = type_hints.write_annotation(wanted)
+            return f"no step before it clearly gives {arg.name!r} ({hint})"
     return None
 
 

@@ -62,10 +62,10 @@ def close_docstring(source: bytes) -> bytes:
     Returns it unchanged if the open docstring is not its only syntax error.
     """
     code = _CODE.search(source)
-    if code is None or not source.startswith(b'"""') or python.module(source) is not None:
+    if code is None or not source.startswith(b'"""') or python.parse_module(source) is not None:
         return source
     closed = source[: code.start()].rstrip() + b'\n"""\n\n' + source[code.start() :]
-    return source if python.module(closed) is None else closed
+    return source if python.parse_module(closed) is None else closed
 
 
 def add_missing_imports(source: bytes, allowed: Collection[str]) -> bytes:

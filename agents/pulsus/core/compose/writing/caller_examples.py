@@ -16,7 +16,7 @@ from itertools import combinations
 
 from pulsus.core.compose.plans.plan_file import dump_yaml
 from pulsus.core.contract import docstring, examples
-from pulsus.core.contract.example_match import apart, expects_value
+from pulsus.core.contract.example_match import expects_value, is_apart
 from pulsus.core.python_source import python_literals as python
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import Example, JsonValue, ToolSpec
@@ -73,7 +73,7 @@ def count_behaviours(given: Iterable[Example]) -> int:
 def has_differing_results(given: Sequence[Example]) -> bool:
     """Return True if no single result fits all examples, so that a constant cannot pass."""
     named = [e.expected for e in given if expects_value(e)]
-    return any(apart(one, other) for one, other in combinations(named, 2))
+    return any(is_apart(one, other) for one, other in combinations(named, 2))
 
 
 def set_examples(code: bytes, given: Sequence[Example]) -> bytes:
@@ -85,19 +85,19 @@ def set_examples(code: bytes, given: Sequence[Example]) -> bytes:
     node = _find_docstring(code)
     if node is None:
         return code
-    doc = docstring.parse(str(node.value))
+    doc = docstring.parse_docstring(str(node.value))
     if doc.errors:
         return code
     if given:
         # A line of a file in the model's own examples may stand at the left margin. The parser
         # would read it as body text, so the whole section is cut first.
-        doc = docstring.parse(_EXAMPLES.sub("", doc.text))
+        doc = docstring.parse_docstring(_EXAMPLES.sub("", doc.text))
     shown = given or _read_own_examples(doc)
     if shown is None:
         return code
     text = _render_docstring(doc, shown)
     start, end = _locate(code, node)
-    return code[:start] + python.docstring(text).encode("utf-8") + code[end:]
+    return code[:start] + python.write_docstring(text).encode("utf-8") + code[end:]
 
 
 def pad_docstring(code: bytes, lines: int) -> bytes:
@@ -149,7 +149,7 @@ def explain_difference(tool: ToolSpec, given: Sequence[Example]) -> str:
 
 def list_items(given: Iterable[Example]) -> list[JsonValue]:
     """Return the examples in the form of the contract."""
-    return [examples.item(example) for example in given]
+    return [examples.write_item(example) for example in given]
 
 
 def dump_examples(given: Iterable[Example]) -> str:
@@ -229,7 +229,7 @@ def _read_values(found: Sequence[JsonValue], text: str) -> tuple[Example, ...]:
 
 
 def _read_section(section: str, text: str) -> tuple[Example, ...]:
-    read, errors = examples.read(section, None)
+    read, errors = examples.read_examples(section, None)
     if errors:
         raise UsageError(f"the example {text[:80]!r} cannot be used: {errors[0]}", hint=_FORM)
     return read
@@ -237,14 +237,14 @@ def _read_section(section: str, text: str) -> tuple[Example, ...]:
 
 def _read_own_examples(doc: docstring.Docstring) -> tuple[Example, ...] | None:
     """Return the module's own examples without results, or None if they are invalid."""
-    read, errors = examples.read(doc.sections.get("Examples"), None)
+    read, errors = examples.read_examples(doc.sections.get("Examples"), None)
     if errors or not read:
         return None
     return tuple(Example(e.inputs, e.files, title=e.title) for e in read)
 
 
 def _find_docstring(code: bytes) -> ast.Constant | None:
-    match python.module(code):
+    match python.parse_module(code):
         case [ast.Expr(value=ast.Constant(value=str()) as node), *_]:
             return node
         case _:

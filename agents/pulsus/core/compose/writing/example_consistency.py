@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from itertools import combinations
 
-from pulsus.core.contract.example_match import ANY, apart
+from pulsus.core.contract.example_match import ANY, is_apart
 from pulsus.core.types import Example
 from pulsus.errors import ExamplesImpossible
 
@@ -75,7 +75,7 @@ def _is_contradiction(one: Example, other: Example) -> bool:
         return False
     pair = one.expected, other.expected
     keys = [set(e) for e in pair if isinstance(e, dict) and ANY not in e]
-    return apart(*pair) or (len(keys) == 2 and keys[0] != keys[1])
+    return is_apart(*pair) or (len(keys) == 2 and keys[0] != keys[1])
 
 
 def _describe(number: int, example: Example) -> str:

@@ -14,8 +14,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from pulsus.core.compose.writing.caller_examples import count_behaviours, has_differing_results
-from pulsus.core.contract.example_match import ANY, apart, concrete, expects_value, input_values
-from pulsus.core.contract.module_constants import as_key, constants, literal, parts
+from pulsus.core.contract.example_match import (
+    ANY,
+    expects_value,
+    input_values,
+    is_apart,
+    is_concrete,
+)
+from pulsus.core.contract.module_constants import (
+    evaluate_literal,
+    list_constants,
+    list_parts,
+    make_key,
+)
 from pulsus.core.python_source import python_literals as python
 from pulsus.core.types import Example, JsonValue
 
@@ -42,7 +53,7 @@ def held_out_example(given: Sequence[Example]) -> Example | None:
 
 def unlike(one: Example, others: Iterable[Example]) -> bool:
     """Whether an example expects what fits none of the others."""
-    return all(apart(one.expected, o.expected) for o in others if expects_value(o))
+    return all(is_apart(one.expected, o.expected) for o in others if expects_value(o))
 
 
 def memorisation_signs(
@@ -55,7 +66,7 @@ def memorisation_signs(
     shown = [e for e in given if e is not kept]
     if kept and unlike(kept, shown):
         return ()
-    tree = ast.Module(python.module(code) or [], [])
+    tree = ast.Module(python.parse_module(code) or [], [])
     found = [*_results(tree, shown, request), *_inputs(tree, shown, request)]
     if not (kept or found):
         found = list(_guessed(tree, given, request))
@@ -69,7 +80,7 @@ def copied(code: bytes, given: Sequence[Example], request: str) -> tuple[str, ..
     """
     known = {v for e in given for v in e.inputs.values() if isinstance(v, str)}
     telling = {text for text in known if len(text) > 1 and text not in request}
-    tree = ast.Module(python.module(code) or [], [])
+    tree = ast.Module(python.parse_module(code) or [], [])
     found = [
         (node, text)
         for node in ast.walk(tree)
@@ -85,8 +96,8 @@ def copied(code: bytes, given: Sequence[Example], request: str) -> tuple[str, ..
 
 def tables(code: bytes, given: Sequence[Example]) -> tuple[str, ...]:
     """Where a dict maps inputs of two examples to their results, and little else."""
-    tree = ast.Module(python.module(code) or [], [])
-    pairs = {(as_key(v), as_key(r)) for e in given for v in input_values(e) for r in _whole(e)}
+    tree = ast.Module(python.parse_module(code) or [], [])
+    pairs = {(make_key(v), make_key(r)) for e in given for v in input_values(e) for r in _whole(e)}
     found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Dict):
@@ -101,10 +112,10 @@ def tables(code: bytes, given: Sequence[Example]) -> tuple[str, ...]:
 
 def _results(tree: ast.Module, given: Sequence[Example], request: str) -> Iterator[str]:
     """Examples with results that differ, each made of constants of the module."""
-    known = constants(tree)
+    known = list_constants(tree)
     answered = [e for e in given if expects_value(e) and _answered(e.expected, known, request)]
     for one, other in combinations(answered, 2):
-        if apart(one.expected, other.expected):
+        if is_apart(one.expected, other.expected):
             lines = sorted({known[k] for e in (one, other) for k in _leaves(e) if k in known})
             shown = " and ".join(json.dumps(e.expected)[:60] for e in (one, other))
             yield (
@@ -153,9 +164,9 @@ def _compared(node: ast.AST, sizes: set[int]) -> Iterator[tuple[ast.expr, ast.ex
 
 def _guessed(tree: ast.Module, given: Sequence[Example], request: str) -> Iterator[str]:
     """No result but yes, no, what the request names and constants of the module."""
-    known = constants(tree)
+    known = list_constants(tree)
     named = [e for e in given if expects_value(e)]
-    telling = [e for e in named if concrete(_informative(_beyond(e.expected, e), request))]
+    telling = [e for e in named if is_concrete(_informative(_beyond(e.expected, e), request))]
     if all(_answered(e.expected, known, request) for e in telling):
         yield (
             "the examples expect only what a guess would meet (yes or no, or what the request or "
@@ -166,7 +177,7 @@ def _guessed(tree: ast.Module, given: Sequence[Example], request: str) -> Iterat
 def _told_apart(left: ast.expr, right: ast.expr, sizes: set[int], ends: set[str]) -> str:
     """By what: the length of something, or a letter at a fixed place, that an example has."""
     for one, other in ((left, right), (right, left)):
-        constant = literal(other)
+        constant = evaluate_literal(other)
         match one:
             case ast.Call(func=ast.Name(id=name)) if name in _FEATURES and constant in sizes:
                 return f"{name}() being {constant}"
@@ -181,7 +192,7 @@ def _told_apart(left: ast.expr, right: ast.expr, sizes: set[int], ends: set[str]
 
 def _beyond(expected: JsonValue, example: Example) -> JsonValue:
     """The pattern with `...` for what the example's inputs hold as it is."""
-    if any(expected == given and concrete(expected) for given in example.inputs.values()):
+    if any(expected == given and is_concrete(expected) for given in example.inputs.values()):
         return ANY
     match expected:
         case dict() if expected:
@@ -192,10 +203,10 @@ def _beyond(expected: JsonValue, example: Example) -> JsonValue:
 
 def _answered(expected: JsonValue, known: Constants, request: str) -> bool:
     """Whether the constants alone make the result, by more than a yes or no."""
-    if as_key(expected) in known and concrete(_informative(expected, request)):
+    if make_key(expected) in known and is_concrete(_informative(expected, request)):
         return True
-    leaves = list(parts(_informative(expected, request)))
-    return bool(leaves) and all(as_key(leaf) in known for leaf in leaves)
+    leaves = list(list_parts(_informative(expected, request)))
+    return bool(leaves) and all(make_key(leaf) in known for leaf in leaves)
 
 
 def _informative(value: JsonValue, request: str) -> JsonValue:
@@ -216,7 +227,7 @@ def _informative(value: JsonValue, request: str) -> JsonValue:
 def _pairs(node: ast.Dict) -> Iterator[tuple[str, str]]:
     for key, value in zip(node.keys, node.values, strict=True):
         if key is not None:
-            yield as_key(literal(key)), as_key(literal(value))
+            yield make_key(evaluate_literal(key)), make_key(evaluate_literal(value))
 
 
 def _whole(example: Example) -> Iterator[JsonValue]:
@@ -228,8 +239,8 @@ def _whole(example: Example) -> Iterator[JsonValue]:
 
 
 def _leaves(example: Example) -> Iterator[str]:
-    yield as_key(example.expected)
-    yield from map(as_key, parts(example.expected))
+    yield make_key(example.expected)
+    yield from map(make_key, list_parts(example.expected))
 
 
 def _texts(node: ast.Compare | ast.MatchValue) -> Iterator[str]:

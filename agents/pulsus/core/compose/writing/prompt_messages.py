@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pulsus.core.compose.guardrails.all_rules import Rules
+from pulsus.core.compose.guardrails.all_rules import GuardrailRules
 from pulsus.core.compose.proposer import Message
 from pulsus.core.compose.rendering import render_template
 from pulsus.core.compose.writing import caller_examples
@@ -30,7 +30,7 @@ class PromptContext:
     """
 
     request: str
-    rules: Rules
+    rules: GuardrailRules
     imports: tuple[str, ...]
     examples: tuple[Example, ...] = ()
     shown: tuple[Example, ...] | None = None

@@ -44,7 +44,7 @@ def render_model_skeleton(request: str, given: Sequence[Example]) -> str:
     keys, because small models forget them.
     """
     call = infer_signature(given) or guess_signature(request)
-    pairs = ", ".join(f"{python_literals.literal(name)}: ..." for name, _ in call.keys)
+    pairs = ", ".join(f"{python_literals.write_literal(name)}: ..." for name, _ in call.keys)
     body = f"...  # the work\n    return {{{pairs}}}" if pairs else "..."
     return _render_source(_render_contract(request, call, (), ""), call, body)
 
@@ -57,7 +57,7 @@ def _render_source(
     imports += ["from typing import Any"] if "Any" in hints else []
     made = render_template(
         "scaffold.j2",
-        docstring=python_literals.docstring(text),
+        docstring=python_literals.write_docstring(text),
         imports=imports,
         signature=call.text(),
         body=body,

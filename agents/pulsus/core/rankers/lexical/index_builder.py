@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 
 import pulsus
-from pulsus.core.contract.tool_table import columns
+from pulsus.core.contract.tool_table import make_columns
 from pulsus.core.rankers.lexical.char_ngrams import grams, norm
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.segment import (
@@ -66,7 +66,7 @@ def pack(
 
 def words_of(tools: Sequence[ToolSpec], remembered: Mapping[str, Sequence[str]]) -> Documents:
     """The words of tools in id order, counted anew."""
-    known = columns(tools)
+    known = make_columns(tools)
     prints = (
         print_of(sha256, hints, remembered.get(tool_id, ()))
         for tool_id, sha256, hints in zip(known.ids, known.sha256, known.hints, strict=True)

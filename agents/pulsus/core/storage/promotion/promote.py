@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pulsus import __version__
-from pulsus.core.contract.kinds import counts_as
+from pulsus.core.contract.kinds import get_effective_kind
 from pulsus.core.storage.catalogue_lock import CatalogueLock, CatalogueStore
 from pulsus.core.storage.promotion import version_bump
 from pulsus.core.storage.promotion.deprecate import status_record
@@ -191,7 +191,7 @@ def _record(
         rag=context.rag,
         approved_by=context.approved_by,
         proof=validated.report.proof,
-        kind=counts_as(validated.tool, validated.report.observed),
+        kind=get_effective_kind(validated.tool, validated.report.observed),
         owner=_one_line(step.owner) if step.owner else None,
         bump=step.bump,
         changes=step.changes,

@@ -8,7 +8,7 @@ from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.validators.effects.library_effects import C_READING
 
 
-class Libraries:
+class CLibraries:
     """C libraries of the text: which functions of them it names."""
 
     def __init__(self, module: ModuleIndex) -> None:

@@ -14,14 +14,14 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from pulsus.core.python_source import possible_constants, python_literals
-from pulsus.core.python_source.constant_folding import FILE_MODULES, Scope, Text, fold
+from pulsus.core.python_source.constant_folding import FILE_MODULES, ConstantText, Scope, fold
 from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.python_source.names import last_name
 from pulsus.core.sandbox.harness.audit_hook import reported_path
 from pulsus.core.types import Effects, ObservedEffects, ToolSpec
 from pulsus.core.validators.effects import contract_limits, effect_uses
-from pulsus.core.validators.effects.effect_check import Judgement, judge, reads_only
-from pulsus.core.validators.effects.effect_patterns import path_covered
+from pulsus.core.validators.effects.effect_check import Judgement, is_read_only, judge_effects
+from pulsus.core.validators.effects.effect_patterns import is_path_covered
 
 _WHOLE_HOST = re.compile(r"\w+://[^/?#{%]+[/?#]")
 _CHANGERS: Mapping[str, tuple[int, ...]] = {
@@ -57,7 +57,7 @@ _DATABASE_FILES = frozenset(("sqlite3", "duckdb"))
 """Modules whose `connect` opens a file."""
 
 
-class Used(NamedTuple):
+class ConstantTargets(NamedTuple):
     """What the source names as constants, each with a line it stands in."""
 
     changed: Mapping[str, int]
@@ -65,24 +65,24 @@ class Used(NamedTuple):
     hosts: Mapping[str, int]
 
 
-def used(source: bytes) -> Used:
+def find_constant_targets(source: bytes) -> ConstantTargets:
     """The constant paths and hosts of a module; nothing if it cannot be parsed."""
     module = _read(source)
     return _used(module, module.scope)
 
 
-def could_do(source: bytes) -> Iterator[effect_uses.Use]:
+def find_effect_uses(source: bytes) -> Iterator[effect_uses.EffectUse]:
     """Every place of a module's text that could have an effect outside the run."""
-    return effect_uses.uses(_read(source))
+    return effect_uses.find_uses(_read(source))
 
 
 def _read(source: bytes) -> ModuleIndex:
-    body = python_literals.module(source)
+    body = python_literals.parse_module(source)
     return ModuleIndex(ast.Module(body, []) if body else None)
 
 
-def _used(module: ModuleIndex, scope: Scope) -> Used:
-    found = Used({}, {}, {})
+def _used(module: ModuleIndex, scope: Scope) -> ConstantTargets:
+    found = ConstantTargets({}, {}, {})
     for call in module.calls.values():
         for kind, text in _effects(call, scope):
             into = {"w": found.changed, "r": found.read, "h": found.hosts}[kind]
@@ -92,22 +92,26 @@ def _used(module: ModuleIndex, scope: Scope) -> Used:
     return found
 
 
-def judged(tool: ToolSpec, source: bytes) -> tuple[Judgement, tuple[str, ...]]:
+def judge_source(tool: ToolSpec, source: bytes) -> tuple[Judgement, tuple[str, ...]]:
     """What constants of the source do beyond the contract, and warnings of those only read.
 
     A composed module is judged by its steps.
     """
-    if tool.composed or (tool.effects is None and not reads_only(tool)):
+    if tool.composed or (tool.effects is None and not is_read_only(tool)):
         return Judgement(), ()
     module = _read(source)
-    could = contract_limits.beyond(tool, module)
+    could = contract_limits.list_exceeded_limits(tool, module)
     if tool.effects is None:
         return Judgement(could), ()
     seen = _used(module, module.scope)
-    for choice in possible_constants.scopes(module.nodes, module.scope):
+    for choice in possible_constants.list_scopes(module.nodes, module.scope):
         more = _used(module, choice)
-        seen = Used({**more.changed, **seen.changed}, seen.read, {**more.hosts, **seen.hosts})
-    found = judge(tool, ObservedEffects(paths=tuple(seen.changed), hosts=tuple(seen.hosts)), {})
+        seen = ConstantTargets(
+            {**more.changed, **seen.changed}, seen.read, {**more.hosts, **seen.hosts}
+        )
+    found = judge_effects(
+        tool, ObservedEffects(paths=tuple(seen.changed), hosts=tuple(seen.hosts)), {}
+    )
     lines = {**seen.changed, **seen.hosts}
     beyond = tuple(
         f"{item}{_line(item, lines)}" for item in found.exceeded if _is_named(item, lines)
@@ -126,7 +130,7 @@ def _line(item: str, lines: Mapping[str, int]) -> str:
 
 
 def _covered(path: str, declared: Effects) -> bool:
-    return path_covered(path, declared.paths, {})
+    return is_path_covered(path, declared.paths, {})
 
 
 def _place(text: str) -> str:
@@ -221,7 +225,7 @@ def _proxies(call: ast.Call, scope: Scope) -> Iterator[str]:
             yield text.value
 
 
-def _beginning(node: ast.expr, scope: Scope) -> Text | None:
+def _beginning(node: ast.expr, scope: Scope) -> ConstantText | None:
     """The constant start of a URL, if its host is whole: what follows may come from anywhere."""
     while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod):
         node = node.left
@@ -234,7 +238,7 @@ def _beginning(node: ast.expr, scope: Scope) -> Text | None:
         if text is None:
             break
         known += text.value
-    return Text(known) if _WHOLE_HOST.match(known) else None
+    return ConstantText(known) if _WHOLE_HOST.match(known) else None
 
 
 def _of_url(url: str) -> Iterator[str]:

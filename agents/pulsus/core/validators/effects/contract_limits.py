@@ -9,17 +9,20 @@ from __future__ import annotations
 
 from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.types import ToolSpec
-from pulsus.core.validators.effects.effect_check import reads_only
-from pulsus.core.validators.effects.effect_uses import uses
+from pulsus.core.validators.effects.effect_check import is_read_only
+from pulsus.core.validators.effects.effect_uses import find_uses
 
 
-def beyond(tool: ToolSpec, module: ModuleIndex) -> tuple[str, ...]:
+def list_exceeded_limits(tool: ToolSpec, module: ModuleIndex) -> tuple[str, ...]:
     """What the text could do though the contract rules it out, in words."""
     effects = tool.effects
     ruled_out = {
-        "changes": (reads_only(tool), f"could change files or processes: {{}} (Kind: {tool.kind})"),
+        "changes": (
+            is_read_only(tool),
+            f"could change files or processes: {{}} (Kind: {tool.kind})",
+        ),
         "anything": (
-            reads_only(tool),
+            is_read_only(tool),
             f"could do anything, its text does not say what: {{}} (Kind: {tool.kind})",
         ),
         "exchanged": (
@@ -39,7 +42,7 @@ def beyond(tool: ToolSpec, module: ModuleIndex) -> tuple[str, ...]:
         return ()
     found: dict[str, None] = {}
     signals = effects is not None and "kill" in effects.commands
-    for use in uses(module):
+    for use in find_uses(module):
         out, words = ruled_out[use.kind]
         if out and not (signals and use.name in ("os.kill", "os.killpg")):
             found[words.format(f"{use.name} in line {use.line}")] = None

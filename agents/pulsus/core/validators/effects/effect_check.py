@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from pulsus.core.types import Effects, JsonValue, ObservedEffects, ToolSpec
 from pulsus.core.validators.effects.effect_patterns import (
     WORK_FOLDER,
-    command_covered,
-    host_covered,
-    path_covered,
+    is_command_covered,
+    is_host_covered,
+    is_path_covered,
 )
 
 DRY_RUN = "dry_run"
@@ -29,22 +29,24 @@ class Judgement:
     undeclared: tuple[str, ...] = ()
 
 
-def judge(tool: ToolSpec, observed: ObservedEffects, inputs: Mapping[str, JsonValue]) -> Judgement:
+def judge_effects(
+    tool: ToolSpec, observed: ObservedEffects, inputs: Mapping[str, JsonValue]
+) -> Judgement:
     """What one call did beyond the contract. `inputs` are those it was called with."""
     inputs = {**_defaults(tool), **inputs}
     changes = (*(f"changes {path}" for path in observed.paths), *observed.others)
-    if changes and reads_only(tool):
+    if changes and is_read_only(tool):
         return Judgement(_with(changes, f"(Kind: {tool.kind})", tool, observed, inputs))
-    if reads_only(tool) and takes_dry_run(tool):  # then what it does otherwise is never seen
+    if is_read_only(tool) and has_dry_run(tool):  # then what it does otherwise is never seen
         return Judgement((f"takes dry_run, as only what writes does (Kind: {tool.kind})",))
-    if changes and inputs.get(DRY_RUN) is True and takes_dry_run(tool):
+    if changes and inputs.get(DRY_RUN) is True and has_dry_run(tool):
         return Judgement(_with(changes, "(dry_run is true)", tool, observed, inputs))
     if tool.effects is None:
         return Judgement(undeclared=(*changes, *_rest(observed)))
     return Judgement(_beyond(tool, observed, inputs))
 
 
-def strays(
+def list_undeclared_reads(
     tool: ToolSpec, observed: ObservedEffects, inputs: Mapping[str, JsonValue]
 ) -> tuple[str, ...]:
     """What one call read that neither `Effects:` nor its inputs name; none without `Effects:`."""
@@ -52,15 +54,15 @@ def strays(
         return ()
     given = {**_defaults(tool), **inputs}
     words = ("the given paths", *tool.effects.paths)  # inputs are always covered: callers name them
-    return tuple(path for path in observed.reads if not path_covered(path, words, given))
+    return tuple(path for path in observed.reads if not is_path_covered(path, words, given))
 
 
-def reads_only(tool: ToolSpec) -> bool:
+def is_read_only(tool: ToolSpec) -> bool:
     """Whether the tool promises to change nothing."""
     return tool.kind_declared and tool.kind != "write"
 
 
-def takes_dry_run(tool: ToolSpec) -> bool:
+def has_dry_run(tool: ToolSpec) -> bool:
     """Whether it has an argument `dry_run: bool`."""
     return any(arg.name == DRY_RUN and arg.type_hint == "bool" for arg in tool.args)
 
@@ -87,12 +89,12 @@ def _beyond(
     if tool.kind_declared and tool.kind == "write":  # it stages beside what it replaces
         paths = tuple(p for p in paths if not p.startswith(f"{WORK_FOLDER}/"))
     return (
-        *(f"changes {p}" for p in paths if not path_covered(p, declared.paths, inputs)),
-        *(f"reaches {h}" for h in observed.hosts if not host_covered(h, declared.hosts, inputs)),
+        *(f"changes {p}" for p in paths if not is_path_covered(p, declared.paths, inputs)),
+        *(f"reaches {h}" for h in observed.hosts if not is_host_covered(h, declared.hosts, inputs)),
         *(
             f"starts {c}"
             for c in observed.commands
-            if not command_covered(c, declared.commands, inputs)
+            if not is_command_covered(c, declared.commands, inputs)
         ),
         *(item for item in observed.others if not _other_covered(item, declared, inputs)),
     )
@@ -104,7 +106,7 @@ def _other_covered(item: str, declared: Effects, inputs: Mapping[str, JsonValue]
     """
     what, _, name = item.partition(" ")
     program = {"signals": "kill", "calls": name.partition(" ")[0]}.get(what)
-    return program is not None and command_covered(program, declared.commands, inputs)
+    return program is not None and is_command_covered(program, declared.commands, inputs)
 
 
 def _defaults(tool: ToolSpec) -> dict[str, JsonValue]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
 from pulsus.core.types import JsonValue
-from pulsus.core.validators.effects.wildcard_match import matches
+from pulsus.core.validators.effects.wildcard_match import matches_wildcard
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _PATH_START = ("/", "~", ".", "{", "*")
@@ -25,15 +25,17 @@ _VERSION = re.compile(r"[0-9.]+\Z")
 Inputs = Mapping[str, JsonValue]
 
 
-def path_covered(path: str, declared: tuple[str, ...], inputs: Inputs) -> bool:
+def is_path_covered(path: str, declared: tuple[str, ...], inputs: Inputs) -> bool:
     """Whether a changed path (absolute, or `~/…`) is among the declared ones, or below one."""
     if not all(map(_is_path, declared)) and _below_given(path, inputs):
         return True
     patterns = (p for item in declared if _is_path(item) for p in _filled(item, inputs))
-    return any(matches(_normal(pattern).rstrip("/"), path, below=True) for pattern in patterns)
+    return any(
+        matches_wildcard(_normal(pattern).rstrip("/"), path, below=True) for pattern in patterns
+    )
 
 
-def host_covered(host: str, declared: tuple[str, ...], inputs: Inputs) -> bool:
+def is_host_covered(host: str, declared: tuple[str, ...], inputs: Inputs) -> bool:
     """Whether a host (`name`, `name:port`, `[v6]:port`, `unix:…`) is among the declared ones."""
     given = {name for text in _texts(inputs) for name in _hosts_in(text)}
     if not all(map(_is_pattern, declared)) and _split(host)[0] in given:
@@ -46,7 +48,7 @@ def host_covered(host: str, declared: tuple[str, ...], inputs: Inputs) -> bool:
     )
 
 
-def command_covered(command: str, declared: tuple[str, ...], inputs: Inputs) -> bool:
+def is_command_covered(command: str, declared: tuple[str, ...], inputs: Inputs) -> bool:
     """Whether a started program is among the declared ones, by name or by the same path.
 
     A name covers the program of that name where the system keeps programs, not one elsewhere.
@@ -159,7 +161,7 @@ def _host_matches(host: str, pattern: str, *, network: bool) -> bool:
         return False
     if network and _in_network(name, wanted):
         return True
-    return matches(re.sub(r"([?\\])", r"\\\1", wanted), name, separator="")
+    return matches_wildcard(re.sub(r"([?\\])", r"\\\1", wanted), name, separator="")
 
 
 def _in_network(name: str, wanted: str) -> bool:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pulsus.core.python_source.constant_folding import PATHS
 from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.python_source.names import last_name
-from pulsus.core.validators.effects.c_libraries import Libraries
+from pulsus.core.validators.effects.c_libraries import CLibraries
 from pulsus.core.validators.effects.library_effects import (
     ANYTHING,
     CHANGING,
@@ -30,18 +30,18 @@ from pulsus.core.validators.effects.library_effects import (
     STARTING_METHODS,
     TEMPORARY,
 )
-from pulsus.core.validators.effects.monkeypatching import Exchanges
+from pulsus.core.validators.effects.monkeypatching import ExchangeFinder
 from pulsus.core.validators.effects.open_modes import (
-    flags_write,
-    keyword,
-    modes,
-    reads_database,
-    writes,
-    writing_mode,
+    get_keyword,
+    get_writing_mode,
+    is_read_only_database,
+    is_writing_mode,
+    list_modes,
+    may_flags_write,
 )
-from pulsus.core.validators.effects.private_targets import Targets
+from pulsus.core.validators.effects.private_targets import PrivateTargets
 from pulsus.core.validators.effects.reflection import Reflection
-from pulsus.core.validators.effects.xml_sources import Sources
+from pulsus.core.validators.effects.xml_sources import XmlSources
 
 _ATTACHES = re.compile(r"\battach\s+(?!.{0,9}:memory:)|\bvacuum\b.{0,40}\binto\b", re.I | re.S)
 _CHANGING_KEYWORDS: Mapping[str, str] = {
@@ -69,7 +69,7 @@ _NO_MODULES: frozenset[str] = frozenset()
 _OWN_NAMES = frozenset(("gethostname", "getfqdn", "AI_NUMERICHOST"))
 
 
-class Use(NamedTuple):
+class EffectUse(NamedTuple):
     """One place of the text: what it could do (`changes`, `reaches`, `starts`, `anything`)."""
 
     kind: str
@@ -77,25 +77,25 @@ class Use(NamedTuple):
     line: int
 
 
-def uses(module: ModuleIndex) -> Iterator[Use]:
+def find_uses(module: ModuleIndex) -> Iterator[EffectUse]:
     """Every place of the text that could have an effect outside the run."""
     reader = _Reader(module)
     for node in reader.read:
         for kind, name in reader.of(node):
-            yield Use(kind, name, node.lineno)
+            yield EffectUse(kind, name, node.lineno)
         for kind, name in (*reader.reflection.of(node), *reader.exchanges.of(node)):
-            yield Use(kind, name, node.lineno)
+            yield EffectUse(kind, name, node.lineno)
 
 
 class _Reader:
     def __init__(self, module: ModuleIndex) -> None:
         self.module = module
-        self.targets = Targets(module)
+        self.targets = PrivateTargets(module)
         self.reflection = Reflection(module)
-        self.exchanges = Exchanges(module)
-        self.libraries = Libraries(module)
+        self.exchanges = ExchangeFinder(module)
+        self.libraries = CLibraries(module)
         self.read = [node for node in module.nodes if isinstance(node, _READ)]
-        self.sources = Sources(module)
+        self.sources = XmlSources(module)
         self.partial = {
             id(node.args[0]): node
             for node in module.calls.values()
@@ -156,8 +156,8 @@ class _Reader:
         for key in keys:
             match key:
                 case "os.open":
-                    flags = call.args[1] if len(call.args) > 1 else keyword(call, "flags")
-                    writing = flags is not None and flags_write(flags, self.module)
+                    flags = call.args[1] if len(call.args) > 1 else get_keyword(call, "flags")
+                    writing = flags is not None and may_flags_write(flags, self.module)
                     if (writing or _is_unpacked(call)) and not self.targets.own(call):
                         yield "changes", key
                 case "os.kill":
@@ -165,7 +165,7 @@ class _Reader:
                         yield "changes", key
                 case "sqlite3.connect":
                     own = bool(call.args) and self.targets.owns(call.args[0])
-                    if not (own or reads_database(call, self.module)):
+                    if not (own or is_read_only_database(call, self.module)):
                         yield "changes", "sqlite3.connect without mode=ro"
                 case "sax.parse" if not self.sources.is_open(call):
                     yield "reaches", "sax.parse of what may be an address"
@@ -176,7 +176,7 @@ class _Reader:
 
     def _by_keyword(self, key: str, call: ast.Call) -> Iterator[tuple[str, str]]:
         word = _CHANGING_KEYWORDS.get(key)
-        if word is not None and keyword(call, word):
+        if word is not None and get_keyword(call, word):
             yield "changes", f"{key} with {word}"
         if key in _INPLACE and len(call.args) > 1:
             yield "changes", f"{key} with inplace"
@@ -234,9 +234,9 @@ class _Reader:
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
         if (owner is not None and self.targets.owns(owner)) or self.targets.own(call):
             return
-        named = keyword(call, "mode")
+        named = get_keyword(call, "mode")
         for mode in (*call.args[:2], *((named,) if named is not None else ())):
-            if text := writing_mode(mode, self.module):
+            if text := get_writing_mode(mode, self.module):
                 yield "changes", f"{name or 'a function'} with mode {text!r}"
 
     def _opener(
@@ -248,15 +248,15 @@ class _Reader:
         if _is_unpacked(call):
             yield "changes", f"{key} with arguments that the text does not decide"
             return
-        mode = call.args[position] if len(call.args) > position else keyword(call, "mode")
-        if keyword(call, "opener") is not None:
+        mode = call.args[position] if len(call.args) > position else get_keyword(call, "mode")
+        if get_keyword(call, "opener") is not None:
             yield "changes", f"{key} with an opener"
         if mode is None or (not passed_on and self.targets.own(call)):
             return
-        found = modes(mode, self.module)
+        found = list_modes(mode, self.module)
         if found is None:
             yield "changes", f"{key} with a mode that the text does not decide"
-        elif any(map(writes, found)) or (key in DATABASES and found != ["r"]):
+        elif any(map(is_writing_mode, found)) or (key in DATABASES and found != ["r"]):
             yield "changes", f"{key} with a mode that writes"
 
     def _plain_import(self, key: str, call: ast.Call | None) -> bool:

@@ -46,7 +46,7 @@ _ENVIRONMENTS = frozenset(("os.environ", "os.environb", "posix.environ"))
 _ASKING = frozenset(("get", "copy", "items", "keys", "values"))
 
 
-class Exchanges:
+class ExchangeFinder:
     """What a text exchanges: attributes of modules, and the environment of programs."""
 
     def __init__(self, module: ModuleIndex) -> None:

@@ -12,32 +12,32 @@ _MODE = re.compile(r"[rwaxbtU+]{1,4}\Z|[rwax][:|]\w*\Z")
 _READS_DATABASE = re.compile(r"[?&](mode=(ro|memory)|immutable=1)\b(?!.*\bmode=)")
 
 
-def keyword(call: ast.Call, name: str) -> ast.expr | None:
+def get_keyword(call: ast.Call, name: str) -> ast.expr | None:
     """The value of a named argument."""
     return next((each.value for each in call.keywords if each.arg == name), None)
 
 
-def writes(mode: str) -> bool:
+def is_writing_mode(mode: str) -> bool:
     """Whether a mode of `open` may change the file."""
     return any(letter in mode for letter in "wax+")
 
 
-def writing_mode(node: ast.expr, module: ModuleIndex) -> str:
+def get_writing_mode(node: ast.expr, module: ModuleIndex) -> str:
     """The constant mode that an expression is, if it is one that writes; or ""."""
     text = module.text(node)
-    return text if text and _MODE.match(text) and writes(text) else ""
+    return text if text and _MODE.match(text) and is_writing_mode(text) else ""
 
 
-def modes(mode: ast.expr, module: ModuleIndex) -> list[str] | None:
+def list_modes(mode: ast.expr, module: ModuleIndex) -> list[str] | None:
     """The modes that an expression may be; None where the text does not decide."""
     if isinstance(mode, ast.IfExp):
-        first, second = modes(mode.body, module), modes(mode.orelse, module)
+        first, second = list_modes(mode.body, module), list_modes(mode.orelse, module)
         return None if first is None or second is None else [*first, *second]
     text = module.text(mode)
     return None if text is None else [text]
 
 
-def flags_write(flags: ast.expr, module: ModuleIndex) -> bool:
+def may_flags_write(flags: ast.expr, module: ModuleIndex) -> bool:
     """Whether flags of `os.open` may write; what the text does not decide may."""
     seen: set[str] = set()
     todo = [flags]
@@ -64,9 +64,9 @@ def _flag_writes(leaf: ast.AST, module: ModuleIndex) -> bool:
             return False
 
 
-def reads_database(call: ast.Call, module: ModuleIndex) -> bool:
+def is_read_only_database(call: ast.Call, module: ModuleIndex) -> bool:
     """Whether `sqlite3.connect` opens in memory, or a file to read only."""
-    first = call.args[0] if call.args else keyword(call, "database")
+    first = call.args[0] if call.args else get_keyword(call, "database")
     if first is None:
         return True
     text = module.text(first)
@@ -78,6 +78,6 @@ def reads_database(call: ast.Call, module: ModuleIndex) -> bool:
         if isinstance(part, ast.Constant) and isinstance(part.value, str)
     )
     named = "".join(parts) if text is None else text
-    address = keyword(call, "uri")
+    address = get_keyword(call, "uri")
     is_address = isinstance(address, ast.Constant) and address.value is True
     return is_address and "#" not in named and bool(_READS_DATABASE.search(named))

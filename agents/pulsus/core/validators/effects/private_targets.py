@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.sandbox.harness.audit_hook import reported_path
-from pulsus.core.validators.effects.temporary_files import Temporary
+from pulsus.core.validators.effects.temporary_files import TemporaryFiles
 
 _TARGETS: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(("rename", "renames", "replace", "move"), (0, 1)),
@@ -24,12 +24,12 @@ _LINKS = frozenset(("link", "symlink", "symlink_to", "hardlink_to", "link_to"))
 _MAKING_LINKS = frozenset(("symlinks", "follow_symlinks", "filter", "opener"))
 
 
-class Targets:
+class PrivateTargets:
     """What calls of a text change."""
 
     def __init__(self, module: ModuleIndex) -> None:
         self._module = module
-        self._temporary = Temporary(module)
+        self._temporary = TemporaryFiles(module)
         self.owns = self._temporary.owns
         self.stays = self._temporary.stays
 

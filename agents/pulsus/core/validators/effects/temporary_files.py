@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from pulsus.core.python_source.constant_folding import PATHS
-from pulsus.core.python_source.local_bindings import Bindings, Bound
+from pulsus.core.python_source.local_bindings import Bound, LocalBindings
 from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.python_source.names import last_name
 from pulsus.core.validators.effects.library_effects import TEMPORARY
@@ -33,14 +33,14 @@ _LIBRARY = frozenset(
 _TEXT_ARGUMENTS = frozenset(("prefix", "suffix"))
 
 
-class Temporary:
+class TemporaryFiles:
     """What `tempfile`, `io` or `os.pipe` gave, and names bound to it or to what lies below."""
 
     def __init__(self, module: ModuleIndex) -> None:
         self._module = module
         self._kinds: dict[Bound, int] = {}
         self._memo: dict[int, int | None] = {}
-        self._bindings: Bindings | None = None
+        self._bindings: LocalBindings | None = None
         self._renames = any(
             (isinstance(n, ast.Attribute) and n.attr == "name" and not isinstance(n.ctx, ast.Load))
             or (isinstance(n, ast.Call) and last_name(n.func) in ("setattr", "__setattr__", "vars"))
@@ -50,7 +50,7 @@ class Temporary:
         """Whether the name of an open file may be another than the library gave it."""
         if not any(isinstance(node, ast.Call) and self._is_source(node) for node in module.nodes):
             return
-        self._bindings = Bindings(module.nodes)
+        self._bindings = LocalBindings(module.nodes)
         for _ in range(_ROUNDS):  # optimistic: one binding is enough
             if not self._settle(all_of_them=False):
                 break

@@ -26,7 +26,7 @@ class _Compiled(NamedTuple):
     length: int
 
 
-def matches(pattern: str, text: str, *, below: bool = False, separator: str = "/") -> bool:
+def matches_wildcard(pattern: str, text: str, *, below: bool = False, separator: str = "/") -> bool:
     """Tell whether `text` is what the pattern describes.
 
     `*` and `?` stay within one part, `**` does not; a backslash makes the next letter plain. With

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.validators.effects.library_effects import OPENERS, TEMPORARY
-from pulsus.core.validators.effects.open_modes import keyword
+from pulsus.core.validators.effects.open_modes import get_keyword
 
 _OPENS = TEMPORARY.union(OPENERS)
 
 
-class Sources:
+class XmlSources:
     """Names bound to open files, where a parser of XML asks for them."""
 
     def __init__(self, module: ModuleIndex) -> None:
@@ -29,7 +29,7 @@ class Sources:
 
     def is_open(self, call: ast.Call) -> bool:
         """Whether the first argument is an open file, not a path or an address."""
-        first = call.args[0] if call.args else keyword(call, "source")
+        first = call.args[0] if call.args else get_keyword(call, "source")
         if isinstance(first, ast.Name):
             return first.id in self._files
         return isinstance(first, ast.Call) and self._opens(first)

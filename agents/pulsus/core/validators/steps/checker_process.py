@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Literal
 
 from pulsus.core.system.private_folders import Scratch
 from pulsus.core.telemetry.sanitize import strip_controls
-from pulsus.core.validators.steps.mypy_prestart import PrestartedMypy, environment
+from pulsus.core.validators.steps.mypy_prestart import PrestartedMypy, make_environment
 from pulsus.core.validators.validator_protocol import BUSY, Finding
 from pulsus.errors import storage_error
 from pulsus.fast_dataclass import dataclass
@@ -37,7 +37,7 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,200}")
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class CheckedSource:
     """A module's bytes and the name that findings in it are shown with."""
 
     name: str
@@ -126,7 +126,7 @@ def _started(argv: Sequence[str], cwd: Path) -> tuple[AnyChild, IO[bytes], IO[by
             stdout=output,
             stderr=said,
             cwd=cwd,
-            env=environment(str(cwd)),
+            env=make_environment(str(cwd)),
             start_new_session=True,
         )
         stack.pop_all()
@@ -134,7 +134,7 @@ def _started(argv: Sequence[str], cwd: Path) -> tuple[AnyChild, IO[bytes], IO[by
     return process, process.stdin, output, said
 
 
-def first_line(output: str) -> str:
+def summarize_output(output: str) -> str:
     """The first thing a checker says, and how much more it says."""
     lines = [line for line in output.splitlines() if line.strip()]
     if not lines:
@@ -142,14 +142,14 @@ def first_line(output: str) -> str:
     return lines[0] + (f" (and {len(lines) - 1} more)" if len(lines) > 1 else "")
 
 
-def missing(module: str) -> Finding:
+def report_missing(module: str) -> Finding:
     """The answer where a checker is not installed: nothing is proven."""
     text = f"{module} is not installed for this Python (CHECKER_MISSING): pip install {module}"
     return Finding(ok=False, message=text, unverified=True)
 
 
 @contextmanager
-def copying() -> Iterator[None]:
+def raise_storage_errors() -> Iterator[None]:
     """A block that makes copies of modules and starts a checker on them.
 
     Raises StorageUnwritable or DiskFull in the place of OSError.
@@ -162,9 +162,9 @@ def copying() -> Iterator[None]:
 
 
 @contextmanager
-def working_folder(purpose: str) -> Iterator[Path]:
+def make_working_folder(purpose: str) -> Iterator[Path]:
     """Give a block a folder of its own for copies of modules. Raises as `copying`."""
-    with copying():
+    with raise_storage_errors():
         scratch = Scratch(purpose)
         try:
             yield Path(scratch.path)
@@ -172,7 +172,7 @@ def working_folder(purpose: str) -> Iterator[Path]:
             scratch.remove()
 
 
-def too_late(done: CheckerResult, seconds: float) -> Finding:
+def report_too_late(done: CheckerResult, seconds: float) -> Finding:
     """Return the finding about a checker that was killed; starved of a core, it proves nothing."""
     if done.starved:
         text = (
@@ -183,23 +183,23 @@ def too_late(done: CheckerResult, seconds: float) -> Finding:
     return Finding(ok=False, message=f"used more than {seconds:g} s of processor time: killed")
 
 
-def by_halves(
-    texts: Sequence[Text], check: Callable[[Sequence[Text]], list[Finding]]
+def check_by_halves(
+    texts: Sequence[CheckedSource], check: Callable[[Sequence[CheckedSource]], list[Finding]]
 ) -> list[Finding]:
     """Check each half by itself, to find the one module that makes the checker itself fail."""
     half = len(texts) // 2
     return [*check(texts[:half]), *check(texts[half:])]
 
 
-def failed(checker: str, done: CheckerResult, said: str, seconds: float) -> Finding:
+def report_failure(checker: str, done: CheckerResult, said: str, seconds: float) -> Finding:
     """Return the finding about a checker that failed itself, or was killed as too late."""
     if done.status is None:
-        return too_late(done, seconds)
-    message = f"{checker} itself failed with status {done.status}: {first_line(said)}"
+        return report_too_late(done, seconds)
+    message = f"{checker} itself failed with status {done.status}: {summarize_output(said)}"
     return Finding(ok=False, message=message, output=said)
 
 
-def no_slot(seconds: float) -> Finding:
+def report_no_slot(seconds: float) -> Finding:
     """Return the finding where no core became free for a checker or a sandbox."""
     text = f"this machine was too busy: no core became free within {seconds:g} s; try again"
     return Finding(ok=False, message=text, unverified=True, code=BUSY)

@@ -13,15 +13,15 @@ from dataclasses import dataclass, field, replace
 
 from pulsus.core.contract import matches
 from pulsus.core.contract.example_match import expects_value
-from pulsus.core.contract.strip_examples import without_examples
+from pulsus.core.contract.strip_examples import remove_examples
 from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Job, Outcome, StepSource
 from pulsus.core.sandbox.observation.observed_effects import join_effects
 from pulsus.core.types import ObservedEffects, Proof, ToolSpec
 from pulsus.core.validators import known_examples
 from pulsus.core.validators.effects import constant_targets
-from pulsus.core.validators.effects.effect_check import judge, strays
-from pulsus.core.validators.steps.dry_run_inputs import Case, NeedsExample, cases
+from pulsus.core.validators.effects.effect_check import judge_effects, list_undeclared_reads
+from pulsus.core.validators.steps.dry_run_inputs import Case, NeedsExample, list_cases
 from pulsus.core.validators.validator_protocol import BUSY, EXAMPLES_KNOWN, Finding, Subject
 
 _READS = "without the examples in its docstring it gives another result"
@@ -62,7 +62,7 @@ class DryRun:
         The first case runs in the same process; what came of it is kept for `dry_run`.
         """
         try:
-            self._cases = cases(self.subject.tool)
+            self._cases = list_cases(self.subject.tool)
         except NeedsExample as error:
             self._needs = str(error)
         self._first = self._call(self._cases[0] if self._cases else None, self.limits)
@@ -96,14 +96,14 @@ class DryRun:
             shown.append(_transcript(case, outcome))
             if outcome.status == "unverified":
                 return _unverified(outcome)
-            judged = judge(self.subject.tool, outcome.observed, case.example.inputs)
+            judged = judge_effects(self.subject.tool, outcome.observed, case.example.inputs)
             if judged.exceeded:
                 return _exceeded(case.label, judged.exceeded, shown)
             undeclared += judged.undeclared
-            read += strays(self.subject.tool, outcome.observed, case.example.inputs)
+            read += list_undeclared_reads(self.subject.tool, outcome.observed, case.example.inputs)
             if problem := _problem(case, outcome):
                 return self._failed(case, problem, shown)
-        stated, warned = constant_targets.judged(self.subject.tool, self.subject.source)
+        stated, warned = constant_targets.judge_source(self.subject.tool, self.subject.source)
         if stated.exceeded:
             return _exceeded("its source", stated.exceeded, shown)
         proof, found = self._proven(left)
@@ -119,11 +119,11 @@ class DryRun:
         told = [c for c in self._cases if expects_value(c.example)]
         if not told:
             return "shape", None
-        if where := known_examples.table(source, tool):
+        if where := known_examples.find_example_table(source, tool):
             return "shape", _knows(f"{where}: work the result out")
-        if known_examples.reads_itself(source) and (found := self._bare(told, left)):
+        if known_examples.may_read_itself(source) and (found := self._bare(told, left)):
             return "shape", found
-        if why := known_examples.doubt(source, tool):
+        if why := known_examples.find_doubt(source, tool):
             self._doubt = (
                 f"proof: shape, because {why}; give an example that its code does not hold"
             )
@@ -132,7 +132,7 @@ class DryRun:
 
     def _bare(self, told: Sequence[Case], left: float) -> Finding | None:
         """Why it fails without the examples in its docstring; None if it gives the same results."""
-        bare = without_examples(self.subject.source)
+        bare = remove_examples(self.subject.source)
         for case in told if bare != self.subject.source else ():
             if left <= 0:
                 return self._failed(case, self._late(), [])

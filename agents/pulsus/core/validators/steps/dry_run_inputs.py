@@ -14,7 +14,7 @@ from pulsus.core.contract import type_hints
 from pulsus.core.python_source import python_literals
 from pulsus.core.python_source.names import last_name
 from pulsus.core.types import ArgSpec, Example, InlineFile, JsonValue, ToolSpec
-from pulsus.core.validators.effects.effect_check import DRY_RUN, takes_dry_run
+from pulsus.core.validators.effects.effect_check import DRY_RUN, has_dry_run
 
 FOLDER = "/tmp/pulsus-example"
 FILE = f"{FOLDER}/example.txt"
@@ -40,7 +40,7 @@ class Case:
     made_up: tuple[str, ...] = ()
 
 
-def cases(tool: ToolSpec) -> tuple[Case, ...]:
+def list_cases(tool: ToolSpec) -> tuple[Case, ...]:
     """The calls to make: one an example, and for a write tool one more with `dry_run` true where no
     example asks for that.
 
@@ -53,7 +53,7 @@ def cases(tool: ToolSpec) -> tuple[Case, ...]:
         _case(f"example {n}" + (f" ({e.title})" if e.title else ""), tool, e)
         for n, e in enumerate(shown, start=1)
     )
-    if tool.kind != "write" or not takes_dry_run(tool):
+    if tool.kind != "write" or not has_dry_run(tool):
         return found
     if any(case.example.inputs.get(DRY_RUN) is True for case in found):
         return found
@@ -69,10 +69,10 @@ def _case(label: str, tool: ToolSpec, example: Example) -> Case:
     for arg in tool.args:
         if arg.name in inputs or arg.kind in ("var_positional", "var_keyword"):
             continue
-        if arg.name == DRY_RUN and tool.kind == "write" and takes_dry_run(tool):
+        if arg.name == DRY_RUN and tool.kind == "write" and has_dry_run(tool):
             inputs[arg.name] = True  # a write tool changes nothing when it is true
         elif arg.required:
-            inputs[arg.name] = made_up_value(arg)
+            inputs[arg.name] = make_up_value(arg)
             made_up.append(arg.name)
     if FOLDER in str([inputs[name] for name in made_up]):
         files = (*files, InlineFile(FILE, b"example\n"))
@@ -80,14 +80,14 @@ def _case(label: str, tool: ToolSpec, example: Example) -> Case:
     return Case(label, filled, tuple(made_up))
 
 
-def made_up_value(arg: ArgSpec) -> JsonValue:
+def make_up_value(arg: ArgSpec) -> JsonValue:
     """A plain value of the argument's hint. A path is a small file, or a folder by its name.
 
     Raises NeedsExample where the hint is missing or of another kind.
     """
     if arg.type_hint is None:
         raise NeedsExample(f"argument {arg.name!r} has no type hint: give it an example")
-    hint = python_literals.expression(arg.type_hint)
+    hint = python_literals.parse_expression(arg.type_hint)
     try:
         return _value(hint, arg.name)
     except (SyntaxError, ValueError, RecursionError):

@@ -22,18 +22,18 @@ from pulsus.core.system.machine_slots import NoSlot, Slot, cores, take, try_take
 from pulsus.core.system.private_folders import Scratch
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.validators.steps.checker_process import (
+    CheckedSource,
     Checker,
     CheckerResult,
-    Text,
-    by_halves,
-    copying,
-    failed,
-    first_line,
-    missing,
-    no_slot,
-    too_late,
+    check_by_halves,
+    raise_storage_errors,
+    report_failure,
+    report_missing,
+    report_no_slot,
+    report_too_late,
+    summarize_output,
 )
-from pulsus.core.validators.steps.mypy_cache import NOWHERE, forget, usable
+from pulsus.core.validators.steps.mypy_cache import NOWHERE, prepare_cache, remove_entries
 from pulsus.core.validators.steps.mypy_prestart import CHECKER, PrestartedMypy
 from pulsus.core.validators.validator_protocol import Finding
 from pulsus.errors import ConfigError
@@ -53,7 +53,7 @@ class MypyProcess:
 
     def __init__(self, early: PrestartedMypy | None = None, slot: Slot | None = None) -> None:
         self._slot = early.slot if early else slot
-        with copying():
+        with raise_storage_errors():
             self._scratch = early.scratch if early else Scratch("mypy")
             self.folder = Path(self._scratch.path)
             try:
@@ -121,7 +121,7 @@ class Mypy:
         self._cache = NOWHERE
         if spec is not None and spec.origin is not None:
             told = f"{flags}{version}{CONFIG.read_text(encoding='utf-8')}"
-            self._cache = usable(cache_dir, Path(spec.origin).parents[1], told)
+            self._cache = prepare_cache(cache_dir, Path(spec.origin).parents[1], told)
         self._ready, self._wait_seconds = ready, wait_seconds
         self._waiting: MypyProcess | None = None
 
@@ -138,19 +138,19 @@ class Mypy:
         if waiting:
             waiting.end()
 
-    def check(self, texts: Sequence[Text]) -> list[Finding]:
+    def check(self, texts: Sequence[CheckedSource]) -> list[Finding]:
         """What it finds in each. Too late or crashed is a failure.
 
         Not installed is unverified, and so is a machine that had no core for it (`BUSY`).
         """
         if not self.installed:
-            return [missing(self._module)] * len(texts)
+            return [report_missing(self._module)] * len(texts)
         try:
             return self._some(texts)
         except NoSlot:
-            return [no_slot(self._wait_seconds)] * len(texts)
+            return [report_no_slot(self._wait_seconds)] * len(texts)
 
-    def _some(self, texts: Sequence[Text]) -> list[Finding]:
+    def _some(self, texts: Sequence[CheckedSource]) -> list[Finding]:
         """Where one of many makes mypy itself fail, each half is tried again, down to that one."""
         if not texts:
             return []
@@ -160,24 +160,24 @@ class Mypy:
         if (found := _findings(done, texts)) is not None:
             return found
         if done.starved:
-            return [too_late(done, seconds)] * len(texts)
+            return [report_too_late(done, seconds)] * len(texts)
         if len(texts) > 1:
-            return by_halves(texts, self._some)
+            return check_by_halves(texts, self._some)
         if done.status is not None and self._cache != NOWHERE:
             # A damaged cache, or a full disk below it, must not be held against the module.
             left = max(1.0, seconds - (time.monotonic() - began))
             done = self._run(texts, NOWHERE, left)
             if (found := _findings(done, texts)) is not None:
-                forget(self._cache)
+                remove_entries(self._cache)
                 return found
         return [_failed(done, texts[0], self._seconds)]
 
-    def _run(self, texts: Sequence[Text], cache: Path, seconds: float) -> CheckerResult:
+    def _run(self, texts: Sequence[CheckedSource], cache: Path, seconds: float) -> CheckerResult:
         self.start()
         if self._waiting is None:
             self._waiting = MypyProcess(slot=take(CHECKER, cores(), self._wait_seconds))
         files = {_stem(text): text for text in texts}
-        with copying():
+        with raise_storage_errors():
             for stem, text in files.items():
                 (self._waiting.folder / f"{stem}.py").write_bytes(text.source)
         args = [
@@ -190,10 +190,10 @@ class Mypy:
             return self._waiting.checker.result(seconds, json.dumps(args).encode("ascii") + b"\n")
         finally:
             self.end()
-            forget(cache, files)
+            remove_entries(cache, files)
 
 
-def mypy(texts: Sequence[Text], **given: Any) -> list[Finding]:
+def run_mypy(texts: Sequence[CheckedSource], **given: Any) -> list[Finding]:
     """What a mypy of those settings finds in each; see `Mypy`."""
     checker = Mypy(**given)
     try:
@@ -202,11 +202,11 @@ def mypy(texts: Sequence[Text], **given: Any) -> list[Finding]:
         checker.end()
 
 
-def _stem(text: Text) -> str:
+def _stem(text: CheckedSource) -> str:
     return f"m_{hashlib.sha256(text.source).hexdigest()[:40]}"
 
 
-def _findings(done: CheckerResult, texts: Sequence[Text]) -> list[Finding] | None:
+def _findings(done: CheckerResult, texts: Sequence[CheckedSource]) -> list[Finding] | None:
     """A finding for each module; None where the answer is not what mypy answers to all of them.
 
     Read from JSON: a message may quote the module, and must not look like one about another.
@@ -228,12 +228,14 @@ def _findings(done: CheckerResult, texts: Sequence[Text]) -> list[Finding] | Non
         return None
 
 
-def _finding(text: Text, entries: Iterable[dict[str, Any]], refused: bool) -> Finding:
+def _finding(text: CheckedSource, entries: Iterable[dict[str, Any]], refused: bool) -> Finding:
     lines = [line for entry in entries for line in _lines(entry, text)]
-    return Finding(not refused, first_line("\n".join(lines)) if refused else "", "\n".join(lines))
+    return Finding(
+        not refused, summarize_output("\n".join(lines)) if refused else "", "\n".join(lines)
+    )
 
 
-def _lines(entry: dict[str, Any], text: Text) -> Iterable[str]:
+def _lines(entry: dict[str, Any], text: CheckedSource) -> Iterable[str]:
     stem = _stem(text)
     at = f"{text.file}:{int(entry['line'])}:{int(entry['column']) + 1}"
     shown = text.file.removesuffix(".py")
@@ -244,9 +246,9 @@ def _lines(entry: dict[str, Any], text: Text) -> Iterable[str]:
         yield f"{at}: note: {one_line(hint.replace(stem, shown), _LINE_CHARS)}"
 
 
-def _failed(done: CheckerResult, text: Text, seconds: float) -> Finding:
+def _failed(done: CheckerResult, text: CheckedSource, seconds: float) -> Finding:
     said = done.said
     with suppress(ValueError, KeyError, TypeError):  # what stops it is told as a finding too
         entries = [json.loads(line) for line in done.output.splitlines()]
         said = "\n".join(line for e in entries for line in _lines(e, text)) or said
-    return failed("mypy", done, said, seconds)
+    return report_failure("mypy", done, said, seconds)

@@ -18,7 +18,7 @@ NOWHERE = Path(os.devnull)
 _KEPT = 3  # folders of other versions or flags
 
 
-def usable(cache_dir: Path | None, packages: Path, told: str) -> Path:
+def prepare_cache(cache_dir: Path | None, packages: Path, told: str) -> Path:
     """The folder to use, made; `NOWHERE` where none can be written. `told` are the settings.
 
     `packages` is the folder that mypy is installed in.
@@ -38,7 +38,7 @@ def usable(cache_dir: Path | None, packages: Path, told: str) -> Path:
     return folder.resolve()
 
 
-def forget(cache: Path, stems: Collection[str] | None = None) -> None:
+def remove_entries(cache: Path, stems: Collection[str] | None = None) -> None:
     """Remove what is kept of the modules of those names; all of it where none are given."""
     if cache == NOWHERE:
         return

@@ -34,7 +34,7 @@ if order:
 """
 
 
-def environment(folder: str) -> dict[str, str]:
+def make_environment(folder: str) -> dict[str, str]:
     """All the variables a checker gets: none of ours."""
     return {"PATH": "/usr/bin:/bin", "HOME": folder, "LANG": "C.UTF-8"}
 
@@ -56,7 +56,7 @@ class PrestartedMypy:
                 sys.executable,
                 # Isolated: neither the current folder nor PYTHON* variables count.
                 [sys.executable, "-I", "-B", "-c", WAIT, folder],
-                environment(folder),
+                make_environment(folder),
                 file_actions=[
                     (os.POSIX_SPAWN_DUP2, theirs, 0),
                     (os.POSIX_SPAWN_DUP2, self.output, 1),
@@ -83,7 +83,7 @@ class PrestartedMypy:
         self.slot.release()
 
 
-def start() -> PrestartedMypy | None:
+def prestart_mypy() -> PrestartedMypy | None:
     """A mypy in a working folder; None where it must be started later.
 
     That is while other checkers take every slot of this machine, and where no folder can be had.

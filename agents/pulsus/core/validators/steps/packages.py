@@ -15,7 +15,7 @@ from packaging.markers import default_environment
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-from pulsus.core.python_source.imports import Import, third_party
+from pulsus.core.python_source.imports import Import, list_third_party
 from pulsus.core.sandbox.interpreter import Interpreter
 from pulsus.core.system import strict_toml
 
@@ -66,16 +66,16 @@ class Packages:
     warnings: tuple[str, ...] = ()
 
 
-def check(text: str, tree: ast.Module, python: Interpreter) -> Packages:
+def check_packages(text: str, tree: ast.Module, python: Interpreter) -> Packages:
     """What of the header is not met, and what is imported and not installed."""
     try:
-        header = read(text)
+        header = read_header(text)
         unmet = _unmet(header, python) if header else ()
     except HeaderInvalid as error:
         return Packages((f"the `# /// script` header: {error}",))
     if unmet:
         return Packages(unmet)
-    wanted = [each for each in third_party(tree) if not each.optional]
+    wanted = [each for each in list_third_party(tree) if not each.optional]
     names = {each.name for each in wanted}
     if len(names) > MOST_PACKAGES:
         text = f"it imports {len(names)} packages; the limit is {MOST_PACKAGES}: split the module"
@@ -88,7 +88,7 @@ def check(text: str, tree: ast.Module, python: Interpreter) -> Packages:
     )
 
 
-def read(text: str) -> Header | None:
+def read_header(text: str) -> Header | None:
     """The module's header; None where it has none. Raises HeaderInvalid."""
     blocks = list(_blocks(text.splitlines()))
     if not blocks:

@@ -18,7 +18,7 @@ Told = Callable[[int, int], None]
 """Told how many modules are done, of how many."""
 
 
-class Step(NamedTuple):
+class TimedFinding(NamedTuple):
     """A step, what it found, and how long it took."""
 
     name: str
@@ -33,7 +33,7 @@ class DryRuns:
         self._runs, self._told = runs, told
         self._stops = [threading.Event() for _ in runs]
         self._done = [threading.Event() for _ in runs]
-        self._steps: list[list[Step]] = [[] for _ in runs]
+        self._steps: list[list[TimedFinding]] = [[] for _ in runs]
         self._failure: BaseException | None = None
         self._next = iter(range(len(runs)))
         self._count = 0
@@ -57,7 +57,7 @@ class DryRuns:
         """Do not run that module, or kill what runs of it."""
         self._stops[number].set()
 
-    def steps(self, number: int) -> list[Step]:
+    def steps(self, number: int) -> list[TimedFinding]:
         """What came of that module, once it is there."""
         self._done[number].wait()
         if self._failure:
@@ -87,14 +87,14 @@ class DryRuns:
                 self._told(self._count, len(self._runs))
 
 
-def _steps(run: DryRun) -> list[Step]:
+def _steps(run: DryRun) -> list[TimedFinding]:
     """Both steps, or the first where it fails."""
     imported = _timed("import", run.import_smoke)
     return [imported, _timed("dry-run", run.dry_run)] if imported.finding.ok else [imported]
 
 
-def _timed(name: str, check: Callable[[], Finding]) -> Step:
+def _timed(name: str, check: Callable[[], Finding]) -> TimedFinding:
     began = time.monotonic()
     finding = check()
     took = int((time.monotonic() - began) * 1000) + finding.shift_ms
-    return Step(name, finding, max(0, took))
+    return TimedFinding(name, finding, max(0, took))

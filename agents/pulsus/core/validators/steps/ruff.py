@@ -12,14 +12,14 @@ from typing import Any
 
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.validators.steps.checker_process import (
+    CheckedSource,
     Checker,
     CheckerResult,
-    Text,
-    by_halves,
-    failed,
-    first_line,
-    missing,
-    working_folder,
+    check_by_halves,
+    make_working_folder,
+    report_failure,
+    report_missing,
+    summarize_output,
 )
 from pulsus.core.validators.validator_protocol import Finding
 from pulsus.errors import ConfigError
@@ -30,8 +30,8 @@ _MORE = 50  # modules that a call may take its time once more for
 _LINE_CHARS = 500
 
 
-def ruff(
-    texts: Sequence[Text], *, rules: tuple[str, ...], seconds: float, module: str = "ruff"
+def run_ruff(
+    texts: Sequence[CheckedSource], *, rules: tuple[str, ...], seconds: float, module: str = "ruff"
 ) -> list[Finding]:
     """What ruff finds in each. Too late or crashed is a failure; not installed is unverified.
 
@@ -41,25 +41,25 @@ def ruff(
     for rule in rules:
         if not _RULE.fullmatch(rule):
             raise ConfigError(f"validation.ruff_rules: {rule!r} is not a ruff rule code")
-    program = ruff_program(module)
+    program = find_ruff(module)
     if program is None:
-        return [missing(module)] * len(texts)
+        return [report_missing(module)] * len(texts)
     found: list[Finding] = []
     for start in range(0, len(texts), _AT_ONCE):
         found += _some(texts[start : start + _AT_ONCE], program, rules, seconds)
     return found
 
 
-def without_unused_imports(source: bytes, *, seconds: float) -> bytes:
+def remove_unused_imports(source: bytes, *, seconds: float) -> bytes:
     """Return `source` without unused imports, or as it is if ruff gives no answer in time.
 
     Small models write unused imports all the time. Removing one changes nothing but the imports,
     which the gates check afterwards. The lint step judges the result.
     """
-    program = ruff_program("ruff")
+    program = find_ruff("ruff")
     if program is None:
         return source
-    text = Text("candidate", source)
+    text = CheckedSource("candidate", source)
     with _ran(program, ("--fix-only", "--select=F401"), {text.file: text}, seconds) as (
         done,
         folder,
@@ -68,7 +68,7 @@ def without_unused_imports(source: bytes, *, seconds: float) -> bytes:
 
 
 def _some(
-    texts: Sequence[Text], program: Path, rules: tuple[str, ...], seconds: float
+    texts: Sequence[CheckedSource], program: Path, rules: tuple[str, ...], seconds: float
 ) -> list[Finding]:
     options = ("--no-fix", "--output-format=json", f"--select={','.join(rules)}")
     files = {f"{number}/{text.file}": text for number, text in enumerate(texts)}
@@ -77,17 +77,17 @@ def _some(
     if done.status in (0, 1) and (found := _findings(done.output, texts)) is not None:
         return found
     if len(texts) > 1:
-        return by_halves(texts, lambda half: _some(half, program, rules, seconds))
-    return [failed("ruff", done, done.said or one_line(done.output), seconds)]
+        return check_by_halves(texts, lambda half: _some(half, program, rules, seconds))
+    return [report_failure("ruff", done, done.said or one_line(done.output), seconds)]
 
 
 @contextmanager
 def _ran(
-    program: Path, options: Sequence[str], files: Mapping[str, Text], seconds: float
+    program: Path, options: Sequence[str], files: Mapping[str, CheckedSource], seconds: float
 ) -> Iterator[tuple[CheckerResult, Path]]:
     """Run ruff on copies, and give a block its result and the folder of the copies."""
     argv = [str(program), "check", "--isolated", "--no-cache", "--quiet", "--target-version=py311"]
-    with working_folder("ruff") as folder:
+    with make_working_folder("ruff") as folder:
         for file, text in files.items():
             (folder / file).parent.mkdir(exist_ok=True)
             (folder / file).write_bytes(text.source)
@@ -98,7 +98,7 @@ def _ran(
             checker.end()
 
 
-def _findings(output: str, texts: Sequence[Text]) -> list[Finding] | None:
+def _findings(output: str, texts: Sequence[CheckedSource]) -> list[Finding] | None:
     """A finding for each module; None where the answer is not what ruff answers.
 
     Read from JSON: a message may quote the module, and must not look like one about another.
@@ -122,10 +122,10 @@ def _line(entry: dict[str, Any], file: str) -> str:
 
 def _finding(lines: list[str]) -> Finding:
     output = "\n".join(lines)
-    return Finding(not lines, first_line(output) if lines else "", output)
+    return Finding(not lines, summarize_output(output) if lines else "", output)
 
 
-def ruff_program(module: str) -> Path | None:
+def find_ruff(module: str) -> Path | None:
     """The program of the installed package. Never one of PATH: that may be anybody's."""
     if find_spec(module) is None:
         return None

@@ -17,12 +17,12 @@ import tokenize
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 
-from pulsus.core.contract.entry_point import exchanged_entry
-from pulsus.core.python_source.builtin_uses import uses
-from pulsus.core.python_source.imports import third_party
+from pulsus.core.contract.entry_point import find_exchanged_entry
+from pulsus.core.python_source.builtin_uses import find_builtin_uses
+from pulsus.core.python_source.imports import list_third_party
 from pulsus.core.python_source.names import last_name
 from pulsus.core.types import BrokenTool, ToolSpec
-from pulsus.core.validators.effects.effect_check import takes_dry_run
+from pulsus.core.validators.effects.effect_check import has_dry_run
 from pulsus.core.validators.unicode import confusable_names, hidden_characters
 from pulsus.core.validators.validator_protocol import Finding, Steps
 
@@ -44,7 +44,7 @@ _BLANKET = (
 _RUNS_TEXT = ("eval", "exec")
 
 
-def static_gate(
+def run_static_gate(
     source: bytes,
     tool: ToolSpec | BrokenTool,
     *,
@@ -79,12 +79,12 @@ def static_gate(
 
 def _packages(text: str, tree: ast.Module, python: Interpreter | None) -> Packages | None:
     """What it needs and has not; None where it needs nothing beyond the standard library."""
-    if "# /// script" not in text and not third_party(tree):
+    if "# /// script" not in text and not list_third_party(tree):
         return None
     from pulsus.core.sandbox.interpreter import own_interpreter  # these take their time to load
-    from pulsus.core.validators.steps.packages import check
+    from pulsus.core.validators.steps.packages import check_packages
 
-    return check(text, tree, python or own_interpreter())
+    return check_packages(text, tree, python or own_interpreter())
 
 
 def _missing(tool: ToolSpec) -> tuple[str, ...]:
@@ -107,7 +107,9 @@ def _bytes(source: bytes, max_bytes: int) -> str:
             return f"it declares the encoding {shown}: only UTF-8 is read"
     if b"\r" in source.replace(b"\r\n", b""):
         return "a carriage return inside a line hides what follows it: use plain line ends"
-    return hidden_characters.hidden(source.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace"))
+    return hidden_characters.find_hidden_character(
+        source.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
+    )
 
 
 def _moved(source: bytes, tool: ToolSpec, steps: Steps) -> str:
@@ -128,7 +130,7 @@ def _parsed(text: str) -> ast.Module | str:
         tokens = _telling(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError) as error:
         return f"it cannot be parsed: {type(error).__name__}"
-    names = "" if text.isascii() else confusable_names.problem(_names(tokens), tree)
+    names = "" if text.isascii() else confusable_names.find_confusable_name(_names(tokens), tree)
     return _comments(tokens) or names or _nodes(tree) or tree
 
 
@@ -168,7 +170,7 @@ def _lookalike_hint(source: bytes, tool: BrokenTool) -> str:
     if tool.code != "NO_ENTRY":
         return ""
     try:
-        found = confusable_names.problem(_names(_tokens(source.decode("utf-8-sig"))))
+        found = confusable_names.find_confusable_name(_names(_tokens(source.decode("utf-8-sig"))))
     except (SyntaxError, ValueError, tokenize.TokenError):
         return ""
     return f"; {found}" if found else ""
@@ -180,9 +182,9 @@ def _nodes(tree: ast.AST) -> str:
             return f"more than {MAX_NODES} syntax nodes: split the module"
         if isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) == "no_type_check":
             return f"line {node.lineno}: no_type_check switches a checker off: remove it"
-        if line := exchanged_entry(node):
+        if line := find_exchanged_entry(node):
             return f"line {line}: exchanges a function while the module runs: write it as it is"
-    for line, name in uses(tree, _RUNS_TEXT):
+    for line, name in find_builtin_uses(tree, _RUNS_TEXT):
         return f"line {line}: {name}() runs text as code: call a function"
     return ""
 
@@ -198,7 +200,7 @@ def _contract(tool: ToolSpec) -> str:
 
 def _cannot_be_tried(tool: ToolSpec) -> bool:
     """Whether it may change things and cannot be asked not to. A composed module asks its steps."""
-    return tool.kind == "write" and not tool.composed and not takes_dry_run(tool)
+    return tool.kind == "write" and not tool.composed and not has_dry_run(tool)
 
 
 def _first(reasons: Sequence[str]) -> str:

@@ -31,7 +31,7 @@ _WRITTEN = {
 }
 
 
-def problem(written: Iterable[tuple[int, str]], tree: ast.AST | None = None) -> str:
+def find_confusable_name(written: Iterable[tuple[int, str]], tree: ast.AST | None = None) -> str:
     """Return why one of these names is refused, with its line; "" if none misleads.
 
     `written` are (line, name) as they stand in the text; `tree` adds those in f-strings, which a
@@ -53,7 +53,7 @@ def problem(written: Iterable[tuple[int, str]], tree: ast.AST | None = None) -> 
     for line, name in names:
         if name.isascii():
             continue
-        plain, bare = skeleton(name), _without_marks(name)
+        plain, bare = replace_lookalikes(name), _without_marks(name)
         other = seen.setdefault(plain, name)
         if plain != name and plain in known:
             other = plain
@@ -69,7 +69,7 @@ def problem(written: Iterable[tuple[int, str]], tree: ast.AST | None = None) -> 
     return ""
 
 
-def skeleton(name: str) -> str:
+def replace_lookalikes(name: str) -> str:
     """Return the name with every lookalike replaced by the ASCII character it is drawn like."""
     return unicodedata.normalize("NFKC", name).translate(_plain_letters())
 

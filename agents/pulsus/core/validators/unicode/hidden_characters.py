@@ -30,7 +30,7 @@ _JOINING = frozenset(
 """Scripts that spell words with a joiner between two letters."""
 
 
-def hidden(text: str) -> str:
+def find_hidden_character(text: str) -> str:
     """Return why these characters are refused, with the line; "" if all of them can be seen.
 
     Also refused: code behind a hundred blanks, which stands outside every window.

@@ -4,12 +4,12 @@ import sys
 
 import pytest
 
-from pulsus.core.compose.guardrails.all_rules import Rules, reasons
+from pulsus.core.compose.guardrails.all_rules import GuardrailRules, list_reasons
 from tests.generation import MODULE, RULES, module
 from tests.unit.core.compose.guardrails.test_guardrails import found, read
 
 PATH = "from pathlib import Path"
-ALL = Rules(frozenset(sys.stdlib_module_names))
+ALL = GuardrailRules(frozenset(sys.stdlib_module_names))
 
 
 def told(head, body, rules=RULES):
@@ -318,7 +318,7 @@ def test_a_class_is_no_type_where_annotations_are_values():
 def test_what_is_nested_too_deep_to_be_read_is_refused():
     deep = module(body=f"    text{'.a' * 1500}").encode()
     tool = read(MODULE.encode())
-    assert reasons(deep, tool, RULES) in (
+    assert list_reasons(deep, tool, RULES) in (
         (),  # Python's own parser gave up before
         ("it is nested too deep to be read: write it in smaller steps",),
     )

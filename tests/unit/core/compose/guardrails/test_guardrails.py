@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.compose.guardrails.all_rules import Rules, reasons
+from pulsus.core.compose.guardrails.all_rules import GuardrailRules, list_reasons
 from pulsus.core.contract.read_tool import read_tool
 from pulsus.core.types import BrokenTool
 from tests.generation import MODULE, RULES, module
@@ -10,7 +10,7 @@ from tests.generation import MODULE, RULES, module
 
 def found(code, rules=RULES):
     """The reasons against a module."""
-    return reasons(code.encode(), read(code.encode()), rules)
+    return list_reasons(code.encode(), read(code.encode()), rules)
 
 
 def read(source):
@@ -113,7 +113,7 @@ def test_ordinary_code_passes(head, body):
 def test_extra_imports_are_allowed_where_the_settings_say_so():
     code = module(head="import yaml", body="    yaml.safe_load(text)")
     assert found(code)
-    assert found(code, Rules(RULES.imports | {"yaml"})) == ()
+    assert found(code, GuardrailRules(RULES.imports | {"yaml"})) == ()
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_network_and_programs_may_not_even_be_declared():
 def test_a_writer_is_refused_unless_writes_are_allowed_and_then_owes_a_dry_run():
     writer = MODULE.replace("Kind: read", "Kind: write")
     assert any("allow_writes" in reason for reason in found(writer))
-    allowed = Rules(RULES.imports, writes=True)
+    allowed = GuardrailRules(RULES.imports, writes=True)
     assert any("dry_run" in reason for reason in found(writer, allowed))
     ready = writer.replace("text: str)", "text: str, dry_run: bool)").replace(
         "What to count.", "What to count.\n    dry_run (bool): Whether to change nothing."
@@ -164,7 +164,7 @@ def test_a_writer_is_refused_unless_writes_are_allowed_and_then_owes_a_dry_run()
 
 def test_what_cannot_be_parsed_is_left_to_the_static_gate():
     tool = read(MODULE.encode())
-    assert reasons(b"def run(:", tool, RULES) == ()
+    assert list_reasons(b"def run(:", tool, RULES) == ()
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_behind_a_tool_that_does_not_say_what_it_gives_nothing_is_missing():
     ],
 )
 def test_data_is_what_a_caller_does_not_type(hint, only_a_step_gives):
-    assert step_candidates.is_data_hint(type_hints.parse(hint)) is only_a_step_gives
+    assert step_candidates.is_data_hint(type_hints.parse_hint(hint)) is only_a_step_gives
 
 
 def test_a_hint_of_the_docs_does_not_take_away_what_a_later_step_needs():

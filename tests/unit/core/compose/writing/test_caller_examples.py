@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pulsus.core.compose.writing import caller_examples, memorisation
 from pulsus.core.contract.read_tool import read_tool
-from pulsus.core.contract.strip_examples import without_examples
+from pulsus.core.contract.strip_examples import remove_examples
 from pulsus.core.types import BrokenTool, Example
 from pulsus.errors import UsageError
 from tests.generation import MODULE, module
@@ -233,7 +233,7 @@ def test_quoted_wildcards_are_read():
 
 def test_a_bare_copy_has_no_example_and_every_line_of_code_where_it_was():
     source = caller_examples.set_examples(MODULE.encode(), [ECHO])
-    bare = without_examples(source)
+    bare = remove_examples(source)
     assert b"echo" not in bare
     assert tool(bare).examples == ()
     assert bare.splitlines().index(b"from __future__ import annotations") == (

@@ -34,7 +34,7 @@ def _judged(code, *, kind="read", paths="none", hosts="none"):
     text = HEAD.format(kind=kind, paths=paths, hosts=hosts, code=code)
     if kind == "read":
         text = text.replace(", dry_run: bool = False", "")
-    return constant_targets.judged(tool_of(text), text.encode())
+    return constant_targets.judge_source(tool_of(text), text.encode())
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,8 @@ def test_a_declared_change_of_a_write_tool_is_accepted():
 def test_a_constant_that_a_name_may_hold_is_compared(above, code):
     text = HEAD.format(kind="write", paths="/var/own", hosts="none", code=code) + f"\n\n{above}\n"
     assert any(
-        "/srv/x" in i for i in constant_targets.judged(tool_of(text), text.encode())[0].exceeded
+        "/srv/x" in i
+        for i in constant_targets.judge_source(tool_of(text), text.encode())[0].exceeded
     )
 
 
@@ -153,14 +154,14 @@ def test_a_constant_that_a_name_may_hold_is_compared(above, code):
 )
 def test_a_default_that_every_call_replaces_is_none(above, code):
     text = HEAD.format(kind="write", paths="/var/own", hosts="none", code=code) + f"\n\n{above}\n"
-    assert not constant_targets.judged(tool_of(text), text.encode())[0].exceeded
+    assert not constant_targets.judge_source(tool_of(text), text.encode())[0].exceeded
 
 
 def test_tables_that_double_each_other_are_read_in_the_time_of_their_size():
     tables = "\n".join(f"T{n} = {{1: T{n - 1}[1] + T{n - 1}[1]}}" for n in range(1, 900))
     code = f'T0 = {{1: T0[1] + T0[1]}}\n{tables}\nopen(T899[1], "w")'
     text = HEAD.format(kind="write", paths="/var/own", hosts="none", code="pass") + code
-    assert not constant_targets.judged(tool_of(text), text.encode())[0].exceeded
+    assert not constant_targets.judge_source(tool_of(text), text.encode())[0].exceeded
 
 
 @pytest.mark.parametrize(
@@ -176,7 +177,7 @@ def test_a_constant_path_that_is_read_and_not_declared_is_a_warning(code):
 
 def test_a_module_without_effects_is_left_to_the_dry_run():
     text = '"""Tell."""\ndef run():\n    open("/etc/motd", "w")\n'
-    assert not constant_targets.judged(tool_of(text), text.encode())[0].exceeded
+    assert not constant_targets.judge_source(tool_of(text), text.encode())[0].exceeded
 
 
 @pytest.mark.parametrize(
@@ -188,13 +189,19 @@ def test_a_module_without_effects_is_left_to_the_dry_run():
     ],
 )
 def test_a_host_named_by_keyword_or_shown_in_a_browser_is_found(line, host):
-    assert host in constant_targets.used(f"def run(text):\n    {line}\n".encode()).hosts
+    assert (
+        host
+        in constant_targets.find_constant_targets(f"def run(text):\n    {line}\n".encode()).hosts
+    )
 
 
 @pytest.mark.parametrize("place", [":memory:", "file:x?mode=memory", "notes.db"])
 def test_a_database_file_is_no_host(place):
     assert (
-        constant_targets.used(f"import sqlite3\nsqlite3.connect({place!r})\n".encode()).hosts == {}
+        constant_targets.find_constant_targets(
+            f"import sqlite3\nsqlite3.connect({place!r})\n".encode()
+        ).hosts
+        == {}
     )
 
 
@@ -205,8 +212,8 @@ def test_a_database_file_is_no_host(place):
 def test_names_that_double_each_other_are_read_in_the_time_of_their_size(line):
     doubled = "\n".join(line.format(n=n, m=n - 1) for n in range(1, 4000))
     text = f'import os\nA0 = ""\n{doubled}\nos.open(A3999, A3999)\nopen("/etc/motd", "w")\n'
-    assert "/etc/motd" in constant_targets.used(text.encode()).changed
-    assert [use.name for use in constant_targets.could_do(text.encode())][-1:] == [
+    assert "/etc/motd" in constant_targets.find_constant_targets(text.encode()).changed
+    assert [use.name for use in constant_targets.find_effect_uses(text.encode())][-1:] == [
         "builtins.open with a mode that writes"
     ]
 
@@ -214,4 +221,4 @@ def test_names_that_double_each_other_are_read_in_the_time_of_their_size(line):
 def test_a_path_behind_a_long_chain_of_names_is_folded():
     chain = "\n".join(f"A{n} = A{n - 1}" for n in range(1, 200))
     text = f'A0 = "/etc/motd"\n{chain}\nopen(A199, "w")\n'
-    assert "/etc/motd" in constant_targets.used(text.encode()).changed
+    assert "/etc/motd" in constant_targets.find_constant_targets(text.encode()).changed

@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 
 from pulsus.config.settings import SandboxConfig
-from pulsus.core.contract.kinds import counts_as, stronger
+from pulsus.core.contract.kinds import get_effective_kind, get_stricter_kind
 from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Outcome
 from pulsus.core.types import JsonValue, ObservedEffects
-from pulsus.core.validators.effects.effect_check import judge
+from pulsus.core.validators.effects.effect_check import judge_effects
 from pulsus.core.validators.effects.effect_patterns import (
-    command_covered,
-    host_covered,
-    path_covered,
+    is_command_covered,
+    is_host_covered,
+    is_path_covered,
 )
 from pulsus.core.validators.steps.dry_run import DryRun
 from pulsus.core.validators.validator_protocol import Subject
@@ -37,7 +37,7 @@ def effects(paths="none", hosts="none", commands="none"):
 
 
 def exceeded(observed, inputs=None, **declared):
-    return judge(tool(effects=effects(**declared)), observed, inputs or {}).exceeded
+    return judge_effects(tool(effects=effects(**declared)), observed, inputs or {}).exceeded
 
 
 @pytest.mark.parametrize(
@@ -62,22 +62,22 @@ def exceeded(observed, inputs=None, **declared):
     ],
 )
 def test_a_changed_path_is_covered_by_what_is_declared_and_nothing_else(path, declared, covered):
-    assert path_covered(path, (declared,), {"path": "/etc/motd"}) is covered
+    assert is_path_covered(path, (declared,), {"path": "/etc/motd"}) is covered
 
 
 def test_an_argument_that_is_the_root_covers_nothing_in_words():
-    assert not path_covered("/etc/passwd", ("the given folder",), {"folder": "/"})
+    assert not is_path_covered("/etc/passwd", ("the given folder",), {"folder": "/"})
 
 
 def test_an_argument_is_text_in_a_pattern_and_no_pattern():
-    assert not path_covered("/etc/passwd", ("{path}",), {"path": "/etc/*"})
-    assert path_covered("/etc/*", ("{path}",), {"path": "/etc/*"})
+    assert not is_path_covered("/etc/passwd", ("{path}",), {"path": "/etc/*"})
+    assert is_path_covered("/etc/*", ("{path}",), {"path": "/etc/*"})
 
 
 def test_each_item_of_a_list_argument_is_covered():
     given: dict[str, JsonValue] = {"paths": ["/srv/a", "/srv/b"]}
-    assert path_covered("/srv/b/x", ("{paths}",), given)
-    assert not path_covered("/srv/c", ("{paths}",), given)
+    assert is_path_covered("/srv/b/x", ("{paths}",), given)
+    assert not is_path_covered("/srv/c", ("{paths}",), given)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_host_is_covered_by_what_is_declared_and_nothing_else(host, declared, 
         "net": "10.0.0.0/8",
         "port": 5432,
     }
-    assert host_covered(host, (declared,), given) is covered
+    assert is_host_covered(host, (declared,), given) is covered
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_host_is_covered_by_what_is_declared_and_nothing_else(host, declared, 
     ],
 )
 def test_a_program_is_covered_by_what_is_declared_and_nothing_else(command, declared, covered):
-    assert command_covered(command, (declared,), {"program": "tar"}) is covered
+    assert is_command_covered(command, (declared,), {"program": "tar"}) is covered
 
 
 def test_effects_beyond_what_is_declared_are_listed_one_by_one():
@@ -143,7 +143,7 @@ def test_effects_beyond_what_is_declared_are_listed_one_by_one():
 
 def test_effects_as_declared_are_no_finding():
     declared = effects("~/.bashrc", "evil.example", "sh")
-    assert judge(tool(effects=declared), SEEN, {}) == judge(
+    assert judge_effects(tool(effects=declared), SEEN, {}) == judge_effects(
         tool(effects=declared), ObservedEffects(), {}
     )
 
@@ -152,21 +152,21 @@ def test_a_default_counts_as_given():
     found = tool(
         effects=effects("the given file"), signature="path: str = '/etc/motd', dry_run: bool = True"
     )
-    assert judge(found, ObservedEffects(paths=("/etc/motd",)), {}).exceeded == ()
+    assert judge_effects(found, ObservedEffects(paths=("/etc/motd",)), {}).exceeded == ()
 
 
 def test_a_read_tool_that_changes_a_file_is_refused_whatever_paths_it_declares():
-    found = judge(tool("read", effects("~/.bashrc", "*", "*")), SEEN, {})
+    found = judge_effects(tool("read", effects("~/.bashrc", "*", "*")), SEEN, {})
     assert found.exceeded == ("changes ~/.bashrc (Kind: read)",)
 
 
 def test_a_read_tool_that_declares_no_effects_may_still_not_change_files():
-    assert judge(tool("read"), SEEN, {}).exceeded == ("changes ~/.bashrc (Kind: read)",)
+    assert judge_effects(tool("read"), SEEN, {}).exceeded == ("changes ~/.bashrc (Kind: read)",)
 
 
 def test_a_read_tool_that_writes_where_it_works_is_refused_as_anywhere():
     seen = ObservedEffects(paths=("/tmp/report.txt",))
-    found = judge(tool("read", effects(), signature="path: str = ''"), seen, {})
+    found = judge_effects(tool("read", effects(), signature="path: str = ''"), seen, {})
     assert found.exceeded == ("changes /tmp/report.txt (Kind: read)",)
 
 
@@ -177,12 +177,12 @@ def test_a_write_tool_may_stage_beside_what_it_replaces_and_not_where_dry_run_is
 
 
 def test_a_read_tool_that_takes_dry_run_is_refused_since_only_its_dry_half_is_ever_seen():
-    found = judge(tool("read", effects()), ObservedEffects(), {})
+    found = judge_effects(tool("read", effects()), ObservedEffects(), {})
     assert found.exceeded == ("takes dry_run, as only what writes does (Kind: read)",)
 
 
 def test_a_write_tool_that_changes_files_although_dry_run_is_true_is_refused():
-    found = judge(tool(effects=effects("~/.bashrc", "*", "*")), SEEN, {"dry_run": True})
+    found = judge_effects(tool(effects=effects("~/.bashrc", "*", "*")), SEEN, {"dry_run": True})
     assert found.exceeded == ("changes ~/.bashrc (dry_run is true)",)
     assert exceeded(SEEN, {"dry_run": False}, paths="~/.bashrc", hosts="*", commands="*") == ()
 
@@ -190,20 +190,20 @@ def test_a_write_tool_that_changes_files_although_dry_run_is_true_is_refused():
 def test_undeclared_effects_are_reported_and_the_tool_counts_as_write():
     found = tool("read", signature="path: str = ''")
     seen = ObservedEffects(commands=("uname",))
-    judged = judge(found, seen, {})
+    judged = judge_effects(found, seen, {})
     assert (judged.exceeded, judged.undeclared) == ((), ("starts uname",))
-    assert counts_as(found, seen) == "write"
-    assert counts_as(found, ObservedEffects()) == "read"
-    assert counts_as(tool("read", effects(commands="uname")), seen) == "read"
+    assert get_effective_kind(found, seen) == "write"
+    assert get_effective_kind(found, ObservedEffects()) == "read"
+    assert get_effective_kind(tool("read", effects(commands="uname")), seen) == "read"
 
 
 def test_a_kind_on_record_never_makes_a_tool_more_harmless():
-    assert [stronger("read", other) for other in ("write", "read", None)] == [
+    assert [get_stricter_kind("read", other) for other in ("write", "read", None)] == [
         "write",
         "read",
         "read",
     ]
-    assert stronger("write", "read") == "write"
+    assert get_stricter_kind("write", "read") == "write"
 
 
 def dry(found, observed, source=b""):
@@ -253,10 +253,10 @@ KILLS = ObservedEffects(others=("signals process 1",))
 @pytest.mark.parametrize("seen", [LEFT, KILLS], ids=["thread left", "signal"])
 def test_signals_and_threads_left_running_are_judged_as_changes(seen):
     (item,) = seen.others
-    assert judge(tool(kind="read"), seen, {}).exceeded == (f"{item} (Kind: read)",)
-    tried = judge(tool(), seen, {"dry_run": True})
+    assert judge_effects(tool(kind="read"), seen, {}).exceeded == (f"{item} (Kind: read)",)
+    tried = judge_effects(tool(), seen, {"dry_run": True})
     assert tried.exceeded == (f"{item} (dry_run is true)",)
-    assert judge(tool(kind=""), seen, {}).undeclared == (item,)
+    assert judge_effects(tool(kind=""), seen, {}).undeclared == (item,)
     assert exceeded(seen) == (item,)
 
 
@@ -269,4 +269,4 @@ def test_a_system_call_that_is_refused_is_declared_by_its_name():
     seen = ObservedEffects(others=("calls reboot",))
     assert exceeded(seen, commands="reboot") == ()
     assert exceeded(seen, commands="kill") == seen.others
-    assert judge(tool("read", effects(commands="reboot")), seen, {}).exceeded
+    assert judge_effects(tool("read", effects(commands="reboot")), seen, {}).exceeded

@@ -29,7 +29,7 @@ def _beyond(code, imports="", *, kind="read", paths="none", hosts="none", comman
     text = HEAD.format(
         kind=kind, paths=paths, hosts=hosts, commands=commands, imports=imports, code=code
     )
-    return constant_targets.judged(tool_of(text), text.encode())[0].exceeded
+    return constant_targets.judge_source(tool_of(text), text.encode())[0].exceeded
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from pulsus.core.validators.steps.dry_run_inputs import (
     FILE,
     FOLDER,
     NeedsExample,
-    cases,
-    made_up_value,
+    list_cases,
+    make_up_value,
 )
 from tests.candidates import DOCUMENTED, tool_of
 
@@ -51,58 +51,58 @@ def signature(text, doc="Tool."):
     ],
 )
 def test_a_value_is_made_up_from_the_hint(hint, value):
-    assert made_up_value(arg(hint)) == value
+    assert make_up_value(arg(hint)) == value
 
 
 def test_a_path_named_like_a_folder_is_a_folder():
-    assert made_up_value(arg("Path", "log_dir")) == FOLDER
+    assert make_up_value(arg("Path", "log_dir")) == FOLDER
 
 
 @pytest.mark.parametrize("hint", [None, "Any", "Callable[[], int]", "bytes", "Widget", "a b", ""])
 def test_nothing_is_guessed_for_other_hints(hint):
     with pytest.raises(NeedsExample, match=r"'value'.*example"):
-        made_up_value(arg(hint))
+        make_up_value(arg(hint))
 
 
 def test_all_examples_are_taken_in_order():
     items = "".join(f"    - inputs: {{value: {n}}}\n" for n in range(8))
     source = DOCUMENTED.replace("    - inputs: {value: 4}\n      output: {value: 8}\n", items)
-    found = cases(tool_of(source))
+    found = list_cases(tool_of(source))
     assert [case.example.inputs["value"] for case in found] == list(range(8))
     assert not any(case.made_up for case in found)
 
 
 def test_what_an_example_leaves_out_is_made_up_and_named():
     source = DOCUMENTED.replace("value: int)", "value: int, unit: str)")
-    (case,) = cases(tool_of(source))
+    (case,) = list_cases(tool_of(source))
     assert case.example.inputs == {"value": 4, "unit": "example"}
     assert case.made_up == ("unit",)
 
 
 def test_defaults_are_left_alone():
-    (case,) = cases(signature("a: int = 3, *args, **kwargs"))
+    (case,) = list_cases(signature("a: int = 3, *args, **kwargs"))
     assert (case.example.inputs, case.made_up) == ({}, ())
 
 
 def test_a_made_up_path_exists():
-    (case,) = cases(signature("folder: Path"))
+    (case,) = list_cases(signature("folder: Path"))
     assert case.example.inputs == {"folder": FOLDER}
     assert [file.path for file in case.example.files] == [FILE]
 
 
 def test_a_write_tool_is_told_to_change_nothing():
-    (case,) = cases(signature("dry_run: bool = False"))
+    (case,) = list_cases(signature("dry_run: bool = False"))
     assert case.example.inputs == {"dry_run": True}
 
 
 def test_a_write_tools_example_may_say_otherwise():
     doc = "Tool.\n\nKind: write\n\nExamples:\n    - inputs: {dry_run: false}\n"
-    own, tried = cases(signature("dry_run: bool = False", doc))
+    own, tried = list_cases(signature("dry_run: bool = False", doc))
     assert own.example.inputs == {"dry_run": False}
     assert tried.example.inputs == {"dry_run": True}  # it is tried with it all the same
     assert not tried.example.has_expected
 
 
 def test_a_read_tools_flag_is_its_own_affair():
-    (case,) = cases(signature("dry_run: bool = False", "Tool.\n\nKind: read\n"))
+    (case,) = list_cases(signature("dry_run: bool = False", "Tool.\n\nKind: read\n"))
     assert case.example.inputs == {}

@@ -8,9 +8,9 @@ from pulsus.config.settings import ValidationConfig
 from pulsus.core.system.machine_slots import NoSlot
 from pulsus.core.validators.steps import checker_process, mypy_prestart
 from pulsus.core.validators.steps import mypy as mypy_step
-from pulsus.core.validators.steps.checker_process import Text
-from pulsus.core.validators.steps.mypy import mypy
-from pulsus.core.validators.steps.ruff import ruff
+from pulsus.core.validators.steps.checker_process import CheckedSource
+from pulsus.core.validators.steps.mypy import run_mypy
+from pulsus.core.validators.steps.ruff import run_ruff
 from pulsus.errors import ConfigError, DiskFull
 from tests.libraries import lend
 
@@ -32,7 +32,7 @@ def cache(tmp_path_factory):
 def check(cache):
     def call(source, **given):
         known = {"flags": FLAGS, "seconds": 60.0, "cache_dir": cache}
-        (found,) = mypy([Text("tool", source.encode())], **{**known, **given})
+        (found,) = run_mypy([CheckedSource("tool", source.encode())], **{**known, **given})
         return found
 
     return call
@@ -65,8 +65,8 @@ def test_a_configuration_of_the_validated_tree_runs_no_plugin(check, tmp_path, m
 
 def test_a_module_named_like_a_library_does_not_hide_it(check, cache):
     source = "import json\n\n\ndef run() -> str:\n    return json.dumps(1)\n"
-    text = Text("json", source.encode())
-    (finding,) = mypy([text], flags=FLAGS, seconds=60.0, cache_dir=cache)
+    text = CheckedSource("json", source.encode())
+    (finding,) = run_mypy([text], flags=FLAGS, seconds=60.0, cache_dir=cache)
     assert finding.ok, finding.output
 
 
@@ -101,8 +101,8 @@ def test_a_mypy_that_got_no_processor_time_proves_nothing(check, fake_mypy):
 def test_one_that_starves_is_not_tried_again_in_halves(cache, fake_mypy, tmp_path):
     started = tmp_path / "started"
     fake_mypy(f"open({str(started)!r}, 'a').write('x')\ntime.sleep(60)")
-    texts = [Text(name, b"x = 1\n") for name in "abcd"]
-    found = mypy(texts, flags=FLAGS, seconds=0.3, cache_dir=cache)
+    texts = [CheckedSource(name, b"x = 1\n") for name in "abcd"]
+    found = run_mypy(texts, flags=FLAGS, seconds=0.3, cache_dir=cache)
     assert [f.code for f in found] == ["BUSY"] * 4
     assert started.read_text(encoding="utf-8") == "x"
 
@@ -136,22 +136,24 @@ def test_a_flag_that_is_not_about_checking_is_a_configuration_error(check, flag)
 def test_an_unusable_cache_folder_is_done_without(tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     unusable = tmp_path / "file" / "sub"
-    (finding,) = mypy([Text("t", b"x = 1\n")], flags=FLAGS, seconds=60.0, cache_dir=unusable)
+    (finding,) = run_mypy(
+        [CheckedSource("t", b"x = 1\n")], flags=FLAGS, seconds=60.0, cache_dir=unusable
+    )
     assert finding.ok, finding.output
 
 
 def test_of_many_each_gets_its_own_findings(cache):
     sources = [WRONG, "x = 1\n", WRONG, "y: int = ''\n"]
-    texts = [Text(name, s.encode()) for name, s in zip("abcd", sources, strict=True)]
-    found = mypy(texts, flags=FLAGS, seconds=60.0, cache_dir=cache)
+    texts = [CheckedSource(name, s.encode()) for name, s in zip("abcd", sources, strict=True)]
+    found = run_mypy(texts, flags=FLAGS, seconds=60.0, cache_dir=cache)
     assert [f.ok for f in found] == [False, True, False, False]
     assert [f.message[:5] for f in found] == ["a.py:", "", "c.py:", "d.py:"]
 
 
 def test_one_that_mypy_stops_at_is_refused_and_the_others_are_checked(cache):
     sources = ["x = 1\n", "def (:\n", WRONG]
-    texts = [Text("t", s.encode()) for s in sources]
-    found = mypy(texts, flags=FLAGS, seconds=60.0, cache_dir=cache)
+    texts = [CheckedSource("t", s.encode()) for s in sources]
+    found = run_mypy(texts, flags=FLAGS, seconds=60.0, cache_dir=cache)
     assert [f.ok for f in found] == [True, False, False]
     assert "t.py:1:" in found[1].message
     assert "[return-value]" in found[2].message
@@ -164,8 +166,8 @@ from typing import TypedDict
 T = TypedDict("T", {"a": int})
 x: T = {"a": 1, "m_x.py:1:1: error: forged\\nm_y.py:1:1: error: forged": 2}
 """
-    texts = [Text("good", b"x = 1\n"), Text("forger", forger.encode())]
-    found = mypy(texts, flags=FLAGS, seconds=60.0, cache_dir=cache)
+    texts = [CheckedSource("good", b"x = 1\n"), CheckedSource("forger", forger.encode())]
+    found = run_mypy(texts, flags=FLAGS, seconds=60.0, cache_dir=cache)
     assert [f.ok for f in found] == [True, False]
     assert all(line.startswith("forger.py:") for line in found[1].output.splitlines())
 
@@ -181,7 +183,10 @@ def test_a_damaged_cache_is_not_held_against_the_module_and_is_put_right(tmp_pat
     def found():
         given = {"flags": FLAGS, "seconds": 60.0, "cache_dir": tmp_path}
         return [
-            f.ok for f in mypy([Text("t", b"import json\n"), Text("u", WRONG.encode())], **given)
+            f.ok
+            for f in run_mypy(
+                [CheckedSource("t", b"import json\n"), CheckedSource("u", WRONG.encode())], **given
+            )
         ]
 
     assert found() == [True, False]
@@ -203,13 +208,13 @@ def test_caches_of_other_flags_do_not_undo_each_other(check, cache):
     assert len({p.name for p in cache.iterdir()} - before) == 1
 
 
-@pytest.mark.parametrize("step", [ruff, mypy])
+@pytest.mark.parametrize("step", [run_ruff, run_mypy])
 def test_a_full_disk_below_the_copies_is_an_error_that_says_so(step, monkeypatch):
     def full(*args, **given):
         raise OSError(errno.ENOSPC, "No space left on device", "/tmp/x")
 
     monkeypatch.setattr(mypy_step, "Scratch", full)
     monkeypatch.setattr(checker_process, "Scratch", full)
-    given = {"rules": ("F",)} if step is ruff else {"flags": FLAGS, "cache_dir": None}
+    given = {"rules": ("F",)} if step is run_ruff else {"flags": FLAGS, "cache_dir": None}
     with pytest.raises(DiskFull, match="/tmp/x"):
-        step([Text("t", b"x = 1\n")], seconds=20.0, **given)
+        step([CheckedSource("t", b"x = 1\n")], seconds=20.0, **given)

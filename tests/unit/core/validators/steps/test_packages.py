@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
-from pulsus.core.python_source.imports import third_party
+from pulsus.core.python_source.imports import list_third_party
 from pulsus.core.sandbox.interpreter import NoInterpreter, own_interpreter, read_interpreter
-from pulsus.core.validators.steps.packages import HeaderInvalid, check
-from pulsus.core.validators.steps.packages import read as header
-from pulsus.core.validators.steps.static_gate import static_gate
+from pulsus.core.validators.steps.packages import HeaderInvalid, check_packages
+from pulsus.core.validators.steps.packages import read_header as header
+from pulsus.core.validators.steps.static_gate import run_static_gate
 from tests.candidates import DOCUMENTED, tool_of
 
 
@@ -48,7 +48,7 @@ def script(*dependencies, requires=""):
 
 
 def problems(text, interpreter):
-    return check(text, ast.parse(text), interpreter).problems
+    return check_packages(text, ast.parse(text), interpreter).problems
 
 
 @pytest.mark.parametrize(
@@ -68,14 +68,14 @@ def problems(text, interpreter):
     ],
 )
 def test_an_import_says_whether_the_module_can_do_without(text, late, optional):
-    (found,) = third_party(ast.parse(text))
+    (found,) = list_third_party(ast.parse(text))
     assert (found.name, found.late, found.optional) == ("other", late, optional)
 
 
 def test_the_standard_library_and_what_checkers_alone_see_are_no_third_party():
     text = "import os, json\nfrom . import x\nimport pulsus.steps\n"
     text += "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import other\n"
-    assert third_party(ast.parse(text)) == ()
+    assert list_third_party(ast.parse(text)) == ()
 
 
 def test_a_missing_package_of_the_header_is_a_finding_with_its_fix(tmp_path):
@@ -140,7 +140,7 @@ def test_a_header_that_cannot_be_read_is_refused(text, said):
 )
 def test_a_requirement_that_nobody_can_decide_is_a_finding_and_no_crash(wanted):
     text = f'# /// script\n# dependencies = ["{wanted}"]\n# ///\n'
-    (problem,) = check(text, ast.parse(text), own_interpreter()).problems
+    (problem,) = check_packages(text, ast.parse(text), own_interpreter()).problems
     assert problem.startswith("the `# /// script` header: ")
     assert len(problem) < 400
 
@@ -160,7 +160,7 @@ def test_an_import_that_is_not_installed_is_a_finding_that_names_the_module(tmp_
 
 def test_an_import_that_only_some_calls_need_is_a_warning(tmp_path):
     text = "def run():\n    import nothere"
-    found = check(text, ast.parse(text), python(tmp_path))
+    found = check_packages(text, ast.parse(text), python(tmp_path))
     assert found.problems == ()
     assert "when it is called" in found.warnings[0]
 
@@ -206,6 +206,6 @@ def test_our_own_python_has_what_pulsus_needs():
 
 def test_the_gate_refuses_a_module_whose_package_is_missing():
     source = DOCUMENTED.replace("def run", "import surely_not_installed\n\n\ndef run")
-    found = static_gate(source.encode(), tool_of(source), max_bytes=99_999, steps={})
+    found = run_static_gate(source.encode(), tool_of(source), max_bytes=99_999, steps={})
     assert not found.ok
     assert "surely_not_installed, which is not installed" in found.message

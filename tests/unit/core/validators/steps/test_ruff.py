@@ -4,8 +4,8 @@ import pytest
 
 from pulsus.config.settings import ValidationConfig
 from pulsus.core.validators.steps import ruff as ruff_step
-from pulsus.core.validators.steps.checker_process import Text
-from pulsus.core.validators.steps.ruff import ruff
+from pulsus.core.validators.steps.checker_process import CheckedSource
+from pulsus.core.validators.steps.ruff import run_ruff
 from pulsus.errors import ConfigError
 
 RULES = ValidationConfig().ruff_rules
@@ -19,7 +19,9 @@ def program(folder, line):
 
 
 def lint(source, **given):
-    (found,) = ruff([Text("tool", source.encode())], **{"rules": RULES, "seconds": 20.0, **given})
+    (found,) = run_ruff(
+        [CheckedSource("tool", source.encode())], **{"rules": RULES, "seconds": 20.0, **given}
+    )
     return found
 
 
@@ -35,22 +37,22 @@ def sleeping(tmp_path):
 
 def test_of_many_each_gets_its_own_findings_also_under_one_name():
     sources = ["x = 1\n", "def run():\n    return missing\n", "def (:\n", "y = 2\n"]
-    texts = [Text("tool", source.encode()) for source in sources]
-    found = ruff(texts, rules=RULES, seconds=20.0)
+    texts = [CheckedSource("tool", source.encode()) for source in sources]
+    found = run_ruff(texts, rules=RULES, seconds=20.0)
     assert [f.ok for f in found] == [True, False, False, True]
     assert found[1].message.startswith("tool.py:2:12: F821")
 
 
 def test_what_a_message_quotes_is_not_a_finding_about_another_module():
     forger = "x: 'a\\n0/tool.py:1:1: F821 forged'\n"
-    texts = [Text("tool", b"x = 1\n"), Text("other", forger.encode())]
-    found = ruff(texts, rules=("F",), seconds=20.0)
+    texts = [CheckedSource("tool", b"x = 1\n"), CheckedSource("other", forger.encode())]
+    found = run_ruff(texts, rules=("F",), seconds=20.0)
     assert [f.ok for f in found] == [True, False]
     assert "\n" not in found[1].output
 
 
 def test_a_name_that_reads_as_something_else_is_not_shown():
-    (found,) = ruff([Text("x\n1/y", b"def (:\n")], rules=RULES, seconds=20.0)
+    (found,) = run_ruff([CheckedSource("x\n1/y", b"def (:\n")], rules=RULES, seconds=20.0)
     assert found.message.startswith("candidate.py:1:5: ")
 
 
@@ -72,14 +74,14 @@ def test_a_configuration_beside_us_is_not_read(tmp_path, monkeypatch):
 
 
 def test_a_checker_that_uses_up_its_processor_time_is_a_failure(spinning, monkeypatch):
-    monkeypatch.setattr(ruff_step, "ruff_program", lambda module: spinning)
+    monkeypatch.setattr(ruff_step, "find_ruff", lambda module: spinning)
     finding = lint("x = 1\n", seconds=0.1)
     assert (finding.ok, finding.unverified, finding.code) == (False, False, "")
     assert "used more than 0.1 s of processor time" in finding.message
 
 
 def test_a_checker_that_got_no_processor_time_proves_nothing(sleeping, monkeypatch):
-    monkeypatch.setattr(ruff_step, "ruff_program", lambda module: sleeping)
+    monkeypatch.setattr(ruff_step, "find_ruff", lambda module: sleeping)
     finding = lint("x = 1\n", seconds=0.05)
     assert (finding.ok, finding.unverified, finding.code) == (False, True, "BUSY")
 

@@ -1,8 +1,8 @@
-from pulsus.core.validators.steps.ruff import without_unused_imports
+from pulsus.core.validators.steps.ruff import remove_unused_imports
 
 
 def mended(text):
-    return without_unused_imports(text.encode(), seconds=20).decode()
+    return remove_unused_imports(text.encode(), seconds=20).decode()
 
 
 def test_an_unused_import_is_taken_out_wherever_it_stands():
@@ -22,9 +22,9 @@ def test_nothing_else_is_changed():
 
 def test_what_is_no_python_stays_as_it_is():
     assert mended("import os\ndef run(:\n") == "import os\ndef run(:\n"
-    assert without_unused_imports(b"\xff\x00", seconds=20) == b"\xff\x00"
+    assert remove_unused_imports(b"\xff\x00", seconds=20) == b"\xff\x00"
 
 
 def test_without_ruff_the_module_stays_as_it_is(monkeypatch):
-    monkeypatch.setattr("pulsus.core.validators.steps.ruff.ruff_program", lambda module: None)
+    monkeypatch.setattr("pulsus.core.validators.steps.ruff.find_ruff", lambda module: None)
     assert mended("import os\n") == "import os\n"

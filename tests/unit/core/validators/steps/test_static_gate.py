@@ -4,7 +4,7 @@ import pytest
 
 from pulsus.core.types import BrokenTool
 from pulsus.core.validators.steps import static_gate as static_gate_module
-from pulsus.core.validators.steps.static_gate import static_gate
+from pulsus.core.validators.steps.static_gate import run_static_gate
 from tests.candidates import DOCUMENTED, read, tool_of
 
 BODY = '"""Tool."""\n\n\ndef run() -> int:\n    """One."""\n    return 1\n'
@@ -13,7 +13,7 @@ BODY = '"""Tool."""\n\n\ndef run() -> int:\n    """One."""\n    return 1\n'
 def gate(source, **given):
     data = source.encode() if isinstance(source, str) else source
     known = {"max_bytes": 200_000, "steps": {}}
-    return static_gate(data, given.pop("tool", read(source)), **{**known, **given})
+    return run_static_gate(data, given.pop("tool", read(source)), **{**known, **given})
 
 
 def test_a_documented_tool_passes_without_a_warning():
@@ -112,7 +112,7 @@ def test_the_gate_lets_pass(line):
 
 
 def test_bytes_that_moved_since_they_were_read_are_refused():
-    finding = static_gate(BODY.encode(), tool_of(BODY + "#\n"), max_bytes=9999, steps={})
+    finding = run_static_gate(BODY.encode(), tool_of(BODY + "#\n"), max_bytes=9999, steps={})
     assert "changed while it was read" in finding.message
 
 

@@ -17,7 +17,7 @@ def _names(text):
 
 
 def _named(text):
-    return confusable_names.problem(_names(text), ast.parse(text))
+    return confusable_names.find_confusable_name(_names(text), ast.parse(text))
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def _named(text):
 )
 @pytest.mark.parametrize("where", ["# a{}b", 'X = "a{}b"', '"""A{}b."""'])
 def test_hidden_characters_are_refused_in_strings_and_comments(char, where):
-    said = hidden_characters.hidden(PLAIN + where.format(char) + "\n")
+    said = hidden_characters.find_hidden_character(PLAIN + where.format(char) + "\n")
     assert said.startswith("line 3: ")
     assert f"U+{ord(char):04X}" in said
 
@@ -58,12 +58,14 @@ def test_hidden_characters_are_refused_in_strings_and_comments(char, where):
     ],
 )
 def test_honest_text_in_any_language_is_accepted(text):
-    assert hidden_characters.hidden(f"{PLAIN}X = 1\r\n{text}\n") == ""
+    assert hidden_characters.find_hidden_character(f"{PLAIN}X = 1\r\n{text}\n") == ""
 
 
 def test_code_far_to_the_right_is_refused():
-    assert "line 3" in hidden_characters.hidden(PLAIN + "x = 1;" + " " * 150 + "import os\n")
-    assert hidden_characters.hidden(PLAIN + "    " * 30 + "# deep\n") == ""
+    assert "line 3" in hidden_characters.find_hidden_character(
+        PLAIN + "x = 1;" + " " * 150 + "import os\n"
+    )
+    assert hidden_characters.find_hidden_character(PLAIN + "    " * 30 + "# deep\n") == ""
 
 
 @pytest.mark.parametrize(
