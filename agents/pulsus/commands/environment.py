@@ -15,26 +15,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-_SETTINGS: Final[Mapping[str, str]] = {
-    "core.fsmonitor": "false",
-    "core.pager": "cat",
-    "core.hooksPath": "/dev/null",
-    "core.alternateRefsCommand": "true",
-    "credential.helper": "",  # forgets those before it
-    "diff.external": "",
-    "diff.submodule": "short",
-    "gpg.program": "gpg",
-    "gpg.openpgp.program": "gpg",
-    "gpg.ssh.program": "ssh-keygen",
-    "gpg.x509.program": "gpgsm",
-    "log.showSignature": "false",
-    "log.diffMerges": "separate",  # not what merges anew
-    "status.submoduleSummary": "false",
-    "http.saveCookies": "false",
-    "diff.autoRefreshIndex": "false",  # git diff would write the index
-    "alias.lfs": "",  # where that program is not installed
-    "alias.fame": "",
-}
+from pulsus.commands.program_tables.shipped_data import rules_of
+
+_RULES: Final[Mapping[str, Mapping[str, str]]] = rules_of(Path(__file__).with_suffix(".yaml"))
+_SETTINGS: Final = _RULES["git_settings"]
 
 _SSH: Final = (
     "f() { for last; do :; done; case $last in"
@@ -65,100 +49,15 @@ GIT: Final[Mapping[str, str]] = {
 PATH: Final = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 """Folders in which programs are looked up, in order: judge.TRUSTED, as a login of root has it."""
 
-_PAGERS: Final[Mapping[str, str]] = {
-    "TERM": "dumb",
-    "PAGER": "cat",
-    "MANPAGER": "cat",
-    "SYSTEMD_PAGER": "",
-    "LESSSECURE": "1",
-    "AWS_PAGER": "",
-    "GH_PAGER": "cat",
-}
-_SETTINGS_FILES: Final[Mapping[str, str]] = {
-    "PSQLRC": "/dev/null",
-    "WGETRC": "/dev/null",
-}
-_HISTORIES: Final[Mapping[str, str]] = {
-    "HISTFILE": "/dev/null",
-    "LESSHISTFILE": "-",
-    "MYSQL_HISTFILE": "/dev/null",
-    "MARIADB_HISTFILE": "/dev/null",
-    "NODE_REPL_HISTORY": "",
-    "PSQL_HISTORY": "/dev/null",
-    "PYTHON_HISTORY": "/dev/null",
-    "REDISCLI_HISTFILE": "/dev/null",
-    "VALKEYCLI_HISTFILE": "/dev/null",
-    "SQLITE_HISTORY": "/dev/null",
-    "RLWRAP_HOME": "/dev/null/rlwrap",
-}
-_FETCHES: Final[Mapping[str, str]] = {
-    # A folder's files may ask for another toolchain, which would be fetched and installed.
-    "GOTOOLCHAIN": "local",
-    "GOFLAGS": "-mod=readonly",
-    "GOPROXY": "off",
-    "RUSTUP_AUTO_INSTALL": "0",
-    "RUSTUP_DIST_SERVER": "http://127.0.0.1:9",  # rustup before 1.28 knows no other way
-    "RUSTUP_UPDATE_ROOT": "http://127.0.0.1:9",
-    "COREPACK_ENABLE_NETWORK": "0",
-    "COREPACK_ENABLE_DOWNLOAD_PROMPT": "0",
-    "AZURE_EXTENSION_USE_DYNAMIC_INSTALL": "no",
-    "HOMEBREW_NO_AUTO_UPDATE": "1",
-    "HOMEBREW_NO_INSTALL_FROM_API": "1",
-    "CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK": "1",
-    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-    "NO_UPDATE_NOTIFIER": "1",
-    "npm_config_update_notifier": "false",
-    "DENO_NO_UPDATE_CHECK": "1",
-    "GH_NO_UPDATE_NOTIFIER": "1",
-    "GH_NO_EXTENSION_UPDATE_NOTIFIER": "1",
-    "GLAB_CHECK_UPDATE": "false",
-    "CHECKPOINT_DISABLE": "1",
-    "VAGRANT_CHECKPOINT_DISABLE": "1",
-}
-_REPORTS: Final[Mapping[str, str]] = {
-    # Figures about the use of a program leave this machine, or wait in a file until they do.
-    "AZURE_CORE_COLLECT_TELEMETRY": "no",
-    "AZURE_LOGGING_ENABLE_LOG_FILE": "no",
-    "CLOUDSDK_CORE_DISABLE_FILE_LOGGING": "1",
-    "CLOUDSDK_CORE_DISABLE_USAGE_REPORTING": "1",
-    "CLOUDSDK_CORE_DISABLE_PROMPTS": "1",
-    "DOTNET_CLI_TELEMETRY_OPTOUT": "1",
-    "DOTNET_SKIP_FIRST_TIME_EXPERIENCE": "1",
-    "DOTNET_GENERATE_ASPNET_CERTIFICATE": "false",
-    "HOMEBREW_NO_ANALYTICS": "1",
-    "POWERSHELL_TELEMETRY_OPTOUT": "1",
-    "DO_NOT_TRACK": "1",
-}
-_WRITES: Final[Mapping[str, str]] = {
-    "PIP_NO_CACHE_DIR": "1",
-    "PYTHONDONTWRITEBYTECODE": "1",
-    "PYTHONSAFEPATH": "1",  # -m takes no module from the current folder
-    "BLKID_FILE": "/dev/null",
-    "KAFKA_OPTS": "-XX:-UsePerfData",
-    "npm_config_logs_max": "0",
-    "ANSIBLE_RETRY_FILES_ENABLED": "0",
-    "ANSIBLE_CACHE_PLUGIN": "memory",
-    "ANSIBLE_LOG_PATH": "",
-    **dict.fromkeys(  # settings of the current folder may name folders of plugins
-        (
-            *("ANSIBLE_INVENTORY_PLUGINS", "ANSIBLE_VARS_PLUGINS", "ANSIBLE_CALLBACK_PLUGINS"),
-            *("ANSIBLE_FILTER_PLUGINS", "ANSIBLE_TEST_PLUGINS", "ANSIBLE_LOOKUP_PLUGINS"),
-            *("ANSIBLE_CACHE_PLUGINS", "ANSIBLE_STRATEGY_PLUGINS", "ANSIBLE_LIBRARY"),
-            *("ANSIBLE_DOC_FRAGMENT_PLUGINS", "ANSIBLE_MODULE_UTILS", "ANSIBLE_ROLES_PATH"),
-        ),
-        "/dev/null",
-    ),
-    "ANSIBLE_INVENTORY_ENABLED": "yaml,ini,toml",
-}
 
 FIXED: Final[Mapping[str, str]] = {
     "PATH": ":".join(PATH),
-    **_PAGERS,
-    **_SETTINGS_FILES,
-    **_HISTORIES,
-    **_FETCHES,
-    **_REPORTS,
-    **_WRITES,
+    **_RULES["pagers"],
+    **_RULES["settings_files"],
+    **_RULES["histories"],
+    **_RULES["fetches"],
+    **_RULES["reports"],
+    **_RULES["writes"],
     **GIT,
 }
 """These come after settings of a repository or a home folder, which may name programs."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from pulsus.commands import classify
 from pulsus.commands.program_tables.shipped_data import rules_of
@@ -14,8 +13,6 @@ from pulsus.commands.shell.script_parser import read
 from pulsus.commands.shell.words import Unreadable, Word
 from pulsus.commands.shell.wrappers import unwrap
 from pulsus.gates.command_patterns import is_whole
-
-_FILE: Final = Path(__file__).with_suffix(".yaml")
 
 
 def action_class(command: str, target_type: str) -> str:
@@ -31,7 +28,7 @@ def action_class(command: str, target_type: str) -> str:
     if script.compound or script.redirects or only.assignments:
         return ""
     words = unwrap(only.words)
-    for name, kind in _load()["kinds"].items():
+    for name, kind in _rules()["kinds"].items():
         if target_type in kind["targets"].split() and any(
             is_whole(c, words) for c in kind["calls"]
         ):
@@ -60,11 +57,9 @@ def is_read_only(command: str) -> bool:
 def is_write(action: str) -> bool:
     """Return True if `action`, a verb of a tool, changes something. An empty action does not."""
     verb = action.strip().lower()
-    return bool(verb) and verb not in _load()["read_verbs"].split()
+    return bool(verb) and verb not in _rules()["read_verbs"].split()
 
 
-@cache
-def _load() -> Mapping[str, Any]:
-    """Return the content of the file, which is parsed once."""
-    rules: Mapping[str, Any] = rules_of(_FILE)
+def _rules() -> Mapping[str, Any]:
+    rules: Mapping[str, Any] = rules_of(Path(__file__).with_suffix(".yaml"))
     return rules

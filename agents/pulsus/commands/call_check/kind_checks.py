@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 from pulsus.commands.program_tables.program_table import WordKind
 from pulsus.commands.program_tables.safe_regex import LONGEST
+from pulsus.commands.program_tables.shipped_data import rules_of
 from pulsus.commands.shell.words import Word
 
 _PATTERNS: Final[Mapping[str, re.Pattern[str]]] = {
@@ -28,41 +30,13 @@ _PATTERNS: Final[Mapping[str, re.Pattern[str]]] = {
     }.items()
 }
 
-ABOUT: Final[Mapping[str, str]] = {
-    "text": "any text; `*` may stand in it",
-    "path": "any text that names a file; `*` may stand in it",
-    "file": "a path that does not begin with `+`; `*` may stand in it",
-    "word": "any text but an empty one, and no `*`",
-    "number": "a whole number, with or without a sign: `5`, `-1`",
-    "decimal": "a number with or without a fraction: `5`, `-1.5`, `.5`",
-    "count": "a whole number with or without a unit: `5`, `10k`, `2MiB`",
-    "size": "a number with or without a fraction and a unit: `5`, `1.5G`, `10c`",
-    "duration": "a time: `5`, `0.5s`, `10min`, `200ms`",
-    "name": "a letter, digit or `_`, then also `.`, `@`, `:`, `+`, `-` and `\\`",
-    "host": "a host name or address: letters, digits and `_ . : % [ ] -`",
-    "assignment": "`LC_*`, `LANG`, `LANGUAGE` or `TZ` with a value that names no file elsewhere",
-    "command": "a program and all its words, judged in their turn",
-    "command:fed": "the same, and more words follow that nobody knows (xargs)",
-    "command:;": "the same, as an option's value, up to `;` or `+` (find)",
-    "shell": "words that a shell on another machine reads once more (ssh)",
-    "awk": "an awk program",
-    "cloud": "the words of a cloud's client, judged by its verbs",
-    "cql": "Cassandra's language",
-    "http_url": "an address of http or https; `http_url:docker` one of docker's socket",
-    "http_user": "`user:password`",
-    "influxql": "InfluxDB's language",
-    "jq": "a jq program",
-    "miller": "Miller's verbs",
-    "mongo": "MongoDB's shell language",
-    "postgres_place": "a database's name or address, without a setting that runs something",
-    "ps": "the words of ps, in both of its readings; `ps:podman` columns of podman",
-    "redis": "a redis command, word by word",
-    "redis_times": "how often redis-cli repeats: above 0",
-    "sed": "a sed script; `sed:joined` where several options make up one",
-    "sql": "SQL of the dialect behind the colon",
-    "yq": "a yq program",
-}
-"""Every kind that tables name, as docs/commands.md has it; `=lit` and `/pattern/` beside them."""
+
+def kind_texts() -> Mapping[str, Mapping[str, str]]:
+    """Return the texts of the kinds: `about` for docs, `kinds` and `patterns` for refusals."""
+    # Read late: most calls are not refused.
+    texts: Mapping[str, Mapping[str, str]] = rules_of(Path(__file__).with_name("kind_texts.yaml"))
+    return texts
+
 
 WILD_OK: Final = frozenset({"path", "file", "text", "http_url"})
 """Kinds that any number of file names may fill (a URL's `?` stands for names that begin alike)."""
@@ -105,59 +79,6 @@ _CHECKS: Final[Mapping[str, Callable[[str], bool]]] = {
 NAMES: Final = frozenset(_PATTERNS) | frozenset(_CHECKS) | {"literal", "pattern"}
 """Kinds that say what one word is."""
 
-_SAID: Final[Mapping[str, str]] = {
-    "(?!)": "no value",
-    r"[\s\S]": "one character",
-    "[0-9]+": "a whole number",
-    "-?[0-9]+": "a whole number",
-    "=?[0-9]+": "a whole number",
-    "[1-9][0-9]*": "a whole number above 0",
-    "[0-3]": "a number from 0 to 3",
-    "[0-5]": "a number from 0 to 5",
-    "[0-9]+[smh]": "a time such as 30s, 5m or 2h",
-    "[1-9][0-9]*[smh]": "a time such as 30s, 5m or 2h",
-    "[0-9:]+": "a time such as 12:30",
-    "[^-].*": "a word that does not begin with -",
-    "[^@].*": "a word that does not begin with @",
-    "[^@-].*": "a word that begins with neither @ nor -",
-    "(?!@)[^\\n]*": "a line that does not begin with @",
-    "(?!@)[\\s\\S]*": "a text that does not begin with @",
-    "[^:]+": "a word without a colon",
-    "[^:=]+": "a word without : and =",
-    "[^=]+": "a word without =",
-    "[^%]*": "a text without %",
-    "[^|]+": "a word without |",
-    "[^$`]*": "a text without $ and `",
-    r"[^\n]*": "one line",
-    r"[^\n]+": "one line",
-    r"\/.*": "a path that begins with /",
-    r"[\/].*": "a path that begins with /",
-    r"https?:\/\/[^ ]+": "an address that begins with http:// or https://",
-    r"[A-Za-z][A-Za-z0-9_.@-]*": "a name that begins with a letter",
-    r"[A-Za-z_\/][^ ]*": "a name that begins with a letter, _ or /",
-    "[a-z]+(,[a-z]+)*": "small letters, with commas between words",
-    r"[A-Za-z_][A-Za-z0-9_]*=[\s\S]*": "NAME=value",
-    r"[A-Za-z_][A-Za-z0-9_]*=(.|\n)*": "NAME=value",
-    r"\+(.|\n)*": "a format that begins with +",
-}
-"""What common patterns are in words; others begin with a comment that says it (`(?#a day)`)."""
-
-_TOLD: Final[Mapping[str, str]] = {
-    "number": "a whole number",
-    "decimal": "a number",
-    "count": "a whole number such as 5 or 10k",
-    "size": "a size such as 5 or 1.5G",
-    "duration": "a time such as 5, 0.5s or 10min",
-    "name": "a name of letters, digits and . _ - + : @",
-    "host": "a host name or address",
-    "assignment": "a language or time zone such as LC_ALL=C",
-    "word": "a word that is not empty",
-    "text": "a text",
-    "path": "a path",
-    "file": "a file whose name does not begin with +",
-    "command": "a program to run",
-}
-"""What kinds are in a refusal; an inspector's is its name."""
 
 _NAMED: Final = 12
 """Literals that are all named in a refusal."""
@@ -169,8 +90,9 @@ def shown(kind: WordKind, program: str) -> str:
         return _one_of(sorted(kind.literals))
     if kind.name == "pattern":
         there = f"words of another form (`pulsus commands show {program}` has it)"
-        return kind.says or _SAID.get(kind.argument) or in_words(kind.argument) or there
-    return _TOLD.get(kind.name, f"a {kind.name}")
+        known = kind_texts()["patterns"].get(kind.argument)
+        return kind.says or known or in_words(kind.argument) or there
+    return kind_texts()["kinds"].get(kind.name, f"a {kind.name}")
 
 
 def _one_of(words: Sequence[str]) -> str:

@@ -39,9 +39,10 @@ def shipped(file: Path, parse: Callable[[str], Any]) -> Any:
     return parsed
 
 
+@cache
 def rules_of(file: Path) -> Any:
-    """Return the YAML document in `file`, which ships with Pulsus."""
-    return shipped(file, _loaded)
+    """Return the YAML document in `file`, which ships with Pulsus and is read once a process."""
+    return shipped(file, parse_yaml)
 
 
 @cache
@@ -50,7 +51,9 @@ def words_of(file: Path) -> Mapping[str, frozenset[str]]:
     return {key: frozenset(words.split()) for key, words in rules_of(file).items()}
 
 
-def _loaded(text: str) -> Any:
+def parse_yaml(text: str) -> Any:
+    """Return the YAML document in `text`."""
+    # Imported late: a warm route needs no YAML.
     import yaml
 
     return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))

@@ -6,20 +6,8 @@ from typing import Final
 
 BUILTINS: Final = frozenset(
     {
-        *(
-            "alias",
-            "bind",
-            "builtin",
-            "caller",
-            "cd",
-            "command",
-            "compgen",
-            "complete",
-            "dirs",
-            "hash",
-            "help",
-        ),
-        *("history", "jobs", "set", "shopt", "times", "type", "ulimit", "umask"),
+        *("alias", "bind", "builtin", "caller", "cd", "command", "compgen", "complete", "dirs"),
+        *("hash", "help", "history", "jobs", "set", "shopt", "times", "type", "ulimit", "umask"),
     }
 )
 """Builtins that have a table. No program of that name belongs to a usual system."""

@@ -11,12 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from functools import cache, lru_cache
 from itertools import pairwise, zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pulsus.commands.program_tables.shipped_data import rules_of
 from pulsus.commands.shell import loops
 from pulsus.commands.shell.braces import expanded
 from pulsus.commands.shell.lexer import parsed, tokens
-from pulsus.commands.shell.unsupported_syntax import unfollowed
 from pulsus.commands.shell.words import Unreadable, Word, unquoted
 from pulsus.fast_dataclass import dataclass
 
@@ -304,3 +305,10 @@ class _Reading:
             )
         last = self.stages.pop()
         self.stages.append(Stage((*last.words, *words), last.assignments, last.fed))
+
+
+def unfollowed(kind: str, text: str) -> Unreadable:
+    """Return the refusal of a node of this kind that stands as `text` in the command."""
+    reasons = rules_of(Path(__file__).with_name("unsupported_syntax.yaml"))
+    rule, instead = reasons.get(kind, (f"{kind.replace('_', ' ')} is not followed", ""))
+    return Unreadable(text[:40], rule, instead)

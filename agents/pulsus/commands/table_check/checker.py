@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, Literal
 
-from pulsus.commands.call_check.kind_checks import ABOUT, NAMES
+from pulsus.commands.call_check.kind_checks import NAMES, kind_texts
 from pulsus.commands.classify import classify, examine
 from pulsus.commands.content import built_in
 from pulsus.commands.context import JudgeContext
@@ -117,7 +117,8 @@ def _named(node: Node, above: Mapping[str, Option], context: JudgeContext) -> It
     for kind in _kinds(node):
         wrong = _unknown(kind, context)
         if wrong:
-            known = {each.partition(":")[0] for each in ABOUT} | {*context.inspectors}
+            shipped = {each.partition(":")[0] for each in kind_texts()["about"]}
+            known = shipped | {*context.inspectors}
             fix = f"{nearest(kind.name, known)} docs/commands.md has them all"
             yield "KIND_UNKNOWN", f"{node.name}: {wrong}", fix
     parser = Parser(node, above, stop_at_first=False)

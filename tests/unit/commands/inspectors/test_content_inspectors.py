@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.commands.call_check.kind_checks import ABOUT
+from pulsus.commands.call_check.kind_checks import kind_texts
 from pulsus.commands.classify import classify
 from pulsus.commands.content import Opinion
 from pulsus.commands.context import JudgeContext
@@ -93,7 +93,7 @@ def test_two_inspectors_of_one_kind_are_not_mistaken_for_each_other(tmp_path):
 def test_every_kind_is_documented_as_the_gate_tells_it():
     page = (DOCS / "commands.md").read_text(encoding="utf-8")
     listed = dict(re.findall(r"^\| `([a-z_]+(?::[a-z;]+)?)` \| (.+) \|$", page, re.MULTILINE))
-    assert {name: listed.get(name) for name in ABOUT} == ABOUT
+    assert {name: listed.get(name) for name in kind_texts()["about"]} == kind_texts()["about"]
 
 
 def test_every_kind_that_a_table_can_name_is_told_of():
@@ -101,5 +101,5 @@ def test_every_kind_that_a_table_can_name_is_told_of():
     from pulsus.commands.content import _BUILT_IN
     from pulsus.commands.table_check.checker import WRAPPERS
 
-    told = {name.partition(":")[0] for name in ABOUT}
+    told = {name.partition(":")[0] for name in kind_texts()["about"]}
     assert told == (NAMES - {"literal", "pattern"}) | WRAPPERS.keys() | _BUILT_IN.keys()
