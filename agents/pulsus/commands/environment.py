@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from pulsus.commands.program_tables.shipped_data import rules_of
+from pulsus.commands.shipped_data import rules_of
 
 _RULES: Final[Mapping[str, Mapping[str, str]]] = rules_of(Path(__file__).with_suffix(".yaml"))
 _SETTINGS: Final = _RULES["git_settings"]

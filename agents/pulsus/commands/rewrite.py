@@ -17,11 +17,11 @@ from typing import Any, Final
 
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.option_parser import ParsedOption, Parser, Unlisted
-from pulsus.commands.program_tables.shipped_data import rules_of
 from pulsus.commands.program_tables.subcommands import Level, levels
 from pulsus.commands.shell.script_parser import Script, read
 from pulsus.commands.shell.words import Unreadable, Word
 from pulsus.commands.shell.wrappers import unwrap
+from pulsus.commands.shipped_data import rules_of
 from pulsus.fast_dataclass import dataclass
 
 _FILE: Final = Path(__file__).parent / "rules" / "rewrite.yaml"

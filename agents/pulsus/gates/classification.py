@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from pulsus.commands import classify
-from pulsus.commands.program_tables.shipped_data import rules_of
 from pulsus.commands.risk.risk_level import calls_in_text, destroys
 from pulsus.commands.shell.script_parser import read
 from pulsus.commands.shell.words import Unreadable, Word
 from pulsus.commands.shell.wrappers import unwrap
+from pulsus.commands.shipped_data import rules_of
 from pulsus.gates.command_patterns import is_whole
 
 

@@ -13,8 +13,8 @@ from typing import Final
 
 from pulsus.commands.program_tables.program_table import WordKind
 from pulsus.commands.program_tables.safe_regex import LONGEST
-from pulsus.commands.program_tables.shipped_data import rules_of
 from pulsus.commands.shell.words import Word
+from pulsus.commands.shipped_data import rules_of
 
 _PATTERNS: Final[Mapping[str, re.Pattern[str]]] = {
     name: re.compile(pattern)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pulsus.commands.content import Opinion
-from pulsus.commands.program_tables.shipped_data import rules_of
+from pulsus.commands.shipped_data import rules_of
 
 _RULES: Final[Mapping[str, Any]] = rules_of(Path(__file__).with_suffix(".yaml"))
 

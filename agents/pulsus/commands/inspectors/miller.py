@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from pulsus.commands.content import Opinion
-from pulsus.commands.program_tables.shipped_data import words_of
+from pulsus.commands.shipped_data import words_of
 
 _VERBS: Final = words_of(Path(__file__).with_name("miller_verbs.yaml"))["reads"]
 _MAIN: Final = ("-I", "--load", "--mload", "--prepipe", "http://", "https://")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from pulsus.commands.content import Opinion
-from pulsus.commands.program_tables.shipped_data import words_of
+from pulsus.commands.shipped_data import words_of
 from pulsus.commands.verdict import Category
 
 _WORDS: Final = words_of(Path(__file__).with_name("mongo_words.yaml"))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from pulsus.commands.content import Opinion
-from pulsus.commands.program_tables.shipped_data import words_of
+from pulsus.commands.shipped_data import words_of
 from pulsus.fast_dataclass import dataclass
 
 _UNIX: Final = frozenset("AadeNcFfjlMPyZHhwLmTSVrv")

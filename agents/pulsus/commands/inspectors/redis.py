@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from pulsus.commands.content import Opinion
-from pulsus.commands.program_tables.shipped_data import rules_of
 from pulsus.commands.shell.glob_overlap import meet
+from pulsus.commands.shipped_data import rules_of
 from pulsus.fast_dataclass import dataclass
 
 _LOCAL: Final = frozenset({"help", "?"})

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pulsus.commands.program_tables.program_table import BadTable, Node, node
-from pulsus.commands.program_tables.shipped_data import shipped
 from pulsus.commands.program_tables.yaml_values import no_text
+from pulsus.commands.shipped_data import shipped
 
 if TYPE_CHECKING:
     import yaml

@@ -12,8 +12,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from pulsus.commands.program_tables.shipped_data import rules_of
 from pulsus.commands.shell.glob_overlap import meet, plain
+from pulsus.commands.shipped_data import rules_of
 from pulsus.fast_dataclass import dataclass
 
 _FILE: Final = Path(__file__).parents[1] / "rules" / "sensitive.yaml"

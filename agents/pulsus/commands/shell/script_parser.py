@@ -14,11 +14,11 @@ from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pulsus.commands.program_tables.shipped_data import rules_of
 from pulsus.commands.shell import loops
 from pulsus.commands.shell.braces import expanded
 from pulsus.commands.shell.lexer import parsed, tokens
 from pulsus.commands.shell.words import Unreadable, Word, unquoted
+from pulsus.commands.shipped_data import rules_of
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:

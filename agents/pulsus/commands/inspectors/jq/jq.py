@@ -12,7 +12,7 @@ from typing import Final
 
 from pulsus.commands.content import Opinion, Unclear
 from pulsus.commands.inspectors.jq.jq_tokens import Token, tokens
-from pulsus.commands.program_tables.shipped_data import words_of
+from pulsus.commands.shipped_data import words_of
 
 _NAMES: Final = words_of(Path(__file__).with_name("jq_functions.yaml"))
 _ENVIRONMENT: Final = frozenset({"env", "$ENV", "strenv", "envsubst"})

@@ -11,7 +11,7 @@ from typing import Final
 from pulsus.commands.content import Unclear
 from pulsus.commands.inspectors.sql.statements import WORDS, Token
 from pulsus.commands.inspectors.sql.syntax_tree import Endless
-from pulsus.commands.program_tables.shipped_data import rules_of
+from pulsus.commands.shipped_data import rules_of
 
 _QUALIFIERS: Final[Mapping[str, frozenset[str]]] = {
     "postgres": frozenset({"pg_catalog"}),

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from pulsus.commands.content import Unclear
-from pulsus.commands.program_tables.shipped_data import words_of
+from pulsus.commands.shipped_data import words_of
 from pulsus.fast_dataclass import dataclass
 
 LONGEST: Final = 6_000

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from pulsus.commands.program_tables import shipped_data
+from pulsus.commands import shipped_data
 
 
 @pytest.fixture(autouse=True)
