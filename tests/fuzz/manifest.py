@@ -7,7 +7,7 @@ The first byte chooses the form, the rest is the file.
 import json
 from pathlib import Path
 
-from pulsus.core.compose.plans import dsl
+from pulsus.core.compose.plans import plan_file
 from pulsus.errors import PlanInvalid
 from pulsus.routing.discovery import manifest
 from pulsus.routing.index import value_codec
@@ -59,10 +59,12 @@ def _kept(found: LoadedManifest) -> None:
 
 
 def _plan(text, *, as_json):
-    found, failure = attempt(PlanInvalid, dsl.parse_json if as_json else dsl.parse_yaml, text)
+    found, failure = attempt(
+        PlanInvalid, plan_file.parse_json if as_json else plan_file.parse_yaml, text
+    )
     if failure:
         assert failure.message
         assert failure.hint
         return
-    assert dsl.parse_yaml(dsl.render_yaml(found)) == found
-    assert dsl.parse_json(dsl.render_json(found)) == found
+    assert plan_file.parse_yaml(plan_file.render_yaml(found)) == found
+    assert plan_file.parse_json(plan_file.render_json(found)) == found

@@ -5,7 +5,7 @@ from array import array
 from collections.abc import Callable
 from pathlib import Path
 
-from pulsus.core.compose.plans import dsl
+from pulsus.core.compose.plans import plan_file
 from pulsus.core.contract.tool_table import make_columns
 from pulsus.core.memory.index_file import to_bytes
 from pulsus.core.memory.request_index import PastRequest, Segment, WordCounts
@@ -131,8 +131,8 @@ def _manifest() -> list[bytes]:
     )
     planned = Plan("Two steps.", steps, ("path",), ("out",))
     return [
-        b"p" + dsl.render_yaml(planned).encode(),
-        b"q" + dsl.render_json(planned).encode(),
+        b"p" + plan_file.render_yaml(planned).encode(),
+        b"q" + plan_file.render_json(planned).encode(),
         b"y" + _YAML.encode(),
         b"t" + _TOML.encode(),
         b"yhints: {x: 1}\nmore: {a: [1, 2.5]}\n",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pulsus.core.compose.plans import dsl, module_source, plan_checks, planner
+from pulsus.core.compose.plans import dsl, module_source, plan_checks, plan_file, planner
 from pulsus.core.types import Constant, OutputRef, ParamRef, Plan, PlanStep
 from pulsus.errors import PlanInvalid, PlanUnwirable
 from tests.compositions import arg, spec
@@ -79,8 +79,8 @@ def catalogues(draw):
 @settings(max_examples=examples(60), deadline=None)
 @given(plans())
 def test_parsing_what_was_rendered_gives_the_same_plan(value):
-    assert dsl.parse_yaml(dsl.render_yaml(value)) == value
-    assert dsl.parse_json(dsl.render_json(value)) == value
+    assert plan_file.parse_yaml(plan_file.render_yaml(value)) == value
+    assert plan_file.parse_json(plan_file.render_json(value)) == value
     assert dsl.plan_from_dict(dsl.plan_to_dict(value)) == value
 
 
@@ -107,7 +107,9 @@ def test_every_planned_plan_is_acyclic_declared_and_renders_the_same_twice(tools
     assert len(outputs) == len(set(outputs))
     assert set(made.returns) <= set(outputs)
     assert planner.compose_plan(description, tools) == made
-    assert dsl.render_yaml(made) == dsl.render_yaml(planner.compose_plan(description, tools))
+    assert plan_file.render_yaml(made) == plan_file.render_yaml(
+        planner.compose_plan(description, tools)
+    )
     text = module_source.render_module(made, tools)
     assert text == module_source.render_module(made, list(reversed(tools)))
     assert module_source.read_plan(text.encode()) == made
@@ -116,7 +118,7 @@ def test_every_planned_plan_is_acyclic_declared_and_renders_the_same_twice(tools
 @settings(max_examples=examples(100), deadline=None)
 @given(st.text(max_size=200))
 def test_text_that_is_no_plan_is_refused_and_never_crashes(text):
-    for parse in (dsl.parse_yaml, dsl.parse_json):
+    for parse in (plan_file.parse_yaml, plan_file.parse_json):
         with suppress(PlanInvalid):
             parse(text)
 
@@ -131,4 +133,4 @@ def test_a_plan_with_a_value_replaced_is_read_or_refused_and_never_crashes(value
     holder, key = data.draw(st.sampled_from(places))
     holder[key] = data.draw(JSON)
     with suppress(PlanInvalid):
-        dsl.parse_json(json.dumps(tree))
+        plan_file.parse_json(json.dumps(tree))

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from pulsus.cli.render import candidate_table
 from pulsus.cli.render.validation_text import VERDICTS, printable, relative
-from pulsus.core.compose.plans.dsl import render_yaml
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.types import (
     PendingCandidate,
@@ -54,6 +53,8 @@ def summary(outcome: RouteOutcome, project: Path) -> Iterator[str]:
 def plan(outcome: RouteOutcome) -> Iterator[str]:
     """The plan DSL and nothing else (spec §12 `--plan`)."""
     if outcome.decision.plan:
+        from pulsus.core.compose.plans.plan_file import render_yaml  # reads YAML: slow to import
+
         yield from render_yaml(outcome.decision.plan).rstrip("\n").split("\n")
 
 

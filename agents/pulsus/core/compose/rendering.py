@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import jinja2
+
+
+_SECTION = re.compile(r"[A-Za-z -]{1,20}:")
+
+
+def render_contract(
+    summary: str, label: str, body: str, sections: Iterable[tuple[str, Sequence[str]]]
+) -> str:
+    """Return the text of a docstring contract (docs/tool-contract.md).
+
+    A summary that looks like a section header gets `label` before it, so that a request cannot
+    write a section. `sections` are headers with their lines.
+    """
+    if _SECTION.match(summary):
+        summary = f"{label}: {summary}"
+    if not summary.endswith((".", "!", "?", "…")):
+        summary += "."
+    return render_template("contract.j2", summary=summary, body=body, sections=sections)
 
 
 def render_template(template: str, **values: Any) -> str:

@@ -1,13 +1,11 @@
-r"""Convert plans between values, mappings and text (the plan DSL of spec §6).
+r"""Convert plans to mappings of JSON values and back (the plan DSL of spec §6).
 
-`parse_yaml(render_yaml(p)) == p` and `parse_json(render_json(p)) == p` for every plan. An input is
-a reference if its whole text is `{{input.NAME}}` or `{{steps.ID.outputs.NAME}}`. Literal braces are
-written `\{{`, so that a constant is never read as a reference.
+An input is a reference if its whole text is `{{input.NAME}}` or `{{steps.ID.outputs.NAME}}`.
+Literal braces are written `\{{`, so that a constant is never read as a reference.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any, cast
@@ -30,32 +28,6 @@ _WHOLE = (
     "write a reference alone, as {{input.NAME}} or {{steps.ID.outputs.NAME}}, "
     r"and braces meant literally as \{{"
 )
-
-
-def parse_yaml(text: str) -> Plan:
-    """Return the plan in YAML text. Raises PlanInvalid with place, value and fix."""
-    from pulsus.core.compose.plans import plan_file  # a YAML library: not for a plan as a value
-
-    return plan_from_dict(plan_file.load_yaml(text))
-
-
-def parse_json(text: str) -> Plan:
-    """Return the plan in JSON text. Raises PlanInvalid with place, value and fix."""
-    from pulsus.core.compose.plans import plan_file  # a YAML library: not for a plan as a value
-
-    return plan_from_dict(plan_file.load_json(text))
-
-
-def render_yaml(plan: Plan) -> str:
-    """Return `plan` as YAML in the form of spec §6. The same plan gives the same text."""
-    from pulsus.core.compose.plans import plan_file  # a YAML library: not for a plan as a value
-
-    return plan_file.dump_yaml(plan_to_dict(plan))
-
-
-def render_json(plan: Plan) -> str:
-    """Return `plan` as indented JSON. The same plan gives the same text."""
-    return json.dumps(plan_to_dict(plan), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def plan_to_dict(plan: Plan) -> dict[str, JsonValue]:

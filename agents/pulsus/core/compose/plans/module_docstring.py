@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from pulsus.core.compose.plans.plan_file import dump_yaml
 from pulsus.core.compose.plans.wiring import list_outputs
-from pulsus.core.compose.rendering import render_template
+from pulsus.core.compose.rendering import render_contract
 from pulsus.core.contract import examples, type_hints
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import (
@@ -20,11 +19,10 @@ from pulsus.core.types import (
 )
 
 _STRENGTH: tuple[Kind, ...] = ("resolve", "read", "write")
-_SECTION = re.compile(r"[A-Za-z -]{1,20}:")
 _SUMMARY_CHARS = 200
 
 
-def render_contract(
+def render_plan_contract(
     plan: Plan,
     tools: Mapping[str, ToolSpec],
     params: Sequence[ArgSpec],
@@ -52,20 +50,14 @@ def render_contract(
         (f"Secrets: {secrets}", []),
         ("Examples:", _render_example(example)),
     ]
-    return render_template(
-        "composed_docstring.j2",
-        one_line=one_line,
-        summary=_render_summary(plan, used),
-        steps=[(step.id, tool) for step, tool in zip(plan.steps, used, strict=True)],
-        sections=[(header, lines) for header, lines in sections if lines is not None],
-    )
-
-
-def _render_summary(plan: Plan, used: Sequence[ToolSpec]) -> str:
-    text = one_line(plan.description, _SUMMARY_CHARS) or "; then ".join(t.name for t in used)
-    if _SECTION.match(text):
-        text = f"Plan: {text}"
-    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+    summary = one_line(plan.description, _SUMMARY_CHARS) or "; then ".join(t.name for t in used)
+    steps = [
+        f"- {step.id}: {tool.id}: {one_line(tool.summary)}"
+        for step, tool in zip(plan.steps, used, strict=True)
+    ]
+    body = "\n".join(("Runs these tools in order:", "", *steps))
+    written = [(header, lines) for header, lines in sections if lines is not None]
+    return render_contract(summary, "Plan", body, written)
 
 
 def _render_entry(name: str, hint: str | None, text: str) -> str:

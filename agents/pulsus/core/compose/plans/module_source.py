@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from pulsus.core.compose.plans import dsl
-from pulsus.core.compose.plans.module_docstring import render_contract
+from pulsus.core.compose.plans.module_docstring import render_plan_contract
 from pulsus.core.compose.plans.module_example import build_example
 from pulsus.core.compose.plans.plan_checks import RESERVED, refuse
 from pulsus.core.compose.plans.planner import list_parameters
@@ -51,7 +51,7 @@ def render_module(composed: Plan, tools: Iterable[ToolSpec]) -> str:
     by_id = {tool.id: tool for tool in tools}
     _check_pins(composed, by_id)
     params = list_parameters(composed, by_id.values())
-    text = render_contract(composed, by_id, params, build_example(composed, by_id))
+    text = render_plan_contract(composed, by_id, params, build_example(composed, by_id))
     names = _name_results(composed)
     return render_template(
         "composed_module.j2",

@@ -1,7 +1,9 @@
 """Read and write plans as YAML and JSON text, strictly and within limits (spec §6).
 
-The YAML reader is the one of the tool contract: it refuses anchors, tags and repeated keys. This is
-a module of its own because importing a YAML library takes longer than a route needs for a plan.
+`parse_yaml(render_yaml(p)) == p` and `parse_json(render_json(p)) == p` for every plan. The YAML
+reader is the one of the tool contract: it refuses anchors, tags and repeated keys.
+
+This is a module of its own because importing a YAML library is slow, and most routes do without.
 """
 
 from __future__ import annotations
@@ -11,8 +13,10 @@ from typing import Any, NoReturn
 
 import yaml
 
+from pulsus.core.compose.plans.dsl import plan_from_dict, plan_to_dict
 from pulsus.core.compose.plans.plan_checks import refuse
 from pulsus.core.system import strict_yaml
+from pulsus.core.types import Plan
 
 # A plan of 50 steps with long constants stays below a tenth of this.
 MAX_CHARS = 1_000_000
@@ -20,20 +24,20 @@ _FILE = "the plan file"
 _NUMERIC = frozenset("0123456789+-.")
 
 
-def load_yaml(text: str) -> object:
-    """Return the value of YAML 1.2 text. Raises PlanInvalid with the line."""
+def parse_yaml(text: str) -> Plan:
+    """Return the plan in YAML 1.2 text. Raises PlanInvalid with place, value and fix."""
     _check_size(text)
     try:
-        return strict_yaml.load(text)
+        return plan_from_dict(strict_yaml.load(text))
     except strict_yaml.YamlError as error:
         refuse(_FILE, text[:40], f"it is not plain YAML: {error}", "correct that line")
 
 
-def load_json(text: str) -> object:
-    """Return the value of JSON text. Raises PlanInvalid with line and column."""
+def parse_json(text: str) -> Plan:
+    """Return the plan in JSON text. Raises PlanInvalid with place, value and fix."""
     _check_size(text)
     try:
-        return json.loads(
+        data = json.loads(
             text, object_pairs_hook=_reject_repeated_keys, parse_constant=_reject_constant
         )
     except json.JSONDecodeError as error:
@@ -41,6 +45,17 @@ def load_json(text: str) -> object:
         refuse(_FILE, place, "it is not JSON", error.msg)
     except (ValueError, RecursionError) as error:
         refuse(_FILE, text[:40], f"it cannot be read: {error}", "write plain JSON")
+    return plan_from_dict(data)
+
+
+def render_yaml(plan: Plan) -> str:
+    """Return `plan` as YAML in the form of spec §6. The same plan gives the same text."""
+    return dump_yaml(plan_to_dict(plan))
+
+
+def render_json(plan: Plan) -> str:
+    """Return `plan` as indented JSON. The same plan gives the same text."""
+    return json.dumps(plan_to_dict(plan), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def dump_yaml(data: object, *, compact: bool = False) -> str:

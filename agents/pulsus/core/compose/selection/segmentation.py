@@ -41,8 +41,7 @@ _SHAPED = (
 _KIND = r"(?:(?!(?:as|in|into|to|an?|the)\b)[\w-]+\s+){0,3}?"
 
 ROW_OPERATIONS: Mapping[str, re.Pattern[str]] = {
-    "sort rows top": re.compile(
-        rf"""
+    "sort rows top": re.compile(rf"""(?ix)
         (?:(?:only|just|show|give|take|keep|list|me|us|the|of\s+(?:it|them|those|these))\s+)*
         (?:{_MOST}\s+{_NUMBER}\b | {_NUMBER}\s+{_MOST}\b)
         | (?:(?:and|it|them|those)\s+)*
@@ -52,11 +51,8 @@ ROW_OPERATIONS: Mapping[str, re.Pattern[str]] = {
         | {_MOST}\s+(?:rows|records)\b
         | (?:limit(?:ed)?\s+to|cut\s+(?:after|at|to)|stop\s+after)\s+(?:the\s+\w+\s+)?{_NUMBER}\b
         | in\s+(?:descending|ascending)\s+order\b
-        """,
-        re.IGNORECASE | re.VERBOSE,
-    ),
-    "filter only rows where": re.compile(
-        rf"""
+        """),
+    "filter only rows where": re.compile(rf"""(?ix)
         filter(?:ed|ing)?\b
         | (?:(?:show|list|take|give|me|us|only|just)\s+)*
           (?:keep(?:ing)?|only|just|limit(?:ed)?\s+to|narrow(?:ed)?|restrict(?:ed)?)\s
@@ -66,22 +62,16 @@ ROW_OPERATIONS: Mapping[str, re.Pattern[str]] = {
         | (?:those|the\s+ones)\s.*{_COMPARED}
         | (?:exclud(?:e|ing)|leav(?:e|ing)\s+out|except(?:\s+for)?|drop(?:ping)?)\s
           (?:.*\b{_ROWS}\b | .*{_COMPARED} | the\b | all\b | every)
-        """,
-        re.IGNORECASE | re.VERBOSE,
-    ),
-    "table": re.compile(
-        rf"""
+        """),
+    "table": re.compile(rf"""(?ix)
         (?:(?:{_SHAPED}|put|give|output|shown?|print(?:ed)?|written|all)\s+(?:(?:me|us|{_THEM})\s+)*)?
         (?:as|in|into|to|out\s+of|like)\s+(?:an?\s+)?(?:form\s+of\s+)?(?:an?\s+)?
         {_KIND}(?:table|markdown|md)\b
         | {_SHAPED}\s+(?:(?:me|us|it|them|that|an?)\s+)*{_KIND}(?:table|markdown|md)\b
         | (?:an?\s+)?(?:nice|pretty|markdown|md|github[\w-]*|pipe|wiki)\s+(?:\w+\s+)?table\b
         | tabulate\b
-        """,
-        re.IGNORECASE | re.VERBOSE,
-    ),
-    "write result save to file": re.compile(
-        rf"""
+        """),
+    "write result save to file": re.compile(rf"""(?ix)
         (?:sav(?:e|ed|ing)|stor(?:e|ed)|writ(?:e|ten)|dump(?:ed)?|put|export(?:ed)?|log(?:ged)?
            |record(?:ed)?|output|keep|kept|redirect(?:ed)?|append(?:ed)?|copy|persist(?:ed)?|drop
            |tee|as\s+a\s+file)\b
@@ -89,23 +79,18 @@ ROW_OPERATIONS: Mapping[str, re.Pattern[str]] = {
         | (?:in)?to\s+{_FILE}
         | (?:sav(?:e|ing)|store|persist|keep|write)\s+{_THEM}(?:\s+(?:down|please|somewhere))?$
         | >\s*\S+
-        """,
-        re.IGNORECASE | re.VERBOSE,
-    ),
+        """),
 }
 """What is done to rows another tool gives, in any catalogue's words, and how a clause begins that
 asks for it. The words go with the clause where tools are looked up for it."""
 
-_AT_HAND = re.compile(
-    rf"""
+_AT_HAND = re.compile(rf"""(?ix)
     \b(?:these|those|this|that|the|of)\s+(?:rows?|results?|records?|entries|items|output|list|lines
         |findings|text)\b
     | \b(?:rows|records|entries|results|list)\s+(?:below|above)\b
     | \b{_MOST}\s+(?:{_NUMBER}\s+)?(?:rows|records)\b(?!.*(?:\w\.\w|/))
     | ^\w+\s+(?:it|that|this|them|these|those)\b(?!\s+(?:is|are|was|were|\w+s)\b)
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
+    """)
 _FROM_THEM = re.compile(
     r"^(?:from|of|in|out\s+of)\s+(?:those|these|this|that|the)\s+\w+\s*,?\s*", re.I
 )
@@ -115,23 +100,16 @@ _LEAD = re.compile(
     r"|plz|now|to\s+start)\b[\s,:]*)+",
     re.I,
 )
-_NEXT = re.compile(
-    r"""
+_NEXT = re.compile(r"""(?ix)
     [,;.]?\s*\b(?:and\s+|but\s+)?(?:then|th[ae]n(?=\s+(?:see|check|list|show|tell))|afterwards?
         |after\s+that|after\s+which|finally|lastly|next|followed\s+by|subsequently)\b\s*,?
     | \s(?:->|=>|→|\|)\s
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-_STRONG = re.compile(
-    r"""
+    """)
+_STRONG = re.compile(r"""(?ix)
     (?<!\bincl)(?<!\besp)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bapprox)[.!?;]+(?=\s|$)
     | [,;]?\s*\b(?:and\s+)?(?:as\s+well\s+as|plus|additionally|also)\b\s*,?
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-_WEAK = re.compile(
-    r"""
+    """)
+_WEAK = re.compile(r"""(?ix)
     ,\s*(?:and|or)\b
     | [,:](?=\s)
     | \s(?:and|&|\+)\s
@@ -143,9 +121,7 @@ _WEAK = re.compile(
     | \s(?=(?:but\s+)?(?:only|just)\s+(?:the\s+ones|those|where|with|rows|entries)\b)
     | \s(?=(?:saved|written|dumped|stored|exported)\s+(?:to|in|into|as)\b)
     | \s(?=\(top\s+\d)
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
+    """)
 _RANGE = re.compile(r"\b(?:between|both)\s+\S+(?:\s+\S+)?\s+and\b", re.IGNORECASE)
 """The "and" of "between 10:00 and 10:05" joins two ends of one thing."""
 
@@ -153,19 +129,16 @@ _QUOTED = re.compile(r"\"[^\"]*\"|'[^'\s][^']*'(?!\w)|`[^`]*`|\{[^{}]*\}|\[[^\[\
 _SHELL = re.compile(r"\s\|\s(?=.*\s-\w)|\s-\w.*\s\|\s")
 """A pipeline of commands with their options is one job."""
 
-_HANGING = re.compile(
-    r"""^(?:from|of|with|without|at|on|since|until|till|between|for|incl|including|esp|especially
+_HANGING = re.compile(r"""(?ix)
+    ^(?:from|of|with|without|at|on|since|until|till|between|for|incl|including|esp|especially
         |e\.g|such|per|by|than|because|so|or|nor|not|no|etc|however|though|although|unless|if
-        |their|its|(?:i|we)(?:\s+only)?\s+(?:want|need|have|would\s+like|'d\s+like)\s+to)\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
+        |their|its|(?:i|we)(?:\s+only)?\s+(?:want|need|have|would\s+like|'d\s+like)\s+to)\b""")
 """What belongs to the part before it, whatever it says."""
 
 _APPOSED = re.compile(r",\s+(?:the|this|my|our)\s", re.IGNORECASE)
 """What says once more, as the only part after a comma, what the part before is about."""
 
-_TELLS = re.compile(
-    r"""
+_TELLS = re.compile(r"""(?ix)
     (?!(?:what|which|who|whose|when|where|why|how|is|are|was|were|does|do|did|has|any|check|show|list
         |find|tell|see|count|see)\b)
     (?:(?:the|my|our|some|this)\s+)?[\w./-]+\s+(?:\w+\s+)?
@@ -174,9 +147,7 @@ _TELLS = re.compile(
        |cannot|(?:is|are)\s+(?:\w+\s+)?(?:slow|down|laggy|broken|stuck|sluggish|hanging|dead
           |screaming|unresponsive|full|gone|acting\s+up))\b
     | (?:we|i|they|some(?:one|body))\s+(?:just\s+|have\s+|\w+ly\s+)?(?:\w+ed|had|got|lost|saw|did)\b
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
+    """)
 """A part that tells what is wrong: it asks nothing without the part that follows."""
 
 

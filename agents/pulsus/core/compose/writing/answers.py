@@ -10,9 +10,10 @@ import ast
 import builtins
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from pulsus.core.python_source import python_literals as python
+from pulsus.core.python_source.bindings import bound_names
 
 _THOUGHT = "</think>"
 _FENCE = re.compile(r"^[ \t]*```[ \t]*([\w+-]*)[^\n]*\n(.*?)(?:^[ \t]*```|\Z)", re.S | re.M)
@@ -73,56 +74,30 @@ def add_missing_imports(source: bytes, allowed: Collection[str]) -> bytes:
 
     Returns it unchanged if it is not valid Python.
     """
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
+    body = python.parse_module(source)
+    if body is None:
         return source
+    nodes = [node for statement in body for node in ast.walk(statement)]
     used = {
         node.value.id
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
     }
-    missing = sorted((used & set(allowed)) - _collect_bound_names(tree) - set(dir(builtins)))
+    bound = {name for node in nodes for name in bound_names(node)}
+    missing = sorted((used & set(allowed)) - bound - set(dir(builtins)))
     if not missing:
         return source
     lines = source.splitlines(keepends=True)
-    at = _find_first_statement(tree)
-    made = "".join(f"import {name}\n" for name in missing).encode("ascii")
-    return b"".join([*lines[:at], made, *lines[at:]])
+    at = _count_lines_before_code(body)
+    imports = "".join(f"import {name}\n" for name in missing).encode("ascii")
+    return b"".join([*lines[:at], imports, *lines[at:]])
 
 
-def _collect_bound_names(tree: ast.AST) -> set[str]:
-    """Return every name that is bound in any scope."""
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        match node:
-            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
-                found.add(name)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                found.add(name)
-            case ast.ClassDef(name=name) | ast.ExceptHandler(name=str(name)):
-                found.add(name)
-            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-                found.add(name)
-            case ast.MatchMapping(rest=str(name)):
-                found.add(name)
-            case ast.alias(name=name, asname=other):
-                found.add(other or name.partition(".")[0])
-            case _:
-                pass
-    return found
-
-
-def _find_first_statement(tree: ast.Module) -> int:
+def _count_lines_before_code(body: Sequence[ast.stmt]) -> int:
     """Return the number of lines before the first statement after the `__future__` imports."""
-    for number, node in enumerate(tree.body):
-        match node:
-            case ast.Expr(value=ast.Constant(value=str())) if number == 0:
-                continue
-            case ast.ImportFrom(module="__future__"):
-                continue
-            case _:
-                pass
-        decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-        return min(node.lineno, *(d.lineno for d in decorators), node.lineno) - 1
-    raise AssertionError("an attribute is used, so there is a statement")
+    start = int(ast.get_docstring(ast.Module(list(body), [])) is not None)
+    futures = (isinstance(n, ast.ImportFrom) and n.module == "__future__" for n in body[start:])
+    first = body[start + list(futures).index(False)]
+    # A decorator stands on a line before its function.
+    decorators: list[ast.expr] = getattr(first, "decorator_list", [])
+    return min(first.lineno, *(d.lineno for d in decorators), first.lineno) - 1

@@ -8,19 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pulsus.core.compose.rendering import render_template
+from pulsus.core.compose.rendering import render_contract, render_template
 from pulsus.core.compose.writing import caller_examples
 from pulsus.core.compose.writing.call_signature import CallParameter, CallSignature, infer_signature
 from pulsus.core.python_source import python_literals
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.text.literals import take_values
 from pulsus.core.text.tokens import STOP_WORDS, words
-from pulsus.core.types import Example, JsonValue
+from pulsus.core.types import Example
 
 UNWRITTEN = "the body of this tool is not written yet"
 _NAME_WORDS = 4
 _NAME = re.compile(r"[a-z][a-z0-9]*")
-_HEADER = re.compile(r"[A-Za-z -]{1,20}:")
 _SPECIAL = re.compile(r"[^\w\s.,;:!?()'\"/-]")
 
 
@@ -55,20 +54,19 @@ def _render_source(
     hints = " ".join((call.returns, *(p.hint for p in call.parameters)))
     imports = ["from pathlib import Path"] if "Path" in hints else []
     imports += ["from typing import Any"] if "Any" in hints else []
-    made = render_template(
+    return render_template(
         "scaffold.j2",
         docstring=python_literals.write_docstring(text),
         imports=imports,
         signature=call.text(),
         body=body,
     )
-    return made.replace("annotations\n\n\n\n", "annotations\n\n\n")
 
 
 def render_test(name: str, file: str, given: Sequence[Example]) -> str:
     """Return the test of the skeleton, with one case for each example without files."""
     cases = [
-        {"inputs": _render_keywords(e), "output": _literal(e.expected)}
+        {"inputs": _render_keywords(e), "output": repr(e.expected)}
         for e in given
         if e.has_expected and not e.files
     ]
@@ -94,29 +92,23 @@ def _render_contract(
 ) -> str:
     """Return the docstring. `described` is every description; "" makes one from each name."""
     summary = one_line(_SPECIAL.sub(" ", request), 150) or "A new tool"
-    summary = summary[:1].upper() + summary[1:]
-    if _HEADER.match(summary):
-        summary = f"Tool: {summary}"
-    args = [
-        f"    {p.name} ({p.hint}): {described or _describe_name(p.name)}" for p in call.parameters
-    ]
+    args = [f"{p.name} ({p.hint}): {described or _describe_name(p.name)}" for p in call.parameters]
     keys = call.keys or (("result", "Any" if call.returns.startswith("dict") else call.returns),)
-    returns = [f"    {name} ({hint}): {described or _describe_name(name)}" for name, hint in keys]
+    returns = [f"{name} ({hint}): {described or _describe_name(name)}" for name, hint in keys]
     reads = ", ".join(f"the given {p.name}" for p in call.parameters if "Path" in p.hint)
-    parts = [
-        summary if summary.endswith((".", "!", "?", "…")) else f"{summary}.",
-        "A skeleton: describe how it works, then write its body." if described else "",
-        "\n".join(("Args:", *args)) if args else "",
-        "\n".join(("Returns:", *returns)),
-        "Side effects:\n    none",
-        "Kind: read",
-        f"Effects:\n    paths: {reads or 'none'}\n    hosts: none\n    commands: none",
-        "Secrets: none",
+    sections: list[tuple[str, list[str]]] = [
+        ("Args:", args),
+        ("Returns:", returns),
+        ("Side effects:", ["none"]),
+        ("Kind: read", []),
+        ("Effects:", [f"paths: {reads or 'none'}", "hosts: none", "commands: none"]),
+        ("Secrets: none", []),
     ]
     if given:
-        listed = (f"    {line}" for line in caller_examples.dump_examples(given).split("\n"))
-        parts.append("\n".join(("Examples:", *listed)))
-    return "\n\n".join(part for part in parts if part) + "\n"
+        sections.append(("Examples:", caller_examples.dump_examples(given).split("\n")))
+    body = "A skeleton: describe how it works, then write its body." if described else ""
+    summary = summary[:1].upper() + summary[1:]
+    return render_contract(summary, "Tool", body, sections if args else sections[1:])
 
 
 def _describe_name(name: str) -> str:
@@ -124,8 +116,4 @@ def _describe_name(name: str) -> str:
 
 
 def _render_keywords(example: Example) -> str:
-    return ", ".join(f"{name}={_literal(value)}" for name, value in example.inputs.items())
-
-
-def _literal(value: JsonValue) -> str:
-    return repr(value)
+    return ", ".join(f"{name}={value!r}" for name, value in example.inputs.items())

@@ -31,7 +31,7 @@ def one_step(**inputs):
     return Plan("", (PlanStep("s1", "a/b/c", inputs, {"rows": "rows"}),), params, ("rows",))
 
 
-def refusal(text, parse=dsl.parse_yaml):
+def refusal(text, parse=plan_file.parse_yaml):
     with pytest.raises(PlanInvalid) as caught:
         parse(text)
     assert caught.value.hint
@@ -39,14 +39,14 @@ def refusal(text, parse=dsl.parse_yaml):
 
 
 def test_the_plan_of_the_spec_is_read_as_it_is_written():
-    read = dsl.parse_yaml(SPEC)
+    read = plan_file.parse_yaml(SPEC)
     assert read.steps[0] == PlanStep(
         "s1", "summarize_matrix.py::run", {"df": ParamRef("df")}, {"summary": "summary"}
     )
     assert read.steps[1].inputs == {"summary": OutputRef("s1", "summary")}
     assert (read.params, read.returns) == (("df",), ("figure_path",))
-    assert dsl.parse_yaml(dsl.render_yaml(read)) == read
-    assert dsl.parse_json(dsl.render_json(read)) == read
+    assert plan_file.parse_yaml(plan_file.render_yaml(read)) == read
+    assert plan_file.parse_json(plan_file.render_json(read)) == read
 
 
 @pytest.mark.parametrize(
@@ -76,13 +76,13 @@ def test_the_plan_of_the_spec_is_read_as_it_is_written():
 )
 def test_a_constant_is_never_taken_for_a_reference_or_another_type(value):
     written = one_step(x=Constant(value))
-    assert dsl.parse_yaml(dsl.render_yaml(written)) == written
-    assert dsl.parse_json(dsl.render_json(written)) == written
+    assert plan_file.parse_yaml(plan_file.render_yaml(written)) == written
+    assert plan_file.parse_json(plan_file.render_json(written)) == written
 
 
 def test_a_pin_survives_the_text():
     pinned = Plan("", (PlanStep("s1", "a/b/c", {}, {}, "0" * 64),))
-    assert dsl.parse_yaml(dsl.render_yaml(pinned)) == pinned
+    assert plan_file.parse_yaml(plan_file.render_yaml(pinned)) == pinned
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_hostile_yaml_is_refused_and_runs_nothing(text):
     ids=lambda text: text[:20],
 )
 def test_hostile_json_is_refused(text):
-    refusal(text, dsl.parse_json)
+    refusal(text, plan_file.parse_json)
 
 
 def test_a_file_that_is_too_long_is_not_read():
@@ -158,17 +158,17 @@ def test_a_file_that_is_too_long_is_not_read():
 def test_half_a_surrogate_pair_is_refused():
     data = dsl.plan_to_dict(one_step(x=Constant("ok")))
     text = json.dumps(data).replace('"ok"', r'"\ud800"')
-    assert "surrogate" in refusal(text, dsl.parse_json)
+    assert "surrogate" in refusal(text, plan_file.parse_json)
 
 
 def test_a_constant_nested_without_end_is_refused():
     deep = json.dumps(dsl.plan_to_dict(one_step(x=Constant("ok")))).replace(
         '"ok"', "[" * 200 + "]" * 200
     )
-    assert "nested deeper" in refusal(deep, dsl.parse_json)
+    assert "nested deeper" in refusal(deep, plan_file.parse_json)
 
 
 def test_too_many_steps_are_refused():
     steps = tuple(PlanStep(f"s{n}", "a/b/c", {}, {}) for n in range(51))
-    text = dsl.render_json(Plan("", steps))
-    assert "more than 50 steps" in refusal(text, dsl.parse_json)
+    text = plan_file.render_json(Plan("", steps))
+    assert "more than 50 steps" in refusal(text, plan_file.parse_json)
