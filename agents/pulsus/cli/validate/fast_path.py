@@ -26,7 +26,7 @@ _MOST_BYTES = 1 << 20  # what is larger is refused for it
 
 
 def run(args: Sequence[str]) -> int | None:
-    """The exit status; None where the line is not of this form. Raises PulsusError."""
+    """Return the exit status, or None if the line is not of this form. Raises PulsusError."""
     source = _only_file(args)
     if source is None:
         return None
@@ -73,7 +73,7 @@ def _is_known(source: bytes) -> bool:
 
 
 def _only_file(args: Sequence[str]) -> bytes | None:
-    """The bytes of the one file that is named; None where it takes more to understand the line."""
+    """Return the bytes of the one file that is named, or None for any other line."""
     if len(args) != 1 or args[0].startswith("-") or "_PULSUS_COMPLETE" in os.environ:
         return None
     if not args[0].endswith(".py") or not os.path.isfile(args[0]):  # noqa: PTH113 - see above
@@ -87,7 +87,7 @@ def _only_file(args: Sequence[str]) -> bytes | None:
 
 
 def _refused(session: CommandSession, path: Path, source: bytes) -> int | None:
-    """The exit status where the gate refuses these bytes; None where more is to be looked at."""
+    """Return the exit status if the gate refuses these bytes, else None."""
     from pulsus.cli import console
     from pulsus.cli.render.validation_text import report_lines
 

@@ -35,7 +35,7 @@ class LocatedFinding:
 
 
 def list_findings(report: ValidationReport) -> Iterator[LocatedFinding]:
-    """What was found wrong, in the order of the steps; at least one where it is not accepted.
+    """Yield every finding, in the order of the steps; at least one if it is not accepted.
 
     Warnings come last.
     """
@@ -47,7 +47,7 @@ def list_findings(report: ValidationReport) -> Iterator[LocatedFinding]:
 
 
 def list_step_findings(step: StepResult) -> Iterator[LocatedFinding]:
-    """What a step that failed found, in its order; at least one."""
+    """Yield the findings of a failed step, in its order; at least one."""
     located = list(_located(step)) if step.step in ("ruff", "mypy") else []
     if located:
         yield from located

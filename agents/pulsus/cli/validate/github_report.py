@@ -21,7 +21,7 @@ _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
 
 
 def render(found: Sequence[CheckedModule], project: Path) -> str:
-    """An `::error` or `::warning` a finding, then how many modules came to which verdict.
+    """Write an `::error` or `::warning` for each finding, then a count of the verdicts.
 
     A `::notice` says which hosts a dry run was allowed to reach.
     """

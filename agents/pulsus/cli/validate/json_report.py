@@ -14,7 +14,7 @@ from pulsus.errors import Busy, PulsusError, ValidationFailed
 
 
 def render(found: Sequence[CheckedModule], project: Path) -> str:
-    """One JSON document, `schema_version` first."""
+    """Write one JSON document, `schema_version` first."""
     refused = [c.report for c in found if not c.report.ok]
     failed = console.error_body(_refused(refused, len(found), project)) if refused else {}
     body = {"ok": not refused, "modules": [_module(c, project) for c in found], **failed}
@@ -22,7 +22,7 @@ def render(found: Sequence[CheckedModule], project: Path) -> str:
 
 
 def _module(checked: CheckedModule, project: Path) -> dict[str, Any]:
-    """A module. `observed` effects are null where the module was not run."""
+    """Describe a module. `observed` effects are null if the module was not run."""
     report = checked.report
     return {
         "path": relative(report.path, project),

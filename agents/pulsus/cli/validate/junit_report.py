@@ -17,7 +17,7 @@ _NO_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render(found: Sequence[CheckedModule], project: Path) -> str:
-    """One document: a suite a module, a case a step. `error` is what could not be verified.
+    """Write one document: a suite a module, a case a step. `error` means unverified.
 
     Warnings are the suite's `system-out`. The line of a finding stands where the case's file does.
     """

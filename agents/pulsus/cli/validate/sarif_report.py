@@ -25,7 +25,7 @@ _STEPS = {
 
 
 def render(found: Sequence[CheckedModule], project: Path) -> str:
-    """One SARIF log of one run."""
+    """Write one SARIF log of one run."""
     told = [(checked, finding) for checked in found for finding in list_findings(checked.report)]
     rules = sorted({finding.rule: finding for _, finding in told}.items())
     places = {rule: number for number, (rule, _) in enumerate(rules)}
@@ -58,7 +58,7 @@ def render(found: Sequence[CheckedModule], project: Path) -> str:
 
 
 def _allowed(checked: CheckedModule) -> dict[str, Any]:
-    """The hosts its dry run was allowed to reach, where there were any."""
+    """Name the hosts its dry run was allowed to reach, if any."""
     network = checked.report.network
     return {"properties": {"network": list(network)}} if network else {}
 
@@ -71,7 +71,7 @@ def _rule(finding: LocatedFinding) -> dict[str, Any]:
 def _invocation(
     told: Sequence[tuple[CheckedModule, LocatedFinding]], project: Path
 ) -> dict[str, Any]:
-    """What could not be checked is no result about the code: the run itself did not succeed."""
+    """Report unverified modules as a failed run: they say nothing about the code."""
     notes = [
         {
             "level": "error",

@@ -10,7 +10,7 @@ from pulsus.core.validators.verdict_cache import CheckedModule
 
 
 def render(found: Sequence[CheckedModule], project: Path) -> str:
-    """Every report, and a last line of counts where there are many."""
+    """Write every report, and a last line of counts if there are many."""
     lines = [line for checked in found for line in report_lines(checked.report, project)]
     if len(found) != 1:
         lines.append(count_verdicts(found))
@@ -18,7 +18,7 @@ def render(found: Sequence[CheckedModule], project: Path) -> str:
 
 
 def count_verdicts(found: Sequence[CheckedModule]) -> str:
-    """How many modules came to which verdict."""
+    """Return the number of modules with each verdict, in words."""
     if not found:
         return "no module to validate"
     verdicts = [checked.report.verdict for checked in found]

@@ -40,7 +40,7 @@ class Validation:
         self._app = session.app
 
     def run(self, modules: Sequence[File], news: News | None = None) -> int:
-        """The exit status, once the verdicts are printed in the order of `modules`.
+        """Print the verdicts in the order of `modules`, and return the exit status.
 
         `news` says which of them to print; None prints all.
         """
@@ -59,7 +59,7 @@ class Validation:
         return ValidationFailed.exit_status if refused else 0
 
     def modules(self, paths: Iterable[Path], revision: str | None) -> list[File]:
-        """Every module below `paths` once, by path; of those, with `revision`, the changed ones."""
+        """Return every module below `paths` once, by path; with `revision`, the changed ones."""
         found = {path.resolve(): path for path in _listed(paths)}
         modules = [(real, _bytes(found[real])) for real in sorted(found)]
         return self._changed(modules, revision) if revision is not None else modules
@@ -79,7 +79,7 @@ class Validation:
         return [(p, code) for p, code in modules if p in changed or self._moved(code, changed)]
 
     def _warned(self, found: Sequence[CheckedModule]) -> list[CheckedModule]:
-        """The verdicts, with a warning on each module that git ignores."""
+        """Return the verdicts, with a warning on each module that git ignores."""
         ignored = self._ignored([checked.report.path for checked in found])
         if not ignored:
             return list(found)
@@ -91,7 +91,7 @@ class Validation:
         ]
 
     def _ignored(self, paths: Sequence[Path]) -> dict[Path, str]:
-        """Why each of these modules is never committed; only those that git ignores."""
+        """Return why each module that git ignores is never committed."""
         from pulsus.core.validators.git_ignored import list_ignored_modules
 
         said = "git ignores this module ({}): it is never committed; `pulsus tools check`"
@@ -99,7 +99,7 @@ class Validation:
         return {one.path: said.format(one.rule) for one in found}
 
     def _moved(self, source: bytes, changed: frozenset[Path]) -> bool:
-        """Whether a step that the module calls changed, or cannot be had."""
+        """Return True if a step that the module calls changed, or cannot be had."""
         if b"pulsus" not in source:
             return False
         try:
@@ -129,7 +129,7 @@ class Validation:
         return Batch(pipeline, app.define, self._steps, app.project, self._cache(), tmp)
 
     def _strict(self) -> Pipeline:
-        """The pipeline that a model's candidates are held to."""
+        """Return the pipeline with the guardrails for a model's candidates."""
         from pulsus.routing.generation import acceptance  # only for those
 
         steps = acceptance.guardrail_steps(self._app.settings.generator)
@@ -181,7 +181,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def _bar(done: int, count: int) -> None:
-    """How far it is, on one line of the terminal that is gone when it is done."""
+    """Show the progress on one line of the terminal, which is cleared at the end."""
     filled = _BAR * done // count
     line = f"\r[{'#' * filled}{'.' * (_BAR - filled)}] {done} of {count} modules run"
     sys.stderr.write(line if done < count else "\r\033[K")

@@ -29,7 +29,7 @@ def watch(
     revision: str | None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> int:
-    """The exit status of the last round, once somebody stops it.
+    """Validate after every change until Ctrl-C, and return the exit status of the last round.
 
     A round that cannot be made (a file is gone, a revision unknown) is told of, and the next change
     tries again. The first one must be possible: it raises.
@@ -53,7 +53,7 @@ def watch(
 
 @contextmanager
 def _mypy() -> Iterator[SharedPrestartedMypy | None]:
-    """One that loads already; None where it cannot be had before it is asked for."""
+    """Start a mypy ahead, and give it to a block; None if it must be started later."""
     started = mypy_prestart.prestart_mypy()
     ahead = SharedPrestartedMypy(started) if started else None
     try:
@@ -73,7 +73,7 @@ class ChangedVerdicts:
         self._told: dict[Path, tuple[str, str]] = {}
 
     def __call__(self, found: Sequence[CheckedModule]) -> list[CheckedModule]:
-        """Those to print, in their order; they are no news the next time."""
+        """Return the verdicts to print, in order, and remember them as printed."""
         before = self._told
         self._told = {c.report.path: (c.report.sha256, c.report.verdict) for c in found}
         return [
@@ -96,7 +96,7 @@ def _again(
 
 
 def _changed(paths: Sequence[Path], before: Seen, sleep: Callable[[float], None]) -> Seen:
-    """What is there once something changed."""
+    """Wait for a change, and return the files' stamps after it."""
     now = before
     while now == before:
         sleep(POLL_SECONDS)
@@ -105,7 +105,7 @@ def _changed(paths: Sequence[Path], before: Seen, sleep: Callable[[float], None]
 
 
 def _settled(paths: Sequence[Path], now: Seen, sleep: Callable[[float], None]) -> Seen:
-    """What is there once nothing has changed for a while."""
+    """Wait until nothing changes for a while, and return the files' stamps."""
     settled = 0
     while settled < _SETTLED_POLLS:
         sleep(POLL_SECONDS)

@@ -51,7 +51,7 @@ class DocstringEntry:
 
 
 def parse_docstring(raw: str) -> Docstring:
-    """The docstring's summary line, free text and sections.
+    """Return the docstring's summary line, free text and sections.
 
     A section starts with its header at the left margin and ends at the next line at the margin
     (list items of `Examples:` may stand there). What belongs to no section is body.
@@ -84,7 +84,7 @@ def parse_docstring(raw: str) -> Docstring:
 
 
 def clean_docstring(text: str) -> str:
-    """The text without its common indentation and outer blank lines.
+    """Return the text without its common indentation and outer blank lines.
 
     Like `inspect.cleandoc`, but tabs stay tabs: an example's file may hold them.
     """
@@ -93,12 +93,12 @@ def clean_docstring(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """The text on one line, without control characters."""
+    """Return the text on one line, without control characters."""
     return "".join(c for c in " ".join(text.split()) if c.isprintable())
 
 
 def parse_entries(section: str) -> tuple[DocstringEntry, ...]:
-    """The `name (type): text` items of a section; deeper lines continue an item."""
+    """Return the `name (type): text` items of a section; deeper lines continue an item."""
     items: list[tuple[str, str | None, list[str]]] = []
     for line in section.split("\n"):
         match = None if line[:1].isspace() else _ENTRY.match(line.rstrip())
@@ -115,7 +115,7 @@ def list_descriptions(section: str) -> dict[str, str]:
 
 
 def parse_outputs(section: str | None, return_hint: str | None) -> tuple[OutputSpec, ...]:
-    """What the tool returns: its named keys, else one output called `result`.
+    """Return the tool's outputs: its named keys, else one output called `result`.
 
     Empty where nothing is documented and the hint says `dict`, `None` or nothing.
     """
@@ -169,14 +169,14 @@ def parse_secrets(section: str | None) -> tuple[tuple[str, ...], tuple[str, ...]
 
 
 def _as_names(written: str) -> str:
-    """How the names that stand in a list, a block or prose are to be written."""
+    """Tell how to write the names that stand in a list, a block or prose."""
     found = dict.fromkeys(_VARIABLE.findall(written))
     shown = ", ".join(found) or "API_TOKEN, OTHER_KEY"
     return f": write the names alone, on one line, with commas between: `Secrets: {shown}`"
 
 
 def parse_names(text: str) -> tuple[str, ...]:
-    """The comma-separated items of a line; empty for `none`."""
+    """Return the comma-separated items of a line; empty for `none`."""
     if _is_none(text):
         return ()
     return tuple(item for part in text.split(",") if (item := one_line(part)))

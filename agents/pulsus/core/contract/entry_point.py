@@ -50,7 +50,7 @@ class _Binding:
 
 
 def find_entry(module: ast.Module) -> ast.FunctionDef | Refusal:
-    """The one top-level `def run` or `def main`, or why there is none."""
+    """Return the one top-level `def run` or `def main`, or why there is none."""
     bindings = sorted(_bindings(module), key=lambda b: b.line)
     if not bindings:
         return Refusal("NO_ENTRY", "no `def run(...)` or `def main(...)` at the top level")
@@ -83,7 +83,7 @@ def _usable(binding: _Binding) -> ast.FunctionDef | Refusal:
 
 
 def _bindings(module: ast.Module) -> list[_Binding]:
-    """Every place at module scope that binds or deletes an entry name."""
+    """Return every place at module scope that binds or deletes an entry name."""
     found: list[_Binding] = []
     todo: list[tuple[ast.AST, bool]] = [(node, False) for node in module.body if not _is_text(node)]
     while todo:
@@ -99,7 +99,7 @@ def _bindings(module: ast.Module) -> list[_Binding]:
 
 
 def _is_text(node: ast.AST) -> bool:
-    """A docstring and the like, which bind nothing: nearly every module starts with one."""
+    """Return True for a docstring or another text, which binds nothing."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
@@ -113,7 +113,7 @@ _NAMESPACES = frozenset(("globals", "vars"))
 
 
 def find_exchanged_entry(node: ast.AST) -> int:
-    """The line in which a node exchanges a function, or a part of one, while running; or 0.
+    """Return the line in which a node exchanges a function, or a part of one, at run time; or 0.
 
     What a reviewer reads would then not be what is called: the code and defaults of a function, a
     name of the module's own namespace, the module itself.

@@ -14,7 +14,7 @@ _SHOWN = 80
 
 
 def matches(expected: JsonValue, actual: JsonValue) -> str | None:
-    """None where `actual` fits the pattern `expected`, else one line on the first difference.
+    """Return None if `actual` fits the pattern `expected`, else the first difference.
 
     Such as `rows[0].bytes: expected 5, got 6`. `...` stands for any one value, a last item `...`
     for any further items, a key `...: ...` for any further keys.
@@ -23,7 +23,7 @@ def matches(expected: JsonValue, actual: JsonValue) -> str | None:
 
 
 def is_concrete(expected: JsonValue) -> bool:
-    """Whether the pattern names a value at all: of `...` and keys alone only the shape is known."""
+    """Return True if the pattern names a value: `...` and keys alone give the shape only."""
     if expected == ANY:
         return False
     if isinstance(expected, dict):
@@ -46,7 +46,7 @@ def input_values(example: Example) -> Iterator[JsonValue]:
 
 
 def is_apart(one: JsonValue, other: JsonValue) -> bool:
-    """Whether no value fits both patterns, by a value that each names."""
+    """Return True if no value fits both patterns, by a value that each names."""
     if ANY in (one, other):
         return False
     if isinstance(one, dict) and isinstance(other, dict):
@@ -61,7 +61,7 @@ def is_apart(one: JsonValue, other: JsonValue) -> bool:
 
 
 def _lengths(items: list[JsonValue]) -> tuple[int, float]:
-    """The least and the greatest number of items that fit."""
+    """Return the least and the greatest number of items that fit."""
     return (len(items) - 1, math.inf) if items[-1:] == [ANY] else (len(items), len(items))
 
 
@@ -112,7 +112,7 @@ def _same(expected: JsonValue, actual: JsonValue) -> bool:
 
 
 def _equal(one: JsonValue, other: JsonValue) -> bool:
-    """Whether both are one number, 2 and 2.0: examples that expect these do not differ."""
+    """Return True if both are one number, such as 2 and 2.0."""
     numbers = [n for n in (one, other) if isinstance(n, int | float) and not isinstance(n, bool)]
     return len(numbers) == 2 and numbers[0] == numbers[1]
 

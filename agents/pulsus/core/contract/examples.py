@@ -53,7 +53,7 @@ def read_examples(
 
 
 def write_item(example: Example) -> dict[str, JsonValue]:
-    """The item of the section that `read` reads as that example."""
+    """Return the item of the section that is read as that example."""
     found: dict[str, JsonValue] = {"title": example.title} if example.title else {}
     found["inputs"] = dict(example.inputs)
     if example.files:
@@ -107,7 +107,7 @@ def _files(value: JsonValue) -> tuple[InlineFile, ...]:
 
 
 def _file_above(path: str, taken: Collection[str]) -> str | None:
-    """The file that stands where `path` needs a folder.
+    """Return the file that stands at the place of a folder of `path`.
 
     One look-up for each folder: comparing all pairs took minutes for 1,200 files.
     """

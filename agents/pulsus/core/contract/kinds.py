@@ -8,7 +8,7 @@ from pulsus.core.types import Kind, ObservedEffects, ToolSpec
 
 
 def get_effective_kind(tool: ToolSpec, observed: ObservedEffects | None) -> Kind:
-    """Its own kind; write where it declares no effects and its dry run was seen having some."""
+    """Return its own kind, or write if it declares no effects and its dry run had some."""
     if (
         tool.effects is None
         and observed is not None
@@ -19,5 +19,5 @@ def get_effective_kind(tool: ToolSpec, observed: ObservedEffects | None) -> Kind
 
 
 def get_stricter_kind(kind: Kind, recorded: str | None) -> Kind:
-    """The more careful of a tool's own kind and the one on its record."""
+    """Return the stricter of a tool's own kind and the one on its record."""
     return "write" if recorded == "write" else kind

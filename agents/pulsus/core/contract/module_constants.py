@@ -15,7 +15,7 @@ _MAKING = ("int", "float", "str", "bool", "dict", "list", "tuple", "set", "loads
 
 
 def list_constants(tree: ast.Module) -> dict[str, int]:
-    """Every constant of the code, reckoned together, and what may become a result as it is."""
+    """Return every constant of the code, folded, with the first line of each."""
     found: dict[str, int] = {}
     for node in ast.walk(ast.Module(tree.body[1:], [])):
         for value in _given_on(node):
@@ -48,7 +48,7 @@ def _given_on(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def _flowing(node: ast.expr) -> Iterator[tuple[JsonValue, int]]:
-    """The constants an expression may be, and the line of each."""
+    """Yield the constants an expression may be, and the line of each."""
     whole = evaluate_literal(node)
     if whole is not ...:
         yield whole, node.lineno  # type: ignore[misc]
@@ -75,7 +75,7 @@ def _flowing(node: ast.expr) -> Iterator[tuple[JsonValue, int]]:
 
 
 def _converted(arg: ast.expr) -> Iterator[tuple[JsonValue, int]]:
-    """What numbers or JSON in quotes are."""
+    """Yield the values of numbers or JSON in quotes."""
     for text, line in _flowing(arg):
         if not isinstance(text, str):
             continue
@@ -88,7 +88,7 @@ def _converted(arg: ast.expr) -> Iterator[tuple[JsonValue, int]]:
 
 
 def evaluate_literal(node: ast.expr, depth: int = _DEEPEST) -> object:
-    """The value an expression plainly is, constants reckoned together; `...` where it is none.
+    """Return the value an expression plainly is, with constants folded, or `...`.
 
     Sums of more than `depth` parts are none: each part would be reckoned once for all before it.
     """
@@ -122,7 +122,7 @@ def _reckoned(left: object, op: ast.operator, right: object) -> object:
 
 
 def list_parts(value: JsonValue) -> Iterator[JsonValue]:
-    """The values a pattern names, one by one."""
+    """Yield the values that a pattern names, one by one."""
     match value:
         case dict():
             for key, inner in value.items():
@@ -136,7 +136,7 @@ def list_parts(value: JsonValue) -> Iterator[JsonValue]:
 
 
 def make_key(value: object) -> str:
-    """A constant as text; equal numbers and equal lists are the same."""
+    """Return a constant as text; equal numbers and equal lists have the same text."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         value = int(value)
     return json.dumps(value, sort_keys=True, default=repr)

@@ -42,7 +42,7 @@ def read_tool(
     max_bytes: int,
     manifest: Manifest | None = None,
 ) -> ToolSpec | BrokenTool:
-    """The tool these bytes define, or the code and the one-line reason why they define none.
+    """Return the tool these bytes define, or a code and one line why they define none.
 
     `domain` is None for a shared tool. Codes: TOO_LARGE, NUL_BYTE, NOT_UTF8, SYNTAX_ERROR,
     TOO_DEEP, TOO_COSTLY, NO_ENTRY, AMBIGUOUS_ENTRY, ASYNC_ENTRY, ENTRY_NOT_FUNCTION,
@@ -121,7 +121,7 @@ def _read(
 
 
 def imports_steps(node: ast.stmt) -> bool:
-    """Whether the statement imports what a composed module calls its steps through."""
+    """Return True if the statement imports the calls of a composed module's steps."""
     match node:
         case ast.Import(names=names):
             return any(alias.name == "pulsus.steps" for alias in names)
@@ -199,7 +199,7 @@ def _docstring(
 
 
 def _with_entry_text(doc: docstring.Docstring, more: docstring.Docstring) -> docstring.Docstring:
-    """The module's contract, with the entry's prose for ranking and argument descriptions."""
+    """Return the module's contract, with the entry's prose for ranking and descriptions."""
     sections = dict(doc.sections)
     if "Args" not in sections and "Args" in more.sections:
         sections["Args"] = more.sections["Args"]
@@ -233,7 +233,7 @@ def _signature(
 
 
 def _nameable(args: tuple[ArgSpec, ...]) -> tuple[str, ...] | None:
-    """The names an example may give; None where any name is taken."""
+    """Return the names an example may give, or None if the tool takes any name."""
     if any(a.kind == "var_keyword" for a in args):
         return None
     return tuple(a.name for a in args)

@@ -14,7 +14,7 @@ from pulsus.core.types import ArgSpec, ParamKind
 def read_signature(
     function: ast.FunctionDef, descriptions: Mapping[str, str]
 ) -> tuple[ArgSpec, ...]:
-    """The function's parameters, in the order of `inspect.signature`.
+    """Return the function's parameters, in the order of `inspect.signature`.
 
     `descriptions` are by argument name. Raises ValueError or RecursionError for a hint or default
     that cannot be written back as source.
@@ -51,7 +51,7 @@ def read_signature(
 
 
 def write_source(node: ast.expr | None) -> str | None:
-    """The expression as source text, as `ast.unparse` writes it."""
+    """Return the expression as source text, as `ast.unparse` writes it."""
     match node:
         case None:
             return None

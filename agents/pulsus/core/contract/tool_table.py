@@ -84,7 +84,7 @@ class ToolTable(Sequence[ToolSpec]):
 
 
 def make_columns(tools: Sequence[ToolSpec]) -> Columns:
-    """What is known of `tools`; a `ToolTable` is not decoded for it."""
+    """Return the columns of `tools`, without decoding a `ToolTable`."""
     if isinstance(tools, ToolTable):
         return tools.columns
     return Columns.of(
@@ -95,7 +95,7 @@ def make_columns(tools: Sequence[ToolSpec]) -> Columns:
 
 
 def remove_tools(tools: Sequence[ToolSpec], ids: Collection[str]) -> Sequence[ToolSpec]:
-    """The tools whose id is none of `ids`, still undecoded."""
+    """Return the tools whose id is not in `ids`, still undecoded."""
     if not isinstance(tools, ToolTable):
         return tuple(t for t in tools if t.id not in ids)
     kept = array("I", (n for n, own in enumerate(tools.columns.ids) if own not in ids))
@@ -115,7 +115,7 @@ def list_shadowed(ids: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def hash_hints(manifest: Manifest | None) -> str:
-    """A hex digest of what a manifest says, wherever it lies; "" for none."""
+    """Return a hex digest of a manifest's contents, wherever it lies; "" for none."""
     if manifest is None:
         return ""
     said = [getattr(manifest, f.name) for f in fields(manifest) if f.name != "path"]

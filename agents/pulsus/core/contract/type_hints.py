@@ -183,7 +183,7 @@ def is_same(one: str | None, other: str | None) -> bool:
 
 
 def _words(hint: str | None) -> frozenset[str]:
-    """The alternatives of a hint as text, each literal for itself."""
+    """Return the alternatives of a hint as text, each literal by itself."""
     text = (hint or "").strip() or "Any"
     node = python_literals.parse_expression(text)
     try:
@@ -205,7 +205,7 @@ def _as_words(node: ast.expr) -> Iterator[str]:
 
 
 def _without_module(node: ast.expr) -> str:
-    """The name of a type without the module that typing's own names come from."""
+    """Return the name of a type without the module that typing's own names come from."""
     text = ast.unparse(node)
     for module in _MODULES:
         text = text.removeprefix(module)
@@ -213,7 +213,7 @@ def _without_module(node: ast.expr) -> str:
 
 
 def _wider(one: str) -> Iterator[str]:
-    """The alternative, and all that admit it."""
+    """Yield the alternative, and all that admit it."""
     head, bracket, rest = one.partition("[")
     if head == "Literal":
         yield one

@@ -33,7 +33,7 @@ def find_builtin_uses(tree: ast.AST, names: Collection[str]) -> Iterator[tuple[i
 
 
 def _named(node: ast.AST, aliases: Collection[str]) -> tuple[str, ...]:
-    """The builtins that this one node names."""
+    """Return the builtins that this one node names."""
     match node:
         case ast.Name(id=name, ctx=ast.Load()):
             return (name,)
@@ -54,7 +54,7 @@ def _named(node: ast.AST, aliases: Collection[str]) -> tuple[str, ...]:
 
 
 def _is_builtins(node: ast.expr, aliases: Collection[str], depth: int = _DEPTH) -> bool:
-    """Whether the expression plainly is the builtins module or its namespace."""
+    """Return True if the expression plainly is the builtins module or its namespace."""
     if depth == 0:
         return False
     match node:

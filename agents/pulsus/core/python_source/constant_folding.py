@@ -54,14 +54,14 @@ class Scope(dict[str, ast.expr]):
             self.text(name, _DEEPEST)
 
     def held(self, key: str | int, value: ast.expr, depth: int) -> ConstantText | None:
-        """The constant text of an attribute or an item, folded once."""
+        """Return the constant text of an attribute or an item, folded once."""
         if key not in self._held:
             self._held[key] = None
             self._held[key] = fold(value, self, depth)
         return self._held[key]
 
     def text(self, name: str, depth: int) -> ConstantText | None:
-        """The constant text of a name; None also for one that is made of itself."""
+        """Return the constant text of a name, or None; None also if it is made of itself."""
         if name not in self._texts:
             self._texts[name] = None
             self._texts[name] = fold(self[name], self, depth)
@@ -69,7 +69,7 @@ class Scope(dict[str, ast.expr]):
 
 
 def collect_constants(nodes: Iterable[ast.AST]) -> Scope:
-    """The names that are bound once, with what they are bound to."""
+    """Return the names that are bound once, with their values."""
     found: dict[str, ast.expr] = {}
     times: dict[str, int] = {}
     imported: set[str] = set()
@@ -87,7 +87,7 @@ def collect_constants(nodes: Iterable[ast.AST]) -> Scope:
 
 
 def fold(node: ast.expr, scope: Scope, depth: int = _DEEPEST) -> ConstantText | None:
-    """The constant text or path that an expression is; None if its text does not say.
+    """Return the constant text or path that an expression is, or None if its text does not say.
 
     None also for what is longer than a path or a host may be.
     """
@@ -123,7 +123,7 @@ def _folded(node: ast.expr, scope: Scope, inner: int) -> ConstantText | None:
 
 
 def _held(node: ast.expr, scope: Scope, inner: int) -> ConstantText | None:
-    """An attribute, the value of an enum's member, or an item of a table."""
+    """Fold an attribute, the value of an enum's member, or an item of a table."""
     match node:
         case ast.Attribute(attr=name) if name in scope.attributes:
             return scope.held(name, scope.attributes[name], inner)
@@ -162,7 +162,7 @@ def _called(call: ast.Call, scope: Scope, depth: int) -> ConstantText | None:
 
 
 def _made(call: ast.Call, name: str, scope: Scope, depth: int) -> ConstantText | None:
-    """What a function makes of constants."""
+    """Fold a function's call with constants."""
     if name in PATHS:
         parts = [fold(arg, scope, depth) for arg in call.args]
         return (
@@ -201,7 +201,7 @@ def _path_method(
 def _below(
     base: ConstantText | None, parts: list[ast.expr], scope: Scope, depth: int
 ) -> ConstantText | None:
-    """The path of those parts below a folder."""
+    """Return the path of those parts below a folder."""
     found = [fold(part, scope, depth) for part in parts]
     if base is None or not all(found):
         return None

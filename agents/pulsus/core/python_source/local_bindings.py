@@ -43,7 +43,7 @@ class LocalBindings:
                     found.append(self._shown.get(id(node), (None, "")))
 
     def of(self, node: ast.Name) -> Bound | None:
-        """The binding that a name means; None if `global` or `nonlocal` blurs it."""
+        """Return the binding that a name means, or None if `global` or `nonlocal` blurs it."""
         if node.id in self._outer:
             return None
         for home in self._homes.get(id(node), (0,)):
@@ -52,7 +52,7 @@ class LocalBindings:
         return None
 
     def is_number(self, node: ast.Name) -> bool:
-        """Whether a name is only bound to numbers that a loop counts."""
+        """Return True if a name is only bound to numbers that a loop counts."""
         bound = self.of(node)
         values = self.values.get(bound, []) if bound else []
         return bool(values) and all(

@@ -6,7 +6,7 @@ import ast
 
 
 def last_name(node: ast.expr) -> str:
-    """The last part of a dotted name: `c` of `a.b.c`; "" for what is no name."""
+    """Return the last part of a dotted name, `c` of `a.b.c`, or ""."""
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""

@@ -27,7 +27,7 @@ _METHOD = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def list_scopes(nodes: Sequence[ast.AST], scope: Scope) -> Iterator[Scope]:
-    """The scope with one choice of every such name after the other; none if there are none."""
+    """Yield the scope with one choice of every such name after the other."""
     names: dict[str, list[ast.expr]] = {}
     attributes: dict[str, list[ast.expr]] = {}
     called = _Called(nodes)
@@ -66,7 +66,7 @@ def _assigned(node: ast.AST, scope: Scope) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _attributes(node: ast.AST, called: _Called) -> Iterator[tuple[str, ast.expr]]:
-    """What a class or an instance holds under a name."""
+    """Yield the values that a class or an instance has under a name."""
     match node:
         case ast.Assign(targets=[ast.Attribute(attr=name)], value=value):
             yield name, value
@@ -85,7 +85,7 @@ def _attributes(node: ast.AST, called: _Called) -> Iterator[tuple[str, ast.expr]
 
 
 def _is_data(node: ast.ClassDef) -> bool:
-    """Whether its attributes are defaults of arguments (a data class, a named tuple)."""
+    """Return True if its attributes are defaults of arguments (a data class, a named tuple)."""
     makers = [each.func if isinstance(each, ast.Call) else each for each in node.decorator_list]
     return any(
         last_name(each) in ("dataclass", "NamedTuple", "define", "BaseModel")
@@ -103,7 +103,7 @@ class _Called:
                 self._calls.setdefault(last_name(node.func), []).append(node)
 
     def bare(self, name: str) -> bool:
-        """Whether a call gives a class nothing, so that all its defaults hold."""
+        """Return True if a call gives a class nothing, so that all its defaults hold."""
         return any(not (call.args or call.keywords) for call in self._calls.get(name, ()))
 
     def defaults(self, node: ast.AST) -> Iterator[tuple[str, ast.expr]]:

@@ -12,7 +12,7 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def parse_module(code: bytes) -> list[ast.stmt] | None:
-    """The module's statements; None where it is no Python. Its warnings are not ours to show."""
+    """Return the module's statements, or None if it is not Python. Hide the parser's warnings."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -22,7 +22,7 @@ def parse_module(code: bytes) -> list[ast.stmt] | None:
 
 
 def parse_expression(code: str) -> ast.expr | None:
-    """The one expression `code` is; None where it is none."""
+    """Return the one expression that `code` is, or None."""
     body = parse_module(f"({code.strip()}\n)".encode("utf-8", "replace"))
     match body:
         case [ast.Expr(value=value)]:

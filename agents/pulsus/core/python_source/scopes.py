@@ -25,7 +25,7 @@ class Syntax:
 
     @cached_property
     def parents(self) -> Mapping[int, ast.AST]:
-        """What each node lies in, by its id."""
+        """The node that each node lies in, by its id."""
         return {id(child): node for node in self.nodes for child in ast.iter_child_nodes(node)}
 
     @cached_property
@@ -62,7 +62,7 @@ class Syntax:
         }
 
     def origin(self, node: ast.AST) -> str:
-        """The dotted name in another module, or of a builtin, that an expression plainly is."""
+        """Return the dotted name of another module or builtin that an expression plainly is."""
         match node:
             case ast.Name(id=name) if name in self.modules:
                 return self.modules[name]
@@ -76,7 +76,7 @@ class Syntax:
 
     @cached_property
     def bound(self) -> frozenset[str]:
-        """Every name that the module gives a value, in any scope."""
+        """Every name that the module binds, in any scope."""
         return frozenset(name for name, _ in self.bindings)
 
     @cached_property
@@ -125,7 +125,7 @@ class Syntax:
 
     @cached_property
     def stored(self) -> frozenset[str]:
-        """The attributes it gives a value, of whatever."""
+        """The attributes that the module assigns, of any object."""
         return frozenset(
             n.attr
             for n in self.nodes
@@ -137,13 +137,13 @@ class Syntax:
 
 
 def is_allowed(module: str, allowed: frozenset[str]) -> bool:
-    """Whether the module, or a package it lies in, is on the list."""
+    """Return True if the module, or a package it lies in, is on the list."""
     parts = module.split(".")
     return any(".".join(parts[:n]) in allowed for n in range(1, len(parts) + 1))
 
 
 def import_standard(module: str, allowed: frozenset[str]) -> ModuleType | None:
-    """An allowed module of the standard library, imported here to look; importing does nothing."""
+    """Import an allowed module of the standard library, to look at it. Importing has no effect."""
     root = module.partition(".")[0]
     if root not in sys.stdlib_module_names or not is_allowed(module, allowed):
         return None
@@ -154,7 +154,7 @@ def import_standard(module: str, allowed: frozenset[str]) -> ModuleType | None:
 
 
 def get_value(module: str, attr: str, allowed: frozenset[str]) -> object:
-    """What an attribute of an allowed standard module is; None where there is none."""
+    """Return an attribute of an allowed standard module, or None."""
     owner = import_standard(module, allowed)
     if owner is None:
         return None
@@ -164,13 +164,13 @@ def get_value(module: str, attr: str, allowed: frozenset[str]) -> object:
 
 
 def get_module_name(module: str, attr: str, found: ModuleType) -> str:
-    """The name of a module found as an attribute: its own place where it lies there."""
+    """Return the name of a module found as an attribute: its own place if it lies there."""
     inner = f"{module}.{attr}"
     return inner if sys.modules.get(inner) is found else found.__name__
 
 
 def is_offered(module: str, attr: str, owner: ModuleType) -> bool:
-    """Whether a standard module offers the name: it says so, or defines it under a plain name."""
+    """Return True if a standard module lists the name, or defines it under a plain name."""
     if attr in getattr(owner, "__all__", ()):
         return True
     if attr.startswith("_") or not hasattr(owner, attr):

@@ -35,7 +35,7 @@ class Judges(Protocol):
 
     @property
     def network(self) -> Network | None:
-        """Which hosts a dry run may reach; None is no network."""
+        """Return the hosts that a dry run may reach, or None for no network."""
         ...
 
     def validate_all(
@@ -62,7 +62,7 @@ class Batch:
     def check(
         self, files: Sequence[tuple[Path, bytes]], told: Told | None = None
     ) -> list[CheckedModule]:
-        """A verdict on each, in their order. Raises as `Pipeline.validate_all`.
+        """Return a verdict on each file, in order. Raises as `Pipeline.validate_all`.
 
         `told` hears how many of those that are run have been run, and how many there are.
         """
@@ -119,7 +119,7 @@ class Batch:
         return found if now == found.steps else None
 
     def _reaches(self, path: Path, source: bytes, known: CheckedModule) -> bool:
-        """Whether the module may still reach what it was allowed when it was checked."""
+        """Return True if the module may reach the same hosts as when it was checked."""
         network = self.pipeline.network
         if network is None:
             return not known.report.network

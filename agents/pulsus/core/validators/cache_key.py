@@ -34,7 +34,7 @@ def compute_cache_key(
     plugins: Sequence[tuple[str, object]],
     python: Interpreter | None = None,
 ) -> str | None:
-    """The digest; None where a plugin's validator cannot be told from a later version of itself.
+    """Return the digest, or None if the code of a plugin's validator cannot be read.
 
     `python` is the one that tools run with; None is ours.
     """
@@ -63,7 +63,7 @@ def compute_cache_key(
 
 
 def _installed(folders: Iterable[str]) -> Iterable[str]:
-    """Every installed distribution with its version: ruff, mypy, stubs, what tools import."""
+    """Yield every installed distribution with its version: ruff, mypy, stubs, packages of tools."""
     for folder in folders:
         if folder.endswith(("site-packages", "dist-packages")):
             with suppress(OSError):
@@ -72,14 +72,14 @@ def _installed(folders: Iterable[str]) -> Iterable[str]:
 
 
 def _programs() -> Iterable[str]:
-    """Which bubblewrap programs there are."""
+    """Yield the bubblewrap programs of this machine, with their stamps."""
     for program in bubblewrap.candidates():
         status = program.stat()
         yield repr((str(program), status.st_size, status.st_mtime_ns, status.st_mode))
 
 
 def list_key_sources() -> Iterable[Path]:
-    """The files of this installation that decide on a verdict."""
+    """Yield the files of this installation that decide on a verdict."""
     for name in _OWN:
         path = _PACKAGE / name
         files = [path] if path.is_file() else sorted(path.rglob("*.*"))

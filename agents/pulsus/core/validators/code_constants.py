@@ -70,7 +70,7 @@ def _identifiers(code: Sequence[ast.AST]) -> Iterator[str]:
 
 
 def _decoded(text: str) -> Iterator[str]:
-    """What a text may be another spelling of."""
+    """Yield the texts that another text may be a spelling of."""
     yield text[::-1]
     if len(text) < LEAST_HASH:
         return

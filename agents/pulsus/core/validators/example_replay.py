@@ -41,7 +41,7 @@ class Replay:
     redactor: Redactor
 
     def __call__(self, old: bytes, new: bytes, newer: Sequence[bytes] = ()) -> tuple[Change, ...]:
-        """What calls like the examples of `old` notice of `new`; none where nothing can be said.
+        """Return the changes that calls like the examples of `old` notice in `new`.
 
         An example that says what comes back is held against that, any other against what `old`
         gives now; values that `old` itself gives differently twice are left out. So are examples
@@ -61,7 +61,7 @@ class Replay:
         )
 
     def _steps(self, old: bytes) -> Steps | None:
-        """None where what an earlier composition called is not there any more."""
+        """Return the steps of an earlier composition, or None if one is gone."""
         try:
             return self.steps(old)
         except PulsusError:
@@ -132,7 +132,7 @@ class _Side:
     _looked: bool = field(default=False)
 
     def call(self, case: Case) -> Outcome | None:
-        """What came of it; None where its steps are not there."""
+        """Run one call. Return None if its steps are gone."""
         if not self._looked:
             self._looked, steps = True, self.pinned()
             if steps is not None:
@@ -153,7 +153,7 @@ class _Side:
 
 
 def _kept(old: ToolSpec, new: ToolSpec) -> list[Case]:
-    """The old tool's calls that the new one takes and was not just validated with."""
+    """Return the old tool's calls that the new one takes and was not just validated with."""
     judged = [each for each in new.examples if each.has_expected]
     return [
         case
@@ -171,7 +171,7 @@ def _cases(tool: ToolSpec | BrokenTool) -> tuple[Case, ...]:
 
 
 def is_callable_with(tool: ToolSpec, inputs: Mapping[str, JsonValue]) -> bool:
-    """Whether the tool can be called with these arguments by name."""
+    """Return True if the tool can be called with these arguments by name."""
     named = {a.name for a in tool.args if a.kind not in ("var_positional", "var_keyword")}
     anything = any(a.kind == "var_keyword" for a in tool.args)
     needed = {a.name for a in tool.args if a.required}

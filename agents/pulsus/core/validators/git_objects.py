@@ -23,7 +23,7 @@ class GitObjects:
 
     @classmethod
     def around(cls, folder: Path) -> GitObjects | None:
-        """The repository; None without git or without a repository."""
+        """Return the repository, or None without git or without a repository."""
         if not folder.is_dir():
             return None
         found = _ask(folder, "rev-parse", "--show-toplevel")
@@ -32,22 +32,22 @@ class GitObjects:
         return cls(top) if top is not None and inside else None
 
     def head(self) -> str | None:
-        """The commit that is checked out, in full; None before the first one."""
+        """Return the full id of the commit that is checked out, or None before the first one."""
         found = _ask(self.top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
         return found.decode("ascii").strip() if found else None
 
     def blob(self, commit: str, path: Path) -> bytes | None:
-        """A file's bytes in a commit; None if the commit has no such file."""
+        """Return a file's bytes in a commit, or None if the commit has no such file."""
         name = self._name(path)
         return _ask(self.top, "cat-file", "blob", f"{commit}:{name}") if name else None
 
     def staged(self, path: Path) -> bytes | None:
-        """A file's bytes in the index; None if it is not there."""
+        """Return a file's bytes in the index, or None if it is not there."""
         name = self._name(path)
         return _ask(self.top, "cat-file", "blob", f":{name}") if name else None
 
     def introduced(self, path: Path, line: bytes) -> str | None:
-        """The commit by which the line came into the file as HEAD has it; None if it has not."""
+        """Return the commit that brought the line into the file of HEAD, or None."""
         head = self.head()
         found = self.blob(head, path) if head else None
         lines = found.split(b"\n") if found is not None else []
@@ -69,13 +69,13 @@ class GitObjects:
         return letter.strip(), tuple(key.strip() for key in keys if key.strip())
 
     def _name(self, path: Path) -> str | None:
-        """The path below the work tree; None for one outside it."""
+        """Return the path below the work tree, or None for one outside it."""
         real = Path(os.path.realpath(path.parent)) / path.name
         return str(real.relative_to(self.top)) if real.parent.is_relative_to(self.top) else None
 
 
 def _ask(folder: Path, *args: str, settings: Sequence[str] = ()) -> bytes | None:
-    """What git prints; None if it fails or takes too long."""
+    """Return the output of git, or None if it fails or takes too long."""
     try:
         done = run_git(folder, *args, isolated=settings)
     except (OSError, subprocess.TimeoutExpired):

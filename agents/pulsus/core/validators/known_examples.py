@@ -42,7 +42,7 @@ _DERIVED = frozenset(("len", "sum", "ord", "hash", "max", "min", "crc32", "adler
 
 
 def may_read_itself(source: bytes) -> bool:
-    """Whether the code names a way to its own docstring, source, frames or memory.
+    """Return True if the code names a way to its own docstring, source, frames or memory.
 
     Many honest modules do (`argparse` shows `__doc__`): it is a reason to look, not to refuse.
     """
@@ -101,7 +101,7 @@ def find_doubt(source: bytes, tool: ToolSpec) -> str:
 
 @lru_cache(maxsize=2)
 def _code(source: bytes) -> tuple[ast.AST, ...]:
-    """Every node but docstrings, annotations and defaults, which decide no result."""
+    """Return every node but docstrings, annotations and defaults, which decide no result."""
     try:
         return tuple(_nodes(ast.parse(source)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -126,7 +126,7 @@ def _nodes(tree: ast.Module) -> Iterator[ast.AST]:
 
 
 def _bound(source: bytes) -> Mapping[str, list[ast.expr]]:
-    """What each name is bound to."""
+    """Return the values that each name is bound to."""
     found: dict[str, list[ast.expr]] = {}
     for node in _code(source):
         for target, value, _ in assignments(node) if isinstance(node, _ASSIGNMENTS) else ():
@@ -136,7 +136,7 @@ def _bound(source: bytes) -> Mapping[str, list[ast.expr]]:
 
 
 def _held(node: ast.expr, bound: Mapping[str, list[ast.expr]]) -> object:
-    """The constant an expression is, by its name where it is bound once."""
+    """Return the constant an expression is; a name counts if it is bound once."""
     if isinstance(node, ast.Name):
         values = bound.get(node.id, ())
         if len(values) != 1:
@@ -155,7 +155,7 @@ def _is_pair(item: object) -> bool:
 
 
 def _is_table(held: object, given: Sequence[Example]) -> bool:
-    """Whether it maps something of each example to its result, and nothing else to anything."""
+    """Return True if it maps each example to its result, and nothing else."""
     if not isinstance(held, dict) or not held or len(held) > len(given):
         return False
     entries = [(make_key(key), make_key(value)) for key, value in held.items()]
@@ -166,7 +166,7 @@ def _is_table(held: object, given: Sequence[Example]) -> bool:
 
 
 def _features(example: Example) -> set[str]:
-    """What a table may be keyed by: an input, its length, a letter, a hash."""
+    """Return the keys that a table may use: an input, its length, a letter, a hash."""
     found: set[str] = set()
     for value in input_values(example):
         found.add(make_key(value))
@@ -187,14 +187,14 @@ def _hashes(text: str) -> Iterator[str | int]:
 
 
 def _results(example: Example) -> Iterator[str]:
-    """The result as a key, and what stands below its keys."""
+    """Yield the result as a key, and the values below its keys."""
     yield make_key(example.expected)
     if isinstance(example.expected, dict):
         yield from (make_key(value) for value in example.expected.values())
 
 
 def _is_told(example: Example, tool: ToolSpec, known: CodeConstants, sizes: frozenset[str]) -> bool:
-    """Whether the code can tell this example from others: by each input that is no default."""
+    """Return True if the code can tell this example from others, by each input given."""
     defaults = {arg.name: arg.default for arg in tool.args}
     given = [
         value
@@ -224,7 +224,7 @@ def _is_known(value: JsonValue, known: CodeConstants, sizes: frozenset[str]) -> 
 
 
 def _is_answered(example: Example, known: CodeConstants) -> bool:
-    """Whether constants make the whole result, and more of it than yes, no or nothing."""
+    """Return True if constants make the whole result, beyond yes, no or nothing."""
     leaves = list(list_parts(example.expected))
     return bool(leaves) and all(
         leaf is None
@@ -237,7 +237,7 @@ def _is_answered(example: Example, known: CodeConstants) -> bool:
 
 
 def _compared_features(code: Sequence[ast.AST]) -> frozenset[str]:
-    """The constants that a length, a sum or a hash is compared with."""
+    """Return the constants that a length, a sum or a hash is compared with."""
     found: set[str] = set()
     for node in code:
         if isinstance(node, ast.Compare):

@@ -37,7 +37,7 @@ class ModuleInput:
 
     @property
     def name(self) -> str:
-        """What its logs are named after."""
+        """The name of its logs."""
         return self.path.stem if isinstance(self.tool, BrokenTool) else self.tool.name
 
 
@@ -61,7 +61,7 @@ class ModuleRun:
 
     @property
     def subject(self) -> Subject | None:
-        """What the steps after the gate look at; None for what is no tool."""
+        """The input of the steps after the gate, or None for a broken tool."""
         given = self.given
         if isinstance(given.tool, BrokenTool):
             return None
@@ -69,7 +69,7 @@ class ModuleRun:
 
     @property
     def going(self) -> bool:
-        """Whether every step passed so far."""
+        """True if every step passed so far."""
         return all(result.ok for result in self._results)
 
     def add(self, step: str, finding: Finding, milliseconds: int) -> None:
@@ -91,7 +91,7 @@ class ModuleRun:
     def report(
         self, milliseconds: int | None, proof: Proof | None, observed: ObservedEffects | None
     ) -> ValidationReport:
-        """The verdict. `milliseconds` is wall time; None = that of all steps together."""
+        """Return the verdict. `milliseconds` is wall time; None adds up all steps."""
         last = self._results[-1]
         verdict: Verdict = "refused"
         if last.ok and last.step == "dry-run":

@@ -66,7 +66,7 @@ class Pipeline:
         tool: ToolSpec | BrokenTool,
         steps: Steps | None = None,
     ) -> Proven:
-        """The report on these bytes, and the module to promote where it was accepted.
+        """Return the report on these bytes, and the module to promote if it was accepted.
 
         `steps` are the pinned sources a composed module calls. Raises as `validate_all`.
         """
@@ -76,7 +76,7 @@ class Pipeline:
     def refusal(
         self, source: bytes, path: Path, tool: ToolSpec | BrokenTool
     ) -> ValidationReport | None:
-        """The report where the gate refuses a module by itself; else None, and nothing was done."""
+        """Return the report if the gate refuses a module by itself; else do nothing."""
         given = ModuleInput(source, path, tool)
         composed = not isinstance(tool, BrokenTool) and tool.composed
         if composed or self._gated(given)[0].ok:
@@ -86,7 +86,7 @@ class Pipeline:
     def validate_all(
         self, modules: Sequence[ModuleInput], *, jobs: int = 1, told: Told | None = None
     ) -> list[Proven]:
-        """The same for many, in their order: one ruff, one mypy, `jobs` sandboxes at a time.
+        """Validate many modules, in order: one ruff, one mypy, `jobs` sandboxes at a time.
 
         `told` hears how many modules have been run. Raises StorageUnwritable or DiskFull before
         anything runs where the logs cannot be written, ConfigError for a rule or flag that is none.
@@ -177,7 +177,7 @@ def _plugin(validator: Validator, subject: Subject) -> Finding:
 
 
 def _log_names(modules: Sequence[ModuleInput]) -> list[str]:
-    """The modules' names; with the beginning of the path's hash where several share one."""
+    """Return the modules' names, with the beginning of the path's hash if several share one."""
     shared = Counter(given.name for given in modules)
     if len(shared) == len(modules):
         return [given.name for given in modules]

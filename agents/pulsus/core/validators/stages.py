@@ -48,7 +48,7 @@ class StageConfig:
 def run_stages(
     using: StageConfig, works: Sequence[ModuleRun], jobs: int, told: Told | None = None
 ) -> list[Evidence]:
-    """What the dry runs showed, in the order of `works`, which are told of every step."""
+    """Return the evidence of the dry runs, and note every step in `works`."""
     rules = using.validation
     mypy = Mypy(
         flags=rules.mypy_flags,
@@ -114,7 +114,7 @@ def _in_turn(run: Run, wait_seconds: float, job: Job, limits: SandboxLimits) -> 
 
 
 def _types(works: Sequence[ModuleRun], mypy: Mypy, runs: DryRuns | None = None) -> None:
-    """Check the types; nobody waits for the run of what is refused here."""
+    """Run mypy, and cancel the dry run of each module that it refuses."""
     began = time.monotonic()
     found = mypy.check(_texts(works))
     share = _share(began, works)

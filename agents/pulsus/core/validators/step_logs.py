@@ -27,7 +27,7 @@ class Artifacts:
     def open(
         cls, log_dir: Path, now: datetime, name: str, redact: Callable[[str], str]
     ) -> Artifacts:
-        """The place for validations that start at `now` (aware); `name` is the first module's.
+        """Make the folder for validations that start at `now` (aware), named by the first module.
 
         Raises StorageUnwritable or DiskFull: proof that cannot be kept is not begun.
         """
@@ -41,11 +41,11 @@ class Artifacts:
         return found
 
     def path(self, name: str, step: str) -> Path:
-        """Where the log of a step lies."""
+        """Return the path of a step's log."""
         return self.folder / f"{_safe(name)}-{_safe(step)}.log"
 
     def write(self, name: str, result: StepResult, sha256: str) -> Path:
-        """The step's log: verdict, time, hash of what was judged, message and output."""
+        """Write the step's log: verdict, time, hash of the module, message and output."""
         verdict = "ok" if result.ok else "unverified" if result.unverified else "refused"
         head = f"{result.step}: {verdict} in {result.duration_ms} ms\nsha256: {sha256}\n"
         text = f"{head}{result.message}\n{result.output}".rstrip() + "\n"

@@ -52,12 +52,12 @@ class Cache:
     log_dir: Path
 
     def key(self, sha256: str, identity: str) -> str:
-        """What the verdict on those bytes at that place is kept under."""
+        """Return the key of the verdict on those bytes at that place."""
         text = "\0".join((str(_FORMAT), self.basis, sha256, identity))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
     def load(self, key: str, sha256: str, path: Path) -> CheckedModule | None:
-        """The kept verdict, marked as cached and told of `path`; None where there is none."""
+        """Return the cached verdict, marked as cached and with `path`, or None."""
         try:
             data = (self.folder / f"{key}.json").read_bytes()
         except OSError:
@@ -152,14 +152,14 @@ class Cache:
         return str(artifact.relative_to(self.log_dir))
 
     def _logged(self, name: str | None) -> Path | None:
-        """The log as long as it is there."""
+        """Return the log if it is still there."""
         if name is None or not (self.log_dir / name).is_file():
             return None
         return self.log_dir / name
 
 
 def _lasting(report: ValidationReport) -> bool:
-    """Whether the same bytes would be judged the same again.
+    """Return True if the same bytes would get the same verdict again.
 
     A run that failed may have failed for want of time, and a checker too.
     """

@@ -34,7 +34,7 @@ class GuardrailRules:
 
 
 def list_reasons(code: bytes, tool: ToolSpec, rules: GuardrailRules) -> tuple[str, ...]:
-    """Every reason to refuse the module, by line and then by what its docstring lacks.
+    """Return every reason to refuse the module, by line and then by missing docstring parts.
 
     `tool` is what the same bytes define. A module that cannot be parsed gives none: the static
     gate refuses it before.
@@ -64,14 +64,14 @@ def _found(code: bytes, syntax: Syntax, rules: GuardrailRules) -> list[Problem]:
 
 
 def list_hidden_characters(code: bytes) -> tuple[str, ...]:
-    """Every reason to refuse a module for characters nobody sees or a terminal obeys."""
+    """Return every reason to refuse a module for hidden or control characters."""
     tree = ast.Module(python_literals.parse_module(code) or [], [])
     found = sorted(control_characters.find_problems(code, tree))
     return tuple(dict.fromkeys(f"line {line}: {problem}" for line, problem in found))
 
 
 def _contract(tool: ToolSpec, *, writes: bool) -> Iterator[str]:
-    """The full docstring contract; for tools written by hand most of it is a warning."""
+    """Check the full docstring contract; for tools written by hand most of it is a warning."""
     missing = [n for n in tool.missing_sections if tool.args or n != "Args"]
     if missing:
         yield f"the docstring lacks {', '.join(missing)}: every section of the contract is needed"

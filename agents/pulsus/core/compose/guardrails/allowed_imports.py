@@ -62,7 +62,7 @@ def _from(node: ast.ImportFrom, allowed: frozenset[str]) -> Iterator[Problem]:
 
 
 def _used(node: ast.Name, syntax: Syntax) -> Iterator[Problem]:
-    """A module's name: it may only stand before what is taken from it."""
+    """Judge a module's name: it may only stand before what is taken from it."""
     module, line = syntax.modules[node.id], node.lineno
     if not (is_allowed(module, syntax.allowed) or _leads_on(module, syntax.allowed)):
         return  # that it is imported at all is said

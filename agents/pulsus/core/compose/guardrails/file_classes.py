@@ -61,7 +61,7 @@ def _plain(node: ast.expr, syntax: Syntax) -> bool:
 
 
 def _other(node: ast.expr, syntax: Syntax) -> bool:
-    """Whether a part of a union is another type: `Path | Path` is the class itself."""
+    """Return True if a part of a union is another type: `Path | Path` is the class itself."""
     match node:
         case ast.Constant(value=None):
             return True
@@ -92,7 +92,7 @@ def _generic(base: ast.expr, syntax: Syntax) -> bool:
 
 
 def _annotations(syntax: Syntax) -> frozenset[int]:
-    """The nodes of annotations that nothing can read as values."""
+    """Return the nodes of annotations that cannot be read as values."""
     future = any(
         isinstance(n, ast.ImportFrom)
         and n.module == "__future__"

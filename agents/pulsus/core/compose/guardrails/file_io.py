@@ -61,7 +61,7 @@ def _by_text(node: ast.AST) -> Iterator[Problem]:
 
 
 def _fields(body: list[ast.stmt]) -> Iterator[Problem]:
-    """A field of such a name: a pattern by place takes it of anything."""
+    """Refuse a field of such a name: a pattern by place takes it of any object."""
     for statement in body:
         match statement:
             case ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]):
@@ -100,7 +100,7 @@ def _attribute(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
 
 
 def _outside(node: ast.Attribute, syntax: Syntax) -> str:
-    """The dotted name where the attribute is one of an imported module; else ""."""
+    """Return the dotted name if the attribute is one of an imported module; else ""."""
     at: ast.expr = node
     while isinstance(at, ast.Attribute):
         at = at.value
@@ -109,7 +109,7 @@ def _outside(node: ast.Attribute, syntax: Syntax) -> str:
 
 
 def _judged(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
-    """A method that reads or changes files, or text, depending on its arguments."""
+    """Judge a method that reads or changes files, or text, depending on its arguments."""
     line, name = node.lineno, node.attr
     base = node.value
     plain = isinstance(base, ast.Name) and base.id in _COPIED and base.id not in syntax

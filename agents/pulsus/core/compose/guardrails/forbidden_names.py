@@ -71,7 +71,7 @@ def _in_a_pattern(name: str) -> str:
 
 
 def _of_own(cls: ast.expr, syntax: Syntax) -> bool:
-    """Whether a class's parts by place are known: its own, or a builtin type's, which is itself."""
+    """Return True if a class's parts by place are known: its own, or a builtin type's."""
     match cls:
         case ast.Name(id=name) if name in syntax.classes:
             found = [n for n in syntax.nodes if isinstance(n, ast.ClassDef) and n.name == name]
@@ -85,7 +85,7 @@ def _of_own(cls: ast.expr, syntax: Syntax) -> bool:
 
 
 def explain_attribute(name: str) -> str:
-    """Why no object may be asked for an attribute of that name; "" where it may."""
+    """Return why no object may be asked for an attribute of that name, or ""."""
     if name in _FRAMES or (_dunder(name) and name not in _DUNDERS):
         return "it leads into the interpreter: work with the arguments alone"
     if name in _MODULES:
@@ -135,7 +135,7 @@ def _attribute(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
 
 
 def _of_a_module(node: ast.Attribute, syntax: Syntax) -> bool:
-    """Whether it is taken from an imported module itself, not from something in one."""
+    """Return True if it is taken from an imported module itself, not from an object in one."""
     if isinstance(node.value, ast.Name):
         return node.value.id in syntax.modules
     return import_standard(syntax.origin(node.value), syntax.allowed) is not None
@@ -179,7 +179,7 @@ def _of_super(node: ast.expr) -> bool:
 
 
 def _own(node: ast.Attribute, syntax: Syntax) -> bool:
-    """Whether a private attribute is the module's own, as far as its text shows."""
+    """Return True if a private attribute is the module's own, as far as its text shows."""
     if node.attr in _NAMEDTUPLE:
         return True
     match node.value:
@@ -190,7 +190,7 @@ def _own(node: ast.Attribute, syntax: Syntax) -> bool:
 
 
 def _type_is_plain(node: ast.Name, syntax: Syntax) -> bool:
-    """Whether `type` is asked what something is, and the answer only read or compared."""
+    """Return True if the result of `type(x)` is only read or compared."""
     above = syntax.parents.get(id(node))
     match above:
         case ast.Subscript(value=value):
@@ -215,7 +215,7 @@ def _class_is_plain(node: ast.AST, syntax: Syntax) -> bool:
 
 
 def _is_class(node: ast.expr, syntax: Syntax) -> bool:
-    """Whether an expression plainly is a class, or a few: nothing else is to be compared with."""
+    """Return True if an expression plainly is a class, or a few classes."""
     match node:
         case ast.Name(id=name):
             return (name in _TYPES or _is_exception(name)) and name not in syntax

@@ -42,7 +42,7 @@ def _format(call: ast.Call, template: ast.expr, syntax: Syntax) -> Iterator[Prob
 
 
 def _text(node: ast.expr, syntax: Syntax) -> str | None:
-    """The text an expression plainly is: a literal, or a name for one that is never another."""
+    """Return the text an expression plainly is: a literal, or a name that is bound once."""
     match node:
         case ast.Constant(value=str(text)):
             return text

@@ -17,7 +17,7 @@ def find_problems(syntax: Syntax) -> Iterator[Problem]:
 
 
 def _set_order(syntax: Syntax) -> Iterator[Problem]:
-    """A set put in an order as it comes: that of texts differs from process to process."""
+    """Refuse a set put in an order: that of texts differs from process to process."""
     for node in syntax.nodes:
         match node:
             case ast.Call(func=ast.Name(id="list" | "tuple" | "enumerate"), args=[inner, *_]):
@@ -61,7 +61,7 @@ def _chance(syntax: Syntax) -> Iterator[Problem]:
 
 
 def _used(node: ast.AST, syntax: Syntax) -> str:
-    """The name in `random` that a node reads; "" for any other node."""
+    """Return the name in `random` that a node reads, or ""."""
     if isinstance(node, ast.Attribute) or (
         isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
     ):
@@ -71,7 +71,7 @@ def _used(node: ast.AST, syntax: Syntax) -> str:
 
 
 def _seeds(call: ast.Call, syntax: Syntax) -> bool:
-    """True if the call makes or seeds a generator with something."""
+    """Return True if the call makes or seeds a generator with a value."""
     given = [*call.args, *(k.value for k in call.keywords)]
     fixed = bool(given) and not any(isinstance(a, ast.Constant) and a.value is None for a in given)
     return fixed and _used(call.func, syntax) in _SOURCES

@@ -66,13 +66,13 @@ class ConstantTargets(NamedTuple):
 
 
 def find_constant_targets(source: bytes) -> ConstantTargets:
-    """The constant paths and hosts of a module; nothing if it cannot be parsed."""
+    """Return the constant paths and hosts of a module; none if it cannot be parsed."""
     module = _read(source)
     return _used(module, module.scope)
 
 
 def find_effect_uses(source: bytes) -> Iterator[effect_uses.EffectUse]:
-    """Every place of a module's text that could have an effect outside the run."""
+    """Yield every place of a module's text that could have an effect outside the run."""
     return effect_uses.find_uses(_read(source))
 
 
@@ -93,7 +93,7 @@ def _used(module: ModuleIndex, scope: Scope) -> ConstantTargets:
 
 
 def judge_source(tool: ToolSpec, source: bytes) -> tuple[Judgement, tuple[str, ...]]:
-    """What constants of the source do beyond the contract, and warnings of those only read.
+    """Return the effects of constants beyond the contract, and warnings of paths only read.
 
     A composed module is judged by its steps.
     """
@@ -134,7 +134,7 @@ def _covered(path: str, declared: Effects) -> bool:
 
 
 def _place(text: str) -> str:
-    """The path as it is reported; "" for a relative or a harmless one."""
+    """Return the path as it is reported, or "" for a relative or a harmless one."""
     if text.startswith("~"):
         return posixpath.normpath(text)
     if not text.startswith("/"):
@@ -174,7 +174,7 @@ def _of_function(call: ast.Call, name: str, scope: Scope) -> Iterator[tuple[str,
 
 
 def _writes(call: ast.Call, position: int) -> bool:
-    """Whether an open may write, as far as its mode is a constant."""
+    """Return True if an open may write, as far as its mode is a constant."""
     modes = call.args[position : position + 1] + [k.value for k in call.keywords if k.arg == "mode"]
     for mode in modes:
         if isinstance(mode, ast.Constant) and isinstance(mode.value, str):
@@ -226,7 +226,7 @@ def _proxies(call: ast.Call, scope: Scope) -> Iterator[str]:
 
 
 def _beginning(node: ast.expr, scope: Scope) -> ConstantText | None:
-    """The constant start of a URL, if its host is whole: what follows may come from anywhere."""
+    """Return the constant start of a URL if its host is whole: the rest may come from anywhere."""
     while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod):
         node = node.left
     if isinstance(node, ast.Call) and last_name(node.func) == "format":

@@ -14,7 +14,7 @@ from pulsus.core.validators.effects.effect_uses import find_uses
 
 
 def list_exceeded_limits(tool: ToolSpec, module: ModuleIndex) -> tuple[str, ...]:
-    """What the text could do though the contract rules it out, in words."""
+    """Return in words the effects that the text could have and the contract rules out."""
     effects = tool.effects
     ruled_out = {
         "changes": (

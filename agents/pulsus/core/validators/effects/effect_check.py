@@ -32,7 +32,7 @@ class Judgement:
 def judge_effects(
     tool: ToolSpec, observed: ObservedEffects, inputs: Mapping[str, JsonValue]
 ) -> Judgement:
-    """What one call did beyond the contract. `inputs` are those it was called with."""
+    """Return the effects of one call beyond the contract. `inputs` are those of the call."""
     inputs = {**_defaults(tool), **inputs}
     changes = (*(f"changes {path}" for path in observed.paths), *observed.others)
     if changes and is_read_only(tool):
@@ -49,7 +49,7 @@ def judge_effects(
 def list_undeclared_reads(
     tool: ToolSpec, observed: ObservedEffects, inputs: Mapping[str, JsonValue]
 ) -> tuple[str, ...]:
-    """What one call read that neither `Effects:` nor its inputs name; none without `Effects:`."""
+    """Return the paths that one call read and that neither `Effects:` nor its inputs name."""
     if tool.effects is None or tool.composed:
         return ()
     given = {**_defaults(tool), **inputs}
@@ -58,12 +58,12 @@ def list_undeclared_reads(
 
 
 def is_read_only(tool: ToolSpec) -> bool:
-    """Whether the tool promises to change nothing."""
+    """Return True if the tool declares that it changes nothing."""
     return tool.kind_declared and tool.kind != "write"
 
 
 def has_dry_run(tool: ToolSpec) -> bool:
-    """Whether it has an argument `dry_run: bool`."""
+    """Return True if the tool has an argument `dry_run: bool`."""
     return any(arg.name == DRY_RUN and arg.type_hint == "bool" for arg in tool.args)
 
 
@@ -74,7 +74,7 @@ def _with(
     observed: ObservedEffects,
     inputs: Mapping[str, JsonValue],
 ) -> tuple[str, ...]:
-    """The changes, which break a promise by themselves, and all else that is not declared."""
+    """Return the changes, which break a promise by themselves, and all else not declared."""
     others = replace(observed, paths=(), others=())
     return (*(f"{change} {why}" for change in changes), *_beyond(tool, others, inputs))
 
@@ -110,7 +110,7 @@ def _other_covered(item: str, declared: Effects, inputs: Mapping[str, JsonValue]
 
 
 def _defaults(tool: ToolSpec) -> dict[str, JsonValue]:
-    """The defaults of its arguments that are plain text."""
+    """Return the defaults of its arguments that are plain text."""
     return {
         arg.name: text
         for arg in tool.args

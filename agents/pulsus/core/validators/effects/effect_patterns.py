@@ -26,7 +26,7 @@ Inputs = Mapping[str, JsonValue]
 
 
 def is_path_covered(path: str, declared: tuple[str, ...], inputs: Inputs) -> bool:
-    """Whether a changed path (absolute, or `~/…`) is among the declared ones, or below one."""
+    """Return True if a changed path (absolute, or `~/…`) is declared, or lies below one."""
     if not all(map(_is_path, declared)) and _below_given(path, inputs):
         return True
     patterns = (p for item in declared if _is_path(item) for p in _filled(item, inputs))
@@ -36,7 +36,7 @@ def is_path_covered(path: str, declared: tuple[str, ...], inputs: Inputs) -> boo
 
 
 def is_host_covered(host: str, declared: tuple[str, ...], inputs: Inputs) -> bool:
-    """Whether a host (`name`, `name:port`, `[v6]:port`, `unix:…`) is among the declared ones."""
+    """Return True if a host (`name`, `name:port`, `[v6]:port`, `unix:…`) is declared."""
     given = {name for text in _texts(inputs) for name in _hosts_in(text)}
     if not all(map(_is_pattern, declared)) and _split(host)[0] in given:
         return True
@@ -49,7 +49,7 @@ def is_host_covered(host: str, declared: tuple[str, ...], inputs: Inputs) -> boo
 
 
 def is_command_covered(command: str, declared: tuple[str, ...], inputs: Inputs) -> bool:
-    """Whether a started program is among the declared ones, by name or by the same path.
+    """Return True if a started program is declared, by name or by the same path.
 
     A name covers the program of that name where the system keeps programs, not one elsewhere.
     """
@@ -91,7 +91,7 @@ def _normal(path: str) -> str:
 
 
 def _filled(item: str, inputs: Inputs) -> Iterator[str]:
-    """The item with the values of the named arguments, taken literally; one each for a list."""
+    """Yield the item with the values of the arguments it names, taken literally."""
     names = _PLACEHOLDER.findall(item)
     if not names:
         yield item
@@ -115,7 +115,7 @@ def _plain(pattern: str) -> str:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Every string among the inputs."""
+    """Yield every string among the inputs."""
     todo = [value]
     while todo:
         match todo.pop():
@@ -130,7 +130,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _hosts_in(text: str) -> Iterator[str]:
-    """What hosts an input may name: itself, or that of a URL or `host:port`."""
+    """Yield the hosts that an input may name: itself, or that of a URL or `host:port`."""
     if len(text) > 2000:
         return
     yield text.lower()

@@ -78,7 +78,7 @@ class EffectUse(NamedTuple):
 
 
 def find_uses(module: ModuleIndex) -> Iterator[EffectUse]:
-    """Every place of the text that could have an effect outside the run."""
+    """Yield every place of the text that could have an effect outside the run."""
     reader = _Reader(module)
     for node in reader.read:
         for kind, name in reader.of(node):
@@ -134,7 +134,7 @@ class _Reader:
     def _named(
         self, node: ast.expr, keys: frozenset[str], call: ast.Call | None
     ) -> Iterator[tuple[str, str]]:
-        """A name that an import gives."""
+        """Judge a name that an import gives."""
         for key in keys:
             if key in CHANGING and not (call and self.targets.own(call, last=key)):
                 yield "changes", key
@@ -230,7 +230,7 @@ class _Reader:
             yield from self._opened(node, name)
 
     def _opened(self, call: ast.Call, name: str) -> Iterator[tuple[str, str]]:
-        """A call of what is not known, with a mode that writes."""
+        """Judge a call of an unknown function with a mode that writes."""
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
         if (owner is not None and self.targets.owns(owner)) or self.targets.own(call):
             return
@@ -260,7 +260,7 @@ class _Reader:
             yield "changes", f"{key} with a mode that writes"
 
     def _plain_import(self, key: str, call: ast.Call | None) -> bool:
-        """An import of a module that a constant names: its own names are read as any other's."""
+        """Return True for an import of a constant module name: its names are judged as usual."""
         if key not in ("builtins.__import__", "importlib.import_module") or call is None:
             return False
         return bool(call.args) and self.module.text(call.args[0]) is not None
@@ -281,7 +281,7 @@ def _is_zero(node: ast.expr | None) -> bool:
 
 
 def _is_own_name(call: ast.Call) -> bool:
-    """A look-up of this machine's own name, or of an address that needs none."""
+    """Return True for a look-up of this machine's name, or of an address that needs none."""
     return any(
         last_name(node) in _OWN_NAMES for node in ast.walk(call) if isinstance(node, ast.expr)
     )

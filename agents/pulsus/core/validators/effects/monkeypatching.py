@@ -146,7 +146,7 @@ class ExchangeFinder:
             )
 
     def _environment(self, given: ast.expr, *, own: bool) -> Iterator[tuple[str, str]]:
-        """A mapping of variables, as far as the text shows it."""
+        """Judge a mapping of variables, as far as the text shows it."""
         if isinstance(given, ast.Name) and given.id in self._module.scope:
             given = self._module.scope[given.id]
         if isinstance(given, ast.BinOp):
@@ -166,7 +166,7 @@ class ExchangeFinder:
     def _variable(
         self, at: ast.expr, value: ast.expr | None, *, own: bool = True
     ) -> Iterator[tuple[str, str]]:
-        """A variable of the run's own environment, or of a program's."""
+        """Judge a variable of the run's own environment, or of a program's."""
         name = self._module.text(at)
         if name is None:
             yield "exchanged", "a variable of the environment whose name is put together"
@@ -176,7 +176,7 @@ class ExchangeFinder:
                 yield "exchanged", f"{name} of the environment"
 
     def _is_kept(self, value: ast.expr | None) -> bool:
-        """A value that is a folder of the system, or the variable as it was."""
+        """Return True for a folder of the system, or for the variable's old value."""
         if value is None:
             return True
         text = self._module.text(value)
@@ -198,12 +198,12 @@ class ExchangeFinder:
 
 
 def _is_plain(value: ast.expr | None) -> bool:
-    """A number, None, or whether something is so: no path and no function."""
+    """Return True for a number, None or a truth value: no path and no function."""
     return isinstance(value, ast.Constant) and not isinstance(value.value, str | bytes)
 
 
 def _is_of_methods(nodes: Sequence[ast.AST]) -> bool:
-    """Whether `self` is the first parameter of methods and nothing else."""
+    """Return True if `self` is the first parameter of methods and nothing else."""
     methods = sum(
         bool(function.args.args) and function.args.args[0].arg == "self"
         for node in nodes

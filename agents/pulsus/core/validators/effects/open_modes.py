@@ -13,23 +13,23 @@ _READS_DATABASE = re.compile(r"[?&](mode=(ro|memory)|immutable=1)\b(?!.*\bmode=)
 
 
 def get_keyword(call: ast.Call, name: str) -> ast.expr | None:
-    """The value of a named argument."""
+    """Return the value of a named argument, or None."""
     return next((each.value for each in call.keywords if each.arg == name), None)
 
 
 def is_writing_mode(mode: str) -> bool:
-    """Whether a mode of `open` may change the file."""
+    """Return True if a mode of `open` may change the file."""
     return any(letter in mode for letter in "wax+")
 
 
 def get_writing_mode(node: ast.expr, module: ModuleIndex) -> str:
-    """The constant mode that an expression is, if it is one that writes; or ""."""
+    """Return the constant mode that an expression is, if it writes; or ""."""
     text = module.text(node)
     return text if text and _MODE.match(text) and is_writing_mode(text) else ""
 
 
 def list_modes(mode: ast.expr, module: ModuleIndex) -> list[str] | None:
-    """The modes that an expression may be; None where the text does not decide."""
+    """Return the modes that an expression may be, or None if the text does not decide."""
     if isinstance(mode, ast.IfExp):
         first, second = list_modes(mode.body, module), list_modes(mode.orelse, module)
         return None if first is None or second is None else [*first, *second]
@@ -38,7 +38,7 @@ def list_modes(mode: ast.expr, module: ModuleIndex) -> list[str] | None:
 
 
 def may_flags_write(flags: ast.expr, module: ModuleIndex) -> bool:
-    """Whether flags of `os.open` may write; what the text does not decide may."""
+    """Return True if flags of `os.open` may write, or if the text does not decide."""
     seen: set[str] = set()
     todo = [flags]
     while todo:
@@ -65,7 +65,7 @@ def _flag_writes(leaf: ast.AST, module: ModuleIndex) -> bool:
 
 
 def is_read_only_database(call: ast.Call, module: ModuleIndex) -> bool:
-    """Whether `sqlite3.connect` opens in memory, or a file to read only."""
+    """Return True if `sqlite3.connect` opens in memory, or a file to read only."""
     first = call.args[0] if call.args else get_keyword(call, "database")
     if first is None:
         return True

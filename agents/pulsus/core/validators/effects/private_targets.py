@@ -34,7 +34,7 @@ class PrivateTargets:
         self.stays = self._temporary.stays
 
     def own(self, call: ast.Call, last: str = "") -> bool:
-        """Whether all that the call changes is the run's own."""
+        """Return True if everything that the call changes is the run's own."""
         name = last.rpartition(".")[2]
         if name in _LINKS or any(each.arg in _MAKING_LINKS for each in call.keywords):
             return False
@@ -46,11 +46,11 @@ class PrivateTargets:
         return bool(targets) and all(self.owns(each) or self.harmless(each) for each in targets)
 
     def own_object(self, node: ast.expr, method: str) -> bool:
-        """Whether an object whose method is called is the run's own."""
+        """Return True if an object whose method is called is the run's own."""
         return method not in _LINKS and (self.owns(node) or self.harmless(node))
 
     def harmless(self, node: ast.expr) -> bool:
-        """A device such as /dev/null, which a constant names."""
+        """Return True for a device such as /dev/null that a constant names."""
         if self._module.keys(node) == {"os.devnull"}:
             return self._module.is_sure(node)
         text = self._module.text(node)

@@ -72,7 +72,7 @@ class Reflection:
 
     @property
     def makes_classes(self) -> bool:
-        """Whether a function of the text may be the class of an object."""
+        """True if a function of the text may be the class of an object."""
         return self._opens and bool(self._classes)
 
     def of(self, node: ast.AST) -> Iterable[tuple[str, str]]:

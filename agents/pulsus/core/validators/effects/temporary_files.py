@@ -61,12 +61,12 @@ class TemporaryFiles:
         self._memo = {}
 
     def owns(self, node: ast.expr) -> bool:
-        """Whether an expression is such a file or folder, or lies below one."""
+        """Return True if an expression is such a file or folder, or lies below one."""
         kind = self._kind(node)
         return kind is not None and kind != PAIR
 
     def owns_folder(self, node: ast.expr) -> bool:
-        """Whether it is one whose whole path the text shows."""
+        """Return True if the text shows the whole path of such a file or folder."""
         kind = self._kind(node)
         return kind is not None and kind >= 0
 
@@ -99,7 +99,7 @@ class TemporaryFiles:
         return kind
 
     def _each(self, value: ast.expr | None) -> int | None:
-        """What a loop over files of an own folder, or over a display of own paths, gives."""
+        """Return the kind of a loop's elements: files of an own folder, or own paths."""
         if isinstance(value, ast.Tuple | ast.List) and value.elts:
             kinds = [self._kind(each) for each in value.elts]
             own = [kind for kind in kinds if kind is not None and kind >= 0]
@@ -169,7 +169,7 @@ class TemporaryFiles:
         return None
 
     def _is_library(self, func: ast.expr, name: str) -> bool:
-        """Whether a function is the library's, by an import that nothing shadows."""
+        """Return True if a function is the library's, by an import that nothing shadows."""
         if isinstance(func, ast.Name) and self._module.is_builtin(name):
             return name in ("str", "open")
         return self._module.is_sure(func) and not self._module.keys(func).isdisjoint(_LIBRARY)
@@ -198,7 +198,7 @@ class TemporaryFiles:
         return own
 
     def _part(self, node: ast.expr) -> int | None:
-        """How many parts a relative path has that the text decides; None else."""
+        """Count the parts of a relative path if the text decides them; else None."""
         text = self._module.text(node)
         if text is not None:
             parts = [part for part in text.split("/") if part not in ("", ".")]
@@ -242,7 +242,7 @@ class TemporaryFiles:
                 return False
 
     def _longer(self, own: int | None, parts: list[ast.expr]) -> int | None:
-        """A path with text after it."""
+        """Return the kind of a path with text after it."""
         if own is None or own < 0:
             return None
         for part in parts:
@@ -264,7 +264,7 @@ class TemporaryFiles:
         return 0 if key in _PLACES else OBJECT
 
     def stays(self, call: ast.Call) -> bool:
-        """Whether a temporary file's name and folder are the library's choice."""
+        """Return True if the library chooses a temporary file's name and folder."""
         is_file = last_name(call.func).endswith("TemporaryFile")
         first = call.args[0] if call.args else None
         plain = first is None or is_file or (_is_none(first) or self._is_plain(first))

@@ -49,7 +49,7 @@ def matches_wildcard(pattern: str, text: str, *, below: bool = False, separator:
 
 
 def _skipped(states: int, stars: int) -> int:
-    """The states, and those behind a star that stands for nothing."""
+    """Return the states, and those behind a star that matches no letter."""
     return states | (states & stars) << 1
 
 

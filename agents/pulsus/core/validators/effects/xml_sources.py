@@ -28,7 +28,7 @@ class XmlSources:
             }
 
     def is_open(self, call: ast.Call) -> bool:
-        """Whether the first argument is an open file, not a path or an address."""
+        """Return True if the first argument is an open file, not a path or an address."""
         first = call.args[0] if call.args else get_keyword(call, "source")
         if isinstance(first, ast.Name):
             return first.id in self._files

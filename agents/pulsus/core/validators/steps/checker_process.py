@@ -75,7 +75,7 @@ class Checker:
 
     @classmethod
     def of(cls, early: PrestartedMypy) -> Checker:
-        """One that was started before; its descriptors are ours now."""
+        """Take over one that was started before, with its descriptors."""
         order = open(early.order, "wb")  # noqa: PTH123, SIM115 - descriptors, closed by `end`
         output, said = (open(fd, "w+b") for fd in (early.output, early.said))  # noqa: PTH123, SIM115
         found = cls.__new__(cls)
@@ -135,7 +135,7 @@ def _started(argv: Sequence[str], cwd: Path) -> tuple[AnyChild, IO[bytes], IO[by
 
 
 def summarize_output(output: str) -> str:
-    """The first thing a checker says, and how much more it says."""
+    """Return the first line that a checker prints, and count the others."""
     lines = [line for line in output.splitlines() if line.strip()]
     if not lines:
         return "it says nothing"
@@ -143,14 +143,14 @@ def summarize_output(output: str) -> str:
 
 
 def report_missing(module: str) -> Finding:
-    """The answer where a checker is not installed: nothing is proven."""
+    """Return the finding if a checker is not installed: nothing is proven."""
     text = f"{module} is not installed for this Python (CHECKER_MISSING): pip install {module}"
     return Finding(ok=False, message=text, unverified=True)
 
 
 @contextmanager
 def raise_storage_errors() -> Iterator[None]:
-    """A block that makes copies of modules and starts a checker on them.
+    """Guard a block that copies modules and starts a checker on them.
 
     Raises StorageUnwritable or DiskFull in the place of OSError.
     """

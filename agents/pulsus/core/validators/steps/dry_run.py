@@ -53,11 +53,11 @@ class DryRun:
 
     @property
     def observed(self) -> ObservedEffects | None:
-        """What every call so far tried outside its temporary folder; None before the first."""
+        """The effects that every call so far tried outside its temporary folder, or None."""
         return join_effects(outcome.observed for outcome in self._ran) if self._ran else None
 
     def import_smoke(self) -> Finding:
-        """Whether the module loads and its entry point is there to be called.
+        """Check that the module loads and that its entry point can be called.
 
         The first case runs in the same process; what came of it is kept for `dry_run`.
         """
@@ -69,7 +69,7 @@ class DryRun:
         return self._placed(_import_finding(self._first))
 
     def dry_run(self) -> Finding:
-        """Whether every case gives a well-formed result, and the expected one where it says."""
+        """Check that every case gives a well-formed result, and the one expected."""
         if self._needs or self._first is None:
             message = self._needs or "the module was not imported"
             return self._placed(Finding(ok=False, message=message))
@@ -77,7 +77,7 @@ class DryRun:
         return self._placed(replace(found, shift_ms=self._first.run_ms))
 
     def _placed(self, found: Finding) -> Finding:
-        """What is refused, with the line it is shown at."""
+        """Return the finding with the line of its failure."""
         if found.ok or found.unverified:
             return found
         raised = self._ran[-1].line if self._ran else 0
@@ -114,7 +114,7 @@ class DryRun:
         return Finding(ok=True, output="\n".join(shown), warnings=warnings)
 
     def _proven(self, left: float) -> tuple[Proof, Finding | None]:
-        """What the matched examples prove, or why a module that knows them is refused (ADR 33)."""
+        """Return what the matched examples prove, or why a module that knows them is refused."""
         source, tool = self.subject.source, self.subject.tool
         told = [c for c in self._cases if expects_value(c.example)]
         if not told:
@@ -131,7 +131,7 @@ class DryRun:
         return "behaviour", None
 
     def _bare(self, told: Sequence[Case], left: float) -> Finding | None:
-        """Why it fails without the examples in its docstring; None if it gives the same results."""
+        """Return why it fails without the examples in its docstring, or None if it does not."""
         bare = remove_examples(self.subject.source)
         for case in told if bare != self.subject.source else ():
             if left <= 0:
@@ -144,7 +144,7 @@ class DryRun:
         return None
 
     def _further(self, case: Case, left: float, source: bytes = b"") -> tuple[Outcome, float]:
-        """One more call, and the seconds left: all share one clock, start and import included."""
+        """Make one more call, and return the seconds left: all calls share one clock."""
         seconds = min(self.limits.import_seconds, left)
         limits = replace(self.limits, import_seconds=seconds, run_seconds=left)
         began = time.monotonic()
@@ -191,7 +191,7 @@ class DryRun:
         )
 
     def _unreached(self) -> tuple[str, ...]:
-        """Which hosts were out of reach, where that may be why it failed."""
+        """Name the hosts out of reach if that may be why it failed."""
         seen = self.observed or ObservedEffects()
         asked = tuple(h for h in seen.hosts if not h.startswith("unix:"))
         found: list[str] = []
@@ -232,7 +232,7 @@ def _knows(message: str) -> Finding:
 
 
 def _exceeded(where: str, found: tuple[str, ...], shown: list[str]) -> Finding:
-    """A refusal: the message names the first few, the output every one."""
+    """Return a refusal: the message names the first few effects, the output every one."""
     message = (
         f"{where}: it does more than its docstring declares: {_some(found)}; "
         f"declare it under Kind: and Effects:, or do without"

@@ -81,7 +81,7 @@ def _case(label: str, tool: ToolSpec, example: Example) -> Case:
 
 
 def make_up_value(arg: ArgSpec) -> JsonValue:
-    """A plain value of the argument's hint. A path is a small file, or a folder by its name.
+    """Return a plain value of the argument's hint. A path is a small file, or a folder by name.
 
     Raises NeedsExample where the hint is missing or of another kind.
     """
@@ -98,7 +98,7 @@ def make_up_value(arg: ArgSpec) -> JsonValue:
 
 
 def _value(hint: ast.expr | None, name: str) -> JsonValue:
-    """None if the hint allows it, else a value of its first member that one can be made of."""
+    """Return None if the hint allows it, else a value of its first usable member."""
     values: list[JsonValue] = []
     for option in type_hints.alternatives(hint) if hint else ():
         with suppress(ValueError):

@@ -139,7 +139,7 @@ class Mypy:
             waiting.end()
 
     def check(self, texts: Sequence[CheckedSource]) -> list[Finding]:
-        """What it finds in each. Too late or crashed is a failure.
+        """Return a finding for each module. Too late or crashed is a failure.
 
         Not installed is unverified, and so is a machine that had no core for it (`BUSY`).
         """
@@ -151,7 +151,7 @@ class Mypy:
             return [report_no_slot(self._wait_seconds)] * len(texts)
 
     def _some(self, texts: Sequence[CheckedSource]) -> list[Finding]:
-        """Where one of many makes mypy itself fail, each half is tried again, down to that one."""
+        """Check many, and try each half again if one of them makes mypy itself fail."""
         if not texts:
             return []
         began = time.monotonic()
@@ -194,7 +194,7 @@ class Mypy:
 
 
 def run_mypy(texts: Sequence[CheckedSource], **given: Any) -> list[Finding]:
-    """What a mypy of those settings finds in each; see `Mypy`."""
+    """Return the finding of one mypy with those settings on each module; see `Mypy`."""
     checker = Mypy(**given)
     try:
         return checker.check(texts)
@@ -207,7 +207,7 @@ def _stem(text: CheckedSource) -> str:
 
 
 def _findings(done: CheckerResult, texts: Sequence[CheckedSource]) -> list[Finding] | None:
-    """A finding for each module; None where the answer is not what mypy answers to all of them.
+    """Return a finding for each module, or None if mypy did not answer for all of them.
 
     Read from JSON: a message may quote the module, and must not look like one about another.
     """

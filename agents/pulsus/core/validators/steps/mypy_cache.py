@@ -19,7 +19,7 @@ _KEPT = 3  # folders of other versions or flags
 
 
 def prepare_cache(cache_dir: Path | None, packages: Path, told: str) -> Path:
-    """The folder to use, made; `NOWHERE` where none can be written. `told` are the settings.
+    """Make and return the folder to use, or `NOWHERE`. `told` are the settings.
 
     `packages` is the folder that mypy is installed in.
     """

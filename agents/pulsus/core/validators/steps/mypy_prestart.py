@@ -35,7 +35,7 @@ if order:
 
 
 def make_environment(folder: str) -> dict[str, str]:
-    """All the variables a checker gets: none of ours."""
+    """Return all the variables that a checker gets: none of ours."""
     return {"PATH": "/usr/bin:/bin", "HOME": folder, "LANG": "C.UTF-8"}
 
 
@@ -84,7 +84,7 @@ class PrestartedMypy:
 
 
 def prestart_mypy() -> PrestartedMypy | None:
-    """A mypy in a working folder; None where it must be started later.
+    """Start a mypy in a working folder; return None if it must be started later.
 
     That is while other checkers take every slot of this machine, and where no folder can be had.
     """

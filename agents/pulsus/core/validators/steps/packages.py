@@ -67,7 +67,7 @@ class Packages:
 
 
 def check_packages(text: str, tree: ast.Module, python: Interpreter) -> Packages:
-    """What of the header is not met, and what is imported and not installed."""
+    """Return the unmet parts of the header, and the imports that are not installed."""
     try:
         header = read_header(text)
         unmet = _unmet(header, python) if header else ()
@@ -89,7 +89,7 @@ def check_packages(text: str, tree: ast.Module, python: Interpreter) -> Packages
 
 
 def read_header(text: str) -> Header | None:
-    """The module's header; None where it has none. Raises HeaderInvalid."""
+    """Return the module's header, or None without one. Raises HeaderInvalid."""
     blocks = list(_blocks(text.splitlines()))
     if not blocks:
         return None
@@ -106,7 +106,7 @@ def read_header(text: str) -> Header | None:
 
 
 def _blocks(lines: list[str]) -> list[str]:
-    """The contents of the blocks of type `script`."""
+    """Return the contents of the blocks of type `script`."""
     found: list[str] = []
     content: list[str] | None = None
     kind = ""
@@ -168,7 +168,7 @@ def _unmet_one_by_one(header: Header, python: Interpreter) -> Iterator[str]:
 
 
 def _allows(wanted: SpecifierSet, python: Interpreter) -> bool:
-    """Where the patch is not known, the first and any later one count."""
+    """Compare the version; without a known patch, the first and any later one count."""
     known = python.version.count(".") >= 2
     versions = (python.version,) if known else (f"{python.version}.0", f"{python.version}.99")
     return any(wanted.contains(version, prereleases=True) for version in versions)

@@ -58,7 +58,7 @@ class DryRuns:
         self._stops[number].set()
 
     def steps(self, number: int) -> list[TimedFinding]:
-        """What came of that module, once it is there."""
+        """Wait for that module, and return the findings of its steps."""
         self._done[number].wait()
         if self._failure:
             raise self._failure

@@ -33,7 +33,7 @@ _LINE_CHARS = 500
 def run_ruff(
     texts: Sequence[CheckedSource], *, rules: tuple[str, ...], seconds: float, module: str = "ruff"
 ) -> list[Finding]:
-    """What ruff finds in each. Too late or crashed is a failure; not installed is unverified.
+    """Return a finding for each. Too late or crashed is a failure; not installed is unverified.
 
     `seconds` of processor time are for one module; many share what they need. Raises ConfigError
     for a rule that is not a ruff code.
@@ -99,7 +99,7 @@ def _ran(
 
 
 def _findings(output: str, texts: Sequence[CheckedSource]) -> list[Finding] | None:
-    """A finding for each module; None where the answer is not what ruff answers.
+    """Return a finding for each module, or None if the output is not that of ruff.
 
     Read from JSON: a message may quote the module, and must not look like one about another.
     """
@@ -126,7 +126,7 @@ def _finding(lines: list[str]) -> Finding:
 
 
 def find_ruff(module: str) -> Path | None:
-    """The program of the installed package. Never one of PATH: that may be anybody's."""
+    """Return the program of the installed package, never one of PATH, which anybody may set."""
     if find_spec(module) is None:
         return None
     from ruff.__main__ import find_ruff_bin

@@ -52,7 +52,7 @@ def run_static_gate(
     steps: Steps,
     python: Interpreter | None = None,
 ) -> Finding:
-    """The first reason to refuse these bytes, else what the contract still lacks as warnings.
+    """Return the first reason to refuse these bytes, else contract gaps as warnings.
 
     `python` is what the tool runs with, ours where it is None: packages it needs and that one has
     not are reasons too.
@@ -78,7 +78,7 @@ def run_static_gate(
 
 
 def _packages(text: str, tree: ast.Module, python: Interpreter | None) -> Packages | None:
-    """What it needs and has not; None where it needs nothing beyond the standard library."""
+    """Check the packages it needs, or return None if the standard library is enough."""
     if "# /// script" not in text and not list_third_party(tree):
         return None
     from pulsus.core.sandbox.interpreter import own_interpreter  # these take their time to load
@@ -88,7 +88,7 @@ def _packages(text: str, tree: ast.Module, python: Interpreter | None) -> Packag
 
 
 def _missing(tool: ToolSpec) -> tuple[str, ...]:
-    """What the tool's docstring lacks of the contract, in at most one line."""
+    """Return the sections that the tool's docstring lacks, in at most one line."""
     names = [n for n in tool.missing_sections if tool.args or n != "Args"]
     if not names:
         return ()
@@ -122,7 +122,7 @@ def _moved(source: bytes, tool: ToolSpec, steps: Steps) -> str:
 
 
 def _parsed(text: str) -> ast.Module | str:
-    """The syntax tree, or why it is refused."""
+    """Return the syntax tree, or why it is refused."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -199,11 +199,11 @@ def _contract(tool: ToolSpec) -> str:
 
 
 def _cannot_be_tried(tool: ToolSpec) -> bool:
-    """Whether it may change things and cannot be asked not to. A composed module asks its steps."""
+    """Return True if it may change things and has no `dry_run`. Compositions ask their steps."""
     return tool.kind == "write" and not tool.composed and not has_dry_run(tool)
 
 
 def _first(reasons: Sequence[str]) -> str:
-    """The first of them, and how many more there are; empty where there is none."""
+    """Return the first reason, and how many more there are; "" without one."""
     more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
     return f"{reasons[0]}{more}" if reasons else ""

@@ -76,7 +76,7 @@ def replace_lookalikes(name: str) -> str:
 
 @cache
 def _plain_letters() -> Mapping[int, str]:
-    """The ASCII character that each lookalike is drawn like; read when a name is not ASCII."""
+    """Return the ASCII character of each lookalike; read when a name is not ASCII."""
     from pulsus.core.system.word_lists import WordLists  # most modules need no YAML
 
     like = WordLists(__file__).by_key("drawn_like")
@@ -90,7 +90,7 @@ def _without_marks(name: str) -> str:
 
 
 def _in(tree: ast.AST) -> list[tuple[int, str]]:
-    """The names of a syntax tree that are not ASCII."""
+    """Return the names of a syntax tree that are not ASCII."""
     found: list[tuple[int, str]] = []
     for node in ast.walk(tree):
         field = _WRITTEN.get(type(node))
@@ -101,7 +101,7 @@ def _in(tree: ast.AST) -> list[tuple[int, str]]:
 
 
 def _mixed(name: str, plain: str) -> str:
-    """The scripts that no language writes in one word; "" if one does.
+    """Return the scripts that no language writes in one word, or "".
 
     Greek beside Latin is common in formulas (`Δt`): only its lookalikes are refused there.
     """
@@ -126,6 +126,6 @@ def _scripts(name: str) -> Iterator[str]:
 
 
 def _spelt(name: str) -> str:
-    """The code points of the letters that mislead, the first few."""
+    """Return the code points of the first few letters that mislead."""
     found = [f"U+{ord(char):04X}" for char in dict.fromkeys(name) if not char.isascii()]
     return " ".join(found[:_SHOWN])

@@ -63,7 +63,7 @@ def _is_hidden(char: str) -> bool:
 
 
 def _all_in_place(text: str, char: str) -> bool:
-    """Whether each of them shapes an emoji, or joins letters of a script that needs it."""
+    """Return True if each of them shapes an emoji, or joins letters of a script that needs it."""
     at = text.find(char)
     while at >= 0:
         before, after = text[at - 1 : at] or " ", text[at + 1 : at + 2] or " "
@@ -80,7 +80,7 @@ def _all_in_place(text: str, char: str) -> bool:
 
 
 def _is_symbol(char: str) -> bool:
-    """Whether it is an emoji or another symbol beyond ASCII, skin tones included."""
+    """Return True for an emoji or another symbol beyond ASCII, skin tones included."""
     return char > "\x7f" and unicodedata.category(char) in ("So", "Sm", "Sk", "Po")
 
 
