@@ -1,8 +1,8 @@
-"""The one redactor: secrets out of text and JSON before anything is written down.
+"""Remove secrets from text and JSON before anything is written. This is the only redactor.
 
-Three nets: names that announce a secret (`password=`), shapes that are one (tokens, PEM blocks, URL
-passwords), both in redaction_rules.py, and values known from the environment. When in doubt it
-hides too much. Redacting twice changes nothing more.
+It hides three kinds of secrets: values after a name that announces one (`password=`), shapes of
+secrets (tokens, PEM blocks, URL passwords), and values known from the environment. The first two
+are in redaction_rules.py. In doubt it hides too much. Redacting twice changes nothing more.
 """
 
 from __future__ import annotations
@@ -39,27 +39,27 @@ class Redactor:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str], also: Collection[str] = ()) -> Redactor:
-        """A redactor that knows the value of every variable in `also` or named like a secret."""
+        """Return a redactor that knows the variables in `also` and those named like a secret."""
         secret = _SECRET_VARIABLE.search
         return cls(tuple(v for k, v in environ.items() if k in also or secret(k.upper())))
 
     def redact(self, text: str) -> str:
-        """`text` with every secret replaced by `[redacted]`."""
+        """Return `text` with every secret replaced by `[redacted]`."""
         from pulsus.core.telemetry.redaction_rules import RULES
 
         return self._settled(text, RULES)
 
     def redact_derived(self, text: str) -> str:
-        """Text made from redacted text, without known secrets and shapes of secrets.
+        """Return text without known secrets and shapes of secrets, for text from redacted text.
 
-        Names hide nothing here: in code that a model wrote, `token = parts[0]` is no secret.
+        Names hide nothing here: in code that a model wrote, `token = parts[0]` is not a secret.
         """
         from pulsus.core.telemetry.redaction_rules import SHAPES
 
         return self._settled(text, SHAPES)
 
     def redact_value(self, value: JsonValue) -> JsonValue:
-        """The same JSON value without secrets; under a secret's name the whole value goes."""
+        """Return the JSON value without secrets. Under a secret's name the whole value is hidden."""
         match value:
             case str():
                 return self.redact(value)
@@ -98,19 +98,19 @@ _SHAPES_ONLY = Redactor()
 
 
 def redact(text: str) -> str:
-    """`text` without secrets that names or shapes give away; knows no environment."""
+    """Return `text` without secrets, by names and shapes only."""
     return _SHAPES_ONLY.redact(text)
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether what a field, a header or a variable of that name holds is a secret."""
+    """Return True if a field, header or variable of that name holds a secret."""
     from pulsus.core.telemetry.redaction_rules import SECRET_KEY
 
     return bool(SECRET_KEY.search(name))
 
 
 def redact_value(value: JsonValue) -> JsonValue:
-    """A JSON value without secrets that names or shapes give away; knows no environment."""
+    """Return a JSON value without secrets, by names and shapes only."""
     return _SHAPES_ONLY.redact_value(value)
 
 
@@ -119,13 +119,13 @@ _VALUES = ("value", "Value")
 
 
 def _names_a_secret(value: Mapping[str, JsonValue]) -> bool:
-    """Whether it is one of a list of variables, and a secret: `{"name": "TOKEN", "value": …}`."""
+    """Return True for a row of a list of variables: `{"name": "TOKEN", "value": …}`."""
     names = (value.get(name) for name in _NAMES)
     return any(isinstance(name, str) and is_secret_name(name) for name in names)
 
 
 def _spellings(value: str) -> tuple[str, ...]:
-    """How a known value may be written: plainly, percent-encoded, escaped for JSON."""
+    """Return the spellings of a known value: plain, percent-encoded, escaped for JSON."""
     value = value.strip()
     if len(value) < MIN_KNOWN_CHARS:
         return ()

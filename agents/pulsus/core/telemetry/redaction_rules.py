@@ -1,7 +1,7 @@
-"""What the redactor looks for: names that announce a secret, and shapes that are one.
+"""Patterns of the redactor: names that announce a secret, and shapes of secrets.
 
-Loaded with the first text to redact: compiling these patterns takes longer than many commands do.
-Every pattern is linear in the text.
+redaction.py loads this module with the first text to redact, because compiling the patterns takes
+longer than many commands. Every pattern is linear in the text.
 """
 
 from __future__ import annotations
@@ -9,12 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from pathlib import Path
 
-from pulsus.core.telemetry.secret_shapes import GIVEN, HASH, HOOK, TOKEN
-
-MARK: Final = "[redacted]"
-"""As in redaction.py, which loads this module late and so cannot share it."""
+from pulsus.core.telemetry.redaction import MARK
 
 _NAME = (
     r"(?:(?<![/\\])passwd(?!:[ \t]+(?:files|compat|sss|db|systemd|ldap|nis)\b)"
@@ -25,6 +22,46 @@ _NAME = (
     r"|(?<=;)pwd|requirepass|masterauth|x-amz-signature|x-amz-credential)"
 )
 SECRET_KEY = re.compile(rf"(?:{_NAME}|authorization|credentials?|(?:^|set[_-])cookie)\Z", re.I)
+
+
+def _shapes() -> str:
+    """Return one pattern of all lines in `secret_shapes.txt`."""
+    text = Path(__file__).with_name("secret_shapes.txt").read_text(encoding="utf-8")
+    return "|".join(line for line in text.splitlines() if line and not line.startswith("#"))
+
+
+_TOKEN = re.compile(rf"(?<![A-Za-z0-9])(?:{_shapes()})")
+_HASH = re.compile(
+    r"(?<![A-Za-z0-9])\$(?:1|5|6|7|y|gy|2[abxy]|apr1|argon2(?:id|i|d)|scrypt|pbkdf2-sha\d{1,3})"
+    r"\$[^\s:\"',;]{12,}"
+)
+"""A hashed password, as the shadow file keeps it."""
+
+_HOOK = re.compile(
+    r"(//hooks\.slack\.com/(?:services|workflows)/|//discord(?:app)?\.com/api/webhooks/"
+    r"|//api\.telegram\.org/bot|//[a-z0-9-]{1,60}\.webhook\.office\.com/webhookb2/)[^\s\"'<>]+"
+)
+"""An address that is a secret itself."""
+
+_PASSWORD_OPTIONS = {
+    r"mysql\w{0,12}|mariadb[\w-]{0,12}": r"-p(?=\S)",
+    r"sshpass": r"-p[ \t]{0,8}",
+    r"(?:redis|valkey|keydb)-cli|iredis": r"-a[ \t]{1,8}",
+    r"mongo(?:sh|dump|restore|export|import|stat|top|files)?": r"-p[ \t]{1,8}",
+    r"(?:docker|podman|nerdctl|helm|skopeo|buildah|oras|crane|az|oc)\b[^\r\n|;&]{0,99}?\blogin": (
+        r"-p[ \t]{1,8}"
+    ),
+    r"ldap(?:search|add|modify|delete|whoami|compare|passwd)": r"-w[ \t]{1,8}",
+    r"sqlcmd|bcp|ipmitool|ipmi-sensors": r"-P[ \t]{1,8}",
+    r"rabbitmqadmin|cqlsh": r"-p[ \t]{1,8}",
+    r"smbclient|rpcclient|smbget": r"(?:-U|--user)[ =]?[^\s%]{1,99}%",
+    r"snmp(?:get|walk|bulk|table|set|status|trap)\w{0,9}": r"-[cAX][ \t]{1,8}",
+}
+"""Programs, and the option of theirs that is followed by a password."""
+
+_PASSWORD_OPTION = "|".join(
+    rf"\b(?:{name})\b[^\r\n|;&]{{0,160}}?[ \t]{flag}" for name, flag in _PASSWORD_OPTIONS.items()
+)
 
 # A value: quoted (the closing quote may be missing), quoted within a quoted text, or one word.
 _QUOTED = r'"(?:[^"\\\r\n]|\\.)*|\'(?:[^\'\\\r\n]|\\.)*'
@@ -85,7 +122,7 @@ _FLAG = re.compile(
 _CURL_USER = re.compile(
     r"(\bcurl\b[^\r\n]{0,400}?[ \t](?:-u|--user)[ =]?[\"']?[^\s:\"']{1,100}:)[^\s\"']+"
 )
-_GIVEN = re.compile(rf"({GIVEN.pattern})({_QUOTED}|[^\s\"']+)")
+_GIVEN = re.compile(rf"({_PASSWORD_OPTION})({_QUOTED}|[^\s\"']+)")
 _SNMP = re.compile(
     r"([ \t]-[ax][ \t]{1,8}(?:SHA|MD5|3?DES|AES)\S{0,9}[ \t]{1,8}-[AX][ \t]{1,8})[^\s\"']+"
 )
@@ -140,9 +177,9 @@ RULES: tuple[Callable[[str], str], ...] = (
     _replace(_HEADER, rf"\1{MARK}"),
     _replace(_COOKIE, rf"\1{MARK}"),
     _replace(_URL, rf"\1{MARK}@"),
-    _replace(TOKEN, MARK),
-    _replace(HASH, MARK),
-    _replace(HOOK, rf"\1{MARK}"),
+    _replace(_TOKEN, MARK),
+    _replace(_HASH, MARK),
+    _replace(_HOOK, rf"\1{MARK}"),
     _replace(_JWT, MARK),
     _replace(_SCHEME, rf"\1{MARK}"),
     partial(_PAIR.sub, _keep_quote),
@@ -163,8 +200,8 @@ RULES: tuple[Callable[[str], str], ...] = (
 SHAPES: tuple[Callable[[str], str], ...] = (
     _replace(_PEM, MARK),
     _replace(_URL, rf"\1{MARK}@"),
-    _replace(TOKEN, MARK),
-    _replace(HASH, MARK),
-    _replace(HOOK, rf"\1{MARK}"),
+    _replace(_TOKEN, MARK),
+    _replace(_HASH, MARK),
+    _replace(_HOOK, rf"\1{MARK}"),
     _replace(_JWT, MARK),
 )
