@@ -59,7 +59,7 @@ class Redactor:
         return self._settled(text, SHAPES)
 
     def redact_value(self, value: JsonValue) -> JsonValue:
-        """Return the JSON value without secrets. Under a secret's name the whole value is hidden."""
+        """Return the JSON value without secrets. A secret's name hides the whole value."""
         match value:
             case str():
                 return self.redact(value)
