@@ -28,6 +28,12 @@ Column: TypeAlias = "bytes | array[Any]"
 
 _LOG = logging.getLogger("pulsus")
 
+_DAMAGE = (
+    *(LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError),
+    zlib.error,
+)
+"""The errors of reading the content of a damaged file."""
+
 _SUM_BYTES = 9
 """The checksum in hexadecimal digits, and a space."""
 
@@ -94,7 +100,7 @@ def unpack(data: bytes, kind: str) -> CacheFile:
             starts[name] = start
             start += size + -size % 8
         values = head["values"]
-    except (LookupError, TypeError, ValueError, OverflowError, RecursionError) as failure:
+    except _DAMAGE as failure:
         raise DamagedCache(f"its header is invalid: {failure}") from None
     if start != len(data):
         raise DamagedCache("its columns have other sizes than its header says")
@@ -117,7 +123,7 @@ def load(
         return None
     except OSError as failure:
         warn(f"{file.name} was not used: {failure.strerror}")
-    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as failure:
+    except _DAMAGE as failure:
         warn(f"{file.name} rebuilt: it is damaged ({failure})")
     return None
 

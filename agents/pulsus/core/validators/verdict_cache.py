@@ -16,13 +16,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from pulsus.core.system import cache_file
+from pulsus.core.system.cache_file import CacheFile
 from pulsus.core.types import Effects, ObservedEffects, StepResult, ValidationReport
 from pulsus.fast_dataclass import dataclass
 
 KNOWN = ".known"
 """Ends the name of an empty file that says: there is a verdict on bytes of this SHA-256."""
 
-_FORMAT = 2
+_FORMAT = 3
 _MOST = 20_000  # files kept; beyond it the oldest go
 _CERTAIN = ("static", "ruff", "mypy")  # what these refuse they refuse again
 
@@ -58,36 +60,24 @@ class Cache:
 
     def load(self, key: str, sha256: str, path: Path) -> CheckedModule | None:
         """Return the cached verdict, marked as cached and with `path`, or None."""
-        try:
-            data = (self.folder / f"{key}.json").read_bytes()
-        except OSError:
-            return None
-        body, _, checksum = data.rpartition(b"\n")
-        if hashlib.sha256(body).hexdigest().encode() != checksum:
-            return None
-        try:
-            found = json.loads(zlib.decompress(body))
-            if found["key"] != key or found["report"]["sha256"] != sha256:
-                return None
-            return self._checked(found, path)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, zlib.error):
-            return None
+
+        def read(cached: CacheFile) -> CheckedModule | None:
+            found = json.loads(zlib.decompress(cached.columns["verdict"]))
+            return self._checked(found, path) if found["report"]["sha256"] == sha256 else None
+
+        # No warning: a damaged verdict only means that the module is checked again.
+        return cache_file.load(self.folder / f"{key}.json", key, read, lambda _: None)
 
     def save(self, key: str, checked: CheckedModule) -> None:
         """Keep a verdict that would be the same again; never one that could not be reached."""
         if checked.steps is None or not _lasting(checked.report):
             return
         # Compressed, so that no text a candidate chose lies readable in the project.
-        body = zlib.compress(json.dumps({"key": key, **self._plain(checked)}).encode("utf-8"), 1)
-        temp = self.folder / f".{key}.{os.urandom(4).hex()}"
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            temp.write_bytes(body + b"\n" + hashlib.sha256(body).hexdigest().encode())
-            temp.rename(self.folder / f"{key}.json")
-            (self.folder / f"{checked.report.sha256}{KNOWN}").touch()
-        except OSError:
+        body = zlib.compress(json.dumps(self._plain(checked)).encode("utf-8"), 1)
+        data = cache_file.pack(key, None, {"verdict": body})
+        if not cache_file.save(self.folder / f"{key}.json", data):
             with suppress(OSError):
-                temp.unlink()
+                (self.folder / f"{checked.report.sha256}{KNOWN}").touch()
 
     def prune(self) -> None:
         """Let go of the oldest verdicts where there are too many."""

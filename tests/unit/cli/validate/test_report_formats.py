@@ -188,7 +188,7 @@ def test_a_modules_words_give_github_no_command():
     "form", [text_report, json_report, sarif_report, junit_report, github_report]
 )
 def test_no_form_holds_what_drives_a_terminal(form):
-    shown = form.rendered((*evil(), UNVERIFIED, GOOD), PROJECT)
+    shown = form.render((*evil(), UNVERIFIED, GOOD), PROJECT)
     assert not {"\x1b", "\u202e", "\r", "\x07"} & set(shown)
 
 

@@ -1,6 +1,5 @@
 """Kept verdicts: used only for exactly the same, never instead of proof."""
 
-import hashlib
 import json
 import zlib
 from dataclasses import replace
@@ -10,6 +9,7 @@ import pytest
 from pulsus.config.settings import SandboxConfig, ValidationConfig
 from pulsus.core.sandbox.confinement import bubblewrap
 from pulsus.core.sandbox.job import Outcome
+from pulsus.core.system import cache_file
 from pulsus.core.types import ValidatedModule
 from pulsus.core.validators import cache_key as module
 from pulsus.core.validators.batch import Batch
@@ -163,10 +163,11 @@ def test_a_verdict_that_its_own_steps_do_not_bear_out_is_not_believed(tmp_path):
     using = batch(tmp_path, Sandbox())
     one(using, tmp_path, bad)
     (file,) = (tmp_path / "verdicts").glob("*.json")
-    found = json.loads(zlib.decompress(file.read_bytes().rpartition(b"\n")[0]))
+    column = cache_file.unpack(file.read_bytes(), file.stem).columns["verdict"]
+    found = json.loads(zlib.decompress(column))
     found["report"]["verdict"] = "accepted"
     body = zlib.compress(json.dumps(found).encode())
-    file.write_bytes(body + b"\n" + hashlib.sha256(body).hexdigest().encode())
+    file.write_bytes(cache_file.pack(file.stem, None, {"verdict": body}))
     assert one(using, tmp_path, bad).report.verdict == "refused"
 
 
