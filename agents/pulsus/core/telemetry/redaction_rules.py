@@ -10,8 +10,10 @@ import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Final
 
-from pulsus.core.telemetry.redaction import MARK
+MARK: Final = "[redacted]"
+"""The same as in redaction.py, which imports this module late."""
 
 _NAME = (
     r"(?:(?<![/\\])passwd(?!:[ \t]+(?:files|compat|sss|db|systemd|ldap|nis)\b)"
