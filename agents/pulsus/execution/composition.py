@@ -1,8 +1,8 @@
-"""Steps of a composition that run in processes of their own (ADR 28).
+"""Run the steps of a composition in processes of their own (ADR 28).
 
-Two ends of two pipes: the composition, confined, asks for a step; the worker, which is not, starts
-a process for it, confined by that step's own contract, and sends back what it returned.
-Effects: forks; reads and writes pipes.
+The confined composition asks for a step through a pipe. The worker, which is not confined, starts a
+process for it, confined by that step's own contract. It sends the result back through a second
+pipe. Effects: forks; reads and writes pipes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HEADER = struct.Struct(">Q")
 
 
 class StepFailed(Exception):
-    """A step failed in its own process; `report` says how."""
+    """A step failed in its own process; `report` describes the failure."""
 
     def __init__(self, report: dict[str, Any]) -> None:
         super().__init__(str(report.get("message")))
@@ -28,7 +28,7 @@ class StepFailed(Exception):
 
 
 class NextJob(BaseException):
-    """Unwinds a process that was forked for a step, so that it begins anew with that step."""
+    """Unwinds a process that was forked for a step, so that it starts anew with that step."""
 
     def __init__(
         self, job: dict[str, Any], orders: dict[str, Any], result_fd: int, within: str
@@ -38,13 +38,16 @@ class NextJob(BaseException):
 
 
 class StepCaller:
-    """The composition's end: `run` is what `pulsus.steps.call` calls."""
+    """The composition's end: `pulsus.steps.call` calls `run`."""
 
     def __init__(self, asks: int, answers: int) -> None:
         self._asks, self._answers = asks, answers
 
     def run(self, tool_id: str, inputs: dict[str, Any]) -> object:
-        """What the step returned. Raises StepFailed; ValueError for inputs that are not JSON."""
+        """Return the result of the step.
+
+        Raises StepFailed, and ValueError for inputs that are not JSON.
+        """
         send(self._asks, {"tool": tool_id, "inputs": inputs})
         report = receive(self._answers)
         if report is None:
@@ -56,7 +59,7 @@ class StepCaller:
 
 
 class StepServer:
-    """The worker's end."""
+    """The worker's end, which runs the steps."""
 
     def __init__(self, job: dict[str, Any], orders: dict[str, Any], folder: str) -> None:
         self._job, self._orders, self._folder = job, orders, folder
@@ -65,16 +68,16 @@ class StepServer:
 
     @property
     def fileno(self) -> int:
-        """What becomes readable when a step is asked for."""
+        """Return the descriptor that becomes readable when a step is asked for."""
         return self._asked
 
     def forget_the_other_end(self) -> None:
-        """Close what the composition has."""
+        """Close the composition's descriptors."""
         os.close(self.asks)
         os.close(self.answers)
 
     def act(self) -> bool:
-        """Run one step and answer. False once the composition asks no more.
+        """Run one step and answer. Return False once the composition asks no more.
 
         Raises NextJob in the process that is forked for the step.
         """
@@ -119,7 +122,7 @@ class StepServer:
     def _orders_for(
         self, tool_id: str, unit: dict[str, Any], inputs: dict[str, Any]
     ) -> dict[str, Any]:
-        """How that call is confined, now that its inputs are known."""
+        """Return how that call is confined, now that its inputs are known."""
         given = self._orders["steps"][tool_id]
         orders = dict(given["orders"])
         if unit["calls"]:  # a composition among the steps: its steps are confined one by one, too
@@ -145,7 +148,7 @@ def _folders(given: dict[str, Any], inputs: dict[str, Any]) -> tuple[str, ...] |
 
 
 def _forget_the_run(keep: int) -> None:
-    """Let go of the descriptors and signal handlers of the composition's supervisor."""
+    """Drop the descriptors and signal handlers of the composition's supervisor."""
     import signal
 
     from pulsus.execution.confinement.enter import close_others
@@ -173,7 +176,7 @@ def write(number: int, data: bytes) -> None:
 
 
 def receive(number: int) -> dict[str, Any] | None:
-    """The next frame; None where there is none, or nothing that is one."""
+    """Return the next frame, or None if there is none or it is invalid."""
     head = _exactly(number, HEADER.size)
     if len(head) < HEADER.size:
         return None

@@ -1,8 +1,8 @@
-"""`--input` pairs to values, typed by the tool's own hints (contracts, "Names and places").
+"""Convert `--input` pairs to values, by the tool's own hints (contracts, "Names and places").
 
-`k=v` is read as the argument's hint says; `k=@FILE` takes the text of a file (its JSON where the
-hint is a list or mapping); `k:=JSON` is literal JSON, also the way to give text starting with `@`.
-Effect: reads the files that `@FILE` names.
+`k=v` is read as the argument's hint says. `k=@FILE` takes the text of a file, or its JSON if the
+hint is a list or mapping. `k:=JSON` is literal JSON, also the way to give text that begins with
+`@`. Effect: reads the files that `@FILE` names.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _NEAR = 60.0
 
 
 def parse_inputs(pairs: Iterable[str], args: Sequence[ArgSpec]) -> dict[str, JsonValue]:
-    """The values of `pairs` by argument name, every required argument among them.
+    """Return the values of `pairs` by argument name, every required argument among them.
 
-    Raises UsageError naming the value, what is wrong with it and what to write instead.
+    Raises UsageError that names the value, its fault and the fix.
     """
     known = {arg.name: arg for arg in args if arg.kind not in ("var_positional", "var_keyword")}
     free = any(arg.kind == "var_keyword" for arg in args)
@@ -74,7 +74,7 @@ def _value(name: str, mark: str, text: str, hint: Hint) -> JsonValue:
 
 
 def _typed(name: str, text: str, hint: Hint) -> JsonValue:
-    """`text` as the first alternative of `hint` that it can be; text itself comes last."""
+    """Return `text` as the first alternative of `hint` that it fits; plain text comes last."""
     if hint.anything:
         return text
     for shape in sorted(hint.concrete, key=lambda s: s.name in ("str", "Path", "bytes")):
@@ -113,7 +113,7 @@ def _number(kind: str, text: str) -> JsonValue:
 
 
 def _items(shape: Shape, text: str) -> JsonValue:
-    """A JSON list, or words between commas where the items are scalars."""
+    """Return a JSON list, or words between commas if the items are scalars."""
     if text.lstrip().startswith("["):
         return _loads(text)
     item = shape.args[0] if shape.args else Hint((Shape("str"),))

@@ -1,4 +1,4 @@
-"""Reading a child's pipes without waiting on one alone. Effect: reads and writes pipes."""
+"""Exchange data with a child through several pipes at once. Effect: reads and writes pipes."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ OnOutput = Callable[[bytes], None]
 class Bounds:
     """Limits of one conversation.
 
-    `report` and `tail` are bytes; `grace_s` is how long the child may take to end once its report
-    is there.
+    `report` and `tail` are bytes. `grace_s` is the time that the child gets to end after its
+    report.
     """
 
     report: int
@@ -36,11 +36,11 @@ class Bounds:
 
 @dataclass(slots=True)
 class Pump:
-    """The pipes of one child, and what came through them.
+    """The pipes of one child, and the data that came through them.
 
-    Two frames come: `first`, written before the tool is loaded, says what confines it; `answer`
-    is the whole report. Each is None until it is there. `tails` are the last bytes of stdout and
-    of stderr.
+    Two frames come: `first`, written before the tool is loaded, says what confines it; `answer` is
+    the whole report. Each is None until it is there. `tails` are the last bytes of stdout and of
+    stderr.
     """
 
     stdin: FileIO
@@ -56,7 +56,7 @@ class Pump:
     _frame: bytearray = field(default_factory=bytearray)
 
     def run(self, job: bytes, timeout_s: float) -> None:
-        """Hand over the job, listen until the child ends, its time is up or it says too much."""
+        """Send the job, and read until the child ends, its time is up or its report is too large."""
         deadline = time.monotonic() + timeout_s
         late = False
         with selectors.DefaultSelector() as selector:
@@ -121,7 +121,7 @@ class Pump:
         self.oversized |= len(self._frame) - HEADER.size > self.bounds.report
 
     def _whole(self, most: int) -> bytes | None:
-        """The frame at the beginning, once all of it is there."""
+        """Return the first frame, once all of it is there."""
         if len(self._frame) < HEADER.size:
             return None
         length = HEADER.unpack_from(self._frame)[0]

@@ -1,4 +1,4 @@
-"""Runs what the command gate allowed, as it was prepared (`commands/execution.py`).
+"""Run a command that the command gate allowed, as it was prepared (`commands/execution.py`).
 
 Effects: makes a private temporary folder, starts one process in a session of its own, ends it with
 all of its process group, and removes the folder.
@@ -29,9 +29,9 @@ _LATE: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """How a command ended. `status` is None where its time was up; below 0 a signal's number.
+    """The end of a command. `status` is None for a timeout, and below 0 for a signal.
 
-    `output` and `errors` are the first bytes of each stream; `cut` says that there were more.
+    `output` and `errors` are the first bytes of each stream; `cut` means that there were more.
     """
 
     status: int | None
@@ -41,9 +41,9 @@ class CommandResult:
 
 
 def run(plan: Execution, folder: Path | None = None) -> CommandResult:
-    """What the command prints, run in `folder` (the current one by default), within its limits.
+    """Return the result of the command, run in `folder` (the current one by default) in its limits.
 
-    Raises UsageError where the folder or the program cannot be used.
+    Raises UsageError if the folder or the program cannot be used.
     """
     with _private_folder(plan) as private:
         return _ran(plan, folder, plan.environment_in(private))
@@ -51,7 +51,7 @@ def run(plan: Execution, folder: Path | None = None) -> CommandResult:
 
 @contextmanager
 def _private_folder(plan: Execution) -> Iterator[str]:
-    """A folder of this run alone, with the folders that the plan's variables name."""
+    """Make a folder for this run alone, with the folders that the plan's variables name."""
     with TemporaryDirectory(prefix="pulsus-read-", ignore_cleanup_errors=True) as private:
         for path in plan.private.values():
             # GnuPG refuses a home that others may look into.
@@ -77,7 +77,7 @@ def _ran(plan: Execution, folder: Path | None, env: Mapping[str, str]) -> Comman
 
 
 def _ended(pid: int, deadline: float) -> bool:
-    """Whether the process ends before the time is up; its status is not taken."""
+    """Return True if the process ends before the time is up; its status is not taken."""
     wait = _SOON
     while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
         if time.monotonic() >= deadline:
@@ -113,7 +113,7 @@ def _started(
 def _listen(
     streams: Iterable[tuple[IO[bytes] | None, bytearray]], most: int, deadline: float
 ) -> bool:
-    """Keep what comes until all streams end or the time is up; whether something was dropped."""
+    """Read until all streams end or the time limit is reached. Return True if output was dropped."""
     cut = False
     with selectors.DefaultSelector() as selector:
         for stream, kept in streams:

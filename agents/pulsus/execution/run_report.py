@@ -1,4 +1,4 @@
-"""What a child's report, or its silence, means in words (contracts, `pulsus run`). Pure."""
+"""Turn a child's report, or its silence, into a result or an error (`pulsus run`). Pure."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _SEE = "see what it printed, and the line named here"
 
 
 def parse_report(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> JsonValue:
-    """The result in the child's report. An exit status alone is never a success.
+    """Return the result in the child's report. An exit status alone is never a success.
 
-    Raises UsageError where the report blames the inputs, else ToolFailed.
+    Raises UsageError if the report blames the inputs, otherwise ToolFailed.
     """
     if pump.oversized:
         raise ToolFailed(
@@ -51,7 +51,7 @@ def parse_report(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> J
 
 
 def _report(answer: bytes) -> dict[str, Any] | None:
-    """What the child reports; None where the tool wrote over it."""
+    """Return the child's report, or None if the tool wrote over it."""
     try:
         found = json.loads(answer)
     except (ValueError, RecursionError):

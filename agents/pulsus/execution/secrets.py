@@ -1,7 +1,7 @@
-"""Secrets of a real run: found by the names in the docstring, given to the child, hidden after.
+"""Find the secrets of a real run by the names in the docstring, and mask them in its output.
 
-A dry run has an empty environment and gets none; a tool gets those that it names and no other.
-Effect: reads the environment and the files that `NAME_FILE` variables name.
+A dry run has an empty environment and gets none. A tool gets the secrets that it names and no
+other. Effect: reads the environment and the files that `NAME_FILE` variables name.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ OnOutput = Callable[[bytes], None]
 
 
 def read_secrets(tools: Iterable[ToolSpec], environ: Mapping[str, str]) -> dict[str, str]:
-    """The values of every secret that these tools name, by name.
+    """Return the values of every secret that these tools name, by name.
 
-    From the variable of that name, or the file that `NAME_FILE` names. Raises InputNeeded naming
-    the ones that are missing, UsageError for a file that cannot be read; never with a value.
+    A value comes from the variable of that name, or from the file that `NAME_FILE` names. Raises
+    InputNeeded that names the missing ones, and UsageError for a file that cannot be read. No error
+    holds a value.
     """
     found: dict[str, str] = {}
     missing: dict[str, str] = {}
@@ -56,7 +57,7 @@ def read_secrets(tools: Iterable[ToolSpec], environ: Mapping[str, str]) -> dict[
 def environment_with_secrets(
     environ: Mapping[str, str], secrets: Mapping[str, str]
 ) -> dict[str, str]:
-    """What a tool's process gets: nothing that looks like a secret but those that it names."""
+    """Return a tool's environment: without secrets, but for those that it names."""
     kept = {
         name: value
         for name, value in environ.items()
@@ -66,8 +67,10 @@ def environment_with_secrets(
 
 
 class SecretMask:
-    """Hides values wherever they are written plainly, percent-encoded or as JSON. No length is
-    too short: whoever names a secret wants it hidden."""
+    """Masks values that are written plainly, percent-encoded or as JSON.
+
+    No value is too short: a tool that names a secret wants it hidden.
+    """
 
     def __init__(self, values: Iterable[str]) -> None:
         spelt = {each for value in values for each in _spellings(value)}
@@ -76,11 +79,11 @@ class SecretMask:
         self._text = re.compile("|".join(map(re.escape, longest_first))) if spelt else None
 
     def text(self, text: str) -> str:
-        """The text without the values."""
+        """Return the text without the values."""
         return self._text.sub(MARK, text) if self._text else text
 
     def value(self, value: JsonValue) -> JsonValue:
-        """The same JSON value without them."""
+        """Return the same JSON value without them."""
         match value:
             case str():
                 return self.text(value)
@@ -94,14 +97,17 @@ class SecretMask:
                 return value
 
     def error(self, error: PulsusError) -> PulsusError:
-        """The same error without them in its words and details."""
+        """Return the same error without them in its message and details."""
         error.message, error.hint = self.text(error.message), self.text(error.hint)
         error.args = (error.message,)
         error.details = {key: self._detail(value) for key, value in error.details.items()}
         return error
 
     def output(self, on_output: OnOutput) -> MaskedStream:
-        """What passes on a child's output without them, though they come in pieces."""
+        """Return a filter that passes a child's output on without the values.
+
+        A value may come in pieces.
+        """
         return MaskedStream(on_output, self._spelt)
 
     def _detail(self, value: object) -> object:
@@ -109,7 +115,7 @@ class SecretMask:
 
 
 class MaskedStream:
-    """Passes bytes on; holds back what may be the beginning of a value. `close` lets it go."""
+    """Passes bytes on, but holds back a possible beginning of a value until `close`."""
 
     def __init__(self, on_output: OnOutput, values: list[bytes]) -> None:
         self._on_output, self._values = on_output, values
@@ -126,14 +132,14 @@ class MaskedStream:
             self._on_output(passed)
 
     def close(self) -> None:
-        """Pass on what was held back."""
+        """Pass on the bytes that were held back."""
         held, self._held = self._held, b""
         if held:
             self._on_output(held)
 
 
 def _beginning(data: bytes, value: bytes) -> int:
-    """How many of the last bytes are a beginning of the value."""
+    """Return how many of the last bytes are a beginning of the value."""
     longest = min(len(data), len(value) - 1)
     return next((n for n in range(longest, 0, -1) if data.endswith(value[:n])), 0)
 

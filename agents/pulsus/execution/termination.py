@@ -1,4 +1,4 @@
-"""Ends a tool, with all that it started, when Pulsus is ended (contracts, `pulsus run`).
+"""End a tool, with all processes that it started, when Pulsus is ended (`pulsus run`).
 
 Effects: signal handlers, signals to the tool's process group.
 """
@@ -27,9 +27,10 @@ _CHUNK = 65536
 
 @contextmanager
 def raise_on_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP raise Terminated and HungUp meanwhile.
+    """Let SIGTERM and SIGHUP raise Terminated and HungUp in this block.
 
-    Only the main thread can, and only where nobody else does something else about them (`nohup`).
+    Only the main thread can do so, and only for signals with the default handler (unlike under
+    `nohup`).
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -46,10 +47,10 @@ def raise_on_signals() -> Iterator[None]:
 
 
 def kill_with_parent(lifeline: int, group: int) -> None:
-    """Let the kernel kill the process group once nobody holds the other end of that pipe.
+    """Let the kernel kill the process group when the other end of that pipe is closed.
 
-    So it ends with Pulsus whatever ends Pulsus, SIGKILL too. Nothing is written to the pipe; the
-    group must hold `lifeline` itself. Elsewhere than on Linux the worker watches the pipe.
+    So the group ends with Pulsus whatever ends Pulsus, SIGKILL too. Nothing is written to the pipe.
+    The group must hold `lifeline` itself. On other systems than Linux the worker watches the pipe.
     """
     if sys.platform == "linux":
         fcntl.fcntl(lifeline, fcntl.F_SETSIG, signal.SIGKILL)
@@ -59,7 +60,7 @@ def kill_with_parent(lifeline: int, group: int) -> None:
 
 
 def ask_to_end(group: int, streams: Sequence[FileIO], moment_s: float = MOMENT_S) -> None:
-    """Ask the process group to end, and wait until all that holds the streams did, or a moment."""
+    """Ask the process group to end, and wait a moment until no process holds the streams."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGTERM)
     deadline = time.monotonic() + moment_s

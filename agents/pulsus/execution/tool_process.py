@@ -1,7 +1,7 @@
-"""Runs a promoted tool in a process of its own (routing spec §12; contracts, `pulsus run`).
+"""Run a promoted tool in a process of its own (routing spec §12; contracts, `pulsus run`).
 
-The tool's bytes are handed over, never read again from disk: what was verified is what runs.
-Effects: starts one process group, ends it.
+The tool's bytes are passed on and never read again from disk: the verified bytes are those that
+run. Effects: starts one process group, ends it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _BOOT = (
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """With what interpreter (None: ours), in which folder and environment."""
+    """The interpreter (None: ours), folder and environment of a run."""
 
     python: Path | None
     cwd: Path | None
@@ -64,9 +64,9 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a tool returned, with the last of what it printed. `duration_ms` is wall time.
+    """The result of a tool, with the end of its output. `duration_ms` is wall time.
 
-    `confinement` says what was enforced meanwhile.
+    `confinement` records what was enforced.
     """
 
     result: JsonValue
@@ -104,17 +104,18 @@ def run_tool(
     python: Path | None = None,
     planned: ConfinementPlan = UNCONFINED,
 ) -> RunResult:
-    """What `tool` returns for `inputs`, run from exactly these bytes.
+    """Return the result of `tool` for `inputs`, run from exactly these bytes.
 
-    `steps` hold every tool that a composed module calls, and theirs (`pins.gather`). `env` is
-    the environment to pass on, the caller's own by default, always without `PULSUS_*`. What the
-    tool prints goes to `on_output` as it comes; the last 8 KiB of each stream are kept. `python` is
-    the interpreter to run it with, ours by default. `planned` confines it (ADR 28); where that
-    turns out to be impossible it raises ConfinementUnavailable, and nothing of the tool ran.
-    Raises HashMoved before anything runs; UsageError where the tool, or a step given only what the
-    caller gave, rejects its inputs with a ValueError; ToolFailed for any other failure, a result
-    that is not JSON, or a tool that is still running after `timeout_s` seconds, which ends it with
-    all its children. So does the end of this process: Terminated for SIGTERM, HungUp for SIGHUP.
+    `steps` hold every tool that a composed module calls, and theirs (`pins.collect_step_sources`).
+    `env` is the environment to pass on, by default the caller's own, always without `PULSUS_*`.
+    Output goes to `on_output` as it comes; the last 8 KiB of each stream are stored. `python` is
+    the interpreter to run it with, ours by default. `planned` confines the run (ADR 28).
+
+    Raises HashMoved before anything runs. Raises ConfinementUnavailable if the plan cannot be
+    enforced; nothing of the tool ran then. Raises UsageError if the tool rejects its inputs with a
+    ValueError, or a step does that gets only the caller's inputs. Raises ToolFailed for any other
+    failure, for a result that is not JSON, and after `timeout_s` seconds. The tool is then ended
+    with all its children, as it is by Terminated (SIGTERM) and HungUp (SIGHUP).
     """
     check_digest(tool, source, tool.sha256)
     for step, code in steps.values():
@@ -146,7 +147,10 @@ def run_tool(
 
 
 def environment_without_settings(env: Mapping[str, str] | None = None) -> dict[str, str]:
-    """`env`, or this process's own, without Pulsus's settings: they may hold secrets."""
+    """Return `env`, by default this process's own, without Pulsus's settings.
+
+    Settings may hold secrets.
+    """
     given = os.environ if env is None else env
     return {key: value for key, value in given.items() if not key.upper().startswith("PULSUS_")}
 
@@ -222,7 +226,7 @@ def _converse(
 
 
 def _end(worker: int, pump: Pump) -> str | None:
-    """Let the worker of a confined run end what it started, and clear up; bounded in time.
+    """Let the worker of a confined run end what it started and clear up, for a bounded time.
 
     Only the worker knows processes that left its group. Return the temporary folder of the run,
     which is still there if the worker was killed before it could remove it.

@@ -1,7 +1,7 @@
-"""The child process of a real run: loads the bytes it was handed, calls them, reports.
+"""Load a tool from the bytes it gets, call it and report: the child process of a real run.
 
-Standard library, `pulsus.steps` and the sandbox's harness only, so that it starts fast. Effects:
-executes the tool; reads stdin; writes one report to the file descriptor it is told.
+Imports the standard library, `pulsus.steps` and the sandbox's harness only, so that it starts fast.
+Effects: executes the tool; reads stdin; writes one report to a file descriptor.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from pulsus.execution.composition import NextJob, StepCaller, StepFailed, StepSe
 
 
 class StepRefused(RuntimeError):
-    """A composed module called what its plan does not hold."""
+    """A composed module called a tool that its plan does not hold."""
 
 
 class BadResult(RuntimeError):
-    """A step gave what cannot travel as JSON."""
+    """A step returned a value that JSON cannot hold."""
 
 
 class BytesChanged(RuntimeError):
@@ -37,7 +37,7 @@ class BytesChanged(RuntimeError):
 
 
 class StepRunner:
-    """Runs the steps of composed modules: those of the caller's own plan, and no deeper than told.
+    """Runs the steps of composed modules: those of the caller's own plan, to a limited depth.
 
     `units` map a tool id to its source, entry and the ids that its own plan calls.
     """
@@ -49,7 +49,7 @@ class StepRunner:
         self._loaded: dict[str, types.ModuleType] = {}
 
     def run(self, tool_id: str, inputs: dict[str, Any]) -> object:
-        """What the step returns, as the JSON it would travel as."""
+        """Return the result of the step, as the JSON that it would travel as."""
         if tool_id not in self._allowed[-1] or tool_id not in self._units:
             raise StepRefused(f"{tool_id!r} is not part of this plan")
         if len(self._allowed) > self._max_nesting:
@@ -71,7 +71,7 @@ class StepRunner:
 
 
 def load(unit: dict[str, Any]) -> types.ModuleType:
-    """The unit's module. Raises Moved when its bytes are not those its hash names."""
+    """Return the unit's module. Raises BytesChanged if its bytes do not have its hash."""
     source = base64.b64decode(unit["source"])
     if hashlib.sha256(source).hexdigest() != unit["sha256"]:
         raise BytesChanged(f"the bytes of {unit['id']} are not those that were checked")
@@ -79,7 +79,7 @@ def load(unit: dict[str, Any]) -> types.ModuleType:
 
 
 def perform(job: dict[str, Any], steps: StepCaller | None = None) -> dict[str, Any]:
-    """The report of a job: `ok` with `result`, or the stage and the failure in words."""
+    """Return the report of a job: `ok` with `result`, or a description of the failure."""
     tool = job["tool"]
     stage = "import"
     try:
@@ -99,10 +99,10 @@ def perform(job: dict[str, Any], steps: StepCaller | None = None) -> dict[str, A
 
 
 def describe(error: BaseException, units: tuple[dict[str, Any], ...]) -> dict[str, Any]:
-    """The failure in words, and the innermost line of a tool that it passed through.
+    """Return the failure in words, and the innermost line of a tool that it passed through.
 
-    `own` says that it was raised in the first of `units`, or in a step that is given nothing but
-    what the caller gave: then the inputs are the caller's.
+    `own` means that it was raised in the first of `units`, or in a step that gets only the caller's
+    values: then the caller's inputs are at fault.
     """
     by_file = {unit["filename"]: unit["id"] for unit in units}
     frames = traceback.extract_tb(error.__traceback__)
@@ -127,7 +127,7 @@ def _text(error: BaseException) -> str:
 
 
 def encode(report: dict[str, Any], limit: int) -> bytes:
-    """The report as JSON; a short refusal where that is over `limit` bytes."""
+    """Return the report as JSON, or a short refusal if it is over `limit` bytes."""
     data = json.dumps(report, allow_nan=False).encode("ascii")
     if len(data) <= limit:
         return data
@@ -137,17 +137,17 @@ def encode(report: dict[str, Any], limit: int) -> bytes:
 
 
 def end_with(lifeline: int) -> None:
-    """Kill this process group once nobody holds the other end; on Linux the kernel does."""
+    """Kill this process group once the other end is closed; on Linux the kernel does."""
     os.read(lifeline, 1)
     os.killpg(0, signal.SIGKILL)
 
 
 def main(result_fd: int, lifeline: int) -> None:
-    """Read the job from stdin, perform it, send what confines it and the report, and end.
+    """Read the job from stdin, perform it, send the confinement and the report, and end.
 
-    The descriptor stays open until this process ends, which is how the parent sees the end; no
-    child of the tool holds it. What is at the other end of `lifeline` ends this process and its
-    group once it is gone (stopping.py); it stays open for that.
+    The result descriptor stays open until this process ends, which is how the parent sees the end;
+    no child of the tool holds it. `lifeline` stays open too. When its other end is closed, this
+    process ends with its group (`termination.py`).
     """
     job = json.loads(sys.stdin.buffer.read())
     null = os.open(os.devnull, os.O_RDONLY)
@@ -182,7 +182,7 @@ def begin(job: dict[str, Any], orders: dict[str, Any] | None, result_fd: int) ->
 
 
 def run_confined(job: dict[str, Any], orders: dict[str, Any], result_fd: int, within: str) -> None:
-    """Perform the job in a confined child; this process answers for it and ends as it did."""
+    """Perform the job in a confined child. This process supervises it and ends with its status."""
     from pulsus.execution.confinement.supervision.supervisor import NotConfined, SupervisedRun
 
     try:
@@ -209,9 +209,9 @@ def run_confined(job: dict[str, Any], orders: dict[str, Any], result_fd: int, wi
 
 
 def end_quickly() -> None:
-    """End this process as the interpreter would, without taking all its objects apart.
+    """End this process as the interpreter would, without freeing all its objects.
 
-    Of a read nothing is left to be written then. Threads are waited for, exit handlers run.
+    A read leaves nothing to write. Threads are waited for, exit handlers run.
     """
     import atexit
 

@@ -1,4 +1,4 @@
-"""The channels out of a sandbox, read without waiting and kept within bounds (spec §17)."""
+"""Read the channels out of a sandbox without waiting, and bound what is stored (spec §17)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ _CHUNK = 65536
 
 @dataclass(slots=True)
 class Channel:
-    """A pipe. `theirs` is handed to the sandbox; what arrives is counted and its start kept.
+    """A pipe out of the sandbox, which gets the end `theirs`.
 
-    `keep` and `total` are bytes; `ended` is true once nothing can arrive any more.
+    The bytes that arrive are counted, and the first `keep` of them are stored. `ended` is true once
+    nothing more can arrive.
     """
 
     ours: FileIO
@@ -26,14 +27,14 @@ class Channel:
 
     @classmethod
     def open(cls, stack: ExitStack, keep: int) -> Channel:
-        """A new pipe, closed at the latest when `stack` ends."""
+        """Open a new pipe, which is closed when `stack` ends."""
         ours, theirs = os.pipe()
         os.set_blocking(ours, False)
         enter = stack.enter_context
         return cls(enter(FileIO(ours, "r")), enter(FileIO(theirs, "w")), keep)
 
     def read_some(self) -> None:
-        """Take in one chunk of what is waiting, if anything is."""
+        """Read one chunk of the waiting bytes, if there are any."""
         chunk = self.ours.read(_CHUNK)
         if chunk is None:
             return
@@ -42,7 +43,7 @@ class Channel:
         self.data += chunk[: max(0, self.keep - len(self.data))]
 
     def drain(self, limit: int) -> None:
-        """Take in what is waiting, up to about `limit` bytes in all."""
+        """Read the waiting bytes, up to about `limit` bytes in all."""
         before = -1
         while not self.ended and self.total != before and self.total < limit:
             before = self.total
@@ -51,7 +52,7 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class Pipes:
-    """Every channel out of the sandbox, and `go`: (their end, ours), the one word into it."""
+    """All channels out of the sandbox, and `go` into it: (their end, our end)."""
 
     info: Channel
     result: Channel
@@ -62,7 +63,10 @@ class Pipes:
 
     @classmethod
     def open(cls, stack: ExitStack, result: int, effects: int, output: int) -> Pipes:
-        """New pipes; `result`, `effects` and `output` say how many bytes of each are kept."""
+        """Open new pipes.
+
+        `result`, `effects` and `output` are the numbers of bytes to store of each.
+        """
         theirs, ours = os.pipe()
         enter = stack.enter_context
         go = enter(FileIO(theirs, "r")), enter(FileIO(ours, "w"))
@@ -76,11 +80,11 @@ class Pipes:
         )
 
     def all(self) -> tuple[Channel, ...]:
-        """Every channel."""
+        """Return every channel."""
         return self.info, self.result, self.effects, self.stdout, self.stderr
 
     def handed_over(self) -> None:
-        """Close our copies of the sandbox's ends, so that the end of each can be seen."""
+        """Close our copies of the sandbox's ends, so that the end of each channel can be seen."""
         for channel in self.all():
             channel.theirs.close()
         self.go[0].close()

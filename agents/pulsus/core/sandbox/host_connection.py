@@ -1,4 +1,4 @@
-"""Connections to allowed hosts, never to what a name merely claims to be (spec §17).
+"""Connect to allowed hosts, after a check of the addresses behind their names (spec §17).
 
 Effect: looks up names and connects.
 """
@@ -17,15 +17,15 @@ CONNECT_SECONDS = 10.0
 
 
 class HostNotAllowed(Exception):
-    """The host is not to be reached; one line says why."""
+    """The host must not be reached; the message is the reason."""
 
 
 def connect_to(target: str) -> socket.socket:
-    """A connection to a canonical `host:port`. Raises Refused, OSError (`gaierror` included).
+    """Return a connection to a canonical `host:port`. Raises HostNotAllowed or OSError.
 
-    A name is looked up once, here, and what is connected to is one of the addresses that were
-    looked at: a name that leads into this machine or its networks reaches nothing there. Such an
-    address is reached only where it stands in the allowlist itself.
+    A name is looked up once, here. The connection goes to one of the addresses that were checked.
+    So a name that leads into this machine or its networks is refused. Such an address is reached
+    only if the allowlist names the address itself.
     """
     host, port = hosts.split(target)
     literal = hosts.address(host)

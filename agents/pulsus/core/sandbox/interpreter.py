@@ -1,6 +1,7 @@
-"""The Python that tools run with (`tools.python`), read from its files. Effect: reads them.
+"""Describe the Python that tools run with (`tools.python`), from its files. Effect: reads them.
 
-It is never started to be asked: what a project's settings name must not run outside the sandbox.
+It is never started for that: a program that a project's settings name must not run outside the
+sandbox.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ _CONFIG_BYTES = 64 * 1024
 
 
 class NoInterpreter(ValueError):
-    """The path is none of a Python that can run tools; one line says why and what to do."""
+    """The path is not a Python that can run tools; the message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """One Python. `version` is `X.Y` where its files do not tell the patch.
+    """One Python. `version` is `X.Y` if its files do not tell the patch.
 
-    `prefixes` hold its bin and lib folders, a virtual environment's first. `paths` are where its
-    installed packages lie. `ours` is the one that Pulsus itself runs with.
+    `prefixes` hold its bin and lib folders, a virtual environment's first. `paths` are the folders
+    of its installed packages. `ours` is true for the Python that runs Pulsus.
     """
 
     python: Path
@@ -42,18 +43,18 @@ class Interpreter:
 
     @property
     def minor(self) -> tuple[int, int]:
-        """(3, 12) and the like."""
+        """Return major and minor version, such as (3, 12)."""
         major, minor, *_ = self.version.split(".")
         return int(major), int(minor)
 
     def has(self, module: str) -> bool:
-        """Whether a top-level module of that name is installed for it."""
+        """Return True if a top-level module of that name is installed for it."""
         if any(_holds(path, module) for path in self.paths):
             return True
         return self.ours and _found(module)
 
     def installed(self, distribution: str) -> str | None:
-        """The version of an installed distribution; None where it is not installed."""
+        """Return the version of an installed distribution, or None."""
         import importlib.metadata  # only for a module that names what it needs
 
         paths = [str(path) for path in self.paths]
@@ -63,7 +64,7 @@ class Interpreter:
 
 
 def own_interpreter() -> Interpreter:
-    """The Python that runs Pulsus."""
+    """Return the Python that runs Pulsus."""
     return _ours(tuple(sys.path))
 
 
@@ -77,7 +78,7 @@ def _ours(path: tuple[str, ...]) -> Interpreter:
 
 @functools.cache
 def read_interpreter(python: Path) -> Interpreter:
-    """The Python at that absolute path. Raises NoInterpreter."""
+    """Return the Python at that absolute path. Raises NoInterpreter."""
     if not (python.is_file() and os.access(python, os.X_OK)):
         raise NoInterpreter(f"{python} is no program: name the python of an environment")
     prefix = python.parent.parent
@@ -114,7 +115,7 @@ def _found(module: str) -> bool:
 
 
 def _config(path: Path) -> dict[str, str]:
-    """What a virtual environment says of itself; nothing where it is none."""
+    """Return the settings of a virtual environment, or {} if there are none."""
     try:
         with path.open("rb") as file:
             text = file.read(_CONFIG_BYTES).decode("utf-8", "replace")

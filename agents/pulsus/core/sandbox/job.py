@@ -1,4 +1,4 @@
-"""What goes into a sandbox and what comes out of it."""
+"""Define the job that goes into a sandbox, its outcome, and how a caller cancels it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class StepSource:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One call of one candidate. `inputs` None = import it and stop there.
+    """One call of one candidate. With `inputs` None it is only imported.
 
     `network` are the hosts that it may reach, as canonical `host:port`.
     """
@@ -43,15 +43,15 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a job.
+    """The outcome of a job.
 
-    `unverified` means that the candidate never ran: `message` says why. Else `stage` is where a
-    failure happened. `value` counts only where `status` is `ok`. Times are milliseconds,
-    `peak_bytes` what the whole sandbox held at most. `output` and `trace` are printable text.
-    `observed` is what it tried outside its temporary folder, whatever came of it. `line` is the
-    innermost one of the candidate's own that failed, as its process says; 0 where there is none.
-    `starved`: the machine had no time for it, which says nothing about the candidate; `status` is
-    then `unverified`.
+    `unverified` means that the candidate never ran: `message` says why. Otherwise `stage` is where
+    a failure happened. `value` counts only if `status` is `ok`. Times are milliseconds.
+    `peak_bytes` is the highest memory use of the whole sandbox. `output` and `trace` are printable
+    text. `observed` lists what it tried outside its temporary folder, successful or not. `line` is
+    the innermost line of the candidate that failed, as its process reports, or 0. `starved` means
+    that the machine had no time for it, which says nothing about the candidate; `status` is then
+    `unverified`.
     """
 
     status: Status
@@ -127,7 +127,7 @@ def to_harness(
 
 
 def _plain(value: object) -> object:
-    """Only what travels: plain dicts and lists, whatever they were given as."""
+    """Return the value as plain dicts and lists, which can be marshalled."""
     if isinstance(value, Mapping):
         return {str(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):

@@ -1,6 +1,6 @@
-"""How the end of a sandbox is told, in one sentence each (spec §8). Pure.
+"""Word how a sandbox ended, in one sentence each (spec §8). Pure.
 
-What comes from the candidate is cut, and cleaned of control characters.
+Text from the candidate is cut, and cleaned of control characters.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NAMED = 5
 
 
 def timeout_message(stage: Stage, limits: bwrap_arguments.SandboxLimits, threads: object) -> str:
-    """That a clock ran out. `threads` are the names of those that are waited for."""
+    """Say that a clock ran out. `threads` are the names of those that are waited for."""
     match stage:
         case "import":
             return f"import took longer than {limits.import_seconds:g} s"
@@ -41,32 +41,32 @@ def starved_message() -> str:
 
 
 def leftover_processes_message(processes: Sequence[str]) -> str:
-    """That processes outlived it. `processes` are their names."""
+    """Say that processes with these names outlived it."""
     what = _many("process", _names(processes)) if processes else "a process"
     return f"it returned, but left {what} running: wait for it or end it before returning"
 
 
 def leftover_threads(threads: object) -> tuple[str, ...]:
-    """Each thread that ran when all else was over, in words."""
+    """Describe each thread that still ran at the end."""
     return tuple(sorted({f"leaves thread {name!r} running" for name in _names(threads)}))
 
 
 def no_start_message(stderr: bytes, status: int | None) -> str:
-    """That bubblewrap or the harness ended before anything could be run."""
+    """Say that bubblewrap or the harness ended before anything could run."""
     words = strip_controls(stderr.decode("utf-8", "replace"))
     last = words.strip().rpartition("\n")[2] or f"exit status {status}"
     return one_line(f"the sandbox cannot start: {last}", 300)
 
 
 def no_answer_message(stage: Stage) -> str:
-    """That its process ended by itself."""
+    """Say that its process ended by itself."""
     if stage == "end":
         return "it returned, but then a thread or an exit handler ended its process"
     return "it ended its process without giving a result"
 
 
 def failure_message(final: Mapping[str, object]) -> str:
-    """What the harness says went wrong."""
+    """Return the failure that the harness reported."""
     kind, text = final.get("kind"), final.get("message")
     if final.get("phase") == "unsafe":
         return one_line(f"the sandbox does not confine: {text}", 300)
@@ -75,7 +75,7 @@ def failure_message(final: Mapping[str, object]) -> str:
 
 
 def join_output(*streams: Channel) -> str:
-    """What was kept of what it printed, and how much was not."""
+    """Return the stored output, and how many bytes were dropped."""
     kept = [bytes(each.data) for each in streams]
     lost = sum(each.total for each in streams) - sum(map(len, kept))
     text = "".join(part.decode("utf-8", "replace") for part in kept)
@@ -94,10 +94,10 @@ def _many(what: str, names: Sequence[str]) -> str:
 
 
 def to_number(value: object) -> int:
-    """A number it told; 0 where it told none."""
+    """Return the number that the harness reported, or 0."""
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
 def to_milliseconds(value: object) -> int:
-    """A time it told, which may be a lie: within the days that any clock here allows."""
+    """Return the reported time, bounded to some days: the candidate may have forged it."""
     return min(max(to_number(value), 0), 10**9 - 1)

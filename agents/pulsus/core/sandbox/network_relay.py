@@ -1,12 +1,12 @@
-"""The way out of a sandbox to the hosts that settings allow (spec §8, §17). Effect: network.
+"""Carry bytes between a sandbox and the hosts that settings allow (spec §8, §17). Effect: network.
 
-The sandbox's own network stays empty. Threads here, outside, take connections from a Unix socket
-that is shown in it, are told a host and port, compare them with the allowlist, look the name up
-themselves, and carry bytes both ways up to a limit. Whoever is inside gets no more than that,
-however it talks to the socket.
+The sandbox's own network stays empty. Threads outside take connections from a Unix socket that is
+shown in the sandbox. They read a host and port, compare them with the allowlist, look the name up
+themselves, and carry bytes both ways up to a limit. Code inside gets no more than that, however it
+talks to the socket.
 
-A connection is asked for by one line `host:port`. The answer is `+`, and from then on the bytes are
-the host's, or `-`, an error number and why not.
+A connection is requested by one line `host:port`. The answer is `+`, followed by the bytes of the
+host, or `-`, an error number and the reason.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Reach = Callable[[str], socket.socket]
 
 
 class Relay:
-    """One sandbox's way out to `allowed`, for `limit` bytes in all, both directions."""
+    """The way from one sandbox to the `allowed` hosts, for `limit` bytes in both directions."""
 
     def __init__(self, allowed: Sequence[str], limit: int, reach: Reach = connect_to) -> None:
         self._allowed = frozenset(map(canonical, allowed))
@@ -55,7 +55,7 @@ class Relay:
         self._problem = ""
 
     def start(self) -> Path:
-        """The socket to show in the sandbox, in a folder that nobody else can look into.
+        """Return the socket to show in the sandbox, in a folder that only this user can open.
 
         Raises OSError.
         """
@@ -80,13 +80,13 @@ class Relay:
                 self._folder.rmdir()
 
     def problem(self) -> str:
-        """Why the run must end; empty as long as nothing speaks against it."""
+        """Return the reason why the run must end, or ""."""
         if self._problem or self._closing or self._acceptor.is_alive():
             return self._problem
         return "the relay to the allowed hosts ended"
 
     def asked(self) -> tuple[str, ...]:
-        """What was asked for, allowed or not, sorted."""
+        """Return the hosts that were asked for, allowed or not, sorted."""
         with self._lock:
             return tuple(sorted(self._asked))
 
@@ -147,7 +147,7 @@ class Relay:
                 back.join()
 
     def _objection(self, target: str) -> str:
-        """Why that is not to be connected to; empty where it may be."""
+        """Return the reason why that target is refused, or ""."""
         try:
             wanted = canonical(target)
         except ValueError as error:
@@ -161,7 +161,7 @@ class Relay:
         return why
 
     def _carry(self, source: socket.socket, sink: socket.socket) -> None:
-        """Bytes from one to the other until there are no more, or too many."""
+        """Carry bytes from one end to the other until they end or exceed the limit."""
         try:
             while data := source.recv(_CHUNK):
                 with self._lock:
@@ -192,7 +192,7 @@ class Relay:
                     self._open.discard(end)
 
     def _cut(self) -> None:
-        """Let nothing more through."""
+        """Shut every connection."""
         with self._lock:
             for each in self._open:
                 _shut(each)
@@ -204,7 +204,7 @@ def _shut(end: socket.socket) -> None:
 
 
 def _line(inside: socket.socket) -> str:
-    """The line that was sent; what is too long or cut short is shown as it came."""
+    """Return the line that was sent, also if it is too long or cut short."""
     line = b""
     while len(line) < _LINE_BYTES and not line.endswith(b"\n") and (byte := inside.recv(1)):
         line += byte

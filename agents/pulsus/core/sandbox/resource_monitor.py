@@ -1,8 +1,8 @@
-"""What a whole sandbox uses, seen from the host through the sandbox's own /proc (spec §17).
+"""Measure what a whole sandbox uses, through the sandbox's own /proc (spec §17).
 
-Memory limits of the kernel count one process each; this counts the tree, and the files the sandbox
-keeps in memory. The views are opened before the candidate runs and hold only the sandbox's own
-processes, so a look costs the same on a busy host. Effect: reads /proc.
+Memory limits of the kernel count one process each. This counts the tree, and the files that the
+sandbox keeps in memory. The views are opened before the candidate runs and hold only the sandbox's
+own processes, so a look costs the same on a busy host. Effect: reads /proc.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class ResourceUsage:
 
 
 class ResourceMonitor:
-    """Looks into one sandbox by the host's number for its first process.
+    """Measures one sandbox by the host's number for its first process.
 
-    Raises OSError where the kernel does not let us look; the sandbox is then unusable.
+    Raises OSError if the kernel does not let us look; the sandbox is then unusable.
     """
 
     def __init__(self, pid: int) -> None:
@@ -48,7 +48,7 @@ class ResourceMonitor:
             raise
 
     def usage(self) -> ResourceUsage:
-        """What is in use now; a process that ends meanwhile counts as nothing."""
+        """Return the current use; a process that ends meanwhile counts as nothing."""
         memory, threads = self._sockets.bytes(), 0
         proc, *stores = self._fds
         for name in os.listdir(proc):  # noqa: PTH208 - an open folder, not a path
@@ -62,7 +62,7 @@ class ResourceMonitor:
         return ResourceUsage(memory, threads)
 
     def others(self, known: Collection[int]) -> tuple[str, ...]:
-        """What else runs in the sandbox, by name, beside processes of those numbers inside."""
+        """Return the names of processes in the sandbox whose numbers inside are not `known`."""
         before = set(known)
         while True:
             numbers = {int(n) for n in os.listdir(self._fds[0]) if n.isdigit()}  # noqa: PTH208
@@ -93,11 +93,11 @@ class ResourceMonitor:
             return 0.0  # it ended, or the kernel keeps no such figures
 
     def shared(self) -> tuple[str, ...]:
-        """Names of what lies in its shared memory."""
+        """Return the names of the files in its shared memory."""
         return tuple(sorted(os.listdir(self._fds[2])))  # noqa: PTH208
 
     def close(self) -> None:
-        """Let go of the sandbox's file systems."""
+        """Close the views of the sandbox's file systems."""
         self._sockets.close()
         while self._fds:
             os.close(self._fds.pop())
@@ -112,7 +112,7 @@ def _read(proc: int, pid: str) -> tuple[int, int]:
 
 
 def _stat(proc: int, pid: str) -> tuple[str, list[bytes]]:
-    """A process's name and the fields after it; none where it is no more."""
+    """Return a process's name and the fields after it; none if it ended."""
     try:
         fd = os.open(f"{pid}/stat", os.O_RDONLY, dir_fd=proc)
         try:

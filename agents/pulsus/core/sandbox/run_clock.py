@@ -18,9 +18,9 @@ _CLOCK_FACTOR = 4  # times the limit by the clock; then the run ends without a v
 
 
 class RunClock:
-    """Counts `seconds` from now. `watch` None counts every second of the clock.
+    """Counts `seconds` from now. Without `watch` it counts every second of the clock.
 
-    Lost time does not count: the main process was ready to run, and the sandbox, which has one
+    Lost time does not count: then the main process was ready to run, and the sandbox, which has one
     core, used none. So neither sleeping nor load of its own prolongs a run.
     """
 
@@ -54,7 +54,7 @@ class RunClock:
         return max(0.0, min(waited - self._waited, elapsed - (used - self._used)))
 
     def cut(self, seconds: float) -> None:
-        """Let at most `seconds` be left of it, by the clock."""
+        """Leave at most `seconds` of it, by the clock."""
         self._seconds = min(self._seconds, self._now() - self._began + seconds)
         self._watch = None
 

@@ -1,7 +1,7 @@
-"""Runs one job in one sandbox and kills it at its limits (spec §8, §17).
+"""Run one job in one sandbox, and kill it at its limits (spec §8, §17).
 
-Effect: starts processes. Nothing of the candidate is believed but one JSON value, received on a
-private pipe behind a secret: exit statuses and printed words never make a success.
+Effect: starts processes. Only one JSON value of the candidate counts, received on a private pipe
+behind a secret: exit statuses and printed words never make a success.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def run(
     task: job.Job,
     python: Interpreter | None = None,
 ) -> job.Outcome:
-    """What came of the job. Every process it started is gone when this returns.
+    """Return the outcome of the job. Every process that it started has ended by then.
 
-    `python` is the one to run it with; ours where it is None.
+    `python` is the interpreter to run it with, by default the one of Pulsus.
     """
     try:
         with suppress(NoListener), ExitStack() as stack:
@@ -123,7 +123,7 @@ def _run(
 
 
 def _relay(stack: ExitStack, limits: bwrap_arguments.SandboxLimits, task: job.Job) -> Relay | None:
-    """The way to the hosts that the job may reach; None where it may reach none."""
+    """Return the relay to the hosts that the job may reach, or None if there are none."""
     if not task.network:
         return None
     from pulsus.core.sandbox.network_relay import Relay  # rarely needed
@@ -134,7 +134,7 @@ def _relay(stack: ExitStack, limits: bwrap_arguments.SandboxLimits, task: job.Jo
 
 
 def _told(outcome: job.Outcome, relay: Relay | None) -> job.Outcome:
-    """The outcome with what was asked of the relay, whatever the candidate's process says."""
+    """Add the hosts that the relay was asked for, whatever the candidate's process reports."""
     if relay is None:
         return outcome
     seen = observed_effects.join_effects((outcome.observed, ObservedEffects(hosts=relay.asked())))
@@ -168,7 +168,7 @@ def _contents(fds: bwrap_arguments.Descriptors) -> tuple[int, ...]:
 
 
 def _memory_file(stack: ExitStack, data: bytes) -> int:
-    """A file with that content, which holds no memory beyond it and which no process can change."""
+    """Return a sealed file in memory with that content, which no process can change or enlarge."""
     fd = os.memfd_create("pulsus", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     stack.callback(os.close, fd)
     left = memoryview(data)

@@ -1,6 +1,6 @@
-"""Whether this machine can confine a candidate, and with what (spec §17).
+"""Run a job in a sandbox that works on this machine, or say why none does (spec §17).
 
-Effect: starts one small sandbox the first time it is asked, then remembers.
+Effect: starts sandboxes. The result of the probe is remembered in a process.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _KERNEL_SWITCHES = (
 
 @dataclass(frozen=True, slots=True)
 class SandboxStatus:
-    """Whether candidates can be run here. `reason` and `hint` are empty where it works.
+    """The sandbox of this machine. If it works, `reason` and `hint` are empty.
 
-    `how` names the ways that are in force, `version` is bubblewrap's. `user_namespaces` is false
-    where a kernel setting is known to forbid them.
+    `how` names the mechanisms in use, `version` is bubblewrap's. `user_namespaces` is false if a
+    kernel setting is known to forbid them.
     """
 
     works: bool
@@ -54,13 +54,16 @@ class SandboxStatus:
 
 
 def probe() -> SandboxStatus:
-    """What works here, found out once in a process by starting a sandbox."""
+    """Return the status of this machine, found once in a process by starting a sandbox."""
     return examine(bubblewrap.candidates())
 
 
 @functools.cache
 def examine(programs: tuple[Path, ...]) -> SandboxStatus:
-    """The first of those programs that really confines, or why none does."""
+    """Return the status with the first of those programs that confines.
+
+    If none does, the status holds the reason.
+    """
     switch = _forbidden_by()
     if platform.system() != "Linux":
         return _broken(f"there is no sandbox for {platform.system()}", "validate on Linux")
@@ -78,7 +81,7 @@ def examine(programs: tuple[Path, ...]) -> SandboxStatus:
 
 
 def run_sandboxed(job: Job, limits: SandboxLimits, python: Interpreter | None = None) -> Outcome:
-    """What came of the job; `unverified`, with the reason and the fix, where nothing confines.
+    """Return the outcome of the job; `unverified`, with the reason and the fix, without a sandbox.
 
     No separate probe is needed first: the harness checks its confinement in every run.
     """
@@ -88,7 +91,7 @@ def run_sandboxed(job: Job, limits: SandboxLimits, python: Interpreter | None = 
 def run_with(
     programs: tuple[Path, ...], job: Job, limits: SandboxLimits, python: Interpreter | None = None
 ) -> Outcome:
-    """The same, trying only those bubblewrap programs, in that order."""
+    """Return the same from those bubblewrap programs alone, tried in that order."""
     said = ""
     if seccomp_filter.supported():
         for program in programs:
@@ -157,7 +160,7 @@ def _broken(reason: str, hint: str) -> SandboxStatus:
 
 
 def _forbidden_by() -> str:
-    """What to change where a kernel setting forbids user namespaces; empty where none does."""
+    """Return the fix if a kernel setting forbids user namespaces, or ""."""
     for name, value, fix in _KERNEL_SWITCHES:
         path = Path("/proc/sys", name)
         if path.exists() and path.read_text(encoding="utf-8").strip() == value:

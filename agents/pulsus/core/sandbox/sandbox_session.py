@@ -1,4 +1,4 @@
-"""One running sandbox: its messages, clocks and end (spec §8, §17). Effect: kills processes."""
+"""Follow one running sandbox: messages, clocks and end (spec §8, §17). Effect: kills processes."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class SandboxSession:
             self._left = tuple(f"/dev/shm/{name}" for name in self._watch.shared())
 
     def outcome(self) -> Outcome:
-        """What it came to."""
+        """Return the outcome of the job."""
         final = self._final or {}
         phase, value = final.get("phase"), self._returned.get("value")
         status: Status = "failed"
@@ -233,9 +233,10 @@ class SandboxSession:
             self._final = self._over
 
     def _start_watching(self, calls: int) -> bool:
-        """Whether the watcher is in place; the candidate is not loaded before it is.
+        """Return True once the resource monitor is in place; the candidate is not loaded before.
 
-        `calls` is where the harness waits in its system calls, -1 for nowhere. Raises NoListener.
+        `calls` is the harness's descriptor for its waiting system calls, -1 for none. Raises
+        NoListener.
         """
         try:
             pid = self._find_init()
@@ -261,7 +262,7 @@ class SandboxSession:
                 self._group.enter(pid)
 
     def _find_init(self) -> int | None:
-        """The host's number for the sandbox's first process, held open from here on."""
+        """Return the host's number for the sandbox's first process, and hold the process open."""
         self._pipes.info.drain(4096)
         try:
             pid = int(json.loads(self._pipes.info.data)["child-pid"])

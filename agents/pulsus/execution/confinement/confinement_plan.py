@@ -1,7 +1,7 @@
-"""What confines one run: from the contract of its tools, its inputs and this machine (ADR 28).
+"""Plan how one run is confined: from its tools' contracts, its inputs and this machine (ADR 28).
 
-`plan` gives the orders for the worker, and what is said about them in results and records. Pure
-but for what `machine` and `declared` look at.
+A plan holds the orders for the worker, and the record that results and logs show. Pure but for what
+`kernel_support` and `declared_effects` read.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Mode = Literal["wanted", "required", "off"]
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """Bounds of one run, from the settings under `[run]`."""
+    """Limits of one run, from the settings under `[run]`."""
 
     max_mem_mb: int = 2048
     max_processes: int = 256
@@ -89,10 +89,10 @@ def choose_confinement(
     *,
     reads: bool,
 ) -> ConfinementPlan:
-    """How to run the first of `used`, of which the others are steps.
+    """Plan the run of the first tool in `used`; the others are its steps.
 
-    `reads` says that nothing may be changed in this call. Raises ConfinementUnavailable where
-    `mode` is `required` and changes to files cannot be refused here.
+    `reads` means that this call must change nothing. Raises ConfinementUnavailable if `mode` is
+    `required` and changes to files cannot be refused here.
     """
     if mode == "off":
         return plan_unconfined("a person ran it with --unconfined")
@@ -115,9 +115,9 @@ def plan_confinement(
     *,
     reads: bool,
 ) -> ConfinementPlan:
-    """How to run the first of these tools, with its steps, on this machine.
+    """Plan the run of the first of these tools, with its steps, on this machine.
 
-    `reads` says that none of them may change anything in this call.
+    `reads` means that none of them may change anything in this call.
     """
     if not reads and len(tools) > 1 and here.files != "none":
         return plan_by_step(tools, limits, here)
@@ -130,7 +130,7 @@ def plan_confinement(
 
 
 def plan_unconfined(why: str) -> ConfinementPlan:
-    """Nothing is enforced, and the record says why."""
+    """Return a plan that enforces nothing, with the reason for the record."""
     return ConfinementPlan(
         None,
         {"files": "none", "writes": "open", "network": "open", "processes": "none",
@@ -141,10 +141,10 @@ def plan_unconfined(why: str) -> ConfinementPlan:
 def plan_by_step(
     tools: Sequence[ToolSpec], limits: RunLimits, here: KernelSupport
 ) -> ConfinementPlan:
-    """A composition with steps that write: each step runs in a confined process of its own.
+    """Plan a composition with steps that write: each step runs in a confined process of its own.
 
-    The composition itself only passes values on. What a step may write is known when its inputs
-    are: the worker decides then.
+    The composition itself only passes values on. The worker decides what a step may write once its
+    inputs are known.
     """
     own = _confined(tools[:1], {}, limits, here, (), reads=True, pure=True)
     steps: dict[str, Any] = {}
@@ -167,7 +167,7 @@ def plan_by_step(
 
 
 def plan_undecided(limits: RunLimits, here: KernelSupport) -> ConfinementPlan:
-    """A tool that may write, and whose contract does not say where before the run."""
+    """Plan a tool whose contract does not say before the run where it writes."""
     orders = _limits(limits) | {"only_limits": True}
     why = (
         "what it may write is not certain before the run: Effects name words, patterns or programs"
@@ -193,7 +193,10 @@ def _confined(
     certain: bool = True,
     pure: bool = False,
 ) -> ConfinementPlan:
-    """`certain` says that `inputs` are those of the call; `pure` code needs nothing but itself."""
+    """Plan a confined run.
+
+    `certain` means that `inputs` are those of the call. `pure` code needs nothing but itself.
+    """
     why: list[JsonValue] = []
     if pure:
         tools = ()
@@ -248,7 +251,7 @@ def _confined(
 
 
 def _files(tools: Sequence[ToolSpec], here: KernelSupport, why: list[JsonValue]) -> str:
-    """Landlock, unless it would hide from a tool the processes that it is about."""
+    """Return Landlock, unless it would hide from a tool the processes that it is about."""
     if here.files != "landlock" or not _looks_at_processes(tools):
         return here.files
     if here.supervisor:
@@ -266,7 +269,10 @@ def _looks_at_processes(tools: Sequence[ToolSpec]) -> bool:
 def _network(
     tools: Sequence[ToolSpec], inputs: Mapping[str, JsonValue], *, certain: bool
 ) -> tuple[Network, tuple[str, ...]]:
-    """How far the network is open, and the hosts. Those of a step are certain only if constant."""
+    """Return how far the network is open, and the hosts.
+
+    Hosts of a step are certain only if they are constant.
+    """
     hosts: list[str] = []
     names = _commands(tools)
     if any(program_ in _RAW for program_ in names):
@@ -300,7 +306,7 @@ def _only_files(tool: ToolSpec) -> bool:
 
 
 def _commands(tools: Sequence[ToolSpec]) -> list[str]:
-    """The programs that the tools declare, without folders and arguments."""
+    """Return the programs that the tools declare, without folders and arguments."""
     items = [item for tool in tools if tool.effects for item in tool.effects.commands]
     return [words[0].rpartition("/")[2] for item in items if (words := item.split())]
 

@@ -1,6 +1,7 @@
-"""Which folders and hosts the `Effects:` of a call name, where that is certain before it. Pure.
+"""Find the folders and hosts that the `Effects:` of a call name, if they are certain before it.
 
-None means undecided: the items are words, or patterns, whose meaning only the run shows.
+None means undecided: the items are words, or patterns, whose meaning only the run shows. Effect:
+looks which folders exist.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _HOST = re.compile(r"[\w.:\-\[\]%]{1,253}\Z")
 
 
 def declared_folders(tool: ToolSpec, inputs: Inputs) -> tuple[str, ...] | None:
-    """The folders in which the declared paths lie, or which they are. Looks which exist."""
+    """Return the folders of the declared paths, as far as they exist."""
     if tool.effects is None:
         return None
     inputs = {**literal_defaults(tool), **inputs}
@@ -47,7 +48,7 @@ def declared_folders(tool: ToolSpec, inputs: Inputs) -> tuple[str, ...] | None:
 
 
 def declared_hosts(tool: ToolSpec, inputs: Inputs) -> tuple[str, ...] | None:
-    """The hosts that the declared ones are for this call: names, addresses, either with a port."""
+    """Return the declared hosts of this call: names, addresses, either with a port."""
     if tool.effects is None:
         return ()
     inputs = {**literal_defaults(tool), **inputs}
@@ -65,7 +66,7 @@ def declared_hosts(tool: ToolSpec, inputs: Inputs) -> tuple[str, ...] | None:
 
 
 def literal_defaults(tool: ToolSpec) -> dict[str, JsonValue]:
-    """The defaults of its arguments that are literal values."""
+    """Return the defaults of its arguments that are literal values."""
     found: dict[str, JsonValue] = {}
     for arg in tool.args:
         if arg.default is not None:
@@ -81,7 +82,7 @@ def _is_path(item: str) -> bool:
 
 
 def _filled(item: str, inputs: Inputs) -> list[str] | None:
-    """The item with the values of the named arguments; None for a pattern, or an unknown value."""
+    """Return the item with its placeholders filled; None for a pattern or an unknown value."""
     if any(mark in item for mark in "*?"):
         return None
     names = _PLACEHOLDER.findall(item)
@@ -99,7 +100,7 @@ def _filled(item: str, inputs: Inputs) -> list[str] | None:
 
 
 def _given(item: str, tool: ToolSpec, inputs: Inputs, kinds: tuple[str, ...]) -> list[str] | None:
-    """The values of the arguments that words such as "the given figure path" are about."""
+    """Return the values of the arguments that words such as "the given figure path" are about."""
     said = _GIVEN.match(item.lower())
     if said is None or _MORE.search(said[1]):
         return None
@@ -122,7 +123,7 @@ def _texts(value: JsonValue) -> Iterator[str]:
 
 
 def _folder_of(text: str) -> str | None:
-    """The folder to open for writing so that this path can be written; None for too wide a one."""
+    """Return the folder to open so that this path can be written; None if it is too wide."""
     path = Path(os.path.realpath(Path(text).expanduser()))
     place = path if path.is_dir() else path.parent
     while not place.is_dir():

@@ -50,10 +50,11 @@ CAPABILITIES = {
 
 
 def enter(plan: dict[str, Any], scratch: str, keep: tuple[int, ...]) -> int:
-    """Confine this process as planned. The descriptor of its supervised calls, or -1 for none.
+    """Confine this process as planned. Return the descriptor of its supervised calls, or -1 for
+    none.
 
-    `keep` are the descriptors that stay open beside 0 to 2. Raises OSError where something that
-    was planned cannot be enforced.
+    `keep` are the descriptors that stay open beside 0 to 2. Raises OSError if a planned measure
+    cannot be enforced.
     """
     call("prctl", _PARENT_DEATH, int(signal.SIGKILL), 0, 0, 0)
     close_others(keep)
@@ -78,7 +79,8 @@ def close_others(keep: tuple[int, ...]) -> None:
 def enter_landlock(trees: Sequence[str], files: Sequence[str], known: int) -> None:
     """Allow changes below `trees` and writing to `files`, and no others. Raises OSError.
 
-    `known` is the version to use. What does not exist is left out. `no_new_privs` is set already.
+    `known` is the version of Landlock to use. Missing paths are left out. `no_new_privs` must be
+    set before.
     """
     single = _WRITE_FILE | _TRUNCATE | (_IOCTL if known >= _IOCTL_SINCE else 0)
     handled = single | _IN_FOLDERS | _MAKE_DEVICES
@@ -99,10 +101,10 @@ def enter_landlock(trees: Sequence[str], files: Sequence[str], known: int) -> No
 
 
 def set_limits(max_mem_mb: int, max_files: int) -> None:
-    """Bound memory and files of this process and of each that it starts.
+    """Limit memory and files of this process and of each that it starts.
 
-    RLIMIT_DATA counts private memory that can be written to; the address space, which libraries
-    and shared memory fill too, may be twice as large.
+    RLIMIT_DATA counts private memory that can be written to. Libraries and shared memory fill the
+    address space too, so it may be twice as large.
     """
     _at_most(resource.RLIMIT_DATA, max_mem_mb * MEGABYTE)
     _at_most(resource.RLIMIT_AS, 2 * max_mem_mb * MEGABYTE)
@@ -116,7 +118,7 @@ def set_limits(max_mem_mb: int, max_files: int) -> None:
 def drop_capabilities(keep: Collection[int]) -> None:
     """Keep only these capabilities. Raises OSError.
 
-    `no_new_privs` makes it final: what is started then, by root too, gets no more of them.
+    `no_new_privs` makes it final: a program that is started afterwards gets no more, by root too.
     """
     with suppress(OSError):  # an old kernel has no ambient capabilities
         call("prctl", _AMBIENT, _CLEAR_ALL, 0, 0, 0)

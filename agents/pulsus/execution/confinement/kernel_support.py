@@ -1,4 +1,4 @@
-"""Which parts of the confinement this machine has. Effect: asks the kernel; changes nothing."""
+"""Find which parts of the confinement this machine has. Effect: asks the kernel; changes nothing."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _ANSWERS_WITH_FILES = (5, 14)  # SECCOMP_ADDFD_FLAG_SEND
 
 @dataclass(frozen=True, slots=True)
 class KernelSupport:
-    """What can be enforced here.
+    """The measures that can be enforced here.
 
-    `landlock` is its version (0: none). `supervisor` says whether waiting system calls can be
-    answered. `files` is the strongest way to keep files as they are. `why` names each part that is
-    missing, in words.
+    `landlock` is its version (0: none). `supervisor` means that waiting system calls can be
+    answered. `files` is the strongest way to refuse changes to files. `why` has one text for each
+    missing part.
     """
 
     landlock: int
@@ -37,7 +37,7 @@ class KernelSupport:
 
     @property
     def files(self) -> Files:
-        """How changes to files are refused."""
+        """Return the way in which changes to files are refused."""
         if not self.filter:
             return "none"
         if self.landlock >= LANDLOCK_LEAST:
@@ -47,7 +47,7 @@ class KernelSupport:
 
 @functools.cache
 def find_support() -> KernelSupport:
-    """What this machine has, found out once in a process."""
+    """Return what this machine supports, found once in a process."""
     if sys.platform != "linux":
         why = f"{sys.platform} has neither Landlock nor filters of system calls"
         return KernelSupport(0, False, False, False, (why,))
@@ -70,7 +70,7 @@ def find_support() -> KernelSupport:
 
 
 def can_confine() -> bool:
-    """Whether a tool that reads can be kept from changing files here."""
+    """Return True if a tool that reads can be kept from changing files here."""
     return find_support().files != "none"
 
 

@@ -1,6 +1,6 @@
-"""The filter of system calls that a confined tool runs behind, as classic BPF (ADR 28).
+"""Assemble the filter of system calls that a confined tool runs behind (ADR 28).
 
-It refuses changes that no file permission expresses, and hands to the supervisor the calls whose
+It refuses changes that no file permission expresses. It shows the supervisor those calls whose
 arguments lie in memory. Numbers: Linux UAPI `asm/unistd_64.h` and `asm-generic/unistd.h`.
 """
 
@@ -110,10 +110,10 @@ _PROTOCOLS = {_STREAM: (0, 6), _DATAGRAM: (0, 1, 17, 58)}  # TCP; UDP and echo r
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """How much the filter has to do.
+    """The tasks of the filter.
 
-    `landlock` decides changes to files, `scoped` signals too; else the supervisor does. Without
-    `supervised` what it would be asked is refused.
+    With `landlock`, the kernel decides changes to files; with `scoped`, signals too. Otherwise the
+    supervisor decides. Without `supervised` every call that it would decide is refused.
     """
 
     landlock: bool
@@ -125,7 +125,7 @@ class Filter:
 
 @functools.cache
 def names(machine: str | None = None) -> dict[int, str]:
-    """The calls that a supervisor may be asked about, by number. Raises KeyError."""
+    """Return the calls that a supervisor may be asked about, by number. Raises KeyError."""
     own = column(machine)
     every = {name: trap.numbers for name, trap in {**FILES, **OTHERS}.items()} | _CALLS
     return {numbers[own]: name for name, numbers in every.items() if numbers[own] >= 0}
@@ -133,7 +133,10 @@ def names(machine: str | None = None) -> dict[int, str]:
 
 @functools.cache
 def program(shape: Filter, machine: str | None = None) -> bytes:
-    """The filter as an array of `struct sock_filter`. Raises KeyError on an unknown processor."""
+    """Return the filter as an array of `struct sock_filter`.
+
+    Raises KeyError on an unknown processor.
+    """
     own = column(machine)
     refused = [name for name in (*DENIED, *_ALSO_DENIED) if name not in (*_CALLS, *_READS_TOO)]
     rules = {name: [deny(errno.EPERM)] for name in refused} | _rules(shape)
@@ -182,7 +185,7 @@ def _rules(shape: Filter) -> dict[str, list[bytes]]:
 
 
 def _starts(shape: Filter) -> dict[str, list[bytes]]:
-    """New namespaces are refused; new processes are counted by the supervisor."""
+    """Refuse new namespaces, and let the supervisor count new processes."""
     allow = op(RET, ALLOW)
     count = op(RET, ASK) if shape.supervised else allow
     flags = [op(LOAD, ARGS[0]), op(JSET, _CLONE_NEW, 0, 1), deny(errno.EPERM)]

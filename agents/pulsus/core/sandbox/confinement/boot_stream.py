@@ -1,8 +1,8 @@
-"""What the sandbox's interpreter is given to run: our modules as code, and the job, as one stream.
+"""Build the stream that the sandbox's interpreter runs: the modules of the harness, and the job.
 
-Nothing of Pulsus lies in the sandbox's file system. Where host and sandbox run the same version of
-Python the modules are compiled once in a process and handed over ready to run; another one gets
-their text. Effect: reads our sources.
+No file of Pulsus lies in the sandbox's file system. If host and sandbox run the same version of
+Python, the modules are compiled once in a process and sent ready to run. Another version gets their
+text. Effect: reads our sources.
 """
 
 from __future__ import annotations
@@ -48,7 +48,10 @@ BOOT = (
 
 
 def stream(job: dict[str, Any], *, steps: bool, python: Interpreter | None = None) -> bytes:
-    """Our modules and the job. `steps` says whether `pulsus.steps` is among the modules."""
+    """Return our modules and the job as one stream.
+
+    `steps` adds `pulsus.steps` to the modules.
+    """
     same = python is None or python.minor == sys.version_info[:2]
     made = _modules(steps=steps, same=same, network=bool(job.get("network")))
     return marshal.dumps((made, job), _FORMAT)
@@ -67,7 +70,10 @@ def _text(name: str) -> bytes:
 
 
 def _code(name: str) -> bytes:
-    """The module ready to run. What only readers need is left out: it is loaded at every start."""
+    """Return the module ready to run.
+
+    Docstrings are left out, because the module is loaded at every start.
+    """
     source = _SOURCES.joinpath(*name.split(".")).with_suffix(".py").read_bytes()
     tree = ast.parse(source)
     tree.body = [line for line in tree.body if not _is_future(line)]

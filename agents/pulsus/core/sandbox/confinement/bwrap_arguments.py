@@ -1,4 +1,4 @@
-"""What a candidate may do, as bubblewrap arguments and limits (spec §8, §17). Pure."""
+"""Translate limits and the mount plan into bubblewrap arguments (spec §8, §17). Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PATH = "/usr/local/bin:/usr/bin:/bin"
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    """Caps of one sandbox. Bytes and seconds; `processes` counts threads too."""
+    """Limits of one sandbox, in bytes and seconds. `processes` counts threads too."""
 
     run_seconds: float
     import_seconds: float
@@ -41,7 +41,7 @@ class SandboxLimits:
 
     @classmethod
     def of(cls, config: SandboxConfig, import_seconds: float) -> SandboxLimits:
-        """The limits the settings ask for."""
+        """Return the limits that the settings define."""
         memory = config.max_mem_mb * MIB
         return cls(
             run_seconds=config.max_seconds,
@@ -56,7 +56,7 @@ class SandboxLimits:
         )
 
     def inside(self) -> dict[str, int]:
-        """What the harness sets on itself before it loads anything, by its own names."""
+        """Return the limits that the harness sets on itself before it loads anything."""
         return {
             "as": self.address_bytes,
             "cpu": int(self.run_seconds + self.import_seconds) + 5,
@@ -69,10 +69,10 @@ class SandboxLimits:
 
 @dataclass(frozen=True, slots=True)
 class Descriptors:
-    """Open descriptors bubblewrap reads: its report channel, the filter, and file contents.
+    """Open descriptors that bubblewrap reads: its report channel, the filter, and file contents.
 
-    `relay` is the socket through which the allowed hosts are reached, where there are any. With
-    `as_first` the harness is the first process, in bubblewrap's stead.
+    `relay` is the socket to the allowed hosts, if there are any. With `as_first` the harness is the
+    first process of the sandbox, in place of bubblewrap.
     """
 
     info: int
@@ -84,9 +84,10 @@ class Descriptors:
 
 
 def own_files(*, relay: bool = False) -> tuple[tuple[Path, bytes], ...]:
-    """The sandbox's own users and groups, nobody and nobody else, and its own name.
+    """Return the sandbox's own lists of users, groups and host names: nobody alone.
 
-    With a relay it has no name: an allowed address of ours is reached by that address alone.
+    With a relay it has no host name: an allowed address of this machine is reached by that address
+    alone.
     """
     named = [("passwd", _PASSWD), ("group", _GROUP), *([] if relay else [("hosts", _HOSTS)])]
     return tuple((Path("/etc", name), data) for name, data in named)
@@ -95,7 +96,7 @@ def own_files(*, relay: bool = False) -> tuple[tuple[Path, bytes], ...]:
 def bwrap_arguments(
     layout: MountPlan, limits: SandboxLimits, fds: Descriptors, source_of: Callable[[Path], str]
 ) -> list[str]:
-    """Arguments after the program's name. `source_of` says where a bound path is found now.
+    """Return the arguments after the program's name. `source_of` maps a path to where it lies now.
 
     The interpreter is bound after `/tmp` is made, because it may lie below it.
     """

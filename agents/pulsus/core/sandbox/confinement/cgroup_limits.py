@@ -1,8 +1,8 @@
-"""Kernel limits over a whole sandbox, where Pulsus may make control groups (spec §17).
+"""Limit a whole sandbox with control groups, if Pulsus may make them (spec §17).
 
-That is as root, or as a user to whom a group was delegated. Version 1 (one tree a controller) and
-version 2. A group is made for each sandbox, takes it in before the candidate is loaded, and is
-removed afterwards. Without one the rlimits and the watcher are what limits.
+Root may, and so may a user to whom a group was delegated. Version 1 (one tree for each controller)
+and version 2 are supported. Each sandbox gets a new group before the candidate is loaded, and the
+group is removed afterwards. Without a group, rlimits and the resource monitor limit the sandbox.
 Effect: makes and removes folders of the control-group file system.
 """
 
@@ -25,12 +25,12 @@ _numbers = itertools.count()
 
 
 class NoGroups(Exception):
-    """Why there is no control group to be had here."""
+    """No control group can be made here; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Where groups can be made: `version` 1 or 2, and the folder of each controller."""
+    """The folders in which groups can be made, by controller; `version` is 1 or 2."""
 
     version: int
     parents: dict[str, Path]
@@ -38,7 +38,7 @@ class Tree:
 
 @dataclass(slots=True)
 class Group:
-    """One sandbox's group: its folder in every tree."""
+    """The group of one sandbox: its folder in every tree."""
 
     version: int
     folders: list[Path]
@@ -46,7 +46,8 @@ class Group:
     _entered: bool = False
 
     def enter(self, first: int) -> None:
-        """Take in the sandbox's first process, by the host's number, and so what it starts.
+        """Move the sandbox's first process, by the host's number, and so its children into the
+        group.
 
         The kernel needs some milliseconds for it, so it is done while bubblewrap sets up.
         """
@@ -55,9 +56,9 @@ class Group:
             self._move(first)
 
     def hold(self, first: int) -> None:
-        """Make sure that the harness is in it too, which may have been started in between.
+        """Check that the harness is in the group too, which may have started in between.
 
-        Raises OSError where it is not: then nothing of the candidate may run.
+        Raises OSError if it is not: then nothing of the candidate may run.
         """
         self.enter(first)
         children = _lines(f"/proc/{first}/task/{first}/children")
@@ -76,7 +77,7 @@ class Group:
         return all(wanted <= set(_lines(folder / "cgroup.procs")) for folder in self.folders)
 
     def out_of_memory(self) -> bool:
-        """Whether the kernel ended a process of it for want of memory."""
+        """Return True if the kernel ended one of its processes for lack of memory."""
         with suppress(OSError):
             for line in self.events.read_text(encoding="ascii").splitlines():
                 name, _, value = line.partition(" ")
@@ -85,7 +86,7 @@ class Group:
         return False
 
     def close(self) -> None:
-        """Remove it. Its processes have been killed; the last may take a moment to be gone."""
+        """Remove the group. Its processes have been killed; the last may take a moment to end."""
         deadline = time.monotonic() + _GONE_SECONDS
         for folder in self.folders:
             while not _removed(folder) and time.monotonic() < deadline:
@@ -93,9 +94,9 @@ class Group:
 
 
 def find_tree() -> Tree:
-    """Where this process can make groups with a memory and a process limit.
+    """Return the tree in which this process can make groups that limit memory and processes.
 
-    Raises NoGroups saying why it cannot.
+    Raises NoGroups with the reason.
     """
     own = tuple(_own_groups())
     return _tree(tuple(_lines("/proc/self/mountinfo")), own, os.geteuid())
@@ -103,7 +104,7 @@ def find_tree() -> Tree:
 
 @functools.lru_cache(maxsize=1)
 def _tree(mounts: tuple[str, ...], groups: tuple[tuple[str, str], ...], _user: int) -> Tree:
-    """The same, looked for once as long as mounts, this process's groups and user are the same."""
+    """Find the tree once for the same mounts, groups and user."""
     own = dict(groups)
     found = {}
     for words in map(str.split, mounts):
@@ -125,10 +126,10 @@ def _tree(mounts: tuple[str, ...], groups: tuple[tuple[str, str], ...], _user: i
 
 
 def create_group(limits: SandboxLimits) -> Group:
-    """A new group with those limits. Raises NoGroups.
+    """Make a new group with those limits. Raises NoGroups.
 
-    It does not choose the core: to enter a group of a third kind costs a millisecond, and the
-    filter keeps the affinity that the sandbox starts with.
+    It does not choose the core. To enter a group of a third kind costs a millisecond, and the
+    filter does not let the affinity change.
     """
     where = find_tree()
     name = f"pulsus-{os.getpid()}-{next(_numbers)}"
@@ -163,12 +164,12 @@ def _limit(folder: Path, controller: str, version: int, limits: SandboxLimits) -
 
 @functools.cache
 def _swept(parent: Path) -> None:
-    """Once in a process: what was left before it began."""
+    """Remove the leftover groups, once in a process."""
     _sweep(parent)
 
 
 def _sweep(parent: Path) -> None:
-    """Remove what a killed Pulsus could not: groups of processes that are no more."""
+    """Remove the groups that a killed Pulsus left."""
     for folder in parent.glob("pulsus-*-*"):
         maker = folder.name.split("-")[1]
         if maker.isdigit() and not Path("/proc", maker).exists():
@@ -186,7 +187,7 @@ def _removed(folder: Path) -> bool:
 
 
 def _delegating(folder: Path) -> Path | None:
-    """The nearest folder at or above that lets groups below it limit memory and processes."""
+    """Return the nearest folder at or above whose groups can limit memory and processes."""
     for each in (folder, *folder.parents):
         lines = _lines(each / "cgroup.subtree_control")
         if lines and {"memory", "pids"} <= set(lines[0].split()) and _lets_us(each):
@@ -195,21 +196,21 @@ def _delegating(folder: Path) -> Path | None:
 
 
 def _lets_us(folder: Path) -> bool:
-    """Whether groups can be made below it, and processes be moved from it to them.
+    """Return True if groups can be made below it and processes can be moved there.
 
-    That is so for root, and for a user to whom it was delegated (`Delegate=` of systemd).
+    Root may, and a user to whom the folder was delegated (`Delegate=` of systemd).
     """
     return all(os.access(path, os.W_OK) for path in (folder, folder / "cgroup.procs"))
 
 
 def _own_groups() -> list[tuple[str, str]]:
-    """(controller, path of this process's group); the controller of version 2 has no name."""
+    """Return (controller, path of this process's group); version 2 has no controller name."""
     parts = [line.split(":", 2) for line in _lines("/proc/self/cgroup")]
     return [(name, path) for _, names, path in parts for name in names.split(",")]
 
 
 def _below(point: Path, root: str, path: str) -> Path:
-    """Where that group is found under a mount that shows the groups below `root`."""
+    """Return the folder of that group under a mount that shows the groups below `root`."""
     inside = Path(path).relative_to(root) if Path(path).is_relative_to(root) else Path()
     return point / inside if (point / inside).is_dir() else point
 

@@ -1,12 +1,13 @@
 """Become nobody, then become bubblewrap (spec §17). Used by root only, in a fork of this process.
 
 Real root inside a user namespace still owns host files such as core_pattern, and process limits do
-not bind it, so bubblewrap never starts as root. The interpreter may lie where nobody else can look
-(/root is 0700): what cannot be reached is first bound read-only below a small private tmpfs. The
-mount namespace dies with the sandbox, so no mount is ever left on the host.
+not bind it. So bubblewrap never starts as root. The interpreter may lie where nobody else can look
+(/root is 0700). Such paths are first bound read-only below a small private tmpfs. The mount
+namespace dies with the sandbox, so no mount is ever left on the host.
 
-A fork and not a program of its own, because a second interpreter would double the start. Between
-fork and exec there are only system calls: no import, no lock, no output but the one line why not.
+It is a fork and not a program of its own, because a second interpreter would double the start.
+Between fork and exec there are only system calls: no import, no lock, and no output but one line on
+failure.
 """
 
 from __future__ import annotations
@@ -58,14 +59,14 @@ class Start:
 
 
 def staged_path(number: int) -> str:
-    """Where the path of that number is found after staging."""
+    """Return where the path of that number is found after staging."""
     return f"{STAGE}/{number}"
 
 
 def fork(start: Start) -> ChildProcess:
-    """A child that is nobody, in a session of its own, and executes `start.argv`.
+    """Start a child that becomes nobody, in a session of its own, and executes `start.argv`.
 
-    Where it cannot, it writes one line to its stderr and ends with the status 125.
+    If it cannot, it writes one line to its stderr and ends with the status 125.
     """
     parent = os.getpid()
     load()  # the child imports nothing
@@ -79,7 +80,7 @@ def fork(start: Start) -> ChildProcess:
 
 
 def _become(start: Start, parent: int) -> NoReturn:
-    """The rest of the child's life, whatever happens: it must not return into our program."""
+    """Run the rest of the child's life. It must never return into our program."""
     try:
         os.setsid()
         os.sched_setaffinity(0, {start.core})
@@ -101,7 +102,7 @@ def _become(start: Start, parent: int) -> NoReturn:
 
 
 def _descriptors(given: Streams) -> None:
-    """Standard streams and `keep`, and nothing else of ours."""
+    """Keep the standard streams and `keep` open, and close every other descriptor."""
     streams = (given.stdin, given.stdout, given.stderr)
     above = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, len(streams)) for fd in streams]
     for target, fd in enumerate(above):

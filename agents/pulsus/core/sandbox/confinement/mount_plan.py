@@ -1,4 +1,4 @@
-"""Which host paths the sandbox sees, all read-only (spec §17): system, interpreter, nothing else.
+"""Plan which host paths the sandbox sees, all read-only: system and interpreter (spec §17).
 
 Reads the file system, changes nothing.
 """
@@ -27,15 +27,16 @@ _PREFIX_ONLY = {*_PREFIX_PARTS, "include", "man", ".gitignore", "CACHEDIR.TAG"}
 
 
 class LayoutRefused(Exception):
-    """The interpreter lies where showing it would show too much."""
+    """The interpreter lies where a mount would show too much."""
 
 
 @dataclass(frozen=True, slots=True)
 class MountPlan:
-    """`binds`: absolute paths shown at the same place. `links`: (target, path). `python`: argv0.
+    """The paths of the host that the sandbox shows.
 
-    `files`: paths and contents of what is copied, because a mount for each would cost more.
-    `packages`: what installed packages are imported from.
+    `binds` are absolute paths, shown at the same place. `links` are (target, path). `python` is
+    argv0. `files` are paths and contents that are copied, because a mount for each costs more.
+    `packages` are the folders that installed packages are imported from.
     """
 
     binds: tuple[Path, ...]
@@ -46,10 +47,10 @@ class MountPlan:
 
 
 def mount_plan(python: Interpreter | None = None) -> MountPlan:
-    """The layout for this interpreter, or for the one that tools are to run with.
+    """Return the plan for this interpreter, or for the one that tools are to run with.
 
-    Of an interpreter's folder only bin, lib and share are shown, so a virtual environment inside
-    a repository does not show the repository. Raises LayoutRefused for a prefix of `/`.
+    Of an interpreter's folder only bin, lib and share are shown. So a virtual environment inside a
+    repository does not show the repository. Raises LayoutRefused for a prefix of `/`.
     """
     if python is not None and not python.ours:
         return _layout_for(python)
@@ -65,7 +66,10 @@ def _layout_of(_interpreter: tuple[str, ...]) -> MountPlan:
 
 @functools.cache
 def _layout_for(python: Interpreter) -> MountPlan:
-    """Of the links that lead to it, those outside its own folders are shown by themselves."""
+    """Return the plan for another interpreter.
+
+    Links that lead to it from outside its own folders are shown one by one.
+    """
     inside = [Path("/usr"), *python.prefixes]
     hops = [p for p in _hops(python.python) if not any(p.is_relative_to(i) for i in inside)]
     return _layout(_outside(list(python.prefixes)), hops, python.python, list(python.paths))
@@ -97,7 +101,7 @@ def _layout(
 
 
 def _holds_nothing_else(prefix: Path) -> bool:
-    """Whether all of an interpreter's folder may be shown: each part by itself costs a mount."""
+    """Return True if the interpreter's whole folder may be shown, which saves a mount a part."""
     if not prefix.is_dir():
         return False
     found = [p for p in prefix.iterdir() if p.name not in _PREFIX_ONLY]
@@ -105,7 +109,7 @@ def _holds_nothing_else(prefix: Path) -> bool:
 
 
 def _site_folders(folders: list[Path], binds: list[Path]) -> tuple[Path, ...]:
-    """Where installed packages are found, with the folders that `.pth` files add.
+    """Return the folders of installed packages, with those that `.pth` files add.
 
     Code in a `.pth` file is not run: it is slow, and belongs to development tools.
     """
@@ -127,7 +131,7 @@ def _prefixes() -> list[Path]:
 
 
 def _outside(found: list[Path]) -> list[Path]:
-    """The folders that `/usr` does not hold, as they are named and as they are."""
+    """Return the folders that lie outside `/usr`, as named and as resolved."""
     found += [path.resolve() for path in found]
     outside = sorted({path for path in found if not path.is_relative_to("/usr")})
     for path in outside:
@@ -137,7 +141,7 @@ def _outside(found: list[Path]) -> list[Path]:
 
 
 def _hops(path: Path, limit: int = 10) -> list[Path]:
-    """The links an interpreter is reached by, first to last."""
+    """Return the chain of links to an interpreter, first to last."""
     hops = [path]
     while path.is_symlink() and len(hops) < limit:
         path = Path(os.path.normpath(path.parent / os.readlink(path)))  # noqa: PTH115
@@ -146,7 +150,7 @@ def _hops(path: Path, limit: int = 10) -> list[Path]:
 
 
 def reachable_by_others(path: Path) -> bool:
-    """Whether a user without any rights of ours can read that path, by its mode bits."""
+    """Return True if the mode bits let any user read that path."""
     final = path.resolve()
     mode = final.stat().st_mode
     wanted = 0o005 if final.is_dir() else 0o004

@@ -1,12 +1,12 @@
-"""The system-call filter of the sandbox, assembled as classic BPF (spec §17).
+"""Assemble the system-call filter of the sandbox as classic BPF (spec §17).
 
-It narrows what the namespaces already confine: no tracing, no mounting, no new namespaces, no
-kernel keyrings, BPF, perf, io_uring, modules or clock setting, no widening of the one core, no
-memory that no process need hold mapped to keep (memfd, SysV IPC, shared anonymous maps: a watcher
-of processes and of the sized tmpfs would miss it), no word of what others do with shared files
-(inotify, fanotify), and no socket family that a network namespace does not cover (AF_VSOCK reaches
-the hypervisor). A call that is newer than this list does not exist inside.
-Numbers: Linux UAPI `asm/unistd_64.h` and `asm-generic/unistd.h`; layout: `linux/seccomp.h`.
+It narrows what the namespaces already confine. It denies tracing, mounting, new namespaces, kernel
+keyrings, BPF, perf, io_uring, modules and clock setting. The affinity to one core cannot be
+widened. Memory that no process needs to map is denied too (memfd, SysV IPC, shared anonymous maps):
+the resource monitor would miss it. So are notices of other programs' work on shared files (inotify,
+fanotify), and socket families that a network namespace does not cover (AF_VSOCK reaches the
+hypervisor). A call that is newer than this list does not exist inside. Numbers: Linux UAPI
+`asm/unistd_64.h` and `asm-generic/unistd.h`; layout: `linux/seccomp.h`.
 """
 
 from __future__ import annotations

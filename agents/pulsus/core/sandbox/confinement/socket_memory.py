@@ -1,8 +1,8 @@
-"""How much kernel memory the sockets of a sandbox can hold (spec §17). Effect: reads /proc.
+"""Measure how much kernel memory a sandbox's sockets can hold (spec §17). Effect: reads /proc.
 
-What waits in a socket belongs to no process: neither address-space limits nor resident pages show
-it. The filter keeps buffers at their default size, so the number of sockets bounds what they hold.
-Only TCP grows its buffers by itself; what waits there is read socket by socket.
+Bytes that wait in a socket belong to no process: neither address-space limits nor resident pages
+show them. The filter keeps buffers at their default size, so the number of sockets bounds what they
+hold. Only TCP grows its buffers by itself, so its waiting bytes are read socket by socket.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _whole(table: int) -> bytes:
 
 
 def _counted(text: bytes) -> tuple[int, int]:
-    """All sockets in use, and those of TCP among them."""
+    """Return the number of all sockets in use, and of TCP sockets among them."""
     rows = {line.partition(b":")[0]: line.split() for line in text.splitlines()}
     used, streams = int(rows[b"sockets"][2]), int(rows[b"TCP"][2])
     return used, min(used, streams)

@@ -1,4 +1,4 @@
-"""Starts bubblewrap, as a user or dropped from root (spec §17). Effect: a process."""
+"""Start bubblewrap, as a user or dropped from root (spec §17). Effect: starts a process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ENVIRONMENT: Mapping[str, str] = {
 
 
 def is_root() -> bool:
-    """Whether this process has root's identity in any form."""
+    """Return True if this process has root's identity in any form."""
     return 0 in (os.getuid(), os.geteuid())
 
 
@@ -66,7 +66,7 @@ def start(
 
 @contextmanager
 def _on(core: int) -> Iterator[None]:
-    """Let what this thread starts meanwhile run on that core; the filter forbids widening it."""
+    """Start this block's processes on that core; the filter does not let them leave it."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {core})
     try:
@@ -77,7 +77,7 @@ def _on(core: int) -> Iterator[None]:
 
 @functools.cache
 def _hidden(bwrap: Path, layout: MountPlan) -> tuple[Path, ...]:
-    """What nobody cannot reach by itself."""
+    """Return the paths that nobody cannot reach by itself."""
     hidden = [path for path in layout.binds if not reachable_by_others(path)]
     if not reachable_by_others(bwrap) and not any(bwrap.is_relative_to(p) for p in hidden):
         hidden.append(bwrap)

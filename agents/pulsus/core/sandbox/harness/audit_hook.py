@@ -1,9 +1,9 @@
-"""Tells the host what a candidate tries to do outside its temporary folder (spec §8, §17).
+"""Tell the host what a candidate tries to do outside its temporary folder (spec §8, §17).
 
-Runs inside the sandbox, in the candidate's process, as a hook on Python's audit events: attempts
-are seen whether or not they succeed, and are sent at once, so that ending the process hides none.
-It reports; the boundary is what refuses. Standard library only, and little of it: it is loaded at
-every start. What it cannot see is listed in docs/sandbox.md.
+This hook on Python's audit events runs inside the sandbox, in the candidate's process. It sees
+attempts whether or not they succeed. It sends them at once, so that ending the process hides none.
+The hook only reports; the sandbox refuses. Standard library only, and little of it, because it is
+loaded at every start. docs/sandbox.md lists what it cannot see.
 """
 
 from __future__ import annotations
@@ -76,10 +76,10 @@ program, or `s` and another call."""
 
 
 def install(fd: int, *, paths: bool = True) -> Callable[[], None]:
-    """Report from now on, for as long as this process and its forks live, one line a fact.
+    """Report facts from now on, one line each, for as long as this process and its forks live.
 
-    Without `paths` where the host sees the system calls: those say more exactly which file it is.
-    Return a function after which the harness itself may look at all objects.
+    `paths` is False if the host sees the system calls: those name the file more exactly. Return a
+    function after which the harness itself may look at all objects.
     """
     own = posix.dup(fd)  # not inheritable: no program that the candidate starts gets it
     posix.close(fd)
@@ -106,7 +106,7 @@ def install(fd: int, *, paths: bool = True) -> Callable[[], None]:
 
 
 def facts_of_event(event: str, args: tuple[object, ...]) -> Iterator[Fact]:
-    """What that event says about files outside the temporary folder, hosts and programs."""
+    """Yield the files outside the temporary folder, hosts and programs that an event names."""
     if event == "open":
         yield from _opened(args[0], args[2])
     elif event in EVENTS:
@@ -164,7 +164,7 @@ def _host(host: object, port: object) -> Iterator[Fact]:
 
 
 def to_numeric_address(name: str) -> str:
-    """The name, or the address that it is in the one usual form: `127.1` is 127.0.0.1."""
+    """Return the usual form of an IPv4 address (`127.1` is 127.0.0.1), or the name as it is."""
     if name[-1:].isalnum() and name[0].isdigit():
         import _socket
 
@@ -190,7 +190,7 @@ def _path(path: object, folder: object, *, follow: bool) -> Iterator[Fact]:
 
 
 def _real(path: str, *, follow: bool = True) -> str:
-    """Where an absolute path leads; nothing if that is no file but a pipe or a socket."""
+    """Return where an absolute path leads, or "" if that is a pipe or a socket."""
     return resolve(path, _link, follow=follow)
 
 
@@ -202,15 +202,15 @@ def _link(path: str) -> str:
 
 
 def is_shared(path: str) -> bool:
-    """Whether `multiprocessing` gives such names to memory that its processes share."""
+    """Return True for the names that `multiprocessing` gives to shared memory."""
     return path.startswith(_SHARED)
 
 
 def reported_path(path: str) -> str:
-    """The absolute, normal `path` as it is reported; empty where it is the sandbox's own.
+    """Return the absolute, normal `path` as it is reported, or "" if it is the sandbox's own.
 
-    Its home folder is reported as `~`. /tmp is the working folder, and where examples have their
-    files: what changes there would, in a real run, change what the user has.
+    The home folder is reported as `~`. /tmp is reported too: it is the working folder and holds the
+    files of examples. In a real run a change there would change the user's files.
     """
     if path == HOME or path.startswith(HOME + "/"):
         return printable("~" + path[len(HOME) :])
@@ -220,7 +220,7 @@ def reported_path(path: str) -> str:
 
 
 def printable(text: str) -> str:
-    """On one line, without control characters, and at most so long."""
+    """Return the text on one line, without control characters, cut to a maximum length."""
     line = "".join(c if c.isprintable() else "?" for c in text[: _LENGTH + 1])
     return line if len(line) <= _LENGTH else line[:_LENGTH] + "…"
 

@@ -1,8 +1,8 @@
-"""What is left to happen once an entry point has returned (spec §8, §12).
+"""Do what follows the return of an entry point (spec §8, §12).
 
-Runs inside the sandbox. A real run ends as a Python program does: threads are waited for, exit
-handlers run, objects are dropped. So does a dry run, where all of it can still be seen. Standard
-library only, and little of it: it is loaded at every start.
+Runs inside the sandbox. A real run ends as a Python program does: it waits for threads, runs exit
+handlers and drops objects. A dry run does the same, while the host can still see it. Standard
+library only, and little of it, because it is loaded at every start.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _mro = type.__dict__["__mro__"].__get__  # which no class can replace
 
 
 def list_waited_threads() -> list[str]:
-    """Names of the threads that a program waits for at its end, the first few."""
+    """Return the names of the first few threads that a program waits for at its end."""
     return [_shown(t.name) for t in _others() if not t.daemon][:_NAMED]
 
 
 def list_running_threads() -> list[str]:
-    """Names of every thread of Python's but this one, the first few."""
+    """Return the names of the first few Python threads other than this one."""
     _let_threads_begin()
     named = [_shown(each.name) for each in _others()]
     nameless = max(0, _count() - len(named))  # started without `threading`
@@ -45,9 +45,9 @@ def list_running_threads() -> list[str]:
 
 
 def _let_threads_begin() -> None:
-    """Give way to threads that the kernel has and Python does not count: some have just started.
+    """Let new threads start that the kernel has and Python does not count yet.
 
-    The others are a library's own. They are not waited for longer than 0.1 seconds.
+    Other uncounted threads belong to libraries. The wait is 0.1 seconds at most.
     """
     for _ in range(20):
         tasks = _stat("/proc/self/task").st_nlink - 2
@@ -64,7 +64,7 @@ def wait_for_threads() -> None:
 
 
 def run_exit_handlers() -> None:
-    """Those of `atexit`, and so of `weakref.finalize`, last registered first."""
+    """Run the handlers of `atexit`, and so of `weakref.finalize`, last registered first."""
     _run_handlers()
 
 
@@ -74,7 +74,7 @@ def drop_loaded() -> None:
 
 
 def drop(modules: list[types.ModuleType]) -> None:
-    """Forget what those modules hold, as the interpreter does: what has a `__del__` runs it."""
+    """Drop the objects of those modules, as the interpreter does; this runs each `__del__`."""
     for module in modules:
         names = [name for name in module.__dict__ if name != "__builtins__"]
         for name in sorted(names, key=lambda n: not (n[:1] == "_" and n[:2] != "__")):
@@ -84,10 +84,10 @@ def drop(modules: list[types.ModuleType]) -> None:
 
 
 def run_finalizers() -> None:
-    """Run what the candidate's own objects do when they go, wherever they are kept.
+    """Run the finalizers of the candidate's own objects, wherever they are stored.
 
-    The end of the interpreter does so for those that a built-in module or a library holds. This
-    process is ended before. Objects of libraries are left alone.
+    At its end the interpreter runs the finalizers of objects that a library or a built-in module
+    holds. This process is killed before, so they are run here. Objects of libraries are left alone.
     """
     for each in _objects():
         generator: Any = each if type(each) is _GENERATOR else None

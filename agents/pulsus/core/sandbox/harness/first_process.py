@@ -2,7 +2,7 @@
 
 The first process has the candidate's user, and neither its limits nor its second filter. The kernel
 would let a candidate write into its memory (/proc/1/mem) and so run code there. A Landlock domain
-ends that: a process inside cannot trace, or look into, one outside.
+prevents that: a process inside cannot trace a process outside, or look into it.
 
 Runs inside the sandbox, before the candidate is loaded. Standard library only.
 """
@@ -28,15 +28,16 @@ _PIPES = 4096
 
 
 class FirstProcessOpen(Exception):
-    """The first process can be written by the candidate."""
+    """The candidate can write into the first process."""
 
 
 def way_for(abi: int) -> Way:
-    """Return how to do it with that version of Landlock, 0 for none.
+    """Return the way for that version of Landlock, 0 for none.
 
-    A domain must handle at least one right. The lightest is a scope: from version 6 on. From 2 on
-    it can be the right to move files between folders, allowed everywhere. Version 1 would forbid
-    such moves, so there, and without Landlock, a parent of ours becomes the first process.
+    A domain must handle at least one right. The lightest is a scope, from version 6 on. From
+    version 2 on it can be the right to move files between folders, allowed everywhere. Version 1
+    would forbid such moves. There, and without Landlock, a parent of this process becomes the first
+    process.
     """
     if abi >= 6:
         return "scope"
@@ -44,7 +45,7 @@ def way_for(abi: int) -> Way:
 
 
 def shut_off(way: Way) -> None:
-    """Shut the first process off from here on, for good. Raises OSError or Open."""
+    """Shut the first process off for good. Raises OSError or FirstProcessOpen."""
     if way == "parent":
         _leave_a_parent()
     else:
@@ -70,7 +71,7 @@ def _enter_domain(way: Way) -> None:
 
 
 def _leave_a_parent() -> None:
-    """Go on in a child. This process stays, the first of the sandbox, and lets no process in."""
+    """Continue in a child. This process stays as the first one and lets no process in."""
     call("prctl", _DUMPABLE, 0, 0, 0, 0)
     child = posix.fork()
     if child:
@@ -79,7 +80,7 @@ def _leave_a_parent() -> None:
 
 
 def _wait_for(child: int) -> NoReturn:
-    """Collect what ends in the sandbox until the child does, which ends the sandbox."""
+    """Reap the processes of the sandbox until the child ends, which ends the sandbox."""
     posix.closerange(0, _PIPES)
     while posix.waitpid(-1, 0)[0] != child:
         pass

@@ -1,4 +1,4 @@
-"""What runs first inside the sandbox: limits, self-check, import, call, report (spec §8, §17).
+"""Run one job inside the sandbox: limits, self-check, import, call, report (spec §8, §17).
 
 Standard library only, and little of it at the top: every import is paid at every start.
 """
@@ -32,10 +32,10 @@ class BoundaryMissing(Exception):
 
 
 def check_boundary(host: dict[str, str]) -> None:
-    """Raise Boundary unless the kernel says that this process is confined.
+    """Raise BoundaryMissing unless the kernel says that this process is confined.
 
-    `host` maps a namespace's name to the identity it has outside. A bubblewrap that silently did
-    nothing would otherwise let the candidate run unconfined.
+    `host` maps a namespace's name to its identity outside. A bubblewrap that silently did nothing
+    would otherwise let the candidate run unconfined.
     """
     for name, outside in host.items():
         if posix.readlink(f"/proc/self/ns/{name}") == outside:
@@ -64,7 +64,7 @@ def set_limits(limits: dict[str, int]) -> None:
 
 
 def enter_environment(python: dict[str, Any]) -> None:
-    """What `site` would have set up, without looking for it again: the host knows."""
+    """Set up what `site` would set up, without searching for it: the host knows it."""
     import _sitebuiltins
     import builtins
 
@@ -116,14 +116,14 @@ def bind_steps(steps: dict[str, dict[str, Any]]) -> None:
 
 
 def hide_pulsus() -> None:
-    """Leave of Pulsus only what a composed module may import."""
+    """Remove every module of Pulsus but those that a composed module may import."""
     for name in [n for n in sys.modules if n.partition(".")[0] == "pulsus"]:
         if name not in ("pulsus", "pulsus.steps") or "pulsus.steps" not in sys.modules:
             del sys.modules[name]
 
 
 def serve(job: dict[str, Any], send: Send, came: list[Any]) -> Iterator[Task]:
-    """Hand out the tasks that import the candidate and call it; send what came of them.
+    """Yield the tasks that import the candidate and call it; send the results.
 
     All that may run the candidate's code is such a task. Names are bound here, before it runs,
     because it may replace any that it can import.
@@ -181,7 +181,10 @@ def _ended(
     leave_forked: Callable[[], None],
     came: list[Any],
 ) -> Generator[Task, None, BaseException | None]:
-    """Do what a program's end does; the first of it waits for threads. Return what failed."""
+    """Do what the end of a program does; the first step waits for threads.
+
+    Return the first failure.
+    """
     failed: BaseException | None = None
     for number, each in enumerate(ends):
         yield each, ()
@@ -193,7 +196,7 @@ def _ended(
 
 
 def _clock() -> Callable[[int], int]:
-    """Return a function that says how many milliseconds passed, and with 0 begins anew."""
+    """Return a function that returns the milliseconds passed; called with 0, it starts anew."""
     now = time.monotonic
     began = [now()]
 
@@ -206,7 +209,7 @@ def _clock() -> Callable[[int], int]:
 
 
 def _problem(value: object, cap: int) -> ValueError | None:
-    """Why that value is no result."""
+    """Return the reason why that value is not a valid result."""
     try:
         check_json(value)
         size = len(encode(value))
@@ -218,9 +221,9 @@ def _problem(value: object, cap: int) -> ValueError | None:
 
 
 def main(job: dict[str, Any]) -> tuple[Callable[[Task], None], Iterator[Task]]:
-    """Confine this process, and return how to carry out tasks, and the tasks of the job.
+    """Confine this process, and return a function that performs tasks, and the tasks of the job.
 
-    Whoever calls this carries them out with no frame of ours above the candidate's.
+    The caller performs them with no frame of ours above the candidate's.
     """
     null = posix.open("/dev/null", posix.O_RDONLY)
     posix.dup2(null, 0)
@@ -266,7 +269,7 @@ def _show_calls(program: bytes) -> int:
 
 
 def until_the_end(tasks: Iterator[Task]) -> Iterator[Task]:
-    """Hand on the tasks, then wait to be ended, without clean-up."""
+    """Pass on the tasks, then wait to be killed, without clean-up."""
     close, pipe, read = posix.closerange, posix.pipe, posix.read
     yield from tasks
     # Helpers of its own, such as trackers of shared memory, end once nobody holds their pipes.

@@ -1,7 +1,7 @@
-"""How a tool is loaded and called: the same in the sandbox and in a real run (spec §8, §12).
+"""Load a tool and call it, in the same way in the sandbox and in a real run (spec §8, §12).
 
-Runs inside the sandbox. Whatever is slow to import is imported where it is needed, because this is
-loaded at every start.
+Runs inside the sandbox. Slow imports are made where they are needed, because this is loaded at
+every start.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class _Source:
 
 
 def load_module(source: bytes, name: str, filename: str) -> types.ModuleType:
-    """The module those bytes define, executed.
+    """Return the module that those bytes define, executed.
 
-    It is registered in `sys.modules` before it runs (dataclasses with postponed annotations look
-    there), under a name that cannot hide a library. Whatever the module raises is passed on.
+    It is registered in `sys.modules` before it runs, because dataclasses with postponed annotations
+    look there. Its name cannot hide a library. Exceptions of the module are passed on.
     """
     word = "".join(c if c.isalnum() or c == "_" else "_" for c in name)
     module = type(sys)("pulsus_tool_" + word)
@@ -52,11 +52,11 @@ def load_module(source: bytes, name: str, filename: str) -> types.ModuleType:
 
 
 def run_entry(module: types.ModuleType, entry: str, inputs: dict[str, object]) -> object:
-    """What the module's entry point returns for these inputs.
+    """Return the result of the module's entry point for these inputs.
 
-    Arguments go by keyword, positional-only ones by position. A string for an argument hinted as
-    a path becomes `pathlib.Path`, an ISO 8601 one for a date or datetime becomes that. Raises
-    TypeError for an unknown or missing argument, ValueError for what is no date.
+    Arguments go by keyword, positional-only ones by position. A string for a path argument becomes
+    `pathlib.Path`. An ISO 8601 string for a date or datetime argument becomes one. Raises TypeError
+    for an unknown or missing argument, and ValueError for an invalid date.
     """
     function = getattr(module, entry)
     if not callable(function):
@@ -71,7 +71,7 @@ def run_entry(module: types.ModuleType, entry: str, inputs: dict[str, object]) -
 
 
 def _is_simple(function: Callable[..., object]) -> bool:
-    """Whether keywords alone will do and no hint can ask for a path."""
+    """Return True if keywords alone will do and no hint can ask for a path."""
     if type(function) is not type(_is_simple) or hasattr(function, "__wrapped__"):
         return False
     hints = [hint for name, hint in function.__annotations__.items() if name != "return"]
@@ -100,7 +100,10 @@ def _hints(function: Callable[..., object]) -> dict[str, object]:
 
 
 def _coerce(value: object, hint: object) -> object:
-    """`value`, with strings made paths or dates where the hint asks for those, not for strings."""
+    """Return `value`, with strings made paths or dates if the hint asks for those.
+
+    A hint that also allows strings leaves them as they are.
+    """
     import re
     import typing
     from pathlib import Path

@@ -1,6 +1,6 @@
-"""What a candidate reads, told by Python's audit hook (ADR 33).
+"""Report which files a candidate reads, from Python's audit events (ADR 33).
 
-Runs inside the sandbox. Asking the host about every open to read costs 70 µs each, so reads by
+Runs inside the sandbox. To ask the host about every open to read costs 70 µs each. So reads by
 native code and by programs are not shown. Standard library only: it is loaded at every start.
 """
 
@@ -22,9 +22,9 @@ _LOOKED_UP = ("/.fonts/", "/.local/share/fonts/", "/.cache/", "/.config/matplotl
 
 
 def read_path(path: object, home: str) -> str:
-    """Return the real path that is read; "" for the system's files and for what lies in /tmp.
+    """Return the real path that is read, or "" for system files and files in /tmp.
 
-    `home` lies there too and is reported. Symbolic links are followed.
+    `home` lies in /tmp and is reported all the same. Symbolic links are followed.
     """
     if path is None or isinstance(path, int):
         return ""
@@ -46,9 +46,9 @@ def read_path(path: object, home: str) -> str:
 
 
 def _of_process(real: str, name: str) -> str:
-    """The path with no number of a process: those differ from run to run.
+    """Return the path without the number of a process, which differs from run to run.
 
-    What lies in /proc/self is named as it was asked for: /proc/net is a link to it.
+    A path in /proc/self is named as it was asked for: /proc/net is a link to it.
     """
     parts = real.split("/")
     if parts[1] != "proc" or len(parts) < 3 or not parts[2].isdigit():

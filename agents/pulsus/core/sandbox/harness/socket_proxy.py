@@ -42,13 +42,13 @@ class AllowedHosts:
         self._places = {place: name for name, place in self._names.items()}
 
     def named(self, host: object) -> tuple[str, str] | None:
-        """(name, placeholder) where `host` is a name with an allowed port, in any spelling."""
+        """Return (name, placeholder) if `host` is a name with an allowed port, in any spelling."""
         name = _plain(host)
         place = self._names.get(name)
         return (name, place) if place else None
 
     def target(self, address: object) -> tuple[str, int] | None:
-        """What to ask the relay for; None for what is not its business."""
+        """Return the target to ask the relay for, or None if the relay does not serve it."""
         if not (isinstance(address, tuple) and len(address) >= 2 and type(address[1]) is int):
             return None
         host = _plain(address[0])
@@ -58,7 +58,7 @@ class AllowedHosts:
 
 
 def install(allowed: list[str]) -> None:
-    """Route connections to the allowed hosts through the relay, from now on."""
+    """Route connections to the allowed hosts through the relay from now on."""
     import socket
 
     hosts = AllowedHosts(allowed)
@@ -159,7 +159,7 @@ def _patch_names(socket: Any, hosts: AllowedHosts) -> None:
 
 
 def _link(socket: Any, target: tuple[str, int], timeout: float | None) -> Any:
-    """A connection to the target. Raises OSError with the relay's own words."""
+    """Return a connection to the target. Raises OSError with the relay's own message."""
     host, port = target
     host = f"[{host}]" if ":" in host else host
     link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -184,7 +184,7 @@ def _link(socket: Any, target: tuple[str, int], timeout: float | None) -> Any:
 
 
 def _plain(host: object) -> str:
-    """A name or address in the form that settings are kept in."""
+    """Return a name or address in the form that settings use."""
     if isinstance(host, bytes | bytearray):
         host = host.decode("ascii", "replace")
     if not isinstance(host, str):
@@ -214,7 +214,7 @@ def _port(socket: Any, port: Any) -> int:
 
 
 def _shown(v4: bool, address: Any) -> Any:
-    """The peer's address as that kind of socket gives it."""
+    """Return the peer's address in the form of that kind of socket."""
     host, port = address[:2]
     host = host if isinstance(host, str) else bytes(host).decode("ascii", "replace")
     return (host, port) if v4 else (host, port, 0, 0)

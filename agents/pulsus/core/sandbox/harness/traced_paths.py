@@ -1,7 +1,7 @@
 """Resolve a path as the process that names it sees it (spec §8, §17).
 
-The one place that follows links, for the host's witness and for the hook on Python's own events.
-Each hands in how it reads a link. Loaded at every start inside the sandbox, so it imports nothing.
+This is the one place that follows links, for the host's view and for the hook on Python's events.
+Each passes its way to read a link. Loaded at every start inside the sandbox, so it imports nothing.
 """
 
 from __future__ import annotations
@@ -55,6 +55,6 @@ def _parts(path: str) -> list[str]:
 
 
 def _is_magic(link: str) -> bool:
-    """Whether it is one of the links of a process, which name pipes and sockets in brackets."""
+    """Return True for the links of a process, which name pipes and sockets in brackets."""
     parts = link.split("/")
     return parts[1] == "proc" and len(parts) > 3 and parts[2].isdigit()

@@ -1,4 +1,4 @@
-"""What goes from the sandbox to its host: JSON lines behind a secret (spec §8, §17).
+"""Send messages from the sandbox to its host: JSON lines behind a secret (spec §8, §17).
 
 Used on both sides. Inside, it is loaded at every start and must not be slow: `json` costs as much
 as the interpreter itself, so a checked value is written here.
@@ -46,7 +46,7 @@ def _check_leaf(where: str, item: object) -> None:
 
 
 def encode(value: object) -> str:
-    """A value that `check_json` passes, as one line of ASCII JSON."""
+    """Return a value that passes `check_json` as one line of ASCII JSON."""
     if type(value) is dict:
         return "{" + ", ".join(f"{_quoted(k)}: {encode(v)}" for k, v in value.items()) + "}"
     if type(value) is list or type(value) is tuple:
@@ -67,7 +67,7 @@ def _quoted(text: str) -> str:
 
 
 def channel(fd: int, nonce: str) -> Send:
-    """A function that sends one message to the host, whatever the candidate patches later."""
+    """Return a function that sends one message to the host, even if the candidate patches modules."""
     import posix  # what `os` wraps, without its start-up
 
     own = posix.dup(fd)  # not inheritable, so no child of the candidate gets it
@@ -83,7 +83,7 @@ def channel(fd: int, nonce: str) -> Send:
 
 
 def line_in(error: BaseException, filename: str) -> int:
-    """The innermost line of that file that the failure came through; 0 where there is none."""
+    """Return the innermost line of that file that the failure came through, or 0."""
     line: int | None = 0
     try:
         if isinstance(error, SyntaxError) and error.filename == filename:
@@ -99,7 +99,7 @@ def line_in(error: BaseException, filename: str) -> int:
 
 
 def describe(error: BaseException) -> dict[str, object]:
-    """A failure in words, short, from the candidate's frames on."""
+    """Return a short description of a failure, from the candidate's frames on."""
     import traceback
 
     kind = type(error).__name__

@@ -1,4 +1,4 @@
-"""What the system calls of a sandbox say about hosts, ports and sockets (spec §8, §17).
+"""Read hosts, ports and sockets from the system calls of a sandbox (spec §8, §17).
 
 Effect: reads /proc and asks a socket of the sandbox for its address, through `process_memory.py`.
 """
@@ -49,7 +49,7 @@ class NetworkEffects:
             yield "h", printable(text)
 
     def last(self) -> Iterator[Fact]:
-        """Name the resolver if something was connected to it that looked up no name."""
+        """Yield the resolver if a process connected to it and looked up no name."""
         if self._unasked:
             yield "h", _RESOLVER
 
@@ -74,7 +74,7 @@ class NetworkEffects:
             yield "h", text
 
     def _listens(self, bound: tuple[str, int] | None) -> Iterator[Fact]:
-        """A port that the kernel chose is of use to other machines only, on another address."""
+        """Yield a socket that other machines can reach at a port that the kernel chose."""
         if bound is not None and not is_loopback(bound[0]):
             yield "s", f"calls listen at {_shown(bound[0], 0)}"
 
@@ -129,14 +129,14 @@ def _addresses(name: str, caller: Caller, args: Sequence[int]) -> Iterator[bytes
 
 
 def _messages(name: str, caller: Caller, args: Sequence[int]) -> Iterator[bytes]:
-    """Each `struct msghdr` of a call, the first few."""
+    """Yield the first few `struct msghdr` of a call."""
     count, size = (1, 56) if name == "sendmsg" else (min(args[2], _MESSAGES), 64)
     for number in range(count):
         yield caller.bytes(args[1] + number * size, 56)
 
 
 def _asked_for(name: str, caller: Caller, args: Sequence[int]) -> Iterator[str]:
-    """Names that a program looks up, from its questions to a name server."""
+    """Yield the names that a program looks up, from its questions to a name server."""
     if name == "sendto":
         sent = [(args[1], args[2])]
     elif name in ("sendmsg", "sendmmsg"):
@@ -151,7 +151,7 @@ def _asked_for(name: str, caller: Caller, args: Sequence[int]) -> Iterator[str]:
 
 
 def parse_dns_question(data: bytes) -> str:
-    """The name that a DNS message asks for (RFC 1035 §4); empty where it is none."""
+    """Return the name that a DNS message asks for (RFC 1035 §4), or "" if it is no question."""
     if len(data) < 17 or data[2] & 0xF8 or data[4:10] != b"\0\1\0\0\0\0":
         return ""
     labels, at = [], 12

@@ -1,4 +1,4 @@
-"""What a candidate was seen trying, as the host reads it from the sandbox (spec §8, §17). Pure."""
+"""Parse and merge the observed effects of a candidate, on the host's side (spec §8, §17). Pure."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _MORE = "(and more)"
 
 
 def parse_effects(data: bytes, total: int) -> ObservedEffects:
-    """What those lines report, sorted and bounded. `total` is how many bytes were sent in all.
+    """Return the reported effects, sorted and bounded. `total` is the number of bytes sent in all.
 
-    A line that is none of ours is dropped: it can only have come from the candidate.
+    Invalid lines are dropped: only the candidate can have written them.
     """
     found: dict[str, set[str]] = {kind: set() for kind in "phcsr"}
     for line in data.split(b"\n")[:-1]:
@@ -34,10 +34,11 @@ def _is_outside(path: str) -> bool:
 def add_syscall_effects(
     told: ObservedEffects, seen: Mapping[str, Collection[str]]
 ) -> ObservedEffects:
-    """What the candidate's own process told, and what its system calls showed.
+    """Merge the effects that the candidate's process reported with those of its system calls.
 
-    A program that was told by name is not shown again by where the system keeps it. Whoever
-    reaches what it started itself, in a network that holds nobody else, reaches nobody.
+    A program reported by name is not listed again with its system folder. Connections to a server
+    that the candidate started itself do not count as effects: the sandbox network has no other
+    hosts.
     """
     commands = {c for c in seen["c"] if not _is_told(c, told.commands)}
     names = {host.rpartition(":")[0] for host in told.hosts}
@@ -51,13 +52,13 @@ def add_syscall_effects(
 
 
 def is_loopback(host: str) -> bool:
-    """Whether that name or address, without brackets, is this machine for itself."""
+    """Return True if that name or address, without brackets, is the loopback."""
     number = host.startswith("127.") and host.replace(".", "").isdigit()
     return number or host in ("localhost", "::1")
 
 
 def _is_own(host: str, ports: Collection[str]) -> bool:
-    """Whether it is the sandbox itself: looked up by name, or at a port that it listened at."""
+    """Return True for the sandbox itself: its name, or a port that it listened at."""
     name, _, port = host.rpartition(":")
     if not port.isdigit():
         return host == HOSTNAME or is_loopback(host.strip("[]"))
@@ -70,7 +71,7 @@ def _is_told(command: str, told: tuple[str, ...]) -> bool:
 
 
 def join_effects(several: Iterable[ObservedEffects]) -> ObservedEffects:
-    """All that was seen in any of them."""
+    """Return the union of several observed effects."""
     each = list(several)
     return ObservedEffects(
         paths=_union(o.paths for o in each),

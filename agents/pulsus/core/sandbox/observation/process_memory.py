@@ -1,6 +1,6 @@
-"""Looking into the processes of one sandbox from outside (spec §17). Effect: reads /proc.
+"""Look into the processes of one sandbox from outside (spec §17). Effect: reads /proc.
 
-What is read belongs to the candidate and may change under our eyes: it says what was tried, and
+The candidate owns this memory and may change it during the read. It shows what was tried, and
 decides nothing.
 """
 
@@ -34,24 +34,24 @@ class SandboxView:
     harness: int
 
     def program(self, pid: int) -> str:
-        """What a process runs, as the sandbox names it."""
+        """Return the program that a process runs, as the sandbox names it."""
         return os.readlink(f"/proc/{pid}/exe")  # noqa: PTH115 - the text, unresolved
 
     def holds(self, number: int) -> bool:
-        """Whether the sandbox has a process of that number of its own."""
+        """Return True if the sandbox has a process of that number of its own."""
         return os.path.exists(f"/proc/{self.first}/root/proc/{number}")  # noqa: PTH110
 
     def newest(self) -> int:
-        """The highest of its processes' own numbers."""
+        """Return the highest of its processes' own numbers."""
         found = os.listdir(f"/proc/{self.first}/root/proc")  # noqa: PTH208
         return max(int(name) for name in found if name.isdigit())
 
     def exists(self, path: str) -> bool:
-        """Whether something lies at that absolute path, which no link leads to."""
+        """Return True if a file lies at that absolute path, whose links are resolved."""
         return os.path.lexists(f"/proc/{self.first}/root{path}")
 
     def listens(self, port: int) -> bool:
-        """Whether a process of the sandbox takes connections or datagrams at that port."""
+        """Return True if a process of the sandbox takes connections or datagrams at that port."""
         return any(self._at(name, f":{port:04X}") for name in ("tcp", "tcp6", "udp", "udp6"))
 
     def _at(self, table: str, end: str) -> bool:
@@ -61,7 +61,7 @@ class SandboxView:
         return False
 
     def link(self, path: str) -> str:
-        """The text of the link at that absolute path, or nothing. Raises PermissionError."""
+        """Return the text of the link at that absolute path, or "". Raises PermissionError."""
         of_process = path.startswith("/proc/")
         try:
             text = os.readlink(f"/proc/{self.first}/root{path}")  # noqa: PTH115
@@ -74,12 +74,12 @@ class SandboxView:
         return text if not of_process or self.exists(text) else text.removesuffix(GONE)
 
     def device(self, path: str) -> int:
-        """The file system that the absolute path lies on. Raises OSError."""
+        """Return the file system that the absolute path lies on. Raises OSError."""
         return os.stat(f"/proc/{self.first}/root{path}").st_dev  # noqa: PTH116
 
 
 class Caller:
-    """The process (or thread) that waits in a system call, as long as it waits."""
+    """The process (or thread) that waits in a system call, for as long as it waits."""
 
     def __init__(self, waiting: WaitingCall) -> None:
         self.pid = pid = waiting.thread
@@ -92,19 +92,19 @@ class Caller:
             raise
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close its memory."""
         os.close(self._memory)
 
     def bytes(self, address: int, size: int) -> bytes:
-        """So many bytes of its memory, or fewer. Raises OSError."""
+        """Return so many bytes of its memory, or fewer. Raises OSError."""
         return os.pread(self._memory, size, address)
 
     def number(self, address: int) -> int:
-        """The C int that lies there. Raises OSError."""
+        """Return the C int at that address. Raises OSError."""
         return int.from_bytes(self.bytes(address, 4), "little", signed=True)
 
     def text(self, address: int) -> str:
-        """The text that ends at a zero there, undecodable bytes shown as such."""
+        """Return the text that ends at a zero there; undecodable bytes are escaped."""
         found = b""
         while b"\0" not in found and len(found) < _PATH_BYTES:
             at = address + len(found)
@@ -112,7 +112,10 @@ class Caller:
         return found.partition(b"\0")[0][:_PATH_BYTES].decode("utf-8", "backslashreplace")
 
     def path(self, folder: int | None, path: int | None, args: Sequence[int]) -> str:
-        """The absolute path those arguments name, unresolved; nothing if they name no file."""
+        """Return the absolute path that those arguments name, unresolved.
+
+        Return "" if they name no file.
+        """
         base = _AT_FDCWD if folder is None else signed(args[folder])
         name = "" if path is None or not args[path] else self.text(args[path])
         if name.startswith("/"):
@@ -123,7 +126,7 @@ class Caller:
         return f"{start}/{name}" if name and start else start
 
     def base(self, fd: int) -> str:
-        """The file or folder behind a descriptor, below 0 the working folder; nothing if none."""
+        """Return the file or folder behind a descriptor; the working folder if it is negative."""
         start = os.readlink(f"/proc/{self.pid}/{'cwd' if fd < 0 else f'fd/{fd}'}")  # noqa: PTH115
         if not start.startswith("/"):
             return ""
@@ -150,11 +153,11 @@ class Caller:
         return found
 
     def own_number(self) -> int:
-        """The number that this process has in the sandbox."""
+        """Return the number that this process has in the sandbox."""
         return int(self._own()[0])
 
     def _own(self) -> tuple[str, str]:
-        """The numbers that this process and this thread have in the sandbox."""
+        """Return the numbers that this process and this thread have in the sandbox."""
         if self._numbers is None:
             with open(f"/proc/{self.pid}/status", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
                 facts = dict(line.split(":", 1) for line in file if ":" in line)
@@ -165,17 +168,17 @@ class Caller:
         return os.path.lexists(f"/proc/{self.pid}/root{path}")
 
     def device(self, fd: int) -> int:
-        """The file system that an open file of it lies on. Raises OSError."""
+        """Return the file system that an open file of it lies on. Raises OSError."""
         return os.stat(f"/proc/{self.pid}/fd/{fd}").st_dev  # noqa: PTH116
 
     def bound_to(self, fd: int) -> tuple[str, int] | None:
-        """Host and port that a socket of it is bound to; None for one of another family."""
+        """Return host and port that a socket of it is bound to, or None for another family."""
         with socket.socket(fileno=take_descriptor(process_of(self.pid), fd)) as found:
             name = found.getsockname()
             inet = found.family in (socket.AF_INET, socket.AF_INET6)
         return (name[0], name[1]) if inet else None
 
     def facts_of(self, fd: int) -> str:
-        """What the kernel says about a descriptor of it."""
+        """Return the kernel's description of one of its descriptors."""
         with open(f"/proc/{self.pid}/fdinfo/{fd}", encoding="ascii") as file:  # noqa: PTH123
             return file.read()

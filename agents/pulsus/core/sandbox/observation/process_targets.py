@@ -1,9 +1,9 @@
-"""Which processes a call of the sandbox concerns: those it started itself, or others (spec §8).
+"""Tell calls on the sandbox's own processes from calls on others (spec §8).
 
-The kernel gives the numbers of a namespace one after another. So what lies above the highest
-number that was seen in the sandbox belongs to others. Calls that start a process are not looked
-at: a signal that comes meanwhile would end them (EINTR), which no program expects of `fork`.
-Effect: reads /proc, through `process_memory.py`.
+The kernel numbers the processes of a namespace one after another. So a number above the highest one
+that was seen in the sandbox belongs to others. Calls that start a process are not shown: a signal
+that comes meanwhile would end them (EINTR), which no program expects of `fork`. Effect: reads
+/proc, through `process_memory.py`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OPENS = "pidfd_open"
 
 
 class ProcessTargets:
-    """The processes of one sandbox, and what its calls do to others."""
+    """The processes of one sandbox, and the calls that reach others."""
 
     def __init__(self, inside: SandboxView) -> None:
         self._inside = inside
@@ -42,7 +42,7 @@ class ProcessTargets:
         self._highest = max(self._highest, number)
 
     def signals(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
-        """Name whom a signal goes to, if the candidate did not start it."""
+        """Name the target of a signal, if the candidate did not start it."""
         if not signed(args[_SIGNAL.get(name, 1)]):
             return  # it only asks whether there is such a process
         if name == "pidfd_send_signal":
@@ -55,7 +55,10 @@ class ProcessTargets:
             yield "s", f"signals {_named(target)}"
 
     def settings(self, name: str, args: Sequence[int]) -> Iterator[Fact]:
-        """Name whose priority, scheduling or limits are changed, if it is not the sandbox's own."""
+        """Name the process whose priority, scheduling or limits change.
+
+        Yield nothing for processes of the sandbox.
+        """
         kind, target = 0, signed(args[0])
         if name in ("setpriority", "ioprio_set"):
             # IOPRIO_WHO_PROCESS and the rest are one more than PRIO_PROCESS and the rest.
@@ -94,7 +97,7 @@ def _named(target: int) -> str:
 
 
 def _process_of(facts: str) -> int:
-    """The number that the process behind a pidfd has in the sandbox."""
+    """Return the number that the process behind a pidfd has in the sandbox."""
     for line in facts.splitlines():
         name, _, numbers = line.partition(":")
         if name == "NSpid":

@@ -1,9 +1,8 @@
-"""The host's end of the trapped system calls of one sandbox (spec §17).
+"""Answer the traced system calls of one sandbox, on the host's side (spec §17).
 
-A call waits until it was looked at, and is then carried out as if nobody had looked, or refused
-where it is one of `seccomp.SHOWN`: what was seen decides nothing. Where this process ends, trapped
-calls fail. Effect: takes a descriptor from a process of the sandbox, reads its memory.
-Layout: `linux/seccomp.h`.
+A call waits until its effects are noted. It is then carried out, or refused if it is one of
+`seccomp_filter.SHOWN`. If this process ends, traced calls fail. Effect: takes a descriptor from a
+process of the sandbox, reads its memory.
 """
 
 from __future__ import annotations
@@ -37,11 +36,11 @@ _refused: list[str] = []
 
 
 class NoListener(Exception):
-    """System calls cannot be watched here: `objection` says why from now on."""
+    """System calls cannot be watched here; `objection` returns the reason from now on."""
 
 
 class Listener:
-    """Answers for one sandbox, and notes what its calls tried. Read it like a channel."""
+    """Answers the traced calls of one sandbox, and notes their effects. Read it like a channel."""
 
     def __init__(self, fd: int, witness: SyscallEffects) -> None:
         self.witness = witness
@@ -52,9 +51,10 @@ class Listener:
 
     @classmethod
     def take(cls, first: int, number: int) -> Listener:
-        """That of the sandbox with this first process, which has the number in its harness.
+        """Return the listener of the sandbox with this first process.
 
-        Raises NoListener where the kernel does not let us have it.
+        `number` is its descriptor in the harness. Raises NoListener if the kernel does not hand it
+        over.
         """
         try:
             harness = harness_of(first)
@@ -65,11 +65,11 @@ class Listener:
             raise NoListener from error
 
     def fileno(self) -> int:
-        """What to wait for."""
+        """Return the descriptor to wait for."""
         return self._fd
 
     def read_some(self) -> None:
-        """Look at what waits, for a bounded time, and let each call go on."""
+        """Note the waiting calls, for a bounded time, and let each go on."""
         until = time.monotonic() + _SECONDS_AT_ONCE
         while time.monotonic() < until:
             events = dict(self._poll.poll(0)).get(self._fd, 0)
@@ -81,7 +81,7 @@ class Listener:
                 self._look(waiting)
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the descriptor."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -100,7 +100,7 @@ class Listener:
 
 
 def harness_of(first: int) -> int:
-    """The host's number of the only child of a sandbox's first process. Raises OSError."""
+    """Return the host's number of the only child of a sandbox's first process. Raises OSError."""
     found = Path(f"/proc/{first}/task/{first}/children").read_text(encoding="ascii").split()
     if len(found) != 1:
         raise ProcessLookupError("the harness is not the only child of the first process")
@@ -108,7 +108,7 @@ def harness_of(first: int) -> int:
 
 
 def objection() -> str:
-    """Why no sandbox of this machine can be watched; empty where nothing speaks against it."""
+    """Return the reason why no sandbox of this machine can be watched, or ""."""
     return _refused[0] if _refused else _lacking()
 
 

@@ -1,4 +1,4 @@
-"""What a sandbox's system calls say about files, hosts, programs and processes (spec §8, §17).
+"""Note what a sandbox's system calls do to files, hosts, programs and processes (spec §8, §17).
 
 Effect: reads /proc, through `process_memory.py`.
 """
@@ -67,7 +67,7 @@ class SyscallEffects:
         )
 
     def last(self) -> None:
-        """Take in what only shows when no call can follow."""
+        """Note the effects that show only when no call can follow."""
         self._keep(self._reached.last())
 
     def _keep(self, facts: Iterator[Fact] | list[Fact]) -> None:
@@ -136,7 +136,7 @@ class SyscallEffects:
             yield "p", shown
 
     def _ordered(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
-        """What is ordered of a descriptor: its attributes, whom it signals, what it locks."""
+        """Yield effects of orders on a descriptor: its attributes, its signals, its locks."""
         order = args[1] & 0xFFFFFFFF
         if name == "ioctl" and order not in (*traced_syscalls.OWNS, *TERMINAL_INPUT):
             yield from self._files(name, caller, args)
@@ -150,7 +150,7 @@ class SyscallEffects:
             yield from self._targets.owner(name, caller, args)
 
     def _locked(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
-        """A lock on a file that the host shares, where it would keep others waiting."""
+        """Yield a lock on a file that the host shares, since it would block other processes."""
         fd = signed(args[0])
         path = caller.base(fd) if fd >= 0 else ""
         if name == "flock" and args[1] & _LOCK_UN:
@@ -159,7 +159,7 @@ class SyscallEffects:
             yield "s", f"calls {name} on {printable(path)}"
 
     def _program(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
-        """Only what Python starts: what a program starts is part of that program."""
+        """Yield programs that Python starts. Programs that a program starts are part of it."""
         self._targets.saw(caller.own_number())
         if self._inside.program(caller.pid) != self._python:
             return

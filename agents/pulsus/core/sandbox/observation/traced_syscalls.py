@@ -1,9 +1,8 @@
-"""Which system calls of a sandbox are shown to its host before they are carried out (spec §17).
+"""Select the system calls of a sandbox that are shown to its host first (spec §17).
 
-A second filter beside that of `seccomp_filter.py`, for observation alone: what it asks about is
-carried
-out afterwards, as far as the first filter lets it. Opening to read, the bulk of all calls, is
-decided by the kernel. Numbers: Linux UAPI `asm/unistd_64.h` and `asm-generic/unistd.h`.
+This second filter beside that of `seccomp_filter.py` only observes: the call is carried out
+afterwards, as far as the first filter allows it. Opening to read, the bulk of all calls, is decided
+by the kernel. Numbers: Linux UAPI `asm/unistd_64.h` and `asm-generic/unistd.h`.
 """
 
 from __future__ import annotations
@@ -59,12 +58,12 @@ _ORDERS = (*LOCKS, F_SETOWN, F_SETSIG, F_SETOWN_EX, F_NOTIFY)
 
 
 class PathArg(NamedTuple):
-    """Where a call's arguments name a path that it changes.
+    """The arguments of a call that name a path that it changes.
 
-    `folder` and `path` are positions; a `folder` of None is the working folder, a `path` of None
-    means the file behind the descriptor `folder`. `follow`: a link is followed, unless the argument
-    at `flags` has a bit of `unless`, or lacks one of `only`; `new`: nothing is changed where
-    something is there already.
+    `folder` and `path` are positions. A `folder` of None is the working folder. A `path` of None
+    means the file behind the descriptor `folder`. With `follow` a link is followed, unless the
+    argument at `flags` has a bit of `unless`, or lacks one of `only`. With `new` nothing changes if
+    the path exists already.
     """
 
     folder: int | None
@@ -76,13 +75,13 @@ class PathArg(NamedTuple):
     only: int = 0
 
     def follows(self, args: Sequence[int]) -> bool:
-        """Whether a call with these arguments changes what a link leads to, not the link."""
+        """Return True if a call with these arguments changes the target of a link, not the link."""
         flags = 0 if self.flags is None else args[self.flags]
         return self.follow and not flags & self.unless and flags & self.only == self.only
 
 
 class Trap(NamedTuple):
-    """A call: its numbers on x86_64 and aarch64 (-1: not there), and what it changes."""
+    """A traced call: its numbers on x86_64 and aarch64 (-1: missing), and the paths it changes."""
 
     numbers: tuple[int, int]
     changes: tuple[PathArg, ...] = ()
@@ -170,7 +169,7 @@ _OWN = {  # (position, value) of each argument of a call that concerns the calle
 
 @functools.cache
 def names(machine: str | None = None) -> dict[int, str]:
-    """The trapped calls by their number. Raises KeyError for a processor we do not know."""
+    """Return the traced calls by their number. Raises KeyError for an unknown processor."""
     own = column(machine)
     every = {**FILES, **OTHERS, **REFUSED}
     return {trap.numbers[own]: name for name, trap in every.items() if trap.numbers[own] >= 0}
@@ -178,7 +177,7 @@ def names(machine: str | None = None) -> dict[int, str]:
 
 @functools.cache
 def program(machine: str | None = None) -> bytes:
-    """The filter as an array of `struct sock_filter`. Raises KeyError as `names` does."""
+    """Return the filter as an array of `struct sock_filter`. Raises KeyError as `names` does."""
     own = column(machine)
     audit_arch = list(ARCHES.values())[own]
     code = [op(LOAD, ARCH), op(JEQ, audit_arch, 1, 0), op(RET, ALLOW), op(LOAD, NR)]
@@ -213,7 +212,10 @@ def _asked(name: str) -> list[bytes]:
 
 
 def _sent() -> list[bytes]:
-    """`sendto` names whom it sends to, or was connected before: then only questions are shown."""
+    """Return the rules for `sendto`.
+
+    It names its target, or the socket was connected before: then only questions are shown.
+    """
     ask, allow, to = op(RET, ASK), op(RET, ALLOW), ARGS[4]
     few, many = _QUESTION
     return [

@@ -1,8 +1,8 @@
-"""Changes to files that a supervised tool asks for, carried out below its own folders alone.
+"""Carry out a supervised tool's changes to files, below its own folders alone.
 
-The kernel never carries such a call out itself: a path in memory may change after it was read.
-Every step is made by the supervisor, from the folder's own descriptor, and follows no link.
-Effect: changes files below these folders; opens devices.
+The kernel never carries such a call out itself: a path in memory may change after it was read. The
+supervisor makes every step itself, from the folder's own descriptor, and follows no link. Effect:
+changes files below these folders; opens devices.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ALL_OPENS = 0o177777777
 
 
 class FileBroker:
-    """The folders of one run, by path and descriptor."""
+    """The folders of one run, by path and descriptor, and the calls on their files."""
 
     def __init__(self, folders: dict[str, int]) -> None:
         self._folders = {os.fsencode(path): place for path, place in folders.items()}
@@ -73,12 +73,15 @@ class FileBroker:
         }
 
     def below(self, path: bytes) -> bool:
-        """Whether a path without links lies in one of the folders."""
+        """Return True if a path without links lies in one of the folders."""
         return any(path == each or path.startswith(each + b"/") for each in self._folders)
 
     @contextmanager
     def parent(self, path: bytes) -> Iterator[tuple[int, bytes]]:
-        """The folder of a path below ours, as a descriptor, and the last name. Raises OSError."""
+        """Yield the folder of a path below ours, as a descriptor, and the last name.
+
+        Raises OSError.
+        """
         root = next((each for each in self._folders if path.startswith(each + b"/")), None)
         if root is None:
             if path in self._folders:
@@ -215,7 +218,7 @@ class FileBroker:
 
     @contextmanager
     def _existing(self, q: WaitingCall, folder: int | None, path: int) -> Iterator[str]:
-        """A path of ours to the file that the arguments name; a link itself is refused."""
+        """Yield a path of ours to the file that the arguments name; a link itself is refused."""
         with self.parent(q.path(folder, path)) as (place, name):
             found = os.open(name, _LINK_ONLY, dir_fd=place)
         try:
@@ -227,7 +230,7 @@ class FileBroker:
 
     @contextmanager
     def _open_file(self, q: WaitingCall) -> Iterator[int]:
-        """What the caller has open under the first argument, if it lies below our folders."""
+        """Yield the caller's open file under the first argument, if it lies below our folders."""
         found = q.file(signed(q.args[0]))
         try:
             path = os.readlink(os.fsencode(f"/proc/self/fd/{found}"))  # noqa: PTH115
@@ -239,7 +242,7 @@ class FileBroker:
 
 
 def _stream(q: WaitingCall, number: int, flags: int) -> int:
-    """A pipe or terminal of the caller, opened again. Raises OSError for anything else."""
+    """Return a pipe or terminal of the caller, opened again. Raises OSError for other files."""
     found = q.file(number)
     try:
         kind = os.fstat(found).st_mode
@@ -276,7 +279,7 @@ def _set_times(path: str, wanted: tuple[int | None, int | None]) -> None:
 
 
 def _nanoseconds(raw: bytes) -> tuple[int | None, int | None]:
-    """Two `struct timespec`; None for what stays as it is."""
+    """Read two `struct timespec`; None for a time that stays as it is."""
     a, a_ns, m, m_ns = struct.unpack("=4q", raw)
     if (a_ns, m_ns) == (_NOW, _NOW):
         return None, None

@@ -1,4 +1,4 @@
-"""The processes of one run, from the supervisor's side: counted, measured, ended.
+"""Count, measure and end the processes of one run, on the supervisor's side.
 
 The supervisor is their reaper (PR_SET_CHILD_SUBREAPER), so that none escapes by ending its parent.
 Effects: reads /proc, sends signals, waits for children.
@@ -35,7 +35,7 @@ def become_reaper() -> None:
 
 
 def descendants() -> list[int]:
-    """Every process below this one."""
+    """Return every process below this one."""
     found: list[int] = []
     todo = [os.getpid()]
     while todo:
@@ -55,14 +55,14 @@ def _children(process: int) -> list[int]:
 
 
 def can_list_children() -> bool:
-    """Whether this kernel says which children a process has (CONFIG_PROC_CHILDREN)."""
+    """Return True if this kernel lists the children of a process (CONFIG_PROC_CHILDREN)."""
     return os.path.exists("/proc/self/task") and os.path.exists(  # noqa: PTH110
         f"/proc/self/task/{os.getpid()}/children"
     )
 
 
 def measure_use() -> tuple[int, int]:
-    """The bytes that all processes of this run hold, and how many threads they have.
+    """Return the bytes and the threads of all processes of this run.
 
     Shared pages count once for each process.
     """
@@ -75,7 +75,7 @@ def measure_use() -> tuple[int, int]:
 
 
 def end_all(reaped: Callable[[int, int], None]) -> None:
-    """Kill every descendant, and reap it. Bounded in time."""
+    """Kill every descendant and reap it, for a bounded time."""
     until = time.monotonic() + _END_S
     while time.monotonic() < until:
         left = descendants()
@@ -94,7 +94,7 @@ def end_all(reaped: Callable[[int, int], None]) -> None:
 
 
 class ProcessBroker:
-    """How many there are and may be, and who may be signalled."""
+    """Counts the processes of a run, and answers its calls that start or signal one."""
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -1,4 +1,4 @@
-"""Connections and datagrams of a supervised tool, made for it where its plan allows them.
+"""Connect and send for a supervised tool, if its plan allows it.
 
 The supervisor reads the address once and connects the tool's own socket to it, so that another
 thread cannot exchange the address meanwhile. Effects: looks up names, connects, sends.
@@ -36,9 +36,9 @@ LOOK_UPS = (
 
 
 class SocketBroker:
-    """What a run may reach: local sockets, and hosts as `name`, `address` or either with `:port`.
+    """The local sockets and hosts that a run may reach.
 
-    `hosts` of None means every host.
+    A host is a name or an address, either with `:port`. `hosts` of None means every host.
     """
 
     def __init__(
@@ -105,7 +105,10 @@ class SocketBroker:
         return 0
 
     def _bind(self, q: WaitingCall) -> int:
-        """Asked only where Landlock does not hold files: a local socket would be one."""
+        """Bind the caller's socket.
+
+        Only called without Landlock, since a local socket is a new file.
+        """
         raw = q.memory(q.args[1], min(q.args[2] & 0xFFFFFFFF, _ADDRESS_BYTES))
         family = int.from_bytes(raw[:2], "little")
         with closing(self._socket(q, family)) as made:
@@ -145,7 +148,7 @@ class SocketBroker:
         return done
 
     def _message(self, q: WaitingCall, head: bytes, flags: int) -> tuple[bytes, int, bytes]:
-        """The bytes, flags and address of a `struct msghdr`."""
+        """Return the bytes, flags and address of a `struct msghdr`."""
         name, size, _, parts, count, _, control, _, _ = _MSGHDR.unpack(head)
         if control:
             raise PermissionError(errno.EACCES, "a message that carries more than bytes")
@@ -181,7 +184,7 @@ class SocketBroker:
             return int(made.send(data, flags))
 
     def _socket(self, q: WaitingCall, family: int) -> Any:
-        """The caller's socket, if it is of that family (0: any). Raises OSError."""
+        """Return the caller's socket, if it is of that family (0: any). Raises OSError."""
         import _socket
 
         found = q.file(signed(q.args[0]))
@@ -211,7 +214,7 @@ class SocketBroker:
         return any(host in self._addresses(n, host) for n in fitting if not _is_address(n))
 
     def _addresses(self, name: str, wanted: str) -> frozenset[str]:
-        """The addresses of a name, looked up again if `wanted` is not among them."""
+        """Return the addresses of a name, looked up again if `wanted` is not among them."""
         import _socket
 
         at, known = self._resolved.get(name, (0.0, frozenset()))
@@ -229,7 +232,7 @@ class SocketBroker:
 
 
 def _configured() -> list[str]:
-    """The name servers of /etc/resolv.conf; this machine's own where it names none."""
+    """Return the name servers of /etc/resolv.conf, by default those of this machine."""
     found: list[str] = []
     with suppress(OSError):
         with open("/etc/resolv.conf", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
@@ -239,7 +242,7 @@ def _configured() -> list[str]:
 
 
 def _split(host: str) -> tuple[str, int]:
-    """(name or address, port or 0)."""
+    """Return (name or address, port or 0)."""
     if host.startswith("["):
         name, _, port = host[1:].partition("]")
         return _plain(name), int(port.removeprefix(":") or 0)
@@ -250,7 +253,7 @@ def _split(host: str) -> tuple[str, int]:
 
 
 def _plain(host: str) -> str:
-    """One spelling of a name or address: an IPv4 address in IPv6 form is that IPv4 address."""
+    """Return the usual spelling of a host: an IPv4 address in IPv6 form is that IPv4 address."""
     low = host.rstrip(".").lower().partition("%")[0]
     return low.removeprefix("::ffff:") if low.count(".") == 3 else low
 
@@ -260,7 +263,7 @@ def _is_address(name: str) -> bool:
 
 
 def _internet(family: int, raw: bytes) -> tuple[Any, ...]:
-    """The address as Python's sockets take it. Raises OSError for another family."""
+    """Return the address as Python's sockets take it. Raises OSError for another family."""
     import _socket
 
     if family == _INET and len(raw) >= 8:
@@ -277,7 +280,7 @@ def _non_blocking(made: Any) -> bool:
 
 
 def _in_thread(q: WaitingCall, made: Any, act: Callable[[], int | None]) -> None:
-    """LetRun it out in a thread that answers the caller. Always raises AnsweredLater."""
+    """Perform the call in a thread that answers the caller. Always raises AnsweredLater."""
     import _thread
 
     def perform() -> None:

@@ -1,7 +1,7 @@
-"""Runs a tool in a confined child, answers for its supervised calls, and clears up after it.
+"""Run a tool in a confined child, answer its supervised calls, and clear up after it.
 
 This process, the worker, is not confined: it lives as long as the run, and executes nothing of the
-tool. Effects: forks, makes a temporary folder, kills what is left, removes the folder.
+tool. Effects: forks, makes a temporary folder, kills leftover processes, removes the folder.
 """
 
 from __future__ import annotations
@@ -33,14 +33,17 @@ _ASKING_TO_END = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class NotConfined(RuntimeError):
-    """What was planned cannot be enforced here; the tool was not loaded."""
+    """The plan cannot be enforced here; the tool was not loaded."""
 
 
 class SupervisedRun:
-    """One confined child and all that it starts."""
+    """One confined child and all processes that it starts."""
 
     def __init__(self, plan: dict[str, Any], within: str = "") -> None:
-        """`within` is the folder for the temporary one: that of the run this one is a step of."""
+        """Make the temporary folder of the run.
+
+        `within` is the folder to make it in: for a step, that of the run it belongs to.
+        """
         self._plan = plan
         self._is_step = bool(within)
         self.status: int | None = None
@@ -54,7 +57,7 @@ class SupervisedRun:
         self._answers: dict[str, Callable[[WaitingCall], Any]] = {}
 
     def start(self, announce: Callable[[], None], keep: tuple[int, ...]) -> bool:
-        """Fork the child and confine it. True in the child, False here. Raises NotConfined.
+        """Fork the child and confine it. Return True in the child, False here. Raises NotConfined.
 
         `announce` is called here before the child goes on. `keep` are descriptors that the child
         may use beside 0 to 2.
@@ -121,7 +124,7 @@ class SupervisedRun:
         os._exit(1)
 
     def _prepare(self) -> None:
-        """Make ready to answer, while the tool is being loaded."""
+        """Build the brokers that answer, while the tool is being loaded."""
         from pulsus.execution.confinement.supervision.file_broker import FileBroker
         from pulsus.execution.confinement.supervision.run_processes import ProcessBroker
         from pulsus.execution.confinement.supervision.socket_broker import SocketBroker
@@ -138,7 +141,7 @@ class SupervisedRun:
         self._answers = {**files.calls, **sockets.calls, **self._processes.calls}
 
     def supervise(self, also: int = -1, act: Callable[[], bool] | None = None) -> None:
-        """Answer until the child has ended; then end what it left and remove its folder.
+        """Answer until the child has ended; then end leftover processes and remove its folder.
 
         `act` is called when `also` can be read, until it returns False.
         """
@@ -172,7 +175,7 @@ class SupervisedRun:
         self.clear_up()
 
     def clear_up(self) -> None:
-        """End what is left of the run and remove its folder."""
+        """End the processes that are left of the run and remove its folder."""
         from pulsus.execution.confinement.supervision.run_processes import end_all
 
         self._reap()
@@ -180,7 +183,7 @@ class SupervisedRun:
         private_folders.remove(self.folder)
 
     def end_like_it(self) -> NoReturn:
-        """End this process as the child ended."""
+        """End this process with the status of the child."""
         status = 0 if self.status is None else self.status
         if os.WIFSIGNALED(status):
             number = os.WTERMSIG(status)
@@ -223,7 +226,7 @@ class SupervisedRun:
                 os.close(result.number)
 
     def _look_at_use(self) -> None:
-        """End the run if it holds too much."""
+        """End the run if it uses too much memory or too many threads."""
         from pulsus.execution.confinement.supervision.run_processes import measure_use
 
         if self._told:
