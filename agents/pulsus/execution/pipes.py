@@ -56,7 +56,7 @@ class Pump:
     _frame: bytearray = field(default_factory=bytearray)
 
     def run(self, job: bytes, timeout_s: float) -> None:
-        """Send the job, and read until the child ends, its time is up or its report is too large."""
+        """Send the job. Read until the child ends, its time is up or its report is too large."""
         deadline = time.monotonic() + timeout_s
         late = False
         with selectors.DefaultSelector() as selector:

@@ -113,7 +113,7 @@ def _started(
 def _listen(
     streams: Iterable[tuple[IO[bytes] | None, bytearray]], most: int, deadline: float
 ) -> bool:
-    """Read until all streams end or the time limit is reached. Return True if output was dropped."""
+    """Read until all streams end or the time is up. Return True if output was dropped."""
     cut = False
     with selectors.DefaultSelector() as selector:
         for stream, kept in streams:

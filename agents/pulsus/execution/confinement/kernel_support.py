@@ -1,4 +1,4 @@
-"""Find which parts of the confinement this machine has. Effect: asks the kernel; changes nothing."""
+"""Find which parts of the confinement this machine has. Effect: asks the kernel."""
 
 from __future__ import annotations
 

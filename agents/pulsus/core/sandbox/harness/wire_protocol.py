@@ -67,7 +67,10 @@ def _quoted(text: str) -> str:
 
 
 def channel(fd: int, nonce: str) -> Send:
-    """Return a function that sends one message to the host, even if the candidate patches modules."""
+    """Return a function that sends one message to the host.
+
+    Later patches of the candidate do not reach it.
+    """
     import posix  # what `os` wraps, without its start-up
 
     own = posix.dup(fd)  # not inheritable, so no child of the candidate gets it
