@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.commands import classify
-from pulsus.commands.risk.secret_paths import secret
+from pulsus.commands.risk.secret_paths import is_secret
 from pulsus.config.settings import PolicyConfig
 from pulsus.core.telemetry.redaction import is_secret_name
 from pulsus.gates.classification import action_class, is_destructive, is_read_only, is_write
@@ -53,7 +53,7 @@ def inspector(row):
 
 
 def sensitive(row):
-    ask: dict[str, Callable[[str], bool]] = {"path": secret, "field_name": is_secret_name}
+    ask: dict[str, Callable[[str], bool]] = {"path": is_secret, "field_name": is_secret_name}
     if row["kind"] == "command":
         return classify(row["input"]).sensitive == row["sensitive"]
     return ask[row["kind"]](row["input"]) == row["sensitive"]

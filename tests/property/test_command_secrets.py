@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulsus.commands import classify
-from pulsus.commands.risk.secret_files import secrets_in_text
+from pulsus.commands.risk.secret_files import find_secrets_in_text
 from pulsus.commands.risk.secret_path_patterns import secret_pattern
-from pulsus.commands.risk.secret_paths import is_disk, matches, secret
+from pulsus.commands.risk.secret_paths import is_disk, is_secret, matches_any
 from pulsus.commands.shell.glob_overlap import meet
 
 NAMES = ["".join(n) for size in range(5) for n in itertools.product("ab", repeat=size)]
@@ -65,16 +65,16 @@ def test_no_spelling_of_a_secret_is_read(reader, path):
 def test_a_pattern_that_stands_for_a_secret_is_one(path, at, star):
     at = min(at, len(path) - 1)
     pattern = path[:at] + star + path[at + 1 :] if path[at] != "/" else path
-    assert secret_pattern(pattern) or secret(pattern) or ".ssh" not in pattern.split("/")
+    assert secret_pattern(pattern) or is_secret(pattern) or ".ssh" not in pattern.split("/")
 
 
 @given(st.text(max_size=60))
 def test_no_text_makes_the_questions_raise(text):
-    secret(text)
+    is_secret(text)
     secret_pattern(text)
     is_disk(text)
-    matches(text, ("/dev/zero", "/dev/*/x"))
-    list(secrets_in_text(text))
+    matches_any(text, ("/dev/zero", "/dev/*/x"))
+    list(find_secrets_in_text(text))
     verdict = classify(text)
     assert 0 <= verdict.risk <= 3
     assert (verdict.risk == 0) == verdict.allow
@@ -87,7 +87,7 @@ def test_a_long_text_is_answered_soon(unit):
     """In some hundredths of a second: nothing grows with the square of the length."""
     text = (unit * 10_000)[:10_000]
     started = time.process_time()
-    list(secrets_in_text(text))
+    list(find_secrets_in_text(text))
     secret_pattern(text)
     classify("cat " + text)
     assert time.process_time() - started < 1.0

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pulsus.bootstrap.project_trust import TableApproval
     from pulsus.commands.context import JudgeContext
     from pulsus.commands.execution import Execution
-    from pulsus.gates.command_decision import Answer
+    from pulsus.gates.command_decision import GateAnswer
     from pulsus.gates.command_policy import CommandPolicy
 
 
@@ -93,15 +93,17 @@ class CommandGate:
 
         return CommandPolicy(self.ground.settings.policy, lambda text: classify(text, self.context))
 
-    def answer(self, command: str, target: str | None = None, known: Sequence[str] = ()) -> Answer:
+    def answer(
+        self, command: str, target: str | None = None, known: Sequence[str] = ()
+    ) -> GateAnswer:
         """Whether `command` may run as a read on `target`, by tables and policy, and why.
 
         `known` are hosts that the request named.
         Never raises for a text, whatever it is.
         """
-        from pulsus.gates.command_decision import answer
+        from pulsus.gates.command_decision import answer_command
 
-        return answer(self.policy, self.policy.judge(command), target, known)
+        return answer_command(self.policy, self.policy.judge(command), target, known)
 
     def prepared(
         self,

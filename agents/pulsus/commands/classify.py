@@ -15,18 +15,18 @@ from typing import Final, get_args
 from pulsus.commands.call_check.fed_names import fed_names
 from pulsus.commands.call_check.judge import judge
 from pulsus.commands.context import ASSIGNED, CHANGES, JudgeContext, Measures, refusal
-from pulsus.commands.cost.cost_limits import cost_of, together
+from pulsus.commands.cost.cost_limits import check_total_duration, cost_of
 from pulsus.commands.program_tables.loader import UnapprovedTable
 from pulsus.commands.program_tables.program_table import BadTable
-from pulsus.commands.rewrite import rewritten
-from pulsus.commands.risk.devices import devices_in
-from pulsus.commands.risk.file_uses import uses
+from pulsus.commands.rewrite import rewrite_command
+from pulsus.commands.risk.devices import find_devices
+from pulsus.commands.risk.file_uses import find_uses
 from pulsus.commands.risk.risk_level import MOST, risk_of
-from pulsus.commands.risk.secret_files import secrets_in, secrets_in_text
-from pulsus.commands.shell.characters import hidden, readings
+from pulsus.commands.risk.secret_files import find_secrets, find_secrets_in_text
+from pulsus.commands.shell.characters import dash_readings, find_hidden
 from pulsus.commands.shell.script_parser import Redirect, Script, Stage, read
 from pulsus.commands.shell.words import Unreadable, Word
-from pulsus.commands.verdict import Category, CommandVerdict, Destination, Finding, Phase
+from pulsus.commands.verdict import CallFinding, Category, CommandVerdict, Destination, Phase
 from pulsus.fast_dataclass import dataclass
 
 _SAYS_NOTHING: Final = {("true",), (":",), ("echo",), ("echo", "-n"), ("echo", ""), ("echo", "Q")}
@@ -41,10 +41,10 @@ class Examined:
 
     command: str
     script: Script | None
-    findings: tuple[Finding, ...]
+    findings: tuple[CallFinding, ...]
 
     @property
-    def deciding(self) -> Finding:
+    def deciding(self) -> CallFinding:
         """The first refusal by phase, or, where there is none, what makes it a read."""
         refused = [f for f in self.findings if not f.is_read]
         if refused:
@@ -80,7 +80,7 @@ def classify(command: str, context: JudgeContext | None = None) -> CommandVerdic
     context = _shipped() if context is None else context
     runs: list[Sequence[Word]] = []
     measures = Measures()
-    around = replace(context, calls=_judged, texts=_in_text, seen=runs, measures=measures)
+    around = replace(context, calls=_judge_words, texts=_judge_text, seen=runs, measures=measures)
     examined = examine(command, around)
     deciding = examined.deciding
     endless = any(f.category == "unbounded_stream" for f in examined.findings)
@@ -89,18 +89,18 @@ def classify(command: str, context: JudgeContext | None = None) -> CommandVerdic
         allow=deciding.is_read,
         intent=deciding.intent,
         category=examined.category,
-        risk=risk_of(examined.findings, examined.script, command, partial(_reads, context)),
+        risk=risk_of(examined.findings, examined.script, command, partial(_is_read, context)),
         sensitive=examined.sensitive,
         reason=deciding.reason,
-        rewrite=None if deciding.is_read else _offer(examined, context),
+        rewrite=None if deciding.is_read else _find_rewrite(examined, context),
         runs=tuple(runs),
         cost=cost_of(around, endless=endless),
         destinations=tuple(dict.fromkeys(measures.destinations)),
     )
 
 
-def _reads(context: JudgeContext, stage: Stage) -> bool:
-    return all(f.is_read for f in called(stage, context))
+def _is_read(context: JudgeContext, stage: Stage) -> bool:
+    return all(f.is_read for f in judge_stage(stage, context))
 
 
 @cache
@@ -108,11 +108,11 @@ def _shipped() -> JudgeContext:
     return JudgeContext()
 
 
-def _offer(examined: Examined, context: JudgeContext) -> str | None:
+def _find_rewrite(examined: Examined, context: JudgeContext) -> str | None:
     """Another command to offer: only one that is allowed as it stands."""
     if examined.script is None or examined.category is None:
         return None
-    other = rewritten(examined.command, examined.script, context)
+    other = rewrite_command(examined.command, examined.script, context)
     if other is None or not examine(other, context).deciding.is_read:
         return None
     return other
@@ -122,37 +122,37 @@ def examine(command: str, context: JudgeContext) -> Examined:
     """Everything found in `command`. Never raises for a text, whatever it is."""
     if context.measures is None:
         context = replace(context, measures=Measures())
-    found = hidden(command)
+    found = find_hidden(command)
     if found is not None:
         return Examined(command, None, (refusal("characters", *found),))
     try:
         script = read(command)
     except Unreadable as error:
         unread = refusal("parse", error.word, error.rule, error.instead)
-        return Examined(command, None, (unread, *secrets_in_text(command)))
+        return Examined(command, None, (unread, *find_secrets_in_text(command)))
     if len(script.stages) > MOST:
         many = refusal("guard", f"{len(script.stages)} programs", f"more than the {MOST} judged")
-        return Examined(command, script, (*secrets_in_text(command), many))
+        return Examined(command, script, (*find_secrets_in_text(command), many))
     return Examined(command, script, tuple(_findings(script, context)))
 
 
-def _findings(script: Script, context: JudgeContext) -> Iterator[Finding]:
-    found = tuple(uses(script, context.tables))
-    yield from secrets_in(found, context.tables)
-    yield from devices_in(found, context)
+def _findings(script: Script, context: JudgeContext) -> Iterator[CallFinding]:
+    found = tuple(find_uses(script, context.tables))
+    yield from find_secrets(found, context.tables)
+    yield from find_devices(found, context)
     yield from fed_names(script, context.tables, fed=context.fed)
     for redirect in script.redirects:
-        yield from _redirected(redirect)
+        yield from _check_redirect(redirect)
     read_from = any(r.operator == "<" and r.target.text != "/dev/null" for r in script.redirects)
     for place, stage in enumerate(script.stages):
-        fed, silent = context.fed or stage.fed or read_from, _silent(script, place)
+        fed, silent = context.fed or stage.fed or read_from, _is_silent(script, place)
         same = fed == context.fed and silent == context.silent
         around = context if same else replace(context, fed=fed, silent=silent)
-        yield from called(stage, around)
-    yield from together(context)
+        yield from judge_stage(stage, around)
+    yield from check_total_duration(context)
 
 
-def _silent(script: Script, place: int) -> bool:
+def _is_silent(script: Script, place: int) -> bool:
     """Whether the stage reads from /dev/null, or what says nothing (`echo |`)."""
     read_from = [r.target.text for r in script.redirects if r.place == place and r.operator == "<"]
     if read_from:
@@ -161,34 +161,34 @@ def _silent(script: Script, place: int) -> bool:
     return place == 1 and script.stages[1].fed and said in _SAYS_NOTHING
 
 
-def called(stage: Stage, context: JudgeContext) -> Iterator[Finding]:
+def judge_stage(stage: Stage, context: JudgeContext) -> Iterator[CallFinding]:
     """What is found of one program call alone, without its redirections."""
-    yield from _assigned(stage, context)
+    yield from _check_assignments(stage, context)
     if not stage.words:
         yield refusal("guard", "", "an assignment without a program")
         return
     if context.calls is None:
-        context = replace(context, calls=_judged, texts=_in_text)
+        context = replace(context, calls=_judge_words, texts=_judge_text)
     try:
-        for words in readings(stage.words):
-            yield from _judged(words, context)
+        for words in dash_readings(stage.words):
+            yield from _judge_words(words, context)
     except UnapprovedTable as error:
         yield refusal("unknown", stage.words[0].text, str(error))
     except BadTable as error:
         yield refusal("unknown", stage.words[0].text, f"its table cannot be read: {error}")
 
 
-def _judged(words: Sequence[Word], context: JudgeContext) -> Iterator[Finding]:
+def _judge_words(words: Sequence[Word], context: JudgeContext) -> Iterator[CallFinding]:
     if context.depth and context.seen is not None:
         context.seen.append(tuple(words))
     yield from judge(words, context)
 
 
-def _in_text(command: str, context: JudgeContext) -> Iterable[Finding]:
+def _judge_text(command: str, context: JudgeContext) -> Iterable[CallFinding]:
     return examine(command, context).findings
 
 
-def _redirected(redirect: Redirect) -> Iterator[Finding]:
+def _check_redirect(redirect: Redirect) -> Iterator[CallFinding]:
     target, written = (
         redirect.target.text,
         f"{redirect.fd}{redirect.operator}{redirect.target.text}",
@@ -214,7 +214,7 @@ _WHICH: Final = re.compile(r"AWS_(?:PROFILE|REGION|DEFAULT_REGION)=[A-Za-z0-9_-]
 _INSTEAD: Final = {"KUBECONFIG": "kubectl --context names one of your own configuration"}
 
 
-def _assigned(stage: Stage, context: JudgeContext) -> Iterator[Finding]:
+def _check_assignments(stage: Stage, context: JudgeContext) -> Iterator[CallFinding]:
     for name, value in stage.assignments:
         known = name in _HARMLESS_NAMES or name.startswith("LC_")
         if known and not _OPENED.match(value):

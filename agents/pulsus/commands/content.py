@@ -79,7 +79,7 @@ def inspector(kind: str) -> ContentInspector | None:
     return _loaded.get(kind)
 
 
-class _Asked:
+class _InspectorKey:
     """An inspector that is the same as itself alone: a plugin's may have no hash."""
 
     def __init__(self, inspect: ContentInspector) -> None:
@@ -87,22 +87,22 @@ class _Asked:
 
 
 @lru_cache(maxsize=256)
-def _opinion(asked: _Asked, words: tuple[str, ...], argument: str) -> Opinion:
+def _opinion(asked: _InspectorKey, words: tuple[str, ...], argument: str) -> Opinion:
     return asked.inspect(words, argument)
 
 
-_asked: dict[int, _Asked] = {}
+_asked: dict[int, _InspectorKey] = {}
 
 
 def opinion(inspect: ContentInspector, words: tuple[str, ...], argument: str) -> Opinion:
     """What `inspect` says of `words`: asked once, however often a verdict needs it."""
     known = _asked.get(id(inspect))
     if known is None or known.inspect is not inspect:
-        known = _asked[id(inspect)] = _Asked(inspect)
+        known = _asked[id(inspect)] = _InspectorKey(inspect)
     return _opinion(known, words, argument)
 
 
-def built_in(kind: str) -> bool:
+def is_built_in(kind: str) -> bool:
     """Whether `kind` ships: none that does is replaced."""
     return kind in _BUILT_IN
 

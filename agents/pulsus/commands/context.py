@@ -10,7 +10,7 @@ from typing import Final
 from pulsus.commands.content import ContentInspector
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.shell.words import Word
-from pulsus.commands.verdict import Category, Destination, Finding, Phase, Reason
+from pulsus.commands.verdict import CallFinding, Category, Destination, Phase, Reason
 from pulsus.fast_dataclass import dataclass
 
 DEEPEST = 3
@@ -59,8 +59,8 @@ class JudgeContext:
     fed: bool = False
     silent: bool = False
     depth: int = 0
-    calls: Callable[[Sequence[Word], JudgeContext], Iterable[Finding]] | None = None
-    texts: Callable[[str, JudgeContext], Iterable[Finding]] | None = None
+    calls: Callable[[Sequence[Word], JudgeContext], Iterable[CallFinding]] | None = None
+    texts: Callable[[str, JudgeContext], Iterable[CallFinding]] | None = None
     seen: list[Sequence[Word]] | None = None
     measures: Measures | None = None
 
@@ -81,7 +81,7 @@ CHANGES: Final = "every call of it is known to change something"
 ASSIGNED: Final = "a variable set before a program may change what it does"
 
 
-def ended(context: JudgeContext) -> bool:
+def ends_in_time(context: JudgeContext) -> bool:
     """Whether something outside ends the call in time; the time is then counted."""
     took = context.within * context.repeated
     if took > context.high_seconds:
@@ -91,19 +91,19 @@ def ended(context: JudgeContext) -> bool:
     return True
 
 
-def refusal(phase: Phase, word: str, rule: str, instead: str = "") -> Finding:
+def refusal(phase: Phase, word: str, rule: str, instead: str = "") -> CallFinding:
     """A finding that is no read."""
-    return Finding("write_or_unknown", Reason(phase, word, rule, instead))
+    return CallFinding("write_or_unknown", Reason(phase, word, rule, instead))
 
 
-def blocked(
+def block(
     category: Category, word: str, rule: str, context: JudgeContext, *, ends: bool = True
-) -> Iterator[Finding]:
+) -> Iterator[CallFinding]:
     """What blocks a command; nothing where it only does not end and something outside ends it.
 
     `ends`: whether it would be a read then.
     """
-    if category == "unbounded_stream" and context.bounded and ended(context):
+    if category == "unbounded_stream" and context.bounded and ends_in_time(context):
         return
     fed = context.fed and not context.silent
     if category == "interactive_repl" and fed and rule.endswith(_OPENED):
@@ -113,4 +113,4 @@ def blocked(
     if way and context.bounded:
         instead = f"a timeout of at most {context.high_seconds:g} seconds would end it"
     reason = Reason("non_interactive", word, rule, instead)
-    yield Finding("write_or_unknown", reason, category)
+    yield CallFinding("write_or_unknown", reason, category)

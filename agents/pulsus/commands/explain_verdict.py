@@ -13,11 +13,11 @@ from operator import eq
 from pathlib import Path
 from typing import Final, Literal, get_args
 
-from pulsus.commands.classify import Examined, called, classify, examine
+from pulsus.commands.classify import Examined, classify, examine, judge_stage
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.program_table import BadTable
 from pulsus.commands.shell.script_parser import Stage
-from pulsus.commands.verdict import CommandVerdict, Finding, Phase
+from pulsus.commands.verdict import CallFinding, CommandVerdict, Phase
 from pulsus.fast_dataclass import dataclass
 
 SHOWN: Final = 3
@@ -28,22 +28,22 @@ _LIMITS: Final = {"characters", "parse"}
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PhaseResult:
     """One phase: what it said, and the findings that made it."""
 
     phase: Phase
     answer: Literal["passed", "refused", "not asked"]
-    findings: tuple[Finding, ...]
+    findings: tuple[CallFinding, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ExplainedCall:
     """One program call: the words as the program gets them, its table and what was found."""
 
     stage: Stage
     program: str
     table: Path | None
-    findings: tuple[Finding, ...]
+    findings: tuple[CallFinding, ...]
 
     @property
     def reads(self) -> bool:
@@ -57,8 +57,8 @@ class Explanation:
 
     verdict: CommandVerdict
     examined: Examined
-    phases: tuple[Asked, ...]
-    parts: tuple[Part, ...]
+    phases: tuple[PhaseResult, ...]
+    parts: tuple[ExplainedCall, ...]
     allowed: tuple[str, ...]
 
 
@@ -78,32 +78,32 @@ def explain(command: str, context: JudgeContext | None = None) -> Explanation:
     )
 
 
-def _phases(examined: Examined) -> Iterator[Asked]:
+def _phases(examined: Examined) -> Iterator[PhaseResult]:
     order = get_args(Phase)
     refused = {f.reason.phase for f in examined.findings if not f.is_read}
     stopped = refused & _LIMITS
     for phase in order:
         found = tuple(f for f in examined.findings if f.reason.phase == phase)
         if phase in refused:
-            yield Asked(phase, "refused", found)
+            yield PhaseResult(phase, "refused", found)
         elif stopped and order.index(phase) > min(order.index(each) for each in stopped):
-            yield Asked(phase, "not asked", ())
+            yield PhaseResult(phase, "not asked", ())
         else:
-            yield Asked(phase, "passed", found)
+            yield PhaseResult(phase, "passed", found)
 
 
-def _part(stage: Stage, context: JudgeContext) -> Part:
+def _part(stage: Stage, context: JudgeContext) -> ExplainedCall:
     program = stage.words[0].text.rpartition("/")[2]
     try:
         table = context.tables.path(program)
-        findings = tuple(called(stage, context))
+        findings = tuple(judge_stage(stage, context))
     except BadTable:
         table, findings = None, ()
-    return Part(stage, program, table, findings)
+    return ExplainedCall(stage, program, table, findings)
 
 
 def _allowed(
-    verdict: CommandVerdict, parts: tuple[Part, ...], context: JudgeContext
+    verdict: CommandVerdict, parts: tuple[ExplainedCall, ...], context: JudgeContext
 ) -> Iterator[str]:
     """The rewrite, then calls of the refused program that its table shows."""
     if verdict.rewrite is not None:

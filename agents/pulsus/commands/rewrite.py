@@ -44,7 +44,7 @@ class _Edit:
     written: str
 
 
-def rewritten(command: str, script: Script, context: JudgeContext) -> str | None:
+def rewrite_command(command: str, script: Script, context: JudgeContext) -> str | None:
     """A command to offer in place of `command`, not yet judged, or None."""
     if script.written_out:
         return None  # the words of the loop's body stand in the text once, with the variable

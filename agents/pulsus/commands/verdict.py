@@ -42,7 +42,7 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CallFinding:
     """What one part of a command is: what a rule, a table or an inspector answers.
 
     `category` is set where it needs a terminal or need not end; such a finding is no read.

@@ -12,7 +12,7 @@ from pulsus.commands.shell.script_parser import read
 from pulsus.commands.shell.words import Unreadable, Word
 from pulsus.commands.shell.wrappers import unwrap
 from pulsus.commands.shipped_data import rules_of
-from pulsus.gates.command_patterns import is_whole
+from pulsus.gates.command_patterns import is_exactly
 
 
 def action_class(command: str, target_type: str) -> str:
@@ -30,7 +30,7 @@ def action_class(command: str, target_type: str) -> str:
     words = unwrap(only.words)
     for name, kind in _rules()["kinds"].items():
         if target_type in kind["targets"].split() and any(
-            is_whole(c, words) for c in kind["calls"]
+            is_exactly(c, words) for c in kind["calls"]
         ):
             return str(name)
     return ""

@@ -33,7 +33,7 @@ _POLICY_ANSWERS: Final[Mapping[Decision, PolicyAnswer]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class GateAnswer:
     """What the gate found (`verdict`), what the policy says (`ruling`) and, of a refused command,
     another to offer in its place (`rewrite`)."""
 
@@ -55,7 +55,7 @@ class Answer:
     def reason(self) -> str:
         """Why it may run, or may not, in a sentence."""
         if self.decided_by == "policy":
-            return f"{self.verdict.command}: {told(self.ruling)}"
+            return f"{self.verdict.command}: {describe_ruling(self.ruling)}"
         return str(self.verdict.reason)
 
     @property
@@ -76,12 +76,12 @@ class Answer:
         return SENSITIVE if self.verdict.sensitive else self.ruling.code or NOT_A_READ
 
 
-def answer(
+def answer_command(
     policy: CommandPolicy,
     verdict: CommandVerdict,
     target: str | None = None,
     known: Sequence[str] = (),
-) -> Answer:
+) -> GateAnswer:
     """The answer to a command that was judged, and is to run on `target`.
 
     `known` are hosts that the request named.
@@ -91,10 +91,10 @@ def answer(
     if other is not None:
         found = policy.judge(other)
         other = other if may_read(found, policy.evaluate(other, target, found, known)) else None
-    return Answer(verdict, ruling, other)
+    return GateAnswer(verdict, ruling, other)
 
 
-def told(ruling: Ruling) -> str:
+def describe_ruling(ruling: Ruling) -> str:
     """What the policy says, and by which pattern of which setting."""
     if ruling.rule == COMPOUND:
         return "the policy asks for approval of several programs, unless all of them are reads"

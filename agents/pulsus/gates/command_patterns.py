@@ -28,7 +28,7 @@ _SYSTEM: Final = {
 }
 
 
-def has(pattern: str, words: Sequence[Word]) -> bool:
+def has_words(pattern: str, words: Sequence[Word]) -> bool:
     """Whether the call has the words of `pattern`, in this order."""
     wanted = _split(pattern)
     if wanted[-1:] == (MORE,):
@@ -36,11 +36,11 @@ def has(pattern: str, words: Sequence[Word]) -> bool:
     if not wanted or not fits(program(words).lower(), wanted[0].lower()):
         return False
     rest = iter(words[1:])
-    return all(any(_is(one, word.text) for word in rest) for one in wanted[1:])
+    return all(any(_is_word(one, word.text) for word in rest) for one in wanted[1:])
 
 
 @lru_cache(maxsize=4096)
-def about(patterns: tuple[str, ...], programs: frozenset[str]) -> tuple[str, ...]:
+def select_patterns(patterns: tuple[str, ...], programs: frozenset[str]) -> tuple[str, ...]:
     """Those of `patterns` that may be about calls of these programs: the others fit none."""
     by_name, others = _sorted_by_program(patterns)
     places = {place for name in programs for place in by_name.get(name, ())}
@@ -74,7 +74,7 @@ def _split(pattern: str) -> tuple[str, ...]:
     return tuple(pattern.split())
 
 
-def is_whole(pattern: str, words: Sequence[Word]) -> bool:
+def is_exactly(pattern: str, words: Sequence[Word]) -> bool:
     """Whether the call is `pattern` word by word; `**` at its end takes any further words."""
     wanted = pattern.split()
     if wanted[-1:] == [MORE]:
@@ -82,15 +82,15 @@ def is_whole(pattern: str, words: Sequence[Word]) -> bool:
     if not wanted or len(wanted) != len(words) or any(word.wild for word in words):
         return False
     same = fits(words[0].text.lower(), wanted[0].lower())
-    return same and all(map(_is, wanted[1:], (word.text for word in words[1:])))
+    return same and all(map(_is_word, wanted[1:], (word.text for word in words[1:])))
 
 
-def _is(pattern: str, text: str) -> bool:
+def _is_word(pattern: str, text: str) -> bool:
     special = _SPECIAL.get(pattern)
     return special(text) if special else fits(text.lower(), pattern.lower())
 
 
-def _address(text: str) -> bool:
+def _is_address(text: str) -> bool:
     try:
         ipaddress.ip_address(text.strip("[]").partition("%")[0])
     except ValueError:
@@ -98,18 +98,18 @@ def _address(text: str) -> bool:
     return True
 
 
-def _named(text: str) -> bool:
+def _is_host_name(text: str) -> bool:
     host = bool(re.fullmatch(r"[\w][\w.:-]*", text)) and bool(re.search(r"[A-Za-z]", text))
-    return host and not _address(text) and not re.fullmatch(r"[\d.]+(ms|s|m|h)?", text)
+    return host and not _is_address(text) and not re.fullmatch(r"[\d.]+(ms|s|m|h)?", text)
 
 
-def _system(text: str) -> bool:
+def _is_system_folder(text: str) -> bool:
     whole = re.sub(r"/\*+$", "/", text)
     return (posixpath.normpath(re.sub(r"^/+", "/", whole)) if whole else "") in _SYSTEM
 
 
 _SPECIAL: Final[Mapping[str, Callable[[str], bool]]] = {
-    "<ip>": _address,
-    "<name>": _named,
-    "<system>": _system,
+    "<ip>": _is_address,
+    "<name>": _is_host_name,
+    "<system>": _is_system_folder,
 }

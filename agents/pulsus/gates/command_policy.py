@@ -23,8 +23,8 @@ from pulsus.commands.shell.words import Unreadable, Word
 from pulsus.commands.shell.wrappers import layers, program
 from pulsus.config.settings import PolicyConfig
 from pulsus.fast_dataclass import dataclass
-from pulsus.gates.command_patterns import about, has, is_whole
-from pulsus.gates.egress import shown, stranger
+from pulsus.gates.command_patterns import has_words, is_exactly, select_patterns
+from pulsus.gates.egress import describe_destination, find_unknown_destination
 from pulsus.gates.piped_code import runs_what_it_fetches
 
 Decision = Literal["allow", "require_approval", "block"]
@@ -76,7 +76,7 @@ def may_read(verdict: CommandVerdict, ruling: Ruling) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _PolicyQuery:
     """One command, as it is matched: `calls` are all it may run; `whole`, if it is one plain call,
     its words, and those behind sudo."""
 
@@ -125,13 +125,15 @@ class CommandPolicy:
                     return Ruling("allow", pattern, self.version, setting)
         return Ruling("require_approval", UNKNOWN, self.version)
 
-    def _refused(self, asked: _Asked, target: str | None, known: Sequence[str]) -> Ruling | None:
+    def _refused(
+        self, asked: _PolicyQuery, target: str | None, known: Sequence[str]
+    ) -> Ruling | None:
         """What blocks the command, else what needs approval, else None."""
         programs = frozenset(program(call).lower() for call in asked.calls if call)
         limited = [*self._limited(asked, known)] if asked.reads else []
         for decision in _AGAINST:
             for setting, patterns in self._lists(decision, target):
-                for pattern in about(patterns, programs):
+                for pattern in select_patterns(patterns, programs):
                     if _against(pattern, asked):
                         return Ruling(decision, pattern, self.version, setting)
             ruling = next((each for each in limited if each.decision == decision), None)
@@ -139,13 +141,17 @@ class CommandPolicy:
                 return ruling
         return None
 
-    def _limited(self, asked: _Asked, known: Sequence[str]) -> Iterator[Ruling]:
+    def _limited(self, asked: _PolicyQuery, known: Sequence[str]) -> Iterator[Ruling]:
         """What is against a read: where it connects to, and what it costs."""
         config, judged = self.config, asked.judged
-        unknown = stranger(judged.destinations, config.egress, config.egress_hosts, known)
+        unknown = find_unknown_destination(
+            judged.destinations, config.egress, config.egress_hosts, known
+        )
         if unknown is not None:
             decision = _AGAINST[0] if config.egress == "block" else _AGAINST[1]
-            yield Ruling(decision, EGRESS, self.version, "policy.egress", shown(unknown))
+            yield Ruling(
+                decision, EGRESS, self.version, "policy.egress", describe_destination(unknown)
+            )
         if judged.cost == "high" and config.high_cost != "allow":
             decision = _AGAINST[0] if config.high_cost == "block" else _AGAINST[1]
             why = "it is expensive: it may run long, or walks a whole file system or database"
@@ -166,12 +172,14 @@ class CommandPolicy:
             self._known[decision] = _with_shipped(decision, getattr(self.config, decision))
         return self._known[decision]
 
-    def _asked(self, command: str, verdict: CommandVerdict) -> _Asked:
+    def _asked(self, command: str, verdict: CommandVerdict) -> _PolicyQuery:
         try:
             script = read(command)
         except Unreadable:
             calls = (call for words in calls_in_text(command) for call in _all_in(words))
-            return _Asked(command, verdict, None, tuple(calls), (), reads=False, judged=verdict)
+            return _PolicyQuery(
+                command, verdict, None, tuple(calls), (), reads=False, judged=verdict
+            )
         # What is a proven read runs what it was judged to: `find / -name reboot` only looks.
         inside = layers if verdict.allow else _all_in
         runs = list(verdict.runs)
@@ -182,7 +190,7 @@ class CommandPolicy:
         around = (stage.words for stage in script.stages)
         found = tuple(call for words in (*around, *runs) for call in inside(words))
         whole = tuple(_plain(script))
-        return _Asked(command, verdict, script, found, whole, judged.allow, judged)
+        return _PolicyQuery(command, verdict, script, found, whole, judged.allow, judged)
 
 
 def _with_shipped(decision: Decision, patterns: tuple[str, ...]) -> tuple[str, ...]:
@@ -214,16 +222,16 @@ def _behind_sudo(words: Sequence[Word]) -> Sequence[Word] | None:
     return words if words and words[0].text[:1] != "-" and "=" not in words[0].text else None
 
 
-def _against(pattern: str, asked: _Asked) -> bool:
+def _against(pattern: str, asked: _PolicyQuery) -> bool:
     if pattern.startswith("@"):
         return _named(pattern, asked)
-    return any(has(pattern, call) for call in asked.calls if call)
+    return any(has_words(pattern, call) for call in asked.calls if call)
 
 
-def _for(pattern: str, asked: _Asked) -> bool:
+def _for(pattern: str, asked: _PolicyQuery) -> bool:
     if pattern.startswith("@"):
         return _named(pattern, asked)
-    return any(is_whole(pattern, words) for words in asked.whole)
+    return any(is_exactly(pattern, words) for words in asked.whole)
 
 
 def _writes_disk(call: Sequence[Word]) -> bool:
@@ -238,7 +246,7 @@ def _writes_disk(call: Sequence[Word]) -> bool:
             return False
 
 
-def _named(pattern: str, asked: _Asked) -> bool:
+def _named(pattern: str, asked: _PolicyQuery) -> bool:
     """`@read`, `@secret`, `@disk` and `@shell-from-network`. Another name is never so."""
     match pattern:
         case "@read":

@@ -26,7 +26,7 @@ _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-def stranger(
+def find_unknown_destination(
     destinations: Iterable[Destination], egress: Egress, hosts: Sequence[str], known: Sequence[str]
 ) -> Destination | None:
     """The first of `destinations` that `egress` does not let a read connect to, or None.
@@ -40,12 +40,12 @@ def stranger(
             return each
         if is_this_machine(each.host) or any(covers(entry, each) for entry in hosts):
             continue
-        if egress != "known" or not _known(each, known):
+        if egress != "known" or not _is_named(each, known):
             return each
     return None
 
 
-def _known(destination: Destination, known: Sequence[str]) -> bool:
+def _is_named(destination: Destination, known: Sequence[str]) -> bool:
     configured = destination.host in {CONFIGURED, INDEX}
     # A request names hosts: patterns and networks are for the settings.
     named = (entry for entry in known if "*" not in entry and "/" not in entry)
@@ -54,33 +54,33 @@ def _known(destination: Destination, known: Sequence[str]) -> bool:
 
 def is_this_machine(host: str) -> bool:
     """Whether `host` is this machine, written so that every program reads it alike."""
-    name = plain(host)
+    name = normalize_host(host)
     if name in _LOCAL:
         return True
-    found = address(name)
+    found = parse_address(name)
     return found is not None and (found.is_loopback or found.is_unspecified)
 
 
 def covers(entry: str, destination: Destination) -> bool:
     """Whether `entry` (a host, `host:port`, `*.domain` or a network) names that destination."""
-    wanted = _entry(entry)
+    wanted = _parse_entry(entry)
     if wanted.port is not None and wanted.port != destination.port:
         return False
-    host = plain(destination.host)
+    host = normalize_host(destination.host)
     if wanted.network is not None:
-        found = address(host)
+        found = parse_address(host)
         return (
             found is not None
             and found.version == wanted.network.version
             and (found in wanted.network)
         )
     if wanted.host.startswith("*."):
-        return host.endswith(wanted.host[1:]) and address(host) is None
+        return host.endswith(wanted.host[1:]) and parse_address(host) is None
     # `@prod`, a context of kubectl, is what a request calls prod.
     return host in {wanted.host, f"@{wanted.host}"}
 
 
-class _Entry:
+class _HostEntry:
     """One entry of a list, taken apart."""
 
     __slots__ = ("host", "network", "port")
@@ -90,11 +90,11 @@ class _Entry:
 
 
 @lru_cache(maxsize=1024)
-def _entry(text: str) -> _Entry:
+def _parse_entry(text: str) -> _HostEntry:
     found = _PORT.fullmatch(text)
-    host = plain(found["host"] if found else text)
+    host = normalize_host(found["host"] if found else text)
     network: _Network | None = None
-    single = address(host)
+    single = parse_address(host)
     try:
         if single is not None:
             network = ipaddress.ip_network(single)
@@ -102,11 +102,11 @@ def _entry(text: str) -> _Entry:
             network = ipaddress.ip_network(host, strict=False)
     except ValueError:
         network = None
-    return _Entry(host, int(found["port"]) if found else None, network)
+    return _HostEntry(host, int(found["port"]) if found else None, network)
 
 
 @lru_cache(maxsize=4096)
-def plain(host: str) -> str:
+def normalize_host(host: str) -> str:
     """`host` in small letters, in ASCII, without brackets and the last dot."""
     name = host.removeprefix("[").removesuffix("]").lower()
     if not name.isascii():
@@ -118,7 +118,7 @@ def plain(host: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def address(name: str) -> _Address | None:
+def parse_address(name: str) -> _Address | None:
     """The address that `name` is in its usual form; a mapped one as the IPv4 address it stands for.
 
     `0177.0.0.1`, `127.1` and `2130706433` are none: programs read them in different ways.
@@ -134,7 +134,7 @@ def address(name: str) -> _Address | None:
     return found.ipv4_mapped or found
 
 
-def shown(destination: Destination) -> str:
+def describe_destination(destination: Destination) -> str:
     """The destination in words, for a reason."""
     if destination.dynamic:
         return f"{destination.program} connects to a place that is not known before it runs"

@@ -11,7 +11,7 @@ import pytest
 
 from pulsus.commands import classify
 from pulsus.config.settings import PolicyConfig
-from pulsus.gates.command_decision import answer
+from pulsus.gates.command_decision import answer_command
 from pulsus.gates.command_policy import CommandPolicy
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -29,7 +29,7 @@ def rows(name):
 def test_no_unsafe_command_of_a_blind_lot_is_allowed(name):
     unsafe = [row for row in rows(name) if row["label"] != "read"]
     assert len(unsafe) > 500
-    allowed = [r["command"] for r in unsafe if answer(POLICY, classify(r["command"])).allow]
+    allowed = [r["command"] for r in unsafe if answer_command(POLICY, classify(r["command"])).allow]
     assert allowed == []
 
 
@@ -37,6 +37,8 @@ def test_no_unsafe_command_of_a_blind_lot_is_allowed(name):
 @pytest.mark.parametrize("name", LOTS)
 def test_the_everyday_reads_of_a_blind_lot_stay_allowed(name):
     reads = [row for row in rows(name) if row["label"] == "read"]
-    refused = [r["command"] for r in reads if not answer(POLICY, classify(r["command"])).allow]
+    refused = [
+        r["command"] for r in reads if not answer_command(POLICY, classify(r["command"])).allow
+    ]
     assert len(reads) > 100
     assert refused == []

@@ -25,11 +25,11 @@ def known(source):
 
 
 GUARDS = {
-    "what is not seen": (classify, "hidden", lambda command: None, "cat a\u202eb"),
+    "what is not seen": (classify, "find_hidden", lambda command: None, "cat a\u202eb"),
     "length": (characters, "LONGEST", 1 << 20, "cat " + "a" * 20_000),
-    "secrets": (classify, "secrets_in", nothing, "cat /etc/shadow"),
-    "redirections": (classify, "_redirected", nothing, "ls > out"),
-    "assignments": (classify, "_assigned", nothing, "LD_PRELOAD=./x.so ls"),
+    "secrets": (classify, "find_secrets", nothing, "cat /etc/shadow"),
+    "redirections": (classify, "_check_redirect", nothing, "ls > out"),
+    "assignments": (classify, "_check_assignments", nothing, "LD_PRELOAD=./x.so ls"),
     "expansions": (script_parser, "unquoted", known, 'cat "$FILE"'),
     "substitutions": (script_parser, "unquoted", known, 'cat "$(rm x)"'),
     "braces": (words, "_BRACES", NEVER, "ls {01..3}"),
@@ -40,7 +40,7 @@ GUARDS = {
     "values": (judge, "values", nothing, "find . -exec rm {} \\;"),
     "needs": (judge, "_needs", nothing, "ping example.org"),
     "operands": (judge, "operands", nothing, "uniq in out"),
-    "streams": (judge, "blocked", nothing, "tail -f log"),
+    "streams": (judge, "block", nothing, "tail -f log"),
 }
 
 

@@ -10,7 +10,7 @@ from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.shell.words import Word
 from pulsus.config.settings import PolicyConfig
-from pulsus.gates.command_patterns import has, is_whole
+from pulsus.gates.command_patterns import has_words, is_exactly
 from pulsus.gates.command_policy import CommandPolicy, may_read
 
 POLICY = CommandPolicy(PolicyConfig())
@@ -297,5 +297,5 @@ def test_a_pattern_that_some_command_is_like_is_a_setting(pattern):
 )
 def test_patterns_are_words_in_order_or_the_whole_call(pattern, command, found, whole):
     words = [Word(text) for text in command.split()]
-    assert has(pattern, words) is found
-    assert is_whole(pattern, words) is whole
+    assert has_words(pattern, words) is found
+    assert is_exactly(pattern, words) is whole

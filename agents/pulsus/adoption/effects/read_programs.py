@@ -12,13 +12,13 @@ from math import inf
 from typing import Final
 
 from pulsus.adoption.effects.shell_values import HOLE, Word
-from pulsus.commands.classify import called
+from pulsus.commands.classify import judge_stage
 from pulsus.commands.context import JudgeContext, Measures
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.shell import words as gate
 from pulsus.commands.shell.builtins import BUILTINS
 from pulsus.commands.shell.script_parser import Stage
-from pulsus.commands.verdict import Finding
+from pulsus.commands.verdict import CallFinding
 
 _TABLES: Final = Tables()
 _NUMBER: Final = "1"
@@ -97,7 +97,7 @@ def _filled(word: Word, sample: str) -> gate.Word:
 
 def _judged(
     name: str, call: Sequence[gate.Word], started: list[Sequence[gate.Word]], measures: Measures
-) -> Iterator[Finding]:
+) -> Iterator[CallFinding]:
     # A tool's run has a time limit, so programs that do not end by themselves may read.
     context = JudgeContext(
         tables=_TABLES,
@@ -108,4 +108,4 @@ def _judged(
         seen=started,
         measures=measures,
     )
-    return called(Stage((gate.Word(name), *call)), context)
+    return judge_stage(Stage((gate.Word(name), *call)), context)

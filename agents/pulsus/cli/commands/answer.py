@@ -16,7 +16,7 @@ from pulsus.errors import Aborted, CommandRefused
 
 if TYPE_CHECKING:
     from pulsus.cli.command_session import CommandSession
-    from pulsus.gates.command_decision import Answer
+    from pulsus.gates.command_decision import GateAnswer
 
 _FORMS = {"text", "json", "ndjson"}
 
@@ -95,7 +95,7 @@ def answer(
     return refusal.exit_status if refusal else 0
 
 
-def _refused(session: CommandSession, said: Answer) -> CommandRefused:
+def _refused(session: CommandSession, said: GateAnswer) -> CommandRefused:
     """The error of a command that may not run as a read."""
     from pulsus.cli.commands import verdict_json, verdict_text
 

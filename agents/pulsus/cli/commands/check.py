@@ -87,11 +87,11 @@ def _unproved(
 ) -> list[Problem]:
     """Restrictions that no example shows, of tables without findings that do not ship."""
     from pulsus.commands.program_tables.loader import SHIPPED
-    from pulsus.commands.table_check.checker import unproved
+    from pulsus.commands.table_check.checker import find_unproved
 
     wrong = {problem.file for problem in found}
     right = [file for file in files if file not in wrong and file.parent != SHIPPED]
-    return [problem for file in right for problem in unproved(file, _context(session, file))]
+    return [problem for file in right for problem in find_unproved(file, _context(session, file))]
 
 
 def _shown(rows: Sequence[dict[str, Any]], effects: Sequence[dict[str, Any]]) -> None:
@@ -170,14 +170,14 @@ def _passed_over(folder: Path) -> Iterator[tuple[Path, str, str]]:
 
 def _found(session: CommandSession, files: Sequence[Path]) -> tuple[list[Problem], list[Effect]]:
     """Findings of each file, and what its neighbours bring about."""
-    from pulsus.commands.table_check.checker import check as checked
-    from pulsus.commands.table_check.overrides import parted
+    from pulsus.commands.table_check.checker import check_table as checked
+    from pulsus.commands.table_check.overrides import split_by_cause
 
     findings: list[Problem] = []
     effects: list[Effect] = []
     for file in files:
         context = _context(session, file)
-        own, others = parted(checked(file, context), context)
+        own, others = split_by_cause(checked(file, context), context)
         findings += own
         effects += others
     return findings, effects

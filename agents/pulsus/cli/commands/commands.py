@@ -31,7 +31,7 @@ Exit codes: 0 allowed, or the rows of --jsonl were answered · 2 the call or a s
 """
 
 
-class _Reading(click.Group):
+class _ReadOnlyGroup(click.Group):
     """Commands that change nothing, and say so where they are interrupted."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -42,7 +42,7 @@ class _Reading(click.Group):
             raise Aborted("aborted; nothing was changed") from None
 
 
-@click.group(cls=_Reading)
+@click.group(cls=_ReadOnlyGroup)
 def command() -> None:
     """Say which shell commands are provably reads. Nothing is run, and no model is asked."""
 

@@ -8,15 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pulsus.commands.shell.characters import valid
+from pulsus.commands.shell.characters import escape_invalid
 from pulsus.core.telemetry.sanitize import escape_controls
 from pulsus.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
     from pulsus.cli.command_session import CommandSession
-    from pulsus.commands.explain_verdict import Explanation, Part
-    from pulsus.commands.verdict import CommandVerdict, Destination, Finding
-    from pulsus.gates.command_decision import Answer
+    from pulsus.commands.explain_verdict import ExplainedCall, Explanation
+    from pulsus.commands.verdict import CallFinding, CommandVerdict, Destination
+    from pulsus.gates.command_decision import GateAnswer
 
 
 def explained(
@@ -34,18 +34,18 @@ def explained(
 
 def answered(
     session: CommandSession, found: CommandVerdict, target: str | None, known: Sequence[str] = ()
-) -> Answer:
+) -> GateAnswer:
     """What gate and policy say of a command that was judged and is to run on `target`."""
-    from pulsus.gates.command_decision import answer
+    from pulsus.gates.command_decision import answer_command
 
-    return answer(session.app.commands.policy, found, target, known)
+    return answer_command(session.app.commands.policy, found, target, known)
 
 
-def verdict(found: Answer) -> dict[str, Any]:
+def verdict(found: GateAnswer) -> dict[str, Any]:
     """What is said of one command: what it is, and the policy."""
     judged, ruling = found.verdict, found.ruling
     return {
-        "command": valid(judged.command),
+        "command": escape_invalid(judged.command),
         "allow": found.allow,
         "intent": judged.intent,
         "category": judged.category,
@@ -58,7 +58,7 @@ def verdict(found: Answer) -> dict[str, Any]:
         "policy_setting": ruling.setting or None,
         "policy_version": ruling.version,
         "decided_by": found.decided_by,
-        "reason": valid(found.reason),
+        "reason": escape_invalid(found.reason),
         "phase": judged.reason.phase,
         "word": judged.reason.word,
         "rewrite": found.rewrite,
@@ -68,25 +68,25 @@ def verdict(found: Answer) -> dict[str, Any]:
 def destination(found: Destination) -> dict[str, Any]:
     """One place that a command connects to."""
     return {
-        "host": valid(found.host),
+        "host": escape_invalid(found.host),
         "port": found.port,
         "program": found.program,
         "dynamic": found.dynamic,
-        "sends": [valid(word) for word in found.sends],
+        "sends": [escape_invalid(word) for word in found.sends],
     }
 
 
-def details(found: Answer) -> dict[str, Any]:
+def details(found: GateAnswer) -> dict[str, Any]:
     """What an error says beside its message: who refused it, by which rule, and the code of a
     tool's envelope."""
-    from pulsus.gates.command_decision import told
+    from pulsus.gates.command_decision import describe_ruling
 
     reason, ruling = found.verdict.reason, found.ruling
     by_policy = found.decided_by == "policy"
     return {
         "phase": reason.phase,
         "word": ruling.rule if by_policy else reason.word,
-        "rule": told(ruling) if by_policy else reason.rule,
+        "rule": describe_ruling(ruling) if by_policy else reason.rule,
         "decided_by": found.decided_by,
         "policy": ruling.decision,
         "policy_rule": ruling.rule,
@@ -101,9 +101,9 @@ def line(body: Mapping[str, Any]) -> str:
     return f"{escape_controls(text)}\n"
 
 
-def explanation(session: CommandSession, found: Explanation, said: Answer) -> dict[str, Any]:
+def explanation(session: CommandSession, found: Explanation, said: GateAnswer) -> dict[str, Any]:
     """How the verdict came about."""
-    from pulsus.gates.command_decision import told
+    from pulsus.gates.command_decision import describe_ruling
 
     script = found.examined.script
     return {
@@ -117,7 +117,7 @@ def explanation(session: CommandSession, found: Explanation, said: Answer) -> di
         ],
         "policy": {
             "answer": said.policy_answer,
-            "why": told(said.ruling),
+            "why": describe_ruling(said.ruling),
         },
         "stages": [_part(session, part) for part in found.parts],
         "redirects": [
@@ -128,7 +128,7 @@ def explanation(session: CommandSession, found: Explanation, said: Answer) -> di
     }
 
 
-def _found(finding: Finding) -> dict[str, Any]:
+def _found(finding: CallFinding) -> dict[str, Any]:
     return {
         "reads": finding.is_read,
         "word": finding.reason.word,
@@ -138,7 +138,7 @@ def _found(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _part(session: CommandSession, part: Part) -> dict[str, Any]:
+def _part(session: CommandSession, part: ExplainedCall) -> dict[str, Any]:
     where = None if part.table is None else path(session, part.table)
     return {
         "program": part.program,

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from pulsus.cli.render.validation_text import relative
-from pulsus.commands.explain_verdict import Explanation, Part
+from pulsus.commands.explain_verdict import ExplainedCall, Explanation
 from pulsus.commands.program_tables.loader import SHIPPED
 from pulsus.commands.risk.risk_level import always_changes
-from pulsus.commands.verdict import Finding, Phase
-from pulsus.gates.command_decision import Answer, told
+from pulsus.commands.verdict import CallFinding, Phase
+from pulsus.gates.command_decision import GateAnswer, describe_ruling
 from pulsus.gates.command_policy import EGRESS, Ruling
-from pulsus.gates.egress import shown
+from pulsus.gates.egress import describe_destination
 
 RISKIEST: Final = 3
 _EXAMPLES: Final = "`pulsus commands classify COMMAND --explain` shows what would be allowed"
@@ -27,7 +27,9 @@ _WAYS: Final[Mapping[Phase, str]] = {
 }
 
 
-def verdict(said: Answer, parts: Sequence[Part], hint: str, *, explain: bool) -> Iterator[str]:
+def verdict(
+    said: GateAnswer, parts: Sequence[ExplainedCall], hint: str, *, explain: bool
+) -> Iterator[str]:
     """Allowed or refused, with the reason, and what else is known."""
     found = said.verdict
     yield f"{'allowed' if said.allow else 'refused'}: {_one(_why(said, parts))}"
@@ -39,14 +41,14 @@ def verdict(said: Answer, parts: Sequence[Part], hint: str, *, explain: bool) ->
     but = "; reads may run" if said.allow and said.ruling.decision != "allow" else ""
     yield f"  policy: {said.ruling.decision}, by {_one(said.ruling.rule)}{but}"
     for each in found.destinations:
-        yield f"  {_one(shown(each))}"
+        yield f"  {_one(describe_destination(each))}"
     if said.rewrite is not None:
         yield f"  allowed instead: {said.rewrite}"
     elif hint and not (explain and hint == _EXAMPLES):
         yield f"  hint: {hint}"
 
 
-def _why(said: Answer, parts: Sequence[Part]) -> str:
+def _why(said: GateAnswer, parts: Sequence[ExplainedCall]) -> str:
     """The reason; of several programs that are all reads each is named."""
     programs = list(dict.fromkeys(part.program for part in parts))
     if not said.allow or len(programs) == 1:
@@ -55,7 +57,7 @@ def _why(said: Answer, parts: Sequence[Part]) -> str:
     return f"{first}: each only reads, and ends by itself" + ("" if only else f"; {said.reason}")
 
 
-def way_out(said: Answer, origin: str) -> str:
+def way_out(said: GateAnswer, origin: str) -> str:
     """What to do about a command that may not run as a read; `origin` set what the policy says."""
     found, ruling = said.verdict, said.ruling
     if not found.command.strip():
@@ -81,7 +83,7 @@ def _set(ruling: Ruling, origin: str) -> str:
     return f"{_one(ruling.setting or 'policy.allow')} ({where})"
 
 
-def explanation(found: Explanation, said: Answer, project: Path) -> Iterator[str]:
+def explanation(found: Explanation, said: GateAnswer, project: Path) -> Iterator[str]:
     """Phases and policy, then every program call with its words and table, then what would be
     allowed."""
     yield ""
@@ -91,7 +93,7 @@ def explanation(found: Explanation, said: Answer, project: Path) -> Iterator[str
         if asked.answer == "refused":
             yield from (f"    {_finding(each)}" for each in asked.findings if not each.is_read)
     yield f"  {'policy':<16}{said.policy_answer}"
-    yield f"    {_one(told(said.ruling))}"
+    yield f"    {_one(describe_ruling(said.ruling))}"
     if found.parts:
         yield ""
         yield "programs"
@@ -103,7 +105,7 @@ def explanation(found: Explanation, said: Answer, project: Path) -> Iterator[str
         yield from (f"  {each}" for each in found.allowed)
 
 
-def _part(number: int, part: Part, project: Path) -> Iterator[str]:
+def _part(number: int, part: ExplainedCall, project: Path) -> Iterator[str]:
     words = " ".join(_word(word.text, wild=word.wild) for word in part.stage.words)
     yield f"  {number} {words}"
     yield f"    table: {_table(part.table, project)}"
@@ -122,7 +124,7 @@ def _table(table: Path | None, project: Path) -> str:
     return f"{table.name}, shipped" if table.is_relative_to(SHIPPED) else relative(table, project)
 
 
-def _finding(finding: Finding) -> str:
+def _finding(finding: CallFinding) -> str:
     category = f" ({finding.category})" if finding.category else ""
     return _one(f"{finding.reason}{category}")
 

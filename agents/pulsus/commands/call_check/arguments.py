@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from pulsus.commands.call_check.kind_checks import NAMES, WILD_OK, fits, shown, too_long
 from pulsus.commands.call_check.nested import WRAPS, inside
-from pulsus.commands.context import BLOCKS, JudgeContext, blocked, refusal
+from pulsus.commands.context import BLOCKS, JudgeContext, block, refusal
 from pulsus.commands.program_tables.option_parser import Parsed, allotted
 from pulsus.commands.program_tables.program_table import MANY, Form, Node, WordKind
 from pulsus.commands.program_tables.wildcards import shown_word, standing
 from pulsus.commands.shell.words import ANYTHING, Word
-from pulsus.commands.verdict import Finding
+from pulsus.commands.verdict import CallFinding
 
 
-def values(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[Finding]:
+def values(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[CallFinding]:
     """What is found of the options' values; nothing of those that fit."""
     joined: dict[WordKind, list[Word]] = {}
     for one in parsed.given:
@@ -28,7 +28,7 @@ def values(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[Findin
         yield from _kind(kind, words, node, context, node.name)
 
 
-def operands(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[Finding]:
+def operands(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[CallFinding]:
     """What is found of the operands, by the form of the table that fits them best."""
     words = parsed.operands
     if not words and (node.bare or (not node.forms and not node.subcommands)):
@@ -43,7 +43,7 @@ def operands(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[Find
     names = {one.name for one in parsed.given}
     forms = [f for f in node.forms if not f.when or f.when & names]
     chosen = [f for f in forms if f.when] or forms
-    wrong: Finding | None = None
+    wrong: CallFinding | None = None
     furthest = -1
     for form in chosen:
         placed = list(_form(form, parsed, node, context))
@@ -63,7 +63,7 @@ def operands(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[Find
 
 def _form(
     form: Form, parsed: Parsed, node: Node, context: JudgeContext
-) -> Iterator[tuple[int, Finding]]:
+) -> Iterator[tuple[int, CallFinding]]:
     """What is found of the operands as this form, each with how many fit before it."""
     every = plain = parsed.operands
     at = 0
@@ -86,7 +86,7 @@ def _form(
         yield at, refusal("allow", shown_word(word, node.name), rule)
     if form.category is not None:
         why = form.why or BLOCKS[form.category]
-        yield from ((at, found) for found in blocked(form.category, node.name, why, context))
+        yield from ((at, found) for found in block(form.category, node.name, why, context))
 
 
 def _takes_any(form: Form, words: Sequence[Word]) -> bool:
@@ -108,7 +108,7 @@ def _takes_any(form: Form, words: Sequence[Word]) -> bool:
 
 def _kind(
     kind: WordKind, words: Sequence[Word], node: Node, context: JudgeContext, near: str
-) -> Iterator[Finding]:
+) -> Iterator[CallFinding]:
     if kind.name in NAMES:
         for word in words:
             if not fits(word, kind):
@@ -121,7 +121,7 @@ def _program(node: Node) -> str:
     return node.name.partition(" ")[0]
 
 
-def _unfit(word: Word, kind: WordKind, node: Node, near: str) -> Finding:
+def _unfit(word: Word, kind: WordKind, node: Node, near: str) -> CallFinding:
     """Why a word that does not fit its kind does not."""
     if long := too_long(word, kind):
         return refusal("allow", f"{word.text[:40]}…", long)

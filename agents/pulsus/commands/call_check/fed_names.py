@@ -19,7 +19,7 @@ from pulsus.commands.risk.secret_paths import rules, words
 from pulsus.commands.shell.script_parser import Script, Stage
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import program, unwrap, wrappers
-from pulsus.commands.verdict import Finding
+from pulsus.commands.verdict import CallFinding
 
 _ARGUMENT_FILES: Final = frozenset({"-a", "--arg-file"})
 _GIT_LISTS: Final = frozenset({"ls-files", "diff", "grep", "ls-tree"})
@@ -27,7 +27,7 @@ _PRINTF: Final = re.compile(r"""(?:%[pPfh]|\\[n0t]|["'])+""")
 """What find may print of a file: its path alone."""
 
 
-def fed_names(script: Script, tables: Tables, *, fed: bool) -> Iterator[Finding]:
+def fed_names(script: Script, tables: Tables, *, fed: bool) -> Iterator[CallFinding]:
     """A refusal of each call that reads files whose names another program makes.
 
     `fed`: something outside of the script writes the input of its first program.

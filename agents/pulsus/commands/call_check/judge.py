@@ -10,8 +10,8 @@ from functools import partial
 from typing import Final
 
 from pulsus.commands.call_check.arguments import operands, values
-from pulsus.commands.context import ASSIGNED, BLOCKS, CHANGES, JudgeContext, blocked, refusal
-from pulsus.commands.cost.cost_limits import lasting
+from pulsus.commands.context import ASSIGNED, BLOCKS, CHANGES, JudgeContext, block, refusal
+from pulsus.commands.cost.cost_limits import check_duration
 from pulsus.commands.cost.quantities import deadline
 from pulsus.commands.destinations.connections import connections
 from pulsus.commands.program_tables.option_parser import Parsed, ParsedOption, Parser, Unlisted
@@ -19,7 +19,7 @@ from pulsus.commands.program_tables.program_table import Node, Option
 from pulsus.commands.program_tables.wildcards import instead
 from pulsus.commands.risk.risk_level import always_changes
 from pulsus.commands.shell.words import Word
-from pulsus.commands.verdict import Finding, Reason
+from pulsus.commands.verdict import CallFinding, Reason
 
 TRUSTED: Final = frozenset(
     {"/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"}
@@ -30,7 +30,7 @@ _ASSIGNS = re.compile(r"[A-Za-z_]\w*=")
 _PROGRAM = re.compile(r"[A-Za-z0-9\[][A-Za-z0-9._+-]*")
 
 
-def judge(words: Sequence[Word], context: JudgeContext) -> Iterator[Finding]:
+def judge(words: Sequence[Word], context: JudgeContext) -> Iterator[CallFinding]:
     """What is found of a call: refusals, or one read. `words` are not empty."""
     program = words[0]
     folder, _, name = program.text.rpartition("/")
@@ -64,16 +64,16 @@ def _node(
     above: Mapping[str, Option],
     context: JudgeContext,
     levels: tuple[Parsed, ...],
-) -> Iterator[Finding]:
+) -> Iterator[CallFinding]:
     if node.category is not None:
         why = node.never or f"{node.name} {BLOCKS[node.category]}"
         ends = not node.never  # nothing that ends it makes it a read
-        yield from blocked(node.category, node.name, why, context, ends=ends)
+        yield from block(node.category, node.name, why, context, ends=ends)
     if node.never:
         yield refusal("write", node.name, node.never)
         yield from _asked(node, words, above, context)
     if node.typed and not context.silent:
-        yield from blocked("interactive_repl", node.name, node.typed, context)
+        yield from block("interactive_repl", node.name, node.typed, context)
     if node.sends and context.fed:
         yield refusal("guard", node.name, node.sends)
     if node.never or node.category not in {None, "unbounded_stream"}:
@@ -111,7 +111,7 @@ def _within(node: Node, parsed: Parsed, context: JudgeContext) -> JudgeContext:
 
 def _measured(
     node: Node, levels: tuple[Parsed, ...], context: JudgeContext, *, fits: bool
-) -> Iterator[Finding]:
+) -> Iterator[CallFinding]:
     """A refusal of a call that runs too long; else its time and destinations are counted.
 
     Words that do not fit are refused for that, and only a number among them says a time.
@@ -120,7 +120,7 @@ def _measured(
         context.measures.seconds += context.measures.cut
         context.measures.cut = 0.0
     if node.lasts is not None:
-        yield from lasting(node, levels, context, fits=fits)
+        yield from check_duration(node, levels, context, fits=fits)
     if node.connects is not None and context.measures is not None:
         context.measures.destinations += connections(node.connects, node.name, levels)
 
@@ -135,7 +135,7 @@ def _all_read(
 
 def _asked(
     node: Node, words: Sequence[Word], above: Mapping[str, Option], context: JudgeContext
-) -> Iterator[Finding]:
+) -> Iterator[CallFinding]:
     """What of a call that is refused anyway needs a terminal (`docker exec -it`)."""
     parser = Parser(node, above, stop_at_first=_picks(node))
     with suppress(Unlisted):
@@ -150,21 +150,21 @@ def _picks(node: Node) -> bool:
     return bool(node.subcommands)
 
 
-def _reads(node: Node) -> Finding:
+def _reads(node: Node) -> CallFinding:
     if node.conditional:
-        return Finding("read_only_conditional", Reason("content", node.name, node.conditional))
-    return Finding(
+        return CallFinding("read_only_conditional", Reason("content", node.name, node.conditional))
+    return CallFinding(
         "read_only_certain", Reason("allow", node.name, "only reads, and ends by itself")
     )
 
 
 def _categories(
     node: Node, given: Sequence[ParsedOption], context: JudgeContext
-) -> Iterator[Finding]:
+) -> Iterator[CallFinding]:
     for one in given:
         if one.option.category is not None and not _answered(one):
             rule = f"{node.name} {BLOCKS[one.option.category]} with it"
-            yield from blocked(one.option.category, one.name, rule, context)
+            yield from block(one.option.category, one.name, rule, context)
 
 
 def _answered(one: ParsedOption) -> bool:
@@ -176,7 +176,7 @@ def _answered(one: ParsedOption) -> bool:
     return one.option.category == "interactive_repl" or says_no
 
 
-def _needs(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[Finding]:
+def _needs(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[CallFinding]:
     names = {one.name for one in parsed.given}
     for one, other in node.apart:
         if names & one and names & other:
@@ -190,12 +190,12 @@ def _needs(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[Findin
         if need.category is None:
             yield refusal("allow", word, need.why)
         else:
-            yield from blocked(need.category, word, need.why, context)
+            yield from block(need.category, word, need.why, context)
 
 
 def _subcommand(
     node: Node, parsed: Parsed, parser: Parser, context: JudgeContext, levels: tuple[Parsed, ...]
-) -> Iterator[Finding]:
+) -> Iterator[CallFinding]:
     word = parsed.operands[0]
     child = None if word.wild else node.subcommands.get(word.text)
     if child is None:

@@ -9,13 +9,13 @@ from typing import Final
 
 from pulsus.commands.call_check.kind_checks import WILD_OK
 from pulsus.commands.content import inspector, opinion
-from pulsus.commands.context import DEEPEST, JudgeContext, ended, refusal
+from pulsus.commands.context import DEEPEST, JudgeContext, ends_in_time, refusal
 from pulsus.commands.program_tables.program_table import Node, WordKind
 from pulsus.commands.program_tables.wildcards import shown_word, standing
 from pulsus.commands.shell.builtins import BUILTINS, HANDS_ON
 from pulsus.commands.shell.script_parser import read
 from pulsus.commands.shell.words import ANYTHING, Unreadable, Word
-from pulsus.commands.verdict import Finding, Phase, Reason
+from pulsus.commands.verdict import CallFinding, Phase, Reason
 
 WRAPS: Final = "command"
 """The kind of words that are a program and its own words."""
@@ -30,7 +30,7 @@ REPEATED: Final = 100.0
 
 def inside(
     kind: WordKind, words: Sequence[Word], node: Node, context: JudgeContext
-) -> Iterator[Finding]:
+) -> Iterator[CallFinding]:
     """What is found in `words` of a kind that looks into them. They are not empty."""
     if kind.name == _SHELL:
         yield from _shell(words, node, context)
@@ -42,7 +42,7 @@ def inside(
 
 def _wrapped(
     kind: WordKind, words: Sequence[Word], node: Node, context: JudgeContext
-) -> Iterator[Finding]:
+) -> Iterator[CallFinding]:
     if context.depth >= DEEPEST or context.calls is None:
         yield refusal("guard", words[0].text, f"more than {DEEPEST} programs within programs")
         return
@@ -71,7 +71,7 @@ def _found(word: Word) -> Word:
     return Word(word.text, True, before or "./", behind.rpartition("{}")[2])
 
 
-def _shell(words: Sequence[Word], node: Node, context: JudgeContext) -> Iterator[Finding]:
+def _shell(words: Sequence[Word], node: Node, context: JudgeContext) -> Iterator[CallFinding]:
     """Words that are joined by blanks and read by a shell once more (ssh)."""
     text = " ".join(word.text for word in words)
     wild = next((word for word in words if word.wild), None)
@@ -101,7 +101,7 @@ def _differs(text: str) -> bool:
 
 def _content(
     kind: WordKind, words: Sequence[Word], node: Node, context: JudgeContext
-) -> Iterator[Finding]:
+) -> Iterator[CallFinding]:
     inspect = inspector(kind.name) or context.inspectors.get(kind.name)
     wild = next((w for w in words if w.wild and kind.name not in WILD_OK), None)
     if inspect is None:
@@ -115,8 +115,8 @@ def _content(
     phase: Phase = "non_interactive" if said.category else "content"
     reason = Reason(phase, said.word or words[0].text, said.rule)
     endless = said.category == "unbounded_stream"
-    ends = said.category is None or (endless and context.bounded and ended(context))
+    ends = said.category is None or (endless and context.bounded and ends_in_time(context))
     if said.reads and ends:
-        yield Finding("read_only_conditional", reason)
+        yield CallFinding("read_only_conditional", reason)
     else:
-        yield Finding("write_or_unknown", reason, said.category)
+        yield CallFinding("write_or_unknown", reason, said.category)

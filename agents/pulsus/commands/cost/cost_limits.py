@@ -9,12 +9,12 @@ from pulsus.commands.context import JudgeContext
 from pulsus.commands.cost.estimate import estimate
 from pulsus.commands.program_tables.option_parser import Parsed
 from pulsus.commands.program_tables.program_table import Node
-from pulsus.commands.verdict import Cost, Finding, Reason
+from pulsus.commands.verdict import CallFinding, Cost, Reason
 
 
-def lasting(
+def check_duration(
     node: Node, levels: Sequence[Parsed], context: JudgeContext, *, fits: bool
-) -> Iterator[Finding]:
+) -> Iterator[CallFinding]:
     """A refusal of a call that runs longer than the limits allow; else its time is counted."""
     if node.lasts is None:
         return
@@ -32,13 +32,14 @@ def lasting(
         context.measures.word = found.word or context.measures.word
 
 
-def _endless(word: str, took: float, context: JudgeContext) -> Finding:
-    rule = f"it runs {told(took)}, and {told(context.high_seconds)} is the most"
+def _endless(word: str, took: float, context: JudgeContext) -> CallFinding:
+    most = describe_duration(context.high_seconds)
+    rule = f"it runs {describe_duration(took)}, and {most} is the most"
     reason = Reason("non_interactive", word, rule, "timeout N before it would end it")
-    return Finding("write_or_unknown", reason, "unbounded_stream")
+    return CallFinding("write_or_unknown", reason, "unbounded_stream")
 
 
-def told(time: float) -> str:
+def describe_duration(time: float) -> str:
     """A time in words."""
     if time == inf:
         return "for a time that cannot be told"
@@ -48,7 +49,7 @@ def told(time: float) -> str:
     return f"for {time:,.0f} seconds"
 
 
-def together(context: JudgeContext) -> Iterator[Finding]:
+def check_total_duration(context: JudgeContext) -> Iterator[CallFinding]:
     """A refusal if the calls of one command run too long one after another."""
     measures = context.measures
     if measures is not None and measures.seconds > context.high_seconds:

@@ -48,7 +48,7 @@ def estimate(lasts: Lasts, levels: Sequence[Parsed]) -> Estimate:
     for one in (one for parsed in levels for one in parsed.given):
         given[one.name] = (*given.get(one.name, ()), *one.values)
     operands = levels[-1].operands
-    reading = _Reading(given, [word.text for word in operands])
+    reading = _AmountReader(given, [word.text for word in operands])
     rounds = reading.product(lasts.amounts, "count")
     tries = reading.product(lasts.amounts, "tries")
     total = reading.total(lasts.amounts, "time")
@@ -139,7 +139,7 @@ _SPECIAL: Final[Mapping[str, Callable[[Sequence[str]], float]]] = {
 }
 
 
-class _Reading:
+class _AmountReader:
     """Reads amounts from the words of one call; `longest` is the word of the largest."""
 
     def __init__(self, given: Mapping[str, tuple[Word, ...]], operands: Sequence[str]) -> None:

@@ -12,12 +12,12 @@ from typing import Final
 from pulsus.fast_dataclass import dataclass
 
 
-class Unclear(ValueError):
+class UnknownPlace(ValueError):
     """The place that a word names cannot be told."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NetworkPlace:
     """A host name or address as it was written, without brackets and user; and its port."""
 
     host: str
@@ -31,22 +31,22 @@ _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _ENDS: Final = re.compile(r"[/?#]")
 
 
-def host(text: str) -> Place:
+def host(text: str) -> NetworkPlace:
     """`host`, `host:port`, `user@host`, `[::1]:port` or `::1`. Raises Unclear."""
     bare = _without_user(text)
     found = _BRACKETED.fullmatch(bare)
     if found:
         if not _SIX.fullmatch(found["host"]):
-            raise Unclear(text)
-        return Place(found["host"], _port(found["port"], text))
+            raise UnknownPlace(text)
+        return NetworkPlace(found["host"], _port(found["port"], text))
     if bare.count(":") > 1:
         if not _SIX.fullmatch(bare):
-            raise Unclear(text)
-        return Place(bare)
+            raise UnknownPlace(text)
+        return NetworkPlace(bare)
     name, _, port = bare.partition(":")
     if not _named(name):
-        raise Unclear(text)
-    return Place(name, _port(port, text))
+        raise UnknownPlace(text)
+    return NetworkPlace(name, _port(port, text))
 
 
 def _named(name: str) -> bool:
@@ -60,7 +60,7 @@ def _without_user(text: str) -> str:
     """The text behind the last `@`; a user part may hold no sign that ends an address."""
     user, at, bare = text.rpartition("@")
     if at and re.search(r"[/?#\\\s@\[\]]", user):
-        raise Unclear(text)
+        raise UnknownPlace(text)
     return bare
 
 
@@ -68,28 +68,28 @@ def _port(text: str | None, whole: str) -> int | None:
     if not text:
         return None
     if not text.isdigit() or not text.isascii() or len(text) > 5:
-        raise Unclear(whole)
+        raise UnknownPlace(whole)
     return int(text)
 
 
-def url(text: str) -> Place:
+def url(text: str) -> NetworkPlace:
     """The host of an address, with its scheme or without. Raises Unclear."""
     if re.search(r"[\\\s\x00-\x1f\x7f]", text):
-        raise Unclear(text)
+        raise UnknownPlace(text)
     scheme = _SCHEME.match(text)
     rest = text[scheme.end() :] if scheme else text
     authority = _ENDS.split(rest, maxsplit=1)[0]
     behind = rest[len(authority) :]
     # `http://known#@evil`: not every program ends the address at the same sign.
     if "@" in behind and behind[:1] in {"?", "#"}:
-        raise Unclear(text)
+        raise UnknownPlace(text)
     # `http:/evil` and `http:evil`: curl takes one slash for two.
     if not authority or (not scheme and re.match(r"[A-Za-z][A-Za-z0-9+.-]*:/", text)):
-        raise Unclear(text)
+        raise UnknownPlace(text)
     if re.search(r"%|[{}]", authority) and not authority.startswith("["):
-        raise Unclear(text)
+        raise UnknownPlace(text)
     if authority.count(":") > 1 and "[" not in authority and "@" not in authority:
-        raise Unclear(text)
+        raise UnknownPlace(text)
     return host(authority)
 
 

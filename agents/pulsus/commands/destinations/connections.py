@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from pulsus.commands.destinations.addresses import Place, Unclear, has_scheme
+from pulsus.commands.destinations.addresses import NetworkPlace, UnknownPlace, has_scheme
 from pulsus.commands.destinations.named_destinations import places
-from pulsus.commands.program_tables.connects_key import INDEX, LOCAL, Connects, Source
+from pulsus.commands.program_tables.connects_key import INDEX, LOCAL, Connects, DestinationSource
 from pulsus.commands.program_tables.option_parser import Parsed
 from pulsus.commands.shell.words import Word
 from pulsus.commands.verdict import Destination
@@ -36,7 +36,7 @@ def connections(
     if declared.quiet & names:
         return ()
     used: set[int] = set()
-    found: list[Place | None] = []
+    found: list[NetworkPlace | None] = []
     for source in declared.sources:
         if source.when and source.when.isdisjoint(said):
             continue
@@ -54,7 +54,7 @@ def connections(
         found += _implicit(declared.otherwise, said)
     if any(word.wild for word in sent):
         # What another program found would be asked of an index that everybody can write to.
-        found = [None if place == Place(INDEX) else place for place in found]
+        found = [None if place == NetworkPlace(INDEX) else place for place in found]
     found += _implicit(declared.also, said)
     texts = tuple(word.text for word in sent)
     return tuple(
@@ -71,17 +71,17 @@ def connections(
 
 def _implicit(
     listed: Sequence[tuple[str, frozenset[str]]], said: frozenset[str]
-) -> list[Place | None]:
+) -> list[NetworkPlace | None]:
     """The places that no word names."""
     meant = (text for text, when in listed if not when or not when.isdisjoint(said))
-    return [Place(text) if text else None for text in meant]
+    return [NetworkPlace(text) if text else None for text in meant]
 
 
-def _port(declared: Connects, place: Place) -> int | None:
+def _port(declared: Connects, place: NetworkPlace) -> int | None:
     return None if place.host[:1] == "@" else declared.port
 
 
-def _words(source: Source, levels: Sequence[Parsed]) -> Iterator[Word]:
+def _words(source: DestinationSource, levels: Sequence[Parsed]) -> Iterator[Word]:
     if source.options:
         for parsed in levels:
             for one in parsed.given:
@@ -108,7 +108,7 @@ def _behind(options: frozenset[str], operands: Sequence[Word]) -> Iterator[Word]
             yield from (Word(value),) if equals else operands[at + 1 : at + 2]
 
 
-def _places(kind: str, word: Word) -> Iterator[Place | None]:
+def _places(kind: str, word: Word) -> Iterator[NetworkPlace | None]:
     """The places of a word; None for one that cannot be told."""
     text = word.text
     if word.wild:
@@ -122,7 +122,7 @@ def _places(kind: str, word: Word) -> Iterator[Place | None]:
             return
     try:
         yield from places(kind, text)
-    except Unclear:
+    except UnknownPlace:
         yield None
 
 

@@ -10,42 +10,42 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from pulsus.commands.destinations.addresses import Place, Unclear, has_scheme, host, url
+from pulsus.commands.destinations.addresses import NetworkPlace, UnknownPlace, has_scheme, host, url
 from pulsus.commands.program_tables.connects_key import CONFIGURED, LOCAL
 
-_Reader = Callable[[str], Iterator[Place]]
+_Reader = Callable[[str], Iterator[NetworkPlace]]
 
 
-def places(kind: str, text: str) -> Iterator[Place]:
+def places(kind: str, text: str) -> Iterator[NetworkPlace]:
     """The places that `text`, a word of this `kind`, names. Raises Unclear."""
     yield from _READERS[kind](text)
 
 
-def _host(text: str) -> Iterator[Place]:
+def _host(text: str) -> Iterator[NetworkPlace]:
     yield host(text)
 
 
-def _name(text: str) -> Iterator[Place]:
+def _name(text: str) -> Iterator[NetworkPlace]:
     """A name that is looked up: its words reach whoever answers for it."""
-    yield Place(host(text.removesuffix(".")).host if text != "." else ".")
+    yield NetworkPlace(host(text.removesuffix(".")).host if text != "." else ".")
 
 
-def _url(text: str) -> Iterator[Place]:
+def _url(text: str) -> Iterator[NetworkPlace]:
     yield url(text)
 
 
-def _hosts(text: str) -> Iterator[Place]:
+def _hosts(text: str) -> Iterator[NetworkPlace]:
     for each in re.split(r"[,\s;]+", text.strip()):
         yield url(each)
 
 
-def _maybe(text: str) -> Iterator[Place]:
+def _maybe(text: str) -> Iterator[NetworkPlace]:
     """An address, or a file of this machine."""
     if has_scheme(text) and not text.lower().startswith("file:///"):
         yield url(text)
 
 
-def _colon(text: str) -> Iterator[Place]:
+def _colon(text: str) -> Iterator[NetworkPlace]:
     """`host:file`, or a file of this machine."""
     if has_scheme(text):
         yield from _maybe(text)
@@ -61,7 +61,7 @@ _RECORDS: Final = re.compile(
 )
 
 
-def _dig(text: str) -> Iterator[Place]:
+def _dig(text: str) -> Iterator[NetworkPlace]:
     """A word of dig, drill and the like: a server, a name, a type or a setting."""
     if text.startswith("@"):
         yield host(text[1:])
@@ -69,7 +69,7 @@ def _dig(text: str) -> Iterator[Place]:
         yield from _name(text)
 
 
-def _lookup(text: str) -> Iterator[Place]:
+def _lookup(text: str) -> Iterator[NetworkPlace]:
     """A name where options and settings stand too (`nslookup -type=mx name`)."""
     if text[:1] != "-":
         yield from _name(text)
@@ -78,19 +78,19 @@ def _lookup(text: str) -> Iterator[Place]:
 _SETTING: Final = re.compile(r"\s*(\w+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|(\S*))\s*")
 
 
-def _postgres(text: str) -> Iterator[Place]:
+def _postgres(text: str) -> Iterator[NetworkPlace]:
     if has_scheme(text):
         yield from _postgres_url(text)
     elif "=" in text:
         yield from _settings(text)
 
 
-def _postgres_url(text: str) -> Iterator[Place]:
+def _postgres_url(text: str) -> Iterator[NetworkPlace]:
     rest = text.partition("://")[2]
     authority, _, query = rest.partition("?")
     authority = authority.partition("/")[0].rpartition("@")[2]
     if re.search(r"(?i)(?:^|&)(?:service|%)", query):
-        raise Unclear(text)
+        raise UnknownPlace(text)
     named = re.findall(r"(?i)(?:^|&)(?:hostaddr|host)=([^&]*)", query)
     for each in [
         *filter(None, authority.split(",")),
@@ -99,30 +99,30 @@ def _postgres_url(text: str) -> Iterator[Place]:
         yield from _socket_or_host(each)
 
 
-def _settings(text: str) -> Iterator[Place]:
+def _settings(text: str) -> Iterator[NetworkPlace]:
     at = 0
     while at < len(text):
         found = _SETTING.match(text, at)
         if found is None or "\\" in found[0]:
-            raise Unclear(text)
+            raise UnknownPlace(text)
         name, value = found[1].lower(), found[2] if found[2] is not None else found[3]
         if name == "service":
-            raise Unclear(text)
+            raise UnknownPlace(text)
         if name in {"host", "hostaddr"}:
             for each in value.split(","):
                 yield from _socket_or_host(each)
         at = found.end()
 
 
-def _socket_or_host(text: str) -> Iterator[Place]:
+def _socket_or_host(text: str) -> Iterator[NetworkPlace]:
     """A host, or the folder of a socket of this machine."""
     if not text or text[:1] in {"/", "@"} or text.lower().startswith("%2f"):
-        yield Place(LOCAL)
+        yield NetworkPlace(LOCAL)
     else:
         yield host(text)
 
 
-def _mongo(text: str) -> Iterator[Place]:
+def _mongo(text: str) -> Iterator[NetworkPlace]:
     if not has_scheme(text) and "/" not in text and "." not in text and ":" not in text:
         return  # a database of the default server
     rest = text.partition("://")[2] or text
@@ -131,10 +131,10 @@ def _mongo(text: str) -> Iterator[Place]:
         yield host(each)
 
 
-def _git(text: str) -> Iterator[Place]:
+def _git(text: str) -> Iterator[NetworkPlace]:
     """A repository: an address, `host:path`, a folder, or a remote that the repository names."""
     if "::" in text.partition("/")[0] and not text.startswith("["):
-        raise Unclear(text)
+        raise UnknownPlace(text)
     if text.startswith(("/", "./", "../", "~")) or text in {".", ".."}:
         return
     if has_scheme(text):
@@ -142,10 +142,10 @@ def _git(text: str) -> Iterator[Place]:
     elif ":" in text:
         yield from _colon(text)
     else:
-        yield Place(CONFIGURED)
+        yield NetworkPlace(CONFIGURED)
 
 
-def _image(text: str) -> Iterator[Place]:
+def _image(text: str) -> Iterator[NetworkPlace]:
     """An image of a registry: `docker://host/name`, `host/name`, or a name of Docker's own."""
     scheme, colon, rest = text.partition("://")
     if not colon:
@@ -157,56 +157,62 @@ def _image(text: str) -> Iterator[Place]:
     if (slash or scheme == "oci") and (re.search(r"[.:]", first) or first == "localhost"):
         yield host(first)
     else:
-        yield Place("docker.io")
+        yield NetworkPlace("docker.io")
 
 
-def _docker(text: str) -> Iterator[Place]:
+def _docker(text: str) -> Iterator[NetworkPlace]:
     if text.startswith(("unix://", "npipe://", "fd://", "/")):
-        yield Place(LOCAL)
+        yield NetworkPlace(LOCAL)
     else:
         yield url(text)
 
 
-def _ldap(text: str) -> Iterator[Place]:
+def _ldap(text: str) -> Iterator[NetworkPlace]:
     for each in re.split(r"[,\s]+", text.strip()):
         bare = each.lower()
         if bare.startswith("ldapi:") or bare in {"ldap:///", "ldap://", "ldaps:///", "ldaps://"}:
-            yield Place(LOCAL if bare.startswith("ldapi:") else CONFIGURED)
+            yield NetworkPlace(LOCAL if bare.startswith("ldapi:") else CONFIGURED)
         else:
             yield url(each)
 
 
-def _mssql(text: str) -> Iterator[Place]:
+def _mssql(text: str) -> Iterator[NetworkPlace]:
     bare = re.sub(r"(?i)^(tcp|admin|lpc|np):", "", text).partition("\\")[0]
     name, _, port = bare.partition(",")
-    yield Place(LOCAL) if name in {"", ".", "(local)"} else host(f"{name}:{port}" if port else name)
+    yield (
+        NetworkPlace(LOCAL)
+        if name in {"", ".", "(local)"}
+        else host(f"{name}:{port}" if port else name)
+    )
 
 
-def _oracle(text: str) -> Iterator[Place]:
+def _oracle(text: str) -> Iterator[NetworkPlace]:
     behind = text.rpartition("@")[2]
     if "@" not in text or not behind:
         return
     if "(" in behind:
-        raise Unclear(text)
-    yield url(behind.removeprefix("//")) if re.search(r"[/:.]", behind) else Place(CONFIGURED)
+        raise UnknownPlace(text)
+    yield (
+        url(behind.removeprefix("//")) if re.search(r"[/:.]", behind) else NetworkPlace(CONFIGURED)
+    )
 
 
-def _finger(text: str) -> Iterator[Place]:
+def _finger(text: str) -> Iterator[NetworkPlace]:
     if "@" in text:
         for each in text.split("@")[1:]:
             yield host(each)
 
 
-def _smb(text: str) -> Iterator[Place]:
+def _smb(text: str) -> Iterator[NetworkPlace]:
     bare = text.replace("\\", "/").removeprefix("smb:").lstrip("/")
     yield host(bare.partition("/")[0])
 
 
-def _socket(text: str) -> Iterator[Place]:
-    yield Place(LOCAL)
+def _socket(text: str) -> Iterator[NetworkPlace]:
+    yield NetworkPlace(LOCAL)
 
 
-def _sockaddr(text: str) -> Iterator[Place]:
+def _sockaddr(text: str) -> Iterator[NetworkPlace]:
     """A socket's path, or a host."""
     if "://" in text:
         yield from _docker(text)
@@ -214,16 +220,16 @@ def _sockaddr(text: str) -> Iterator[Place]:
         yield from _socket_or_host(text.removeprefix("unix:"))
 
 
-def _context(text: str) -> Iterator[Place]:
+def _context(text: str) -> Iterator[NetworkPlace]:
     """A name for another place or person in the client's own configuration."""
-    yield Place(f"@{text}")
+    yield NetworkPlace(f"@{text}")
 
 
-def _dynamic(text: str) -> Iterator[Place]:
-    raise Unclear(text)
+def _dynamic(text: str) -> Iterator[NetworkPlace]:
+    raise UnknownPlace(text)
 
 
-def _resolve(text: str) -> Iterator[Place]:
+def _resolve(text: str) -> Iterator[NetworkPlace]:
     """curl --resolve HOST:PORT:ADDRESS,…"""
     pieces = text.lstrip("+-").split(":", 2)
     if len(pieces) < 3:
@@ -231,84 +237,84 @@ def _resolve(text: str) -> Iterator[Place]:
     yield from map(host, filter(None, pieces[2].split(",")))
 
 
-def _connect(text: str) -> Iterator[Place]:
+def _connect(text: str) -> Iterator[NetworkPlace]:
     """curl --connect-to HOST:PORT:HOST:PORT"""
     found = re.fullmatch(
         r"(?:\[[^\]]*\]|[^:]*):[^:]*:(?P<host>\[[^\]]*\]|[^:]*):(?P<port>\d*)", text
     )
     if found is None:
-        raise Unclear(text)
+        raise UnknownPlace(text)
     if found["host"]:
         yield host(f"{found['host']}:{found['port']}" if found["port"] else found["host"])
 
 
-def _cloud(text: str) -> Iterator[Place]:
+def _cloud(text: str) -> Iterator[NetworkPlace]:
     """A bucket or address among the words of a cloud's client."""
     if has_scheme(text):
         yield url(text)
 
 
-def _pattern(text: str) -> Iterator[Place]:
+def _pattern(text: str) -> Iterator[NetworkPlace]:
     """Hosts where ranges may stand (`10.0.0.0/24`, `web[1-9]`)."""
     if re.search(r"[/*,\[{]|\d-\d", text) and not text.startswith("["):
-        raise Unclear(text)
+        raise UnknownPlace(text)
     yield host(text)
 
 
 _INSIDE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"`,;|)<>]*")
 
 
-def _inside(text: str) -> Iterator[Place]:
+def _inside(text: str) -> Iterator[NetworkPlace]:
     """Addresses anywhere in a text (SQL, a list of files)."""
     for found in _INSIDE.findall(text):
         if not found.lower().startswith("file:///"):
             yield url(found)
 
 
-def _forge(text: str) -> Iterator[Place]:
+def _forge(text: str) -> Iterator[NetworkPlace]:
     """A repository as gh names it: `owner/name`, `host/owner/name` or an address."""
     if has_scheme(text) or text.count("/") > 1:
         yield url(text)
     else:
-        yield Place(CONFIGURED)
+        yield NetworkPlace(CONFIGURED)
 
 
-def _module(text: str) -> Iterator[Place]:
+def _module(text: str) -> Iterator[NetworkPlace]:
     """A Go module: the first part of its path is a host, if it has a dot."""
     first = text.partition("/")[0].partition("@")[0]
     if "." in first.strip("."):
         yield host(first)
 
 
-def _httpie(text: str) -> Iterator[Place]:
+def _httpie(text: str) -> Iterator[NetworkPlace]:
     """A word of http or xh: a method, an address, or an item of the request."""
     if text.startswith(":"):
-        yield Place(LOCAL)
+        yield NetworkPlace(LOCAL)
     elif text not in {"GET", "HEAD", "OPTIONS"} and "==" not in text:
         yield url(text)
 
 
-def _remote(text: str) -> Iterator[Place]:
+def _remote(text: str) -> Iterator[NetworkPlace]:
     """`remote:path`, where the remote is one of the user's own configuration."""
     name, colon, _ = text.partition(":")
     if colon and "/" not in name:
         if not name or "," in name:
-            raise Unclear(text)
-        yield Place(f"@{name}")
+            raise UnknownPlace(text)
+        yield NetworkPlace(f"@{name}")
 
 
-def _qemu(text: str) -> Iterator[Place]:
+def _qemu(text: str) -> Iterator[NetworkPlace]:
     """A disk image: a file, or a protocol and what it names."""
     protocol, colon, _ = text.partition(":")
     if colon and "/" not in protocol and protocol != "file":
         yield url(text) if has_scheme(text) else _unclear(text)
 
 
-def _unclear(text: str) -> Place:
-    raise Unclear(text)
+def _unclear(text: str) -> NetworkPlace:
+    raise UnknownPlace(text)
 
 
-def _restic(text: str) -> Iterator[Place]:
+def _restic(text: str) -> Iterator[NetworkPlace]:
     """A repository of restic: a folder, `sftp:host:/folder`, `rest:http://host`, `s3:host/name`."""
     kind, colon, rest = text.partition(":")
     if not colon or "/" in kind:
@@ -320,56 +326,56 @@ def _restic(text: str) -> Iterator[Place]:
     elif kind == "sftp":
         yield from _colon(rest)
     elif kind in {"azure", "gs", "swift", "b2"}:
-        yield Place(f"@{rest.partition(':')[0]}")
+        yield NetworkPlace(f"@{rest.partition(':')[0]}")
     else:
         yield url(rest) if kind == "s3" else _unclear(text)
 
 
-def _snmp(text: str) -> Iterator[Place]:
+def _snmp(text: str) -> Iterator[NetworkPlace]:
     """An agent of SNMP: `host`, `udp:host:161`, or a socket."""
     bare = re.sub(r"(?i)^(udp6?|tcp6?|tls|dtls|ssh|udpv6|tcpv6)(cp)?:", "", text)
     if bare.lower().startswith(("unix:", "/")):
-        yield Place(LOCAL)
+        yield NetworkPlace(LOCAL)
     else:
         yield host(bare)
 
 
-def _libvirt(text: str) -> Iterator[Place]:
+def _libvirt(text: str) -> Iterator[NetworkPlace]:
     """`qemu:///system` is here, `qemu+ssh://host/system` there."""
     if re.fullmatch(r"[a-z]+(\+unix)?:///[a-z]*|test:///[\w/.-]+", text):
-        yield Place(LOCAL)
+        yield NetworkPlace(LOCAL)
     elif has_scheme(text) and ":///" not in text:
         yield url(text)
     else:
-        raise Unclear(text)
+        raise UnknownPlace(text)
 
 
-def _display(text: str) -> Iterator[Place]:
+def _display(text: str) -> Iterator[NetworkPlace]:
     """An X display: `:0` is here, `host:0` there."""
     name = text.rpartition(":")[0].removeprefix("tcp/")
-    yield Place(LOCAL) if name in {"", "unix"} else host(name)
+    yield NetworkPlace(LOCAL) if name in {"", "unix"} else host(name)
 
 
-def _browse(text: str) -> Iterator[Place]:
+def _browse(text: str) -> Iterator[NetworkPlace]:
     """What a browser opens: a file by its whole path, or an address."""
     if not re.match(r"(?i)(file:/)?/[^/]", text):
         yield url(text)
 
 
-def _node(text: str) -> Iterator[Place]:
+def _node(text: str) -> Iterator[NetworkPlace]:
     """`host:port` alone, as `redis-cli --cluster` has it."""
     if re.fullmatch(r"[\w.-]+:\d+", text):
         yield host(text)
 
 
-def _ovs(text: str) -> Iterator[Place]:
+def _ovs(text: str) -> Iterator[NetworkPlace]:
     """A database of Open vSwitch: `unix:FILE`, `tcp:HOST:PORT`."""
     for each in text.split(","):
         kind, _, rest = each.partition(":")
-        yield host(rest) if kind in {"tcp", "ssl"} else Place(LOCAL)
+        yield host(rest) if kind in {"tcp", "ssl"} else NetworkPlace(LOCAL)
 
 
-def _zone(text: str) -> Iterator[Place]:
+def _zone(text: str) -> Iterator[NetworkPlace]:
     """A mail address or a domain: the domain's name servers are asked."""
     yield from _name(text.rpartition("@")[2])
 

@@ -53,7 +53,7 @@ def _text(text: str) -> None:
         if shell["what"] and shell["what"] not in _WORDS["shows"]:
             raise _Refused(shell["what"], "not known to be shown")
         return
-    reading = _Reading(_tokens(text))
+    reading = _MongoReader(_tokens(text))
     if not reading.tokens:
         raise _Refused(text, "there is nothing in it")
     while reading.more():
@@ -76,7 +76,7 @@ def _tokens(text: str) -> list[tuple[str, str]]:
     return out
 
 
-class _Reading:
+class _MongoReader:
     """Goes through the tokens; each method raises _Refused at what it does not know."""
 
     def __init__(self, tokens: list[tuple[str, str]]) -> None:

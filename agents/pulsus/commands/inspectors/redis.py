@@ -29,7 +29,7 @@ _PIECES: Final = re.compile(r"\*+|\[(?:\\.|[^\]])*\]?|\\.|.", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class _Commands:
+class _RedisCommands:
     reads: frozenset[str]
     subcommands: Mapping[str, frozenset[str]]
     alone: frozenset[str]
@@ -38,9 +38,9 @@ class _Commands:
 
 
 @cache
-def _commands() -> _Commands:
+def _commands() -> _RedisCommands:
     raw = rules_of(Path(__file__).with_name("redis_commands.yaml"))
-    return _Commands(
+    return _RedisCommands(
         reads=frozenset(raw["reads"].split()),
         subcommands={k: frozenset(v.split()) for k, v in raw["subcommands"].items()},
         alone=frozenset(raw["alone"].split()),
@@ -72,7 +72,7 @@ def _waits(rest: list[str]) -> bool:
     return "block" in rest[:until]
 
 
-def _subcommand(words: tuple[str, ...], known: _Commands) -> Opinion:
+def _subcommand(words: tuple[str, ...], known: _RedisCommands) -> Opinion:
     name, shown = words[0].lower(), " ".join(words[:2])
     if len(words) == 1:
         return Opinion(name in known.alone, "without a subcommand", words[0])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final, get_args
 
 from pulsus.commands.content import Opinion, Unclear
-from pulsus.commands.inspectors.sed_parser import Brackets, Command, Rejected, commands
+from pulsus.commands.inspectors.sed_parser import Brackets, Rejected, SedCommand, commands
 
 _JUMPS: Final = frozenset({"b", "t", "T"})
 _LITERAL: Final = re.compile(r"[A-Za-z0-9 _,:;#@%=<>'-]+")
@@ -36,7 +36,7 @@ def sed(words: tuple[str, ...], argument: str) -> Opinion:
     return Opinion(True, "the script only reads and prints", words[0])
 
 
-def _ends(found: Sequence[Command]) -> Opinion:
+def _ends(found: Sequence[SedCommand]) -> Opinion:
     labels = {c.argument: place for place, c in enumerate(found) if c.letter == ":"}
     for place, command in enumerate(found):
         if command.letter in _JUMPS and command.argument:
@@ -55,7 +55,7 @@ def _endless(word: str) -> Opinion:
     return Opinion(True, rule, word, category="unbounded_stream")
 
 
-def _gets_on(found: Sequence[Command], label: int, jump: int) -> bool:
+def _gets_on(found: Sequence[SedCommand], label: int, jump: int) -> bool:
     """Whether each way from the label to the jump back takes a line of input, or a text shorter."""
     between = found[label + 1 : jump]
     for place, command in enumerate(between):
@@ -69,7 +69,7 @@ def _gets_on(found: Sequence[Command], label: int, jump: int) -> bool:
     return False
 
 
-def _passed(line: Command, jump: Command, found: Sequence[Command]) -> bool:
+def _passed(line: SedCommand, jump: SedCommand, found: Sequence[SedCommand]) -> bool:
     """Whether who comes to `jump` has come past `line`, and not at the end of the input."""
     around = line.blocks
     if jump.blocks[: len(around)] != around:
@@ -78,14 +78,14 @@ def _passed(line: Command, jump: Command, found: Sequence[Command]) -> bool:
     return not line.address or (line.address == "$!" and "$!" in guards)
 
 
-def _shorter(command: Command) -> bool:
+def _shorter(command: SedCommand) -> bool:
     """`s/ab/c/`: what is looked for is one text, and longer than what is put there."""
     plain = _LITERAL.fullmatch(command.argument) is not None
     cut = not set(command.put) & set("&\\\n") and len(command.put) < len(command.argument)
     return command.letter == "s" and plain and cut
 
 
-def _adds_no_line(command: Command) -> bool:
+def _adds_no_line(command: SedCommand) -> bool:
     """Whether the pattern space has no more lines behind it, but those that are read."""
     if command.letter in {"G", "g", "x"}:
         return False

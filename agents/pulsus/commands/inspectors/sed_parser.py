@@ -17,7 +17,7 @@ class Rejected(Unclear):
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class SedCommand:
     """One command: its letter, whether and which lines it is for, the blocks around it.
 
     `argument` is a label; for s and y what is looked for, and `put` what is put there.
@@ -54,19 +54,19 @@ Brackets = Literal["ignored", "plain", "escaped"]
 whether a backslash there escapes the bracket that closes it."""
 
 
-def commands(script: str, brackets: Brackets) -> list[Command]:
+def commands(script: str, brackets: Brackets) -> list[SedCommand]:
     """The commands of `script`, as seds read it that take `brackets` so. Raises Unclear."""
-    reading = _Reading(script, brackets)
+    reading = _SedReader(script, brackets)
     reading.read()
     return reading.found
 
 
-class _Reading:
+class _SedReader:
     def __init__(self, script: str, brackets: Brackets) -> None:
         self.script = script
         self.brackets = brackets
         self.at = 0
-        self.found: list[Command] = []
+        self.found: list[SedCommand] = []
         self.blocks: list[int] = []
 
     def read(self) -> None:
@@ -134,7 +134,7 @@ class _Reading:
         if len(self.found) > _MOST or len(self.blocks) > _DEEPEST:
             raise Unclear(letter, "sed: longer or deeper than is followed")
         blocks = tuple(self.blocks[:-1] if letter == "{" else self.blocks)
-        self.found.append(Command(letter, address, blocks, argument, put))
+        self.found.append(SedCommand(letter, address, blocks, argument, put))
 
     def ended(self, after: str) -> None:
         if not _END.match(self.script, self.at):

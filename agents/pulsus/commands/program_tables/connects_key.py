@@ -32,7 +32,7 @@ PLACES: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DestinationSource:
     """Words that name places: values of `options`, or operands from `first` to `last`."""
 
     place: str
@@ -48,7 +48,7 @@ class Connects:
     """Where a program connects. `otherwise` and `also` are places that no word names, each with
     the subcommands or operands that it is for (none: all)."""
 
-    sources: tuple[Source, ...] = ()
+    sources: tuple[DestinationSource, ...] = ()
     otherwise: tuple[tuple[str, frozenset[str]], ...] = ()
     also: tuple[tuple[str, frozenset[str]], ...] = ()
     quiet: frozenset[str] = frozenset()
@@ -66,7 +66,7 @@ def connects(text: str, name: str) -> Connects | None:
     """The declaration that `text` is; None for `none`. Raises BadTable."""
     if text.strip() == "none":
         return None
-    sources: list[Source] = []
+    sources: list[DestinationSource] = []
     implicit: dict[str, list[tuple[str, frozenset[str]]]] = {"else": [], "also": []}
     named = {"quiet": "", "port": ""}
     for token in text.split():
@@ -95,17 +95,17 @@ def connects(text: str, name: str) -> Connects | None:
     )
 
 
-def _source(key: str, place: str, when: frozenset[str], name: str) -> Source:
+def _source(key: str, place: str, when: frozenset[str], name: str) -> DestinationSource:
     if place not in PLACES:
         raise BadTable(f"{name}: connects: kind {place!r}: {nearest(place, PLACES)}")
     if key == "last":
-        return Source(place, first=-1, last=-1, when=when)
+        return DestinationSource(place, first=-1, last=-1, when=when)
     found = _OPERAND.fullmatch(key)
     if found:
         first = int(found["at"])
-        return Source(place, first=first, last=ALL if found["on"] else first, when=when)
+        return DestinationSource(place, first=first, last=ALL if found["on"] else first, when=when)
     options = key.split(",")
     wrong = next((each for each in options if each[:1] not in {"-", "+"}), None)
     if wrong is not None:
         raise BadTable(f"{name}: connects: {wrong!r} is neither an option nor an operand's place")
-    return Source(place, options=frozenset(options), first=0, last=-1, when=when)
+    return DestinationSource(place, options=frozenset(options), first=0, last=-1, when=when)

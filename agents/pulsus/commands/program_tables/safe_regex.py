@@ -42,12 +42,12 @@ _TESTED: Final = {"ASSERT", "ASSERT_NOT"}
 _REPEATED: Final = re.compile(r"[*+{]")
 
 
-class _Refused(Exception):
+class _Unsafe(Exception):
     """A pattern that may take long, and why."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _RegexPiece:
     """A part of a pattern: characters it may begin and end with, and in how many ways it is empty.
 
     `a?` is so in one, `(a?)?` in two: each is tried.
@@ -67,7 +67,7 @@ def slow(pattern: str) -> str:
     parsed = import_module("re._parser").parse(pattern)
     try:
         _Automaton(parsed, re.compile(pattern).flags)
-    except _Refused as error:
+    except _Unsafe as error:
         return str(error)
     return ""
 
@@ -85,27 +85,27 @@ class _Automaton:
         for loop in loops:
             self._alone(loop)
         if self._in_a_row(loops) > _MOST_IN_A_ROW:
-            raise _Refused("more than two of its repeats may share the same text")
+            raise _Unsafe("more than two of its repeats may share the same text")
 
-    def _sequence(self, items: Iterable[Any], flags: int) -> _Piece:
-        found = _Piece()
+    def _sequence(self, items: Iterable[Any], flags: int) -> _RegexPiece:
+        found = _RegexPiece()
         for name, value in items:
             piece = self._item(str(name), value, flags)
             if piece.empty > 1 and self.depth:
-                raise _Refused("a repeat in it holds what may be empty in two ways")
+                raise _Unsafe("a repeat in it holds what may be empty in two ways")
             found = self._joined(found, piece)
         return found
 
-    def _joined(self, one: _Piece, other: _Piece) -> _Piece:
+    def _joined(self, one: _RegexPiece, other: _RegexPiece) -> _RegexPiece:
         for at in one.last:
             self.edges[at] += other.first
-        return _Piece(
+        return _RegexPiece(
             one.first + other.first if one.empty else one.first,
             other.last + one.last if other.empty else other.last,
             one.empty * other.empty,
         )
 
-    def _item(self, name: str, value: Any, flags: int) -> _Piece:
+    def _item(self, name: str, value: Any, flags: int) -> _RegexPiece:
         if name in _LOOPS:
             least, most, inner = value
             return self._repeated(int(least), int(most), inner, flags)
@@ -113,44 +113,44 @@ class _Automaton:
             pieces = [self._sequence(each, flags) for each in value[1]]
             first = tuple(at for piece in pieces for at in piece.first)
             last = tuple(at for piece in pieces for at in piece.last)
-            return _Piece(first, last, sum(piece.empty for piece in pieces))
+            return _RegexPiece(first, last, sum(piece.empty for piece in pieces))
         if name == "SUBPATTERN":
             return self._sequence(value[3], (flags | value[1]) & ~value[2])
         if name == "ATOMIC_GROUP":
             return self._sequence(value, flags)
         if name in _TESTED:
             if _Automaton(value[1], flags).repeats and self.repeats:
-                raise _Refused("it looks for a repeat within or behind another")
-            return _Piece()
+                raise _Unsafe("it looks for a repeat within or behind another")
+            return _RegexPiece()
         if name == "AT":
-            return _Piece()
+            return _RegexPiece()
         if name.startswith("GROUPREF"):
-            raise _Refused("it refers to what one of its groups matched")
+            raise _Unsafe("it refers to what one of its groups matched")
         self.chars.append(_matched(name, value, flags))
         self.edges.append([])
         at = (len(self.chars) - 1,)
-        return _Piece(at, at, 0)
+        return _RegexPiece(at, at, 0)
 
-    def _repeated(self, least: int, most: int, inner: Any, flags: int) -> _Piece:
+    def _repeated(self, least: int, most: int, inner: Any, flags: int) -> _RegexPiece:
         self.repeats += most > 1
         self.depth += most > 1
         piece = self._sequence(inner, flags)
         self.depth -= most > 1
         if most > 1:
             if piece.empty and least > 1:
-                raise _Refused("it counts how often something comes that may be empty")
+                raise _Unsafe("it counts how often something comes that may be empty")
             for at in piece.last:
                 self.edges[at] += piece.first
         again = most > 1 and piece.empty > 0
-        return _Piece(piece.first, piece.last, piece.empty + (least == 0 or again))
+        return _RegexPiece(piece.first, piece.last, piece.empty + (least == 0 or again))
 
     def _alone(self, loop: frozenset[int]) -> None:
         """Raises _Refused where two ways through `loop` match the same text."""
         within = {at: [to for to in self.edges[at] if to in loop] for at in loop}
         if any(len(to) != len(set(to)) for to in within.values()):
-            raise _Refused("a repeat in it holds another that may match the same text")
+            raise _Unsafe("a repeat in it holds another that may match the same text")
         if len(loop) > _LARGEST:
-            raise _Refused(f"it repeats more than {_LARGEST} characters")
+            raise _Unsafe(f"it repeats more than {_LARGEST} characters")
         numbers = {pair: at for at, pair in enumerate((a, b) for a in loop for b in loop)}
         pairs = [
             [numbers[c, d] for c in within[a] for d in within[b] if self.chars[c] & self.chars[d]]
@@ -158,7 +158,7 @@ class _Automaton:
         ]
         same = {numbers[at, at] for at in loop}
         if any(both & same and both - same for both in _loops(pairs)):
-            raise _Refused("a repeat in it may match the same text in two ways")
+            raise _Unsafe("a repeat in it may match the same text in two ways")
 
     def _in_a_row(self, loops: Sequence[frozenset[int]]) -> int:
         """The most loops of which each may take what the next one does."""

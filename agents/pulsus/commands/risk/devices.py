@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
-from pulsus.commands.context import JudgeContext, ended
-from pulsus.commands.risk.file_uses import Use
-from pulsus.commands.risk.secret_paths import holds, is_disk, matches, rules, words
+from pulsus.commands.context import JudgeContext, ends_in_time
+from pulsus.commands.risk.file_uses import FileUse
+from pulsus.commands.risk.secret_paths import holds_any, is_disk, matches_any, rules, words
 from pulsus.commands.shell.words import Word
-from pulsus.commands.shell.working_dirs import below
+from pulsus.commands.shell.working_dirs import resolve_paths
 from pulsus.commands.shell.wrappers import program
-from pulsus.commands.verdict import Category, Finding, Reason
+from pulsus.commands.verdict import CallFinding, Category, Reason
 
 _LIMITS = {
     "head": ("-c", "--bytes"),
@@ -39,7 +39,7 @@ _REASONS: Mapping[Category, Callable[[str], Reason]] = {
 }
 
 
-def devices_in(found: Sequence[Use], context: JudgeContext) -> Iterator[Finding]:
+def find_devices(found: Sequence[FileUse], context: JudgeContext) -> Iterator[CallFinding]:
     """A refusal for each device that would be read as a file."""
     calls = [use for use in found if use.program]
     limited = len(calls) == 1 and _limited(calls[0].words)
@@ -55,39 +55,41 @@ def devices_in(found: Sequence[Use], context: JudgeContext) -> Iterator[Finding]
                 yield from _device(use, word, ends=ends, asked=asked)
 
 
-def _ends(use: Use, context: JudgeContext, *, sized: bool) -> bool:
+def _ends(use: FileUse, context: JudgeContext, *, sized: bool) -> bool:
     """Whether a number of bytes, or `timeout N`, ends the call in time; N is then counted."""
     if sized or not (use.bounded or context.bounded):
         return sized
-    return ended(replace(context, within=min(context.within, use.within)))
+    return ends_in_time(replace(context, within=min(context.within, use.within)))
 
 
-def _device(use: Use, word: Word, *, ends: Callable[[], bool], asked: bool) -> Iterator[Finding]:
+def _device(
+    use: FileUse, word: Word, *, ends: Callable[[], bool], asked: bool
+) -> Iterator[CallFinding]:
     text = word.text
     spellings = [text, text.rpartition("=")[2]] + ([text[2:]] if text[:1] == "-" else [])
-    for path in dict.fromkeys(p for one in spellings for p in below(use.folders, one)):
+    for path in dict.fromkeys(p for one in spellings for p in resolve_paths(use.folders, one)):
         if not word.wild and not _FOLDERS.search(path.lower()):
             continue
-        if asked and not use.only_names and matches(path, _named("starts")):
-            yield Finding("write_or_unknown", Reason("guard", path, "opening it starts it"))
+        if asked and not use.only_names and matches_any(path, _named("starts")):
+            yield CallFinding("write_or_unknown", Reason("guard", path, "opening it starts it"))
         if not asked:
             yield from _read(path, ends=ends, called=use.pattern if use.deep else None)
         if (use.program in words("readers") or not use.program) and is_disk(path):
             rule = "it is a whole disk: every file of it, whoever may read them"
-            yield Finding("write_or_unknown", Reason("sensitive", path, rule))
+            yield CallFinding("write_or_unknown", Reason("sensitive", path, rule))
 
 
-def _read(path: str, *, ends: Callable[[], bool], called: str | None) -> Iterator[Finding]:
+def _read(path: str, *, ends: Callable[[], bool], called: str | None) -> Iterator[CallFinding]:
     for category in _REASONS:
-        found = matches(path, _named(category)) or (
-            called is not None and holds(path, _named(category), called)
+        found = matches_any(path, _named(category)) or (
+            called is not None and holds_any(path, _named(category), called)
         )
         if found and not (category == "unbounded_stream" and ends()):
-            yield Finding("write_or_unknown", _REASONS[category](path), category)
-    deep = called is not None and holds(path, _named("effects"), called)
-    if deep or matches(path, _named("effects")):
+            yield CallFinding("write_or_unknown", _REASONS[category](path), category)
+    deep = called is not None and holds_any(path, _named("effects"), called)
+    if deep or matches_any(path, _named("effects")):
         reason = Reason("guard", path, "reading it does something: it is no file")
-        yield Finding("write_or_unknown", reason)
+        yield CallFinding("write_or_unknown", reason)
 
 
 @cache

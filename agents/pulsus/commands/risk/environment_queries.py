@@ -28,7 +28,7 @@ _KINDS: Final = {"path": _PATH, "word": _WORD}
 _NOTHING: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType({})
 
 
-def environments_asked(program: str) -> Mapping[str, re.Pattern[str]]:
+def environment_options(program: str) -> Mapping[str, re.Pattern[str]]:
     """The options of `program` whose value names what is printed, and how an environment is
     named there."""
     return _asked().get(program, _NOTHING)

@@ -20,7 +20,7 @@ from pulsus.commands.program_tables.subcommands import levels
 from pulsus.commands.risk.secret_paths import rules, words
 from pulsus.commands.shell.script_parser import Script
 from pulsus.commands.shell.words import Word
-from pulsus.commands.shell.working_dirs import located
+from pulsus.commands.shell.working_dirs import locate_calls
 from pulsus.commands.shell.wrappers import layers, program, unwrap, wrappers
 from pulsus.fast_dataclass import dataclass
 
@@ -32,7 +32,7 @@ _RUNS_FOUND: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class FileUse:
     """One call, or an opened file where `program` is empty.
 
     `only_names`: of files it says what they are called and the like. `deep`: it looks below a
@@ -54,23 +54,23 @@ class Use:
     within: float = inf
 
 
-def uses(script: Script, tables: Tables) -> Iterator[Use]:
+def find_uses(script: Script, tables: Tables) -> Iterator[FileUse]:
     """How each call of `script` uses files, then what its redirections open."""
     folders: tuple[str, ...] = ()
     handed_on = any(map(_hands_on, (stage.words for stage in script.stages)))
-    for stage, folders in located(script):
+    for stage, folders in locate_calls(script):
         inner = unwrap(stage.words)
         around = stage.words[: len(stage.words) - len(inner)]
         if around:
             # What runs it reads too: `xargs -a FILE`.
-            yield Use(program(around), around, folders)
+            yield FileUse(program(around), around, folders)
         if inner:
             inner = _filled(inner, around)
             within = _within(stage.words) if "timeout" in wrappers(stage.words) else None
             yield _use(inner, folders, tables, handed_on=handed_on, within=within)
     for redirect in script.redirects:
         if redirect.operator != "<<<":
-            yield Use("", (Word(redirect.operator), redirect.target), folders)
+            yield FileUse("", (Word(redirect.operator), redirect.target), folders)
 
 
 def _filled(inner: Sequence[Word], around: Sequence[Word]) -> Sequence[Word]:
@@ -93,12 +93,12 @@ def _use(
     *,
     handed_on: bool,
     within: float | None,
-) -> Use:
+) -> FileUse:
     name = program(inner).lower()
     texts = [word.text for word in inner[1:]]
     public = (entry("public_parts", name) or "").split()
     only_names = _only_names(name, inner)
-    return Use(
+    return FileUse(
         program=name,
         words=inner,
         folders=folders,

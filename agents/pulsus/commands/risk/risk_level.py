@@ -18,7 +18,7 @@ from pulsus.commands.shell.script_parser import Redirect, Script, Stage
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import PRIVILEGED, program, unwrap, wrappers
 from pulsus.commands.shipped_data import rules_of
-from pulsus.commands.verdict import Finding
+from pulsus.commands.verdict import CallFinding
 
 Stake = Literal["destructive", "high", "low"]
 
@@ -42,7 +42,7 @@ _WRITES: Final = {">", ">>", "&>", "&>>", ">|", "<>"}
 
 
 def risk_of(
-    findings: Sequence[Finding],
+    findings: Sequence[CallFinding],
     script: Script | None,
     command: str,
     reads: Callable[[Stage], bool],

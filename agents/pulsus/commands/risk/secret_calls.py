@@ -14,12 +14,12 @@ from typing import Final
 
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.subcommands import Level, levels
-from pulsus.commands.risk.environment_queries import environments_asked
+from pulsus.commands.risk.environment_queries import environment_options
 from pulsus.commands.risk.secret_paths import rules
 from pulsus.commands.shell.glob_overlap import fits
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import program
-from pulsus.commands.verdict import Finding, Reason
+from pulsus.commands.verdict import CallFinding, Reason
 
 _WILD: Final = frozenset("*?[")
 
@@ -33,13 +33,13 @@ _NAMES_ONLY: Final = frozenset({"name", "wide"})
 """Forms of kubectl's output that show no values."""
 
 
-def calls_for_secrets(given: Sequence[Word], tables: Tables) -> Iterator[Finding]:
+def find_secret_calls(given: Sequence[Word], tables: Tables) -> Iterator[CallFinding]:
     """A refusal of a call that is one of those, or runs one elsewhere (`ssh`, `docker`)."""
-    name = leader(program(given))
+    name = leading_program(program(given))
     elsewhere = name in _ELSEWHERE
     texts = [part for word in given for part in (word.text.split() if elsewhere else [word.text])]
     yield from _said(name, given, texts[1:], tables)
-    if not (elsewhere or _called(name) or environments_asked(name)):
+    if not (elsewhere or _called(name) or environment_options(name)):
         return
     parsed = tuple(levels(given, tables))
     yield from _environments(name, parsed)
@@ -47,11 +47,11 @@ def calls_for_secrets(given: Sequence[Word], tables: Tables) -> Iterator[Finding
         call = _matched(_shown(name, form), elsewhere=elsewhere)
         if call is not None:
             reason = Reason("sensitive", " ".join(call), "it prints a secret")
-            yield Finding("write_or_unknown", reason)
+            yield CallFinding("write_or_unknown", reason)
             return
 
 
-def leader(name: str) -> str:
+def leading_program(name: str) -> str:
     """The program whose rules hold for `name`: the first of those that are alike."""
     return _leaders().get(name, name)
 
@@ -62,14 +62,14 @@ def _leaders() -> Mapping[str, str]:
     return {name: group[0] for group in groups for name in group}
 
 
-def _environments(name: str, parsed: Sequence[Level]) -> Iterator[Finding]:
-    asked = environments_asked(name)
+def _environments(name: str, parsed: Sequence[Level]) -> Iterator[CallFinding]:
+    asked = environment_options(name)
     for level in parsed:
         for one in level.parsed.given:
             for value in one.values if one.name in asked else ():
                 if asked[one.name].search(value.text):
                     reason = Reason("sensitive", value.text, "it asks for an environment by name")
-                    yield Finding("write_or_unknown", reason)
+                    yield CallFinding("write_or_unknown", reason)
                     return
 
 
@@ -88,7 +88,7 @@ def _canonical(given: Sequence[Word], parsed: Sequence[Level]) -> list[str]:
 
 def _matched(texts: Sequence[str], *, elsewhere: bool) -> Sequence[str] | None:
     for start, text in enumerate(texts[: None if elsewhere else 1]):
-        for call in _called(leader(text.rpartition("/")[2])):
+        for call in _called(leading_program(text.rpartition("/")[2])):
             if _in_order(call[1:], texts[start + 1 :]):
                 return call
     return None
@@ -96,7 +96,7 @@ def _matched(texts: Sequence[str], *, elsewhere: bool) -> Sequence[str] | None:
 
 def _said(
     name: str, given: Sequence[Word], texts: Sequence[str], tables: Tables
-) -> Iterator[Finding]:
+) -> Iterator[CallFinding]:
     """A refusal where a word speaks of a secret that the program knows by that name."""
     told = _secrets().get(name, ())
     if not told:
@@ -107,7 +107,7 @@ def _said(
         if any(fits(text, f"*{secret}*") for text in bare):
             shown = secret.rpartition("*")[2]
             reason = Reason("sensitive", shown, f"{name} prints a secret for it")
-            yield Finding("write_or_unknown", reason)
+            yield CallFinding("write_or_unknown", reason)
 
 
 def _qualified(

@@ -14,13 +14,13 @@ from typing import Final
 
 from pulsus.commands.inspectors.http import told_credentials
 from pulsus.commands.program_tables.loader import Tables
-from pulsus.commands.risk.file_uses import Use
-from pulsus.commands.risk.secret_calls import calls_for_secrets
+from pulsus.commands.risk.file_uses import FileUse
+from pulsus.commands.risk.secret_calls import find_secret_calls
 from pulsus.commands.risk.secret_path_patterns import contains_secrets, secret_pattern
-from pulsus.commands.risk.secret_paths import matches, rules, secret
+from pulsus.commands.risk.secret_paths import is_secret, matches_any, rules
 from pulsus.commands.shell.words import Word
-from pulsus.commands.shell.working_dirs import below
-from pulsus.commands.verdict import Finding, Reason
+from pulsus.commands.shell.working_dirs import resolve_paths
+from pulsus.commands.verdict import CallFinding, Reason
 
 _SHELLS: Final = {
     *("sh", "bash", "dash", "zsh", "ksh", "ash", "su", "eval"),
@@ -47,15 +47,15 @@ _BRACES: Final = re.compile(r"([^\s{}]{0,256})\{([^{}\s]{0,256},[^{}\s]{0,256})\
 _NAME: Final = re.compile(r"[\w.+@%~*?\[\]!^-]+")
 
 
-def secrets_in(found: Sequence[Use], tables: Tables) -> Iterator[Finding]:
+def find_secrets(found: Sequence[FileUse], tables: Tables) -> Iterator[CallFinding]:
     """A refusal of each call, by the first of its words that names a secret."""
     for use in found:
-        yield from calls_for_secrets(use.words, tables)
+        yield from find_secret_calls(use.words, tables)
         if not use.only_names:
             yield from islice(_read(use), 1)
 
 
-def secrets_in_text(text: str) -> Iterator[Finding]:
+def find_secrets_in_text(text: str) -> Iterator[CallFinding]:
     """A refusal if `text`, which need not be a command that can be read, names a secret."""
     bare = re.sub(r"[\"'\\]", "", text)
     for part in dict.fromkeys((*text.split(), *bare.split())):
@@ -74,13 +74,13 @@ def _expanded(part: str) -> Iterator[str]:
             yield found[1] + choice + found[3]
 
 
-def _read(use: Use) -> Iterator[Finding]:
+def _read(use: FileUse) -> Iterator[CallFinding]:
     for at, word in enumerate(use.words[1:], 1):
         if at in use.searched:
             yield from _in_program(use.program, word)
         elif at not in use.apart:
             yield from _named(word, use)
-        elif matches(word.text.partition("=")[2] or word.text, _never_used()):
+        elif matches_any(word.text.partition("=")[2] or word.text, _never_used()):
             yield _refused(word.text)
 
 
@@ -89,28 +89,28 @@ def _never_used() -> tuple[str, ...]:
     return tuple(str(rules()["never_used"]).split())
 
 
-def _named(word: Word, use: Use) -> Iterator[Finding]:
+def _named(word: Word, use: FileUse) -> Iterator[CallFinding]:
     host = told_credentials(word.text) if "://" in word.text else ""
     if host:
         yield _refused(host, "a cloud machine is told its credentials there")
         return
     for text, whole in _parts(word, use.program):
-        if any(_opened(path, word, use, whole=whole) for path in below(use.folders, text)):
+        if any(_opened(path, word, use, whole=whole) for path in resolve_paths(use.folders, text)):
             yield _refused(text)
             return
 
 
-def _in_program(name: str, word: Word) -> Iterator[Finding]:
+def _in_program(name: str, word: Word) -> Iterator[CallFinding]:
     if name in _READING_LANGUAGES:
         tokens = _SEPARATORS.split(word.text)
-        yield from (_refused(t) for t in tokens if t[:1] == "/" and secret(t, names=False))
+        yield from (_refused(t) for t in tokens if t[:1] == "/" and is_secret(t, names=False))
         for read in _READ_IN_SCRIPT.finditer(word.text):
             path = read["sed"] or read["awk"]
-            if secret(path, names=_is_name(_last(path))):
+            if is_secret(path, names=_is_name(_last(path))):
                 yield _refused(path)
 
 
-def _opened(path: str, word: Word, use: Use, *, whole: bool) -> bool:
+def _opened(path: str, word: Word, use: FileUse, *, whole: bool) -> bool:
     wild = word.wild or use.program in _OWN_PATTERNS
     if _is_secret(path, wild=wild, names=use.names and _is_name(_last(path))):
         return True
@@ -126,7 +126,7 @@ def _last(path: str) -> str:
 
 
 def _is_secret(path: str, *, wild: bool, names: bool) -> bool:
-    if secret(path, names=names):
+    if is_secret(path, names=names):
         return True
     return wild and any(c in path for c in "*?[") and secret_pattern(path, names=names)
 
@@ -158,5 +158,5 @@ def _in_repository(text: str) -> Iterator[tuple[str, bool]]:
             yield behind.partition(")")[2], False
 
 
-def _refused(word: str, rule: str = "secrets are kept there") -> Finding:
-    return Finding("write_or_unknown", Reason("sensitive", word, rule))
+def _refused(word: str, rule: str = "secrets are kept there") -> CallFinding:
+    return CallFinding("write_or_unknown", Reason("sensitive", word, rule))

@@ -13,10 +13,10 @@ from typing import Final, Generic, TypeVar
 from pulsus.commands.risk.secret_paths import (
     LONGEST,
     ORDINARY,
-    Place,
+    SecretPlace,
     in_public_folder,
-    listed,
-    spelled,
+    normalize,
+    secret_places,
     unknown_parent,
 )
 from pulsus.commands.shell.glob_overlap import meet, plain
@@ -37,11 +37,11 @@ _MARKS: Final = re.compile(r"[*?\[]")
 
 def secret_pattern(path: str, *, names: bool = True) -> bool:
     """Whether `path`, with unquoted `*`, `?` or `[…]`, may stand for a file that holds secrets."""
-    if len(path) > LONGEST or not spelled(path):
+    if len(path) > LONGEST or not normalize(path):
         return False
     if path.count("/") > _DEEPEST or unknown_parent(path):
         return True
-    return _secret_pattern(plain(spelled(path)), names, path[:1] in {"/", "~"})
+    return _secret_pattern(plain(normalize(path)), names, path[:1] in {"/", "~"})
 
 
 @lru_cache(maxsize=4096)
@@ -49,7 +49,7 @@ def _secret_pattern(path: str, names: bool, rooted: bool) -> bool:
     parts = path.split("/")
     if _aligned(parts, rooted):
         return True
-    if rooted and any(_begins(parts, place) for place in listed("rooted")):
+    if rooted and any(_begins(parts, place) for place in secret_places("rooted")):
         return True
     if not names or path.endswith(".pub") or in_public_folder(path):
         return False
@@ -68,15 +68,15 @@ def _aligned(parts: Sequence[str], rooted: bool) -> bool:
 
 
 @cache
-def _by_length() -> Mapping[tuple[int, bool], PartIndex[Place]]:
+def _by_length() -> Mapping[tuple[int, bool], PartIndex[SecretPlace]]:
     """Places by how many parts they have, and whether they are folders."""
-    found: dict[tuple[int, bool], list[Place]] = {}
-    for place in listed("places"):
+    found: dict[tuple[int, bool], list[SecretPlace]] = {}
+    for place in secret_places("places"):
         found.setdefault((len(place.parts), place.folder), []).append(place)
     return {key: PartIndex((one.parts, one) for one in places) for key, places in found.items()}
 
 
-def _meant(here: Sequence[str], place: Place, rooted: bool, start: int) -> bool:
+def _meant(here: Sequence[str], place: SecretPlace, rooted: bool, start: int) -> bool:
     """Whether these parts, `start` parts behind the first, can name `place` and hardly all."""
     if not all(map(_part, here, place.parts)):
         return False
@@ -86,7 +86,7 @@ def _meant(here: Sequence[str], place: Place, rooted: bool, start: int) -> bool:
     return known or letters >= _LEAST * len(named)
 
 
-def _begins(parts: Sequence[str], place: Place) -> bool:
+def _begins(parts: Sequence[str], place: SecretPlace) -> bool:
     """Whether a pattern of a whole path can name `place`, which lies right below the root."""
     count = len(place.parts)
     if len(parts) == 1 and not parts[0].strip("*?"):
@@ -97,7 +97,7 @@ def _begins(parts: Sequence[str], place: Place) -> bool:
 
 @lru_cache(maxsize=4096)
 def _called_so(pattern: str) -> bool:
-    return any(_named(pattern, place.parts[0]) for place in listed("names"))
+    return any(_named(pattern, place.parts[0]) for place in secret_places("names"))
 
 
 def _named(pattern: str, name: str) -> bool:
@@ -144,7 +144,7 @@ def _stem(name: str) -> str:
 def contains_secrets(path: str, pattern: str = "*") -> bool:
     """Whether secrets lie in the folder `path` or below it, in files called like `pattern`."""
     return len(path) <= LONGEST and _contains(
-        plain(spelled(path)), plain(pattern.lower()), path[:1] in {"/", "~"}
+        plain(normalize(path)), plain(pattern.lower()), path[:1] in {"/", "~"}
     )
 
 
@@ -165,7 +165,7 @@ def _contains(path: str, pattern: str, rooted: bool) -> bool:
 def _below() -> PartIndex[tuple[tuple[str, ...], bool]]:
     """What lies in a place that is known, as parts from the root, and whether it is a folder."""
     found = []
-    for place in (*listed("places"), *listed("rooted")):
+    for place in (*secret_places("places"), *secret_places("rooted")):
         if place.parts[0] == "*":
             continue  # in any folder: nothing says that it is this one
         for home in _HOMES if place.root == "~" else ((),):

@@ -37,7 +37,7 @@ _CWD: Final = re.compile(r"/(?:cwd|exe|fd/[^/]+)/+(?:\./+)*\.\.(?:/|$)")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SecretPlace:
     """`parts` of a path from its end; a `folder` is secret with all that is in it. `root` is where
     such a path begins: `/`, `~` or, for a name, empty."""
 
@@ -60,27 +60,27 @@ def words(key: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
-def spelled(path: str) -> str:
+def normalize(path: str) -> str:
     """`path` in the one spelling that is compared: relative to `/`, in lower case."""
     path = re.sub(r"^~[^/]*", "/home/_", path)
-    path = posixpath.normpath("/" + followed(path.lower())) if path else ""
+    path = posixpath.normpath("/" + follow_links(path.lower())) if path else ""
     return path.lstrip("/")
 
 
 @lru_cache(maxsize=4096)
-def secret(path: str, *, names: bool = True) -> bool:
+def is_secret(path: str, *, names: bool = True) -> bool:
     """Whether the file `path`, without its quotes, holds secrets or (`names`) is called as if."""
     if len(path) > LONGEST:
         return False
-    below_root = path[:1] == "/" and _expression("rooted").match(spelled(path)) is not None
-    return below_root or _secret(spelled(path), names) or unknown_parent(path)
+    below_root = path[:1] == "/" and _expression("rooted").match(normalize(path)) is not None
+    return below_root or _secret(normalize(path), names) or unknown_parent(path)
 
 
-def matches(path: str, patterns: tuple[str, ...]) -> bool:
+def matches_any(path: str, patterns: tuple[str, ...]) -> bool:
     """Whether `path`, which may be a pattern itself, can be or end in one of `patterns`."""
-    if len(path) > LONGEST or not spelled(path):
+    if len(path) > LONGEST or not normalize(path):
         return False
-    return _matches(plain(spelled(path)), patterns, path[:1] in {"/", "~"})
+    return _matches(plain(normalize(path)), patterns, path[:1] in {"/", "~"})
 
 
 @lru_cache(maxsize=4096)
@@ -89,9 +89,9 @@ def _matches(path: str, patterns: tuple[str, ...], rooted: bool) -> bool:
     return any(_ends_in(parts, one, rooted) for one in _split(patterns))
 
 
-def holds(path: str, patterns: tuple[str, ...], called: str = "*") -> bool:
+def holds_any(path: str, patterns: tuple[str, ...], called: str = "*") -> bool:
     """Whether one of `patterns` lies below the folder `path`, in a file that is `called` so."""
-    parts = [part for part in plain(spelled(path)).split("/") if part]
+    parts = [part for part in plain(normalize(path)).split("/") if part]
     if path[:1] != "/" or len(path) > LONGEST or ORDINARY.search(called):
         return False
     return any(
@@ -102,7 +102,7 @@ def holds(path: str, patterns: tuple[str, ...], called: str = "*") -> bool:
 
 @cache
 def _split(patterns: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(plain(spelled(one)).split("/")) for one in patterns)
+    return tuple(tuple(plain(normalize(one)).split("/")) for one in patterns)
 
 
 def _ends_in(parts: Sequence[str], others: Sequence[str], rooted: bool) -> bool:
@@ -114,7 +114,7 @@ def _ends_in(parts: Sequence[str], others: Sequence[str], rooted: bool) -> bool:
 
 def is_disk(path: str) -> bool:
     """Whether `path` is, or as a pattern may be, a whole disk or a part of one."""
-    return matches(path, _disks())
+    return matches_any(path, _disks())
 
 
 @cache
@@ -146,14 +146,14 @@ def in_public_folder(path: str) -> bool:
 
 
 @cache
-def listed(key: str) -> tuple[Place, ...]:
+def secret_places(key: str) -> tuple[SecretPlace, ...]:
     """The places that stand under `key` in the rules."""
     return tuple(_place(str(rule)) for rule in rules()[key])
 
 
-def _place(rule: str) -> Place:
+def _place(rule: str) -> SecretPlace:
     root = rule[0] if rule[0] in "/~" else ""
-    return Place(tuple(rule.lstrip("~/").rstrip("/").split("/")), rule.endswith("/"), root)
+    return SecretPlace(tuple(rule.lstrip("~/").rstrip("/").split("/")), rule.endswith("/"), root)
 
 
 def unknown_parent(path: str) -> bool:
@@ -163,10 +163,10 @@ def unknown_parent(path: str) -> bool:
 
 @cache
 def _expression(key: str) -> re.Pattern[str]:
-    return re.compile("(?:^|/)(?:" + "|".join(map(_written, listed(key))) + ")")
+    return re.compile("(?:^|/)(?:" + "|".join(map(_written, secret_places(key))) + ")")
 
 
-def _written(place: Place) -> str:
+def _written(place: SecretPlace) -> str:
     return "/".join(map(_part_written, place.parts)) + ("(?:/|$)" if place.folder else "$")
 
 
@@ -201,7 +201,7 @@ _LINKS: Final = (
 
 
 @lru_cache(maxsize=4096)
-def followed(path: str) -> str:
+def follow_links(path: str) -> str:
     """`path` with its known links replaced and its `..` taken away, one after another."""
     if path[:1] != "/":
         return path

@@ -19,7 +19,7 @@ _HIDING: Final = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"}
 """Unicode categories of what is not seen: controls, formats (zero width, bidi), odd blanks."""
 
 
-def hidden(command: str) -> tuple[str, str] | None:
+def find_hidden(command: str) -> tuple[str, str] | None:
     """The first character that must not stand in a command, as `(U+XXXX, why)`, or None.
 
     Other characters than ASCII may stand in arguments (`grep –i` is found where words are judged).
@@ -45,7 +45,7 @@ def _name(char: str) -> str:
     return f"{name} is not seen and may separate or hide words"
 
 
-def valid(command: str) -> str:
+def escape_invalid(command: str) -> str:
     """`command` as text that UTF-8 can hold: `\\xff` for a byte that it cannot, `\\ud800` for a
     half of a pair."""
     return _HALVES.sub(_escaped, command)
@@ -60,22 +60,22 @@ _SIGNS: Final = "\u2212\u02d7\u2043\u2796"
 """Minus sign, modifier minus, hyphen bullet, heavy minus."""
 
 
-def readings(words: Sequence[Word]) -> Iterator[tuple[Word, ...]]:
+def dash_readings(words: Sequence[Word]) -> Iterator[tuple[Word, ...]]:
     """`words` as they are, then, where it differs, with plain dashes at their beginnings."""
     as_they_are = tuple(words)
     yield as_they_are
-    meant = tuple(map(_meant, words))
+    meant = tuple(map(_with_dash, words))
     if meant != as_they_are:
         yield meant
 
 
-def _meant(word: Word) -> Word:
+def _with_dash(word: Word) -> Word:
     if not word.text or word.text[0].isascii() or not _is_dash(word.text[0]):
         return word
-    return replace(word, text=_plain(word.text), head=_plain(word.head))
+    return replace(word, text=_plain_dashes(word.text), head=_plain_dashes(word.head))
 
 
-def _plain(text: str) -> str:
+def _plain_dashes(text: str) -> str:
     bare = text.lstrip("".join(filter(_is_dash, set(text))))
     return "-" * (len(text) - len(bare)) + bare
 

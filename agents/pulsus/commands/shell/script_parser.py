@@ -114,7 +114,7 @@ def read(command: str) -> Script:
     unrolled = loops.written_out(root, source) if may_loop else None
     if unrolled is not None:
         return replace(read(unrolled), written_out=unrolled)
-    reading = _Reading(source)
+    reading = _TreeReader(source)
     reading.structure(root, fed=False, depth=0)
     if not reading.stages:
         raise Unreadable(command.strip(), "there is no command in it")
@@ -148,7 +148,7 @@ def _near(root: Node, source: bytes) -> str:
         node = wrong
 
 
-class _Reading:
+class _TreeReader:
     """Collects stages and redirects while the tree is walked."""
 
     def __init__(self, source: bytes) -> None:

@@ -15,7 +15,7 @@ from pulsus.commands.shell.wrappers import program, unwrap
 _OPTIONS: Final = {"-C", "--chdir", "--directory", "--cwd", "-D"}
 
 
-def located(script: Script) -> Iterator[tuple[Stage, tuple[str, ...]]]:
+def locate_calls(script: Script) -> Iterator[tuple[Stage, tuple[str, ...]]]:
     """Each call with the folders it is in: those that `cd` went to before, one in another, and
     those that its own options name."""
     folders: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ def _moved(given: Sequence[Word]) -> Iterator[str]:
             yield text[2:]
 
 
-def below(folders: Sequence[str], path: str) -> Iterator[str]:
+def resolve_paths(folders: Sequence[str], path: str) -> Iterator[str]:
     """`path` as it is written, and where it lies if the folders are what they seem."""
     yield path
     bare = re.sub(r"^~[+-]?\d*/", "", path) if path[:1] == "~" and path[1:2] != "/" else path

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from pulsus.commands.call_check.kind_checks import NAMES, kind_texts
 from pulsus.commands.classify import classify, examine
-from pulsus.commands.content import built_in
+from pulsus.commands.content import is_built_in
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.loader import SHIPPED, misnamed, named, parsed
 from pulsus.commands.program_tables.option_parser import Parser
@@ -58,7 +58,7 @@ class Problem:
         return self.code in _ADVICE
 
 
-def check(file: Path, context: JudgeContext) -> Iterator[Problem]:
+def check_table(file: Path, context: JudgeContext) -> Iterator[Problem]:
     """What is wrong with the table in `file`; nothing where it is right.
 
     Its examples are judged by `context`, which has to know the file's folder. What ships gets no
@@ -79,12 +79,14 @@ def check(file: Path, context: JudgeContext) -> Iterator[Problem]:
         return
     said = [*_named(found, {}, context), *_described(raw), *_examples(raw, found, context)]
     if file.parent != SHIPPED:
-        said += [("CHANGE_LISTED", reason, fix) for reason, fix in suspicious(found, (program,))]
+        said += [
+            ("CHANGE_LISTED", reason, fix) for reason, fix in find_suspicious(found, (program,))
+        ]
     for code, reason, fix in dict.fromkeys(said):
         yield Problem(program, file, code, reason, fix)
 
 
-def unproved(file: Path, context: JudgeContext) -> Iterator[Problem]:
+def find_unproved(file: Path, context: JudgeContext) -> Iterator[Problem]:
     """Each restriction of a table without mistakes that no example of it shows.
 
     It is taken out, or turned into something allowed, and no example that is refused is allowed
@@ -157,7 +159,7 @@ def _unknown(kind: WordKind, context: JudgeContext) -> str:
 
 def knows(kind: str) -> bool:
     """Whether tables can name `kind` without any plugin."""
-    return kind in WRAPPERS or kind in NAMES or built_in(kind)
+    return kind in WRAPPERS or kind in NAMES or is_built_in(kind)
 
 
 def _examples(raw: Mapping[str, object], found: Node, context: JudgeContext) -> Iterator[_Said]:
@@ -205,7 +207,7 @@ _CHANGES: Final = re.compile(
 """Parts of options' names that speak of a change; `--output` with a format from a list does not."""
 
 
-def suspicious(node: Node, path: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def find_suspicious(node: Node, path: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """What to look at once more in a table, and what to do; `path` is the program's name first.
 
     Nothing of what is never a read.
@@ -220,14 +222,14 @@ def suspicious(node: Node, path: tuple[str, ...]) -> Iterator[tuple[str, str]]:
             "refuse it (never: …), or be sure of every call that the table lets through",
         )
     for name, option in (*node.options.items(), *node.everywhere.items()):
-        if _speaks_of_change(name, option):
+        if _is_named_like_a_change(name, option):
             reason = f"{node.name}: {name} is listed as reading, and is called like what changes"
             yield reason, "put it into refused if it does, or list the values that only read"
     for word, child in node.subcommands.items():
-        yield from suspicious(child, (*path, word))
+        yield from find_suspicious(child, (*path, word))
 
 
-def _speaks_of_change(name: str, option: Option) -> bool:
+def _is_named_like_a_change(name: str, option: Option) -> bool:
     chosen = option.kind is not None and option.kind.name == "literal"
     parts = re.split(r"[-_]", name.lstrip("-").lower())
     long = len(name.lstrip("-")) > 1

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.loader import SHIPPED, Tables, named
-from pulsus.commands.table_check.checker import Problem, check
+from pulsus.commands.table_check.checker import Problem, check_table
 from pulsus.fast_dataclass import dataclass
 
 
@@ -32,7 +32,7 @@ class Effect:
         return "nothing, if the table that decides was meant to refuse it; else correct that one"
 
 
-def parted(
+def split_by_cause(
     problems: Iterable[Problem], context: JudgeContext
 ) -> tuple[Sequence[Problem], Sequence[Effect]]:
     """Problems of the tables themselves, and what other tables bring about."""
@@ -53,7 +53,7 @@ def _alone(file: Path, context: JudgeContext) -> Iterator[Problem]:
     before = _before(file, context)
     behind = context.tables.folders[len(before) :]
     tables = Tables([folder for folder in behind if folder != SHIPPED])
-    return check(file, replace(context, tables=tables))
+    return check_table(file, replace(context, tables=tables))
 
 
 def _before(file: Path, context: JudgeContext) -> Sequence[Path]:

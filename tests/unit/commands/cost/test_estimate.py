@@ -13,7 +13,7 @@ from pulsus.commands.cost.quantities import number, seconds
 from pulsus.commands.program_tables.lasts_key import inferred, lasts
 from pulsus.commands.program_tables.program_table import BadTable
 from pulsus.config.settings import PolicyConfig
-from pulsus.gates.command_decision import answer
+from pulsus.gates.command_decision import answer_command
 from pulsus.gates.command_policy import CommandPolicy
 
 
@@ -158,9 +158,9 @@ def test_the_limits_of_the_settings_count():
 )
 def test_a_policy_can_ask_before_an_expensive_read(setting, decision):
     policy = CommandPolicy(PolicyConfig(high_cost=setting))
-    said = answer(policy, classify("find / -name x"))
+    said = answer_command(policy, classify("find / -name x"))
     assert (said.allow, said.ruling.decision, said.ruling.rule) == (False, decision, "cost")
-    assert answer(policy, classify("find . -name x")).allow
+    assert answer_command(policy, classify("find . -name x")).allow
 
 
 def test_limits_in_the_wrong_order_are_an_error_of_the_settings():

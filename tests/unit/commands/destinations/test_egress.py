@@ -7,12 +7,12 @@ import re
 import pytest
 
 from pulsus.commands import classify
-from pulsus.commands.destinations.addresses import Unclear, host, url
+from pulsus.commands.destinations.addresses import UnknownPlace, host, url
 from pulsus.commands.program_tables.connects_key import connects
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.program_table import BadTable
 from pulsus.config.settings import PolicyConfig
-from pulsus.gates.command_decision import answer
+from pulsus.gates.command_decision import answer_command
 from pulsus.gates.command_policy import CommandPolicy
 from pulsus.gates.egress import is_this_machine
 
@@ -117,12 +117,12 @@ def test_no_network_program_lacks_a_declared_destination(program):
     ],
 )
 def test_a_read_that_reaches_an_unknown_place_is_not_allowed(command):
-    said = answer(KNOWN_ONLY, classify(command))
+    said = answer_command(KNOWN_ONLY, classify(command))
     assert not said.allow
     assert said.ruling.decision == "require_approval"
     assert said.ruling.rule == "egress"
     free = CommandPolicy(PolicyConfig(egress="allow"))
-    assert answer(free, classify(command)).ruling.rule != "egress"
+    assert answer_command(free, classify(command)).ruling.rule != "egress"
 
 
 @pytest.mark.parametrize(
@@ -149,19 +149,21 @@ def test_a_read_that_reaches_an_unknown_place_is_not_allowed(command):
     ],
 )
 def test_this_machine_and_the_clients_own_place_need_no_approval(command):
-    assert answer(KNOWN_ONLY, classify(command)).allow
+    assert answer_command(KNOWN_ONLY, classify(command)).allow
 
 
 def test_a_host_that_the_request_named_is_known_and_others_are_not():
     verdict = classify("psql -h db1 -c 'select 1'")
-    assert not answer(KNOWN_ONLY, verdict).allow
-    assert answer(KNOWN_ONLY, verdict, known=("DB1.",)).allow
-    assert not answer(KNOWN_ONLY, verdict, known=("db2",)).allow
-    assert not answer(KNOWN_ONLY, verdict, known=("db1:9999",)).allow
+    assert not answer_command(KNOWN_ONLY, verdict).allow
+    assert answer_command(KNOWN_ONLY, verdict, known=("DB1.",)).allow
+    assert not answer_command(KNOWN_ONLY, verdict, known=("db2",)).allow
+    assert not answer_command(KNOWN_ONLY, verdict, known=("db1:9999",)).allow
     address = classify("curl http://6.6.6.6/")
     for wide in ("*.6", "0.0.0.0/0", "::/0", "*", ""):
-        assert not answer(KNOWN_ONLY, address, known=(wide,)).allow
-    assert answer(KNOWN_ONLY, classify("kubectl --context prod get po"), known=("prod",)).allow
+        assert not answer_command(KNOWN_ONLY, address, known=(wide,)).allow
+    assert answer_command(
+        KNOWN_ONLY, classify("kubectl --context prod get po"), known=("prod",)
+    ).allow
 
 
 @pytest.mark.parametrize(
@@ -178,7 +180,7 @@ def test_a_host_that_the_request_named_is_known_and_others_are_not():
 @pytest.mark.parametrize("egress", ["known", "approve", "block"])
 def test_listed_hosts_are_reached_and_only_they(entry, command, allowed, egress):
     policy = CommandPolicy(PolicyConfig(egress=egress, egress_hosts=(entry,)))
-    assert answer(policy, classify(command)).allow is allowed
+    assert answer_command(policy, classify(command)).allow is allowed
 
 
 @pytest.mark.parametrize(
@@ -186,7 +188,7 @@ def test_listed_hosts_are_reached_and_only_they(entry, command, allowed, egress)
 )
 def test_a_strict_policy_takes_neither_request_nor_configuration_for_known(egress, decision):
     policy = CommandPolicy(PolicyConfig(egress=egress))
-    assert answer(policy, classify("curl http://localhost/")).allow
+    assert answer_command(policy, classify("curl http://localhost/")).allow
     assert policy.evaluate("kubectl get pods").decision == decision
     assert policy.evaluate("curl http://h/", known=("h",)).decision == decision
 
@@ -228,7 +230,7 @@ def test_plain_names_of_this_machine_are_known(name):
     ],
 )
 def test_an_address_that_programs_read_differently_names_no_place(text):
-    with pytest.raises(Unclear):
+    with pytest.raises(UnknownPlace):
         url(text)
 
 

@@ -18,7 +18,7 @@ from pulsus.commands.classify import classify
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.inspectors import mongo, redis
 from pulsus.commands.inspectors.sql import client_commands, cql, sql
-from pulsus.commands.inspectors.sql.sql_functions import _known
+from pulsus.commands.inspectors.sql.sql_functions import _known_functions
 from pulsus.commands.inspectors.sql.statements import LONGEST
 from tests.example_counts import examples
 
@@ -171,7 +171,7 @@ def test_what_is_allowed_writes_nothing_by_sqlites_own_account():
 
 def test_functions_that_change_state_are_on_no_list():
     for dialect, name in itertools.product(DIALECTS, lines("functions.writes")):
-        assert not _known(dialect).has(name), (dialect, name)
+        assert not _known_functions(dialect).has(name), (dialect, name)
 
 
 @pytest.mark.parametrize("command", lines("redis.reads"))

@@ -7,7 +7,7 @@ import yaml
 
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.loader import SHIPPED, Tables, parsed
-from pulsus.commands.table_check.checker import check
+from pulsus.commands.table_check.checker import check_table
 
 CONTEXT = JudgeContext()
 NAMES = Tables().names()
@@ -19,7 +19,7 @@ def test_the_check_that_users_have_finds_nothing_in_a_table_that_ships(first):
     for program in (name for name in NAMES if name[0] == first):
         path = CONTEXT.tables.path(program)
         assert path is not None
-        found[program] = [f"{each.code}: {each.reason}" for each in check(path, CONTEXT)]
+        found[program] = [f"{each.code}: {each.reason}" for each in check_table(path, CONTEXT)]
     assert {program: said for program, said in found.items() if said} == {}
 
 

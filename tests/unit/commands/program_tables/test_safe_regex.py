@@ -11,7 +11,7 @@ from pulsus.commands.classify import classify
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.safe_regex import LONGEST, slow
-from pulsus.commands.table_check.checker import check
+from pulsus.commands.table_check.checker import check_table
 from tests.example_counts import examples
 
 SLOW = [
@@ -50,7 +50,7 @@ def test_a_pattern_that_may_hang_makes_no_table(tmp_path, pattern):
     file = tmp_path / "acme.yaml"
     file.write_text(f"program: acme\noperands: [['/{pattern}/']]\n", encoding="utf-8")
     context = JudgeContext(tables=Tables((tmp_path,)))
-    (problem,) = check(file, context)
+    (problem,) = check_table(file, context)
     assert problem.code == "TABLE_INVALID"
     assert f"pattern {pattern!r} may take for ever on some word, as " in problem.reason
     assert "write each repeat so that" in problem.reason

@@ -4,7 +4,7 @@ import pytest
 
 from pulsus.commands import classify
 from pulsus.commands.risk.secret_path_patterns import contains_secrets, secret_pattern
-from pulsus.commands.risk.secret_paths import secret
+from pulsus.commands.risk.secret_paths import is_secret
 
 SECRET = [
     *("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d/admins"),
@@ -46,7 +46,7 @@ OPEN = [
 
 @pytest.mark.parametrize("path", SECRET)
 def test_no_place_where_secrets_are_kept_is_read(path):
-    assert secret(path)
+    assert is_secret(path)
     for command in (
         f"cat {path}",
         f"sudo cat {path}",
@@ -61,7 +61,7 @@ def test_no_place_where_secrets_are_kept_is_read(path):
 
 @pytest.mark.parametrize("path", OPEN)
 def test_other_files_are_no_secrets(path):
-    assert not secret(path)
+    assert not is_secret(path)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pulsus.commands.content import inspector, spellings
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables, parsed
 from pulsus.commands.program_tables.program_table import BadTable, kind_of
-from pulsus.commands.table_check.checker import check, unproved
+from pulsus.commands.table_check.checker import check_table, find_unproved
 
 GOOD = """program: acme
 source: acme(1)
@@ -28,7 +28,7 @@ def found(folder, text):
     file = folder / "acme.yaml"
     file.write_text(text, encoding="utf-8")
     context = replace(JudgeContext(), tables=Tables((folder,)))
-    return list(check(file, context)), classify("acme -a drop", context)
+    return list(check_table(file, context)), classify("acme -a drop", context)
 
 
 def test_a_table_without_a_mistake_has_no_finding(tmp_path):
@@ -108,7 +108,9 @@ def test_what_is_no_file_is_not_passed_over_for_the_table_that_ships(tmp_path, m
     verdict = classify("df -h", context)
     assert not verdict.allow
     assert "no file, or a link to none" in verdict.reason.rule
-    assert [problem.code for problem in check(tmp_path / "df.yaml", context)] == ["TABLE_INVALID"]
+    assert [problem.code for problem in check_table(tmp_path / "df.yaml", context)] == [
+        "TABLE_INVALID"
+    ]
 
 
 def test_yaml_that_does_not_parse_is_told_with_its_line(tmp_path):
@@ -154,7 +156,7 @@ examples: {allowed: [rm -rf x], refused: [rm -x]}
 def test_what_is_known_to_destroy_is_advised_against_though_its_examples_hold(tmp_path):
     file = tmp_path / "rm.yaml"
     file.write_text(HOLLOW, encoding="utf-8")
-    (problem,) = check(file, JudgeContext(tables=Tables((tmp_path,))))
+    (problem,) = check_table(file, JudgeContext(tables=Tables((tmp_path,))))
     assert problem.advises
     assert "rm: calls of it are known to change or lose something" in problem.reason
 
@@ -181,12 +183,12 @@ def test_restrictions_that_no_example_shows_are_found_when_asked_for(tmp_path):
     file = tmp_path / "acme.yaml"
     file.write_text(GOOD + "refused: {-x: it writes}\nvalues: {-n: count}\n", encoding="utf-8")
     context = JudgeContext(tables=Tables((tmp_path,)))
-    assert list(check(file, context)) == []
-    told = [problem.reason for problem in unproved(file, context)]
+    assert list(check_table(file, context)) == []
+    told = [problem.reason for problem in find_unproved(file, context)]
     assert told == [
         "no example needs acme: top: refused -x allowed",
         "no example needs acme: top: values -n: count",
     ]
     shown = GOOD.replace("refused: [acme]", "refused: [acme, acme -ax, acme -a -n x]")
     file.write_text(shown + "refused: {-x: it writes}\nvalues: {-n: count}\n", encoding="utf-8")
-    assert list(unproved(file, JudgeContext(tables=Tables((tmp_path,))))) == []
+    assert list(find_unproved(file, JudgeContext(tables=Tables((tmp_path,))))) == []

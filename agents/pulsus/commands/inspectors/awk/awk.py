@@ -13,7 +13,7 @@ from pulsus.commands.content import Opinion, Unclear
 from pulsus.commands.inspectors.awk.awk_parser import program
 from pulsus.commands.inspectors.awk.awk_tokens import FUNCTIONS
 from pulsus.commands.inspectors.awk.bounded_loops import find_unbounded
-from pulsus.commands.inspectors.awk.nodes import Node, walk
+from pulsus.commands.inspectors.awk.nodes import AwkNode, walk
 
 _NEVER: Final = {
     "SYMTAB": "it reaches every variable by name",
@@ -43,11 +43,11 @@ def awk(words: tuple[str, ...], argument: str) -> Opinion:
     return Opinion(True, "the program only reads and prints", words[0])
 
 
-def _functions(rules: tuple[Node, ...]) -> frozenset[str]:
+def _functions(rules: tuple[AwkNode, ...]) -> frozenset[str]:
     return frozenset(rule.text for rule in rules if rule.kind == "function")
 
 
-def _check(rule: Node, functions: frozenset[str]) -> None:
+def _check(rule: AwkNode, functions: frozenset[str]) -> None:
     for node in walk(rule):
         if node.kind == "call":
             _called(node, functions)
@@ -59,7 +59,7 @@ def _check(rule: Node, functions: frozenset[str]) -> None:
             _got(node)
 
 
-def _called(node: Node, functions: frozenset[str]) -> None:
+def _called(node: AwkNode, functions: frozenset[str]) -> None:
     if node.text == "system":
         raise Unclear("system", "it runs another program")
     if node.text not in functions and node.text not in FUNCTIONS:
@@ -68,7 +68,7 @@ def _called(node: Node, functions: frozenset[str]) -> None:
         raise Unclear("ARGV", "it changes which files are read")
 
 
-def _named(node: Node) -> None:
+def _named(node: AwkNode) -> None:
     if node.text in _NEVER:
         raise Unclear(node.text, _NEVER[node.text])
     if node.kind == "name" and (node.text == "ARGV" or node.text in FUNCTIONS - {"length"}):
@@ -81,7 +81,7 @@ def _named(node: Node) -> None:
         raise Unclear("system", "it runs another program")
 
 
-def _got(node: Node) -> None:
+def _got(node: AwkNode) -> None:
     if node.parts[0].text in _FILES:
         raise Unclear(node.parts[0].text, "it changes which files are read")
     path = node.text[1:-1]

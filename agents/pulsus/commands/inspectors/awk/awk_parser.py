@@ -10,13 +10,13 @@ from typing import Final
 from pulsus.commands.content import Unclear
 from pulsus.commands.inspectors.awk.awk_tokens import tokens
 from pulsus.commands.inspectors.awk.expressions import Expressions
-from pulsus.commands.inspectors.awk.nodes import NOTHING, Cursor, Node
+from pulsus.commands.inspectors.awk.nodes import NOTHING, AwkNode, Cursor
 
 SCREEN: Final = frozenset({'"/dev/stderr"', '"/dev/stdout"', '"/dev/null"'})
 """Where print may go by name: these are no files."""
 
 
-def program(text: str) -> tuple[Node, ...]:
+def program(text: str) -> tuple[AwkNode, ...]:
     """The rules and functions of `text`. Raises Unclear."""
     cursor = Cursor(tokens(text))
     return _Rules(cursor, Expressions(cursor)).program()
@@ -28,8 +28,8 @@ class _Rules:
         self.expression = expressions.expression
         self.primary = expressions.primary
 
-    def program(self) -> tuple[Node, ...]:
-        found: list[Node] = []
+    def program(self) -> tuple[AwkNode, ...]:
+        found: list[AwkNode] = []
         self.c.lines(";")
         while not self.c.ended():
             found.append(self.item())
@@ -39,48 +39,48 @@ class _Rules:
             self.c.lines(";")
         return tuple(found)
 
-    def item(self) -> Node:
+    def item(self) -> AwkNode:
         if self.c.take("function", "func"):
             return self.function()
         if self.c.is_("BEGIN", "END", "BEGINFILE", "ENDFILE"):
             self.c.at += 1
-            return Node("rule", self.c.last.text, (NOTHING, self.block()))
+            return AwkNode("rule", self.c.last.text, (NOTHING, self.block()))
         if self.c.is_("{"):
-            return Node("rule", parts=(NOTHING, self.block()))
+            return AwkNode("rule", parts=(NOTHING, self.block()))
         pattern = self.expression()
         if self.c.take(","):
             self.c.lines()
-            pattern = Node("range", parts=(pattern, self.expression()))
+            pattern = AwkNode("range", parts=(pattern, self.expression()))
         action = self.block() if self.c.is_("{") else NOTHING
-        return Node("rule", parts=(pattern, action))
+        return AwkNode("rule", parts=(pattern, action))
 
-    def function(self) -> Node:
+    def function(self) -> AwkNode:
         name = self.c.word("call") if self.c.next.kind == "call" else self.c.word("name")
         self.c.need("(")
-        names: list[Node] = []
+        names: list[AwkNode] = []
         while not self.c.take(")"):
-            names.append(Node("name", self.c.word("name")))
+            names.append(AwkNode("name", self.c.word("name")))
             if self.c.take(","):
                 self.c.lines()
             elif not self.c.is_(")"):
                 raise self.c.lost()
         self.c.lines()
-        return Node("function", name, (Node("names", parts=tuple(names)), self.block()))
+        return AwkNode("function", name, (AwkNode("names", parts=tuple(names)), self.block()))
 
-    def block(self) -> Node:
+    def block(self) -> AwkNode:
         self.c.need("{")
-        found: list[Node] = []
+        found: list[AwkNode] = []
         self.c.lines(";")
         while not self.c.take("}"):
             found.append(self.statement())
             self.c.lines(";")
-        return Node("block", parts=tuple(found))
+        return AwkNode("block", parts=tuple(found))
 
-    def statement(self) -> Node:
+    def statement(self) -> AwkNode:
         with self.c.deeper():
             return self._statement()
 
-    def _statement(self) -> Node:
+    def _statement(self) -> AwkNode:
         if self.c.is_("{"):
             return self.block()
         if self.c.take(";"):
@@ -101,35 +101,35 @@ class _Rules:
             raise self.c.lost()
         return found
 
-    def if_(self) -> Node:
+    def if_(self) -> AwkNode:
         condition, then = self.condition(), self.body()
         mark = self.c.at
         self.c.lines(";")
         if not self.c.take("else"):
             self.c.at = mark
-            return Node("if", parts=(condition, then))
-        return Node("if", parts=(condition, then, self.body()))
+            return AwkNode("if", parts=(condition, then))
+        return AwkNode("if", parts=(condition, then, self.body()))
 
-    def condition(self) -> Node:
+    def condition(self) -> AwkNode:
         self.c.need("(")
         found = self.expression()
         self.c.need(")")
         return found
 
-    def body(self) -> Node:
+    def body(self) -> AwkNode:
         self.c.lines()
         return self.statement()
 
-    def while_(self) -> Node:
-        return Node("while", parts=(self.condition(), self.body()))
+    def while_(self) -> AwkNode:
+        return AwkNode("while", parts=(self.condition(), self.body()))
 
-    def do(self) -> Node:
+    def do(self) -> AwkNode:
         body = self.body()
         self.c.lines(";")
         self.c.need("while")
-        return Node("while", parts=(self.condition(), body))
+        return AwkNode("while", parts=(self.condition(), body))
 
-    def for_(self) -> Node:
+    def for_(self) -> AwkNode:
         self.c.need("(")
         ahead = self.c.tokens[self.c.at : self.c.at + 4]
         kinds = [token.kind for token in ahead]
@@ -143,7 +143,7 @@ class _Rules:
             ]
         ):
             self.c.at += 4
-            return Node("each", ahead[2].text, (Node("name", ahead[0].text), self.body()))
+            return AwkNode("each", ahead[2].text, (AwkNode("name", ahead[0].text), self.body()))
         first = NOTHING if self.c.is_(";") else self.simple()
         self.c.need(";")
         self.c.lines()
@@ -152,9 +152,9 @@ class _Rules:
         self.c.lines()
         step = NOTHING if self.c.is_(")") else self.simple()
         self.c.need(")")
-        return Node("for", parts=(first, condition, step, self.body()))
+        return AwkNode("for", parts=(first, condition, step, self.body()))
 
-    def switch(self) -> Node:
+    def switch(self) -> AwkNode:
         parts = [self.condition()]
         self.c.lines()
         self.c.need("{")
@@ -169,25 +169,25 @@ class _Rules:
             while not self.c.is_("case", "default", "}"):
                 parts.append(self.statement())
                 self.c.lines(";")
-        return Node("switch", parts=tuple(parts))
+        return AwkNode("switch", parts=tuple(parts))
 
-    def simple(self) -> Node:
+    def simple(self) -> AwkNode:
         if self.c.next.kind != "keyword" or self.c.is_("getline"):
             return self.expression()
         word = self.c.word("keyword")
         if word in {"print", "printf"}:
             return self.print_(word)
         if word in {"next", "nextfile", "break", "continue"}:
-            return Node(word)
+            return AwkNode(word)
         if word in {"exit", "return"}:
             done = self.c.is_(";", "\n", "}")
-            return Node(word, parts=() if done else (self.expression(),))
+            return AwkNode(word, parts=() if done else (self.expression(),))
         if word == "delete":
-            return Node("delete", parts=(self.primary(),))
+            return AwkNode("delete", parts=(self.primary(),))
         raise Unclear(word, "not understood as awk")
 
-    def print_(self, word: str) -> Node:
-        parts: list[Node] = []
+    def print_(self, word: str) -> AwkNode:
+        parts: list[AwkNode] = []
         while not self.c.is_(";", "\n", "}", ">", ">>") and not self.c.ended():
             self.c.printing = True
             parts.append(self.expression())
@@ -200,4 +200,4 @@ class _Rules:
             target = self.c.pop()
             if target.text not in SCREEN or not self.c.is_(";", "\n", "}"):
                 raise Unclear(f"{word} > {target.text}", "it writes a file")
-        return Node("print", word, tuple(parts))
+        return AwkNode("print", word, tuple(parts))

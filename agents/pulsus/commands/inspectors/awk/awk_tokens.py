@@ -20,7 +20,7 @@ TokenKind = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class AwkToken:
     """`text` is as written; a `call` is a name whose parenthesis comes next."""
 
     kind: TokenKind
@@ -59,21 +59,21 @@ _HEADERS: Final = frozenset({"if", "while", "for", "switch"})
 _BEFORE_REGEX: Final = frozenset({"print", "printf", "return", "exit", "case", "else", "do", "in"})
 
 
-def tokens(program: str) -> list[Token]:
+def tokens(program: str) -> list[AwkToken]:
     """The tokens of `program` and an `end`. Raises Unclear."""
-    reading = _Reading(program)
+    reading = _AwkLexer(program)
     while reading.at < len(program):
         reading.step()
         if len(reading.found) > _MOST:
             raise Unclear("", "longer than is followed")
-    return [*reading.found, Token("end", "")]
+    return [*reading.found, AwkToken("end", "")]
 
 
-class _Reading:
+class _AwkLexer:
     def __init__(self, program: str) -> None:
         self.program = program
         self.at = 0
-        self.found: list[Token] = []
+        self.found: list[AwkToken] = []
         self.headers: list[bool] = []
         self.behind_header = False
         self.regex = _REGEX if _RISKY.search(program) else _BRACKETED
@@ -92,17 +92,17 @@ class _Reading:
         self.parentheses(token)
         self.found.append(token)
 
-    def token(self, group: str, text: str) -> Token:
+    def token(self, group: str, text: str) -> AwkToken:
         if group == "name":
             if text in KEYWORDS:
-                return Token("keyword", text)
+                return AwkToken("keyword", text)
             # A function of awk's own may stand before a blank and its parenthesis, others may not.
             blanks = _BLANKS.match(self.program, self.at) if text in _BUILT_IN else None
             called = blanks or self.program[self.at : self.at + 1] == "("
-            return Token("call" if called else "name", text)
-        return Token(group, text)  # type: ignore[arg-type]  # the groups are named alike
+            return AwkToken("call" if called else "name", text)
+        return AwkToken(group, text)  # type: ignore[arg-type]  # the groups are named alike
 
-    def parentheses(self, token: Token) -> None:
+    def parentheses(self, token: AwkToken) -> None:
         self.behind_header = False
         if token.text == "(":
             last = self.found[-1] if self.found else None
@@ -113,7 +113,7 @@ class _Reading:
     def slash(self) -> None:
         if self.divides():
             length = 2 if self.program.startswith("/=", self.at) else 1
-            self.found.append(Token("mark", self.program[self.at : self.at + length]))
+            self.found.append(AwkToken("mark", self.program[self.at : self.at + length]))
             self.at += length
             return
         match = self.regex.match(self.program, self.at)
@@ -121,10 +121,10 @@ class _Reading:
             raise Unclear("/", "a regular expression that does not end")
         _closed(match[1])
         self.at = match.end()
-        self.found.append(Token("regex", match[0]))
+        self.found.append(AwkToken("regex", match[0]))
 
     def divides(self) -> bool:
-        last = self.found[-1] if self.found else Token("newline", "\n")
+        last = self.found[-1] if self.found else AwkToken("newline", "\n")
         if self.behind_header or last.text in {"length", "getline", "$"}:
             raise Unclear("/", "division or regular expression: awks differ here")
         if last.text in {"++", "--"}:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from pulsus.commands.inspectors.awk.nodes import NOTHING, Node, walk
+from pulsus.commands.inspectors.awk.nodes import NOTHING, AwkNode, walk
 
 _STEPS: Final = {
     **dict.fromkeys(("<", "<="), ("++", "+=")),
@@ -26,13 +26,13 @@ _COUNTING: Final = frozenset(
 _FILLING: Final = frozenset({"split", "patsplit", "asort", "asorti", "match"})
 """Functions that fill arrays among their arguments."""
 
-_RECORD: Final = Node("field", parts=(Node("number", "0"),))
-_ONE: Final = Node("number", "1")
+_RECORD: Final = AwkNode("field", parts=(AwkNode("number", "0"),))
+_ONE: Final = AwkNode("number", "1")
 _DIGITS: Final = 7
 """Digits of the largest number in a bound: ten million rounds take seconds, not hours."""
 
 
-def find_unbounded(rules: Sequence[Node]) -> str | None:
+def find_unbounded(rules: Sequence[AwkNode]) -> str | None:
     """Return `for`, `while` or the name of a function that may not end, or None."""
     functions = {rule.text for rule in rules if rule.kind == "function"}
     counts = _counting_variables(rules)
@@ -57,11 +57,11 @@ def find_unbounded(rules: Sequence[Node]) -> str | None:
     return None
 
 
-def _calls(node: Node, names: set[str]) -> bool:
+def _calls(node: AwkNode, names: set[str]) -> bool:
     return any(one.kind == "call" and one.text in names for one in walk(node))
 
 
-def _reads_file(condition: Node) -> bool:
+def _reads_file(condition: AwkNode) -> bool:
     """Return True for `(getline line < "file") > 0`."""
     if condition.kind != "binary" or condition.parts[0].kind != "getline":
         return False
@@ -69,13 +69,13 @@ def _reads_file(condition: Node) -> bool:
     return file != "" and compared in {(">", "0"), (">=", "1"), ("==", "1")}
 
 
-def _is_counted(loop: Node, counts: frozenset[str], allowed: set[str]) -> bool:
+def _is_counted(loop: AwkNode, counts: frozenset[str], allowed: set[str]) -> bool:
     """Return True for `for (i = 1; i <= bound; i++)`, where the loop changes neither.
 
     `allowed` are the functions that the bound may call.
     """
     first, condition, step, body = loop.parts
-    changed = Node("loop", parts=(condition, body))
+    changed = AwkNode("loop", parts=(condition, body))
     while condition.text == "&&":
         condition = condition.parts[0]
     if condition.kind != "binary" or condition.parts[0].kind != "name":
@@ -94,7 +94,7 @@ def _is_counted(loop: Node, counts: frozenset[str], allowed: set[str]) -> bool:
     )
 
 
-def _is_count(node: Node, counts: frozenset[str]) -> bool:
+def _is_count(node: AwkNode, counts: frozenset[str]) -> bool:
     """Return True for a number that is not large. awk compares anything else as text."""
     if node.kind == "binary" or (node.kind == "call" and node.text == "int"):
         known = node.kind == "call" or node.text in {"+", "-", "/", "%"}
@@ -104,11 +104,11 @@ def _is_count(node: Node, counts: frozenset[str]) -> bool:
     return _is_small(node) or (node.kind == "call" and node.text in _COUNTING)
 
 
-def _is_small(node: Node) -> bool:
+def _is_small(node: AwkNode) -> bool:
     return node.kind == "number" and node.text.isdigit() and len(node.text) <= _DIGITS
 
 
-def _stays(counter: str, bound: Node, loop: Node) -> bool:
+def _stays(counter: str, bound: AwkNode, loop: AwkNode) -> bool:
     """Return True if nothing in `loop` changes the counter, or a part of the bound."""
     changed = {_variable(target) for target, _ in _assignments(loop)}
     parts = list(walk(bound))
@@ -126,14 +126,14 @@ def _stays(counter: str, bound: Node, loop: Node) -> bool:
     )
 
 
-def _is_at_most_fields(bound: Node) -> bool:
+def _is_at_most_fields(bound: AwkNode) -> bool:
     """Return True for `NF`, `NF - 1` and `NF / 2`."""
     if bound.kind == "binary" and bound.text in {"-", "/"} and bound.parts[1].kind == "number":
         bound = bound.parts[0]
     return bound.kind == "name" and bound.text == "NF"
 
 
-def _counting_variables(rules: Sequence[Node]) -> frozenset[str]:
+def _counting_variables(rules: Sequence[AwkNode]) -> frozenset[str]:
     """Return the variables that hold counts only.
 
     A variable that the program never sets may come from `-v`, so it may be a text.
@@ -146,7 +146,7 @@ def _counting_variables(rules: Sequence[Node]) -> frozenset[str]:
     return frozenset(counts - others)
 
 
-def _assignments(*nodes: Node) -> Iterator[tuple[Node, Node]]:
+def _assignments(*nodes: AwkNode) -> Iterator[tuple[AwkNode, AwkNode]]:
     """Yield each variable that `nodes` change, with its value if they contain it."""
     for node in walk(*nodes):
         if node.kind == "step":
@@ -155,7 +155,7 @@ def _assignments(*nodes: Node) -> Iterator[tuple[Node, Node]]:
             yield node.parts[0], node.parts[1] if node.text == "=" else NOTHING
         elif node.kind == "getline":
             yield _RECORD if node.parts[0] is NOTHING else node.parts[0], NOTHING
-            yield from ((Node("name", name), _ONE) for name in ("NR", "FNR"))
+            yield from ((AwkNode("name", name), _ONE) for name in ("NR", "FNR"))
         elif node.kind in {"each", "delete"}:
             yield node.parts[0], NOTHING
         elif node.kind == "names":
@@ -163,10 +163,10 @@ def _assignments(*nodes: Node) -> Iterator[tuple[Node, Node]]:
         elif node.kind == "call" and node.text in {"sub", "gsub"}:
             yield node.parts[2] if len(node.parts) > 2 else _RECORD, NOTHING
         elif node.kind == "call" and node.text in _FILLING:
-            yield from ((Node("element", part.text), NOTHING) for part in node.parts)
+            yield from ((AwkNode("element", part.text), NOTHING) for part in node.parts)
 
 
-def _variable(node: Node) -> str:
+def _variable(node: AwkNode) -> str:
     """Return `a[]` for an element, `$i` for the field at `i`, `$` for any other field."""
     if node.kind == "element":
         return f"{node.text}[]"

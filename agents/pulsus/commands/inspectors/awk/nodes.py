@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from pulsus.commands.content import Unclear
-from pulsus.commands.inspectors.awk.awk_tokens import Token
+from pulsus.commands.inspectors.awk.awk_tokens import AwkToken
 from pulsus.fast_dataclass import dataclass
 
 _DEEPEST: Final = 30
@@ -15,18 +15,18 @@ _DEEPEST: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class AwkNode:
     """One construct: `text` is an operator, a name or a literal as written."""
 
     kind: str
     text: str = ""
-    parts: tuple[Node, ...] = ()
+    parts: tuple[AwkNode, ...] = ()
 
 
-NOTHING: Final = Node("nothing")
+NOTHING: Final = AwkNode("nothing")
 
 
-def walk(*nodes: Node) -> Iterator[Node]:
+def walk(*nodes: AwkNode) -> Iterator[AwkNode]:
     """`nodes` and all below them."""
     waiting = list(nodes)
     while waiting:
@@ -38,7 +38,7 @@ def walk(*nodes: Node) -> Iterator[Node]:
 class Cursor:
     """Where one reads. What does not fit raises Unclear."""
 
-    def __init__(self, found: Sequence[Token]) -> None:
+    def __init__(self, found: Sequence[AwkToken]) -> None:
         self.tokens = found
         self.at = 0
         self.depth = 0
@@ -46,11 +46,11 @@ class Cursor:
         """Directly in a print statement: there `>` is a redirection."""
 
     @property
-    def next(self) -> Token:
+    def next(self) -> AwkToken:
         return self.tokens[self.at]
 
     @property
-    def last(self) -> Token:
+    def last(self) -> AwkToken:
         return self.tokens[self.at - 1]
 
     def ended(self) -> bool:
@@ -60,7 +60,7 @@ class Cursor:
         """Whether the next token is one of these marks, keywords or a line's end."""
         return self.next.kind in {"mark", "keyword", "newline"} and self.next.text in texts
 
-    def pop(self) -> Token:
+    def pop(self) -> AwkToken:
         """The next token, and on to the one behind it; the end is not left."""
         token = self.next
         self.at += not self.ended()

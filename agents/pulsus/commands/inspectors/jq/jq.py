@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from pulsus.commands.content import Opinion, Unclear
-from pulsus.commands.inspectors.jq.jq_tokens import Token, tokens
+from pulsus.commands.inspectors.jq.jq_tokens import JqToken, tokens
 from pulsus.commands.shipped_data import words_of
 
 _NAMES: Final = words_of(Path(__file__).with_name("jq_functions.yaml"))
@@ -57,7 +57,7 @@ def _judged(programs: tuple[str, ...], known: frozenset[str]) -> Opinion:
     return Opinion(True, "the program only reads and prints", programs[0] if programs else "")
 
 
-def _defined(found: Sequence[Token]) -> frozenset[str]:
+def _defined(found: Sequence[JqToken]) -> frozenset[str]:
     """What the program defines itself: functions, and their parameters."""
     names: set[str] = set()
     if sum(t.kind == "name" and t.text in {"def", *_LOOKED_INTO} for t in found) > _MOST:
@@ -71,7 +71,7 @@ def _defined(found: Sequence[Token]) -> frozenset[str]:
     return frozenset(names)
 
 
-def _check(found: Sequence[Token], known: frozenset[str]) -> None:
+def _check(found: Sequence[JqToken], known: frozenset[str]) -> None:
     for place, token in enumerate(found):
         if token.kind not in {"name", "variable"} or _is_key(found, place):
             continue
@@ -87,15 +87,15 @@ def _check(found: Sequence[Token], known: frozenset[str]) -> None:
             raise Unclear(token.text, "not a function that is known to read")
 
 
-def _is_key(found: Sequence[Token], place: int) -> bool:
+def _is_key(found: Sequence[JqToken], place: int) -> bool:
     """Whether the name is an object's key: `{env: 1}`, `{env}`."""
     if found[place].inside != "{" or found[place].kind != "name" or place + 1 == len(found):
         return False
     return found[place - 1].text in {"{", ","} and found[place + 1].text in {":", ",", "}"}
 
 
-def _environment(found: Sequence[Token], place: int) -> None:
-    one = found[place + 1] if place + 1 < len(found) else Token("mark", "")
+def _environment(found: Sequence[JqToken], place: int) -> None:
+    one = found[place + 1] if place + 1 < len(found) else JqToken("mark", "")
     if one.kind != "field" or _SECRET.search(one.text):
         raise Unclear(found[place].text, "the environment holds secrets; name one variable of it")
 
@@ -103,7 +103,7 @@ def _environment(found: Sequence[Token], place: int) -> None:
 # -- what may go on
 
 
-def _goes_on(found: Sequence[Token]) -> str | None:
+def _goes_on(found: Sequence[JqToken]) -> str | None:
     names = [token.text for token in found if token.kind == "name"]
     again = next((name for name in names if name in _ENDLESS), None) or _calls_itself(found)
     if again is not None:
@@ -123,17 +123,17 @@ def _goes_on(found: Sequence[Token]) -> str | None:
     return None
 
 
-def _is_large(token: Token) -> bool:
+def _is_large(token: JqToken) -> bool:
     if token.kind != "number":
         return False
     return not token.text.isdigit() or len(token.text) > 12 or int(token.text) >= _LARGE
 
 
-def _arguments(found: Sequence[Token], place: int) -> list[list[Token]]:
+def _arguments(found: Sequence[JqToken], place: int) -> list[list[JqToken]]:
     """What stands in the parentheses behind the name at `place`, apart at each `;`."""
     if place + 1 == len(found) or found[place + 1].text != "(":
         return []
-    given: list[list[Token]] = [[]]
+    given: list[list[JqToken]] = [[]]
     depth = 0
     for token in found[place + 2 :]:
         if token.kind == "mark" and token.text in {"(", "[", "{"}:
@@ -149,17 +149,17 @@ def _arguments(found: Sequence[Token], place: int) -> list[list[Token]]:
     return given
 
 
-def _goes_down(given: Sequence[Sequence[Token]]) -> bool:
+def _goes_down(given: Sequence[Sequence[JqToken]]) -> bool:
     """`recurse(.children[])`: to what a value holds, of which there is an end."""
     return len(given) == 1 and _DOWN.fullmatch("".join(t.text for t in given[0])) is not None
 
 
-def _steps(given: Sequence[Token]) -> bool:
+def _steps(given: Sequence[JqToken]) -> bool:
     text = "".join(token.text for token in given)
     return re.fullmatch(r"-?0*[1-9][0-9]*", text) is not None
 
 
-def _finds_nothing(given: Sequence[Token]) -> bool:
+def _finds_nothing(given: Sequence[JqToken]) -> bool:
     """Whether the expression may match an empty text: jq 1.6 goes on replacing that for ever."""
     if len(given) != 1 or given[0].kind != "string":
         return False
@@ -169,7 +169,7 @@ def _finds_nothing(given: Sequence[Token]) -> bool:
         return False
 
 
-def _calls_itself(found: Sequence[Token]) -> str | None:
+def _calls_itself(found: Sequence[JqToken]) -> str | None:
     for place, token in enumerate(found[:-1]):
         if token.kind == "name" and token.text == "def":
             name = found[place + 1].text
@@ -179,12 +179,12 @@ def _calls_itself(found: Sequence[Token]) -> str | None:
     return None
 
 
-def _body(rest: Sequence[Token]) -> list[Token]:
+def _body(rest: Sequence[JqToken]) -> list[JqToken]:
     """What a definition consists of, from behind its name to the `;` that ends it."""
     depth = 0
     begun = False
     owed = 1
-    body: list[Token] = []
+    body: list[JqToken] = []
     for token in rest:
         if token.kind == "mark" and token.text in {"(", "[", "{"}:
             depth += 1

@@ -12,7 +12,7 @@ TokenKind = Literal["name", "field", "variable", "string", "number", "format", "
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class JqToken:
     """`inside` is the bracket around it, or empty; a string is without what it interpolates."""
 
     kind: TokenKind
@@ -37,9 +37,9 @@ _PIECE: Final = re.compile(r'(?:[^"\\]|\\[^(])*')
 _CLOSES: Final = {")": "(", "]": "[", "}": "{", "\\)": "\\("}
 
 
-def tokens(program: str) -> list[Token]:
+def tokens(program: str) -> list[JqToken]:
     """The tokens of `program`; what strings interpolate stands among them. Raises Unclear."""
-    reading = _Reading(program)
+    reading = _JqLexer(program)
     while reading.at < len(program):
         reading.step()
         if len(reading.found) > _MOST:
@@ -49,15 +49,15 @@ def tokens(program: str) -> list[Token]:
     return reading.found
 
 
-class _Reading:
+class _JqLexer:
     def __init__(self, program: str) -> None:
         self.program = program
         self.at = 0
-        self.found: list[Token] = []
+        self.found: list[JqToken] = []
         self.open: list[str] = []
 
     def add(self, kind: TokenKind, text: str) -> None:
-        self.found.append(Token(kind, text, self.open[-1] if self.open else ""))
+        self.found.append(JqToken(kind, text, self.open[-1] if self.open else ""))
 
     def step(self) -> None:
         char = self.program[self.at]

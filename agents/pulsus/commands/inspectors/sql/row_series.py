@@ -9,7 +9,7 @@ from math import inf
 from typing import Final
 
 from pulsus.commands.cost.quantities import number, seconds
-from pulsus.commands.inspectors.sql.statements import Token, words
+from pulsus.commands.inspectors.sql.statements import SqlToken, words
 from pulsus.commands.inspectors.sql.syntax_tree import Endless
 
 MOST_ROWS: Final = 1e8
@@ -20,7 +20,7 @@ _FILLS: Final = words("repeat replicate rpad lpad space zeroblob randomblob left
 _DAY: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 
 
-def check(tokens: Sequence[Token]) -> list[Endless]:
+def check(tokens: Sequence[SqlToken]) -> list[Endless]:
     """The calls that make too many rows, or so many that cannot be told."""
     rows, found = 1.0, []
     for at in range(len(tokens) - 1):
@@ -38,9 +38,9 @@ def check(tokens: Sequence[Token]) -> list[Endless]:
     return found
 
 
-def _arguments(tokens: Sequence[Token], at: int) -> Iterator[list[Token]]:
+def _arguments(tokens: Sequence[SqlToken], at: int) -> Iterator[list[SqlToken]]:
     """The arguments of a call whose first token is at `at`."""
-    depth, argument = 0, list[Token]()
+    depth, argument = 0, list[SqlToken]()
     for token in tokens[at:]:
         depth += token.text in {"(", "["} and token.kind == "mark"
         depth -= token.text in {")", "]"} and token.kind == "mark"
@@ -55,7 +55,7 @@ def _arguments(tokens: Sequence[Token], at: int) -> Iterator[list[Token]]:
         yield argument
 
 
-def _rows(arguments: Sequence[Sequence[Token]]) -> float:
+def _rows(arguments: Sequence[Sequence[SqlToken]]) -> float:
     """The rows between two numbers or days; without end if they are no literals."""
     values = [_number(each) for each in arguments]
     known = [value for value in values if value is not None]
@@ -67,7 +67,7 @@ def _rows(arguments: Sequence[Sequence[Token]]) -> float:
     return _days(arguments)
 
 
-def _days(arguments: Sequence[Sequence[Token]]) -> float:
+def _days(arguments: Sequence[Sequence[SqlToken]]) -> float:
     days = [_day(each) for each in arguments[:2]]
     texts = [token.text for each in arguments[2:3] for token in each if token.kind == "string"]
     step = seconds(texts[0].replace(" ", "")) if len(texts) == 1 else None
@@ -76,7 +76,7 @@ def _days(arguments: Sequence[Sequence[Token]]) -> float:
     return abs((days[1] - days[0]).days + 1) * 86400.0 / step
 
 
-def _day(argument: Sequence[Token]) -> date | None:
+def _day(argument: Sequence[SqlToken]) -> date | None:
     found = [_DAY.match(token.text) for token in argument if token.kind == "string"]
     if len(found) != 1 or found[0] is None or any(token.text == "+" for token in argument):
         return None
@@ -86,7 +86,7 @@ def _day(argument: Sequence[Token]) -> date | None:
         return None
 
 
-def _number(argument: Sequence[Token]) -> float | None:
+def _number(argument: Sequence[SqlToken]) -> float | None:
     texts = [token.text for token in argument]
     sign = -1.0 if texts[:1] == ["-"] else 1.0
     bare = texts[1:] if texts[:1] in (["-"], ["+"]) else texts
@@ -96,6 +96,6 @@ def _number(argument: Sequence[Token]) -> float | None:
     return None if value is None else sign * value
 
 
-def _characters(arguments: Sequence[Sequence[Token]]) -> float:
+def _characters(arguments: Sequence[Sequence[SqlToken]]) -> float:
     """The largest literal number: a width that a column gives is that of the data."""
     return max((abs(v) for v in map(_number, arguments) if v is not None), default=0.0)

@@ -19,7 +19,7 @@ from pulsus.commands.inspectors.sql.row_series import MOST_ROWS
 from pulsus.commands.inspectors.sql.row_series import check as check_series
 from pulsus.commands.inspectors.sql.show_and_explain import OTHER, reads_otherwise
 from pulsus.commands.inspectors.sql.sql_functions import check as check_calls
-from pulsus.commands.inspectors.sql.statements import WORDS, Statement, Token, statements
+from pulsus.commands.inspectors.sql.statements import WORDS, SqlToken, Statement, statements
 from pulsus.commands.inspectors.sql.syntax_tree import Endless
 from pulsus.commands.inspectors.sql.syntax_tree import check as check_tree
 
@@ -111,7 +111,7 @@ def _query(
         endless.append(error)
 
 
-def _no_write_words(tokens: Sequence[Token], dialect: str) -> None:
+def _no_write_words(tokens: Sequence[SqlToken], dialect: str) -> None:
     forbidden = _FORBIDDEN | _BATCH if dialect == "tsql" else _FORBIDDEN
     for at, token in enumerate(tokens):
         if token.key not in forbidden or (tokens[at - 1].text == "." and token.key != "nextval"):
@@ -121,7 +121,7 @@ def _no_write_words(tokens: Sequence[Token], dialect: str) -> None:
         raise Unclear(token.text, "a word of statements that write")
 
 
-def _no_bare_pragmas(tokens: Sequence[Token]) -> None:
+def _no_bare_pragmas(tokens: Sequence[SqlToken]) -> None:
     """`FROM pragma_optimize` is a call, even without parentheses."""
     for token, behind in zip(tokens, (*tokens[1:], None), strict=True):
         bare = behind is None or behind.text != "("
@@ -133,7 +133,7 @@ _ADDRESS: Final = re.compile(r"[A-Za-z0-9+.-]+://")
 _FILES: Final = re.compile(r"read_\w+|parquet_\w+|sniff_csv|glob", re.IGNORECASE)
 
 
-def _no_addresses(tokens: Sequence[Token]) -> None:
+def _no_addresses(tokens: Sequence[SqlToken]) -> None:
     """DuckDB fetches what is named by an address, and installs what it needs for that."""
     for at, token in enumerate(tokens):
         behind = tokens[at + 1 : at + 2]
@@ -145,21 +145,21 @@ def _no_addresses(tokens: Sequence[Token]) -> None:
                 raise Unclear(token.text[:40], "it is fetched from elsewhere")
 
 
-def _literal(tokens: Sequence[Token], at: int) -> None:
+def _literal(tokens: Sequence[SqlToken], at: int) -> None:
     """One text, or a list of texts: what is put together could be an address."""
     end = at
-    if tokens[at] == Token("mark", "["):
+    if tokens[at] == SqlToken("mark", "["):
         end += 1
-        while tokens[end].kind == "string" or tokens[end] == Token("mark", ","):
+        while tokens[end].kind == "string" or tokens[end] == SqlToken("mark", ","):
             end += 1
-        end += tokens[end] == Token("mark", "]")
+        end += tokens[end] == SqlToken("mark", "]")
     elif tokens[at].kind == "string":
         end += 1
-    if end == at or tokens[end] not in {Token("mark", ","), Token("mark", ")")}:
+    if end == at or tokens[end] not in {SqlToken("mark", ","), SqlToken("mark", ")")}:
         raise Unclear(tokens[at - 2].text, "the files it reads are no literal")
 
 
-def _counts_on(tokens: Sequence[Token]) -> bool:
+def _counts_on(tokens: Sequence[SqlToken]) -> bool:
     """ClickHouse's endless tables, `system.numbers` and `numbers()`, without a LIMIT."""
     limits = (b for a, b in pairwise(tokens) if a.key == "limit")
     if any((number(token.text) or inf) <= MOST_ROWS for token in limits):

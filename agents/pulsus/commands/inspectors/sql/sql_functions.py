@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from pulsus.commands.content import Unclear
-from pulsus.commands.inspectors.sql.statements import WORDS, Token
+from pulsus.commands.inspectors.sql.statements import WORDS, SqlToken
 from pulsus.commands.inspectors.sql.syntax_tree import Endless
 from pulsus.commands.shipped_data import rules_of
 
@@ -23,7 +23,7 @@ _QUALIFIERS: Final[Mapping[str, frozenset[str]]] = {
 _KEYWORDS: Final = WORDS["before_parentheses"]
 
 
-class _Known:
+class _KnownFunctions:
     """Functions of one dialect: exact names, what ends a `*`, and those that wait."""
 
     def __init__(self, names: Sequence[str], waits: Sequence[str]) -> None:
@@ -37,18 +37,18 @@ class _Known:
 
 
 @cache
-def _known(dialect: str) -> _Known:
+def _known_functions(dialect: str) -> _KnownFunctions:
     raw = rules_of(Path(__file__).with_name("sql_functions.yaml"))
     names = f"{raw['all']} {raw[dialect]}".lower().split()
-    return _Known(names, raw["waits"].split())
+    return _KnownFunctions(names, raw["waits"].split())
 
 
-def check(tokens: Sequence[Token], dialect: str, *, writes: bool = False) -> list[Endless]:
+def check(tokens: Sequence[SqlToken], dialect: str, *, writes: bool = False) -> list[Endless]:
     """What of the calls waits. Raises Unclear for a function that is not known to read.
 
     `writes`: a write that EXPLAIN shows; names before its columns are no calls.
     """
-    known = _known(dialect)
+    known = _known_functions(dialect)
     endless = []
     for at in range(len(tokens) - 1):
         if tokens[at + 1].text != "(" or tokens[at].kind in {"mark", "number"}:
@@ -66,7 +66,7 @@ def check(tokens: Sequence[Token], dialect: str, *, writes: bool = False) -> lis
     return endless
 
 
-def _no_call(tokens: Sequence[Token], at: int, *, writes: bool) -> bool:
+def _no_call(tokens: Sequence[SqlToken], at: int, *, writes: bool) -> bool:
     """Whether the name before a parenthesis is a keyword, a type or a name that is defined."""
     before = tokens[at - 1].key if at else ""
     if tokens[at].key in _KEYWORDS and (not at or tokens[at - 1].text != "."):
@@ -76,7 +76,7 @@ def _no_call(tokens: Sequence[Token], at: int, *, writes: bool) -> bool:
     return (writes and before == "into") or _is_cte(tokens, at)
 
 
-def _is_cte(tokens: Sequence[Token], at: int) -> bool:
+def _is_cte(tokens: Sequence[SqlToken], at: int) -> bool:
     """`name (a, b) AS [NOT MATERIALIZED] (SELECT …`: bare names only, then a query."""
     end = at + 2
     while end < len(tokens) and (tokens[end].kind in {"word", "name"} or tokens[end].text == ","):
@@ -90,7 +90,7 @@ def _is_cte(tokens: Sequence[Token], at: int) -> bool:
     return behind[:2] in (["(", "select"], ["(", "with"]) or behind == ["(", "values", "("]
 
 
-def _qualified(tokens: Sequence[Token], at: int, dialect: str) -> None:
+def _qualified(tokens: Sequence[SqlToken], at: int, dialect: str) -> None:
     if at < 2 or tokens[at - 1].text != ".":
         return
     schema = tokens[at - 2].text.lower()

@@ -39,7 +39,7 @@ _PREFIXES: Final = words("not - + ~ ! interval distinct all exists select case w
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class SqlToken:
     """`kind` of a part of a statement and its `text`; names and strings without their quotes."""
 
     kind: Part
@@ -55,7 +55,7 @@ class Token:
 class Statement:
     """One statement: its `tokens`, and its `text` without comments."""
 
-    tokens: tuple[Token, ...]
+    tokens: tuple[SqlToken, ...]
     text: str
 
     @property
@@ -123,7 +123,7 @@ def statements(text: str, dialect: str) -> tuple[Statement, ...]:
     if len(text) > LONGEST:
         raise Unclear(text[:40], f"longer than the {LONGEST} characters that are looked at")
     out: list[Statement] = []
-    tokens: list[Token] = []
+    tokens: list[SqlToken] = []
     kept: list[str] = []
     lexer = _lexer(dialect)
     at = count = 0
@@ -147,7 +147,7 @@ def statements(text: str, dialect: str) -> tuple[Statement, ...]:
     return tuple(out)
 
 
-def _close(out: list[Statement], tokens: list[Token], kept: list[str]) -> None:
+def _close(out: list[Statement], tokens: list[SqlToken], kept: list[str]) -> None:
     if tokens:
         _shallow(tokens)
         out.append(Statement(tuple(tokens), "".join(kept)))
@@ -155,7 +155,7 @@ def _close(out: list[Statement], tokens: list[Token], kept: list[str]) -> None:
     kept.clear()
 
 
-def _shallow(tokens: Sequence[Token]) -> None:
+def _shallow(tokens: Sequence[SqlToken]) -> None:
     """Raises Unclear for what parsers would go down too far for."""
     depth = cases = prefixes = 0
     for token in tokens:
@@ -169,20 +169,20 @@ def _shallow(tokens: Sequence[Token]) -> None:
         raise Unclear(tokens[-1].text[:20], "a parenthesis that is not closed")
 
 
-def _token(kind: str, part: str, dialect: str) -> Token:
+def _token(kind: str, part: str, dialect: str) -> SqlToken:
     if kind in {"string", "double", "name"} and "\\" in part and not part.isascii():
         raise Unclear(part[:20], "in some character sets this string ends elsewhere")
     match kind:
         case "string":
-            return Token("string", part[1:-1])
+            return SqlToken("string", part[1:-1])
         case "double":
             # A string only in MySQL: elsewhere a name, and in every dialect no text between.
-            return Token("string" if dialect == "mysql" else "name", part[1:-1])
+            return SqlToken("string" if dialect == "mysql" else "name", part[1:-1])
         case "name":
-            return Token("name", part[1:-1])
+            return SqlToken("name", part[1:-1])
         case "word":
-            return Token("word", part)
+            return SqlToken("word", part)
         case "number":
-            return Token("number", part)
+            return SqlToken("number", part)
         case _:
-            return Token("mark", part)
+            return SqlToken("mark", part)
