@@ -1,4 +1,4 @@
-"""What the project knows already about the place and the text of a module (ADR 9). Effect: reads.
+"""Compare a module with the tools that the project knows already (ADR 9). Effect: reads files.
 
 An automatic approval is for new tools. A tool is not new if the catalogue or the decision log knows
 its id, if a promoted tool has its name, or if it repeats a promoted tool: its bytes, its summary or
@@ -16,11 +16,11 @@ from pulsus.core.storage.records.metadata import Record
 from pulsus.core.storage.records.target import Target
 
 _LEAST_LINE = 12
-"""Shorter lines are alike in every module."""
+"""Fewest characters of a line that counts: shorter lines occur in every module."""
 
 _LEAST_LINES = 6
 _SHARE = 0.6
-"""Tools that ship share 0.48 of their lines at most."""
+"""Share of equal lines from which two modules count as one. Shipped tools reach 0.48."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What somebody is asked before a promotion, and what is approved with nobody there (spec §12)."""
+"""The questions to a person before a promotion or a run, and the answers (spec §12)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pulsus.fast_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A proven module waiting for a decision. `source` is what would be promoted.
+    """A proven module that waits for a decision. `source` are the bytes to promote.
 
-    `notes` are what to know before deciding.
+    `notes` are lines for the person who decides.
     """
 
     tool: ToolSpec
@@ -30,7 +30,7 @@ class Approve:
 
 @dataclass(frozen=True, slots=True)
 class EditModule:
-    """The module was changed to these bytes: prove it again, then ask again."""
+    """Prove these changed bytes, then ask again."""
 
     source: bytes
 
@@ -53,31 +53,31 @@ ApprovalAnswer = Approve | EditModule | ChangeTarget | Discard
 
 
 class Approver(Protocol):
-    """Somebody at a terminal. With `--non-interactive` there is none."""
+    """A person at a terminal. With `--non-interactive` there is none."""
 
     def clarify(self, question: Clarification) -> str | None:
-        """The answer to the one question; None or "" for no answer."""
+        """Return the answer to the one question; None or "" for no answer."""
         ...
 
     def decide(self, proposal: Proposal) -> ApprovalAnswer:
-        """What to do with a proven module."""
+        """Return the decision on a proven module."""
         ...
 
     def value(self, arg: ArgSpec) -> str | None:
-        """Text for a required argument, as `--input` takes it; None or "" for none."""
+        """Return the text of a required argument, as `--input` takes it; None or "" for none."""
         ...
 
     def confirm_run(self, tool: ToolSpec) -> bool:
-        """Whether to run a tool that may write."""
+        """Return True if a tool that may write is to run."""
         ...
 
     def example(self, problem: str) -> str | None:
-        """An example of what a new tool must do, as `--example` takes it; None or "" for no more.
+        """Return an example for a new tool, as `--example` takes it; None or "" for no more.
 
-        `problem` says what was wrong with the last one, or is empty.
+        `problem` is the error of the example before, or empty.
         """
         ...
 
     def reuse(self, module: str, status: str, reasons: tuple[str, ...]) -> bool:
-        """Whether to go on with the candidate an earlier run left, rather than make it again."""
+        """Return True if the candidate of an earlier run is used again, False to make it anew."""
         ...

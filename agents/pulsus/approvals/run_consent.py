@@ -1,7 +1,7 @@
-"""Who agrees to a run that may change something (contracts: a write tool needs a confirmation).
+"""Ask for the confirmation that a run of a write tool needs (contracts).
 
-Pure but for the question. The gate has held a write tool to changing no file while `dry_run` is
-true, so such a call is run as a read.
+The gate has proven that a write tool changes no file while `dry_run` is true. So such a call runs
+as a read, without a confirmation.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from pulsus.core.validators.effects.effect_check import DRY_RUN, has_dry_run
 from pulsus.errors import ApprovalNeeded
 
 RunConsent = Literal["asked", "yes", "dry_run"]
-"""How a run of a tool that may write was agreed to: by a person, by `--yes`, or not needed."""
+"""How a run was confirmed: by a person, by `--yes`, or not at all because it is a dry run."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunApproval:
-    """Who may agree: a person to ask, or the caller beforehand (`yes`); by default nobody."""
+    """How a run may be confirmed: by a person, or beforehand by the caller (`yes`)."""
 
     person: Approver | None = None
     yes: bool = False
 
-    def given(self, tool: ToolSpec, *, dry: bool) -> RunConsent:
-        """How the run of `tool`, which may write, was agreed to. Raises ApprovalNeeded.
+    def obtain(self, tool: ToolSpec, *, dry: bool) -> RunConsent:
+        """Return how the run of `tool`, which may write, is confirmed. Raises ApprovalNeeded.
 
-        `tool` has the kind that it counts as; `dry` says that the call only tries.
+        `dry` is True if the call changes nothing.
         """
         if dry:
             return "dry_run"
@@ -48,10 +48,10 @@ class RunApproval:
 def is_dry_run_call(
     used: Sequence[ToolSpec], source: bytes, inputs: Mapping[str, JsonValue]
 ) -> bool:
-    """Whether the call of `used[0]`, of these bytes, gives `dry_run` true to all that may write.
+    """Return True if the call passes `dry_run` true to every tool that may write.
 
-    `used` are the tool and its steps with the kinds they count as. A default does not count: who
-    leaves the argument out may not know of it.
+    `used` are the called tool and its steps, with the stricter of declared and recorded kind. A
+    default does not count: a caller who leaves the argument out may not know of it.
     """
     tool, *steps = used
     if not (has_dry_run(tool) and inputs.get(DRY_RUN) is True):
@@ -65,7 +65,7 @@ def is_dry_run_call(
 
 
 def _dry_run_value(step: PlanStep, inputs: Mapping[str, JsonValue]) -> JsonValue:
-    """What the step gets for `dry_run`, as far as it is known before the run."""
+    """Return the step's value for `dry_run`, if it is known before the run."""
     match step.inputs.get(DRY_RUN):
         case Constant(value):
             return value

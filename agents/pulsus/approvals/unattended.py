@@ -1,7 +1,7 @@
-"""What may be approved without a person (spec §12, ADR 9). Pure.
+"""Decide which modules are approved without a person (spec §12, ADR 9). Pure.
 
-Every automatic approval goes through `objection`, and no other function grants one. A person's own
-approval (a terminal, `--yes`) does not.
+Every automatic approval goes through `find_objection`, and no other function grants one. The
+approval of a person (at a terminal, or by `--yes`) does not.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from pulsus.errors import ApprovalNeeded, LowConfidence, PulsusError
 
 @dataclass(frozen=True, slots=True)
 class RouteApproval:
-    """The request that selected a tool or a plan.
+    """The rules for a route that selected a tool or a plan.
 
-    `allowed` is True if automatic approval was asked for. `least` is the least confidence.
+    `allowed` is True with `--non-interactive`. `least` is the lowest confidence to act on.
     """
 
     outcome: RouteOutcome
@@ -33,12 +33,13 @@ class RouteApproval:
 
 @dataclass(frozen=True, slots=True)
 class GenerationApproval:
-    """The request that a module was generated for.
+    """The rules for a generated module.
 
-    `allowed` is True if automatic approval was asked for. `asked` is True if a new module was asked
-    for, and not only an answer. `strong` is True if two examples of the caller expect different
-    results. `placed` is True if the place was given or is clear. `doubt` says why the module may
-    know those examples only. `generated` is True if this Pulsus logged these bytes as generated.
+    `allowed` is True with `--non-interactive`. `asked` is True if the caller asked for a new
+    module, and not only for an answer. `strong` is True if two examples of the caller expect
+    different results. `placed` is True if the place was given or is clear. `generated` is True if
+    the decision log names these bytes as generated. `doubt` is a sign that the module knows the
+    examples only.
     """
 
     allowed: bool
@@ -67,9 +68,9 @@ Approval = RouteApproval | GenerationApproval | CallerApproval | NoApproval
 
 @dataclass(frozen=True, slots=True)
 class ApprovalCase:
-    """A proven module that an automatic approval is wanted for.
+    """A proven module that waits for an automatic approval.
 
-    `shown` is its path as the user writes it. `steps` are the standings of the tools that it calls
+    `shown` is its path as the user writes it. `steps` are the novelties of the tools that it calls
     and that are not promoted in their present form, with their paths. `rendered` is True for a plan
     that Pulsus rendered in this run. `step` is True for a module that is a step of such a plan.
     """
@@ -78,7 +79,7 @@ class ApprovalCase:
     target: Target
     sha256: str
     proof: Proof | None
-    standing: Novelty
+    novelty: Novelty
     candidate: Candidate | None = None
     steps: Mapping[str, tuple[str, Novelty]] = field(default_factory=dict)
     rendered: bool = False
@@ -88,39 +89,40 @@ class ApprovalCase:
 def find_objection(
     case: ApprovalCase, approval: RouteApproval | GenerationApproval | NoApproval
 ) -> PulsusError | None:
-    """Return why no automatic approval is given; None if every condition of ADR 9 holds.
+    """Return the reason against an automatic approval; None if every condition of ADR 9 holds.
 
-    In order: the module is new, and so are the steps it calls. `--non-interactive` asked for the
-    rules. The request meets the rules of a route, or of a generated module. The candidate is as
-    Pulsus made it. A composition means what the request says, and is proven by behaviour.
+    The conditions, in this order:
+
+    - The module is new, and so are the steps it calls.
+    - `--non-interactive` was given.
+    - The request meets the rules of a route, or of a generated module.
+    - The candidate is as Pulsus made it.
+    - A composition connects all steps, and its proof is behaviour.
     """
     if isinstance(approval, NoApproval):
         return ApprovalNeeded(
-            "the module waits for approval, and nobody can be asked here", hint=approval.hint
+            "the module waits for approval, and no person can be asked here", hint=approval.hint
         )
     not_new = _not_new(case)
     if not_new:
         return not_new
     if isinstance(approval, GenerationApproval):
         return _generation_refusal(case, approval) or _candidate_refusal(case)
-    outcome = approval.outcome
-    found = auto_approval_refusal(
-        outcome, allowed=approval.allowed, least=approval.least
-    ) or _candidate_refusal(case)
-    return found or (None if case.step else _composition_refusal(case, outcome))
+    found = auto_approval_refusal(approval) or _candidate_refusal(case)
+    return found or (None if case.step else _composition_refusal(case, approval.outcome))
 
 
 def promote_command(shown: str, target: Target) -> str:
-    """The command by which a person approves the module."""
+    """Return the command by which a person approves the module."""
     domain = "" if target.domain is None else f"--domain {target.domain} "
     path = shlex.quote(shown)
     return f"pulsus promote {path} {domain}--action {target.action} --name {target.name} --yes"
 
 
 def _not_new(case: ApprovalCase) -> ApprovalNeeded | None:
-    """Changed bytes of a promoted tool, a copy of one, or a plan that calls such a tool."""
+    """Refuse changed bytes of a promoted tool, a copy of one, or a plan that calls such a tool."""
     # Compositions resemble each other because Pulsus renders them all.
-    reason = case.standing.known or ("" if case.rendered else case.standing.repeats)
+    reason = case.novelty.known or ("" if case.rendered else case.novelty.repeats)
     if reason:
         return ApprovalNeeded(
             f"{case.target.tool_id} is not promoted unattended: {reason}",
@@ -144,19 +146,15 @@ def _target(tool_id: str) -> Target:
     return Target(None if domain == "shared" else domain, action, name)
 
 
-def auto_approval_refusal(
-    outcome: RouteOutcome, *, allowed: bool, least: float
-) -> PulsusError | None:
-    """Why this route may not be promoted automatically; None where all conditions hold.
-
-    `allowed` is whether automatic approval was asked for, `least` the least confidence.
-    """
-    if not allowed:
+def auto_approval_refusal(approval: RouteApproval) -> PulsusError | None:
+    """Return why this route may not be promoted automatically; None if every condition holds."""
+    outcome = approval.outcome
+    if not approval.allowed:
         return ApprovalNeeded(
-            "the module is proven and waits for approval, and nobody can be asked here",
+            "the module is proven and waits for approval, and no person can be asked here",
             hint="run it on a terminal, or with --non-interactive to approve by the rules",
         )
-    unsure = low_confidence(outcome, least)
+    unsure = low_confidence(outcome, approval.least)
     if unsure:
         return unsure
     weak = [r for r in _ranked_selection(outcome) if r.p < outcome.tau]
@@ -168,43 +166,8 @@ def auto_approval_refusal(
     return None
 
 
-def generated_module_refusal(
-    module: str,
-    command: str,
-    *,
-    allowed: bool,
-    asked: bool,
-    proven: bool,
-    placed: bool,
-    doubt: str = "",
-) -> PulsusError | None:
-    """Why a generated module may not be promoted automatically; None where all conditions hold.
-
-    `command` approves it. `asked`: for a new module, not merely for an answer; `proven`: by two
-    examples of the caller that expect different results; `placed`: its place was said or clear;
-    `doubt`: why it may know those examples only.
-    """
-    hint = f"read it, then: {command}"
-    if not allowed:
-        what = "waits for approval, and nobody can be asked here"
-    elif not proven:
-        what = (
-            "is not promoted unattended: that takes two examples of yours that expect different "
-            "results, in values and not in `...`"
-        )
-    elif doubt:
-        what = f"is not promoted unattended: {doubt}"
-    elif not asked:
-        what = "is not promoted unattended: a tool was asked for, not a new one (pulsus generate)"
-    elif not placed:
-        what = "is not promoted unattended: its place is a guess (--domain, --action)"
-    else:
-        return None
-    return ApprovalNeeded(f"the generated module {module} {what}", hint=hint)
-
-
 def low_confidence(outcome: RouteOutcome, least: float) -> LowConfidence | None:
-    """The error of acting unattended on a request that was not understood well enough."""
+    """Return the error of a request that was not understood well enough to act unattended."""
     intent = outcome.intent
     if intent.confidence >= least:
         return None
@@ -218,7 +181,7 @@ def low_confidence(outcome: RouteOutcome, least: float) -> LowConfidence | None:
 
 
 def _composition_refusal(case: ApprovalCase, outcome: RouteOutcome) -> ApprovalNeeded | None:
-    """A plan that may mean something else than the request, or that no example proves."""
+    """Refuse a plan that may not be what the request says, or that no example proves."""
     plan = outcome.decision.plan
     if plan is None:
         return None
@@ -245,45 +208,58 @@ def _composition_refusal(case: ApprovalCase, outcome: RouteOutcome) -> ApprovalN
 
 
 def _generation_refusal(case: ApprovalCase, approval: GenerationApproval) -> PulsusError | None:
-    unlogged = "the decision log does not know these bytes as generated" * (not approval.generated)
-    return generated_module_refusal(
-        case.shown.rpartition("/")[2],
-        promote_command(case.shown, case.target),
-        allowed=approval.allowed,
-        asked=approval.asked,
-        proven=case.proof == "behaviour" and approval.strong,
-        placed=approval.placed,
-        doubt=approval.doubt or unlogged,
+    """Return why a generated module may not be promoted automatically; None if it may."""
+    doubt = approval.doubt
+    if not approval.generated:
+        doubt = doubt or "the decision log does not know these bytes as generated"
+    if not approval.allowed:
+        what = "waits for approval, and no person can be asked here"
+    elif case.proof != "behaviour" or not approval.strong:
+        what = (
+            "is not promoted unattended: that takes two examples of yours that expect different "
+            "results, in values and not in `...`"
+        )
+    elif doubt:
+        what = f"is not promoted unattended: {doubt}"
+    elif not approval.asked:
+        what = "is not promoted unattended: a tool was asked for, not a new one (pulsus generate)"
+    elif not approval.placed:
+        what = "is not promoted unattended: its place is a guess (--domain, --action)"
+    else:
+        return None
+    return ApprovalNeeded(
+        f"the generated module {case.shown.rpartition('/')[2]} {what}",
+        hint=f"read it, then: {promote_command(case.shown, case.target)}",
     )
 
 
 def _candidate_refusal(case: ApprovalCase) -> ApprovalNeeded | None:
-    """A candidate that a person rejected, or that is not as Pulsus made it."""
+    """Refuse a candidate that a person rejected, or that was edited."""
     candidate = case.candidate
     if candidate is None:
         return None
     name = candidate.module.name
     if candidate.status == "rejected":
         return ApprovalNeeded(
-            f"{name} was rejected before ({'; '.join(candidate.reasons)}), and nobody can be asked "
-            "again here",
+            f"{name} was rejected earlier ({'; '.join(candidate.reasons)}), and no person can be "
+            "asked again here",
             hint="route it on a terminal, or approve it yourself with `pulsus promote`",
         )
     if candidate.sha256 != case.sha256:
         return ApprovalNeeded(
-            f"{name} was edited since it was made, and nobody can be asked here",
+            f"{name} was edited since Pulsus made it, and no person can be asked here",
             hint="approve it yourself with `pulsus promote`, or remove it to have it made anew",
         )
     return None
 
 
 def _cut_number(value: float) -> str:
-    """The number cut, not rounded: what fell short of a limit must not look as if it reached it."""
+    """Cut the number instead of rounding it: 0.5996 must not look as if it reached 0.600."""
     return f"{math.floor(value * 1000) / 1000:.3f}"
 
 
 def _ranked_selection(outcome: RouteOutcome) -> list[Ranked]:
-    """The selected tools as they were ranked; a step that its clause does not rank counts as 0."""
+    """Return the selected tools as they were ranked; p is 0 for a step that its clause lacks."""
     selected, clauses = outcome.decision.selected, outcome.subintents
     if outcome.decision.policy == "compose":
         if len(clauses) != len(selected):

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pulsus.approvals.protocol import Approver
     from pulsus.bootstrap.command_gate import CommandGate
     from pulsus.bootstrap.history import ProjectHistory
-    from pulsus.bootstrap.maintenance import Maintenance
     from pulsus.bootstrap.project_trust import SettingApproval
     from pulsus.bootstrap.ranking import Ranking
     from pulsus.bootstrap.validation import ValidationSetup
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from pulsus.plugins.load import Plugins
     from pulsus.routing.delivery.promoter import CataloguePromoter
     from pulsus.routing.delivery.record_check import RecordCheck
+    from pulsus.routing.maintenance.housekeeping import Housekeeping
     from pulsus.routing.prompt_parser import PromptParser
     from pulsus.routing.router import Router
     from pulsus.routing.search.searcher import Searcher
@@ -240,11 +240,11 @@ class App:
         return Ranking(self, self.past)
 
     @property
-    def upkeep(self) -> Maintenance:
-        """Housekeeping."""
-        from pulsus.bootstrap.maintenance import Maintenance
+    def housekeeping(self) -> Housekeeping:
+        """Clean-up, and the log entries beside promotions."""
+        from pulsus.routing.maintenance.housekeeping import Housekeeping
 
-        return Maintenance(self)
+        return Housekeeping(self)
 
     def parser(self) -> PromptParser:
         """The parser that knows this catalogue's words."""

@@ -1,4 +1,4 @@
-"""What the parts of the application need of it; `App` satisfies it."""
+"""The view of the application that its parts have; `App` satisfies it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from pulsus.config.settings import Settings
-from pulsus.core.telemetry.redaction import Redactor
-from pulsus.core.types import Catalogue
+from pulsus.routing.delivery.project import Project
 
 if TYPE_CHECKING:
     from pulsus.plugins.contributions import Contributions
@@ -16,31 +14,17 @@ if TYPE_CHECKING:
     from pulsus.routing.search.vector_cache import Progress
 
 
-class ProjectContext(Protocol):
-    """One project: its folders, its settings, its plugins, its tools."""
+class ProjectContext(Project, Protocol):
+    """A project as routing sees it, with its plugins and caches."""
 
-    @property
-    def project(self) -> Path: ...
-    @property
-    def settings(self) -> Settings: ...
     @property
     def origins(self) -> Mapping[str, str]: ...
     @property
     def progress(self) -> Progress | None: ...
     @property
-    def workflows_root(self) -> Path: ...
-    @property
-    def log_dir(self) -> Path: ...
-    @property
-    def state_dir(self) -> Path: ...
-    @property
-    def tmp_dir(self) -> Path: ...
-    @property
     def cache_dir(self) -> Path | None: ...
     @property
     def cache_token(self) -> str | None: ...
-    @property
-    def redactor(self) -> Redactor: ...
     @property
     def has_plugins(self) -> bool: ...
     @property
@@ -49,5 +33,3 @@ class ProjectContext(Protocol):
     def contributions(self) -> Contributions: ...
     @property
     def synonyms(self) -> Mapping[str, tuple[str, ...]]: ...
-    @property
-    def catalogue(self) -> Catalogue: ...

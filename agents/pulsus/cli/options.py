@@ -97,7 +97,7 @@ def _take_flags(options: dict[str, Any]) -> dict[str, Any]:
 def _log_refusal(session: CommandSession, refusal: Denied) -> None:
     """Keep in the decision log that policy refused something; it is refused in any case."""
     try:
-        session.app.upkeep.log_refusal(refusal)
+        session.app.housekeeping.log_refusal(refusal)
     except PulsusError as failure:
         warn(f"the refusal is not in the decision log: {failure.message}")
 

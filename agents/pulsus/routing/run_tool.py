@@ -120,7 +120,7 @@ def run_promoted(
     planned = choose_confinement(used, inputs, limits, confinement, reads=not writes or tries)
     if writes:
         counted = replace(used[0], kind="write")  # a step that may write counts for all
-        how = consent.given(counted, dry=tries)
+        how = consent.obtain(counted, dry=tries)
         shown = {name: veil.value(value) for name, value in inputs.items()}
         _log_run(project, tool, shown, how, veil.value(planned.record))
     output = veil.output(on_output) if on_output else None

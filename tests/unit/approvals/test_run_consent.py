@@ -60,9 +60,9 @@ def test_a_step_that_the_plan_does_not_name_makes_the_call_one_that_writes():
 
 def test_nobody_may_agree_by_default():
     with pytest.raises(ApprovalNeeded, match="shared/save/save may change things") as refused:
-        RunApproval().given(SAVE, dry=False)
+        RunApproval().obtain(SAVE, dry=False)
     assert "--yes" in refused.value.hint
     assert "dry_run=true" in refused.value.hint
     with pytest.raises(ApprovalNeeded) as refused:
-        RunApproval().given(PRUNE, dry=False)
+        RunApproval().obtain(PRUNE, dry=False)
     assert "dry_run" not in refused.value.hint

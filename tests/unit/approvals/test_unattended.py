@@ -29,7 +29,7 @@ LEAST = 0.55
 def test_all_conditions_together_need_nobody():
     assert (
         auto_approval_refusal(
-            outcome(candidate(p=0.6), confidence=LEAST), allowed=True, least=LEAST
+            RouteApproval(outcome(candidate(p=0.6), confidence=LEAST), allowed=True, least=LEAST)
         )
         is None
     )
@@ -50,7 +50,7 @@ def test_all_conditions_together_need_nobody():
     ],
 )
 def test_each_condition_alone_is_not_enough(route, allowed, code):
-    found = auto_approval_refusal(route, allowed=allowed, least=LEAST)
+    found = auto_approval_refusal(RouteApproval(route, allowed, LEAST))
     assert found
     assert (found.code, found.exit_status) == (code, 4)
     assert found.hint
@@ -66,7 +66,7 @@ def test_nothing_is_approved_that_misses_a_condition(confidence, ps, allowed):
     policy = "compose" if len(chosen) > 1 else "select"
     route = outcome(*chosen, policy=policy, confidence=confidence)
     holds = allowed and confidence >= LEAST and min(ps) >= route.tau
-    assert (auto_approval_refusal(route, allowed=allowed, least=LEAST) is None) == holds
+    assert (auto_approval_refusal(RouteApproval(route, allowed, LEAST)) is None) == holds
 
 
 @given(st.floats(0, LEAST, exclude_max=True))
@@ -90,7 +90,7 @@ def test_the_question_nobody_could_answer_is_told():
 def test_tools_however_sure_do_not_make_up_for_a_request_not_understood(policy):
     chosen = [candidate("d/a/x", 0.99), candidate("d/a/y", 0.99)][: 1 + (policy == "compose")]
     found = auto_approval_refusal(
-        outcome(*chosen, policy=policy, confidence=0.5), allowed=True, least=LEAST
+        RouteApproval(outcome(*chosen, policy=policy, confidence=0.5), allowed=True, least=LEAST)
     )
     assert found
     assert found.code == "LOW_CONFIDENCE"
@@ -103,7 +103,7 @@ COMMAND = "pulsus promote workflows/domains/d/a/x.py --domain d --action a --nam
 
 def case(**fields):
     shown = fields.pop("shown", "workflows/domains/d/a/x.py")
-    known = fields.pop("standing", Novelty())
+    known = fields.pop("novelty", Novelty())
     return ApprovalCase(shown, PLACE, SHA, fields.pop("proof", "behaviour"), known, **fields)
 
 
@@ -148,7 +148,7 @@ def test_a_new_module_that_meets_every_condition_needs_no_person(approval):
     ids=["changed", "copy"],
 )
 def test_changed_bytes_and_copies_of_promoted_tools_need_a_person(known, approval):
-    found = find_objection(case(standing=known), approval)
+    found = find_objection(case(novelty=known), approval)
     assert found
     assert (found.code, found.exit_status) == ("APPROVAL_REQUIRED", 4)
     assert COMMAND in found.hint
@@ -163,9 +163,9 @@ def test_changed_bytes_that_a_composition_pins_need_a_person():
 
 def test_a_rendered_composition_may_resemble_another_and_not_take_its_id():
     alike = Novelty(repeats="most of its lines are those of d/a/z")
-    assert find_objection(case(standing=alike, rendered=True), composed(*CONNECTED)) is None
+    assert find_objection(case(novelty=alike, rendered=True), composed(*CONNECTED)) is None
     known = Novelty(known="d/a/x was changed")
-    assert find_objection(case(standing=known, rendered=True), composed(*CONNECTED))
+    assert find_objection(case(novelty=known, rendered=True), composed(*CONNECTED))
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_a_composition_that_may_be_wrong_needs_a_person(route, proof, why):
 def test_a_step_is_judged_as_a_tool_and_not_as_the_composition():
     route = composed({"a": ParamRef("p")}, {"a": ParamRef("p")})
     assert find_objection(case(step=True, proof="shape"), route) is None
-    assert find_objection(case(step=True, standing=Novelty(known="changed")), route)
+    assert find_objection(case(step=True, novelty=Novelty(known="changed")), route)
 
 
 def test_a_plan_whose_step_took_the_place_of_a_surer_tool_is_judged_by_its_own_p():

@@ -103,7 +103,7 @@ def command(
     seen = list(audit_witness(folder, found))
     moved = any(finding.level == "error" for finding in seen)
     if reason is not None and (logged.checked.damages or logged.unknown or moved):
-        app.upkeep.accept_break(logged, reason)
+        app.housekeeping.accept_break(logged, reason)
         logged = audit_log.audit_log(folder, found.records)
         seen = list(audit_witness(folder, found))
     if any(finding.level == "error" for finding in logged.findings):

@@ -26,7 +26,7 @@ def command(session: CommandSession, dry_run: bool) -> None:
     Promoted tools and .pulsus/audit/ are never touched. The decision log's newest segment is
     sealed when it began more than audit.seal_days ago; nothing is cut from it.
     """
-    report = session.app.upkeep.gc(dry_run=dry_run)
+    report = session.app.housekeeping.gc(dry_run=dry_run)
     sealed, failure = None, None
     try:
         sealed = _sealed(session, report, dry_run=dry_run)
@@ -42,8 +42,8 @@ def command(session: CommandSession, dry_run: bool) -> None:
 
 def _sealed(session: CommandSession, report: GcReport, *, dry_run: bool) -> Path | None:
     if not dry_run:
-        session.app.upkeep.log_removed(report)
-    return session.app.upkeep.seal_log(dry_run=dry_run)
+        session.app.housekeeping.log_removed(report)
+    return session.app.housekeeping.seal_log(dry_run=dry_run)
 
 
 def _document(

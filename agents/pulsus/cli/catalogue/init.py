@@ -50,6 +50,6 @@ def _log(session: CommandSession, root: Path, made: Iterable[Path]) -> None:
         if not app.writable:
             hint = "`pulsus config trust --all` asks about it"
             raise ConfigUntrusted("the state folder is a link that is not approved", hint=hint)
-        app.upkeep.log_starter(made)
+        app.housekeeping.log_starter(made)
     except PulsusError as failure:
         console.warn(f"the starter's promotions are not in the decision log: {failure.message}")

@@ -72,7 +72,7 @@ class Promoter(Protocol):
         """The revision, if exactly these bytes are what is promoted there."""
         ...
 
-    def standing(self, target: Target, source: bytes, summary: str) -> Novelty:
+    def novelty(self, target: Target, source: bytes, summary: str) -> Novelty:
         """Why the module is not new, if the project knows its id or repeats its text."""
         ...
 
@@ -195,7 +195,7 @@ class DeliveryPipeline:
             target=module.target,
             sha256=report.sha256,
             proof=report.proof,
-            standing=self._standing(module.target, module.source, module.tool),
+            novelty=self._novelty(module.target, module.source, module.tool),
             candidate=module.candidate,
             steps=self._changed_steps(module.steps),
             rendered=module.rendered,
@@ -209,15 +209,15 @@ class DeliveryPipeline:
         for tool, source in steps.values():
             place = Target(tool.domain, tool.action, tool.name)
             if self.promoter.current(place, digest(source)) is None:
-                found[tool.id] = (self._shown(tool.path), self._standing(place, source, tool))
+                found[tool.id] = (self._shown(tool.path), self._novelty(place, source, tool))
             elif not self.promoter.approved(place):
                 why = f"you did not approve the record of {tool.id} (pulsus audit --accept-records)"
                 found[tool.id] = (self._shown(tool.path), Novelty(known=why))
         return found
 
-    def _standing(self, target: Target, source: bytes, tool: ToolSpec | BrokenTool) -> Novelty:
+    def _novelty(self, target: Target, source: bytes, tool: ToolSpec | BrokenTool) -> Novelty:
         summary = tool.summary if isinstance(tool, ToolSpec) else ""
-        return self.promoter.standing(target, source, summary)
+        return self.promoter.novelty(target, source, summary)
 
     def _shown(self, path: Path) -> str:
         return str(path.relative_to(self.root) if path.is_relative_to(self.root) else path)

@@ -131,7 +131,7 @@ class CataloguePromoter:
             kind=record.kind,
         )
 
-    def standing(self, target: Target, source: bytes, summary: str) -> Novelty:
+    def novelty(self, target: Target, source: bytes, summary: str) -> Novelty:
         """Why the module is not new. Raises AuditTampered, MetadataCorrupt, StorageUnwritable."""
         self.require_log()
         logged = logged_tools(self.store.log_folder)

@@ -55,7 +55,7 @@ class Promoter:
             return None
         return Promotion("rev-0", "1.0.0", Path("/w/x.py"), target.tool_id, created=False)
 
-    def standing(self, target, source, summary):
+    def novelty(self, target, source, summary):
         return Novelty()
 
     def approved(self, target):
