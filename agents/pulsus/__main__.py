@@ -1,4 +1,4 @@
-"""`python -m pulsus`, and the console script."""
+"""Start Pulsus, as `python -m pulsus` or as the console script."""
 
 import sys
 
@@ -8,9 +8,9 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Run the command line and leave with its exit status.
+    """Run the command line and exit with its status.
 
-    Ctrl-C ends it with one line even while Pulsus is still being loaded.
+    Ctrl-C ends it with one line, even while Pulsus is still being loaded.
     """
     sys.unraisablehook = _unraisable
     try:
@@ -28,10 +28,10 @@ def main() -> None:
 
 
 def _unraisable(failure: "UnraisableHookArgs") -> None:
-    """Let Ctrl-C count that came in a callback of the interpreter: it would print and go on.
+    """Honour Ctrl-C inside a callback of the interpreter, which would print it and continue.
 
-    A thread interrupts again when this hook has ended: an interruption inside it would be
-    reported and lost as well.
+    A thread interrupts again after this hook has ended. An interruption inside the hook would be
+    printed and lost too.
     """
     if issubclass(failure.exc_type, KeyboardInterrupt):
         import _thread

@@ -1,8 +1,8 @@
-"""What a composed module calls. Imports nothing of Pulsus, so that it runs alone in the sandbox.
+"""Call the steps of a composed module. This module imports nothing of Pulsus.
 
-A composed module holds its plan as data and calls its steps by tool id. Which bytes run for an id
-is decided by whoever runs the module: the sandbox's harness and the worker each `bind` a runner
-that holds the hash-pinned source of every step.
+So a composed module also runs alone in the sandbox. It holds its plan as data and calls its steps
+by tool id. The process that runs the module decides which bytes run for an id: the sandbox harness
+and the worker each `bind` a runner that has the hash-pinned source of every step.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ _bound: list[Runner] = []
 
 
 class StepsUnbound(RuntimeError):
-    """A composed module was started on its own."""
+    """Raised if a composed module is started on its own."""
 
 
 def bind(runner: Runner) -> None:
-    """Make `runner` answer every later `call` in this process; a second bind is refused.
+    """Use `runner` for every later `call` in this process.
 
-    Raises RuntimeError when a runner is bound already: a candidate must not replace it.
+    Raises RuntimeError if a runner is bound already, because a candidate must not replace it.
     """
     if _bound:
         raise RuntimeError("a step runner is bound already")
@@ -31,7 +31,7 @@ def bind(runner: Runner) -> None:
 
 
 def call(tool_id: str, /, **inputs: Any) -> Any:
-    """What the tool of that id returns for these inputs.
+    """Return the result of the tool with that id for these inputs.
 
     Raises StepsUnbound outside `pulsus run` and the sandbox.
     """
@@ -43,13 +43,14 @@ def call(tool_id: str, /, **inputs: Any) -> Any:
 
 
 class OutputMissing(RuntimeError):
-    """A step's result has not got a key that the plan needs."""
+    """Raised if the result of a step lacks a key that the plan needs."""
 
 
 def output(result: Any, key: str, /, *, step: str) -> Any:
-    """What `result` holds under `key`; a result without such a key is its own `result`.
+    """Return the value of `result` under `key`.
 
-    Raises OutputMissing naming the step, the key and what the step gave instead.
+    For the key `result`, a result without that key is returned as a whole. Raises OutputMissing
+    with the step, the key, and the keys that the step gave.
     """
     if isinstance(result, dict) and key in result:
         return result[key]

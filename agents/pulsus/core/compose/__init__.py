@@ -1,1 +1,1 @@
-"""Select, plan and render (spec §5, §6)."""
+"""Choose tools for a request, plan several of them, and write new ones (spec §5 to §7)."""

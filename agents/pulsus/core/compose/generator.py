@@ -21,7 +21,7 @@ from pulsus.core.types import GenerationReport, GenerationRound, ValidatedModule
 from pulsus.errors import ModelAnswerInvalid, ModelError
 
 TEMPERATURE_STEP = 0.4
-"""What a repetition adds to the temperature; a server may take no more than `HOTTEST`."""
+"""Added to the temperature after a repeated answer, up to `MAX_TEMPERATURE`."""
 MAX_TEMPERATURE = 1.0
 
 
@@ -45,7 +45,7 @@ class JudgedAnswer:
 
 
 Judge = Callable[[str], JudgedAnswer]
-"""The module as the model wrote it → what the gates say of it."""
+"""Return the verdict of the gates on a module as the model wrote it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,86 +81,100 @@ class Generator:
 
     def generate(self, brief: PromptContext) -> GenerationResult:
         """Return the accepted module, or the best one, with the reasons against each answer."""
-        ask = _Question(prompt_messages.build_prompt(brief), self.model.temperature, self.seed)
+        messages = prompt_messages.build_prompt(brief)
+        question = _Question(messages, self.model.temperature, self.seed)
         repairs, stopped, failure = 0, "", None
         while not stopped:
             try:
-                answer = self._ask(ask)
+                answer, problem = self._ask(question)
             except ModelError as error:
                 failure, stopped = error, f"the model failed: {error.message}"
                 break
-            judged, again = self._judge(answer, ask)
+            judged, repeated = self._judge(answer, problem, question)
             if judged.refusal is None:
                 break
-            stopped = self._find_stop_reason(judged, ask, again, repairs)
-            if stopped:
-                break
-            repairs += not again
-            ask = _build_next_question(
-                brief, ask, _quote_module(judged, answer), judged.refusal, again=again
-            )
+            stopped = self._find_stop_reason(judged, question, repeated, repairs)
+            if not stopped:
+                # A repetition costs no repair round: the model has not seen new reasons.
+                repairs += not repeated
+                quoted = _quote_module(judged, answer)
+                question = _build_next_question(
+                    brief, question, quoted, judged.refusal, repeated=repeated
+                )
         return GenerationResult(self._build_report(repairs, stopped), self._best, failure)
 
-    def _ask(self, ask: _Question) -> Completion:
-        """Return the model's answer. An empty or invalid answer counts as an answer."""
+    def _ask(self, question: _Question) -> tuple[Completion, str]:
+        """Return the model's answer, and "" or the reason why it is invalid.
+
+        An invalid answer is a refused round, not a failure of the model: the next one may be good.
+        """
         try:
-            return self.model.complete(
-                ask.messages, temperature=ask.temperature, seed=ask.seed, on_text=self.on_text
+            answer = self.model.complete(
+                question.messages,
+                temperature=question.temperature,
+                seed=question.seed,
+                on_text=self.on_text,
             )
         except ModelAnswerInvalid as error:
-            return Completion("", Usage(), error.message, "other")
+            return Completion("", Usage(), "", "other"), error.message
+        return answer, "the answer holds no Python module" if answer.text else "the answer is empty"
 
-    def _judge(self, answer: Completion, ask: _Question) -> tuple[JudgedAnswer, bool]:
-        """Return the verdict on the answer, and True if the same answer was given before."""
+    def _judge(
+        self, answer: Completion, problem: str, question: _Question
+    ) -> tuple[JudgedAnswer, bool]:
+        """Return the verdict on the answer, and True if the same answer was given before.
+
+        `problem` is the reason of the refusal if the answer holds no module.
+        """
         code = extract_module(answer.text)
         key = hashlib.sha256((code or answer.text).encode("utf-8", "replace")).hexdigest()
-        again = key in self._seen
-        if not again:
-            self._seen[key] = self.judge(code) if code else _refuse_empty(answer)
+        repeated = key in self._seen
+        if not repeated:
+            missing = JudgedAnswer(b"", "", AnswerRefusal("answer", (problem,)))
+            self._seen[key] = self.judge(code) if code else missing
         judged = self._seen[key]
         self._used += answer.usage
+        # Of two modules that are equally good, the later one has answered more of the reasons.
         if code and (self._best is None or _rank_answer(judged) >= _rank_answer(self._best)):
             self._best = judged
-        self._record_round(judged if code else None, judged.refusal, ask, answer, again=again)
-        return judged, again
+        self._record_round(judged, question, answer, repeated=repeated)
+        return judged, repeated
 
     def _record_round(
-        self,
-        judged: JudgedAnswer | None,
-        refusal: AnswerRefusal | None,
-        ask: _Question,
-        answer: Completion,
-        *,
-        again: bool,
+        self, judged: JudgedAnswer, question: _Question, answer: Completion, *, repeated: bool
     ) -> None:
-        told = refusal.reasons if refusal else ()
-        reasons = tuple(self.redact(strip_controls(reason)) for reason in told)
-        if again:
+        refusal = judged.refusal
+        texts = refusal.reasons if refusal else ()
+        reasons = tuple(self.redact(strip_controls(text)) for text in texts)
+        if repeated:
             reasons = ("the same answer as before",)
         if answer.finish == "length":
             reasons = ("the answer was cut off: raise model.max_answer_tokens", *reasons)
-        found = GenerationRound(
+        last = GenerationRound(
             number=len(self._rounds),
-            temperature=ask.temperature,
-            seed=ask.seed,
-            prompt_hash=hash_prompt(ask.messages, self.redact),
+            temperature=question.temperature,
+            seed=question.seed,
+            prompt_hash=hash_prompt(question.messages, self.redact),
             tokens=answer.usage.total,
-            sha256=judged.sha256 if judged else None,
+            sha256=judged.sha256 or None,
             step=refusal.step if refusal else None,
             reasons=reasons,
-            changed=ask.changed,
+            changed=question.changed,
         )
-        self._rounds.append(found)
-        self.told(found)
+        self._rounds.append(last)
+        self.told(last)
 
     def _find_stop_reason(
-        self, judged: JudgedAnswer, ask: _Question, again: bool, repairs: int
+        self, judged: JudgedAnswer, question: _Question, repeated: bool, repairs: int
     ) -> str:
         """Return why the rounds end here, or "" if another answer is requested."""
         if judged.final:
             return "no answer can be verified on this machine"
-        if again:
-            return "the model repeats itself, though asked differently" if ask.changed else ""
+        if repeated:
+            # The first repetition gets one more question, with another temperature and context.
+            return (
+                "the model repeats itself, even for a changed question" if question.changed else ""
+            )
         if repairs >= self.rounds:
             return f"{self.rounds} repair rounds are used up" if self.rounds else "no repair round"
         return ""
@@ -190,20 +204,21 @@ class _Question:
 
 def hash_prompt(messages: Sequence[Message], redact: Callable[[str], str]) -> str:
     """Return the SHA-256 of the messages without secrets, with its prefix."""
+    # Redacted first: the hash is logged, and short secrets could be guessed from it.
     sent = [[m.role, redact(m.content)] for m in messages]
     return "sha256:" + hashlib.sha256(json.dumps(sent).encode("ascii")).hexdigest()
 
 
 def _build_next_question(
-    brief: PromptContext, ask: _Question, answer: str, refusal: AnswerRefusal, *, again: bool
+    brief: PromptContext, last: _Question, answer: str, refusal: AnswerRefusal, *, repeated: bool
 ) -> _Question:
     """Return the next question; after a repetition it is hotter and has a shorter context."""
-    messages = prompt_messages.build_repair_prompt(brief, answer, refusal, short=again)
-    if not again:
-        return replace(ask, messages=messages, seed=ask.seed + 1, changed=None)
-    hotter = max(ask.temperature, min(MAX_TEMPERATURE, ask.temperature + TEMPERATURE_STEP))
+    messages = prompt_messages.build_repair_prompt(brief, answer, refusal, short=repeated)
+    if not repeated:
+        return replace(last, messages=messages, seed=last.seed + 1, changed=None)
+    hotter = max(last.temperature, min(MAX_TEMPERATURE, last.temperature + TEMPERATURE_STEP))
     changed = f"temperature {hotter:.2g}, without the refused answer and other tools"
-    return _Question(messages, hotter, ask.seed + 1, changed)
+    return _Question(messages, hotter, last.seed + 1, changed)
 
 
 def _quote_module(judged: JudgedAnswer, answer: Completion) -> str:
@@ -214,13 +229,6 @@ def _quote_module(judged: JudgedAnswer, answer: Completion) -> str:
     source = judged.source if judged.shown is None else judged.shown
     code = source.decode("utf-8", "replace")
     return f"```python\n{code}```" if code else answer.text
-
-
-def _refuse_empty(answer: Completion) -> JudgedAnswer:
-    what = "the answer holds no Python module"
-    if not answer.text:
-        what = answer.model or "the answer is empty"
-    return JudgedAnswer(b"", "", AnswerRefusal("answer", (what,)))
 
 
 def _rank_answer(judged: JudgedAnswer) -> tuple[bool, int]:

@@ -1,1 +1,1 @@
-"""The plan DSL: build, check, pin and render plans (spec §6)."""
+"""Build, check, pin and render plans of several tools (spec §6)."""

@@ -16,11 +16,11 @@ from pulsus.core.types import Plan, PlanStep, ToolSpec
 from pulsus.errors import HashMoved, PlanInvalid, ToolAmbiguous, ToolNotFound
 
 FindTools = Callable[[str], Sequence[ToolSpec]]
-"""The tools a reference may mean; `Catalogue.find` is one."""
+"""Return the tools that a reference may mean, as `Catalogue.find` does."""
 
 PinnedTools = dict[str, tuple[ToolSpec, bytes]]
 
-# A composition of compositions of compositions is a plan nobody can review.
+# A person could not review a plan with more levels of compositions.
 MAX_NESTING = 4
 
 

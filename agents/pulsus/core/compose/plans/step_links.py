@@ -1,7 +1,7 @@
-"""How the steps of a plan hang together, for a decision without a person (ADR 9). Pure.
+"""Check how the steps of a plan are connected, before a decision without a person (ADR 9). Pure.
 
-A plan is a guess of the planner where two steps share an input of the caller, or where a step uses
-nothing of the others. The guess is wrong if the request means an earlier result ("validate it").
+If two steps share an input of the caller, or if a step uses no output of the others, the plan is a
+guess. The guess is wrong if the request means an earlier result ("validate it").
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
 
 def find_unconnected_steps(plan: Plan) -> tuple[str, ...]:
-    """The steps that no output ties to the first step, directly or through other steps."""
+    """Return the steps that no output connects to the first step, directly or indirectly."""
     if not plan.steps:
         return ()
     ties: dict[str, set[str]] = {step.id: set() for step in plan.steps}
@@ -47,7 +47,10 @@ def find_unconnected_steps(plan: Plan) -> tuple[str, ...]:
 
 
 def find_shared_inputs(plan: Plan) -> tuple[str, ...]:
-    """The inputs of the caller that several steps get, except `dry_run`, which means them all."""
+    """Return the inputs of the caller that several steps get.
+
+    `dry_run` is left out, because it is meant for every step.
+    """
     steps: dict[str, set[str]] = {}
     for step in plan.steps:
         for value in step.inputs.values():
@@ -57,11 +60,11 @@ def find_shared_inputs(plan: Plan) -> tuple[str, ...]:
 
 
 def find_backward_reference(clauses: Sequence[str]) -> str | None:
-    """The first words of a later clause that may mean something of an earlier one, or None.
+    """Return the first words of a later clause that may mean an earlier result, or None.
 
-    A pronoun may. So may a noun with an article ("the json") unless an earlier clause has the noun
-    with an article too: then both clauses mean the same thing of the caller. What a noun is `of`
-    stands for it ("the lines of the text").
+    A pronoun may. A noun with an article may too ("the json"), unless an earlier clause has the
+    same noun with an article: then both mean the same input of the caller. A noun before "of" does
+    not count, because the noun after it decides ("the lines of the text").
     """
     named: set[str] = set()
     for number, clause in enumerate(clauses):

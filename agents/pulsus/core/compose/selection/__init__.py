@@ -1,1 +1,1 @@
-"""Select one tool, compose several or generate one (spec §5, §6)."""
+"""Decide whether to select one tool, compose several or generate one (spec §5, §6)."""

@@ -27,7 +27,7 @@ from pulsus.core.text.verb_tables import READING
 from pulsus.core.types import Ranked, SubIntent, ToolSpec
 
 Retrieve = Callable[[str], Sequence[Ranked]]
-"""The candidates of a text, best first."""
+"""Return the candidates of a text, best first."""
 
 _MIN_COVERAGE = 0.5
 """Share of the idf mass of a part from which a tool covers it."""

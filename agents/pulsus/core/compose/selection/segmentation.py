@@ -10,13 +10,12 @@ from pulsus.core.text.tokens import content_words
 from pulsus.fast_dataclass import dataclass
 
 MAX_PIECES = 8
-"""Cuts considered: 2 to the power of 7 partitions over 36 texts to rank at most."""
+"""Limit on pieces: 8 pieces allow 128 ways to cut, with 36 different texts to rank."""
 
 NEXT_COST = 0.0
 STRONG_COST = 0.15
 WEAK_COST = 0.3
-"""By how much of p a step must be better in its piece than one tool for all: after "then", after a
-sentence, after "and"."""
+"""Required gain in p of two steps over one tool: after "then", after a sentence, after "and"."""
 
 _NUMBER = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|fifty|hundred)"
 _MOST = (
@@ -81,8 +80,10 @@ ROW_OPERATIONS: Mapping[str, re.Pattern[str]] = {
         | >\s*\S+
         """),
 }
-"""What is done to rows another tool gives, in any catalogue's words, and how a clause begins that
-asks for it. The words go with the clause where tools are looked up for it."""
+"""Operations on rows that another tool gives: search words, and how a clause for it begins.
+
+The search words are added to the clause when its tools are looked up. They use plain terms that fit
+the tools of any catalogue."""
 
 _AT_HAND = re.compile(rf"""(?ix)
     \b(?:these|those|this|that|the|of)\s+(?:rows?|results?|records?|entries|items|output|list|lines
@@ -123,20 +124,20 @@ _WEAK = re.compile(r"""(?ix)
     | \s(?=\(top\s+\d)
     """)
 _RANGE = re.compile(r"\b(?:between|both)\s+\S+(?:\s+\S+)?\s+and\b", re.IGNORECASE)
-"""The "and" of "between 10:00 and 10:05" joins two ends of one thing."""
+"""No cut here: the "and" of "between 10:00 and 10:05" joins the two ends of one range."""
 
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^'\s][^']*'(?!\w)|`[^`]*`|\{[^{}]*\}|\[[^\[\]]*\]|\([^()]*\)")
 _SHELL = re.compile(r"\s\|\s(?=.*\s-\w)|\s-\w.*\s\|\s")
-"""A pipeline of commands with their options is one job."""
+"""No cut at the bars of a shell pipeline: its commands with their options are one task."""
 
 _HANGING = re.compile(r"""(?ix)
     ^(?:from|of|with|without|at|on|since|until|till|between|for|incl|including|esp|especially
         |e\.g|such|per|by|than|because|so|or|nor|not|no|etc|however|though|although|unless|if
         |their|its|(?:i|we)(?:\s+only)?\s+(?:want|need|have|would\s+like|'d\s+like)\s+to)\b""")
-"""What belongs to the part before it, whatever it says."""
+"""Beginnings of a part that always belongs to the part before it."""
 
 _APPOSED = re.compile(r",\s+(?:the|this|my|our)\s", re.IGNORECASE)
-"""What says once more, as the only part after a comma, what the part before is about."""
+"""A single part after a comma that names the subject of the part before again."""
 
 _TELLS = re.compile(r"""(?ix)
     (?!(?:what|which|who|whose|when|where|why|how|is|are|was|were|does|do|did|has|any|check|show|list
@@ -148,7 +149,7 @@ _TELLS = re.compile(r"""(?ix)
           |screaming|unresponsive|full|gone|acting\s+up))\b
     | (?:we|i|they|some(?:one|body))\s+(?:just\s+|have\s+|\w+ly\s+)?(?:\w+ed|had|got|lost|saw|did)\b
     """)
-"""A part that tells what is wrong: it asks nothing without the part that follows."""
+"""A part that only reports a problem. It asks for nothing without the part that follows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""Prompts, answers and examples of generated modules (spec §7). Pure."""
+"""Prepare and read the prompts, answers and examples of generated modules (spec §7). Pure."""
