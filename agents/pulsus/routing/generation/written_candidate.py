@@ -187,7 +187,7 @@ def _boundary_note(given: Sequence[Example]) -> tuple[str, ...]:
     found = boundary_inputs.propose_boundaries(given)
     if not found:
         return ()
-    listed = "; ".join(each.said() for each in found)
+    listed = "; ".join(each.describe() for each in found)
     return (f"not proven at the boundary, give an --example for what matters: {listed}",)
 
 

@@ -69,23 +69,27 @@ def split_request(
     whole = SubIntent(text, tuple(retrieve(text)))
     if len(parts) == 1:
         return (whole,)
-    follow = cache(lambda said, does: tuple(following(f"{said} {does}")) if following else ())
+    follow = cache(
+        lambda words, operation: tuple(following(f"{words} {operation}")) if following else ()
+    )
     overall = {r.tool.id: r.p for r in whole.candidates}
+    # Cached, because partitions share most of their clauses, and each costs a search.
 
     @cache
     def clause(first: int, last: int) -> SubIntent:
-        said = strip_orders(text[parts[first].start : parts[last].end])
-        does = match_row_operation(said) if first else match_given_rows(said)
-        found = follow(said, does) if does else ()
-        return SubIntent(said, found or _raise_probability(tuple(retrieve(said)), overall))
+        wording = strip_orders(text[parts[first].start : parts[last].end])
+        operation = match_row_operation(wording) if first else match_given_rows(wording)
+        found = follow(wording, operation) if operation else ()
+        return SubIntent(wording, found or _raise_probability(tuple(retrieve(wording)), overall))
 
     finest = [clause(n, n) for n in range(len(parts))]
     costs = [
-        _ROW_OPERATION_COST if part.does and follow(piece.text, part.does) else part.cost
+        _ROW_OPERATION_COST if part.operation and follow(piece.text, part.operation) else part.cost
         for part, piece in zip(parts, finest, strict=True)
     ]
-    joined = all(part.cost == WEAK_COST and not part.does for part in parts[1:])
+    joined = all(part.cost == WEAK_COST and not part.operation for part in parts[1:])
     first = next((r for r in whole.candidates if r.p >= floor), None)
+    # "cpu and memory" for cpu_and_memory: two tools would be more probable, but one is meant.
     if joined and first and _is_named_after(first.tool, finest):
         return (whole,)
     return _choose_cuts(clause, finest, costs, floor) or (whole,)
@@ -99,14 +103,14 @@ def _is_named_after(tool: ToolSpec, finest: Sequence[SubIntent]) -> bool:
     matrix".
     """
     name = set(stems(tool.name))
-    anew = READING.union(words(tool.summary)[:1])
-    for at, piece in enumerate(finest):
-        if at and not anew.isdisjoint(words(piece.text)[:1]):
+    new_task = READING.union(words(tool.summary)[:1])
+    for number, piece in enumerate(finest):
+        if number and not new_task.isdisjoint(words(piece.text)[:1]):
             return False
-        said = name.intersection(stems(piece.text))
-        if not said:
+        wording = name.intersection(stems(piece.text))
+        if not wording:
             return False
-        name -= said
+        name -= wording
     return True
 
 
@@ -118,15 +122,15 @@ def _choose_cuts(
 ) -> tuple[SubIntent, ...]:
     """Return the acceptable clauses that serve the request best, or none if one tool is better."""
     best: tuple[SubIntent, ...] = ()
+    # Worth is a sum of floats: a smaller difference is rounding, and then fewer cuts win.
     most = 1e-9
     for cuts in _list_cuts(len(finest)):
         ends = zip((0, *cuts), (*cuts, len(finest)), strict=True)
         clauses = tuple(clause(a, b - 1) for a, b in ends)
-        worth = (
-            _compute_gain(finest, clauses, cuts, costs) if _is_acceptable(clauses, floor) else 0.0
-        )
-        if worth > most:
-            best, most = clauses, worth + 1e-9
+        if _is_acceptable(clauses, floor):
+            worth = _compute_gain(finest, clauses, cuts, costs)
+            if worth > most:
+                best, most = clauses, worth + 1e-9
     return best
 
 
@@ -170,14 +174,14 @@ def needs_step_data(tool: ToolSpec) -> bool:
 
 
 def _is_covered(tool_id: str, found: Sequence[Ranked]) -> bool:
-    own = next((r for r in found if r.tool.id == tool_id), None)
-    return own is not None and own.signals["coverage"] >= _MIN_COVERAGE
+    selected = next((r for r in found if r.tool.id == tool_id), None)
+    return selected is not None and selected.signals["coverage"] >= _MIN_COVERAGE
 
 
 def _raise_probability(
     found: tuple[Ranked, ...], overall: Mapping[str, float]
 ) -> tuple[Ranked, ...]:
-    """Return the candidates, the first with at least its p for the whole request."""
+    """Return the candidates, the first with number least its p for the whole request."""
     if not found or found[0].p < _MIN_CLAUSE_P:
         return found
     first = found[0]
@@ -203,9 +207,9 @@ def _is_acceptable(clauses: Sequence[SubIntent], floor: float) -> bool:
     )
 
 
-def _is_argument(said: str, first: ToolSpec) -> bool:
+def _is_argument(wording: str, first: ToolSpec) -> bool:
     """Return True if the first tool filters "only lines with X" by an argument of its own."""
-    return bool(_LINE_FILTER.match(said)) and any(
+    return bool(_LINE_FILTER.match(wording)) and any(
         arg.name in _PATTERN_ARGUMENTS for arg in first.args
     )
 
@@ -234,8 +238,8 @@ def _compute_gain(
     shares = [length / sum(lengths) for length in lengths]
     each = 0.0
     one: dict[str, float] = {}
-    for at, (piece, share) in enumerate(zip(finest, shares, strict=True)):
-        step = clauses[bisect_right(cuts, at)].candidates[0].tool.id
+    for number, (piece, share) in enumerate(zip(finest, shares, strict=True)):
+        step = clauses[bisect_right(cuts, number)].candidates[0].tool.id
         for tool_id, served in _rate_tools(piece).items():
             each += share * served if tool_id == step else 0.0
             one[tool_id] = one.get(tool_id, 0.0) + share * served

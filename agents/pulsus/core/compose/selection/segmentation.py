@@ -156,14 +156,14 @@ _TELLS = re.compile(r"""(?ix)
 class RequestPiece:
     """The part of a request between two possible cuts. `cost` belongs to the cut before it.
 
-    `does` are search words for its operation on the rows of the piece before (`ROW_OPERATIONS`). It
-    is None if there is no such operation, or if the piece before has the same one.
+    `operation` is the key in `ROW_OPERATIONS` for what the piece does with the rows of the piece
+    before. It is None if it does nothing with them, or the same as the piece before.
     """
 
     start: int
     end: int
     cost: float
-    does: str | None = None
+    operation: str | None = None
 
 
 def strip_orders(text: str) -> str:
@@ -171,44 +171,42 @@ def strip_orders(text: str) -> str:
     return _LEAD.sub("", text.strip(" ,;:.!?"))
 
 
-def match_row_operation(said: str) -> str | None:
+def match_row_operation(wording: str) -> str | None:
     """Return search words for the operation of a clause on given rows, or None."""
-    return next((words for words, begins in ROW_OPERATIONS.items() if begins.match(said)), None)
+    return next((words for words, begins in ROW_OPERATIONS.items() if begins.match(wording)), None)
 
 
-def match_given_rows(said: str) -> str | None:
+def match_given_rows(wording: str) -> str | None:
     """Return the same words for a request that works only on rows the caller has, or None."""
-    asked = strip_orders(said)
-    does = match_row_operation(_FROM_THEM.sub("", asked))
-    return does if does and _AT_HAND.search(asked) else None
+    asked = strip_orders(wording)
+    operation = match_row_operation(_FROM_THEM.sub("", asked))
+    return operation if operation and _AT_HAND.search(asked) else None
 
 
 def find_pieces(text: str, *, weak: bool = True) -> list[RequestPiece]:
     """Return the pieces between possible cuts. One without content words joins the piece before."""
     marks = _find_marks(text, weak=weak)
     if len(marks) >= MAX_PIECES:
+        # Too many partitions to rank all: "and" and commas are the most doubtful cuts.
         marks = _find_marks(text, weak=False)[: MAX_PIECES - 1]
     if _is_apposed(text, marks):
         marks = []
     found: list[RequestPiece] = []
     start, cost = 0, 0.0
     for mark_start, mark_end, mark_cost in [*marks, (len(text), len(text), 0.0)]:
-        said = strip_orders(text[start:mark_start])
-        does = match_row_operation(said)
-        if found and _TELLS.match(strip_orders(text[found[-1].start : found[-1].end])):
+        wording = strip_orders(text[start:mark_start])
+        before = strip_orders(text[found[-1].start : found[-1].end]) if found else ""
+        operation = match_row_operation(wording)
+        separate = operation or (_has_content(wording) and not _HANGING.match(wording))
+        reported = _TELLS.match(before)
+        if found and (reported or not separate):
             found[-1] = replace(found[-1], end=mark_start)
+            cost = mark_cost if reported or _has_content(wording) else min(cost, mark_cost)
+        elif found or content_words(wording):
+            # The first piece has no rows before it, and the same operation twice is one step.
+            new = bool(found) and operation != match_row_operation(before)
+            found.append(RequestPiece(start, mark_start, cost, operation if new else None))
             cost = mark_cost
-        elif not found or does or (_has_content(said) and not _HANGING.match(said)):
-            if found or content_words(said):
-                found.append(
-                    RequestPiece(
-                        start, mark_start, cost, _drop_repeated_operation(does, text, found)
-                    )
-                )
-                cost = mark_cost
-        else:
-            found[-1] = replace(found[-1], end=mark_start)
-            cost = mark_cost if _has_content(said) else min(cost, mark_cost)
         start = mark_end
     return found
 
@@ -220,39 +218,28 @@ def _is_apposed(text: str, marks: list[tuple[int, int, float]]) -> bool:
     return bool(_APPOSED.match(text, start)) and not match_row_operation(text[end:].strip())
 
 
-def _drop_repeated_operation(does: str | None, text: str, before: list[RequestPiece]) -> str | None:
-    """Return the operation of a piece, or None if the piece before has the same one."""
-    last = (
-        match_row_operation(strip_orders(text[before[-1].start : before[-1].end]))
-        if before
-        else does
-    )
-    return does if last != does else None
-
-
-def _has_content(said: str) -> bool:
-    return any(word.isalpha() for word in content_words(said))
+def _has_content(wording: str) -> bool:
+    return any(word.isalpha() for word in content_words(wording))
 
 
 def _find_marks(text: str, *, weak: bool) -> list[tuple[int, int, float]]:
     """Return start, end and cost of each possible cut outside quotes and brackets, in order."""
-    held = [m.span() for pattern in (_QUOTED, _RANGE) for m in pattern.finditer(text)]
+    protected = [m.span() for pattern in (_QUOTED, _RANGE) for m in pattern.finditer(text)]
     piped = _SHELL.search(text) is not None
     found: list[tuple[int, int, float]] = []
-    for pattern, cost in (
-        (_NEXT, NEXT_COST),
-        (_STRONG, STRONG_COST),
-        *([(_WEAK, WEAK_COST)] if weak else []),
-    ):
+    # Strong marks first: a weak mark inside one is no cut of its own.
+    patterns = [(_NEXT, NEXT_COST), (_STRONG, STRONG_COST), (_WEAK, WEAK_COST)]
+    for pattern, cost in patterns if weak else patterns[:2]:
         taken = [(a, b) for a, b, _ in found]
         found += [
             (m.start(), m.end(), cost)
             for m in pattern.finditer(text)
             if not (piped and "|" in m[0])
+            # A colon often stands before a value; it cuts only before an operation on rows.
             and not (m[0].strip() == ":" and not match_row_operation(strip_orders(text[m.end() :])))
             and not any(a <= m.start() < max(b, a + 1) for a, b in taken)
         ]
-    free = sorted(f for f in found if not any(a < f[0] < b for a, b in held))
+    free = sorted(f for f in found if not any(a < f[0] < b for a, b in protected))
     return [f for n, f in enumerate(free) if not _is_inside_operation(text, free, n)]
 
 
@@ -264,5 +251,5 @@ def _is_inside_operation(text: str, marks: list[tuple[int, int, float]], at: int
     firm = [m for m in marks if text[m[0] : m[1]].strip()]
     before = max((m[1] for m in firm if m[1] <= start), default=0)
     after = min((m[0] for m in firm if m[0] >= end), default=len(text))
-    does = match_row_operation(strip_orders(text[before:after]))
-    return does is not None and does == match_row_operation(strip_orders(text[end:after]))
+    operation = match_row_operation(strip_orders(text[before:after]))
+    return operation is not None and operation == match_row_operation(strip_orders(text[end:after]))

@@ -29,7 +29,7 @@ class BoundaryInput:
     value: JsonValue
     why: str
 
-    def said(self) -> str:
+    def describe(self) -> str:
         """Return it in words, such as `text = "" (empty)`."""
         return f"{self.argument} = {json.dumps(self.value, ensure_ascii=False)} ({self.why})"
 

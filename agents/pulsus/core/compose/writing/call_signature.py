@@ -19,7 +19,7 @@ class CallParameter:
     hint: str
     optional: bool = False
 
-    def text(self) -> str:
+    def render(self) -> str:
         """Return the argument as it is written in a `def`."""
         if not self.optional:
             return f"{self.name}: {self.hint}"
@@ -36,9 +36,9 @@ class CallSignature:
     result: str
     keys: tuple[tuple[str, str], ...] = ()
 
-    def text(self) -> str:
+    def render(self) -> str:
         """Return the line of the `def`."""
-        listed = ", ".join(p.text() for p in self.parameters)
+        listed = ", ".join(p.render() for p in self.parameters)
         return f"def run({listed}) -> {self.returns}:"
 
 

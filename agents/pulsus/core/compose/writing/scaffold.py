@@ -58,7 +58,7 @@ def _render_source(
         "scaffold.j2",
         docstring=python_literals.write_docstring(text),
         imports=imports,
-        signature=call.text(),
+        signature=call.render(),
         body=body,
     )
 

@@ -59,7 +59,7 @@ def test_a_cut_inside_what_is_done_with_rows_is_none():
 
 def test_the_same_thing_done_twice_is_new_once():
     sort, table, again = (
-        p.does for p in find_pieces("alpha, sorted by size, first 10, as a table") if p.start
+        p.operation for p in find_pieces("alpha, sorted by size, first 10, as a table") if p.start
     )
     assert [sort is None, table is None, again is None] == [False, True, False]
 

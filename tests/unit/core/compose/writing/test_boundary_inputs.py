@@ -43,7 +43,7 @@ def test_a_file_is_a_shape_of_its_own_and_its_path_is_none():
         "the file path",
         "the file path",
     ]
-    assert 'the file path = "" (empty)' in [each.said() for each in propose_boundaries(given)]
+    assert 'the file path = "" (empty)' in [each.describe() for each in propose_boundaries(given)]
 
 
 def test_each_argument_gets_its_turn_and_the_list_is_short():

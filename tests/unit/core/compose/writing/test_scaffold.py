@@ -49,7 +49,7 @@ def tool(source):
 def test_examples_say_how_the_tool_is_called(example, line):
     call = infer_signature(caller_examples.parse_examples(example))
     assert call is not None
-    assert call.text() == line
+    assert call.render() == line
 
 
 def test_an_argument_that_an_example_leaves_out_is_optional():
@@ -59,7 +59,7 @@ def test_an_argument_that_an_example_leaves_out_is_optional():
     ]
     call = infer_signature(given)
     assert call is not None
-    assert call.text() == "def run(a: int, b: int | None = None) -> int | None:"
+    assert call.render() == "def run(a: int, b: int | None = None) -> int | None:"
 
 
 def test_an_empty_list_says_nothing_against_a_full_one():
