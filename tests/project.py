@@ -1,6 +1,7 @@
 """A small project in a folder of its own, and the real `pulsus` command in it."""
 
 import contextlib
+import fcntl
 import functools
 import io
 import json
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
 
+from tests import libraries
 from tests.libraries import give, lend, link
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -41,36 +43,49 @@ class Done:
 
 
 def make(folder, *overlays, warm=True):
-    """`folder`, holding the fixture catalogue and, over it, what the overlays name.
+    """Copy the fixture catalogue and these overlays into `folder`, and return `folder`.
 
-    `warm` brings the caches a first run leaves: a second of fitting and of reading libraries.
+    `warm` adds the caches of a first run, which needs a second to fit and to read libraries.
     """
     shutil.copytree(FIXTURES / "catalogue", folder, dirs_exist_ok=True)
     for name in overlays:
         lay(folder, name)
     if warm:
-        kept = Path(_warmed().name) / ".pulsus"
-        shutil.copytree(kept, folder / ".pulsus", copy_function=_copied)
+        shutil.copytree(_warmed() / ".pulsus", folder / ".pulsus", copy_function=_copied)
     return folder
 
 
+def copied(project, folder):
+    """Copy a whole project, with the state of earlier commands, to `folder`."""
+    return Path(shutil.copytree(project, folder, symlinks=True, copy_function=_copied))
+
+
 def _copied(source, target):
-    """A link where it is mypy's: a hundred files."""
+    """Link the files of mypy, because there are a hundred of them. Copy all others."""
     mypys = f"{os.sep}mypy{os.sep}" in str(source)
     return link(source, target) if mypys else shutil.copy2(source, target)
 
 
 @functools.cache
 def _warmed():
-    kept = tempfile.TemporaryDirectory()
-    folder = make(Path(kept.name), warm=False)
+    """Return a project with warm caches. One process makes it, and the others wait for it."""
+    ready = libraries.folder() / "project"
+    with (libraries.folder() / "project.lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not ready.is_dir():
+            _warm(Path(tempfile.mkdtemp(dir=libraries.folder()))).rename(ready)
+    return ready
+
+
+def _warm(folder):
+    make(folder, warm=False)
     assert pulsus(folder, "route", COUNT, "--plan").code == 0
     mypys = folder / ".pulsus/cache/mypy"
     lend(mypys)
     pulsus(folder, "validate", "workflows/domains/text")
     if mypys.is_dir():
         give(mypys)
-    return kept
+    return folder
 
 
 def lay(folder, name):

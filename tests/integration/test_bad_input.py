@@ -458,34 +458,48 @@ def test_a_result_that_cannot_be_written_is_one_error(fresh):
 
 
 @pytest.mark.parametrize(
-    ("closed", "status"), [("<&-", "4"), (">&-", "4"), ("2>&-", "4"), ("<&- >&- 2>&-", "4")]
+    ("closed", "option", "status"),
+    [
+        ("<&-", "--plan", "0"),
+        (">&-", "--plan", "0"),
+        ("2>&-", "--plan", "0"),
+        ("<&- >&- 2>&-", "", "4"),
+    ],
 )
 @pytest.mark.sandbox
-def test_a_closed_stream_neither_crashes_nor_becomes_a_file_of_ours(tmp_path, closed, status):
+def test_a_closed_stream_neither_crashes_nor_becomes_a_file_of_ours(
+    tmp_path, closed, option, status
+):
     need_sandbox()
     project = make(tmp_path / "project")
-    script = f'"{PULSUS}" "{HELLO}" {closed}; echo $? > status'
+    script = f'"{PULSUS}" "{HELLO}" {option} {closed}; echo $? > status'
     done = subprocess.run(["bash", "-c", script], cwd=project, capture_output=True, check=False)
     assert (project / "status").read_text().strip() == status, done.stderr
     assert b"Traceback" not in done.stderr
-    for log in (project / "logs/runs").glob("*/steps.log"):
-        assert all(json.loads(line)["phase"] for line in log.read_text("utf-8").splitlines())
+    (log,) = (project / "logs/runs").glob("*/steps.log")
+    assert all(json.loads(line)["phase"] for line in log.read_text("utf-8").splitlines())
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8:strict"])
 def test_no_encoding_of_the_terminal_crashes_it(fresh, encoding):
     env = {"PYTHONIOENCODING": encoding}
-    done = raw(fresh, "tools", "show", "say_hello", env=os.environ | env)
+    done = raw(fresh, "explain", HELLO, env=os.environ | env)
     assert (done.returncode, done.stderr) == (0, b"")
-    done = raw(fresh, HELLO, "--explain", env=os.environ | env)
-    assert done.returncode == 0, done.stderr
     assert ("τ" if encoding != "latin-1" else "\\u03c4") in done.stdout.decode("utf-8")
     name = os.fsdecode(b"\xff\x1b[31m.py")
     (fresh / name).write_bytes(b"")
-    for form in ((), ("--output", "json")):
-        done = raw(fresh, "validate", name, *form, env=os.environ | env)
-        assert done.returncode == 3, done.stderr
-        assert not {"\x1b", "\udcff"} & set(done.stdout.decode("utf-8"))
+    done = raw(fresh, "validate", name, env=os.environ | env)
+    assert done.returncode == 3, done.stderr
+    assert not {"\x1b", "\udcff"} & set(done.stdout.decode("utf-8"))
+
+
+def test_json_names_a_file_whose_name_is_not_utf_8(fresh):
+    name = os.fsdecode(b"\xff\x1b[31m.py")
+    (fresh / name).write_bytes(b"")
+    strict = os.environ | {"PYTHONIOENCODING": "utf-8:strict"}
+    done = raw(fresh, "validate", name, "--output", "json", env=strict)
+    assert done.returncode == 3, done.stderr
+    assert not {"\x1b", "\udcff"} & set(done.stdout.decode("utf-8"))
     assert json.loads(done.stdout)["modules"][0]["path"] == name
 
 

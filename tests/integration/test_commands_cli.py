@@ -612,14 +612,14 @@ def test_a_broken_table_is_named_by_the_list_and_hides_no_other(tmp_path):
 def test_a_mistyped_key_of_a_row_is_not_dropped_without_a_word(project, key, meant):
     told = f"rows have a key {key!r}, which does not count; did you mean {meant!r}?"
     row = {"command": "df -h", key: "db1"}
-    done = pulsus(project, "commands", "classify", "--jsonl", rows(project, row, row))
+    done = pulsus_here(project, "commands", "classify", "--jsonl", rows(project, row, row))
     assert [each["allow"] for each in answers(done)] == [True, True]
     assert " ".join(done.err.split()).count(told) == 1
 
 
 def test_keys_of_a_rows_own_are_not_taken_for_mistyped_ones(project):
     row = rows(project, {"id": 1, "command": "df -h", "label": "read", "source": "x"})
-    assert pulsus(project, "commands", "classify", "--jsonl", row).err == ""
+    assert pulsus_here(project, "commands", "classify", "--jsonl", row).err == ""
 
 
 @pytest.mark.parametrize("command", ["df -h | tee out", "df -h | sort -o out"])

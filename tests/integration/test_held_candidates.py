@@ -6,7 +6,7 @@ import pytest
 
 from tests.generation import GIVEN, MODULE, OTHER, REQUEST, fenced
 from tests.model_server import playing, says
-from tests.project import COMPOSE, make, pulsus_here, records
+from tests.project import COMPOSE, copied, make, pulsus_here, records
 from tests.sandboxes import need_sandbox
 
 pytestmark = pytest.mark.sandbox
@@ -14,18 +14,26 @@ pytestmark = pytest.mark.sandbox
 PLACE = ("--domain", "text", "--action", "count", "--name", "count_vowels")
 
 
-@pytest.fixture
-def project(tmp_path):
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory):
+    """A project with a candidate that a model wrote and the gates accepted."""
     need_sandbox()
-    return make(tmp_path / "project")
+    project = make(tmp_path_factory.mktemp("generated") / "project")
+    with playing(says(fenced(MODULE))) as server:
+        env = {"PULSUS_MODEL__BASE_URL": server.url, "PULSUS_MODEL__NAME": "tiny"}
+        done = pulsus_here(project, "generate", REQUEST, *GIVEN, *OTHER, *PLACE, env=env)
+    assert done.code == 4, done.err
+    return project
+
+
+@pytest.fixture
+def project(generated, tmp_path):
+    return copied(generated, tmp_path / "project")
 
 
 @pytest.fixture
 def path(project):
-    """A candidate that a model wrote and the gates accepted."""
-    with playing(says(fenced(MODULE))) as server:
-        env = {"PULSUS_MODEL__BASE_URL": server.url, "PULSUS_MODEL__NAME": "tiny"}
-        pulsus_here(project, "generate", REQUEST, *GIVEN, *OTHER, *PLACE, env=env)
+    """The candidate."""
     (found,) = (project / "workflows/_tmp").glob("route_*.py")
     return found
 
@@ -93,7 +101,9 @@ def test_a_folder_in_tmp_is_no_way_out_and_the_catalogue_is_judged_beside_it(pro
     assert found == {"mine.py": "guardrails", "count_words.py": "dry-run", path.name: "guardrails"}
 
 
-def test_a_composition_and_a_skeleton_are_not_held(project):
+def test_a_composition_and_a_skeleton_are_not_held(tmp_path):
+    need_sandbox()
+    project = make(tmp_path / "project")
     pulsus_here(project, "route", COMPOSE)
     (composed,) = (project / "workflows/_tmp").glob("route_*.py")
     assert verdict(project, composed)[0] == 0

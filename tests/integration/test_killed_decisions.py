@@ -109,6 +109,7 @@ def _without_log(files):
     return {name: data for name, data in files.items() if not name.endswith("metadata.jsonl")}
 
 
+@pytest.mark.seconds
 def test_an_acceptance_killed_at_any_system_call_can_be_made_again(base, tmp_path):
     log = base / ".pulsus/audit/decisions-000001.jsonl"
     log.write_bytes(log.read_bytes().replace(b'"version":"1.0.1"', b'"version":"1.0.2"'))

@@ -5,20 +5,25 @@ import shlex
 
 import pytest
 
-from tests.project import CHAINED, COMPOSE, lay, make, pulsus_here, records
+from tests.project import CHAINED, COMPOSE, copied, lay, make, pulsus_here, records
 from tests.sandboxes import need_sandbox
 
 pytestmark = pytest.mark.sandbox
 
 
-@pytest.fixture
-def project(tmp_path):
+@pytest.fixture(scope="module")
+def waiting(tmp_path_factory):
     """A project where the composition waits for approval."""
     need_sandbox()
-    folder = make(tmp_path / "project")
+    folder = make(tmp_path_factory.mktemp("waiting") / "project")
     first = pulsus_here(folder, "route", COMPOSE, "--output", "json")
     assert (first.code, first.json["kept"]) == (4, [])
     return folder
+
+
+@pytest.fixture
+def project(waiting, tmp_path):
+    return copied(waiting, tmp_path / "project")
 
 
 def candidate(project):

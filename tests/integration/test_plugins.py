@@ -234,7 +234,7 @@ def test_a_feature_that_raises_while_ranking_counts_nothing_and_is_named_once(pr
     "answer", ["None", "True", "'fine'", "1 / 0", "exit(0)"], ids=lambda text: text
 )
 def test_a_validator_that_answers_nonsense_refuses_the_module(project, bad, answer):
-    env = bad(
+    bad(
         f"""
         def careless(source, tool):
             return {answer}
@@ -244,7 +244,7 @@ def test_a_validator_that_answers_nonsense_refuses_the_module(project, bad, answ
             return [careless]
         """
     )
-    done = pulsus(project, "validate", GREETER, "--output", "json", env=env)
+    done = pulsus_here(project, "validate", GREETER, "--output", "json")
     assert done.code == 3, done.err
     step = done.json["modules"][0]["steps"][-1]
     assert (step["step"], step["ok"]) == ("careless", False)

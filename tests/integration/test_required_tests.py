@@ -1,4 +1,4 @@
-"""A skip of what CI must run fails there, and only there."""
+"""CI fails if a test that it must run is skipped. Other machines skip the test."""
 
 import os
 import subprocess
@@ -8,49 +8,89 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FILE = """
+TEST = """
 import pytest
-{top}
+
 def test_one():
     pytest.skip({reason!r})
 """
+WHOLE_FILE = """
+import pytest
+
+pytest.skip({reason!r}, allow_module_level=True)
+"""
+SKIPPED = {
+    "sandbox": (TEST, "no sandbox here: bubblewrap failed"),
+    "extra": (WHOLE_FILE, "the extra `embeddings` is not installed"),
+    "root": (TEST, "root may read everything"),
+    "cases": (TEST, "no cases in /nowhere"),
+}
+"""Files that skip themselves, with the reason."""
 
 
-def outcome(folder, reason, top="", **env):
-    """Run one test that skips itself; return pytest's exit status and its output."""
-    file = folder / "test_skipping.py"
-    file.write_text(FILE.format(top=top, reason=reason), encoding="utf-8")
-    options = ["-q", "-p", "no:cacheprovider", "-p", "tests.conftest", "--rootdir", str(folder)]
+def outcomes(folder, forbid):
+    """Run the files above; return the summary's lines of each file, the output and the status."""
+    for name, (text, reason) in SKIPPED.items():
+        (folder / f"test_{name}.py").write_text(text.format(reason=reason), encoding="utf-8")
+    options = [
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "tests.conftest",
+        "--rootdir",
+        str(folder),
+        "-rA",
+    ]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *options, str(file)],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PULSUS_FORBID_SKIPS": "", **env},
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            *options,
+            "--continue-on-collection-errors",
+            "--rootdir",
+            folder,
+            folder,
+        ],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PULSUS_FORBID_SKIPS": forbid},
         capture_output=True,
         text=True,
         timeout=100,
         check=False,
     )
-    return done.returncode, done.stdout
+    summary = done.stdout.partition("short test summary info")[2].splitlines()
+    found = {name: [line for line in summary if f"test_{name}.py" in line] for name in SKIPPED}
+    return found, done.stdout, done.returncode
 
 
-SANDBOX = "no sandbox here: bubblewrap failed"
+@pytest.fixture(scope="module")
+def in_ci(tmp_path_factory):
+    """The outcomes where CI forbids skips."""
+    return outcomes(tmp_path_factory.mktemp("ci"), "1")
 
 
-def test_a_broken_sandbox_is_a_skip_on_a_machine_without_one(tmp_path):
-    assert outcome(tmp_path, SANDBOX)[0] == 0
+def test_a_missing_component_is_a_skip_on_a_machine_without_one(tmp_path):
+    found, _, status = outcomes(tmp_path, "")
+    assert status == 0
+    assert all(line.startswith("SKIPPED") for lines in found.values() for line in lines)
+    assert all(found.values())
 
 
-def test_a_broken_sandbox_fails_ci_instead_of_skipping_its_tests(tmp_path):
-    status, shown = outcome(tmp_path, SANDBOX, PULSUS_FORBID_SKIPS="1")
+def test_a_broken_sandbox_fails_ci_instead_of_skipping_its_tests(in_ci):
+    found, shown, status = in_ci
+    (line,) = found["sandbox"]
     assert status == 1
+    assert line.startswith("FAILED")
     assert "no sandbox here: bubblewrap failed: this test must run" in shown
 
 
-def test_a_file_skipped_as_a_whole_fails_ci_too(tmp_path):
-    top = "pytest.skip('the extra `embeddings` is not installed', allow_module_level=True)"
-    assert outcome(tmp_path, "", top)[0] == 5  # pytest found no test
-    assert outcome(tmp_path, "", top, PULSUS_FORBID_SKIPS="1")[0] == 2
+def test_a_file_skipped_as_a_whole_fails_ci_too(in_ci):
+    (line,) = in_ci[0]["extra"]
+    assert line.startswith("ERROR")
 
 
-@pytest.mark.parametrize("reason", ["root may read everything", "no cases in /nowhere"])
-def test_what_a_machine_of_ci_need_not_have_may_be_skipped(tmp_path, reason):
-    assert outcome(tmp_path, reason, PULSUS_FORBID_SKIPS="1")[0] == 0
+@pytest.mark.parametrize("name", ["root", "cases"])
+def test_what_a_machine_of_ci_need_not_have_may_be_skipped(in_ci, name):
+    (line,) = in_ci[0][name]
+    assert line.startswith("SKIPPED")

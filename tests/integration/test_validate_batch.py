@@ -72,7 +72,7 @@ EXPECTED = {
 
 
 def test_each_of_many_gets_the_verdict_it_gets_alone_in_the_order_of_paths(many):
-    done = pulsus(many, "validate", "mine", "--output", "json")
+    done = pulsus_here(many, "validate", "mine", "--output", "json")
     assert done.code == 3
     assert verdicts(done) == EXPECTED
     assert list(verdicts(done)) == sorted(EXPECTED)
@@ -91,12 +91,12 @@ def test_a_module_named_twice_is_validated_once(many):
 
 @pytest.mark.seconds
 def test_a_second_run_knows_what_is_certain_and_looks_again_at_the_rest(many):
-    pulsus(many, "validate", "mine")
-    again = pulsus(many, "validate", "mine", "--output", "json")
+    pulsus_here(many, "validate", "mine")
+    again = pulsus_here(many, "validate", "mine", "--output", "json")
     assert verdicts(again) == EXPECTED
     fresh = {m["path"] for m in again.json["modules"] if not m["cached"]}
     assert fresh == {"mine/loads.py", "mine/runs.py"}
-    none = pulsus(many, "validate", "mine", "--no-cache", "--output", "json")
+    none = pulsus_here(many, "validate", "mine", "--no-cache", "--output", "json")
     assert verdicts(none) == EXPECTED
     assert not any(m["cached"] for m in none.json["modules"])
 
@@ -107,7 +107,7 @@ def test_a_known_verdict_promotes_nothing_without_proof(many):
     target = ("--domain", "math", "--action", "double", "--yes", "--output", "json")
     logs = many / "logs" / "validation"
     shutil.rmtree(logs)
-    done = pulsus(many, "promote", file, *target)
+    done = pulsus_here(many, "promote", file, *target)
     assert done.code == 0, done.err
     assert done.json["validation"]["steps"][-1]["step"] == "dry-run"
     assert list(logs.rglob("double-dry-run.log"))
@@ -127,7 +127,7 @@ def test_only_what_changed_since_a_revision_is_validated(many):
     assert (none.code, none.out) == (0, "no module to validate\n")
     (many / "mine/new.py").write_text(DOCUMENTED, encoding="utf-8")
     (many / "mine/double.py").write_text(WRONG, encoding="utf-8")
-    done = pulsus(many, "validate", "mine", "--changed-since", "HEAD", "--output", "json")
+    done = pulsus_here(many, "validate", "mine", "--changed-since", "HEAD", "--output", "json")
     assert verdicts(done) == {
         "mine/double.py": ("refused", "mypy"),
         "mine/new.py": ("accepted", "dry-run"),
@@ -142,7 +142,7 @@ def test_only_what_changed_since_a_revision_is_validated(many):
 def test_a_composition_changed_where_one_of_its_steps_did(tmp_path):
     folder = make(tmp_path / "project", "requests")
     request = "summarise the matrix then plot it as a bar chart picture"
-    assert pulsus(folder, "route", request, "--non-interactive").code in (0, 4)
+    assert pulsus_here(folder, "route", request, "--non-interactive").code in (0, 4)
     modules = (folder / "workflows").rglob("*.py")
     composed = next(p for p in modules if "pulsus.steps" in p.read_text(encoding="utf-8"))
     shutil.copy(composed, folder / "composed.py")
@@ -150,10 +150,10 @@ def test_a_composition_changed_where_one_of_its_steps_did(tmp_path):
     git(folder, "add", "workflows", "composed.py")
     git(folder, "commit", "-qm", "work")
     since = ("composed.py", "--changed-since", "HEAD", "--output", "json")
-    assert pulsus(folder, "validate", *since).json["modules"] == []
+    assert pulsus_here(folder, "validate", *since).json["modules"] == []
     (step,) = (folder / "workflows").rglob("summarize_matrix.py")
     step.write_text(step.read_text(encoding="utf-8") + "\n# new\n", encoding="utf-8")
-    done = pulsus(folder, "validate", *since)
+    done = pulsus_here(folder, "validate", *since)
     assert verdicts(done) == {"composed.py": ("refused", "static")}
     assert "HASH_MOVED" in done.json["modules"][0]["summary"]
 
@@ -264,13 +264,20 @@ def test_the_plainest_line_says_what_any_other_form_of_it_says(many, name):
     assert (many / "logs" / "validation").is_dir()
 
 
-@pytest.mark.parametrize("name", ["gate.py", "double.py", "no_such.py"])
-def test_a_mypy_that_was_started_early_leaves_nothing_behind(many, tmp_path, name):
-    broken = many / "pyproject.toml"
-    for settings in ("", "[tool.pulsus]\nvalidation = 3\n"):
-        broken.write_text(settings, encoding="utf-8")
-        pulsus(many, "validate", f"mine/{name}", env={"TMPDIR": str(tmp_path)})
-        assert [p.name for p in tmp_path.glob("pulsus-mypy-*")] == []
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("gate.py", ""),
+        ("double.py", ""),
+        ("no_such.py", ""),
+        ("double.py", "[tool.pulsus]\nvalidation = 3\n"),
+    ],
+    ids=["refused", "accepted", "missing", "wrong settings"],
+)
+def test_a_mypy_that_was_started_early_leaves_nothing_behind(many, tmp_path, name, settings):
+    (many / "pyproject.toml").write_text(settings, encoding="utf-8")
+    pulsus(many, "validate", f"mine/{name}", env={"TMPDIR": str(tmp_path)})
+    assert [p.name for p in tmp_path.glob("pulsus-mypy-*")] == []
     here = [p for p in psutil.process_iter(["cmdline"]) if "mypy.main" in str(p.info["cmdline"])]
     assert [p for p in here if str(tmp_path) in str(p.info["cmdline"])] == []
 
@@ -286,7 +293,7 @@ def test_generated_modules_are_good_and_no_two_alike(tmp_path):
     assert len({path.read_bytes() for path in paths}) == 3
     shown = module(2).splitlines()
     assert 55 <= len(shown) <= 70
-    done = pulsus(tmp_path, "validate", "workflows", "--output", "json")
+    done = pulsus_here(tmp_path, "validate", "workflows", "--output", "json")
     assert [m["proof"] for m in done.json["modules"]] == ["behaviour"] * 3
 
 
@@ -405,7 +412,7 @@ def test_the_pre_commit_hook_runs_what_the_command_line_has(many):
     assert hook["require_serial"] is True
     words = hook["entry"].split()
     assert words[0] == "pulsus"
-    done = pulsus(many, *words[1:], "mine/double.py", "mine/types.py")
+    done = pulsus_here(many, *words[1:], "mine/double.py", "mine/types.py")
     assert done.code == 3
 
 

@@ -210,8 +210,8 @@ def test_a_database_file_is_no_host(place):
     ["A{n} = A{m} + A{m}", 'A{n} = f"{{A{m}}}{{A{m}}}"', "A{n} = A{m} | A{m}", "A{n} = A{m}"],
 )
 def test_names_that_double_each_other_are_read_in_the_time_of_their_size(line):
-    doubled = "\n".join(line.format(n=n, m=n - 1) for n in range(1, 4000))
-    text = f'import os\nA0 = ""\n{doubled}\nos.open(A3999, A3999)\nopen("/etc/motd", "w")\n'
+    doubled = "\n".join(line.format(n=n, m=n - 1) for n in range(1, 2000))
+    text = f'import os\nA0 = ""\n{doubled}\nos.open(A1999, A1999)\nopen("/etc/motd", "w")\n'
     assert "/etc/motd" in constant_targets.find_constant_targets(text.encode()).changed
     assert [use.name for use in constant_targets.find_effect_uses(text.encode())][-1:] == [
         "builtins.open with a mode that writes"
