@@ -5,20 +5,11 @@ import pytest
 from pulsus.core.sandbox.harness.audit_hook import MOST, printable, reported_path
 from pulsus.core.sandbox.observation.observed_effects import join_effects, parse_effects
 from pulsus.core.types import ObservedEffects
-from tests.sandboxes import sandboxed
-
-TRY = """
-    import os, pathlib, shutil, socket, sqlite3, subprocess, tempfile
-    from contextlib import suppress
-    def run():
-        with suppress(OSError, socket.timeout, subprocess.SubprocessError, sqlite3.Error):
-            {}
-        return 1
-"""
+from tests.sandboxes import sandboxed, trying
 
 
 def attempt(line):
-    return sandboxed(TRY.format(line)).observed
+    return sandboxed(trying(line)).observed
 
 
 @pytest.mark.sandbox

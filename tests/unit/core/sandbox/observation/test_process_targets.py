@@ -3,20 +3,9 @@
 import pytest
 
 from pulsus.core.sandbox.observation import seccomp_notify
-from tests.sandboxes import need_sandbox, sandboxed
+from tests.sandboxes import need_sandbox, sandboxed, trying
 
 pytestmark = pytest.mark.sandbox
-
-TRY = """
-    import ctypes, fcntl, os, resource, signal, socket, struct, subprocess, sys, time
-    from contextlib import suppress
-    libc = ctypes.CDLL(None, use_errno=True)
-    def run():
-        with suppress(OSError):
-            {}
-        return 1
-"""
-
 
 NATIVE = (
     "libc.connect(socket.socket(1, 2).fileno(), b'\\1\\0/run/systemd/{}'.ljust(110, b'\\0'), 110)"
@@ -31,7 +20,7 @@ def _watched():
 
 
 def attempt(line):
-    outcome = sandboxed(TRY.format(line))
+    outcome = sandboxed(trying(line))
     assert outcome.status == "ok", outcome
     return outcome.observed
 

@@ -1,6 +1,5 @@
 """What system calls show of a candidate, whoever makes them (spec §8). Real sandboxes."""
 
-import re
 import time
 
 import pytest
@@ -12,39 +11,9 @@ from pulsus.core.sandbox.observation.observed_effects import add_syscall_effects
 from pulsus.core.sandbox.observation.traced_syscalls import names
 from pulsus.core.types import ObservedEffects
 from tests.patience import PATIENCE_SECONDS
-from tests.sandboxes import need_sandbox, sandboxed
+from tests.sandboxes import need_sandbox, sandboxed, trying
 
 pytestmark = pytest.mark.sandbox
-
-TRY = """
-    {imports}
-    from contextlib import suppress
-    def shell(text):
-        subprocess.run(["sh", "-c", text], stdout=-3, stderr=-3)
-    def run():
-        with suppress({errors}):
-            {line}
-        return 1
-"""
-MODULES = {
-    "ctypes": r"\blibc\b|\bctypes\b",
-    "subprocess": r"\bsubprocess\b|\bshell\(",
-    **{
-        name: rf"\b{name}\b"
-        for name in ("fcntl", "os", "signal", "socket", "sqlite3", "sys", "threading", "time")
-    },
-    "http.server": r"\bhttp\.",
-    "urllib.request": r"\burllib\.",
-}
-"""By module, the text of a line that needs it. To import all of them takes longer than a sandbox."""
-
-
-def source(line: str) -> str:
-    imports = [f"import {name}" for name, used in MODULES.items() if re.search(used, line)]
-    if "libc" in line:
-        imports.append("libc = ctypes.CDLL(None, use_errno=True)")
-    errors = "OSError, sqlite3.Error" if "sqlite3" in line else "OSError"
-    return TRY.format(imports="; ".join(imports) or "pass", errors=errors, line=line)
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +24,7 @@ def _watched():
 
 
 def attempt(line: str) -> ObservedEffects:
-    outcome: Outcome = sandboxed(source(line))
+    outcome: Outcome = sandboxed(trying(line))
     assert outcome.status == "ok", outcome
     return outcome.observed
 
