@@ -1,8 +1,8 @@
-"""`pulsus validate FILE` and nothing else, as editors and hooks ask on every save (spec §8).
+"""Runs `pulsus validate FILE`, the form that editors and hooks use on every save (spec §8).
 
-The command line's library takes longer to load than the gate to refuse, so it is left out. mypy is
-started first of all, because importing it is most of what an accepted module waits for. Any other
-form, and whatever is wrong with this one, is for `cli/validate/validate.py`.
+The command line's library takes longer to load than the gate to refuse, so it is left out. mypy
+starts first, because importing it takes most of the time of an accepted module. Any other form, and
+any mistake in this one, is for `cli/validate/validate.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the steps said, as findings with a place and a rule. Pure."""
+"""Turns the results of the steps into findings with a place and a rule. Pure."""
 
 from __future__ import annotations
 

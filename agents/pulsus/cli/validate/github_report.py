@@ -1,7 +1,7 @@
-"""Verdicts as annotations of GitHub Actions. Pure.
+"""Writes verdicts as annotations of GitHub Actions. Pure.
 
-Every line of the output is a command of ours or our own count: what a module says stands escaped
-inside a command, so it can neither give one nor end one.
+Every line of the output is a command of ours or our own count. The text of a module stands escaped
+inside a command, so it can neither start nor end one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Verdicts as the document of docs/schemas/validate.json. Pure."""
+"""Writes verdicts as the document of docs/schemas/validate.json. Pure."""
 
 from __future__ import annotations
 

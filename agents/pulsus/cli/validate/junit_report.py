@@ -1,4 +1,4 @@
-"""Verdicts as JUnit XML, for CI servers. Pure."""
+"""Writes verdicts as JUnit XML, for CI servers. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts as SARIF 2.1.0, for code scanning. Pure."""
+"""Writes verdicts as SARIF 2.1.0, for code scanning. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts as lines for people. Pure."""
+"""Writes verdicts as lines for people. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which modules `pulsus validate` takes, and one round of validating them."""
+"""Chooses the modules of `pulsus validate`, and validates them once."""
 
 from __future__ import annotations
 

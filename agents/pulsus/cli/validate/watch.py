@@ -1,4 +1,7 @@
-"""`pulsus validate --watch`: again whenever a module changes, until Ctrl-C. Polls files' times."""
+"""Runs `pulsus validate --watch`: validates again whenever a module changes, until Ctrl-C.
+
+Effect: polls the files' times.
+"""
 
 from __future__ import annotations
 
@@ -64,9 +67,9 @@ def _mypy() -> Iterator[SharedPrestartedMypy | None]:
 
 
 class ChangedVerdicts:
-    """Which verdicts to print: those just reached, and those that the last round did not give.
+    """Chooses the verdicts to print: the new ones, and those that differ from the last round.
 
-    A module that is as it was before somebody broke it is known, and still news.
+    A cached verdict is printed again if the module was broken in between.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
-"""Which function of a module is its entry point (spec §4). Pure.
+"""Finds the entry point of a module (spec §4). Pure.
 
-Strict: a name that is bound twice, conditionally or through a decorator is decided only when the
-module runs, and then the signature read here could be another function's.
+This is strict. A name that is bound twice, conditionally or through a decorator is decided only at
+run time, and then the signature read here could be another function's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Does a result fit an example's expected output? (docs/tool-contract.md). Pure."""
+"""Compares a result with an example's expected output (docs/tool-contract.md). Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kind a tool counts as when it is run (docs/tool-contract.md). Pure."""
+"""Decides the kind that a tool counts as when it is run (docs/tool-contract.md). Pure."""
 
 from __future__ import annotations
 

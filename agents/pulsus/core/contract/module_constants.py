@@ -1,4 +1,4 @@
-"""The constants of a module, and those that a conversion makes of them. Pure."""
+"""Collects the constants of a module, and those that a conversion makes of them. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tool module's bytes as a `ToolSpec`, or why they are none (spec §4, docs/tool-contract.md).
+"""Reads a module's bytes as a `ToolSpec`, or says why they define none (spec §4).
 
 Nothing is imported or executed, and no bytes make it raise. Effect: a large module is tried in a
 forked child first (`fork_pool.py`).
@@ -23,7 +23,7 @@ _COOKIE = b"coding"
 
 
 class _Broken(Exception):
-    """The module is no tool."""
+    """The module defines no tool."""
 
     def __init__(self, code: str, reason: str) -> None:
         super().__init__(reason)

@@ -1,4 +1,4 @@
-"""A module without the examples in its docstring (ADR 33). Pure."""
+"""Removes the examples from a module's docstrings (ADR 33). Pure."""
 
 from __future__ import annotations
 

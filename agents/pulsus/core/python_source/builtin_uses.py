@@ -1,6 +1,6 @@
-"""Where a module reaches a builtin function, as far as its text shows it. Pure.
+"""Finds the builtin functions that a module's text reaches. Pure.
 
-Lint, not a boundary: a name that is put together while running is not seen.
+This is lint, not a boundary: it misses a name that is put together at run time.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Constant text of expressions: what a module's source says without being run. Pure.
+"""Folds expressions to constant text without running the module. Pure.
 
-Folded from constants, names bound once, joins, `/`, f-strings, templates and a few text methods.
+Folded are constants, names bound once, joins, `/`, f-strings, templates and a few text methods.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a module imports, and whether it can do without (spec §8). Pure."""
+"""Lists the packages that a module imports, and tells which are optional (spec §8). Pure."""
 
 from __future__ import annotations
 

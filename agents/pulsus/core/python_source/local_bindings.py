@@ -1,4 +1,4 @@
-"""What the names of a module's functions are bound to, each in its own function. Pure."""
+"""Collects the bindings of a module's names, function by function. Pure."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _Functions = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 class LocalBindings:
-    """Every binding of every name: (value, how); value None is what the text does not show.
+    """Every binding of every name: (value, how). The value is None if the text does not show it.
 
-    How: `is` the value, `with` it, one `item` of it, `each` of its elements.
+    How: the name `is` the value, is bound `with` it, is one `item` or `each` of its elements.
     """
 
     def __init__(self, nodes: Sequence[ast.AST]) -> None:

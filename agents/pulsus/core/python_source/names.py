@@ -1,4 +1,4 @@
-"""What an expression is called, from its syntax. Pure."""
+"""Names an expression by its syntax. Pure."""
 
 from __future__ import annotations
 

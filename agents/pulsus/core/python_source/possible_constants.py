@@ -1,7 +1,7 @@
-"""Constants that a name or an attribute may hold among others: what a text could use. Pure.
+"""Lists constants that a name or an attribute may have among others. Pure.
 
 A name bound once is its constant. Others are tried one after the other: defaults of helpers that a
-call leaves out, elements a loop walks over, one of several assignments, attributes of classes.
+call leaves out, elements of a loop, one of several assignments, attributes of classes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A module's syntax tree with what stands around each node, and what its names stand for. Pure."""
+"""Reads a module's syntax tree with the parents and the meaning of its names. Pure."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Many modules at once, each checked only where nothing is known of it (spec §8).
+"""Validates many modules, and reuses cached verdicts (spec §8).
 
-Effect: reads and writes the cache, and what the pipeline does.
+Effect: reads and writes the cache; runs the pipeline.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ StepsOf = Callable[[bytes], Steps]
 
 
 class Judges(Protocol):
-    """A pipeline, or several that each take what is theirs."""
+    """A pipeline, or several pipelines that share the modules among them."""
 
     @property
     def network(self) -> Network | None:
@@ -47,9 +47,9 @@ class Judges(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Checks modules by path and bytes. `cache` None neither reads nor keeps verdicts.
+    """Checks modules by path and bytes. `cache` None neither reads nor writes verdicts.
 
-    Nothing is kept of what lies in `uncached`: more than its bytes decides there.
+    Verdicts below `uncached` are not cached: there more than the bytes decides.
     """
 
     pipeline: Judges

@@ -1,4 +1,4 @@
-"""What verdicts rest on beside the module: tools, settings and our own code, as one digest.
+"""Computes the digest of what a verdict depends on beside the module: tools, settings, code.
 
 Effect: reads files of this installation.
 """

@@ -1,4 +1,4 @@
-"""Constants that stand in code: as they are, decoded, as words and as one text. Pure."""
+"""Collects the constants of code: as they stand, decoded, as words and as one text. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORD = re.compile(r"\d+|[^\W\d_]+")
 
 
 class CodeConstants:
-    """The constants of some code: as they stand, decoded, and as one text to look into."""
+    """The constants of some code: as they stand, decoded, and as one text to search."""
 
     def __init__(self, code: Sequence[ast.AST]) -> None:
         self.keys: set[str] = set()

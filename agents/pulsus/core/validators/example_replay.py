@@ -1,7 +1,7 @@
-"""The examples of an earlier revision, run on the new bytes (spec §10, ADR 20).
+"""Runs the examples of an earlier revision on the new bytes (spec §10, ADR 20).
 
-Effect: starts sandboxes, one a call. What callers were shown is what they rely on: a version that
-gives another result for the same inputs is not a patch, whatever its signature says.
+Callers rely on the examples they were shown. A version that gives another result for the same
+inputs is not a patch, whatever its signature says. Effect: starts sandboxes, one for each call.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LISTED = 3
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """Compares two revisions by what they give back.
+    """Compares two revisions by their results.
 
     `steps` gives what a composed module calls. `redactor` hides secrets in the reasons.
     """

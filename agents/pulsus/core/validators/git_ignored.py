@@ -1,6 +1,6 @@
-"""Tool modules that git ignores: they are never committed, so no review sees them.
+"""Finds tool modules that git ignores: they are never committed, so no review sees them.
 
-Effect: asks git; changes nothing. A module that is tracked is committed, whatever rule matches it.
+Effect: asks git. A tracked module is committed, whatever rule matches it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Modules that know their examples instead of working results out (spec §8, ADR 33). Pure.
+"""Finds modules that know their examples instead of working results out (spec §8, ADR 33). Pure.
 
-Read from source, whoever wrote it. A table of the examples proves nothing, and is refused. Code
-that holds inputs and results of every example may be honest (a table of units): then the proof is
-`shape`. What source hides is found by reading the docstring being made useless (`dry_run.py`).
+This reads the source, whoever wrote it. A table of the examples proves nothing, and is refused.
+Code with the inputs and results of every example may be honest (a table of units), so its proof is
+`shape`. The dry run finds hidden copies, because it also runs the module without its examples.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One module on its way through the steps, and the report on it (spec §8)."""
+"""Follows one module through the steps, and writes the report on it (spec §8)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ModuleInput:
 
 
 class ModuleRun:
-    """Collects what the steps found, and writes each one's log."""
+    """Collects the findings of the steps, and writes a log for each."""
 
     def __init__(
         self,

@@ -1,11 +1,10 @@
 """The validation pipeline (spec §8): steps in order, the first failure ends it.
 
-Effect: runs checkers and sandboxes, writes logs. The bytes it is given are the bytes it checks,
-runs and vouches for; it never opens the module's file.
+Effect: runs checkers and sandboxes, writes logs. The pipeline checks, runs and accepts the bytes it
+is given; it never opens the module's file.
 
-Static gate, plugins and ruff are quick and come first. mypy and the sandbox then work at the same
-time: a module that mypy refuses may have run, in the sandbox and nowhere else, and what came of
-that is thrown away.
+Static gate, plugins and ruff are quick and come first. mypy and the sandbox run in parallel. If
+mypy refuses a module, its sandbox result is discarded.
 """
 
 from __future__ import annotations
@@ -40,11 +39,11 @@ Network = Callable[[Path, ToolSpec, Iterable[str]], tuple[str, ...]]
 class Pipeline:
     """Validates modules. There is no way to leave out a step or the sandbox.
 
-    `clock` gives aware times. `redact` hides secrets in whatever is kept or shown.
-    `extra_validators` are asked for once the gate has passed a module. `mypy_cache` keeps mypy's
-    knowledge of libraries between runs; `ready` gives one that was started ahead. `run` is replaced
-    in tests only. `python` is the one that tools run with; None is ours. `network` says which hosts
-    a dry run may reach; None is no network.
+    `clock` gives aware times. `redact` hides secrets in logs and messages. `extra_validators` run
+    once the gate has passed a module. `mypy_cache` stores mypy's knowledge of libraries between
+    runs, and `ready` gives a mypy that was started ahead. Only tests replace `run`. `python` is the
+    interpreter of the tools; None is ours. `network` names the hosts a dry run may reach; None is
+    no network.
     """
 
     validation: ValidationConfig

@@ -1,4 +1,4 @@
-"""What is proven of modules that passed the gate: lint, types, import and dry run (spec §8).
+"""Runs the slow steps on modules that passed the gate: lint, types, import, dry run (spec §8).
 
 Effect: runs checkers and sandboxes.
 """
@@ -35,7 +35,7 @@ Evidence = tuple[Proof | None, ObservedEffects | None]
 
 @dataclass(frozen=True, slots=True)
 class StageConfig:
-    """What a pipeline proves modules with; `run` None is the sandbox, `python` None is ours."""
+    """The means of a pipeline; `run` None is the sandbox, `python` None is ours."""
 
     validation: ValidationConfig
     sandbox: SandboxConfig

@@ -1,4 +1,7 @@
-"""Validation logs, one file a step (spec §8, §16). Effect: writes below `log_dir/validation`."""
+"""Writes validation logs, one file for each step (spec §8, §16).
+
+Effect: writes below `log_dir/validation`.
+"""
 
 from __future__ import annotations
 

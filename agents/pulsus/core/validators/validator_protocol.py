@@ -1,4 +1,4 @@
-"""What a validation step looks at and what it answers (spec §8)."""
+"""The input and the answer of a validation step (spec §8)."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _CERTAIN = ("static", "ruff", "mypy")  # what these refuse they refuse again
 
 @dataclass(frozen=True, slots=True)
 class CheckedModule:
-    """A report, what the module declares to touch, and the hashes of the steps it calls, by id."""
+    """A report, the declared effects, and the hashes of the called steps by id."""
 
     report: ValidationReport
     declared: Effects | None = None

@@ -1,1 +1,1 @@
-"""What a generated module may not do (spec §7). Pure."""
+"""Rules that generated modules must keep (spec §7). Pure."""

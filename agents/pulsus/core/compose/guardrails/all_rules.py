@@ -1,8 +1,8 @@
-"""What a generated module may not do, and all it owes (routing spec §7). Pure.
+"""Applies every guardrail to a generated module (routing spec §7). Pure.
 
-Read from source alone, so it is lint and no boundary: the sandbox is that. It refuses what a
-person would have to refuse at review: imports outside the allowlist and ways around it, effects
-nobody allowed, results that differ from run to run, promises left out of the docstring.
+This reads the source alone, so it is lint: the sandbox is the boundary. It refuses what a person
+would have to refuse at review: imports outside the allowlist and ways around it, effects without
+permission, results that differ from run to run, docstring sections left out.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pulsus.fast_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class GuardrailRules:
-    """`imports` are the modules that may be imported; `writes`, whether files may be changed."""
+    """`imports` are the modules that may be imported. `writes` allows changes of files."""
 
     imports: frozenset[str]
     writes: bool = False

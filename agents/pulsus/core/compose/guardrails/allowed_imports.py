@@ -1,7 +1,7 @@
-"""Imports of a generated module against the allowlist (routing spec §7). Pure.
+"""Checks the imports of a generated module against the allowlist (routing spec §7). Pure.
 
-A module of the standard library carries others in its attributes (`pathlib.os`), and helpers that
-run text: of an allowed one only what it offers may be used.
+A module of the standard library has others in its attributes (`pathlib.os`), and helpers that run
+text. So a generated module may use only the names that an allowed module offers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Characters that a terminal obeys or nobody sees, in a generated module (routing spec §7). Pure.
+"""Refuses control and hidden characters in a generated module (routing spec §7). Pure.
 
-A docstring is shown wherever the tool is: its value counts, however it is written. In code they may
-stand as escapes.
+A docstring is shown in the terminal, so its value counts, however it is written. Code may hold such
+characters as escapes.
 """
 
 from __future__ import annotations

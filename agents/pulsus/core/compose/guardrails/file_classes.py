@@ -1,7 +1,7 @@
-"""The classes whose methods change files, where they are handed on (routing spec §7). Pure.
+"""Refuses to pass on classes whose methods change files (routing spec §7). Pure.
 
-`Path.replace("a", "b")` moves a file and looks like a text's `replace`: a class that is called
-where it stands, or stands in a type, can be told from text, one behind another name cannot.
+`Path.replace("a", "b")` moves a file and looks like a text's `replace`. The text shows which class
+is meant if it is called at once, or stands in a type; it does not if another name stands for it.
 """
 
 from __future__ import annotations

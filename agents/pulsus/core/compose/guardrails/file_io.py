@@ -1,7 +1,7 @@
-"""What opens or changes files in a generated module that only reads (routing spec §7). Pure.
+"""Refuses writes in a generated module that only reads (routing spec §7). Pure.
 
-Such a name may only be called where it stands, with arguments that show what it does. Anything
-else (another name for it, an argument, a pattern, its text) is refused.
+A function that opens or changes files may only be called directly, with arguments that show its
+effect. Another name for it, an argument, a pattern or its text is refused.
 """
 
 from __future__ import annotations

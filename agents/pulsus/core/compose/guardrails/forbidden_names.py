@@ -1,7 +1,7 @@
-"""Names and attributes that lead around the rules (routing spec §7). Pure.
+"""Refuses names and attributes that lead around the rules (routing spec §7). Pure.
 
-What opens files, imports or looks into the interpreter may only be named where it is used, so that
-its arguments can be judged: never under another name, as an argument, or by its text.
+Functions that open files, import or look into the interpreter may only be named in a direct call,
+so that their arguments can be judged.
 """
 
 from __future__ import annotations

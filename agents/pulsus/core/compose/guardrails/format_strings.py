@@ -1,4 +1,4 @@
-"""Texts with fields: `"{0.name}".format(x)` takes attributes by their text. Pure."""
+"""Refuses texts with fields that take attributes, such as `"{0.name}".format(x)`. Pure."""
 
 from __future__ import annotations
 

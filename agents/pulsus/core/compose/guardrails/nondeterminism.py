@@ -1,4 +1,4 @@
-"""Results that differ from run to run: chance without a seed, the order of a set. Pure."""
+"""Refuses results that differ from run to run: chance without a seed, the order of a set. Pure."""
 
 from __future__ import annotations
 

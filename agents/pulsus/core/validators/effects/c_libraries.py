@@ -1,4 +1,4 @@
-"""C libraries that a module loads with `ctypes`, and which functions of them it names. Pure."""
+"""Finds the C libraries that a module loads with `ctypes`, and the functions it names. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pulsus.core.validators.effects.library_effects import C_READING
 
 
 class CLibraries:
-    """C libraries of the text: which functions of them it names."""
+    """The C libraries of a module, with the functions of them that its text names."""
 
     def __init__(self, module: ModuleIndex) -> None:
         self._named: dict[str | int, dict[str, None]] = {}

@@ -1,7 +1,7 @@
-"""Constant paths and hosts that a module's text opens, changes or reaches (ADR 33). Pure.
+"""Finds constant paths and hosts that a module's text opens, changes or reaches (ADR 33). Pure.
 
-They are folded from constants, names bound once, joins, `/`, f-strings and a few text methods. A
-path that is put together while running is left to the dry run.
+They are folded from constants, names bound once, joins, `/`, f-strings and a few text methods.
+The dry run finds a path that the module puts together at run time.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _DATABASE_FILES = frozenset(("sqlite3", "duckdb"))
 
 
 class ConstantTargets(NamedTuple):
-    """What the source names as constants, each with a line it stands in."""
+    """The constant paths and hosts of a source, each with a line it stands in."""
 
     changed: Mapping[str, int]
     read: Mapping[str, int]

@@ -1,8 +1,8 @@
-"""Kinds of effects that a module's text could have and its contract says it has not. Pure.
+"""Finds effects that a module's text could have and its contract rules out (ADR 33). Pure.
 
-A dry run reaches some of the code. So where `Kind:` says that files stay as they are, or `Effects:`
-names no host or no program at all, no function that does just that may stand in the text, called
-or not, whatever its arguments are (ADR 33). Files of the run's own (`tempfile`, memory) are free.
+A dry run reaches only some of the code. `Kind:` may say that files stay as they are, and `Effects:`
+may name no host or no program. Then the text may name no function with that effect, called or not.
+Files of the run's own (`tempfile`, memory) are free.
 """
 
 from __future__ import annotations

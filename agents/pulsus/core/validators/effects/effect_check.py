@@ -1,7 +1,8 @@
-"""What a dry run was seen doing, against what the docstring declares (spec §8). Pure.
+"""Compares the effects seen in a dry run with those the docstring declares (spec §8). Pure.
 
-Kind and effects are sections of the docstring, so the tool's hash covers them. Declared and
-exceeded is a refusal with the list; undeclared is reported, and the tool counts as write when run.
+Kind and effects are sections of the docstring, so the tool's hash covers them. An effect beyond
+the declared ones is refused. Without a declaration an effect is reported, and the tool counts as
+write when it is run.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ DRY_RUN = "dry_run"
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """`exceeded` is beyond what is declared, `undeclared` was seen where nothing is; in words."""
+    """Effects in words: `exceeded` go beyond the declaration, `undeclared` have none."""
 
     exceeded: tuple[str, ...] = ()
     undeclared: tuple[str, ...] = ()

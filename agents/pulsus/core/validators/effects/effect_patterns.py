@@ -1,7 +1,7 @@
-"""Declared effects as patterns over what was observed (docs/tool-contract.md). Pure.
+"""Matches declared effects against observed ones (docs/tool-contract.md). Pure.
 
 An item is a pattern (a path, a host, a program; `{name}` stands for an argument's value) or words
-("the given file"). Words cover what the tool was called with, and nothing else.
+("the given file"). Words cover the inputs of the call, and nothing else.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every place of a module's text that could have an effect outside the run (ADR 33). Pure."""
+"""Finds every place of a module's text that could have an effect outside the run (ADR 33). Pure."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _OWN_NAMES = frozenset(("gethostname", "getfqdn", "AI_NUMERICHOST"))
 
 
 class EffectUse(NamedTuple):
-    """One place of the text: what it could do (`changes`, `reaches`, `starts`, `anything`)."""
+    """One place of the text and its effect (`changes`, `reaches`, `starts`, `anything`)."""
 
     kind: str
     name: str

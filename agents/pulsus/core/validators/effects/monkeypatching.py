@@ -1,6 +1,6 @@
-"""Places of a module's text that exchange what other code uses: attributes, environment. Pure.
+"""Finds places of a module's text that replace what other code uses: attributes, environment. Pure.
 
-`os.devnull = place` changes what every later line says, so a tool that reads may not assign to
+`os.devnull = place` changes the meaning of every later line. So a tool that reads may not assign to
 attributes of what it imported, nor to those that act when they are set.
 """
 
@@ -47,7 +47,7 @@ _ASKING = frozenset(("get", "copy", "items", "keys", "values"))
 
 
 class ExchangeFinder:
-    """What a text exchanges: attributes of modules, and the environment of programs."""
+    """Finds what a text replaces: attributes of modules, and the environment of programs."""
 
     def __init__(self, module: ModuleIndex) -> None:
         self._module = module

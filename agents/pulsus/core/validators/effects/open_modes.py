@@ -1,4 +1,4 @@
-"""How a call opens a file or a database: to read, to write, or as the text does not say. Pure."""
+"""Tells whether a call opens a file or a database to read or to write. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether all that a call changes is the run's own: temporary files, memory, `/dev/null`. Pure."""
+"""Tells whether a call changes only the run's own: temporary files, memory, `/dev/null`. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAKING_LINKS = frozenset(("symlinks", "follow_symlinks", "filter", "opener"))
 
 
 class PrivateTargets:
-    """What calls of a text change."""
+    """Judges the targets that calls of a text change."""
 
     def __init__(self, module: ModuleIndex) -> None:
         self._module = module

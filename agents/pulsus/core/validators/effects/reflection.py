@@ -1,4 +1,4 @@
-"""Ways to a function other than its name: patterns, format fields, classes of objects. Pure."""
+"""Finds ways to a function other than its name: patterns, format fields, classes. Pure."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NOTHING: frozenset[str] = frozenset()
 
 
 class Reflection:
-    """Functions that a text reaches by other ways than their names."""
+    """Finds functions that a text reaches by other ways than their names."""
 
     def __init__(self, module: ModuleIndex) -> None:
         self._module = module

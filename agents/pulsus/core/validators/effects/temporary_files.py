@@ -1,7 +1,8 @@
-"""Which expressions of a module's text are files of the run's own: temporary ones, memory. Pure.
+"""Finds expressions that are files of the run's own: temporary ones, memory. Pure.
 
-Only what the text decides is own: it comes from `tempfile`, `io` or `os.pipe` by an import that
-nothing shadows, and every part below it is a constant, a number, or the last part of a path.
+An expression is own only if the text decides it. It comes from `tempfile`, `io` or `os.pipe` by an
+import that nothing shadows. Every part below it is a constant, a number, or the last part of a
+path.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _TEXT_ARGUMENTS = frozenset(("prefix", "suffix"))
 
 
 class TemporaryFiles:
-    """What `tempfile`, `io` or `os.pipe` gave, and names bound to it or to what lies below."""
+    """The results of `tempfile`, `io` or `os.pipe`, and names bound to them or to paths below."""
 
     def __init__(self, module: ModuleIndex) -> None:
         self._module = module

@@ -1,4 +1,4 @@
-"""What parsers of XML are given: `xml.sax` takes a path for an address, not an open file. Pure."""
+"""Finds the sources of XML parsers: `xml.sax` takes a path for an address. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OPENS = TEMPORARY.union(OPENERS)
 
 
 class XmlSources:
-    """Names bound to open files, where a parser of XML asks for them."""
+    """Names bound to open files, in a module that imports a parser of XML."""
 
     def __init__(self, module: ModuleIndex) -> None:
         self._module = module

@@ -1,6 +1,6 @@
-"""Runs a checker as a child: bounded time, memory and output (spec §8). Effect: a process.
+"""Runs a checker as a child with bounded time, memory and output (spec §8). Effect: a process.
 
-For programs we trust on input we do not. A candidate is never run this way.
+Checkers are trusted programs on input that is not trusted. A candidate never runs this way.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,200}")
 
 @dataclass(frozen=True, slots=True)
 class CheckedSource:
-    """A module's bytes and the name that findings in it are shown with."""
+    """A module's bytes, and its name in findings."""
 
     name: str
     source: bytes
@@ -53,8 +53,8 @@ class CheckedSource:
 class CheckerResult:
     """`status` is the exit status, negative for a signal, None if it was killed as too late.
 
-    `starved`: it was killed by the clock, and had not used the processor time it may have.
-    `output` is not printable as it is. `said` is what went to standard error, and is.
+    `starved`: the clock ran out before it had used its processor time. `output` may hold control
+    characters. `said` is the text of standard error without them.
     """
 
     status: int | None
@@ -66,8 +66,8 @@ class CheckerResult:
 class Checker:
     """A started checker. Call `result` once, and `end` in any case.
 
-    No variable of ours reaches it, and it reads no configuration of its own accord. `cwd` is a
-    folder of its own; what it prints is kept there.
+    It gets none of our variables and reads no configuration by itself. `cwd` is a folder of its
+    own, where its output is stored.
     """
 
     def __init__(self, argv: Sequence[str], cwd: Path) -> None:

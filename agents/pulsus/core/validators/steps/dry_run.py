@@ -37,8 +37,8 @@ Run = Callable[[Job, SandboxLimits], Outcome]
 class DryRun:
     """The two sandboxed steps of one validation: call `import_smoke`, then `dry_run`.
 
-    `proof` counts after a passed `dry_run`: behaviour where at least one example had an expected
-    output that names a value (each one matched), else shape.
+    `proof` counts after a passed `dry_run`. It is behaviour if at least one example had an expected
+    output that names a value, and each one matched. Otherwise it is shape.
     """
 
     subject: Subject

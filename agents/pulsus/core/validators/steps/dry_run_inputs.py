@@ -1,7 +1,7 @@
-"""What a dry run calls a tool with (docs/tool-contract.md, spec §8). Pure.
+"""Chooses the inputs of a dry run (docs/tool-contract.md, spec §8). Pure.
 
-The docstring's examples; what they leave out, and all where there are none, is made up from type
-hints. Nothing is guessed where a hint does not say enough: the argument needs an example.
+They are the docstring's examples. Type hints fill in missing arguments. If a hint does not say
+enough, nothing is guessed: the argument needs an example.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MAPPINGS = ("dict", "Dict", "Mapping", "MutableMapping")
 
 
 class NeedsExample(Exception):
-    """An argument's hint does not say what to call the tool with."""
+    """An argument's hint does not decide a value to call the tool with."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """The type step (spec §8.2). Effect: runs mypy on copies, with our own configuration.
 
-A configuration of the validated tree is never read: a `plugins=` line there runs code. A copy is
-named after its bytes: mypy takes a file of the same name, size and second for the same file, so
-two candidates must never share a name.
+mypy never reads a configuration of the validated tree: a `plugins=` line there runs code. The name
+of a copy is a hash of its bytes. mypy takes a file of the same name, size and second for the same
+file, so two candidates must never share a name.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _LINE_CHARS = 500
 
 
 class MypyProcess:
-    """A mypy that has no order yet: `early`, or a new one with `slot`. Call `end` in any case."""
+    """A mypy without an order: `early`, or a new one with `slot`. Call `end` in any case."""
 
     def __init__(self, early: PrestartedMypy | None = None, slot: Slot | None = None) -> None:
         self._slot = early.slot if early else slot
@@ -71,9 +71,9 @@ class MypyProcess:
 
 
 class SharedPrestartedMypy:
-    """A mypy started before anything else, for the first that asks. Call `end` in any case.
+    """A mypy started before anything else, for the first caller. Call `end` in any case.
 
-    `early` None: there is none, and each caller starts its own.
+    If `early` is None, each caller starts its own.
     """
 
     def __init__(self, early: PrestartedMypy | None) -> None:
@@ -93,11 +93,10 @@ class SharedPrestartedMypy:
 class Mypy:
     """Checks any number of modules, as often as asked. Call `end` in any case.
 
-    `seconds` of processor time are for one module. `wait_seconds` is how long it waits while other
-    checkers take every core. `cache_dir` keeps what it knows of libraries; None keeps nothing (much
-    slower). `ready` gives a mypy that was started before it was known whether it is needed.
-    `version` is that of the Python to check for; None is ours. Raises ConfigError for a flag that
-    is not about checking: others name files and programs.
+    `seconds` of processor time are for one module. `wait_seconds` limits the wait for a free core.
+    `cache_dir` stores knowledge of libraries; without it mypy is much slower. `ready` gives a mypy
+    that was started ahead. `version` is that of the Python to check for; None is ours. Raises
+    ConfigError for a flag that is not about checking: others name files and programs.
     """
 
     def __init__(

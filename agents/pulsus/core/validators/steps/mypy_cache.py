@@ -1,7 +1,8 @@
-"""Where mypy keeps what it knows of libraries. Effect: makes and removes files below one folder.
+"""Manages mypy's cache of libraries. Effect: makes and removes files below one folder.
 
-A folder for each mypy, Python, set of flags and installed stubs, so that none undoes another's
-work. mypy replaces its files whole: several runs may share them. Of candidates nothing is kept.
+Each mypy, Python, set of flags and set of installed stubs has its own folder, so that none undoes
+another's work. mypy replaces its files whole, so several runs may share them. The cache holds
+nothing about candidates.
 """
 
 from __future__ import annotations

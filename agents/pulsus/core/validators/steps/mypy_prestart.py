@@ -1,7 +1,7 @@
-"""A mypy started before anything else is imported (spec §8.2). Effect: a process, a folder.
+"""Starts mypy before anything else is imported (spec §8.2). Effect: a process, a folder.
 
-Importing mypy is most of what a single module waits for. This module needs `os` and `sys` alone, so
-that the other core is at it from the first moment on.
+Importing mypy takes most of the time that a single module needs. This module needs `os` and `sys`
+alone, so that the other core works on it from the first moment.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def make_environment(folder: str) -> dict[str, str]:
 class PrestartedMypy:
     """A mypy that waits for its order in a working folder.
 
-    `order`, `output` and `said` are descriptors of what it reads, prints and complains. The caller
-    kills it, or hands it to a `Waiting`. It ends by itself when `order` is closed.
+    `order`, `output` and `said` are the descriptors of its input, output and errors. The caller
+    kills it, or hands it to a `Checker`. It ends by itself when `order` is closed.
     """
 
     def __init__(self, scratch: Scratch, slot: machine_slots.Slot) -> None:

@@ -1,4 +1,4 @@
-"""Third-party packages of a tool against the Python it runs with (spec §8; PEP 723).
+"""Checks the third-party packages of a tool against its Python (spec §8; PEP 723).
 
 A missing package is a finding before anything runs, not a traceback. Effect: looks up what is
 installed; starts nothing, fetches nothing.
@@ -52,7 +52,7 @@ class HeaderInvalid(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a PEP 723 header asks for. `python` is None where it does not say."""
+    """The requirements of a PEP 723 header. `python` is None if the header names no version."""
 
     python: SpecifierSet | None
     packages: tuple[Requirement, ...]

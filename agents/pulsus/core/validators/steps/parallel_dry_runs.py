@@ -1,6 +1,6 @@
-"""Dry runs of several modules at once (spec §8). Effect: threads that wait for sandboxes.
+"""Runs dry runs of several modules at once (spec §8). Effect: threads that wait for sandboxes.
 
-Each thread narrows itself to one core while it starts a sandbox; the others are not touched.
+Each thread limits itself to one core while it starts a sandbox; the others are not touched.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Told = Callable[[int, int], None]
 
 
 class TimedFinding(NamedTuple):
-    """A step, what it found, and how long it took."""
+    """A step with its finding and its duration."""
 
     name: str
     finding: Finding

@@ -1,9 +1,8 @@
 """Cheap refusals before anything runs (spec §8). Pure.
 
-This is lint, not a boundary: whoever wants past it gets past it, and meets the sandbox. It keeps
-out what no checker could judge (bytes that display as something else, checkers switched off,
-`exec` of text) and what could not be run anyway. What a generated module owes beyond this (§7) is
-`core/compose/guardrails/all_rules.py`, a step behind this one.
+This is lint, not a boundary: the sandbox is the boundary. The gate refuses what no checker could
+judge (bytes that display as something else, checkers switched off, `exec` of text) and what could
+not run anyway. Generated modules also have to pass `core/compose/guardrails/all_rules.py` (§7).
 """
 
 from __future__ import annotations
