@@ -25,9 +25,9 @@ _SHARE = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Novelty:
-    """Why a module is not new.
+    """The reasons why a module is not new.
 
-    `known` says what is on record for its own id, `repeats` which promoted tool it resembles.
+    `known` is what the records say of its own id, `repeats` names the promoted tool it resembles.
     Both are one clause, or "" if there is nothing.
     """
 

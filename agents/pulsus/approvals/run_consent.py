@@ -17,12 +17,12 @@ from pulsus.core.validators.effects.effect_check import DRY_RUN, has_dry_run
 from pulsus.errors import ApprovalNeeded
 
 RunConsent = Literal["asked", "yes", "dry_run"]
-"""How a run was confirmed: by a person, by `--yes`, or not at all because it is a dry run."""
+"""A run was confirmed by a person, by `--yes`, or not at all because it is a dry run."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunApproval:
-    """How a run may be confirmed: by a person, or beforehand by the caller (`yes`)."""
+    """The ways to confirm a run: a person, or the caller beforehand (`yes`)."""
 
     person: Approver | None = None
     yes: bool = False

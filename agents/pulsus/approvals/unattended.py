@@ -63,7 +63,7 @@ class NoApproval:
 
 
 Approval = RouteApproval | GenerationApproval | CallerApproval | NoApproval
-"""Who approves a module if no person is at the terminal."""
+"""The approval that counts if no person is at the terminal."""
 
 
 @dataclass(frozen=True, slots=True)

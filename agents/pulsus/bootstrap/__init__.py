@@ -17,11 +17,11 @@ __all__ = ["App", "build", "inspect"]
 
 
 def build(project: Path, flags: dict[str, Any], progress: Progress | None = None) -> App:
-    """The application for the folder `project`; `progress` is told of long work.
+    """Build the application for the folder `project`; `progress` reports long work.
 
-    A promotion that was interrupted here is put right first. Raises ConfigError; ConfigUntrusted if
-    a file of the project sets a value that this machine's user has to approve first, and
-    UserStateInvalid if approvals cannot be read then.
+    An interrupted promotion is recovered first. Raises ConfigError; ConfigUntrusted if a file of
+    the project sets a value that this user must approve first; UserStateInvalid if approvals cannot
+    be read.
     """
     app = _wired(project, flags, progress)
     if app.widenings or app.links:

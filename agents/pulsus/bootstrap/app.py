@@ -65,7 +65,7 @@ class App:
 
     @property
     def asked(self) -> list[tuple[Widening, Any]]:
-        """What needs approval, each with the project's value."""
+        """The values that need approval, each as the project sets it."""
         settings, origins = self.settings, self.origins
         named = [(each, project_value(settings, origins, each.key)) for each in self.widenings]
         return [*named, *self.links]
@@ -89,7 +89,7 @@ class App:
 
     @property
     def log_dir(self) -> Path:
-        """Where traces and validation logs go."""
+        """The folder of traces and validation logs."""
         return self.project / self.settings.log_dir
 
     @property
@@ -109,9 +109,9 @@ class App:
 
     @cached_property
     def cache_token(self) -> str | None:
-        """What caches of contracts and verdicts are bound to; None if this user has no key.
+        """The seal of caches of contracts and verdicts; None if this user has no key.
 
-        A repository can bring a `.pulsus/` folder, but cannot know this.
+        A repository can contain a `.pulsus/` folder, but cannot know this value.
         """
         key = cache_secret.made(self.project)
         return cache_secret.seal(key, b"contracts and verdicts") if key else None
@@ -137,7 +137,7 @@ class App:
 
     @cached_property
     def contributions(self) -> Contributions:
-        """What the plugins add."""
+        """The contributions of the plugins."""
         from pulsus.plugins.contributions import gather
 
         return gather(self.plugins)
@@ -160,7 +160,7 @@ class App:
 
     @cached_property
     def proving(self) -> ValidationSetup:
-        """What modules are validated with."""
+        """The setup that modules are validated with."""
         from pulsus.bootstrap.validation import ValidationSetup
 
         return ValidationSetup(self, self.past)
@@ -227,7 +227,7 @@ class App:
 
     @cached_property
     def past(self) -> ProjectHistory:
-        """What was promoted and how past routes ended."""
+        """The promotion records, and the ends of past routes."""
         from pulsus.bootstrap.history import ProjectHistory
 
         return ProjectHistory(self)
@@ -305,7 +305,7 @@ class App:
         )
 
     def record_check(self) -> RecordCheck:
-        """What says whether this user approved a promotion record."""
+        """The check whether this user approved a promotion record."""
         from pulsus.routing.delivery.record_check import RecordCheck
 
         return RecordCheck(self.store, self.settings.audit.trusted_signers)
@@ -318,7 +318,7 @@ class App:
         return define_tool(source, path, self.workflows_root, max_bytes=limit)
 
     def router(self, person: Approver | None) -> Router:
-        """The routing pipeline; `person` is None where nobody can be asked."""
+        """Return the routing pipeline; `person` is None if no person can be asked."""
         from pulsus.routing.router import Router
 
         return Router(self, person)

@@ -1,4 +1,4 @@
-"""What the command gate knows in one project, and what may be done with a command there."""
+"""Connect the command gate to one project: its tables, its policy and its plugins."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CommandGate:
-    """How shell commands are judged in one project."""
+    """Judges shell commands in one project."""
 
     ground: ProjectContext
 
     @cached_property
     def context(self) -> JudgeContext:
-        """What is known: the project's tables, then the plugins', then those that ship.
+        """The tables to judge with: the project's first, then the plugins', then the shipped ones.
 
-        The project's own are not used to judge before this user approved them. Raises ConfigError
-        where there is no such folder.
+        The project's tables count only after this user approved them. Raises ConfigError if the
+        folder does not exist.
         """
         return self._context(self._unapproved)
 
@@ -67,7 +67,7 @@ class CommandGate:
         return self.ground.project / "config" / "commands"
 
     def _unapproved(self, file: Path) -> str:
-        """Why a table may not be used to judge: it is the project's, and not approved."""
+        """Return why a table does not count: it belongs to the project and is not approved."""
         return self._approval.unapproved(file) if file.parent == self._own else ""
 
     @cached_property
@@ -78,7 +78,7 @@ class CommandGate:
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """What may have been meant to count and does not: a project above this folder."""
+        """A warning about a project above this folder, whose policy does not count here."""
         from pulsus.config.enclosing_project import ignored_enclosing_project
 
         folder = self.ground.project.resolve()
@@ -87,7 +87,7 @@ class CommandGate:
 
     @cached_property
     def policy(self) -> CommandPolicy:
-        """What may be done with a command, by the settings."""
+        """The policy of the settings."""
         from pulsus.commands.classify import classify
         from pulsus.gates.command_policy import CommandPolicy
 
@@ -96,10 +96,9 @@ class CommandGate:
     def answer(
         self, command: str, target: str | None = None, known: Sequence[str] = ()
     ) -> GateAnswer:
-        """Whether `command` may run as a read on `target`, by tables and policy, and why.
+        """Decide whether `command` may run as a read on `target`, and why.
 
-        `known` are hosts that the request named.
-        Never raises for a text, whatever it is.
+        `known` are hosts that the request names. Never raises for any text.
         """
         from pulsus.gates.command_decision import answer_command
 
@@ -112,11 +111,10 @@ class CommandGate:
         target: str | None = None,
         known: Sequence[str] = (),
     ) -> Execution:
-        """How to run `command` so that nothing around it changes what was judged.
+        """Prepare `command` to run as it was judged, in a controlled environment.
 
-        `environ` is what may be passed on in part. `execution/read_command.py` runs it. Raises
-        CommandRefused where tables or policy do not let it run as a read, SensitivePath where it
-        names a secret.
+        `environ` is passed on in part. `execution/read_command.py` runs it. Raises CommandRefused
+        if tables or policy do not allow it as a read, SensitivePath if it names a secret.
         """
         from pulsus.commands.execution import prepared
 

@@ -1,4 +1,4 @@
-"""What was promoted and how past routes ended, read when asked for."""
+"""Read the promotion records and the ends of past routes of a project, when asked for."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ class ProjectHistory:
 
     @cached_property
     def routes(self) -> tuple[PastRoute, ...]:
-        """How past routes ended, oldest first. Raises StateCorrupt."""
+        """The ends of past routes, oldest first. Raises StateCorrupt."""
         from pulsus.core.memory import past_routes
 
         return past_routes.load(self.ground.state_dir)
 
     @cached_property
     def history(self) -> Mapping[str, ToolHistory]:
-        """How every tool fared. Raises MetadataCorrupt, StateCorrupt."""
+        """The history of every tool. Raises MetadataCorrupt, StateCorrupt."""
         from pulsus.core.memory import past_routes
 
         return past_routes.history(self.records, self.routes)

@@ -1,4 +1,4 @@
-"""How the values of a project's files stand with this machine's user (ADR 27).
+"""Compare the values of a project's files with this user's approvals (ADR 27).
 
 Effect: reads the user's approvals, only if a value needs one.
 """
@@ -68,9 +68,10 @@ def setting_approvals(
     *,
     lenient: bool = False,
 ) -> tuple[tuple[SettingApproval, ...], str]:
-    """How each of `asked` (with its value) stands, and why approvals cannot be read.
+    """Return the approval state of each value of `asked`, and why approvals cannot be read.
 
-    Raises UserStateInvalid for that reason unless `lenient`: then nothing is approved.
+    Raises UserStateInvalid for that reason. With `lenient` it returns the reason, and nothing
+    counts as approved.
     """
     if not asked:
         return (), ""
@@ -119,12 +120,12 @@ def _content(path: Path) -> str:
 
 @dataclass(frozen=True)
 class TableApproval:
-    """Whether the project's own tables of commands may be used to judge."""
+    """Decides whether the project's own command tables count."""
 
     project: Path
 
     def unapproved(self, file: Path) -> str:
-        """Why not; empty if this user approved the project's tables as they are now."""
+        """Return why a table does not count; empty if this user approved it as it is now."""
         approved, failure = self._approved
         content = approved.get(file.name)
         if content is not None and content == _content(file):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ranking:
-    """How requests are read and tools ranked in one project."""
+    """Parses requests and ranks the tools of one project."""
 
     ground: ProjectContext
     past: ProjectHistory
@@ -74,7 +74,7 @@ class Ranking:
         return recall.memory(self.ground.catalogue.tools, routes)
 
     def _unshadowed(self, index: Ranker) -> Ranker | None:
-        """The same without the shadowed tools; None where there are none."""
+        """Return the index without the shadowed tools; None if no tool is shadowed."""
         from pulsus.core.contract.tool_table import list_shadowed, make_columns
 
         ids = make_columns(self.ground.catalogue.tools).ids
@@ -94,12 +94,12 @@ class Ranking:
 
     @property
     def calibration_warnings(self) -> tuple[str, ...]:
-        """Why the project's own calibration is not used, where it has one."""
+        """The reason why the project's own calibration is not used, if it has one."""
         return (self._calibration[1],) if self._calibration[1] else ()
 
     @property
     def index_warnings(self) -> tuple[str, ...]:
-        """Why a kept index or calibration was not used; none as long as nothing is ranked."""
+        """Why a stored index or calibration was not used; none before anything is ranked."""
         ranked = "_ranking" in self.__dict__
         return (*self._ranking[1], *self.calibration_warnings) if ranked else ()
 
@@ -127,9 +127,9 @@ class Ranking:
     def meaning(
         self, tools: Sequence[ToolSpec], name: str = "tools", past: Iterable[PastRequest] = ()
     ) -> Meaning | None:
-        """What `tools` and the requests of `past` mean; None where embeddings are off.
+        """Return the vectors of `tools` and of the requests of `past`; None without embeddings.
 
-        `name` is that of the kept file.
+        `name` is that of the cache file.
         """
         if self.vectors is None:
             return None
@@ -160,7 +160,7 @@ class Ranking:
 
     @property
     def hint_warnings(self) -> tuple[str, ...]:
-        """Why kept vectors or docs were not used; none as long as neither is on."""
+        """The reasons why stored vectors or docs were not used; none if neither is on."""
         docs = self._docs.warnings if self.ground.settings.rag_enabled else ()
         vectors: VectorFiles | None = self.__dict__.get("vectors")
         return (*(vectors.warnings if vectors else ()), *docs)

@@ -1,4 +1,4 @@
-"""How modules are validated in one project: its Python, its network, its pipeline."""
+"""Set up validation in one project: its Python, its network, its pipeline."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ValidationSetup:
-    """What the modules of one project are validated with."""
+    """The setup that the modules of one project are validated with."""
 
     ground: ProjectContext
     past: ProjectHistory
@@ -53,7 +53,7 @@ class ValidationSetup:
 
     @property
     def _mypy_cache(self) -> Path | None:
-        """Where mypy keeps what it knows: below a name that no repository can know."""
+        """The cache folder of mypy, below a name that no repository can know."""
         token = self.ground.cache_token
         return self.ground.state_dir / "cache" / "mypy" / token[:32] if token else None
 

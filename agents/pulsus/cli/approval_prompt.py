@@ -56,7 +56,7 @@ class Terminal:
                 return answer
 
     def reuse(self, module: str, status: str, reasons: tuple[str, ...]) -> bool:
-        """Whether to debug the candidate an earlier run left instead of making it again."""
+        """Ask whether to use the candidate of an earlier run again, instead of a new one."""
         console.note(f"{module} was {status}: {one_line('; '.join(reasons)) or 'no reason noted'}")
         said = (_ask("regenerate it, or debug the module as it is [r/d]") or "r").lower()
         return said.startswith("d")
@@ -72,7 +72,7 @@ class Terminal:
         return _ask(f"{arg.name} ({arg.type_hint or 'any'}) {one_line(arg.description, 80)}")
 
     def confirm_run(self, tool: ToolSpec) -> bool:
-        """Whether to run a tool that may write."""
+        """Ask whether to run a tool that may write."""
         effects = one_line(tool.side_effects or "it does not say what it changes")
         return (_ask(f"{tool.id} may change things ({effects}). Run it? [y/N]") or "").lower() in (
             "y",

@@ -1,4 +1,4 @@
-"""What a command was told, and the application for it."""
+"""The common options of a command, and the application for them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass
 class CommandSession:
-    """What the common options said. The application is built on first use.
+    """The values of the common options. The application is built on first use.
 
-    A command that `inspects` only reports on the project: it works with settings that are not
+    A command that `inspects` only reports on the project. It works with settings that are not
     approved, and uses none of them.
     """
 
@@ -42,12 +42,12 @@ class CommandSession:
 
     @property
     def json(self) -> bool:
-        """Whether the result is a JSON document."""
+        """True if the result is a JSON document."""
         return self.output == "json"
 
     @property
     def interactive(self) -> bool:
-        """Whether a person can be asked: a terminal on both sides, and asking not ruled out."""
+        """True if a person can be asked: two terminals, and no `--non-interactive`."""
         if self.app.settings.non_interactive:
             return False
         return is_terminal(sys.stdin) and is_terminal(sys.stderr)
@@ -61,7 +61,7 @@ class CommandSession:
 
 
 def resolve_project(project: Path) -> Path:
-    """That folder, absolute. Raises UsageError."""
+    """Return that folder as an absolute path. Raises UsageError."""
     try:
         return project.resolve()
     except OSError as failure:

@@ -1,4 +1,4 @@
-"""Where results and errors go: the result on stdout, everything else on stderr."""
+"""Print results to stdout and everything else to stderr."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def leave(failure: PulsusError | None) -> NoReturn:
 
 
 def result(text: str) -> None:
-    """Print on stdout what was asked for, as it is; nobody hears it where that is closed."""
+    """Print the result as it is on stdout; do nothing if stdout is closed."""
     if sys.stdout is not None:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -52,9 +52,9 @@ def pretty(value: Any) -> str:
 
 
 def tolerate_encodings() -> None:
-    """Let a character the terminal's encoding has not got be shown as its escape, not raise.
+    """Show characters that the terminal cannot encode as escapes, instead of raising.
 
-    A closed stream stays closed, but its number is not left for the next file to take.
+    A closed stream stays closed, but its number is not left for the next opened file.
     """
     for number, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)):
         if stream is None:
@@ -72,7 +72,7 @@ def _occupy(number: int) -> None:
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether a person sits behind it; a closed one is None."""
+    """Return True if the stream is a terminal; a closed stream is None."""
     return stream is not None and not stream.closed and stream.isatty()
 
 
@@ -82,7 +82,7 @@ def width() -> int | None:
 
 
 def _columns(stream: TextIO) -> int | None:
-    """Columns of the terminal behind `stream`; None where there is none."""
+    """Return the columns of the terminal behind `stream`; None if it is no terminal."""
     if not is_terminal(stream):
         return None
     told = os.environ.get("COLUMNS", "")
@@ -155,7 +155,7 @@ def dim(text: str, stream: TextIO) -> str:
 
 
 def wants_json(args: Sequence[str]) -> bool:
-    """Whether the command line asks for JSON, even where it does not parse otherwise."""
+    """Return True if the command line asks for JSON, even if it does not parse otherwise."""
     return "--output=json" in args or ("--output", "json") in pairwise(args)
 
 
@@ -224,7 +224,7 @@ def fold_line(line: str, width: int, *, hanging: int | None = None) -> str:
 
 
 def _is_aligned(line: str, column: int) -> bool:
-    """Whether a text begins at that column of `line`, after at least two spaces."""
+    """Return True if a text begins at that column of `line`, after at least two spaces."""
     return line[:column].endswith("  ")
 
 
@@ -238,12 +238,12 @@ _PROGRESS_STEP = 10
 
 
 def encoding_progress(quiet: bool) -> Callable[[int, int], None] | None:
-    """What to call with the number of texts encoded and that of all; None where nobody looks."""
+    """Return a callback for (texts encoded, texts in all); None if no person watches."""
     return count_progress("learning what tools and docs mean", quiet=quiet)
 
 
 def count_progress(label: str, *, quiet: bool) -> Callable[[int, int], None] | None:
-    """What to call with how many are done and how many there are; None where nobody looks."""
+    """Return a callback for (items done, items in all); None if no person watches."""
     if quiet or not is_terminal(sys.stderr):
         return None
     import click  # it takes its time to load, and mostly nobody looks
@@ -258,5 +258,5 @@ def count_progress(label: str, *, quiet: bool) -> Callable[[int, int], None] | N
 
 
 def line_progress(*, quiet: bool) -> Callable[[str], None]:
-    """What to call with a line on how far work is that takes minutes; silent where nobody looks."""
+    """Return a callback for a line of progress; it prints nothing if no person watches."""
     return (lambda _: None) if quiet or not is_terminal(sys.stderr) else note

@@ -182,7 +182,7 @@ def move_leading_options(args: Sequence[str]) -> list[str]:
 
 
 def _count_leading(args: Sequence[str]) -> int:
-    """How many words at the beginning are common options with their values."""
+    """Count the leading words that are common options and their values."""
     at = 0
     while at < len(args):
         word = args[at]

@@ -1,4 +1,4 @@
-"""What lower rooms warn of, on stderr (docs/exit-codes.md)."""
+"""Print warnings of the lower layers on stderr (docs/exit-codes.md)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def listen() -> None:
 
 
 class _Warnings(logging.Handler):
-    """What lower rooms warn of (a torn line that was ignored), as our warnings on stderr."""
+    """A logging handler that prints each warning once (such as a torn line that was ignored)."""
 
     def __init__(self) -> None:
         super().__init__()

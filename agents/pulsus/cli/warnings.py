@@ -1,4 +1,4 @@
-"""What a command noticed on the way, on stderr; nothing with -q."""
+"""Print what a command noticed on the way, on stderr; nothing with -q."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a request will lead to from now on, after somebody's word on it (ADR 16).
+"""Predict how a request is decided after feedback on it (ADR 16).
 
-A word does not decide alone: an anti-intent, a filter or τ may still stand against it.
+Feedback does not decide alone: an anti-intent, a filter or τ may outweigh it.
 """
 
 from __future__ import annotations
@@ -33,14 +33,15 @@ class FeedbackEffect:
 
     @property
     def as_told(self) -> bool:
-        """Whether the word has its way."""
+        """True if the next route follows the feedback."""
         return not (self.missed or self.kept)
 
 
 def feedback_effect(project: Project, request: str, right: Sequence[str]) -> FeedbackEffect:
-    """What `request` leads to now; `right` are the ids it should lead to, none where nothing fits.
+    """Return the decision that `request` leads to now; `right` are the ids it should lead to.
 
-    `project` must have been opened after the word was kept. Raises ToolNotFound.
+    `right` is empty if nothing fits. Open `project` after the feedback was saved. Raises
+    ToolNotFound.
     """
     reading = project.parser().read(request)
     searcher = project.searcher()

@@ -20,7 +20,7 @@ _SUMMARY_CHARS = 80
 _MEANT = "Did you mean "
 
 SHARED = "shared"
-"""How the shared tools' folder is called where a domain is asked for."""
+"""The name of the shared tools' folder in a question about the domain."""
 
 
 def clarifying_question(
@@ -63,10 +63,10 @@ def resolve_answer(reading: ParseResult, asked: Clarification, answer: str | Non
 
 
 def question_between_tools(found: SearchResult, *, tau: float) -> Clarification | None:
-    """The question which of two near-equal tools is meant; None where nobody needs to choose.
+    """Return the question which of two near-equal tools is meant; None if none is needed.
 
-    Asked where neither reaches τ and the two together do, the second at least a third as probable
-    as the first and neither at odds with the request: then one of them most probably is right.
+    It is asked if neither tool reaches τ, but both together do. The second must be at least a third
+    as probable as the first, and neither may be at odds with the request.
     """
     if found.choice.policy != "generate" or len(found.candidates) < 2:
         return None

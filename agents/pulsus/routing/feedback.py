@@ -1,4 +1,4 @@
-"""What somebody says of a run: which tool was right for its request. Effect: reads a trace."""
+"""Record feedback on a run: which tool was right for its request. Effect: reads a trace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RUN_ID = re.compile(r"run-\d{8}-\d{6}-[0-9a-f]{6}")
 
 @dataclass(frozen=True, slots=True)
 class PastRun:
-    """What a run was asked for and which tools it chose, by id; none where nothing fitted."""
+    """The request of a run and the ids of the tools it chose; no id if nothing fitted."""
 
     run_id: str
     route_id: str | None
@@ -50,10 +50,10 @@ def find_run(run_id: str, routes: Sequence[PastRoute], log_dir: Path) -> PastRun
 def feedback_row(
     run: PastRun, right: Sequence[str], routes: Sequence[PastRoute], now: datetime
 ) -> PastRoute | None:
-    """What to keep of somebody's word on a run; None where it is the last said on its words.
+    """Return the row that keeps this feedback; None if the last feedback says the same.
 
-    `right` are the tools that were right, none where nothing fits. A tool that was chosen and is
-    not among them was wrong. It takes the place of what was said before (`accepted.settled`, told).
+    `right` are the tools that were right; it is empty if nothing fits. A chosen tool that is not
+    among them was wrong. The row replaces earlier feedback on the same request.
     """
     last = feedback_weights.latest_feedback(routes).get(feedback_weights.request_key(run.request))
     before = last.tools if last and last.outcome == "accepted" else ()
@@ -73,9 +73,9 @@ def feedback_row(
 
 
 def _newest(said: str, routes: Sequence[PastRoute], runs: Path) -> str:
-    """The id of the newest run that `said` means.
+    """Return the id of the newest run that `said` means.
 
-    Run ids begin with their second; within one, the trace that was written last is the newest.
+    Run ids begin with date and time. Within one second, the trace written last is the newest.
     """
     found = []
     traces = [(p.parent.name, p.stat().st_mtime_ns) for p in runs.glob("run-*/steps.log")]

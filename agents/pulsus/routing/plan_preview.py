@@ -1,4 +1,4 @@
-"""What a decision would do, as a plan (spec §6). Pure."""
+"""Show what a decision would do, as a plan (spec §6). Pure."""
 
 from __future__ import annotations
 

@@ -46,11 +46,11 @@ class FolderGuess:
 
 @dataclass(frozen=True, slots=True)
 class ParseResult:
-    """What a request was read as.
+    """The result of parsing a request.
 
-    `alternatives` are the supported folders, likeliest first; their shares and "none of them" sum
-    to 1. `known` are all folders, for an answer beyond the options. `passages` of the docs were
-    taken as hints.
+    `alternatives` are the supported folders, likeliest first. Their shares and that of "none of
+    them" sum to 1. `known` are all folders, for an answer beyond the options. `passages` are the
+    docs that gave hints.
     """
 
     intent: ParsedIntent
@@ -203,9 +203,9 @@ def _vocabulary(
 
 
 def _length(hint: str) -> float:
-    """How thinly a phrase spreads what it says over its words: √ of how many tell something.
+    """Return the square root of the number of telling words: a long phrase says less a word.
 
-    Of the powers 0, 1/4, 1/2 and 1 the one that finds the folder of most requests.
+    Of the powers 0, 1/4, 1/2 and 1 this one finds the folder of most requests.
     """
     return math.sqrt(max(1, sum(word not in STOP_WORDS for word in words(hint))))
 
@@ -221,13 +221,13 @@ def folder_index(folders: Sequence[FolderVocabulary], written: Mapping[str, str]
 
 
 _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]|\x9b[0-?]*[ -/]*[@-~]")
-"""What a terminal takes for a command, with the letters that belong to it (ECMA-48)."""
+"""Escape sequences that drive a terminal, with their letters (ECMA-48)."""
 
 HINT = 'say what you need in plain words, for example: pulsus "which disks are nearly full"'
 
 
 def validate_request(request: str, max_chars: int) -> str:
-    """The request as printable text on one line. Raises RequestInvalid for what is none."""
+    """Return the request as printable text on one line. Raises RequestInvalid."""
     if len(request) > max_chars:
         raise RequestInvalid(
             f"the request has {len(request)} characters, at most {max_chars} are read", hint=HINT

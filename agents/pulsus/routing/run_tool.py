@@ -41,10 +41,10 @@ _LOG = logging.getLogger("pulsus")
 def collect_inputs(
     project: Project, outcome: RouteOutcome, pairs: Sequence[str], person: Approver | None
 ) -> Mapping[str, JsonValue]:
-    """The values a run needs, checked before anything is proven.
+    """Return the inputs of a run, checked before anything is proven.
 
-    A required one that is missing is asked for. Raises UsageError for a value that does not fit,
-    InputNeeded where nobody can be asked.
+    A missing required input is asked for. Raises UsageError for a value that does not fit,
+    InputNeeded if no person can be asked.
     """
     decision = outcome.decision
     args = (
@@ -94,16 +94,17 @@ def run_promoted(
     on_output: OnOutput | None = None,
     confinement: Mode = "wanted",
 ) -> RunResult:
-    """What the tool returns, run from exactly these bytes; they and its steps' must be promoted.
+    """Run exactly these bytes and return the result; they and those of the steps must be promoted.
 
-    What may write runs with `consent` only, unless the call has `dry_run` true. The secrets that
-    they name are in the child's environment, and in nothing that comes back. A tool that only
-    reads is confined (ADR 28): by `required` it does not run otherwise, by `off` it is not.
+    A tool that may write runs only with `consent`, unless the call passes `dry_run` true. The
+    secrets that the tools name are in the child's environment, and masked in everything returned. A
+    tool that only reads is confined (ADR 28): with `required` it does not run unconfined, with
+    `off` it does.
 
-    Raises Denied for a tool or step that the filters leave out, NotPromoted for bytes that are not
-    on record, InputNeeded for a secret without a value, ConfinementUnavailable, ToolFailed,
-    UsageError; for what may write also ApprovalNeeded and as `Promoter.decided`, and then it did
-    not run.
+    Raises Denied for a tool or step that the filters exclude, NotPromoted for bytes without a
+    record, InputNeeded for a secret without a value, ConfinementUnavailable, ToolFailed,
+    UsageError. For a tool that may write also ApprovalNeeded, and as `Promoter.decided`: then it
+    did not run.
     """
     steps = pinned_steps(project, source)
     check_access(project, tool, [step for step, _ in steps.values()])

@@ -36,11 +36,11 @@ def discover(
     cache: DiscoveryIndex | None = None,
     extra: Iterable[Path] = (),
 ) -> Catalogue:
-    """Every tool below `workflows_root`, and why each other module there is none.
+    """Find every tool below `workflows_root`, and the reason why another module is no tool.
 
-    `extra` are further folders laid out alike; a tool of theirs whose id is taken is listed as
-    broken. `cache` None reads every file. Raises WorkflowsMissing where there is no such folder;
-    an `extra` folder that is missing is a warning.
+    `extra` are further folders with the same layout. A tool of theirs with a taken id is listed as
+    broken. `cache` None reads every file. Raises WorkflowsMissing if the folder does not exist; a
+    missing `extra` folder is a warning.
     """
     root = _folder(workflows_root)
     if root is None:
@@ -123,7 +123,7 @@ def _listed(
 
 
 def _same(stored: Stored, folders: Sequence[Folder], roots: Sequence[Path]) -> bool:
-    """Whether these folders are just those the stored catalogue was derived from."""
+    """Return True if the stored catalogue was built from exactly these folders."""
     if len(folders) != len(stored.folders) or stored.roots != tuple(map(str, roots)):
         return False
     return {id(folder) for folder in folders} == {id(folder) for folder in stored.folders}
@@ -185,7 +185,7 @@ def _shadowed(tools: ToolTable, derived: BuiltCatalogue, rows: Rows) -> tuple[Sh
 
 
 def _folder(path: Path) -> Path | None:
-    """The real, absolute path of a folder; None where there is none this user may list."""
+    """Return the real, absolute path of a folder; None if this user cannot list it."""
     try:
         real = path.resolve(strict=True)
         return real if real.is_dir() and os.access(real, os.R_OK | os.X_OK) else None

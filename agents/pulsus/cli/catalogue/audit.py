@@ -38,7 +38,7 @@ Exit codes: 0 as it was recorded · 1 something was changed (--strict: or a warn
 
 _HEX = frozenset("0123456789abcdef")
 _WORDS = 2
-"""Of a reason: one word alone says nothing to whoever reads it later."""
+"""Fewest words of a reason: one word alone tells a later reader nothing."""
 
 
 @click.command(epilog=EPILOG)
@@ -234,7 +234,7 @@ def _tell(
     logged: LogAudit,
     findings: Sequence[AuditFinding],
 ) -> None:
-    """What was found, what to do about each kind, and what was compared."""
+    """Print the findings, what to do about each kind, and what was compared."""
     counts = Counter(f.level for f in findings)
     shown = [f for f in findings if f.level != "info" or session.verbosity > 0]
     if shown:

@@ -92,7 +92,7 @@ def _require_named(**given: str | None) -> None:
 def deliver(
     session: CommandSession, module: CandidateModule, promoter: CataloguePromoter, *, approved: bool
 ) -> DeliveryResult:
-    """How proving, asking and promoting ended."""
+    """Prove the module, ask for approval and promote it."""
     from pulsus.approvals.unattended import CallerApproval, NoApproval
     from pulsus.routing.delivery.candidate_module import delivery_pipeline
     from pulsus.routing.generation import acceptance
@@ -135,7 +135,7 @@ def print_delivery(session: CommandSession, target: Target, delivery: DeliveryRe
 
 
 def _promoted_from(session: CommandSession, module: CandidateModule) -> Target | None:
-    """Where the tool is promoted already, if the file lies in another place of the catalogue."""
+    """Return the tool's present target, if the file is in another place of the catalogue."""
     from pulsus.core.storage.records.target import Target
     from pulsus.core.types import BrokenTool
 

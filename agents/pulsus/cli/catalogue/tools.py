@@ -87,7 +87,7 @@ def _summary(session: CommandSession, tool: ToolSpec) -> str:
 
 
 def _refusal(session: CommandSession, tool: ToolSpec) -> str | None:
-    """Why the settings keep the tool from being routed to; None where they do not."""
+    """Return why the settings exclude the tool from routing; None if they do not."""
     from pulsus.routing.search.access_filter import access_filter
 
     limits = access_filter(session.app.settings.access)

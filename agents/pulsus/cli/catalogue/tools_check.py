@@ -123,9 +123,9 @@ def _probed(
 
 
 def _first(session: CommandSession) -> FirstTool:
-    """What comes first for a text, as it would where nothing was ever routed.
+    """Return a function that finds the first tool for a text, without the influence of past routes.
 
-    Where ranking alone puts the wanted tool first, the whole search is spared.
+    If ranking alone puts the wanted tool first, the full search is skipped.
     """
     app = session.app
     parser = app.parser()

@@ -73,7 +73,7 @@ def check_enough(rows: Sequence[GoldenRow], bench: SearchSetup) -> None:
 def _samples(
     session: CommandSession, rows: Sequence[GoldenRow], bench: SearchSetup
 ) -> Iterator[Sample]:
-    """What the fit learns from, with progress on a terminal."""
+    """Yield the samples of the fit, with progress on a terminal."""
     from pulsus.cli import console
     from pulsus.routing.evaluation import calibration_fit
 

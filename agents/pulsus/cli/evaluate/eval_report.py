@@ -1,4 +1,4 @@
-"""What `pulsus eval` prints: lines for a person, or a review comment in Markdown."""
+"""Print the report of `pulsus eval`: lines for a person, or a review comment in Markdown."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MARKUP = {ord(mark): f"&#{ord(mark)};" for mark in "\\`*[]|@#!"}
 
 @dataclass(frozen=True, slots=True)
 class FittedCalibration:
-    """What `--calibrate` did: the figures out of fold, before and after, and where it went."""
+    """The result of `--calibrate`: figures out of fold, before and after, and the stored file."""
 
     calibration: Calibration
     before: CalibrationMetrics

@@ -206,7 +206,7 @@ def _remembering(session: CommandSession, searcher: Searcher, history: Path) -> 
 
 
 def _past(tools: Sequence[ToolSpec], history: Path | None) -> list[PastRequest]:
-    """What a project with these tools and past requests would remember, oldest first."""
+    """Return the past requests that a project with these tools would remember, oldest first."""
     from pulsus.core.telemetry.ids import utc_now
     from pulsus.routing.evaluation import dataset
     from pulsus.routing.search import memory_store
@@ -275,7 +275,7 @@ def _warn_of_unknown(rows: Sequence[GoldenRow], bench: SearchSetup) -> None:
 
 
 def _warn_of_missing(what: str, asked: AbstractSet[str], known: AbstractSet[str]) -> None:
-    """Name the ids that are none, each with the one that was probably meant."""
+    """Name the unknown ids, each with the id that was probably meant."""
     from pulsus.routing.evaluation.dataset import nearest
 
     missing = sorted(asked - known)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OutputFiles:
-    """What to write: the JSON report, the picture of p, the project's calibration."""
+    """The files to write: the JSON report, the reliability plot, the project's calibration."""
 
     project: Path
     keep: Path | None
@@ -105,7 +105,7 @@ def _writable(name: str, path: Path, *, makes_folder: bool = False) -> None:
 
 
 def _obstacle(path: Path, *, makes_folder: bool) -> tuple[str, str] | None:
-    """What is in the way of writing `path`, and what to do. Raises OSError."""
+    """Return what prevents writing `path`, and what to do about it. Raises OSError."""
     if path.exists() and not path.is_file():
         return ("it is a folder" if path.is_dir() else "it is no regular file"), "name a file"
     folder = path.parent

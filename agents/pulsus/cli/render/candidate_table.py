@@ -42,7 +42,7 @@ def candidate_lines(
 def detail_lines(
     ranked: Ranked, request: str, calibration: Calibration | None
 ) -> Iterator[tuple[str, str]]:
-    """What lies behind a candidate's numbers, as labels and texts; only what there is."""
+    """Yield what lies behind a candidate's numbers, as labels and texts that are not empty."""
     votes = "; ".join(f"{v.request!r} {v.weight:+.2f}" for v in ranked.votes)
     meant = ", ".join(
         f"{m.word} → {explanation.spelt(ranked.tool, m.found)} ({m.how})" for m in ranked.meant

@@ -112,7 +112,7 @@ def candidate(ranked: Ranked, project: Path) -> dict[str, Any]:
 
 
 def explained(ranked: Ranked, request: str, calibration: Calibration) -> dict[str, Any]:
-    """What `--explain` adds to a candidate: what made its score and its p."""
+    """Return what `--explain` adds to a candidate: the parts of its score and of its p."""
     given = why.feature_contributions(ranked)
     rounded = why.stated(list(given.values()), 6)
     return {
@@ -181,7 +181,7 @@ def why_not(found: WhyNot) -> dict[str, Any]:
 
 
 def generation(made: GenerationReport, project: Path) -> dict[str, Any]:
-    """How a module was written, with every round and its reasons."""
+    """Return how a module was generated, with every round and its reasons."""
     return {
         "generator": made.generator,
         "accepted": made.accepted,

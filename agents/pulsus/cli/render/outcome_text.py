@@ -98,7 +98,7 @@ def _tagged(text: str, width: int | None) -> Iterator[str]:
 def candidate_commands(
     left: PendingCandidate, outcome: RouteOutcome, project: Path
 ) -> dict[str, str]:
-    """What to do with a candidate that was left: go on with it, approve it, or make it anew."""
+    """Return the commands for a pending candidate: validate, promote or regenerate it."""
     path = shlex.quote(relative(left.module, project))
     intent = outcome.intent
     request = shlex.quote(intent.intent)
@@ -147,7 +147,7 @@ def _decision(outcome: RouteOutcome, project: Path) -> Iterator[str]:
 
 
 def _generation(outcome: RouteOutcome, why: str, project: Path) -> Iterator[str]:
-    """What was written for the request, and why answers were refused (spec §19.3)."""
+    """Yield how a module was generated, and why answers were refused (spec §19.3)."""
     made = outcome.generation
     if made is None:
         yield f"{TAG} {why}; a new tool would be generated"

@@ -78,7 +78,7 @@ def validation_json(found: ValidationReport, project: Path) -> dict[str, Any]:
 
 
 def effects_json(found: Effects | ObservedEffects | None) -> dict[str, Any] | None:
-    """What a tool touches, or was seen to."""
+    """Return the effects that a tool declares, or that were observed."""
     if found is None:
         return None
     return {

@@ -101,7 +101,7 @@ def _next(coming: FeedbackEffect) -> dict[str, object]:
 
 
 def _effect_lines(coming: FeedbackEffect, request: str) -> Iterator[str]:
-    """What will happen for the request, and why where that is not what was said."""
+    """Yield what the next route of the request does, and why it does not follow the feedback."""
     p = "" if coming.p is None else f", p {coming.p:.2f}"
     if coming.selected:
         yield f"next time: {', then '.join(coming.selected)}{p}"

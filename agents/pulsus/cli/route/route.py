@@ -85,7 +85,7 @@ def command(
 def print_outcome(
     session: CommandSession, outcome: RouteOutcome, options: RouteOptions
 ) -> NoReturn:
-    """Print what came of a request, and leave with its exit status."""
+    """Print the outcome of a request, and leave with its exit status."""
     from pulsus.cli import warnings
     from pulsus.cli.render import outcome_json
 
@@ -133,7 +133,7 @@ def _check(options: RouteOptions) -> None:
 
 
 def _lines(outcome: RouteOutcome, options: RouteOptions, session: CommandSession) -> Iterator[str]:
-    """What is printed for each flag of spec §12."""
+    """Yield the lines of each flag of spec §12."""
     from pulsus.cli.render import outcome_text, validation_text
 
     project = session.project

@@ -108,6 +108,6 @@ def _warn(confinement: Mapping[str, JsonValue]) -> None:
 
 
 def _relay(chunk: bytes) -> None:
-    """What the tool prints, for the person; control characters do not pass."""
+    """Pass the tool's output to the person, without control characters."""
     sys.stderr.write(strip_controls(chunk.decode("utf-8", "replace")))
     sys.stderr.flush()

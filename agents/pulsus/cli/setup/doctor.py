@@ -120,7 +120,7 @@ def _sandbox() -> DoctorCheck:
 
 
 def _confinement() -> DoctorCheck:
-    """How promoted tools are confined while they run; not needed to promote."""
+    """Check how promoted tools are confined while they run; promotion does not need it."""
     from pulsus.execution.confinement.kernel_support import find_support
 
     here = find_support()
@@ -145,7 +145,7 @@ def _package(name: str, hint: str, *, required: bool = True) -> DoctorCheck:
 
 
 def _settings(app: App) -> DoctorCheck:
-    """Whether every value of the project's files that needs approval has it."""
+    """Check that every value of the project's files that needs approval has it."""
     from pulsus.bootstrap.project_trust import TABLES, shorten_json
 
     missing = [each for each in app.standings if each.state != "approved"]
@@ -205,7 +205,7 @@ def _writable(name: str, folder: Path) -> DoctorCheck:
 
 
 def _model(app: App) -> DoctorCheck:
-    """Whether one is configured; nothing is sent."""
+    """Check that a model is configured; nothing is sent."""
     try:
         model = app.model()
     except LlmNotConfigured:
@@ -235,7 +235,7 @@ _NARROW = 60
 _UNDER = 4
 
 CheckRow = tuple[str, str, str, str]
-"""How it is (`ok`), what, what was found, what to do about it; the last may be empty."""
+"""Mark (`ok`), name, what was found, and what to do about it, which may be empty."""
 
 
 def checklist_lines(rows: Sequence[CheckRow], width: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What `pulsus doctor --model` tries on the configured model, and how it tells."""
+"""Examine the configured model for `pulsus doctor --model`, and report the findings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ModelExamination:
-    """What was found out about the model."""
+    """The findings on the configured model."""
 
     provider: str
     name: str
@@ -28,7 +28,7 @@ class ModelExamination:
 
     @property
     def ready(self) -> bool:
-        """Whether it can do what is needed."""
+        """True if the model can do what Pulsus needs."""
         return all(f.ok for f in self.findings if f.required)
 
     def body(self) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def read_module(path: Path) -> bytes:
 def delivery_pipeline(
     project: Project, prover: ModuleValidator, promoter: Promoter, person: Approver | None
 ) -> DeliveryPipeline:
-    """Return the delivery of this project's modules; `person` is None if nobody can be asked."""
+    """Return the delivery of this project's modules; `person` is None if no person can be asked."""
     return DeliveryPipeline(
         prover=prover,
         promoter=promoter,
@@ -172,7 +172,7 @@ def write_candidate(path: Path, source: bytes) -> None:
 
 
 def _target(outcome: RouteOutcome) -> Target:
-    """Where a composition goes: the parsed folder where it is known, else that of its last tool."""
+    """Return the target of a composition: the parsed folder, or else that of its last tool."""
     tools = outcome.decision.selected
     owner = next((t for t in reversed(tools) if t.domain), tools[-1])
     domain = outcome.intent.domain or owner.domain

@@ -73,7 +73,7 @@ class Promoter(Protocol):
         ...
 
     def novelty(self, target: Target, source: bytes, summary: str) -> Novelty:
-        """Why the module is not new, if the project knows its id or repeats its text."""
+        """Return why the module is not new: the project knows its id, or repeats its text."""
         ...
 
     def approved(self, target: Target) -> bool:
@@ -110,7 +110,7 @@ class CandidateModule:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryResult:
-    """How it ended. `failure` is None where it was promoted, was already, or was not to be."""
+    """The end of a delivery. `failure` is None unless something prevented the promotion."""
 
     report: ValidationReport
     promotion: Promotion | None = None
@@ -124,9 +124,9 @@ First = Callable[[], DeliveryResult | None]
 
 @dataclass(frozen=True, slots=True)
 class DeliveryPipeline:
-    """Proves, asks and promotes. `person` is None where nobody can be asked.
+    """Proves a module, asks for approval and promotes it.
 
-    `root` is the project: messages name paths below it.
+    `person` is None if no person can be asked. Messages name paths below `root`, the project.
     """
 
     prover: ModuleValidator
@@ -187,7 +187,7 @@ class DeliveryPipeline:
     def _objection(
         self, module: CandidateModule, report: ValidationReport, approval: Approval, *, step: bool
     ) -> PulsusError | None:
-        """Why the module is not approved without a person; None if it is, or a person decides."""
+        """Return the reason against an approval without a person; None if there is none."""
         if self.person is not None or isinstance(approval, CallerApproval):
             return None
         case = unattended.ApprovalCase(

@@ -20,10 +20,10 @@ MODEL = "model"
 
 @dataclass(frozen=True, slots=True)
 class Allowlist:
-    """What the settings allow: `everywhere` in every dry run, `by_tool` in those of a tool.
+    """The hosts that the settings allow: `everywhere` for every dry run, `by_tool` for one tool.
 
-    What a model wrote gets the second only. Candidates lie in `tmp_dir`; `records` are the latest
-    of every promoted tool.
+    A generated module gets only those of its tool. Candidates are in `tmp_dir`. `records` returns
+    the latest record of every promoted tool.
     """
 
     everywhere: tuple[str, ...]
@@ -46,12 +46,12 @@ class Allowlist:
         return replace(self, everywhere=())
 
     def notes(self, tools: Iterable[ToolSpec]) -> tuple[str, ...]:
-        """What to know of a plan of these tools before it is proven. Raises MetadataCorrupt."""
+        """Return notes on a plan of these tools before it is proven. Raises MetadataCorrupt."""
         found = sorted({host for tool in tools for host in self(tool.path, tool, ())})
         return (f"its dry run may reach {', '.join(found)}",) if found else ()
 
     def _generated(self, path: Path, tool: ToolSpec) -> bool:
-        """Whether a model wrote it; a candidate of which nothing is known counts as written so."""
+        """Return True if a model wrote it. A candidate without a note counts as generated."""
         if path.resolve().is_relative_to(self.tmp_dir.resolve()):
             note = candidate_store.read(path.resolve())
             return note is None or (note.made or {}).get("generator") == MODEL
@@ -65,10 +65,10 @@ def build_allowlist(
     tmp_dir: Path,
     records: Callable[[], Mapping[str, Record]],
 ) -> Allowlist | None:
-    """What the settings allow; None where that is nothing.
+    """Return the hosts that the settings allow; None if they allow none.
 
-    Raises ConfigError for an address of this machine or its networks that a file of the project
-    allows: a checkout must not open those to its own modules by being validated.
+    Raises ConfigError if a file of the project allows an address of this machine or its networks.
+    Otherwise a checkout could open them to its own modules as soon as it is validated.
     """
     everywhere = () if config.network == "off" else tuple(config.network)
     by_tool = {tool_id: tuple(found) for tool_id, found in config.tool_network.items()}

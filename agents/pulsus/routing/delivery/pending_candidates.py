@@ -1,4 +1,4 @@
-"""What an earlier run of the same request left in `_tmp/`, to be offered again (spec §16).
+"""Find the candidates that earlier runs of the same request left in `_tmp/` (spec §16).
 
 Effect: reads candidates and their notes.
 """
@@ -34,7 +34,7 @@ def drop_resolved(outcome: RouteOutcome, *, asked: bool) -> RouteOutcome:
 
 
 def is_edited(candidate: candidate_store.Candidate) -> bool:
-    """Whether the module is not as it was made; False where that is not known."""
+    """Return True if the module was edited since Pulsus made it; False if that is unknown."""
     if candidate.sha256 is None:
         return False
     try:

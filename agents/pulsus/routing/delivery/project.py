@@ -1,4 +1,4 @@
-"""What routing needs of the application; `bootstrap.App` satisfies it."""
+"""The view of the application that routing has; `bootstrap.App` satisfies it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a new version gives back for its predecessor's examples (spec §10). Effect: sandboxes."""
+"""Replay the examples of earlier versions on a new version (spec §10). Effect: starts sandboxes."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class ProjectExampleReplay:
     def __call__(
         self, old: bytes, new: bytes, network: tuple[str, ...], newer: Sequence[bytes]
     ) -> tuple[Change, ...]:
-        """What calls like the examples of `old`, less those of `newer`, notice of `new`.
+        """Return the changes that callers of `old` would notice in `new`.
 
-        Both may reach `network`.
+        The calls are the examples of `old` that `newer` does not have. Both may reach `network`.
         """
         from pulsus.core.sandbox.confinement import bwrap_arguments
         from pulsus.core.sandbox.sandbox_probe import (

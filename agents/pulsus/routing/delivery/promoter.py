@@ -36,7 +36,7 @@ Both may reach the hosts; examples that those between have too are left out.
 """
 
 _COMPARISONS = 8
-"""Times to run the examples anew because somebody else promoted the same tool meanwhile."""
+"""Most times to replay the examples again because the same tool was promoted meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +66,10 @@ class CataloguePromoter:
         remove: Path | None = None,
         edited_from: bytes | None = None,
     ) -> Promotion:
-        """The revision under which the module is now in the catalogue. Raises as `promote`.
+        """Promote the module and return its revision. Raises as `promote`.
 
-        `edited_from` are the bytes an edited module replaces: while they are what lies at the
-        target, they may be overwritten although nobody promoted them.
+        `edited_from` are the bytes before an edit. They may be overwritten at the target although
+        they were never promoted.
         """
         for _ in range(_COMPARISONS - 1):
             with suppress(version_bump.Outdated):
@@ -132,7 +132,7 @@ class CataloguePromoter:
         )
 
     def novelty(self, target: Target, source: bytes, summary: str) -> Novelty:
-        """Why the module is not new. Raises AuditTampered, MetadataCorrupt, StorageUnwritable."""
+        """Return why it is not new. Raises AuditTampered, MetadataCorrupt, StorageUnwritable."""
         self.require_log()
         logged = logged_tools(self.store.log_folder)
         return assess_novelty(
@@ -161,7 +161,7 @@ class CataloguePromoter:
     def _behaviour(
         self, validated: ValidatedModule, target: Target
     ) -> version_bump.ReplayResult | None:
-        """What the examples of the earlier revisions show; sandboxes run, no lock held."""
+        """Replay the examples of the earlier revisions. Sandboxes run, so no lock is held."""
         if self.replay is None:
             return None
         root, place = checked_root(self.store.workflows_root), self.replaces or target
@@ -184,7 +184,7 @@ class CataloguePromoter:
         return version_bump.ReplayResult(latest.tool_hash, tuple(changes))
 
     def _origin(self, source: bytes) -> dict[str, Any]:
-        """What the record says of how the module was made; an edit afterwards is said too."""
+        """Return the fields on how the module was made, and whether it was edited since."""
         said = self.made.get("model") if self.made else None
         if self.made is None or not isinstance(said, dict):
             return {}
@@ -194,11 +194,11 @@ class CataloguePromoter:
         return {"model": model, "tokens_estimate": model.get("tokens"), "rag": self.made.get("rag")}
 
     def require_log(self) -> None:
-        """Raise AuditTampered where the decision log is not as it was written.
+        """Raise AuditTampered if the decision log was changed, or does not fit the records.
 
-        Nor as the catalogue's records name it: before anything is appended to one that was cut. A
-        promotion on its way is in the records before it is in the log, so what is missing is looked
-        for again once nobody promotes and what was interrupted is finished.
+        The records are checked before anything is appended to a log that was cut. A promotion
+        writes its record before its log entry. So a missing entry is looked for again once no
+        promotion runs and interrupted ones are finished.
         """
         try:
             self.store.require_whole_log()

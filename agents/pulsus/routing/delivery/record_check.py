@@ -1,4 +1,4 @@
-"""Whether the records of what is about to run were approved by this user (ADR 31).
+"""Check whether this user approved the records of the tools that are about to run (ADR 31).
 
 Effect: reads the catalogue's records, the decision log and the user's state folder; may ask git.
 """

@@ -163,7 +163,7 @@ class _Scan:
 
 
 def is_manifest(name: str) -> bool:
-    """Whether a file of that name holds hints."""
+    """Return True if a file of that name holds ranking hints."""
     return name in MANIFEST_NAMES or name.endswith(_MANIFEST_ENDS)
 
 

@@ -80,7 +80,7 @@ class ModuleReader:
         return fresh
 
     def module(self, path: Path, real: Path, where: ToolPath) -> Value:
-        """What the module at `real` is now. Raises Unreadable."""
+        """Read the module at `real` and return what it defines. Raises Unreadable."""
         return self.parse_module(regular_files.read(real, self.max_bytes)[0], path, where)
 
     def parse_module(self, data: bytes, path: Path, where: ToolPath) -> ToolSpec | BrokenTool:
@@ -268,6 +268,6 @@ def _kind(value: Value) -> Content:
 
 
 def _differ(one: Folder, other: Folder) -> bool:
-    """Whether two readings of a folder differ in more than the order of the files."""
+    """Return True if two readings of a folder differ in more than the order of the files."""
     same = one.problems == other.problems and sorted(one.warnings) == sorted(other.warnings)
     return not same or one.rows() != other.rows()

@@ -46,7 +46,7 @@ def install_starter(folder: Path, *, empty: bool) -> tuple[tuple[Path, ...], int
 
 
 def starter_folder() -> Path:
-    """Where the starter catalogue lies: in the package, or in the checkout it runs from."""
+    """Return the folder of the starter catalogue: in the package, or in the checkout."""
     package = Path(pulsus.__file__).parent
     for place in (package / "starter", package.parents[1]):
         if (place / "workflows" / "domains").is_dir():

@@ -1,4 +1,4 @@
-"""Where a tool lies says what it is called (spec §4, §9). Pure."""
+"""Derive the id of a tool from its path (spec §4, §9). Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ToolPath:
 
 @dataclass(frozen=True, slots=True)
 class InvalidToolPath:
-    """Why no tool can lie there: a stable code and one line."""
+    """The reason why no tool can be at this path: a stable code and one line."""
 
     code: str
     reason: str
@@ -53,7 +53,7 @@ def parse_tool_path(parts: Sequence[str]) -> ToolPath | InvalidToolPath:
 
 
 def is_ignored(name: str, tmp_dirname: str) -> bool:
-    """Whether a file or folder of that name is never looked at."""
+    """Return True if a file or folder of that name is never read."""
     return name.startswith((".", "_")) or name == tmp_dirname
 
 

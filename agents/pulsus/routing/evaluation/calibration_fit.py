@@ -31,7 +31,7 @@ MIN_REQUESTS = 30
 FOLDS = 5
 
 RIDGE = 1.0
-"""How firmly a refit holds to the shipped weights, a signal; of 0.3 to 30 all measured alike."""
+"""Strength of the pull towards the shipped weights, for each signal; 0.3 to 30 measure alike."""
 
 RIDGE_LEVEL = 0.3
 """The same of the intercept: how often the top tool is right differs most between catalogues."""
@@ -58,7 +58,7 @@ class Sample:
     weight: float
 
     def stated(self, calibration: Calibration) -> Prediction:
-        """What that calibration says of it."""
+        """Return the prediction of that calibration."""
         p = calibration.p(self.signals) if self.signals is not None else 0.0
         return Prediction(p, self.right, self.fits, self.weight)
 
@@ -95,10 +95,10 @@ def collect_samples(
 
 
 def copy_weight(rows: Sequence[GoldenRow]) -> float:
-    """What a copy of a request without its tools counts beside the request, 0 to `COPY`.
+    """Return the weight of a copy of a request without its tools, from 0 to `COPY`.
 
-    Rows that nothing fits are what people really ask for in vain; a copy has every word of a tool
-    that was taken away, and is harder. So copies only fill up what such rows leave open.
+    Rows that nothing fits are real requests. A copy is harder, because it has every word of a tool
+    that was removed. So copies only make up for missing rows of that kind.
     """
     fit = sum(bool(row.tools) for row in rows)
     return max(0.0, COPY - (len(rows) - fit) / fit) if fit else COPY
@@ -190,13 +190,13 @@ def fit_map(found: Sequence[Sample], prior: Calibration) -> Calibration:
 
 
 def uses_calibration(sample: Sample) -> bool:
-    """Whether p comes from weights: not for a named tool, nor for one at odds with the request."""
+    """Return True if p comes from the weights: not for a named tool, nor for one at odds."""
     told = sample.signals
     return told is not None and not (told.get("named") or told.get("caution"))
 
 
 def data_hash(rows: Sequence[GoldenRow]) -> str:
-    """What the requests and their answers are, whatever their order in the file."""
+    """Return the digest of the requests and their answers, in any order of the file."""
     lines = sorted(json.dumps([r.query, list(r.tools), r.any_of]) for r in rows)
     return "sha256:" + hashlib.sha256("\n".join(lines).encode("utf-8")).hexdigest()
 

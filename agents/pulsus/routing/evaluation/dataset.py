@@ -21,7 +21,7 @@ _REMARKS = ("id", "note")
 _REQUEST = ("query", "tools", "policy", "any")
 _TOOL = ("id", "name", "description", "params")
 _ALSO = {"any_of": "any", "expected": "tools", "parameters": "params", "args": "params"}
-"""What else people call a key."""
+"""Other names that people use for a key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class GoldenRow:
 
 
 def load_queries(path: Path, warn: Warn | None = None) -> tuple[GoldenRow, ...]:
-    """The rows of a QUERIES file, at least one. `warn` is told of keys without a meaning.
+    """Read the rows of a QUERIES file. `warn` is called for keys without a meaning.
 
-    Raises UsageError naming file and line for a bad row, and for a file without rows.
+    Raises UsageError for a bad row, with file and line, and for a file without rows.
     """
     rows = _known_rows(path, (*_REQUEST, *_REMARKS), warn)
     found = tuple(_golden(row, where) for where, row in rows)
@@ -65,7 +65,7 @@ def load_tools(path: Path, warn: Warn | None = None) -> tuple[ToolSpec, ...]:
 
 
 def nearest(tool_id: str, known: Collection[str]) -> str | None:
-    """The id probably meant by one that is none: those of its name, or else the most alike."""
+    """Return the id that an unknown id probably means: by its name, or else the most similar."""
     name = tool_id.rpartition("/")[2].removesuffix(".py")
     named = sorted(one for one in known if one.rpartition("/")[2] == name)
     if named:
@@ -98,7 +98,7 @@ def _require_rows(found: Collection[object], path: Path, what: str) -> None:
 def _known_rows(
     path: Path, keys: Sequence[str], warn: Warn | None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The rows. A key written wrong is an error, one that means nothing is told of once."""
+    """Yield the rows. A misspelt key is an error; a key without a meaning is reported once."""
     told = set(keys)
     for where, row in _rows(path):
         for key in sorted(row.keys() - told):
@@ -115,7 +115,7 @@ def _known_rows(
 
 
 def _intended_key(key: str, row: Mapping[str, Any], keys: Sequence[str]) -> str | None:
-    """The key that was probably meant by an unknown one: of those the row has not got."""
+    """Return the missing key that an unknown key probably means."""
     from rapidfuzz.distance import OSA  # only where there is such a key
 
     missing = [k for k in keys if k not in row]

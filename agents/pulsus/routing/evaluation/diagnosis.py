@@ -1,4 +1,4 @@
-"""Why a request with a known answer went wrong, and what to do about it (`pulsus eval`). Pure."""
+"""Explain why a request with a known answer went wrong, and what helps (`pulsus eval`). Pure."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _TWINS = 0.6
 
 @dataclass(frozen=True, slots=True)
 class DiagnosisContext:
-    """What was ranked. `look` ranks a request with these ids in sight; `known` are all ids.
+    """The ranking under test. `look` ranks a request and includes these ids; `known` are all ids.
 
-    `refused` maps each id that the settings take out before ranking to the reason.
+    `refused` maps each id that the settings filter out to the reason.
     """
 
     look: Callable[[str, Collection[str]], Sequence[Ranked]]
@@ -34,10 +34,10 @@ class DiagnosisContext:
 
 @dataclass(frozen=True, slots=True)
 class FailureCause:
-    """One line each: why it went wrong, and what would help (may be empty).
+    """Why a request went wrong, and what would help (may be empty), in one line each.
 
-    `matched` and `lacks` are the request's words the expected tool has and has not got;
-    `expected_rank` and `expected_p` its standing, None where it was not ranked.
+    `matched` and `lacks` are the words of the request that the expected tool has and lacks.
+    `expected_rank` and `expected_p` are None if it was not ranked.
     """
 
     why: str
@@ -49,7 +49,7 @@ class FailureCause:
 
 
 def wrong_tool(row: GoldenRow, context: DiagnosisContext) -> FailureCause:
-    """Why the first tool is none of the row's."""
+    """Return why the first tool is not one of the row's tools."""
     missing = [t for t in row.tools if t not in context.known]
     if len(missing) == len(row.tools):
         return _none_such(missing, context.known)
@@ -88,7 +88,7 @@ def denied_tool(row: GoldenRow, context: DiagnosisContext) -> FailureCause | Non
 
 
 def _none_such(missing: Sequence[str], known: Collection[str]) -> FailureCause:
-    """The ids that are none, each with the one that was probably meant."""
+    """Name the unknown ids, each with the id that was probably meant."""
     near = {tool: nearest(tool, known) for tool in missing}
     meant = ", ".join(f"{found} for {tool}" for tool, found in near.items() if found)
     fix = f"did you mean {meant}?" if meant else "correct the id, or drop the request"
@@ -98,7 +98,7 @@ def _none_such(missing: Sequence[str], known: Collection[str]) -> FailureCause:
 def wrong_policy(
     row: GoldenRow, choice: Decision, found: Sequence[Ranked], context: DiagnosisContext
 ) -> FailureCause:
-    """Why something else was done with the candidates than the row says."""
+    """Return why the policy is not the one of the row."""
     first = found[0] if found else None
     if row.policy == "generate":
         return _too_sure(choice, first, context)
@@ -127,7 +127,7 @@ def wrong_policy(
 
 
 def wrong_steps(row: GoldenRow, chosen: Sequence[str]) -> FailureCause:
-    """Where a plan differs from the row's tools."""
+    """Return the first step in which a plan differs from the row's tools."""
     pairs = zip(range(1, len(row.tools) + 1), chosen, row.tools, strict=False)
     differ = next(((n, got, wanted) for n, got, wanted in pairs if got != wanted), None)
     if differ is None:
@@ -143,7 +143,7 @@ def wrong_steps(row: GoldenRow, chosen: Sequence[str]) -> FailureCause:
 
 
 def twins(one: ToolSpec, other: ToolSpec) -> bool:
-    """Whether two tools say almost the same of themselves."""
+    """Return True if two tools describe themselves with almost the same words."""
     first, second = (frozenset(stems(f"{t.name} {t.summary}")) for t in (one, other))
     return bool(first and second) and len(first & second) / len(first | second) >= _TWINS
 

@@ -18,14 +18,14 @@ Rank = Callable[[str], Sequence[Ranked]]
 """At least ten candidates of a request, where there are as many, best first."""
 
 Decide = Callable[[str, Sequence[Ranked]], Decision]
-"""What would be done with a request and its candidates."""
+"""A request and its candidates → the decision."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A request that went wrong: the wrong tool first, or the wrong policy or steps.
 
-    `cause` is None where nobody asked why. `any_of`: each of those expected would have done.
+    `cause` is None without a diagnosis. With `any_of`, each of the expected tools alone is right.
     """
 
     query: str
@@ -41,10 +41,10 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """What the figures are measured on, in requests.
+    """The requests behind the figures.
 
-    `with_tools` some tool fits, `without_tools` nothing; `with_policy` say what to do;
-    `several_steps` want a composition.
+    `with_tools` counts requests that some tool fits, `without_tools` those that none fits.
+    `with_policy` counts rows with a policy, `several_steps` those that want a composition.
     """
 
     with_tools: int

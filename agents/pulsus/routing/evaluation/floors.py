@@ -1,4 +1,4 @@
-"""What figures of `pulsus eval` are held against: floors, and an earlier report. Reads one file."""
+"""Compare the figures of `pulsus eval` with floors and with an earlier report. Reads one file."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def load_baseline(path: Path) -> dict[str, float | None]:
 def baseline_deltas(
     report: EvalReport, baseline: Mapping[str, float | None]
 ) -> dict[str, float | None]:
-    """How much each figure changed since; None where either was not measured."""
+    """Return the change of each figure since the baseline; None if one was not measured."""
     found: dict[str, float | None] = {}
     for name in FIGURES:
         now, then = getattr(report, name), baseline.get(name)

@@ -1,7 +1,7 @@
-"""How far a stated probability can be believed. Pure.
+"""Measure how far a predicted probability can be trusted. Pure.
 
-ECE alone proves nothing: a constant has a good one. It is always given beside precision, coverage
-and what stays below τ.
+ECE alone proves nothing: a constant has a good one. So it always stands beside precision, coverage
+and the share below τ.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """One tenth of the range of p: what was said and what was so, weighted."""
+    """One tenth of the range of p: the mean prediction and the share that was right, weighted."""
 
     low: float
     high: float

@@ -30,9 +30,9 @@ def require_plot(path: Path) -> None:
 
 
 def draw_reliability(path: Path, curves: Mapping[str, Sequence[Bin]], *, tau: float) -> None:
-    """Write the picture: what p said against what was so, a curve each, the same bytes each time.
+    """Draw predicted against true shares, one curve for each series; the bytes are reproducible.
 
-    The size of a point is how much lies in its tenth. Raises DiskFull, StorageUnwritable.
+    The size of a point is the weight in its bin. Raises DiskFull, StorageUnwritable.
     """
     import matplotlib
     from matplotlib.figure import Figure

@@ -1,7 +1,7 @@
-"""What the gates say of a module that a model wrote (spec §7, §8). Effect: the pipeline's.
+"""Validate what a model wrote (spec §7, §8). Effect: starts sandboxes, as the pipeline does.
 
-Guardrails are a step of their own behind the static gate, for as long as the module is a
-candidate: also where it is edited, or promoted from `_tmp/` later.
+The guardrails are a step after the static gate for as long as the module is a candidate: also after
+an edit, and when it is promoted from `_tmp/` later.
 """
 
 from __future__ import annotations
@@ -89,9 +89,9 @@ def evaluate_answer(
     code: str,
     held: Example | None = None,
 ) -> JudgedAnswer:
-    """What the gates say of a model's answer, without unused imports, with the caller's examples.
+    """Validate a model's answer, without unused imports and with the caller's examples.
 
-    `held` is one more, of which the refusal says nothing: the model is not to see it.
+    `held` is one more example. The refusal does not mention it, because the model must not see it.
     """
     seconds = project.settings.validation.ruff_seconds
     written = close_docstring(code.encode("utf-8", "backslashreplace"))
@@ -128,7 +128,7 @@ def _without_held_example(answer: bytes, source: bytes, given: Sequence[Example]
 
 
 def validator_for(project: Project, module: CandidateModule) -> ModuleValidator:
-    """What proves a module: a model's candidate meets the guardrails, whoever promotes it."""
+    """Return the validator of a module: candidates of a model must also pass the guardrails."""
     made = module.candidate.made if module.candidate else None
     if made and made.get("generator") == "model":
         return GuardedValidator(project)
@@ -138,7 +138,7 @@ def validator_for(project: Project, module: CandidateModule) -> ModuleValidator:
 
 
 def guardrail_steps(settings: GeneratorConfig) -> tuple[tuple[str, Validator], ...]:
-    """What a model's candidate has to pass beside the steps of every module."""
+    """Return the step that only candidates of a model have to pass."""
     return ((STEP, _step(guardrail_rules(settings), None, "")),)
 
 
@@ -198,7 +198,7 @@ def _refusal(
 
 
 def _with_quoted_line(line: str, code: Sequence[str]) -> str:
-    """What a checker says with the line it means: small models do not count lines."""
+    """Add the code line to the checker's line, because small models miscount lines."""
     place = _PLACE.search(line)
     if place is None or int(place[1]) > len(code):
         return line

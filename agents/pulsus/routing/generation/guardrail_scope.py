@@ -1,7 +1,7 @@
-"""Which modules are held to the guardrails, whoever looks at them (spec §7, §8).
+"""Decide which modules the guardrails apply to (spec §7, §8).
 
-Effect: reads notes of candidates and the decision log. A model's module in `_tmp/` is known by its
-note, or by the record of its writing; what nothing is known of is held to them too.
+Effect: reads notes of candidates and the decision log. A note or a log entry identifies a module of
+a model in `_tmp/`. The guardrails also apply to a module without either.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def guardrails_apply(
     project: Project, path: Path, source: bytes, tool: ToolSpec | BrokenTool
 ) -> bool:
-    """Whether the module at `path` is one that a model wrote, or of which nobody knows."""
+    """Return True if a model wrote the module at `path`, or if its origin is unknown."""
     if project.tmp_dir.resolve() not in path.resolve().parents:
         return False
     known = candidate_store.read(path)
@@ -37,7 +37,7 @@ def guardrails_apply(
 
 
 def _written_by_a_model(log: Path, path: Path, source: bytes) -> bool:
-    """Whether the decision log knows a model's answer under that name, or of those bytes."""
+    """Return True if the decision log names a model's answer of that file name or those bytes."""
     sha256 = hashlib.sha256(source).hexdigest()
     for record in log_reader.search_records(log, b'"generate"'):
         if record.kind == "generate":

@@ -1,4 +1,4 @@
-"""What a model is told of the project: its nearest tools, and docs as hints (spec §7, §14).
+"""Collect what the prompt says of the project: similar tools, and docs as hints (spec §7, §14).
 
 Effect: reads tools and documents.
 """

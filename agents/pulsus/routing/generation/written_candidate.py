@@ -163,9 +163,9 @@ class CandidateWorkflow:
 def _beyond_inputs(
     module: CandidateModule, report: ValidationReport | None, text: str
 ) -> tuple[str, ...]:
-    """Why nobody may be spared the look: it reads what neither its inputs nor the request name.
+    """Return why a person must look: it reads paths that neither inputs nor request name.
 
-    What its docstring declares does not count: the model wrote that too.
+    Paths that only its docstring declares do not count as named: the model wrote that too.
     """
     seen = constant_targets.find_constant_targets(module.source)
     observed = report.observed.reads if report and report.observed else ()
@@ -192,7 +192,7 @@ def _boundary_note(given: Sequence[Example]) -> tuple[str, ...]:
 
 
 def _strength(module: CandidateModule, proof: Proof | None) -> tuple[str, ...]:
-    """How much the proof of a module says that is as its model wrote it."""
+    """Return a note on how strong the proof of an unedited module is."""
     candidate = module.candidate
     if proof != "behaviour" or candidate is None or pending_candidates.is_edited(candidate):
         return ()
@@ -220,7 +220,7 @@ def _author_note(generation: GenerationReport) -> str:
 
 
 def model_provenance(generation: GenerationReport, sha256: str) -> dict[str, JsonValue]:
-    """Where a module came from, for its record (spec §10)."""
+    """Return the provenance of a module for its record (spec §10)."""
     last = next(
         (r for r in reversed(generation.rounds) if r.sha256 == sha256), generation.rounds[-1]
     )

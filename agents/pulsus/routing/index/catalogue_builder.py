@@ -30,7 +30,7 @@ class BuiltCatalogue:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Where a row that counts through all folders lies."""
+    """Finds the folder of a row by the row's number in the whole catalogue."""
 
     folders: Sequence[Folder]
     starts: Sequence[int]

@@ -51,13 +51,13 @@ _WASTE = 0.5
 _LOG = logging.getLogger("pulsus")
 
 NOT_SAVED = "discovery index not saved"
-"""How the warning of an index that could not be written begins: it says nothing of any tool."""
+"""The beginning of the warning about an index that was not written. It concerns no tool."""
 
 
 class DiscoveryIndex:
-    """What earlier runs read. `warnings` say why an index was not used or not written.
+    """The index of earlier runs. `warnings` say why it was not used or not written.
 
-    An index made with another `token` is not used: a repository can bring one, but does not know
+    An index with another `token` is not used: a repository can contain an index, but does not know
     the token of its user.
     """
 
@@ -79,7 +79,7 @@ class DiscoveryIndex:
         self.warnings: tuple[str, ...] = ()
 
     def stored(self) -> Stored | None:
-        """What is known; read from disk on first use, None where there is nothing of use."""
+        """Return the stored index, read from disk on first use; None if there is no usable one."""
         if not self._loaded:
             self._loaded = True
             self._load()
@@ -232,9 +232,10 @@ def reading_code() -> Iterator[Path]:
 
 @cache
 def _reader(max_file_bytes: int, token: str) -> str:
-    """What a file's reading depends on beside its bytes: our code, Python's parser, the limit.
+    """Return the key of everything that a reading depends on besides the bytes.
 
-    Our code by the stamps of its files: reading them all would take longer than what it saves.
+    That is our code, Python's parser and the size limit. Files of our code count by their stamps:
+    reading them all would take longer than the index saves.
     """
     stamps = [(str(f), s.st_mtime_ns, s.st_size) for f in reading_code() for s in (f.stat(),)]
     text = f"{pulsus.__version__} {sys.version} {max_file_bytes} {stamps} {token}"

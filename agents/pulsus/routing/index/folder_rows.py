@@ -33,9 +33,9 @@ Stamp = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One file when it was read at `read_ns` (wall clock); its value is kept elsewhere by `ref`.
+    """One file as it was read at `read_ns` (wall clock). `ref` refers to its value.
 
-    `hints` names the manifest used for a tool and `said` is the digest of what that says.
+    `hints` names the manifest of a tool, and `said` is the digest of its content.
     """
 
     name: str
@@ -48,9 +48,9 @@ class Row:
     said: str = ""
 
     def trusted(self, stamp: Stamp) -> bool:
-        """Whether a file of this stamp still holds the bytes that were read.
+        """Return True if a file with this stamp still holds the bytes that were read.
 
-        A file changed just before it was read may change again within one tick of the file
+        A file that changed just before it was read may change again within one tick of the file
         system's clock and keep its stamp (git's rule for racy entries).
         """
         if self.kind in ("unread", "unused"):
@@ -84,7 +84,7 @@ class Folder:
 
     @property
     def prefix(self) -> str:
-        """What the ids of its tools start with."""
+        """The beginning of the ids of its tools."""
         own = ("shared", *self.parts[1:2]) if self.parts[0] == "shared_tools" else self.parts[1:3]
         return "/".join((*own, ""))
 

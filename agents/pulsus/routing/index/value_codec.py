@@ -1,4 +1,4 @@
-"""What the warm index keeps, as JSON and back (spec §13). Pure.
+"""Convert values of the index to JSON and back (spec §13). Pure.
 
 Fields at their default are left out; `decode(encode(x)) == x`.
 """

@@ -1,7 +1,7 @@
-"""What files were read as, by reference (spec §13). Effect: maps one file of the index.
+"""Keep the parsed content of files by reference (spec §13). Effect: maps one file of the index.
 
-A value just read is kept as it is; one of an earlier run is decoded when it is asked for, and its
-checksum is compared only then: a catalogue of ten thousand tools shows ten of them.
+A new value is kept as it is. A stored value is decoded, and its checksum compared, only when it is
+used: of ten thousand tools a route shows ten.
 """
 
 from __future__ import annotations

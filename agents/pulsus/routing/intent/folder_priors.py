@@ -1,8 +1,7 @@
-"""How meaning and hints bear on a request's folder (spec §3, §14). Pure.
+"""Let embeddings and docs influence the folder of a request (spec §3, §14). Pure.
 
-A request's words give folders their shares and leave the rest, "none of them", open. Meaning and
-hints share out part of that rest and take from nobody, so that no folder is ever less likely than
-its words make it.
+The words of a request give each folder a share and leave a rest, "none of them". Embeddings and
+docs distribute only part of that rest. They never lower a folder's probability.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _HINTED = 0.5
 
 
 class FolderSimilarity(Protocol):
-    """How like folders are to a request."""
+    """The similarity of a request to folders."""
 
     def similar(self, text: str) -> Mapping[int, float]:
         """Cosine in [-1, 1] by the folder's position."""
@@ -38,7 +37,7 @@ class Library(Protocol):
     """The project's docs."""
 
     def passages(self, text: str) -> tuple[Passage, ...]:
-        """What they say about a request, best first; empty where they say nothing."""
+        """Return the passages on a request, best first; empty if there are none."""
         ...
 
 

@@ -28,7 +28,7 @@ from pulsus.errors import PulsusError, RecordChanged, RecordUnknown
 from pulsus.routing.delivery.edited_in_place import PreviousBytes
 
 MOST_LINES = 400
-"""Of one tool's difference that are shown; git shows the rest."""
+"""Most lines shown of one tool's difference; git shows the rest."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
-"""Whether the catalogue is what was promoted: `pulsus audit` (spec §10, §17). Effect: reads files.
+"""Compare the catalogue with its records: `pulsus audit` (spec §10, §17). Effect: reads files.
 
-Files are read anew, whatever the index knows. What the decision log says of the records is in
-audit_log.py.
+Every file is read again; the index does not count. audit_log.py compares the records with the
+decision log.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class RecordedTools:
 
 @dataclass(frozen=True, slots=True)
 class CatalogueAudit:
-    """What was compared: promoted tools, compositions among them, versions kept; and findings."""
+    """How many promoted tools, compositions and versions were compared, and the findings."""
 
     promoted: int
     compositions: int
@@ -70,7 +70,7 @@ class CatalogueAudit:
 
 
 def read_records(root: Path) -> RecordedTools:
-    """What the catalogue at `root` has on record. Raises StorageUnwritable."""
+    """Read every record of the catalogue at `root`. Raises StorageUnwritable."""
     records: dict[str, tuple[Record, ...]] = {}
     unreadable = []
     for path in metadata.files(root):
@@ -242,7 +242,7 @@ class _CatalogueCheck:
 
 
 def _may_compose(source: bytes) -> bool:
-    """Whether it is worth parsing: a composition names `pulsus`, perhaps in other letters."""
+    """Return True if it may be a composition: that names `pulsus`, maybe in other letters."""
     return b"pulsus" in source or not source.isascii()
 
 

@@ -1,4 +1,4 @@
-"""Whether the changelogs say what the records say: `pulsus audit` (spec §10). Effect: reads files.
+"""Compare the changelogs with the records: `pulsus audit` (spec §10). Effect: reads files.
 
 A changelog is for people and decides nothing, so a difference is a warning.
 """

@@ -1,8 +1,8 @@
-"""Whether decision log and catalogue tell the same story (spec §10, §17). Effect: reads files.
+"""Compare the decision log with the catalogue's records (spec §10, §17). Effect: reads files.
 
-Every record carries the head the log had before it, and the log holds every decision with a digest
-of its record. So a log that was cut shows against the catalogue, and a changed record against the
-log. Records made with another log (another machine's) cannot be held against this one.
+Every record names the head of the log at its time, and the log holds a digest of every record. So
+the records reveal a cut log, and the log reveals a changed record. Records of another log (from
+another machine) cannot be compared.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class _Anchored:
 
 @dataclass
 class _LogContents:
-    """What a reading of the log leaves behind for the comparison."""
+    """The facts that one reading of the log collects for the comparison."""
 
     expected: str | None
     wanted: frozenset[int]
@@ -108,10 +108,10 @@ def audit_log(
     quick: bool = False,
     expected: str | None = None,
 ) -> LogAudit:
-    """What is wrong with the log in `folder` (`.pulsus/audit/`), and between it and `records`.
+    """Return the damage of the log in `folder` (`.pulsus/audit/`), and differences from `records`.
 
-    `expected` is a hash that some record of the log must have; `quick` leaves sealed records
-    unread, and out of the comparison. Raises StorageUnwritable.
+    `expected` is a hash that some record of the log must have. `quick` skips sealed records and
+    their comparison. Raises StorageUnwritable.
     """
     everything = [_Anchored.of(r) for found in records.values() for r in found]
     seen = _LogContents(expected, frozenset(r.head.seq for r in everything if r.head))
@@ -145,7 +145,7 @@ def audit_log(
 
 
 def _log_name(checked: Checked, folder: Path) -> str | None:
-    """Which log it is, where it lost its head too; None where there is none."""
+    """Return the name of the log, even if its head is lost; None if there is no log."""
     if checked.head:
         return checked.head.log
     return log_mark.read(folder) if checked.segments else None
@@ -162,7 +162,7 @@ class _Comparison:
             self.logged.setdefault(found, set()).add(key)
 
     def mine(self, record: _Anchored) -> Iterable[AuditFinding]:
-        """What is wrong with a record that was made with this log."""
+        """Yield the findings on a record that was made with this log."""
         if record.head and self.seen.hashes.get(record.seq) != record.head.hash:
             reason = f"it was made after record {record.seq}, which the log has not got like that"
             yield self._finding("LOG_CUT", "error", record, reason, _EVIDENCE)
@@ -171,7 +171,7 @@ class _Comparison:
             yield self._finding("RECORD_CHANGED", "error", record, reason, _RECORDS)
 
     def others(self, records: Iterable[_Anchored], *, here: bool) -> Iterable[AuditFinding]:
-        """What is wrong with records that name another log, or none; `here`: there is one here."""
+        """Yield the findings on records that name another log, or none. `here`: there is a log."""
         strange = []
         for record in records:
             logged = self.logged.get((record.id, record.tool), ())

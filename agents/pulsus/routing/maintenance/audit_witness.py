@@ -1,4 +1,4 @@
-"""What this user saw of the decision log, as findings of `pulsus audit` (ADR 31). Effect: reads."""
+"""Compare the decision log with what this user saw of it (ADR 31). Effect: reads files."""
 
 from __future__ import annotations
 

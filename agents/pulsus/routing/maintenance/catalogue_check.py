@@ -1,7 +1,7 @@
-"""What is wrong with a catalogue, tool by tool: `pulsus tools check`.
+"""Check a catalogue tool by tool: `pulsus tools check`.
 
-What can be told from the files alone; what ranking shows is in reachability.py. Pure, but for
-`ignored`, which asks git.
+These checks need the files alone; reachability.py has those that need ranking. Pure, except that
+`find_git_ignored` asks git.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class SharedIntent:
 
     @property
     def same(self) -> bool:
-        """Whether both write it alike."""
+        """True if both manifests write it alike."""
         return self.phrase.casefold() == self.theirs.casefold()
 
     def other(self, owner: ToolSpec) -> str:
@@ -127,11 +127,11 @@ def find_unused(
     now: datetime,
     days: int | None,
 ) -> Iterator[CatalogueFinding]:
-    """Tools nobody used: never, or not in the last `days`. Without `days` nothing is told of tools
-    never used while fewer than half of all are on record: that is little history, no finding.
+    """Yield tools that were never used, or not in the last `days`.
 
-    `used` maps a tool's id to its last use, `made` to its last promotion: a tool younger than
-    `days` may still find its users.
+    Without `days`, never used tools are reported only if at least half of all tools are on record:
+    a short history proves nothing. `used` maps an id to its last use, `made` to its last promotion.
+    A tool younger than `days` may still find its users.
     """
     tools = list(tools)
     if days is None and 2 * sum(tool.id in used for tool in tools) < len(tools):
@@ -163,7 +163,7 @@ def _refused(catalogue: Catalogue) -> Iterator[CatalogueFinding]:
 
 
 def _is_deprecated(tool: ToolSpec, latest: Mapping[str, Record]) -> bool:
-    """Whether another is to be used instead: where it moved, that one has its very bytes."""
+    """Return True if the tool is deprecated: after a move, the new tool has the very same bytes."""
     record = latest.get(tool.id)
     return record is not None and record.deprecated
 

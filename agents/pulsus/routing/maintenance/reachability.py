@@ -34,9 +34,9 @@ FirstTool = Callable[[str, str], str | None]
 
 @dataclass(slots=True)
 class ReachabilityResult:
-    """What came of one tool's texts. `taken` maps another tool's id to the texts it won.
+    """The result of asking for one tool. `taken` maps another tool's id to the texts it won.
 
-    `by_name` is whether its bare name brings it first, `by_words` whether any other text does.
+    `by_name` is True if its bare name brings it first, `by_words` if any other text does.
     """
 
     tool: ToolSpec
@@ -47,7 +47,7 @@ class ReachabilityResult:
 
 
 def request_texts(tool: ToolSpec) -> tuple[str, ...]:
-    """What a tool says of itself, as requests, each once, at most `MOST`."""
+    """Return the tool's own words as requests, each once, at most `MOST`."""
     hints = tool.manifest
     pairs = zip_longest(hints.requests, hints.intents) if hints else ()
     said = (_name(tool), tool.summary, *(t for pair in pairs for t in pair if t))
@@ -86,7 +86,7 @@ def probe_tools(
 
 
 def reachability_findings(probed: Sequence[ReachabilityResult]) -> Iterator[CatalogueFinding]:
-    """Tools nobody can reach, near-duplicates, and tools that take another's requests."""
+    """Yield unreachable tools, near-duplicates, and tools that take requests of another."""
     by_id = {one.tool.id: one for one in probed}
     told: set[frozenset[str]] = set()
     for one in probed:
@@ -106,8 +106,10 @@ def reachability_findings(probed: Sequence[ReachabilityResult]) -> Iterator[Cata
 def intent_collisions(
     claims: Iterable[SharedIntent], first: FirstTool
 ) -> Iterator[CatalogueFinding]:
-    """Intents that two manifests claim and that one of them loses for it: asked for as that one
-    writes it, the other comes first. What both claim and each gets is nobody's trouble.
+    """Yield intents that two manifests claim, if one tool loses a request by it.
+
+    The request is the intent as that tool writes it. If each tool gets its own wording, there is no
+    problem.
     """
     lost: dict[tuple[str, str], list[SharedIntent]] = defaultdict(list)
     for claim in claims:
@@ -136,7 +138,7 @@ def intent_collisions(
 
 
 def _unreachable(one: ReachabilityResult) -> CatalogueFinding:
-    """Nobody who does not know its very name finds it, or nobody at all."""
+    """Report a tool that only its exact name finds, or no request at all."""
     winners = sorted(one.taken, key=lambda t: (-len(one.taken[t]), t))
     instead = f"; {winners[0]} comes first instead" if winners else ""
     reason = (
@@ -186,7 +188,7 @@ def _taken(one: ReachabilityResult, thief: str, taken: Sequence[str]) -> Catalog
 
 
 def _distinct(requests: Iterable[str]) -> int:
-    """How many requests there are that differ in more than word forms, order and marks."""
+    """Count the requests that differ in more than word forms, order and punctuation."""
     return len({tuple(sorted(set(stems(text)))) for text in requests})
 
 

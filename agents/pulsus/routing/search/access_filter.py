@@ -30,11 +30,11 @@ class AccessFilter:
         return frozenset(self.config.kinds)
 
     def allows(self, tool_id: str) -> bool:
-        """Whether a pattern allows the id and none denies it."""
+        """Return True if a pattern allows the id and none denies it."""
         return self._denied(tool_id) is None and self._allowed(tool_id)
 
     def refusal(self, tool: ToolSpec) -> str | None:
-        """Why the tool is taken out, in one line; None where it is not."""
+        """Return why the tool is filtered out, in one line; None if it is not."""
         denied = self._denied(tool.id)
         if denied is not None:
             return f"not allowed by access.deny pattern {denied!r}"
@@ -45,7 +45,7 @@ class AccessFilter:
         return None
 
     def left_none(self, tools: Sequence[ToolSpec]) -> str | None:
-        """That no tool is left and by which filters, in one line; None where one is left."""
+        """Return which filters exclude every tool, in one line; None if a tool remains."""
         ids = make_columns(tools).ids
         if not tools or any(self.allows(own) for own in ids):
             every_kind = self.kinds == frozenset(AccessConfig().kinds)
@@ -95,7 +95,7 @@ def _matches(tool_id: str, pattern: str) -> bool:
 
 
 def _near(pattern: str, ids: Sequence[str]) -> str:
-    """What a misspelt pattern may have meant."""
+    """Suggest ids that a misspelt pattern may mean."""
     from rapidfuzz import fuzz, process  # only where a pattern is of no tool
 
     literal = pattern.replace("*", "").strip("/")

@@ -1,4 +1,4 @@
-"""What a catalogue means, as vectors: its tools, and the phrases of its folders (spec §3, §4)."""
+"""Encode a catalogue as vectors: its tools, and the phrases of its folders (spec §3, §4)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pulsus.core.types import ToolSpec
 from pulsus.routing.search.vector_cache import Owned, VectorFiles
 
 _TEXTS = 3
-"""Of the way texts are made from tools: another way, another number."""
+"""Version of the way in which texts are made from tools; change it with them."""
 
 REMEMBERED = 50
 """Past requests of one tool that are compared with: they are encoded once, and looked at always."""
@@ -71,8 +71,11 @@ def _passage(tool: ToolSpec) -> str:
 
 
 def tool_text(tool: ToolSpec) -> str:
-    """What a tool is, in words: its name, then its summary. "name: summary" ranked best over seven
-    sets, before a full stop in between, the name as written, arguments added or sentences apart."""
+    """Return the tool as text: its name, then its summary.
+
+    Over seven sets "name: summary" ranked best. It beat a full stop between them, the name as
+    written, added arguments, and separate sentences.
+    """
     return f"{spaced(tool.name)}: {tool.summary}"
 
 
@@ -82,8 +85,11 @@ def spaced(name: str) -> str:
 
 
 def phrases(tools: Sequence[ToolSpec]) -> Mapping[tuple[str | None, str], tuple[str, ...]]:
-    """What each folder is about: its own name and its tools. Their manifests' intents, seventeen
-    times as many texts, placed 0.5 % more of the shipped tools' requests and are left to words."""
+    """Return the phrases of each folder: its own name and its tools.
+
+    Intents of manifests are left to the words. They are seventeen times as many texts, and placed
+    only 0.5 % more of the shipped tools' requests.
+    """
     found: dict[tuple[str | None, str], dict[str, None]] = {}
     for tool in tools:
         said = found.setdefault((tool.domain, tool.action), {})

@@ -24,7 +24,7 @@ class Deprecations:
 
     @classmethod
     def of(cls, records: Iterable[Record], today: date) -> Deprecations:
-        """What the promotion records say, oldest first."""
+        """Read the deprecations from promotion records, oldest first."""
         latest = {record.tool_id: record for record in records}
         return cls(today, {tool: r for tool, r in latest.items() if r.deprecated})
 
@@ -34,7 +34,7 @@ class Deprecations:
         return frozenset(tool for tool in self.records if self._is_over(tool))
 
     def note(self, tool_id: str) -> str | None:
-        """What to tell of the tool, in one line; None where it is not deprecated."""
+        """Return the note on a deprecated tool, in one line; None if it is not deprecated."""
         record = self.records.get(tool_id)
         if record is None:
             return None

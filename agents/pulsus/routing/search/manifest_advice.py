@@ -20,16 +20,16 @@ _MOST = 5
 
 
 def typed_words(found: Sequence[str], request: str) -> tuple[str, ...]:
-    """Those of the words that the request has: not the kinds of its values (`path`, `archive`).
+    """Return the words that the request has itself, without the kinds of its values (`path`).
 
-    All of them where the request is not known (empty).
+    Return all of them if the request is unknown (empty).
     """
     said = frozenset(words(clean(request)))
     return tuple(word for word in found if word in said) if said else tuple(found)
 
 
 def intent_words(found: Sequence[str], request: str) -> tuple[str, ...]:
-    """Those of them to put into an intent: said beside values, no fillers, no numbers."""
+    """Return the words to put into an intent: no values, no fillers, no numbers."""
     rest = take_values(clean(request))[0]
     plain = typed_words(found, rest) if request else tuple(found)
     apart = STOP_WORDS | WEAK_WORDS | _FILLERS
@@ -48,13 +48,13 @@ def no_words_reason(found: Sequence[str]) -> str:
 
 
 def suggest_for_mismatch(own: Ranked) -> str:
-    """What to do for a tool at odds with the request that is meant all the same."""
+    """Return the advice for a tool that is meant although it is at odds with the request."""
     if own.caution and "manifest" in own.caution:
         return "if it is meant for this after all, take the anti-intent out of its manifest"
     return "if it does do this, say so in its name, summary and Kind"
 
 
 def suggest_for_competitor(winner: Ranked, fix: str) -> str:
-    """The advice for a tool that lost to one that is sure: what it costs that one is said too."""
+    """Return the advice for a tool that lost to a sure winner, with what it costs the winner."""
     who = winner.tool.id
     return f"only if {who} (p {winner.p:.2f}) is wrong here: {fix}; that takes requests from {who}"

@@ -1,7 +1,7 @@
-"""What this project remembers of past requests (spec §4, §10; ADR 16). Effect: one kept file.
+"""Remember past requests of this project (spec §4, §10; ADR 16). Effect: one cache file.
 
-Example requests of manifests come first and never fade; past routes follow. `memory.bin` holds what
-was counted; requests that came since are counted anew at every start, as long as they are few.
+Example requests of manifests come first and never fade; past routes follow. `memory.bin` holds the
+counts. Newer requests are counted at every start as long as they are few.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NEW = 128
 
 @dataclass(frozen=True, slots=True)
 class MemoryStore:
-    """How to remember. `state_dir` None neither reads nor writes a file; `now` is aware."""
+    """Loads and saves the memory. `state_dir` None neither reads nor writes; `now` is aware."""
 
     half_life_days: float
     now: datetime
@@ -64,7 +64,7 @@ class MemoryStore:
         return self.half_life_days * 86_400
 
     def _told(self, digest: str, routes: Sequence[PastRoute]) -> dict[str, Any]:
-        """What a memory is made of, apart from how many rows that makes."""
+        """Return everything that a memory is made from, except its number of rows."""
         return {
             "version": pulsus.__version__,
             "tools": digest,

@@ -96,7 +96,7 @@ class _IndexFiles:
         prints: Sequence[bytes],
         past: Mapping[str, Sequence[str]],
     ) -> Segment:
-        """What came or changed since `base`, counted and kept."""
+        """Count and save what is new or changed since `base`."""
         new = [(tools[n], prints[n]) for n in change.new]
         data = index_builder.pack(new, past, key=_following(key, base), removed=change.removed)
         cache_file.save(self.folder / NEW, data)
@@ -141,7 +141,7 @@ def _prints(tools: Sequence[ToolSpec], past: Mapping[str, Sequence[str]]) -> lis
 
 
 def _index_key(digest: str, past: Mapping[str, Sequence[str]]) -> str:
-    """What an index is made from: the tools, the past requests, and the code that counts."""
+    """Return the key of an index: the tools, the past requests, and the code that counts."""
     told = repr(
         (index_builder.ANALYSIS, digest, sorted((t, tuple(said)) for t, said in past.items()))
     )

@@ -44,10 +44,10 @@ class SearchResult:
 class Searcher:
     """Search over one ranked catalogue. `max_steps` bounds a plan.
 
-    `unshadowed` ranks without the shared tools that a domain tool shadows: they do not compete
-    where one tool is selected (spec §9), and may still be steps. None where nothing is shadowed.
-    `access` says which tools may be candidates at all; None = every one. `last_resort` searches the
-    deprecated tools too, where nothing else fits; None where there are none.
+    `unshadowed` ranks without shared tools that a domain tool shadows. These do not compete for a
+    selection (spec §9), but may be steps; None if nothing is shadowed. `access` filters the
+    candidates; None allows every tool. `last_resort` includes deprecated tools, for requests that
+    nothing else fits; None if there are none.
     """
 
     catalogue: Catalogue
@@ -67,7 +67,7 @@ class Searcher:
         include: Collection[str] = (),
         hinted: Collection[str] = (),
     ) -> SearchResult:
-        """What the request leads to; `include` adds tools to explain beyond the usual number.
+        """Search and decide. `include` adds tools to explain beyond the usual number.
 
         Of equally good tools for a step of a plan, one of `hinted` is taken (spec §14).
         """

@@ -39,17 +39,17 @@ _INTENT = "add this request to `requests` in its manifest"
 _RIVALRY = frozenset({"lead", "shared", "alike_lead", "recalled_lead"})
 _NAMING = frozenset({"name_words"})
 _GIVEN = frozenset({"size", "caution", "named"})
-"""Signals by what is said of them where they keep p low; of the rest, that few words matched. What
-is given is no reason: nobody can change it."""
+"""Signals by the explanation they get if they keep p low; the others mean few matched words.
+Given signals are no reason: no user can change them."""
 
 
 @dataclass(frozen=True, slots=True)
 class WhyNot:
     """The answer about one tool. `reason` and `fix` are one line each; `fix` may be empty.
 
-    `winner` is the candidate it is compared with; `own` the tool's own standing, None where it was
-    not ranked. `gaps` sum to the difference of the scores. `lacks` are the request's words the
-    tool has not got. `part` is the clause it is about in a composition.
+    `winner` is the candidate it is compared with. `own` is the tool as it was ranked, None if it
+    was not. `gaps` sum to the difference of the scores. `lacks` are the words of the request that
+    the tool does not have. `part` is the clause of a composition.
     """
 
     tool: str
@@ -65,7 +65,7 @@ class WhyNot:
 
 
 def because_broken(found: BrokenTool, where: str) -> WhyNot:
-    """Why a file that is no tool cannot be chosen."""
+    """Explain that a broken file cannot be chosen."""
     return WhyNot(
         where,
         "BROKEN",
@@ -75,13 +75,13 @@ def because_broken(found: BrokenTool, where: str) -> WhyNot:
 
 
 def because_filtered(tool: ToolSpec, refusal: str) -> WhyNot:
-    """Why a tool that was taken out before ranking cannot be chosen."""
+    """Explain that a filtered tool cannot be chosen."""
     fix = "ask without that filter, or change it in the settings"
     return WhyNot(tool.id, "FILTERED", f"filtered out: {refusal}", fix)
 
 
 def because_deprecated(tool: ToolSpec, note: str) -> WhyNot:
-    """Why a tool that another replaces was not chosen."""
+    """Explain that a deprecated tool was not chosen."""
     fix = f"reinstate it: `pulsus deprecate {tool.id} --undo`"
     return WhyNot(tool.id, "DEPRECATED", note, fix)
 
@@ -96,9 +96,9 @@ def why_not(
     subintents: Sequence[SubIntent] = (),
     request: str = "",
 ) -> WhyNot:
-    """Why `tool` was not chosen by `found`, a search for `request` that included it.
+    """Explain why `tool` was not chosen by `found`, a search for `request` that included it.
 
-    `subintents` are the search's own with `tool` ranked in each, for a composition.
+    For a composition, `subintents` are those of the search, with `tool` ranked in each.
     """
     step = next((n for n, r in enumerate(found.choice.chosen) if r.tool.id == tool.id), None)
     if step is not None:
@@ -123,10 +123,13 @@ def why_not(
 
 
 def compare_with_winner(winner: Ranked, own: Ranked, request: str = "") -> WhyNot:
-    """Why `own` came after `winner` for `request`: the first of these that holds.
+    """Explain why `own` came after `winner` for `request`: the first of these that holds.
 
-    It has none of the request's words; it is at odds with the request; the winner was named;
-    another rule than the score put the winner first; the features that cost it the first place.
+    - It has none of the request's words.
+    - It is at odds with the request.
+    - The request names the winner.
+    - Another rule than the score put the winner first.
+    - Some features cost it the first place.
     """
     found = explanation.gaps(winner, own)
     lacks = manifest_advice.typed_words(lacking(winner, own), request)
@@ -165,14 +168,14 @@ def compare_with_winner(winner: Ranked, own: Ranked, request: str = "") -> WhyNo
 
 
 def lacking(winner: Ranked, own: Ranked) -> tuple[str, ...]:
-    """The request's words `own` has not got: all that is known of them, winner's words first."""
+    """Return the words of the request that `own` lacks, words of the winner first."""
     has = set(explanation.matched_words(own))
     words = (*explanation.matched_words(winner), *own.unmatched)
     return tuple(dict.fromkeys(word for word in words if word not in has))
 
 
 def low_probability_reason(own: Ranked, rival: Ranked | None, calibration: Calibration) -> str:
-    """What keeps p low, in a few words: the signal that costs most against its usual value."""
+    """Name the reason for a low p: the signal that costs most against its usual value."""
     if own.caution:
         return own.caution
     heard, missing = len(explanation.matched_words(own)), len(own.unmatched)
@@ -188,8 +191,7 @@ def low_probability_reason(own: Ranked, rival: Ranked | None, calibration: Calib
 
 
 def _losses(own: Ranked, calibration: Calibration) -> list[tuple[float, str]]:
-    """What each signal that can be changed costs in log-odds against its mean where it was
-    fitted."""
+    """Return the cost of each changeable signal in log-odds, against its mean in the fit."""
     return [
         (weight * (calibration.spread[name][0] - own.signals[name]), name)
         for name, weight in calibration.coefficients.items()
@@ -209,7 +211,7 @@ def _chosen(tool: ToolSpec, found: SearchResult, step: int) -> WhyNot:
 
 
 def _no_step(tool: ToolSpec, subintents: Sequence[SubIntent]) -> WhyNot:
-    """Why it is no step: against the winner of the part where it comes closest."""
+    """Explain why it is no step, against the winner of the clause where it comes closest."""
     if tool.composed:
         return WhyNot(tool.id, "COMPOSED", "a composition is no step of another one")
     pairs = []
@@ -277,7 +279,7 @@ def _most(feature: str, winner: Ranked, own: Ranked) -> float:
 
 
 def _raise(possible: Sequence[Change], lost: WhyNot, own: Ranked, request: str) -> str:
-    """What to do for the smallest change of one feature; words first, they can be added."""
+    """Return the advice for the smallest change of one feature; words come first."""
     if own.caution:
         return manifest_advice.suggest_for_mismatch(own)
     words = lost.lacks or (explanation.matched_words(lost.winner) if lost.winner else ())
@@ -312,5 +314,5 @@ def _ceil(value: float) -> float:
 
 
 def _wordless(own: Ranked) -> bool:
-    """Whether it shares no word with the request, and no past request speaks for it."""
+    """Return True if it shares no word with the request, and no past request supports it."""
     return not (explanation.matched_words(own) or own.votes)
