@@ -101,7 +101,7 @@ ANYTHING = Hint((Shape("Any"),))
 
 
 def parse_hint(text: str | None) -> Hint:
-    """Return the hint that `text` writes, or `ANYTHING` if it is empty or no expression."""
+    """Return the hint that `text` writes; without an expression, one that fits everything."""
     node = python_literals.parse_expression(text or "")
     try:
         return ANYTHING if node is None else _hint(node)
