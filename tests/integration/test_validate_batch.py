@@ -255,7 +255,8 @@ def test_a_cache_that_cannot_be_written_is_done_without(many):
 @pytest.mark.parametrize("name", ["gate.py", "lint.py", "types.py", "runs.py", "double.py"])
 def test_the_plainest_line_says_what_any_other_form_of_it_says(many, name):
     file = f"mine/{name}"
-    plain = pulsus(many, "validate", file)
+    run = pulsus if name == "gate.py" else pulsus_here  # one as a process of its own
+    plain = run(many, "validate", file)
     shutil.rmtree(many / ".pulsus" / "cache" / "validation", ignore_errors=True)
     full = pulsus_here(many, "validate", file, "--output", "text")
     timeless = [re.sub(r" +\d+ (ms|MiB)|=[\d.]+s", "", done.out) for done in (plain, full)]
