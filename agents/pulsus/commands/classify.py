@@ -45,7 +45,7 @@ class Examined:
 
     @property
     def deciding(self) -> CallFinding:
-        """The first refusal by phase, or, where there is none, what makes it a read."""
+        """Return the first refusal by phase, or, where there is none, what makes it a read."""
         refused = [f for f in self.findings if not f.is_read]
         if refused:
             first = min(refused, key=lambda f: _ORDER[f.reason.phase])
@@ -68,12 +68,12 @@ class Examined:
 
     @property
     def sensitive(self) -> bool:
-        """Whether it names a place where secrets are kept."""
+        """Return True if it names a place where secrets are kept."""
         return any(f.reason.phase == "sensitive" for f in self.findings)
 
 
 def classify(command: str, context: JudgeContext | None = None) -> CommandVerdict:
-    """The verdict on `command`, by what ships, or by the tables of `context`.
+    """Return the verdict on `command`, by what ships, or by the tables of `context`.
 
     Never raises for a text, whatever it is. A rewrite was judged by the same rules and is allowed.
     """
@@ -153,7 +153,7 @@ def _findings(script: Script, context: JudgeContext) -> Iterator[CallFinding]:
 
 
 def _is_silent(script: Script, place: int) -> bool:
-    """Whether the stage reads from /dev/null, or what says nothing (`echo |`)."""
+    """Return True if the stage reads from /dev/null, or what says nothing (`echo |`)."""
     read_from = [r.target.text for r in script.redirects if r.place == place and r.operator == "<"]
     if read_from:
         return set(read_from) == {"/dev/null"}

@@ -71,7 +71,7 @@ _loaded: dict[str, ContentInspector] = {}
 
 
 def inspector(kind: str) -> ContentInspector | None:
-    """The inspector of `kind`, or None."""
+    """Return the inspector of `kind`, or None."""
     if kind not in _loaded and kind in _BUILT_IN:
         module, _, function = _BUILT_IN[kind].partition(":")
         loaded = getattr(import_module(f"pulsus.commands.inspectors.{module}"), function)
@@ -103,7 +103,7 @@ def opinion(inspect: ContentInspector, words: tuple[str, ...], argument: str) ->
 
 
 def is_built_in(kind: str) -> bool:
-    """Whether `kind` ships: none that does is replaced."""
+    """Return True if `kind` ships: none that does is replaced."""
     return kind in _BUILT_IN
 
 

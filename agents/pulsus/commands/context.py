@@ -82,7 +82,7 @@ ASSIGNED: Final = "a variable set before a program may change what it does"
 
 
 def ends_in_time(context: JudgeContext) -> bool:
-    """Whether something outside ends the call in time; the time is then counted."""
+    """Return True if something outside ends the call in time; the time is then counted."""
     took = context.within * context.repeated
     if took > context.high_seconds:
         return False
@@ -92,7 +92,7 @@ def ends_in_time(context: JudgeContext) -> bool:
 
 
 def refusal(phase: Phase, word: str, rule: str, instead: str = "") -> CallFinding:
-    """A finding that is no read."""
+    """Return a finding that is no read."""
     return CallFinding("write_or_unknown", Reason(phase, word, rule, instead))
 
 

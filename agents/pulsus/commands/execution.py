@@ -105,7 +105,7 @@ def prepared(
 
 
 def _alone(script: Script, lookup: Lookup) -> str | None:
-    """The path of the one program that can be started without a shell, or None.
+    """Return the path of the one program that can be started without a shell, or None.
 
     A shell is needed for pipes and lists, `!`, redirections, file names that a word stands for,
     `~`, and what is no program but the shell's own (`type`).
@@ -120,6 +120,6 @@ def _alone(script: Script, lookup: Lookup) -> str | None:
 
 
 def found(name: str) -> str | None:
-    """The first file of that name in `PATH`."""
+    """Return the first file of that name in `PATH`."""
     files = (Path(folder) / name for folder in PATH)
     return next((str(file) for file in files if file.is_file()), None)

@@ -47,7 +47,7 @@ class ExplainedCall:
 
     @property
     def reads(self) -> bool:
-        """Whether nothing that was found of this call alone is against it."""
+        """Return True if nothing that was found of this call alone is against it."""
         return bool(self.findings) and all(finding.is_read for finding in self.findings)
 
 
@@ -105,7 +105,7 @@ def _part(stage: Stage, context: JudgeContext) -> ExplainedCall:
 def _allowed(
     verdict: CommandVerdict, parts: tuple[ExplainedCall, ...], context: JudgeContext
 ) -> Iterator[str]:
-    """The rewrite, then calls of the refused program that its table shows."""
+    """Yield the rewrite, then calls of the refused program that its table shows."""
     if verdict.rewrite is not None:
         yield verdict.rewrite
     if verdict.reason.phase in _LIMITS | {"sensitive"}:
@@ -130,7 +130,7 @@ def _unlike(stage: Stage, example: str) -> tuple[int, int]:
 
 
 def examples(program: str, context: JudgeContext) -> list[str]:
-    """Calls that the table of `program` gives as allowed; none where it cannot be read."""
+    """Return calls that the table of `program` gives as allowed; none where it cannot be read."""
     try:
         raw = context.tables.raw(program)
         if raw is not None and "same_as" in raw:

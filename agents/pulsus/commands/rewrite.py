@@ -45,7 +45,7 @@ class _Edit:
 
 
 def rewrite_command(command: str, script: Script, context: JudgeContext) -> str | None:
-    """A command to offer in place of `command`, not yet judged, or None."""
+    """Return a command to offer in place of `command`, not yet judged, or None."""
     if script.written_out:
         return None  # the words of the loop's body stand in the text once, with the variable
     text, changed = command, script
@@ -145,7 +145,7 @@ def _walk(words: Sequence[Word], start: int, context: JudgeContext) -> Iterator[
 
 
 def _left_out(words: Sequence[Word], start: int, parser: Parser) -> Iterator[_Edit]:
-    """The options among `words` that make it follow or take a terminal, letter by letter."""
+    """Yield the options among `words` that make it follow or take a terminal, letter by letter."""
     at = 0
     while at < len(words) and words[at].text != "--":
         before = len(parser.given)
@@ -170,13 +170,14 @@ def _left_out(words: Sequence[Word], start: int, parser: Parser) -> Iterator[_Ed
 
 
 def _may_be_its_value(dropped: Sequence[ParsedOption], behind: Sequence[Word]) -> bool:
-    """Whether a number follows an option with a value that may be missing: `lsof -r 5`."""
+    """Return True if a number follows an option with a value that may be missing: `lsof -r 5`."""
     number = bool(behind) and re.fullmatch(r"[\d.]+", behind[0].text) is not None
     return number and any(one.option.takes == "attached" and not one.values for one in dropped)
 
 
 def _only_news(dropped: Sequence[ParsedOption], parser: Parser) -> bool:
-    """Whether it asks for what is still to come alone: without, it would ask something else."""
+    """Return True if it asks for what is still to come alone: without, it would ask something
+    else."""
     names = _rules()["news"].get(parser.node.name.partition(" ")[0], "").split()
     return any(one.name in names for one in dropped)
 
@@ -208,7 +209,7 @@ def _added(
 
 
 def _repeats(words: Sequence[Word]) -> bool:
-    """Whether the call ends with an interval, and no count."""
+    """Return True if the call ends with an interval, and no count."""
     numbers = [word.text.isdigit() for word in words[-2:]]
     return bool(numbers) and numbers[-1] and not all(numbers[:-1] or [False])
 
@@ -222,6 +223,6 @@ def _instead(name: str) -> Mapping[str, str] | None:
 
 @cache
 def _rules() -> Mapping[str, Any]:
-    """The file as parsed. Effect: reads it, once."""
+    """Return the file as parsed. Effect: reads it, once."""
     raw: Mapping[str, Any] = rules_of(_FILE)
     return raw

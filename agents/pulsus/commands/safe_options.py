@@ -82,7 +82,7 @@ def added(words: Sequence[Word], tables: Tables) -> AddedOptions | None:
 
 
 def with_additions(words: Sequence[Word], tables: Tables) -> tuple[Word, ...]:
-    """The words of one call with what it gets."""
+    """Return the words of one call with what it gets."""
     found = added(words, tables)
     if found is None:
         return tuple(words)
@@ -115,7 +115,7 @@ def text_with_additions(command: str, script: Script, tables: Tables) -> str:
 
 
 def _lacks(level: Level) -> bool:
-    """Whether it may be added: not given, and known to that call."""
+    """Return True if it may be added: not given, and known to that call."""
     first = level.parsed.operands[0].text if level.parsed.operands else ""
     name = level.node.name
     if name == "git reflog":
@@ -153,7 +153,7 @@ def _ends(command: str, script: Script, tables: Tables) -> Iterator[tuple[int, t
 
 
 def _words(token: str) -> list[Word]:
-    """The words it stands for; none where it is no word of a call (`{`)."""
+    """Return the words it stands for; none where it is no word of a call (`{`)."""
     try:
         return [unquoted(word) for word in expanded(token)]
     except Unreadable:

@@ -43,7 +43,7 @@ class GateAnswer:
 
     @property
     def allow(self) -> bool:
-        """Whether it may run through the read tool as it stands."""
+        """Return True if it may run through the read tool as it stands."""
         return may_read(self.verdict, self.ruling)
 
     @property
@@ -60,7 +60,7 @@ class GateAnswer:
 
     @property
     def policy_answer(self) -> PolicyAnswer:
-        """The policy's own answer, apart from what the gate found.
+        """Return the policy's own answer, apart from what the gate found.
 
         A command that the gate refused never passes as a read: a tool that may write asks.
         """
@@ -70,7 +70,7 @@ class GateAnswer:
 
     @property
     def code(self) -> str | None:
-        """The code with which a tool refuses it, or None."""
+        """Return the code with which a tool refuses it, or None."""
         if self.allow:
             return None
         return SENSITIVE if self.verdict.sensitive else self.ruling.code or NOT_A_READ
@@ -82,7 +82,7 @@ def answer_command(
     target: str | None = None,
     known: Sequence[str] = (),
 ) -> GateAnswer:
-    """The answer to a command that was judged, and is to run on `target`.
+    """Return the answer to a command that was judged, and is to run on `target`.
 
     `known` are hosts that the request named.
     """

@@ -29,7 +29,7 @@ _SYSTEM: Final = {
 
 
 def has_words(pattern: str, words: Sequence[Word]) -> bool:
-    """Whether the call has the words of `pattern`, in this order."""
+    """Return True if the call has the words of `pattern`, in this order."""
     wanted = _split(pattern)
     if wanted[-1:] == (MORE,):
         wanted = wanted[:-1]
@@ -41,7 +41,7 @@ def has_words(pattern: str, words: Sequence[Word]) -> bool:
 
 @lru_cache(maxsize=4096)
 def select_patterns(patterns: tuple[str, ...], programs: frozenset[str]) -> tuple[str, ...]:
-    """Those of `patterns` that may be about calls of these programs: the others fit none."""
+    """Return those of `patterns` that may be about calls of these programs: the others fit none."""
     by_name, others = _sorted_by_program(patterns)
     places = {place for name in programs for place in by_name.get(name, ())}
     places |= {at for at, word in others if not word or any(fits(one, word) for one in programs)}
@@ -75,7 +75,8 @@ def _split(pattern: str) -> tuple[str, ...]:
 
 
 def is_exactly(pattern: str, words: Sequence[Word]) -> bool:
-    """Whether the call is `pattern` word by word; `**` at its end takes any further words."""
+    """Return True if the call is `pattern` word by word. `**` at its end takes any further
+    words."""
     wanted = pattern.split()
     if wanted[-1:] == [MORE]:
         wanted, words = wanted[:-1], words[: len(wanted) - 1]

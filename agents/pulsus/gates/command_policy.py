@@ -57,18 +57,19 @@ class Ruling:
 
     @property
     def code(self) -> str | None:
-        """The stable code of an envelope that refuses it, or None."""
+        """Return the stable code of an envelope that refuses it, or None."""
         codes = {"block": "POLICY_BLOCKED", "require_approval": "APPROVAL_REQUIRED"}
         return codes.get(self.decision)
 
     @property
     def lets_read(self) -> bool:
-        """Whether a proven read may run."""
+        """Return True if a proven read may run."""
         return self.decision == "allow" or self.rule == COMPOUND
 
 
 def may_read(verdict: CommandVerdict, ruling: Ruling) -> bool:
-    """Whether the read tool may run it: a proven read, against which no pattern of the policy is.
+    """Return True if the read tool may run it: a proven read, against which no pattern of the
+    policy is.
 
     That it has several parts is no reason: each was proven.
     """
@@ -158,7 +159,7 @@ class CommandPolicy:
             yield Ruling(decision, COST, self.version, "policy.high_cost", why)
 
     def _lists(self, decision: Decision, target: str | None) -> Iterator[_List]:
-        """The lists of patterns that hold for `target`, each with the name of its setting."""
+        """Yield the lists of patterns that hold for `target`, each with the name of its setting."""
         yield f"policy.{decision}", self._whole(decision)
         if target is None:
             return
@@ -200,13 +201,14 @@ def _with_shipped(decision: Decision, patterns: tuple[str, ...]) -> tuple[str, .
 
 
 def _all_in(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
-    """The call, what its wrappers run, and all that it may carry."""
+    """Yield the call, what its wrappers run, and all that it may carry."""
     yield from layers(words)
     yield from carried(words)
 
 
 def _plain(script: Script) -> Iterator[Sequence[Word]]:
-    """The words of the only call, with and without sudo, where nothing else is in the script."""
+    """Yield the words of the only call, with and without sudo, where nothing else is in the
+    script."""
     only = script.stages[0]
     if script.compound or script.redirects or only.assignments or not only.words:
         return

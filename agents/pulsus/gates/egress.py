@@ -29,7 +29,7 @@ _Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 def find_unknown_destination(
     destinations: Iterable[Destination], egress: Egress, hosts: Sequence[str], known: Sequence[str]
 ) -> Destination | None:
-    """The first of `destinations` that `egress` does not let a read connect to, or None.
+    """Return the first of `destinations` that `egress` does not let a read connect to, or None.
 
     `hosts` are those of the settings, `known` those that the request named.
     """
@@ -53,7 +53,7 @@ def _is_named(destination: Destination, known: Sequence[str]) -> bool:
 
 
 def is_this_machine(host: str) -> bool:
-    """Whether `host` is this machine, written so that every program reads it alike."""
+    """Return True if `host` is this machine, written so that every program reads it alike."""
     name = normalize_host(host)
     if name in _LOCAL:
         return True
@@ -62,7 +62,8 @@ def is_this_machine(host: str) -> bool:
 
 
 def covers(entry: str, destination: Destination) -> bool:
-    """Whether `entry` (a host, `host:port`, `*.domain` or a network) names that destination."""
+    """Return True if `entry` (a host, `host:port`, `*.domain` or a network) names that
+    destination."""
     wanted = _parse_entry(entry)
     if wanted.port is not None and wanted.port != destination.port:
         return False
@@ -119,7 +120,8 @@ def normalize_host(host: str) -> str:
 
 @lru_cache(maxsize=4096)
 def parse_address(name: str) -> _Address | None:
-    """The address that `name` is in its usual form; a mapped one as the IPv4 address it stands for.
+    """Return the address that `name` is in its usual form. A mapped one as the IPv4 address it
+    stands for.
 
     `0177.0.0.1`, `127.1` and `2130706433` are none: programs read them in different ways.
     """
@@ -135,7 +137,7 @@ def parse_address(name: str) -> _Address | None:
 
 
 def describe_destination(destination: Destination) -> str:
-    """The destination in words, for a reason."""
+    """Return the destination in words, for a reason."""
     if destination.dynamic:
         return f"{destination.program} connects to a place that is not known before it runs"
     if destination.host in {CONFIGURED, INDEX}:

@@ -31,7 +31,8 @@ _BREAKS: Final = re.compile(r"(\$\(|<\(|[;&|\n`(){}]+)")
 
 
 def runs_what_it_fetches(script: Script | None, command: str) -> bool:
-    """Whether a shell comes behind what fetches; `script` is None where it cannot be parsed."""
+    """Return True if a shell comes behind what fetches. `script` is None where it cannot be
+    parsed."""
     if script is None:
         return _in_text(command)
     calls = [unwrap(stage.words) for stage in script.stages]
@@ -43,7 +44,7 @@ def runs_what_it_fetches(script: Script | None, command: str) -> bool:
 
 
 def _runs(call: Sequence[Word]) -> bool:
-    """Whether the call is one of a shell, or of an interpreter that runs what it is fed."""
+    """Return True if the call is one of a shell, or of an interpreter that runs what it is fed."""
     name = program(call)
     given = _LANGUAGES.get(name.rstrip("0123456789."))
     if given is None or name in _SHELLS:
@@ -65,7 +66,7 @@ def _in_text(text: str) -> bool:
 
 
 def _parts(text: str) -> Iterator[tuple[str, Sequence[Word]]]:
-    """Each call of a text, roughly, with what stands before it."""
+    """Yield each call of a text, roughly, with what stands before it."""
     mark = ""
     for part in _BREAKS.split(re.sub(r"[\"'\\]", "", text)):
         if _BREAKS.fullmatch(part):

@@ -47,7 +47,7 @@ def run(args: Sequence[str]) -> int | None:
 
 
 def _asked(args: Sequence[str]) -> tuple[str, str] | None:
-    """The command and the form of the answer, if the line says nothing else."""
+    """Return the command and the form of the answer, if the line says nothing else."""
     import os
 
     rest, form = list(args), "text"
@@ -96,7 +96,7 @@ def answer(
 
 
 def _refused(session: CommandSession, said: GateAnswer) -> CommandRefused:
-    """The error of a command that may not run as a read."""
+    """Return the error of a command that may not run as a read."""
     from pulsus.cli.commands import verdict_json, verdict_text
 
     origin = session.app.origin(said.ruling.setting or "policy.allow")

@@ -30,7 +30,7 @@ def warn(session: CommandSession, *, plugins: bool = True) -> list[str]:
 
 
 def _passed_over(project: Path) -> Iterator[str]:
-    """A project above the current folder that nobody named: its policy does not hold here."""
+    """Yield a project above the current folder that nobody named: its policy does not hold here."""
     source = click.get_current_context().get_parameter_source("project")
     above = (
         ignored_enclosing_project(project) if source is click.core.ParameterSource.DEFAULT else None

@@ -169,7 +169,7 @@ def _parsed(line: bytes) -> Any:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object; two values of one key would leave it open which of them is meant."""
+    """Return the object; two values of one key would leave it open which of them is meant."""
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def explained(
     session: CommandSession, command: str, target: str | None, known: Sequence[str] = ()
 ) -> Explanation:
-    """The verdict on `command` by this project's tables, and why; what is offered in its place may
-    run on `target`. `known` are hosts that the request named."""
+    """Return the verdict on `command` by this project's tables, and why. What is offered in its
+    place may run on `target`. `known` are hosts that the request named."""
     from pulsus.commands.explain_verdict import explain
 
     found = explain(command, session.app.commands.context)

@@ -49,7 +49,7 @@ def verdict(
 
 
 def _why(said: GateAnswer, parts: Sequence[ExplainedCall]) -> str:
-    """The reason; of several programs that are all reads each is named."""
+    """Return the reason; of several programs that are all reads each is named."""
     programs = list(dict.fromkeys(part.program for part in parts))
     if not said.allow or len(programs) == 1:
         return said.reason

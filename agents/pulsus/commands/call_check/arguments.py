@@ -90,7 +90,8 @@ def _form(
 
 
 def _takes_any(form: Form, words: Sequence[Word]) -> bool:
-    """Whether any number of file names fits: wherever they begin, or last, behind what is literal.
+    """Return True if any number of file names fits: wherever they begin, or last, behind what is
+    literal.
 
     Behind a program in a language (`awk`) none that xargs puts there: it may put them into the
     program too.

@@ -28,7 +28,7 @@ _PRINTF: Final = re.compile(r"""(?:%[pPfh]|\\[n0t]|["'])+""")
 
 
 def fed_names(script: Script, tables: Tables, *, fed: bool) -> Iterator[CallFinding]:
-    """A refusal of each call that reads files whose names another program makes.
+    """Yield a refusal of each call that reads files whose names another program makes.
 
     `fed`: something outside of the script writes the input of its first program.
     """
@@ -52,7 +52,7 @@ def fed_names(script: Script, tables: Tables, *, fed: bool) -> Iterator[CallFind
 
 
 def _by_name_only(inner: Sequence[Word]) -> bool:
-    """Whether the program shows nothing of a file that a word may name."""
+    """Return True if the program shows nothing of a file that a word may name."""
     name = program(inner)
     if name in {"find", "fd", "file", "du", "tree", "git"}:
         return name != "git" and name in words("names_only") and _list_option(inner) is None
@@ -60,7 +60,7 @@ def _by_name_only(inner: Sequence[Word]) -> bool:
 
 
 def _list_option(inner: Sequence[Word]) -> str | None:
-    """The list of names that an option makes the program read: a file, `-`, or None."""
+    """Return the list of names that an option makes the program read: a file, `-`, or None."""
     options = entry("lists", program(inner))
     if options is None:
         return None
@@ -90,7 +90,7 @@ def _takes(given: Sequence[Word], options: frozenset[str]) -> bool:
 
 
 def _lists(script: Script, at: int, tables: Tables, reader: Stage, *, fed: bool) -> bool:
-    """Whether the stages up to `at` print only names of files that they list."""
+    """Return True if the stages up to `at` print only names of files that they list."""
     if not reader.fed:
         # Nothing writes its input, or `< FILE` does.
         return not fed and not any(r.operator == "<" for r in script.redirects)
@@ -105,7 +105,7 @@ def _lists(script: Script, at: int, tables: Tables, reader: Stage, *, fed: bool)
 
 
 def _is_filter(stage: Stage, tables: Tables) -> bool:
-    """Whether it passes on some of the lines it reads, whole."""
+    """Return True if it passes on some of the lines it reads, whole."""
     name = program(stage.words)
     texts = [word.text for word in stage.words[1:]]
     if name == "tr":
@@ -124,7 +124,8 @@ def _gives_pattern(given: Sequence[object]) -> bool:
 
 
 def _is_lister(script: Script, at: int, tables: Tables, *, fed: bool) -> bool:
-    """Whether the stage prints names of files below the folders it is given, and nothing else."""
+    """Return True if the stage prints names of files below the folders it is given, and nothing
+    else."""
     stage = script.stages[at]
     inner = unwrap(stage.words)
     through = "xargs" in wrappers(stage.words)

@@ -112,7 +112,7 @@ def _within(node: Node, parsed: Parsed, context: JudgeContext) -> JudgeContext:
 def _measured(
     node: Node, levels: tuple[Parsed, ...], context: JudgeContext, *, fits: bool
 ) -> Iterator[CallFinding]:
-    """A refusal of a call that runs too long; else its time and destinations are counted.
+    """Yield a refusal of a call that runs too long; else its time and destinations are counted.
 
     Words that do not fit are refused for that, and only a number among them says a time.
     """
@@ -146,7 +146,8 @@ def _asked(
 
 
 def _picks(node: Node) -> bool:
-    """Whether words behind the first operand belong to a subcommand with options of its own."""
+    """Return True if words behind the first operand belong to a subcommand with options of its
+    own."""
     return bool(node.subcommands)
 
 
@@ -168,7 +169,8 @@ def _categories(
 
 
 def _answered(one: ParsedOption) -> bool:
-    """Whether what an option asks for stands in its own word (`mysql -psecret`), or says no."""
+    """Return True if what an option asks for stands in its own word (`mysql -psecret`), or says
+    no."""
     if one.option.takes != "attached" or not one.values:
         return False
     kind = one.option.kind

@@ -43,7 +43,7 @@ WILD_OK: Final = frozenset({"path", "file", "text", "http_url"})
 
 
 def fits(word: Word, kind: WordKind) -> bool:
-    """Whether `word` is a `kind`. A wild word is only where file names may stand."""
+    """Return True if `word` is a `kind`. A wild word is only where file names may stand."""
     if word.wild:
         return kind.name in WILD_OK and (kind.name != "file" or word.head[:1] != "+")
     if kind.name == "literal":

@@ -89,7 +89,7 @@ def _shell(words: Sequence[Word], node: Node, context: JudgeContext) -> Iterator
 
 
 def _differs(text: str) -> bool:
-    """Whether the shell there, which need not be bash, may see other words.
+    """Return True if the shell there, which need not be bash, may see other words.
 
     fish takes `\\'` between quotes for a quote, and few know braces.
     """

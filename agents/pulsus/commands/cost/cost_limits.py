@@ -15,7 +15,8 @@ from pulsus.commands.verdict import CallFinding, Cost, Reason
 def check_duration(
     node: Node, levels: Sequence[Parsed], context: JudgeContext, *, fits: bool
 ) -> Iterator[CallFinding]:
-    """A refusal of a call that runs longer than the limits allow; else its time is counted."""
+    """Yield a refusal of a call that runs longer than the limits allow. Else its time is
+    counted."""
     if node.lasts is None:
         return
     found = estimate(node.lasts, levels)
@@ -40,7 +41,7 @@ def _endless(word: str, took: float, context: JudgeContext) -> CallFinding:
 
 
 def describe_duration(time: float) -> str:
-    """A time in words."""
+    """Return a time in words."""
     if time == inf:
         return "for a time that cannot be told"
     for name, length in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
@@ -50,14 +51,14 @@ def describe_duration(time: float) -> str:
 
 
 def check_total_duration(context: JudgeContext) -> Iterator[CallFinding]:
-    """A refusal if the calls of one command run too long one after another."""
+    """Yield a refusal if the calls of one command run too long one after another."""
     measures = context.measures
     if measures is not None and measures.seconds > context.high_seconds:
         yield _endless(measures.word, measures.seconds, context)
 
 
 def cost_of(context: JudgeContext, *, endless: bool) -> Cost:
-    """The cost of a command whose calls were measured."""
+    """Return the cost of a command whose calls were measured."""
     measures = context.measures
     if endless:
         return "unbounded"

@@ -68,7 +68,7 @@ def estimate(lasts: Lasts, levels: Sequence[Parsed]) -> Estimate:
 
 
 def _times(one: float, other: float) -> float:
-    """The product; without end times nothing is nothing."""
+    """Return the product; without end times nothing is nothing."""
     return one * other if one and other else 0.0
 
 
@@ -82,7 +82,8 @@ def _whole(operands: Sequence[Word], given: Mapping[str, tuple[Word, ...]]) -> b
 
 
 def _series(numbers: Sequence[str]) -> float:
-    """The lines that `seq` prints: from 1 or the first number, by 1 or the second of three."""
+    """Return the lines that `seq` prints: from 1 or the first number, by 1 or the second of
+    three."""
     values = [*map(_signed, numbers)]
     if not values:
         return 0.0
@@ -101,13 +102,13 @@ def _signed(text: str) -> float:
 
 
 def _ports(texts: Sequence[str]) -> float:
-    """The most ports that one word names (`1-1024`)."""
+    """Return the most ports that one word names (`1-1024`)."""
     found = (_RANGE.fullmatch(text) for text in texts)
     return max((int(each[2]) - int(each[1]) + 1 for each in found if each), default=1)
 
 
 def _hosts(texts: Sequence[str]) -> float:
-    """The hosts that words name: each one, or all of a network or between two addresses."""
+    """Return the hosts that words name: each one, or all of a network or between two addresses."""
     total = 0.0
     for text in texts:
         _, _, bits = text.partition("/")
@@ -122,7 +123,7 @@ def _hosts(texts: Sequence[str]) -> float:
 
 
 def _format(texts: Sequence[str]) -> float:
-    """The bytes that the widest field of printf's format takes."""
+    """Return the bytes that the widest field of printf's format takes."""
     if not texts:
         return 0.0
     if "*" in texts[0]:
@@ -148,7 +149,7 @@ class _AmountReader:
         self.longest, self._most = "", 0.0
 
     def product(self, amounts: Mapping[str, tuple[Amount, ...]], role: str) -> float | None:
-        """The product of what is given or has a default; None where nothing does."""
+        """Return the product of what is given or has a default; None where nothing does."""
         found: float | None = None
         for value in self.values(amounts, role):
             found = value if found is None else _times(found, value)

@@ -28,7 +28,7 @@ _POWERS: Final = "kmgtpezy"
 
 
 def seconds(text: str, unit: float = 1.0) -> float | None:
-    """The time that `text` is, a bare number in `unit`; None for a text that is no time."""
+    """Return the time that `text` is, a bare number in `unit`; None for a text that is no time."""
     if _PLAIN.fullmatch(text):
         return _value(text) * unit
     clock = _CLOCK.fullmatch(text)
@@ -47,7 +47,8 @@ def seconds(text: str, unit: float = 1.0) -> float | None:
 
 
 def number(text: str, unit: float = 1.0) -> float | None:
-    """The count or size that `text` is (`5`, `10k`, `1.5GiB`, `0x10`, `1e6`); None for another."""
+    """Return the count or size that `text` is (`5`, `10k`, `1.5GiB`, `0x10`, `1e6`). None for
+    another."""
     text = text.lstrip("+")
     found = _PIECE.fullmatch(text)
     if found is None:
@@ -71,5 +72,6 @@ def _value(text: str) -> float:
 
 
 def deadline(text: str) -> float:
-    """The seconds after which `timeout TEXT` ends a program; without end if that cannot be told."""
+    """Return the seconds after which `timeout TEXT` ends a program. Without end if that cannot
+    be told."""
     return seconds(text) or inf

@@ -50,14 +50,14 @@ def host(text: str) -> NetworkPlace:
 
 
 def _named(name: str) -> bool:
-    """Whether it is a name: of ASCII, or of letters beyond it that IDNA may write."""
+    """Return True if it is a name: of ASCII, or of letters beyond it that IDNA may write."""
     if _NAME.fullmatch(name):
         return ".." not in name
     return not name.isascii() and all(c.isalnum() or c in ".-" for c in name)
 
 
 def _without_user(text: str) -> str:
-    """The text behind the last `@`; a user part may hold no sign that ends an address."""
+    """Return the text behind the last `@`; a user part may hold no sign that ends an address."""
     user, at, bare = text.rpartition("@")
     if at and re.search(r"[/?#\\\s@\[\]]", user):
         raise UnknownPlace(text)
@@ -73,7 +73,7 @@ def _port(text: str | None, whole: str) -> int | None:
 
 
 def url(text: str) -> NetworkPlace:
-    """The host of an address, with its scheme or without. Raises Unclear."""
+    """Return the host of an address, with its scheme or without. Raises Unclear."""
     if re.search(r"[\\\s\x00-\x1f\x7f]", text):
         raise UnknownPlace(text)
     scheme = _SCHEME.match(text)
@@ -94,5 +94,5 @@ def url(text: str) -> NetworkPlace:
 
 
 def has_scheme(text: str) -> bool:
-    """Whether the text begins with `scheme://`."""
+    """Return True if the text begins with `scheme://`."""
     return _SCHEME.match(text) is not None

@@ -72,7 +72,7 @@ def connections(
 def _implicit(
     listed: Sequence[tuple[str, frozenset[str]]], said: frozenset[str]
 ) -> list[NetworkPlace | None]:
-    """The places that no word names."""
+    """Return the places that no word names."""
     meant = (text for text, when in listed if not when or not when.isdisjoint(said))
     return [NetworkPlace(text) if text else None for text in meant]
 
@@ -109,7 +109,7 @@ def _behind(options: frozenset[str], operands: Sequence[Word]) -> Iterator[Word]
 
 
 def _places(kind: str, word: Word) -> Iterator[NetworkPlace | None]:
-    """The places of a word; None for one that cannot be told."""
+    """Yield the places of a word; None for one that cannot be told."""
     text = word.text
     if word.wild:
         if kind in _FILES and word.head and ":" not in word.text:
@@ -127,7 +127,8 @@ def _places(kind: str, word: Word) -> Iterator[NetworkPlace | None]:
 
 
 def _sent(levels: Sequence[Parsed]) -> Iterator[Word]:
-    """The words that may reach the other side: operands, and values that are no local files."""
+    """Yield the words that may reach the other side: operands, and values that are no local
+    files."""
     for parsed in levels:
         for one in parsed.given:
             if one.option.kind is not None and one.option.kind.name not in _NOT_SENT:
@@ -136,5 +137,5 @@ def _sent(levels: Sequence[Parsed]) -> Iterator[Word]:
 
 
 def is_local(destination: Destination) -> bool:
-    """Whether it is this machine by the name that tables use for it."""
+    """Return True if it is this machine by the name that tables use for it."""
     return destination.host == LOCAL and not destination.dynamic

@@ -17,7 +17,7 @@ _Reader = Callable[[str], Iterator[NetworkPlace]]
 
 
 def places(kind: str, text: str) -> Iterator[NetworkPlace]:
-    """The places that `text`, a word of this `kind`, names. Raises Unclear."""
+    """Yield the places that `text`, a word of this `kind`, names. Raises Unclear."""
     yield from _READERS[kind](text)
 
 
@@ -26,7 +26,7 @@ def _host(text: str) -> Iterator[NetworkPlace]:
 
 
 def _name(text: str) -> Iterator[NetworkPlace]:
-    """A name that is looked up: its words reach whoever answers for it."""
+    """Read a name that is looked up: its words reach whoever answers for it."""
     yield NetworkPlace(host(text.removesuffix(".")).host if text != "." else ".")
 
 
@@ -40,7 +40,7 @@ def _hosts(text: str) -> Iterator[NetworkPlace]:
 
 
 def _maybe(text: str) -> Iterator[NetworkPlace]:
-    """An address, or a file of this machine."""
+    """Read an address, or a file of this machine."""
     if has_scheme(text) and not text.lower().startswith("file:///"):
         yield url(text)
 
@@ -62,7 +62,7 @@ _RECORDS: Final = re.compile(
 
 
 def _dig(text: str) -> Iterator[NetworkPlace]:
-    """A word of dig, drill and the like: a server, a name, a type or a setting."""
+    """Read a word of dig, drill and the like: a server, a name, a type or a setting."""
     if text.startswith("@"):
         yield host(text[1:])
     elif text[:1] not in {"+", "-"} and not _RECORDS.fullmatch(text):
@@ -70,7 +70,7 @@ def _dig(text: str) -> Iterator[NetworkPlace]:
 
 
 def _lookup(text: str) -> Iterator[NetworkPlace]:
-    """A name where options and settings stand too (`nslookup -type=mx name`)."""
+    """Read a name where options and settings stand too (`nslookup -type=mx name`)."""
     if text[:1] != "-":
         yield from _name(text)
 
@@ -115,7 +115,7 @@ def _settings(text: str) -> Iterator[NetworkPlace]:
 
 
 def _socket_or_host(text: str) -> Iterator[NetworkPlace]:
-    """A host, or the folder of a socket of this machine."""
+    """Read a host, or the folder of a socket of this machine."""
     if not text or text[:1] in {"/", "@"} or text.lower().startswith("%2f"):
         yield NetworkPlace(LOCAL)
     else:
@@ -132,7 +132,8 @@ def _mongo(text: str) -> Iterator[NetworkPlace]:
 
 
 def _git(text: str) -> Iterator[NetworkPlace]:
-    """A repository: an address, `host:path`, a folder, or a remote that the repository names."""
+    """Read a repository: an address, `host:path`, a folder, or a remote that the repository
+    names."""
     if "::" in text.partition("/")[0] and not text.startswith("["):
         raise UnknownPlace(text)
     if text.startswith(("/", "./", "../", "~")) or text in {".", ".."}:
@@ -146,7 +147,7 @@ def _git(text: str) -> Iterator[NetworkPlace]:
 
 
 def _image(text: str) -> Iterator[NetworkPlace]:
-    """An image of a registry: `docker://host/name`, `host/name`, or a name of Docker's own."""
+    """Read an image of a registry: `docker://host/name`, `host/name`, or a name of Docker's own."""
     scheme, colon, rest = text.partition("://")
     if not colon:
         scheme, rest = "", text
@@ -213,7 +214,7 @@ def _socket(text: str) -> Iterator[NetworkPlace]:
 
 
 def _sockaddr(text: str) -> Iterator[NetworkPlace]:
-    """A socket's path, or a host."""
+    """Read a socket's path, or a host."""
     if "://" in text:
         yield from _docker(text)
     else:
@@ -221,7 +222,7 @@ def _sockaddr(text: str) -> Iterator[NetworkPlace]:
 
 
 def _context(text: str) -> Iterator[NetworkPlace]:
-    """A name for another place or person in the client's own configuration."""
+    """Read a name for another place or person in the client's own configuration."""
     yield NetworkPlace(f"@{text}")
 
 
@@ -249,7 +250,7 @@ def _connect(text: str) -> Iterator[NetworkPlace]:
 
 
 def _cloud(text: str) -> Iterator[NetworkPlace]:
-    """A bucket or address among the words of a cloud's client."""
+    """Read a bucket or address among the words of a cloud's client."""
     if has_scheme(text):
         yield url(text)
 
@@ -272,7 +273,7 @@ def _inside(text: str) -> Iterator[NetworkPlace]:
 
 
 def _forge(text: str) -> Iterator[NetworkPlace]:
-    """A repository as gh names it: `owner/name`, `host/owner/name` or an address."""
+    """Read a repository as gh names it: `owner/name`, `host/owner/name` or an address."""
     if has_scheme(text) or text.count("/") > 1:
         yield url(text)
     else:
@@ -280,14 +281,14 @@ def _forge(text: str) -> Iterator[NetworkPlace]:
 
 
 def _module(text: str) -> Iterator[NetworkPlace]:
-    """A Go module: the first part of its path is a host, if it has a dot."""
+    """Read a Go module: the first part of its path is a host, if it has a dot."""
     first = text.partition("/")[0].partition("@")[0]
     if "." in first.strip("."):
         yield host(first)
 
 
 def _httpie(text: str) -> Iterator[NetworkPlace]:
-    """A word of http or xh: a method, an address, or an item of the request."""
+    """Read a word of http or xh: a method, an address, or an item of the request."""
     if text.startswith(":"):
         yield NetworkPlace(LOCAL)
     elif text not in {"GET", "HEAD", "OPTIONS"} and "==" not in text:
@@ -304,7 +305,7 @@ def _remote(text: str) -> Iterator[NetworkPlace]:
 
 
 def _qemu(text: str) -> Iterator[NetworkPlace]:
-    """A disk image: a file, or a protocol and what it names."""
+    """Read a disk image: a file, or a protocol and what it names."""
     protocol, colon, _ = text.partition(":")
     if colon and "/" not in protocol and protocol != "file":
         yield url(text) if has_scheme(text) else _unclear(text)
@@ -315,7 +316,8 @@ def _unclear(text: str) -> NetworkPlace:
 
 
 def _restic(text: str) -> Iterator[NetworkPlace]:
-    """A repository of restic: a folder, `sftp:host:/folder`, `rest:http://host`, `s3:host/name`."""
+    """Read a repository of restic: a folder, `sftp:host:/folder`, `rest:http://host`,
+    `s3:host/name`."""
     kind, colon, rest = text.partition(":")
     if not colon or "/" in kind:
         return
@@ -332,7 +334,7 @@ def _restic(text: str) -> Iterator[NetworkPlace]:
 
 
 def _snmp(text: str) -> Iterator[NetworkPlace]:
-    """An agent of SNMP: `host`, `udp:host:161`, or a socket."""
+    """Read an agent of SNMP: `host`, `udp:host:161`, or a socket."""
     bare = re.sub(r"(?i)^(udp6?|tcp6?|tls|dtls|ssh|udpv6|tcpv6)(cp)?:", "", text)
     if bare.lower().startswith(("unix:", "/")):
         yield NetworkPlace(LOCAL)
@@ -351,7 +353,7 @@ def _libvirt(text: str) -> Iterator[NetworkPlace]:
 
 
 def _display(text: str) -> Iterator[NetworkPlace]:
-    """An X display: `:0` is here, `host:0` there."""
+    """Read an X display: `:0` is here, `host:0` there."""
     name = text.rpartition(":")[0].removeprefix("tcp/")
     yield NetworkPlace(LOCAL) if name in {"", "unix"} else host(name)
 
@@ -369,14 +371,14 @@ def _node(text: str) -> Iterator[NetworkPlace]:
 
 
 def _ovs(text: str) -> Iterator[NetworkPlace]:
-    """A database of Open vSwitch: `unix:FILE`, `tcp:HOST:PORT`."""
+    """Read a database of Open vSwitch: `unix:FILE`, `tcp:HOST:PORT`."""
     for each in text.split(","):
         kind, _, rest = each.partition(":")
         yield host(rest) if kind in {"tcp", "ssl"} else NetworkPlace(LOCAL)
 
 
 def _zone(text: str) -> Iterator[NetworkPlace]:
-    """A mail address or a domain: the domain's name servers are asked."""
+    """Read a mail address or a domain: the domain's name servers are asked."""
     yield from _name(text.rpartition("@")[2])
 
 

@@ -88,7 +88,8 @@ def _aws(words: Sequence[str]) -> Opinion:
 
 
 def _picks_others(words: Sequence[str]) -> bool:
-    """Whether `--query` picks only parts that hold no secret: each name at the end of a path."""
+    """Return True if `--query` picks only parts that hold no secret: each name at the end of a
+    path."""
     values = [word[8:] for word in words if word.startswith("--query=")]
     values += [b for a, b in pairwise(words) if a == "--query"]
     if len(values) != 1:

@@ -51,7 +51,8 @@ _MOST_REQUESTS: Final = 100
 
 
 def told_credentials(text: str) -> str:
-    """The host in `text` where cloud machines are told their credentials; empty without one."""
+    """Return the host in `text` where cloud machines are told their credentials. Empty without
+    one."""
     hosts = (found[1] for found in _HOST.finditer(text))
     return next(filter(_SECRETS.fullmatch, hosts), "")
 

@@ -42,7 +42,7 @@ def miller(words: tuple[str, ...], argument: str) -> Opinion:
 
 
 def _verbs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Each verb and the word behind it."""
+    """Yield each verb and the word behind it."""
     behind = [*words[1:], ""]
     yield words[0], behind[0]
     yield from (

@@ -156,7 +156,7 @@ class _MongoReader:
         return "collection" if holder in {"database", "collection"} else "cursor"
 
     def call(self, holder: str, name: str) -> str:
-        """The call of `name`, its arguments too; answers what its result is."""
+        """Return the call of `name`, its arguments too; answers what its result is."""
         moves: Mapping[str, tuple[str, str]] = {
             "getCollection": ("database", "collection"),
             "getSiblingDB": ("database", "database"),

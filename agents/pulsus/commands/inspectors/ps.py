@@ -92,7 +92,7 @@ def _letters(words: Sequence[str], at: int, taking: frozenset[str]) -> _Letters:
 
 
 def _is_value(words: Sequence[str], at: int) -> bool:
-    """Whether the word is the value of the option before it, in the first reading."""
+    """Return True if the word is the value of the option before it, in the first reading."""
     place = 0
     while place < at:
         place += _width(words, place)
@@ -109,7 +109,7 @@ def _width(words: Sequence[str], at: int) -> int:
 
 
 def _parses(words: Sequence[str]) -> bool:
-    """Whether the first reading is certain to be the one that counts."""
+    """Return True if the first reading is certain to be the one that counts."""
     seen: list[str] = []
     at = 0
     while at < len(words):
@@ -141,7 +141,7 @@ def _agree(seen: Sequence[str], words: Sequence[str], *, bsd: bool) -> bool:
 
 
 def _parses_again(words: Sequence[str]) -> bool:
-    """Whether all words may be BSD options: a letter that is none makes ps fail."""
+    """Return True if all words may be BSD options: a letter that is none makes ps fail."""
     at = 0
     while at < len(words):
         if not words[at][:1].isalpha() and not _is_unix(words[at]):

@@ -87,7 +87,8 @@ def _subcommand(words: tuple[str, ...], known: _RedisCommands) -> Opinion:
 
 
 def _secret(patterns: tuple[str, ...]) -> str:
-    """The setting with a password that one of the server's patterns means; empty without one.
+    """Return the setting with a password that one of the server's patterns means. Empty without
+    one.
 
     A set in brackets is taken for any letter, and a backslash for the letter behind it.
     """
@@ -100,7 +101,7 @@ def _secret(patterns: tuple[str, ...]) -> str:
 
 
 def _wide(piece: str) -> str:
-    """A piece of such a pattern with `*` and `?` alone."""
+    """Return a piece of such a pattern with `*` and `?` alone."""
     return {"*": "*", "[": "?"}.get(piece[0], piece[-1])
 
 

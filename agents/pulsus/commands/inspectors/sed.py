@@ -56,7 +56,8 @@ def _endless(word: str) -> Opinion:
 
 
 def _gets_on(found: Sequence[SedCommand], label: int, jump: int) -> bool:
-    """Whether each way from the label to the jump back takes a line of input, or a text shorter."""
+    """Return True if each way from the label to the jump back takes a line of input, or a text
+    shorter."""
     between = found[label + 1 : jump]
     for place, command in enumerate(between):
         if command.letter in _JUMPS and command.argument:
@@ -70,7 +71,7 @@ def _gets_on(found: Sequence[SedCommand], label: int, jump: int) -> bool:
 
 
 def _passed(line: SedCommand, jump: SedCommand, found: Sequence[SedCommand]) -> bool:
-    """Whether who comes to `jump` has come past `line`, and not at the end of the input."""
+    """Return True if who comes to `jump` has come past `line`, and not at the end of the input."""
     around = line.blocks
     if jump.blocks[: len(around)] != around:
         return False
@@ -86,7 +87,7 @@ def _shorter(command: SedCommand) -> bool:
 
 
 def _adds_no_line(command: SedCommand) -> bool:
-    """Whether the pattern space has no more lines behind it, but those that are read."""
+    """Return True if the pattern space has no more lines behind it, but those that are read."""
     if command.letter in {"G", "g", "x"}:
         return False
     if command.letter not in {"s", "y"}:

@@ -55,7 +55,7 @@ whether a backslash there escapes the bracket that closes it."""
 
 
 def commands(script: str, brackets: Brackets) -> list[SedCommand]:
-    """The commands of `script`, as seds read it that take `brackets` so. Raises Unclear."""
+    """Return the commands of `script`, as seds read it that take `brackets` so. Raises Unclear."""
     reading = _SedReader(script, brackets)
     reading.read()
     return reading.found

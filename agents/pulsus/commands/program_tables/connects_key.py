@@ -63,7 +63,7 @@ _IMPLICIT: Final = {"local": LOCAL, "configured": CONFIGURED, "index": INDEX, "d
 
 
 def connects(text: str, name: str) -> Connects | None:
-    """The declaration that `text` is; None for `none`. Raises BadTable."""
+    """Return the declaration that `text` is; None for `none`. Raises BadTable."""
     if text.strip() == "none":
         return None
     sources: list[DestinationSource] = []

@@ -58,7 +58,7 @@ _UNITS: Final = {
 
 
 def lasts(raw: Mapping[str, object], name: str) -> Lasts:
-    """The declaration that `raw` is. Raises BadTable."""
+    """Return the declaration that `raw` is. Raises BadTable."""
     known = get_args(Role)
     for role in raw:
         if role not in known:

@@ -60,12 +60,12 @@ class Tables:
         return sorted(found)
 
     def raw(self, program: str) -> Mapping[str, object] | None:
-        """The parsed file of `program` itself (`same_as` not followed), or None."""
+        """Return the parsed file of `program` itself (`same_as` not followed), or None."""
         file = self.path(program)
         return None if file is None else parsed(file)
 
     def path(self, program: str) -> Path | None:
-        """The file that says what `program` reads with, or None.
+        """Return the file that says what `program` reads with, or None.
 
         Raises BadTable where a folder cannot be looked into: it may say otherwise.
         """
@@ -93,7 +93,7 @@ class Tables:
         return node(raw, program, top=True)
 
     def _used(self, program: str) -> Mapping[str, object] | None:
-        """The parsed file of `program` to judge by. Raises UnapprovedTable."""
+        """Return the parsed file of `program` to judge by. Raises UnapprovedTable."""
         file = self.path(program)
         why = "" if file is None else self._unapproved(file)
         if why:
@@ -116,12 +116,12 @@ def misnamed(raw: Mapping[str, object], file: str) -> str:
 
 
 def named(file: Path) -> str:
-    """The program that a table file is about."""
+    """Return the program that a table file is about."""
     return "[" if file.stem == "bracket" else file.stem
 
 
 def parsed(file: Path) -> Mapping[str, object]:
-    """The mapping in that file. Raises BadTable."""
+    """Return the mapping in that file. Raises BadTable."""
     if file.parent == SHIPPED and file.is_file():
         found: Mapping[str, object] = shipped(file, lambda _: _parsed(file))
         return found
@@ -157,7 +157,8 @@ def _said(error: Exception) -> str:
 
 
 def _twice(root: yaml.Node | None) -> str:
-    """The first key that a mapping below `root` gives twice, and where; YAML itself keeps the last.
+    """Return the first key that a mapping below `root` gives twice, and where. YAML itself keeps
+    the last.
 
     Asked before merge keys (`<<`) are resolved: what they bring may be given anew.
     """

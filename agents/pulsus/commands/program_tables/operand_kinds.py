@@ -34,7 +34,7 @@ _SAYS: Final = re.compile(r"\(\?#(?P<says>[^)]*)\)")
 
 
 def kind_of(text: str, name: str) -> WordKind:
-    """The kind that `text` is, in the table of `name`. Raises BadTable."""
+    """Return the kind that `text` is, in the table of `name`. Raises BadTable."""
     found = _QUANTIFIED.fullmatch(text)
     if found is None:
         raise BadTable(f"{name}: an empty kind")

@@ -129,7 +129,7 @@ class Parser:
             raise Unlisted(shown_word(word, self.node.name), as_option(word), wild=True)
 
     def _may_be_one(self, word: Word) -> bool:
-        """Whether a file name that `word` stands for can be an option somebody listed."""
+        """Return True if a file name that `word` stands for can be an option somebody listed."""
         between = [word.head, word.tail]
         if word.text.startswith(word.head):  # not where find puts a path
             between = re.split(r"\[.*\]|[*?]", word.text, flags=re.DOTALL)
@@ -137,7 +137,7 @@ class Parser:
         return any(map(pattern.fullmatch, (*self.known, *self.node.refused)))
 
     def _harms(self, text: str) -> bool:
-        """Whether an option of this name may do harm, or runs what follows."""
+        """Return True if an option of this name may do harm, or runs what follows."""
         option = self.known.get(text)
         runs = option is not None and option.kind is not None and option.kind.name == "command"
         return runs or text in self.node.refused

@@ -140,7 +140,7 @@ def node(
     told: Mapping[str, str] = MappingProxyType({}),
     above: Node | None = None,
 ) -> Node:
-    """The node that `raw` (parsed YAML) describes, below `above`. Raises BadTable."""
+    """Return the node that `raw` (parsed YAML) describes, below `above`. Raises BadTable."""
     allowed = _NODE_KEYS | (_TOP_KEYS if top else set())
     for key in raw:
         if key not in allowed:

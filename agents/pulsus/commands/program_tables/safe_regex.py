@@ -161,7 +161,7 @@ class _Automaton:
             raise _Unsafe("a repeat in it may match the same text in two ways")
 
     def _in_a_row(self, loops: Sequence[frozenset[int]]) -> int:
-        """The most loops of which each may take what the next one does."""
+        """Return the most loops of which each may take what the next one does."""
         behind = [[n for n, b in enumerate(loops) if self._shares(a, b)] for a in loops]
 
         def longest(number: int) -> int:
@@ -170,7 +170,7 @@ class _Automaton:
         return max(map(longest, range(len(loops))), default=0)
 
     def _shares(self, one: frozenset[int], other: frozenset[int]) -> bool:
-        """Whether `other` is reached from `one` by text that both may take."""
+        """Return True if `other` is reached from `one` by text that both may take."""
         both = self._union(one) & self._union(other)
         seen, waiting = set(one), list(one)
         while waiting and one is not other:
@@ -185,7 +185,7 @@ class _Automaton:
 
 
 def _loops(edges: Sequence[Sequence[int]]) -> Iterator[frozenset[int]]:
-    """The states that lead to each other, and those that lead to themselves (Kosaraju)."""
+    """Yield the states that lead to each other, and those that lead to themselves (Kosaraju)."""
     before: list[list[int]] = [[] for _ in edges]
     for at, following in enumerate(edges):
         for to in following:
@@ -200,7 +200,8 @@ def _loops(edges: Sequence[Sequence[int]]) -> Iterator[frozenset[int]]:
 
 
 def _left(start: int, edges: Sequence[Sequence[int]], seen: set[int]) -> Iterator[int]:
-    """The states that `start` leads to and nobody has `seen`, each behind those it leads to."""
+    """Yield the states that `start` leads to and nobody has `seen`, each behind those it leads
+    to."""
     if start in seen:
         return
     seen.add(start)
@@ -217,7 +218,7 @@ def _left(start: int, edges: Sequence[Sequence[int]], seen: set[int]) -> Iterato
 
 
 def _matched(name: str, value: Any, flags: int) -> int:
-    """The characters that one element of a pattern matches; rather more than it does."""
+    """Return the characters that one element of a pattern matches; rather more than it does."""
     if name == "ANY":
         return _ALL if flags & re.DOTALL else _ALL & ~_NEWLINE
     items = value if name == "IN" else [(name.removeprefix("NOT_"), value)]

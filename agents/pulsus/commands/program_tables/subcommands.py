@@ -23,7 +23,8 @@ class Level:
 
 
 def levels(words: Sequence[Word], tables: Tables) -> Iterator[Level]:
-    """The levels of a call. Ends where the table does, or an option is one it does not list."""
+    """Yield the levels of a call. Ends where the table does, or an option is one it does not
+    list."""
     try:
         node = tables.get(words[0].text.rpartition("/")[2])
         above, at = dict[str, Option](), 1

@@ -18,7 +18,7 @@ def shown_word(word: Word, program: str) -> str:
 
 
 def standing(word: Word) -> str:
-    """The beginning of what is wrong with `word`."""
+    """Return the beginning of what is wrong with `word`."""
     return "another program feeds it" if word is ANYTHING else "it stands for"
 
 

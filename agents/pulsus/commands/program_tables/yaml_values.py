@@ -79,7 +79,7 @@ def reasons(raw: Mapping[str, object], name: str) -> dict[str, str]:
 def reasons_below(
     refused: Mapping[str, str], style: str, above: Mapping[str, str]
 ) -> dict[str, str]:
-    """Those of options that hold for subcommands too, added to what is known from `above`.
+    """Return those of options that hold for subcommands too, added to what is known from `above`.
 
     Of options with one letter only where a program's are its subcommands' (gnu); elsewhere the same
     letter may be another option.

@@ -40,7 +40,7 @@ _REASONS: Mapping[Category, Callable[[str], Reason]] = {
 
 
 def find_devices(found: Sequence[FileUse], context: JudgeContext) -> Iterator[CallFinding]:
-    """A refusal for each device that would be read as a file."""
+    """Yield a refusal for each device that would be read as a file."""
     calls = [use for use in found if use.program]
     limited = len(calls) == 1 and _limited(calls[0].words)
     for use in found:
@@ -56,7 +56,8 @@ def find_devices(found: Sequence[FileUse], context: JudgeContext) -> Iterator[Ca
 
 
 def _ends(use: FileUse, context: JudgeContext, *, sized: bool) -> bool:
-    """Whether a number of bytes, or `timeout N`, ends the call in time; N is then counted."""
+    """Return True if a number of bytes, or `timeout N`, ends the call in time. N is then
+    counted."""
     if sized or not (use.bounded or context.bounded):
         return sized
     return ends_in_time(replace(context, within=min(context.within, use.within)))
@@ -98,7 +99,7 @@ def _named(key: str) -> tuple[str, ...]:
 
 
 def _limited(given: Sequence[Word]) -> bool:
-    """Whether the program stops after a number of bytes: `head -c 16`, not `head -c -16`."""
+    """Return True if the program stops after a number of bytes: `head -c 16`, not `head -c -16`."""
     options = _LIMITS.get(program(given), ())
     texts = [word.text for word in given[1:]]
     for at, text in enumerate(texts):

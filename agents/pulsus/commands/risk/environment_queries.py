@@ -29,7 +29,7 @@ _NOTHING: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType({})
 
 
 def environment_options(program: str) -> Mapping[str, re.Pattern[str]]:
-    """The options of `program` whose value names what is printed, and how an environment is
+    """Return the options of `program` whose value names what is printed, and how an environment is
     named there."""
     return _asked().get(program, _NOTHING)
 

@@ -114,7 +114,7 @@ def _use(
 
 
 def _within(given: Sequence[Word]) -> float:
-    """The seconds after which the quickest `timeout N` around a program ends it."""
+    """Return the seconds after which the quickest `timeout N` around a program ends it."""
     around = [*layers(given)]
     calls = [(a, b) for a, b in pairwise(around) if program(a).lower() == "timeout"]
     return min((deadline(a[len(a) - len(b) - 1].text) for a, b in calls), default=inf)
@@ -134,7 +134,8 @@ def _looks_below(name: str, texts: Sequence[str]) -> bool:
 
 
 def _gives(text: str, options: str) -> bool:
-    """Whether the word gives one of `options`, alone, with a value or among other letters."""
+    """Return True if the word gives one of `options`, alone, with a value or among other
+    letters."""
     for option in options.split():
         if text == option or text.startswith(option + "="):
             return True
@@ -153,7 +154,7 @@ def _pattern(texts: Sequence[str]) -> str:
 
 
 def _hands_on(given: Sequence[Word]) -> bool:
-    """Whether it runs a program on the names another program prints."""
+    """Return True if it runs a program on the names another program prints."""
     if not any(word.text.endswith(("xargs", "parallel")) for word in given):
         return False
     inner = unwrap(given)

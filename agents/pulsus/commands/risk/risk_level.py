@@ -65,19 +65,21 @@ def risk_of(
 
 
 def destroys(words: Sequence[Word]) -> bool:
-    """Whether the call loses data, stops a service, a machine or a process of another."""
+    """Return True if the call loses data, stops a service, a machine or a process of another."""
     return "destructive" in _stakes(words)
 
 
 def always_changes(name: str) -> bool:
-    """Whether every call of the program named so changes something, whatever its words are."""
+    """Return True if every call of the program named so changes something, whatever its words
+    are."""
     stakes: tuple[Stake, ...] = ("destructive", "high")
     weighty = any("any" in _phrases(stake).get(name.lower(), ()) for stake in stakes)
     return weighty or name.lower() in str(_rules()["changes"]).split()
 
 
 def calls_in_text(command: str) -> Iterator[Sequence[Word]]:
-    """The words of each program call in a text, roughly: it may be one that cannot be read."""
+    """Yield the words of each program call in a text, roughly: it may be one that cannot be
+    read."""
     bare = re.sub(r"[\"'\\]", "", command)
     for part in re.split(r"\$\(|[;&|\n`(){}]+", bare):
         words = tuple(map(Word, dropwhile(LEADS.__contains__, part.split())))
@@ -103,8 +105,8 @@ def _risk(words: Sequence[Word]) -> int:
 
 
 def carried(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
-    """The call without what only runs it, then whatever a program such as `sh -c` or `ssh` may
-    run: all that its words may be the beginning of."""
+    """Yield the call without what only runs it, then whatever a program such as `sh -c` or `ssh`
+    may run: all that its words may be the beginning of."""
     inner = unwrap(words)
     yield inner
     tokens = _tokens(_carried(words, inner))
@@ -167,7 +169,7 @@ def _means(phrase: str, texts: Sequence[str]) -> bool:
 
 @cache
 def _parts(phrase: str) -> tuple[frozenset[str], Sequence[str]]:
-    """The options of a phrase, and its other words."""
+    """Return the options of a phrase, and its other words."""
     options = frozenset(word for word in phrase.split() if word[0] == "-")
     return options, [word.lower() for word in phrase.split() if word not in options]
 
@@ -183,6 +185,6 @@ def _phrases(stake: Stake) -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def _rules() -> Mapping[str, Any]:
-    """The file as parsed. Effect: reads it, once."""
+    """Return the file as parsed. Effect: reads it, once."""
     raw: Mapping[str, Any] = rules_of(_FILE)
     return raw

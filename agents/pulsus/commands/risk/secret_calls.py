@@ -34,7 +34,7 @@ _NAMES_ONLY: Final = frozenset({"name", "wide"})
 
 
 def find_secret_calls(given: Sequence[Word], tables: Tables) -> Iterator[CallFinding]:
-    """A refusal of a call that is one of those, or runs one elsewhere (`ssh`, `docker`)."""
+    """Yield a refusal of a call that is one of those, or runs one elsewhere (`ssh`, `docker`)."""
     name = leading_program(program(given))
     elsewhere = name in _ELSEWHERE
     texts = [part for word in given for part in (word.text.split() if elsewhere else [word.text])]
@@ -52,7 +52,7 @@ def find_secret_calls(given: Sequence[Word], tables: Tables) -> Iterator[CallFin
 
 
 def leading_program(name: str) -> str:
-    """The program whose rules hold for `name`: the first of those that are alike."""
+    """Return the program whose rules hold for `name`: the first of those that are alike."""
     return _leaders().get(name, name)
 
 
@@ -74,7 +74,7 @@ def _environments(name: str, parsed: Sequence[Level]) -> Iterator[CallFinding]:
 
 
 def _canonical(given: Sequence[Word], parsed: Sequence[Level]) -> list[str]:
-    """The program, its subcommands and operands, then each option with its values."""
+    """Return the program, its subcommands and operands, then each option with its values."""
     path, options = [given[0].text], list[str]()
     for level in parsed:
         for one in level.parsed.given:
@@ -97,7 +97,7 @@ def _matched(texts: Sequence[str], *, elsewhere: bool) -> Sequence[str] | None:
 def _said(
     name: str, given: Sequence[Word], texts: Sequence[str], tables: Tables
 ) -> Iterator[CallFinding]:
-    """A refusal where a word speaks of a secret that the program knows by that name."""
+    """Yield a refusal where a word speaks of a secret that the program knows by that name."""
     told = _secrets().get(name, ())
     if not told:
         return
@@ -166,7 +166,8 @@ def _shown(name: str, texts: Sequence[str]) -> Sequence[str]:
 
 @lru_cache(maxsize=4096)
 def _called(name: str) -> Sequence[Sequence[str]]:
-    """The rules for calls of the program. Most words of a command are no program: a fast no."""
+    """Return the rules for calls of the program. Most words of a command are no program: a fast
+    no."""
     exact, families = _calls()
     found = exact.get(name, ())
     for pattern, calls in families.items():
@@ -188,7 +189,7 @@ def _calls() -> tuple[Mapping[str, Sequence[Sequence[str]]], Mapping[str, Sequen
 
 
 def _in_order(wanted: Sequence[str], texts: Sequence[str]) -> bool:
-    """Whether the call has the options that are wanted, and first of all the other words."""
+    """Return True if the call has the options that are wanted, and first of all the other words."""
     options = [one for one in wanted if one.lstrip("*")[:1] == "-"]
     if not all(any(fits(text, option) for text in texts) for option in options):
         return False
@@ -202,5 +203,6 @@ def _in_order(wanted: Sequence[str], texts: Sequence[str]) -> bool:
 
 
 def _means(text: str, wanted: str) -> bool:
-    """Whether `text` is what is wanted, or a pattern that the program itself may take for it."""
+    """Return True if `text` is what is wanted, or a pattern that the program itself may take for
+    it."""
     return fits(text, wanted) or (_WILD.isdisjoint(wanted) and fits(wanted, text))

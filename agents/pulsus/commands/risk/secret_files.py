@@ -48,7 +48,7 @@ _NAME: Final = re.compile(r"[\w.+@%~*?\[\]!^-]+")
 
 
 def find_secrets(found: Sequence[FileUse], tables: Tables) -> Iterator[CallFinding]:
-    """A refusal of each call, by the first of its words that names a secret."""
+    """Yield a refusal of each call, by the first of its words that names a secret."""
     for use in found:
         yield from find_secret_calls(use.words, tables)
         if not use.only_names:
@@ -56,7 +56,7 @@ def find_secrets(found: Sequence[FileUse], tables: Tables) -> Iterator[CallFindi
 
 
 def find_secrets_in_text(text: str) -> Iterator[CallFinding]:
-    """A refusal if `text`, which need not be a command that can be read, names a secret."""
+    """Yield a refusal if `text`, which need not be a command that can be read, names a secret."""
     bare = re.sub(r"[\"'\\]", "", text)
     for part in dict.fromkeys((*text.split(), *bare.split())):
         for whole in _expanded(part):

@@ -36,7 +36,8 @@ _MARKS: Final = re.compile(r"[*?\[]")
 
 
 def secret_pattern(path: str, *, names: bool = True) -> bool:
-    """Whether `path`, with unquoted `*`, `?` or `[…]`, may stand for a file that holds secrets."""
+    """Return True if `path`, with unquoted `*`, `?` or `[…]`, may stand for a file that holds
+    secrets."""
     if len(path) > LONGEST or not normalize(path):
         return False
     if path.count("/") > _DEEPEST or unknown_parent(path):
@@ -57,7 +58,8 @@ def _secret_pattern(path: str, names: bool, rooted: bool) -> bool:
 
 
 def _aligned(parts: Sequence[str], rooted: bool) -> bool:
-    """Whether the parts of a pattern can end in a place, or, if it is a folder, go through it."""
+    """Return True if the parts of a pattern can end in a place, or, if it is a folder, go
+    through it."""
     for (count, folder), index in _by_length().items():
         last = len(parts) - count
         for start in range(0 if folder else max(last, 0), last + 1):
@@ -77,7 +79,8 @@ def _by_length() -> Mapping[tuple[int, bool], PartIndex[SecretPlace]]:
 
 
 def _meant(here: Sequence[str], place: SecretPlace, rooted: bool, start: int) -> bool:
-    """Whether these parts, `start` parts behind the first, can name `place` and hardly all."""
+    """Return True if these parts, `start` parts behind the first, can name `place` and hardly
+    all."""
     if not all(map(_part, here, place.parts)):
         return False
     named = [h for h, own in zip(here, place.parts, strict=True) if own != "*"]
@@ -87,7 +90,8 @@ def _meant(here: Sequence[str], place: SecretPlace, rooted: bool, start: int) ->
 
 
 def _begins(parts: Sequence[str], place: SecretPlace) -> bool:
-    """Whether a pattern of a whole path can name `place`, which lies right below the root."""
+    """Return True if a pattern of a whole path can name `place`, which lies right below the
+    root."""
     count = len(place.parts)
     if len(parts) == 1 and not parts[0].strip("*?"):
         return False  # `/*` says nothing
@@ -101,7 +105,8 @@ def _called_so(pattern: str) -> bool:
 
 
 def _named(pattern: str, name: str) -> bool:
-    """Whether `pattern` means a file called `name`: it shares letters with it, or its ending."""
+    """Return True if `pattern` means a file called `name`: it shares letters with it, or its
+    ending."""
     stem, dot, ending = name.rpartition(".")
     if stem == "*" and dot:
         own = pattern.rpartition(".")[2]
@@ -111,14 +116,15 @@ def _named(pattern: str, name: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def _part(pattern: str, name: str) -> bool:
-    """Whether one part of a pattern can be `name`, and, where both have stars, is meant to be."""
+    """Return True if one part of a pattern can be `name`, and, where both have stars, is meant
+    to be."""
     if name == "*" or "*" not in name:
         return not (name[0] == "." and pattern[0] in "*?") and meet(pattern, plain(name))
     return _alike(pattern, name) and meet(pattern, plain(name))
 
 
 def _alike(pattern: str, name: str) -> bool:
-    """Whether both begin or end with the same letters, and not with a few by chance."""
+    """Return True if both begin or end with the same letters, and not with a few by chance."""
     least = 1 if name[0] == "." else _LEAST
     (head, tail), (own_head, own_tail) = _literal(pattern, _STARS), _literal(name, _MARKS)
     return _shared(head, own_head) >= least or _shared(tail, own_tail) > _LEAST
@@ -126,7 +132,7 @@ def _alike(pattern: str, name: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _literal(name: str, marks: re.Pattern[str]) -> tuple[str, str]:
-    """The letters before the first of `marks`, and those behind the last, backwards."""
+    """Return the letters before the first of `marks`, and those behind the last, backwards."""
     parts = marks.split(_stem(name))
     return parts[0], parts[-1][::-1]
 
@@ -142,7 +148,8 @@ def _stem(name: str) -> str:
 
 
 def contains_secrets(path: str, pattern: str = "*") -> bool:
-    """Whether secrets lie in the folder `path` or below it, in files called like `pattern`."""
+    """Return True if secrets lie in the folder `path` or below it, in files called like
+    `pattern`."""
     return len(path) <= LONGEST and _contains(
         plain(normalize(path)), plain(pattern.lower()), path[:1] in {"/", "~"}
     )
@@ -188,7 +195,8 @@ class PartIndex(Generic[Item]):
         self._by_place: dict[int, dict[str, list[Item]]] = {}
 
     def like(self, parts: Sequence[str]) -> Iterable[Item]:
-        """The items that may fit `parts` one by one: a literal fits only itself, or a pattern."""
+        """Return the items that may fit `parts` one by one: a literal fits only itself, or a
+        pattern."""
         for place, part in enumerate(parts):
             if _WILD.isdisjoint(part):
                 known = self._at(place)
@@ -196,7 +204,7 @@ class PartIndex(Generic[Item]):
         return self._all
 
     def _at(self, place: int) -> dict[str, list[Item]]:
-        """The items by their part at `place`, those with a pattern there below `*`."""
+        """Return the items by their part at `place`, those with a pattern there below `*`."""
         found = self._by_place.get(place)
         if found is None:
             found = self._by_place[place] = {}

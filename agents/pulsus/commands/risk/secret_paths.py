@@ -48,14 +48,14 @@ class SecretPlace:
 
 @cache
 def rules() -> Mapping[str, Any]:
-    """The file as parsed. Effect: reads it, once."""
+    """Return the file as parsed. Effect: reads it, once."""
     raw: Mapping[str, Any] = rules_of(_FILE)
     return raw
 
 
 @cache
 def words(key: str) -> frozenset[str]:
-    """The words that stand under `key` in the rules."""
+    """Return the words that stand under `key` in the rules."""
     return frozenset(str(rules()[key]).split())
 
 
@@ -69,7 +69,8 @@ def normalize(path: str) -> str:
 
 @lru_cache(maxsize=4096)
 def is_secret(path: str, *, names: bool = True) -> bool:
-    """Whether the file `path`, without its quotes, holds secrets or (`names`) is called as if."""
+    """Return True if the file `path`, without its quotes, holds secrets or (`names`) is called
+    as if."""
     if len(path) > LONGEST:
         return False
     below_root = path[:1] == "/" and _expression("rooted").match(normalize(path)) is not None
@@ -77,7 +78,7 @@ def is_secret(path: str, *, names: bool = True) -> bool:
 
 
 def matches_any(path: str, patterns: tuple[str, ...]) -> bool:
-    """Whether `path`, which may be a pattern itself, can be or end in one of `patterns`."""
+    """Return True if `path`, which may be a pattern itself, can be or end in one of `patterns`."""
     if len(path) > LONGEST or not normalize(path):
         return False
     return _matches(plain(normalize(path)), patterns, path[:1] in {"/", "~"})
@@ -90,7 +91,8 @@ def _matches(path: str, patterns: tuple[str, ...], rooted: bool) -> bool:
 
 
 def holds_any(path: str, patterns: tuple[str, ...], called: str = "*") -> bool:
-    """Whether one of `patterns` lies below the folder `path`, in a file that is `called` so."""
+    """Return True if one of `patterns` lies below the folder `path`, in a file that is `called`
+    so."""
     parts = [part for part in plain(normalize(path)).split("/") if part]
     if path[:1] != "/" or len(path) > LONGEST or ORDINARY.search(called):
         return False
@@ -113,7 +115,7 @@ def _ends_in(parts: Sequence[str], others: Sequence[str], rooted: bool) -> bool:
 
 
 def is_disk(path: str) -> bool:
-    """Whether `path` is, or as a pattern may be, a whole disk or a part of one."""
+    """Return True if `path` is, or as a pattern may be, a whole disk or a part of one."""
     return matches_any(path, _disks())
 
 
@@ -140,14 +142,14 @@ def _public(path: str) -> bool:
 
 
 def in_public_folder(path: str) -> bool:
-    """Whether `path`, spelled as all are, lies where everybody may read."""
+    """Return True if `path`, spelled as all are, lies where everybody may read."""
     folders = (rule[1:] for rule in rules()["public"] if rule[0] == "/")
     return path.startswith(tuple(folders))
 
 
 @cache
 def secret_places(key: str) -> tuple[SecretPlace, ...]:
-    """The places that stand under `key` in the rules."""
+    """Return the places that stand under `key` in the rules."""
     return tuple(_place(str(rule)) for rule in rules()[key])
 
 
@@ -157,7 +159,8 @@ def _place(rule: str) -> SecretPlace:
 
 
 def unknown_parent(path: str) -> bool:
-    """Whether `path` goes up from a folder that a link of /proc names: it may lead anywhere."""
+    """Return True if `path` goes up from a folder that a link of /proc names: it may lead
+    anywhere."""
     return ".." in path and _CWD.search(path) is not None
 
 

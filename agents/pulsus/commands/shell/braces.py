@@ -23,7 +23,8 @@ _LETTERS = re.compile(r"([a-z])\.\.([a-z])|([A-Z])\.\.([A-Z])")
 
 
 def expanded(source: str) -> list[str]:
-    """The words that `source` stands for, each as written without braces; itself where it has none.
+    """Return the words that `source` stands for, each as written without braces. Itself where it
+    has none.
 
     An alternative of nothing (`{,}`) is no word. Empty where they are more than `MOST`,
     or its braces more than `DEEPEST`.

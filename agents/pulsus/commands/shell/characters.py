@@ -20,7 +20,7 @@ _HIDING: Final = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"}
 
 
 def find_hidden(command: str) -> tuple[str, str] | None:
-    """The first character that must not stand in a command, as `(U+XXXX, why)`, or None.
+    """Return the first character that must not stand in a command, as `(U+XXXX, why)`, or None.
 
     Other characters than ASCII may stand in arguments (`grep –i` is found where words are judged).
     """

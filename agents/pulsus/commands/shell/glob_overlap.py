@@ -21,7 +21,8 @@ def plain(pattern: str) -> str:
 
 
 def fits(name: str, pattern: str) -> bool:
-    """Whether `name` fits `pattern`, as `fnmatchcase` has it, which keeps too few expressions."""
+    """Return True if `name` fits `pattern`, as `fnmatchcase` has it, which keeps too few
+    expressions."""
     if _WILD.isdisjoint(pattern):
         return name == pattern
     return _expression(pattern).match(name) is not None
@@ -34,7 +35,7 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=4096)
 def meet(one: str, other: str) -> bool:
-    """Whether some name fits both (`*` any characters, `?` one), in time |one| · |other|."""
+    """Return True if some name fits both (`*` any characters, `?` one), in time |one| · |other|."""
     if _least(one) > _most(other) or _least(other) > _most(one):
         return False
     reached = _starred(one, {0})

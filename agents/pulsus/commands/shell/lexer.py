@@ -52,7 +52,7 @@ def placed(command: str) -> Iterator[tuple[int, str]]:
 
 
 def parsed(root: Node, source: bytes) -> Iterator[str]:
-    """The same of a parser's tree."""
+    """Yield the same of a parser's tree."""
     pending = [root]
     while pending:
         node = pending.pop()

@@ -73,7 +73,7 @@ def written_out(root: Node, source: bytes) -> str | None:
 
 
 def _loops(node: Node) -> Iterator[Node]:
-    """The outermost loops below `node`, in places where commands stand."""
+    """Yield the outermost loops below `node`, in places where commands stand."""
     for child in node.children:
         if child.type == "for_statement":
             yield child
@@ -94,7 +94,8 @@ class _Unrolling:
         self.variables = {one.start: one for one in _variables(source)}
 
     def replaced(self, node: Node, bound: Mapping[str, str], depth: int) -> bytes:
-        """The text of `node`, its loops written out and the variables in `bound` filled in."""
+        """Return the text of `node`, its loops written out and the variables in `bound` filled
+        in."""
         return self.span(node, node.start_byte, node.end_byte, bound, depth)
 
     def span(self, node: Node, start: int, end: int, bound: Mapping[str, str], depth: int) -> bytes:
@@ -107,7 +108,7 @@ class _Unrolling:
         return b"".join(pieces)
 
     def filled(self, node: Node, start: int, end: int, bound: Mapping[str, str]) -> bytes:
-        """The text from `start` to `end`, which holds no loop, with variables filled in."""
+        """Return the text from `start` to `end`, which holds no loop, with variables filled in."""
         ours = {
             (one.start, one.end, one.in_string): bound[one.name]
             for one in self.variables.values()
@@ -132,7 +133,7 @@ class _Unrolling:
         return b"".join([*pieces, self.source[at:end]])
 
     def unrolled(self, loop: Node, bound: Mapping[str, str], depth: int) -> bytes:
-        """The body of `loop` once for each of its words, as one group."""
+        """Return the body of `loop` once for each of its words, as one group."""
         if depth > DEEPEST:
             raise Unreadable("for", f"more than {DEEPEST} loops within loops")
         name, values, group = self.head(loop, bound)
@@ -151,7 +152,8 @@ class _Unrolling:
         return b"{ " + b"\n".join(bodies) + b"\n} "
 
     def head(self, loop: Node, bound: Mapping[str, str]) -> tuple[str, list[str], Node]:
-        """The variable, the words and the body. Raises Unreadable where any of them is unsure."""
+        """Return the variable, the words and the body. Raises Unreadable where any of them is
+        unsure."""
         kinds = [child.type for child in loop.children]
         if kinds[0] != "for":
             raise Unreadable(kinds[0], "it asks somebody to choose", _WORDS)
@@ -186,7 +188,8 @@ class _Unrolling:
                 raise Unreadable(mark.type, "the shell may not see the loop's body here")
 
     def ahead(self, start: int) -> str:
-        """The token before the one at `start`; empty where a line, or the text, begins there."""
+        """Return the token before the one at `start`. Empty where a line, or the text, begins
+        there."""
         at = self.places.get(start)
         if at is None:
             raise Unreadable("for", "two readers of it disagree here")
@@ -197,7 +200,7 @@ class _Unrolling:
         return token.decode() if _BLANKS.fullmatch(gap) else ""
 
     def values(self, word: Node, bound: Mapping[str, str]) -> Iterator[str]:
-        """The words that one word behind `in` stands for."""
+        """Yield the words that one word behind `in` stands for."""
         text = self.filled(word, word.start_byte, word.end_byte, bound).decode()
         for each in expanded(text):
             if "$" in each or "`" in each:
@@ -229,7 +232,7 @@ def _expansions(
 
 
 def _variables(source: bytes) -> Iterator[_Variable]:
-    """The variables in `source` by the shell's rules of quoting, without its grammar."""
+    """Yield the variables in `source` by the shell's rules of quoting, without its grammar."""
     at, in_string, word_begins = 0, False, True
     while at < len(source):
         char = source[at : at + 1]

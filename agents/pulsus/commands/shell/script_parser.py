@@ -190,7 +190,7 @@ class _TreeReader:
             first = False
 
     def children(self, node: Node) -> Iterator[Node]:
-        """The children of `node`. Raises Unreadable for text that is in none of them."""
+        """Yield the children of `node`. Raises Unreadable for text that is in none of them."""
         at, blanks = node.start_byte, b" \t\n" if node.type in _LINES else b" \t"
         for child in node.children:
             self.blank(at, child.start_byte, blanks)

@@ -53,7 +53,7 @@ _STRING_PLAIN = re.compile(r"[^\"\\$`]+")
 
 
 def unquoted(source: str) -> Word:
-    """The word that `source`, one shell word as written, stands for.
+    """Return the word that `source`, one shell word as written, stands for.
 
     Raises Unreadable where it is no literal: an expansion, a substitution, braces, or quotes that
     do not end.
@@ -157,7 +157,8 @@ def _escaped_in_string(source: str, at: int, out: list[str]) -> int:
 
 
 def _dollar(source: str, at: int, out: list[str], bare: _Bare, *, inside: bool = False) -> int:
-    """A `$` that begins no expansion is itself: at the end of a word, or before a blank or mark."""
+    """Return a `$` that begins no expansion is itself: at the end of a word, or before a blank
+    or mark."""
     following = source[at + 1 : at + 2]
     expands = source[at] == "`" or following.isalnum() or (following and following in "_{([*@#?$!-")
     if expands or (following and following in "'\"" and not inside):

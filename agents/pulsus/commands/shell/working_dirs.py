@@ -16,8 +16,8 @@ _OPTIONS: Final = {"-C", "--chdir", "--directory", "--cwd", "-D"}
 
 
 def locate_calls(script: Script) -> Iterator[tuple[Stage, tuple[str, ...]]]:
-    """Each call with the folders it is in: those that `cd` went to before, one in another, and
-    those that its own options name."""
+    """Yield each call with the folders it is in: those that `cd` went to before, one in another,
+    and those that its own options name."""
     folders: tuple[str, ...] = ()
     for stage in script.stages:
         yield stage, (*folders, *_moved(stage.words))

@@ -61,7 +61,7 @@ _DEEPEST: Final = 8
 
 
 def program(words: Sequence[Word]) -> str:
-    """The name of the program, without its folder; empty where there is none."""
+    """Return the name of the program, without its folder; empty where there is none."""
     return words[0].text.rpartition("/")[2] if words else ""
 
 
@@ -76,7 +76,7 @@ def unwrap(words: Sequence[Word]) -> Sequence[Word]:
 
 
 def layers(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
-    """The call itself, then what each wrapper around the program runs, from outside in."""
+    """Yield the call itself, then what each wrapper around the program runs, from outside in."""
     for _ in range(_DEEPEST):
         yield words
         wrapper = _WRAPPERS.get(program(words).lower())
@@ -87,7 +87,7 @@ def layers(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
 
 
 def wrappers(words: Sequence[Word]) -> list[str]:
-    """The names of the wrappers around the program, from outside in."""
+    """Return the names of the wrappers around the program, from outside in."""
     found: list[str] = []
     while words and program(words).lower() in _WRAPPERS and len(found) < _DEEPEST:
         found.append(program(words).lower())
@@ -96,7 +96,7 @@ def wrappers(words: Sequence[Word]) -> list[str]:
 
 
 def _ends_in_one(text: str, values: frozenset[str]) -> bool:
-    """Whether `text` is a cluster such as `-Eu`: its last letter alone takes a value."""
+    """Return True if `text` is a cluster such as `-Eu`: its last letter alone takes a value."""
     if text[:1] != "-" or not text[1:].isalpha():
         return False
     taking = [at for at, letter in enumerate(text[1:], 1) if f"-{letter}" in values]

@@ -54,7 +54,7 @@ class Problem:
 
     @property
     def advises(self) -> bool:
-        """Whether it may be right, and only deserves a second look."""
+        """Return True if it may be right, and only deserves a second look."""
         return self.code in _ADVICE
 
 
@@ -87,7 +87,7 @@ def check_table(file: Path, context: JudgeContext) -> Iterator[Problem]:
 
 
 def find_unproved(file: Path, context: JudgeContext) -> Iterator[Problem]:
-    """Each restriction of a table without mistakes that no example of it shows.
+    """Yield each restriction of a table without mistakes that no example of it shows.
 
     It is taken out, or turned into something allowed, and no example that is refused is allowed
     then: so nobody would notice if it went. Tables that ship have kept calls besides.
@@ -158,7 +158,7 @@ def _unknown(kind: WordKind, context: JudgeContext) -> str:
 
 
 def knows(kind: str) -> bool:
-    """Whether tables can name `kind` without any plugin."""
+    """Return True if tables can name `kind` without any plugin."""
     return kind in WRAPPERS or kind in NAMES or is_built_in(kind)
 
 
@@ -181,7 +181,7 @@ def _examples(raw: Mapping[str, object], found: Node, context: JudgeContext) -> 
 
 
 def _calls(call: str, program: str, context: JudgeContext) -> bool:
-    """Whether one of the programs in `call`, or what one of them runs, may be `program`."""
+    """Return True if one of the programs in `call`, or what one of them runs, may be `program`."""
     script = examine(call, context).script
     words = [call]
     if script is not None:

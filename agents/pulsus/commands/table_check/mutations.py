@@ -44,7 +44,7 @@ class Restriction:
 
     @property
     def only_explains(self) -> bool:
-        """Whether calls are refused without it too, for what nobody lists is."""
+        """Return True if calls are refused without it too, for what nobody lists is."""
         return self.what.endswith("taken out") and self.what.split()[0] in {"refused", *CATEGORIES}
 
     def __str__(self) -> str:
@@ -83,7 +83,7 @@ def unproved(program: str, raw: Raw, context: JudgeContext) -> Iterator[Restrict
 
 
 def refused_examples(raw: Mapping[str, Any]) -> list[str]:
-    """The calls that a table says are refused."""
+    """Return the calls that a table says are refused."""
     return [str(call) for call in raw.get("examples", {}).get("refused") or []]
 
 
@@ -170,7 +170,7 @@ def _ends(raw: Raw) -> Iterator[tuple[str, tuple[Change, ...]]]:
 
 
 def _restricts(kind: object) -> bool:
-    """Whether some value does not fit."""
+    """Return True if some value does not fit."""
     text = str(kind).rstrip("?*+")
     if text.startswith("/") and all(re.fullmatch(text[1:-1], odd) for odd in _ODD):
         return False

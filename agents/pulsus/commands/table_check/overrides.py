@@ -62,7 +62,8 @@ def _before(file: Path, context: JudgeContext) -> Sequence[Path]:
 
 
 def _deciding(problem: Problem, context: JudgeContext) -> Iterator[Path]:
-    """The tables searched before that are of programs the problem speaks of; else all of them."""
+    """Yield the tables searched before that are of programs the problem speaks of. Else all of
+    them."""
     before = _before(problem.file, context)
     files = [file for folder in before for file in sorted(folder.glob("*.yaml"))]
     words = set(re.findall(r"[\w\[.+-]+", problem.reason))

@@ -17,7 +17,7 @@ SCREEN: Final = frozenset({'"/dev/stderr"', '"/dev/stdout"', '"/dev/null"'})
 
 
 def program(text: str) -> tuple[AwkNode, ...]:
-    """The rules and functions of `text`. Raises Unclear."""
+    """Return the rules and functions of `text`. Raises Unclear."""
     cursor = Cursor(tokens(text))
     return _Rules(cursor, Expressions(cursor)).program()
 

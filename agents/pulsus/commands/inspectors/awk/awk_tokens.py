@@ -60,7 +60,7 @@ _BEFORE_REGEX: Final = frozenset({"print", "printf", "return", "exit", "case", "
 
 
 def tokens(program: str) -> list[AwkToken]:
-    """The tokens of `program` and an `end`. Raises Unclear."""
+    """Return the tokens of `program` and an `end`. Raises Unclear."""
     reading = _AwkLexer(program)
     while reading.at < len(program):
         reading.step()

@@ -91,7 +91,7 @@ class Expressions:
         return found
 
     def assigned(self) -> AwkNode:
-        """An operand, stepped or assigned where it is a variable."""
+        """Return an operand, stepped or assigned where it is a variable."""
         if self.c.is_("++", "--"):
             mark = self.c.next.text
             self.c.at += 1

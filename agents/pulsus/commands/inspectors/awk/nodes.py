@@ -57,11 +57,11 @@ class Cursor:
         return self.next.kind == "end"
 
     def is_(self, *texts: str) -> bool:
-        """Whether the next token is one of these marks, keywords or a line's end."""
+        """Return True if the next token is one of these marks, keywords or a line's end."""
         return self.next.kind in {"mark", "keyword", "newline"} and self.next.text in texts
 
     def pop(self) -> AwkToken:
-        """The next token, and on to the one behind it; the end is not left."""
+        """Return the next token, and on to the one behind it; the end is not left."""
         token = self.next
         self.at += not self.ended()
         return token

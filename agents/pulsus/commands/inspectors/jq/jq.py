@@ -88,7 +88,7 @@ def _check(found: Sequence[JqToken], known: frozenset[str]) -> None:
 
 
 def _is_key(found: Sequence[JqToken], place: int) -> bool:
-    """Whether the name is an object's key: `{env: 1}`, `{env}`."""
+    """Return True if the name is an object's key: `{env: 1}`, `{env}`."""
     if found[place].inside != "{" or found[place].kind != "name" or place + 1 == len(found):
         return False
     return found[place - 1].text in {"{", ","} and found[place + 1].text in {":", ",", "}"}
@@ -160,7 +160,8 @@ def _steps(given: Sequence[JqToken]) -> bool:
 
 
 def _finds_nothing(given: Sequence[JqToken]) -> bool:
-    """Whether the expression may match an empty text: jq 1.6 goes on replacing that for ever."""
+    """Return True if the expression may match an empty text: jq 1.6 goes on replacing that for
+    ever."""
     if len(given) != 1 or given[0].kind != "string":
         return False
     try:

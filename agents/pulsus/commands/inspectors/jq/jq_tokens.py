@@ -38,7 +38,8 @@ _CLOSES: Final = {")": "(", "]": "[", "}": "{", "\\)": "\\("}
 
 
 def tokens(program: str) -> list[JqToken]:
-    """The tokens of `program`; what strings interpolate stands among them. Raises Unclear."""
+    """Return the tokens of `program`. What strings interpolate stands among them. Raises
+    Unclear."""
     reading = _JqLexer(program)
     while reading.at < len(program):
         reading.step()

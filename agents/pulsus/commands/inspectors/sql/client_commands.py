@@ -29,7 +29,7 @@ _MYSQL: Final = re.compile(r"(?:status|\\s|help(?: [\w ]+)?|\\h|\?)\s*;?", re.IG
 
 
 def client_command(text: str, client: str) -> bool:
-    """Whether `text` is a command of the `client` that reads; False for what is SQL.
+    """Return True if `text` is a command of the `client` that reads; False for what is SQL.
 
     Raises Unclear for a command that is not known to read, Endless for one that repeats.
     """

@@ -21,7 +21,7 @@ _DAY: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 
 
 def check(tokens: Sequence[SqlToken]) -> list[Endless]:
-    """The calls that make too many rows, or so many that cannot be told."""
+    """Return the calls that make too many rows, or so many that cannot be told."""
     rows, found = 1.0, []
     for at in range(len(tokens) - 1):
         name = tokens[at].text.lower()
@@ -39,7 +39,7 @@ def check(tokens: Sequence[SqlToken]) -> list[Endless]:
 
 
 def _arguments(tokens: Sequence[SqlToken], at: int) -> Iterator[list[SqlToken]]:
-    """The arguments of a call whose first token is at `at`."""
+    """Yield the arguments of a call whose first token is at `at`."""
     depth, argument = 0, list[SqlToken]()
     for token in tokens[at:]:
         depth += token.text in {"(", "["} and token.kind == "mark"
@@ -56,7 +56,7 @@ def _arguments(tokens: Sequence[SqlToken], at: int) -> Iterator[list[SqlToken]]:
 
 
 def _rows(arguments: Sequence[Sequence[SqlToken]]) -> float:
-    """The rows between two numbers or days; without end if they are no literals."""
+    """Return the rows between two numbers or days; without end if they are no literals."""
     values = [_number(each) for each in arguments]
     known = [value for value in values if value is not None]
     if len(known) == len(values) and known:
@@ -97,5 +97,5 @@ def _number(argument: Sequence[SqlToken]) -> float | None:
 
 
 def _characters(arguments: Sequence[Sequence[SqlToken]]) -> float:
-    """The largest literal number: a width that a column gives is that of the data."""
+    """Return the largest literal number: a width that a column gives is that of the data."""
     return max((abs(v) for v in map(_number, arguments) if v is not None), default=0.0)

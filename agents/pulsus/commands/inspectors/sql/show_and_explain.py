@@ -31,7 +31,7 @@ OTHER: Final[Mapping[str, frozenset[str]]] = {
 
 
 def reads_otherwise(statement: Statement, dialect: str) -> Inner | None:
-    """The statement that has to read too, or None where it reads itself. Raises Unclear.
+    """Return the statement that has to read too, or None where it reads itself. Raises Unclear.
 
     Functions in what reads itself are left to the caller.
     """

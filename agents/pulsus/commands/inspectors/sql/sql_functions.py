@@ -67,7 +67,8 @@ def check(tokens: Sequence[SqlToken], dialect: str, *, writes: bool = False) -> 
 
 
 def _no_call(tokens: Sequence[SqlToken], at: int, *, writes: bool) -> bool:
-    """Whether the name before a parenthesis is a keyword, a type or a name that is defined."""
+    """Return True if the name before a parenthesis is a keyword, a type or a name that is
+    defined."""
     before = tokens[at - 1].key if at else ""
     if tokens[at].key in _KEYWORDS and (not at or tokens[at - 1].text != "."):
         return True

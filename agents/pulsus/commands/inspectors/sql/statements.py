@@ -30,7 +30,7 @@ Part = Literal["word", "name", "string", "number", "mark"]
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of `text`, which blanks part."""
+    """Return the words of `text`, which blanks part."""
     return frozenset(text.split())
 
 
@@ -47,7 +47,7 @@ class SqlToken:
 
     @property
     def key(self) -> str:
-        """The word in lower case; nothing for what is quoted or no word."""
+        """Return the word in lower case; nothing for what is quoted or no word."""
         return self.text.lower() if self.kind == "word" else ""
 
 
@@ -119,7 +119,7 @@ def _lexer(dialect: str) -> re.Pattern[str]:
 
 
 def statements(text: str, dialect: str) -> tuple[Statement, ...]:
-    """The statements of `text`; empty ones are left out. Raises Unclear."""
+    """Return the statements of `text`; empty ones are left out. Raises Unclear."""
     if len(text) > LONGEST:
         raise Unclear(text[:40], f"longer than the {LONGEST} characters that are looked at")
     out: list[Statement] = []

@@ -98,7 +98,7 @@ MOST_ROUNDS: Final = 1e8
 
 
 def _cut_short(root: Expr) -> bool:
-    """Whether a limit ends the query before all rows are made."""
+    """Return True if a limit ends the query before all rows are made."""
     from sqlglot import expressions
 
     if _limit(root) > MOST_ROUNDS:
@@ -110,7 +110,7 @@ def _cut_short(root: Expr) -> bool:
 
 
 def _limit(query: Expr) -> float:
-    """The number behind LIMIT; without end if there is none."""
+    """Return the number behind LIMIT; without end if there is none."""
     limit = query.args.get("limit")
     return _literal(limit.args.get("expression")) if limit is not None else inf
 
@@ -124,7 +124,7 @@ def _literal(node: Any) -> float:
 
 
 def _bounds(where: Expr) -> bool:
-    """Whether a comparison with a number that is not too large stands in it."""
+    """Return True if a comparison with a number that is not too large stands in it."""
     from sqlglot import expressions
 
     kinds = (expressions.LT, expressions.LTE, expressions.GT, expressions.GTE, expressions.NEQ)
