@@ -60,7 +60,7 @@ class Examined:
 
     @property
     def category(self) -> Category | None:
-        """Why it may not end, or needs a terminal: the deciding finding's, else the first's."""
+        """Return the deciding finding's category, or else the first category."""
         deciding = self.deciding
         if deciding.category is not None or deciding.reason.rule == CHANGES:
             return deciding.category
@@ -109,7 +109,7 @@ def _shipped() -> JudgeContext:
 
 
 def _find_rewrite(examined: Examined, context: JudgeContext) -> str | None:
-    """Another command to offer: only one that is allowed as it stands."""
+    """Return another command to offer. It is allowed as it stands."""
     if examined.script is None or examined.category is None:
         return None
     other = rewrite_command(examined.command, examined.script, context)
@@ -119,7 +119,7 @@ def _find_rewrite(examined: Examined, context: JudgeContext) -> str | None:
 
 
 def examine(command: str, context: JudgeContext) -> Examined:
-    """Everything found in `command`. Never raises for a text, whatever it is."""
+    """Return everything that is found in `command`. Never raises for a text, whatever it is."""
     if context.measures is None:
         context = replace(context, measures=Measures())
     found = find_hidden(command)
@@ -162,7 +162,7 @@ def _is_silent(script: Script, place: int) -> bool:
 
 
 def judge_stage(stage: Stage, context: JudgeContext) -> Iterator[CallFinding]:
-    """What is found of one program call alone, without its redirections."""
+    """Yield the findings of one program call, without its redirections."""
     yield from _check_assignments(stage, context)
     if not stage.words:
         yield refusal("guard", "", "an assignment without a program")

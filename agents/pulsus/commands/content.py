@@ -95,7 +95,7 @@ _asked: dict[int, _InspectorKey] = {}
 
 
 def opinion(inspect: ContentInspector, words: tuple[str, ...], argument: str) -> Opinion:
-    """What `inspect` says of `words`: asked once, however often a verdict needs it."""
+    """Return the opinion of `inspect` on `words`, from a cache if it was asked before."""
     known = _asked.get(id(inspect))
     if known is None or known.inspect is not inspect:
         known = _asked[id(inspect)] = _InspectorKey(inspect)
@@ -103,12 +103,13 @@ def opinion(inspect: ContentInspector, words: tuple[str, ...], argument: str) ->
 
 
 def is_built_in(kind: str) -> bool:
-    """Return True if `kind` ships: none that does is replaced."""
+    """Return True if `kind` ships with Pulsus. A plugin cannot replace such a kind."""
     return kind in _BUILT_IN
 
 
 def spellings(kind: str) -> tuple[str, ...]:
-    """How a table may write `kind`: `sql:mysql` and so on; empty where it does not ship."""
+    """Return the spellings of `kind` in a table (`sql:mysql`), or nothing for a kind of a
+    plugin."""
     if kind not in _BUILT_IN:
         return ()
     arguments = sorted(_ARGUMENTS.get(kind, ("",)))

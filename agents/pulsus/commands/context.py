@@ -92,14 +92,14 @@ def ends_in_time(context: JudgeContext) -> bool:
 
 
 def refusal(phase: Phase, word: str, rule: str, instead: str = "") -> CallFinding:
-    """Return a finding that is no read."""
+    """Return a finding that refuses the command."""
     return CallFinding("write_or_unknown", Reason(phase, word, rule, instead))
 
 
 def block(
     category: Category, word: str, rule: str, context: JudgeContext, *, ends: bool = True
 ) -> Iterator[CallFinding]:
-    """What blocks a command; nothing where it only does not end and something outside ends it.
+    """Yield a refusal, unless the command only does not end and something outside ends it.
 
     `ends`: whether it would be a read then.
     """

@@ -73,7 +73,7 @@ def prepared(
     seconds: float = SECONDS,
     most_bytes: int = MOST_BYTES,
 ) -> Execution:
-    """How to run the command of `verdict`, with what of `environ` may be passed on.
+    """Return how to run the command of `verdict`, with the variables of `environ` that may pass.
 
     `tables` are those that judged it, where they are not the shipped ones. Raises CommandRefused
     where it is not allowed. Effect: looks whether a file is there.

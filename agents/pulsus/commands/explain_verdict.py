@@ -63,7 +63,7 @@ class Explanation:
 
 
 def explain(command: str, context: JudgeContext | None = None) -> Explanation:
-    """What `classify` says of `command`, and why. Never raises for a text."""
+    """Return the verdict of `classify` on `command`, and why. Never raises for a text."""
     context = JudgeContext() if context is None else context
     verdict = classify(command, context)
     examined = examine(command, context)

@@ -69,7 +69,7 @@ def _meant(script: Script, index: int, edit: _Edit) -> Script:
 
 
 def _written(text: str, words: Sequence[Word], edit: _Edit, meant: Script) -> str | None:
-    """`text` with the edit made where the parser agrees that it is there."""
+    """Return `text` with the edit, at a place where the parser reads it as meant, or None."""
     if edit.count:
         old, keeps = words[edit.at].text, ""
     else:
@@ -106,7 +106,7 @@ def _edits(words: Sequence[Word], context: JudgeContext) -> Iterator[_Edit]:
 
 
 def _exchanged(words: Sequence[Word], start: int, how: Mapping[str, str]) -> Iterator[_Edit]:
-    """Another program for the same operands, if each option can be kept or left out."""
+    """Yield the edits for another program, if each option can be kept or left out."""
     options = [at for at, word in enumerate(words) if at and word.text[:1] in {"-", "+"}]
     known = [at for at in options if not re.fullmatch(how.get("keeps", "--"), words[at].text)]
     if all(re.fullmatch(how.get("without", "(?!)"), words[at].text) for at in known):
@@ -115,7 +115,7 @@ def _exchanged(words: Sequence[Word], start: int, how: Mapping[str, str]) -> Ite
 
 
 def _once(words: Sequence[Word], start: int) -> Iterator[_Edit]:
-    """What watch repeats, once: its words, or the one word that holds them."""
+    """Yield the edits that run once what watch repeats."""
     at = 1
     while at < len(words) and words[at].text[:1] == "-":
         at += 2 if _WATCHES.fullmatch(words[at].text) else 1
@@ -130,7 +130,7 @@ def _once(words: Sequence[Word], start: int) -> Iterator[_Edit]:
 
 
 def _walk(words: Sequence[Word], start: int, context: JudgeContext) -> Iterator[_Edit]:
-    """Down the subcommands: each level leaves out its own options; the last says how much."""
+    """Yield the edits of each level of subcommands. The last level limits the output."""
     kept: list[ParsedOption] = []
     followed = False
     last: Level | None = None
@@ -183,7 +183,7 @@ def _only_news(dropped: Sequence[ParsedOption], parser: Parser) -> bool:
 
 
 def _cluster(text: str, letters: set[str], found: Sequence[ParsedOption]) -> str:
-    """`-fn5` without f: letters are left out up to the one that takes the rest for its value."""
+    """Return `-fn5` without f: letters up to the one that takes the rest as its value."""
     options = text[1 : 1 + len(found)]
     return "-" + "".join(c for c in options if c not in letters) + text[1 + len(found) :]
 

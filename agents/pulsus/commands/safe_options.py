@@ -70,7 +70,7 @@ class AddedOptions:
 
 
 def added(words: Sequence[Word], tables: Tables) -> AddedOptions | None:
-    """What the call gets, whichever wrappers stand around it (`timeout 5 git diff`)."""
+    """Return the options to add to the call, under any wrappers (`timeout 5 git diff`)."""
     inner = unwrap(words)
     before = len(words) - len(inner)
     # The innermost level that something is added to: `git stash list`, not `git`.
@@ -126,13 +126,13 @@ def _lacks(level: Level) -> bool:
 
 
 def _show(level: Level) -> int:
-    """`git reflog show`: it belongs behind that word."""
+    """Return where the options of `git reflog show` belong: after that word."""
     shown = level.node.name == "git reflog" and [word.text for word in level.words[:1]] == ["show"]
     return int(shown)
 
 
 def _ends(command: str, script: Script, tables: Tables) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Where in `command` words end that something stands behind."""
+    """Return where in `command` the words end that options are added after."""
     expected = [
         (word, found.options if found and found.place == at else ())
         for stage in script.stages

@@ -48,12 +48,12 @@ class GateAnswer:
 
     @property
     def decided_by(self) -> Literal["gate", "policy"]:
-        """Who refuses it: the policy is asked about proven reads; else the gate has decided."""
+        """Return who decides: the policy for proven reads, the gate for every other command."""
         return "policy" if self.verdict.allow and not self.allow else "gate"
 
     @property
     def reason(self) -> str:
-        """Why it may run, or may not, in a sentence."""
+        """Return in a sentence why it may run or may not."""
         if self.decided_by == "policy":
             return f"{self.verdict.command}: {describe_ruling(self.ruling)}"
         return str(self.verdict.reason)
@@ -95,7 +95,7 @@ def answer_command(
 
 
 def describe_ruling(ruling: Ruling) -> str:
-    """What the policy says, and by which pattern of which setting."""
+    """Return what the policy says, and the pattern and setting that say so."""
     if ruling.rule == COMPOUND:
         return "the policy asks for approval of several programs, unless all of them are reads"
     if ruling.rule == UNKNOWN:

@@ -52,7 +52,7 @@ def select_patterns(patterns: tuple[str, ...], programs: frozenset[str]) -> tupl
 def _sorted_by_program(
     patterns: tuple[str, ...],
 ) -> tuple[Mapping[str, Sequence[int]], Sequence[tuple[int, str]]]:
-    """Places of patterns by the plain name they begin with; the others with their first word.
+    """Return the places of patterns by the plain name they begin with, and the other patterns.
 
     That of a pattern about every command (`@read`) is empty.
     """

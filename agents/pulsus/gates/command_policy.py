@@ -110,7 +110,7 @@ class CommandPolicy:
         verdict: CommandVerdict | None = None,
         known: Sequence[str] = (),
     ) -> Ruling:
-        """What is done with `command` on `target`; `verdict` saves judging it again.
+        """Return what is done with `command` on `target`. `verdict` saves judging it again.
 
         `known` are hosts that the request named.
         """
@@ -129,7 +129,7 @@ class CommandPolicy:
     def _refused(
         self, asked: _PolicyQuery, target: str | None, known: Sequence[str]
     ) -> Ruling | None:
-        """What blocks the command, else what needs approval, else None."""
+        """Return what blocks the command, or what needs approval, or None."""
         programs = frozenset(program(call).lower() for call in asked.calls if call)
         limited = [*self._limited(asked, known)] if asked.reads else []
         for decision in _AGAINST:
@@ -143,7 +143,7 @@ class CommandPolicy:
         return None
 
     def _limited(self, asked: _PolicyQuery, known: Sequence[str]) -> Iterator[Ruling]:
-        """What is against a read: where it connects to, and what it costs."""
+        """Yield rulings against a read: where it connects to, and what it costs."""
         config, judged = self.config, asked.judged
         unknown = find_unknown_destination(
             judged.destinations, config.egress, config.egress_hosts, known
@@ -195,7 +195,7 @@ class CommandPolicy:
 
 
 def _with_shipped(decision: Decision, patterns: tuple[str, ...]) -> tuple[str, ...]:
-    """`patterns` with those that ship in the place of `@default`."""
+    """Return `patterns` with the built-in ones in place of `@default`."""
     shipped: Sequence[str] = getattr(_SHIPPED, decision)
     return tuple(p for one in patterns for p in (shipped if one == "@default" else (one,)))
 
@@ -219,7 +219,7 @@ def _plain(script: Script) -> Iterator[Sequence[Word]]:
 
 
 def _behind_sudo(words: Sequence[Word]) -> Sequence[Word] | None:
-    """What sudo runs as root with nothing else changed: no variables, user or folder of its own."""
+    """Return what sudo runs as root, if it changes no variables, user or folder."""
     words = tuple(dropwhile(lambda word: word.text in {"-n", "-H", "--"}, words[1:]))
     return words if words and words[0].text[:1] != "-" and "=" not in words[0].text else None
 
@@ -249,7 +249,7 @@ def _writes_disk(call: Sequence[Word]) -> bool:
 
 
 def _named(pattern: str, asked: _PolicyQuery) -> bool:
-    """`@read`, `@secret`, `@disk` and `@shell-from-network`. Another name is never so."""
+    """Return True if `@read`, `@secret`, `@disk` or `@shell-from-network` applies."""
     match pattern:
         case "@read":
             return asked.reads

@@ -108,7 +108,7 @@ def _parse_entry(text: str) -> _HostEntry:
 
 @lru_cache(maxsize=4096)
 def normalize_host(host: str) -> str:
-    """`host` in small letters, in ASCII, without brackets and the last dot."""
+    """Return `host` in lower case, in ASCII, without brackets and the last dot."""
     name = host.removeprefix("[").removesuffix("]").lower()
     if not name.isascii():
         try:

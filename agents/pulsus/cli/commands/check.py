@@ -74,7 +74,7 @@ def check(session: CommandSession, files: tuple[Path, ...], restrictions: bool) 
 
 
 def _advised(session: CommandSession, found: Sequence[Problem]) -> list[str]:
-    """What may be right and deserves a second look; told on standard error too."""
+    """Return entries that may be right but deserve a second look, and warn of them."""
     told = [each for each in found if each.advises]
     advice = [f"{verdict_json.path(session, p.file)}: {p.reason}; {p.fix}" for p in told]
     for each in advice if session.verbosity >= 0 else ():
@@ -85,7 +85,7 @@ def _advised(session: CommandSession, found: Sequence[Problem]) -> list[str]:
 def _unproved(
     session: CommandSession, files: Sequence[Path], found: Sequence[Problem]
 ) -> list[Problem]:
-    """Restrictions that no example shows, of tables without findings that do not ship."""
+    """Return the restrictions that no example shows, of your own tables without findings."""
     from pulsus.commands.program_tables.loader import SHIPPED
     from pulsus.commands.table_check.checker import find_unproved
 
@@ -129,7 +129,7 @@ def _effect(session: CommandSession, effect: Effect) -> dict[str, Any]:
 
 
 def _failed(session: CommandSession) -> list[dict[str, Any]]:
-    """Plugins that do not work: their tables and inspectors count for nothing."""
+    """Return the plugins that fail: their tables and inspectors are not used."""
     return [
         {
             "program": each.name,
@@ -149,7 +149,7 @@ def _used(context: JudgeContext) -> list[Path]:
 
 
 def _unread(context: JudgeContext) -> list[Problem]:
-    """Files that somebody took for tables, by an ending or a folder that is not looked for."""
+    """Return files that look like tables, with an ending or folder that is never read."""
     from pulsus.commands.table_check.checker import Problem
 
     return [
@@ -169,7 +169,7 @@ def _passed_over(folder: Path) -> Iterator[tuple[Path, str, str]]:
 
 
 def _found(session: CommandSession, files: Sequence[Path]) -> tuple[list[Problem], list[Effect]]:
-    """Findings of each file, and what its neighbours bring about."""
+    """Return the findings of each file, and the effects of other tables on its examples."""
     from pulsus.commands.table_check.checker import check_table as checked
     from pulsus.commands.table_check.overrides import split_by_cause
 
@@ -184,7 +184,8 @@ def _found(session: CommandSession, files: Sequence[Path]) -> tuple[list[Problem
 
 
 def _context(session: CommandSession, file: Path) -> JudgeContext:
-    """What is known where the table in `file` is used. Raises UsageError for what is none."""
+    """Return the context in which the table in `file` is used. Raises UsageError for another
+    file."""
     from dataclasses import replace
 
     from pulsus.commands.program_tables.loader import SHIPPED, Tables

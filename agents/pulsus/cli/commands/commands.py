@@ -32,10 +32,10 @@ Exit codes: 0 allowed, or the rows of --jsonl were answered · 2 the call or a s
 
 
 class _ReadOnlyGroup(click.Group):
-    """Commands that change nothing, and say so where they are interrupted."""
+    """A group of commands that change nothing, and say so when they are interrupted."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """What the subcommand gives. Raises Aborted for Ctrl-C."""
+        """Return the result of the subcommand. Raises Aborted for Ctrl-C."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -117,7 +117,7 @@ def classify(
 
 
 def _answer(session: CommandSession, rows: Path, answering: RowClassifier) -> int:
-    """Print what is said of each row; how many are not allowed."""
+    """Print the answer to each row, and return how many are not allowed."""
     import sys
 
     if str(rows) != "-":

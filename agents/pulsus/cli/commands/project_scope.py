@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def warn(session: CommandSession, *, plugins: bool = True) -> list[str]:
-    """What may have been meant to count here and does not; told on standard error too."""
+    """Return and print warnings of plugins that fail, and of a project above that is not used."""
     asked = plugins and session.app.has_plugins
     failed = session.app.checked_plugins().failures if asked else ()
     found = [*failed, *_passed_over(session.project)]

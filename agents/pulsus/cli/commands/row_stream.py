@@ -33,7 +33,7 @@ _ALIKE: Final = 0.7
 
 
 class _BadRow(ValueError):
-    """A row that is none; what is known of it."""
+    """An invalid row: the `reason`, and its id (`key`) if it has one."""
 
     def __init__(self, reason: str, key: _Key = None) -> None:
         super().__init__(reason)
@@ -42,7 +42,7 @@ class _BadRow(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class RowClassifier:
-    """How rows are answered: `target` is that of rows that name none, `known` hold for each."""
+    """Answer rows. `target` applies to rows that name no target, `known` hosts to every row."""
 
     session: CommandSession
     target: str | None
@@ -51,7 +51,8 @@ class RowClassifier:
     known: tuple[str, ...] = ()
 
     def run(self, rows: BinaryIO) -> int:
-        """Print what is said of every row of `rows`, a bad one too; how many are not allowed."""
+        """Print the answer to every row, also an invalid one, and return how many are not
+        allowed."""
         refused = 0
         # Verdicts hold no cycles: looking for some after every 700 objects took a tenth of the
         # time.
@@ -107,7 +108,7 @@ def _lines(rows: BinaryIO) -> Iterator[bytes]:
 
 
 def _blocks(rows: BinaryIO) -> Iterator[list[tuple[int, bytes]]]:
-    """Numbered rows: many at a time from a file, one by one from what may still be written."""
+    """Yield numbered rows: many at a time from a file, one by one from a pipe."""
     whole = stat.S_ISREG(os.fstat(rows.fileno()).st_mode)
     numbered = enumerate(_lines(rows), 1)
     while block := list(islice(numbered, _BLOCK if whole else 1)):
@@ -115,7 +116,7 @@ def _blocks(rows: BinaryIO) -> Iterator[list[tuple[int, bytes]]]:
 
 
 def _row(row: Any) -> tuple[_Key, str, str | None, tuple[str, ...]]:
-    """Id, command, target and known hosts. Raises _BadRow."""
+    """Return id, command, target and known hosts. Raises _BadRow."""
     if not isinstance(row, dict):
         raise _BadRow("it is no object with a command")
     key = row.get("id")

@@ -35,14 +35,15 @@ def explained(
 def answered(
     session: CommandSession, found: CommandVerdict, target: str | None, known: Sequence[str] = ()
 ) -> GateAnswer:
-    """What gate and policy say of a command that was judged and is to run on `target`."""
+    """Return the answer of gate and policy to a command that was judged and is to run on
+    `target`."""
     from pulsus.gates.command_decision import answer_command
 
     return answer_command(session.app.commands.policy, found, target, known)
 
 
 def verdict(found: GateAnswer) -> dict[str, Any]:
-    """What is said of one command: what it is, and the policy."""
+    """Return the JSON value of the answer to one command."""
     judged, ruling = found.verdict, found.ruling
     return {
         "command": escape_invalid(judged.command),
@@ -66,7 +67,7 @@ def verdict(found: GateAnswer) -> dict[str, Any]:
 
 
 def destination(found: Destination) -> dict[str, Any]:
-    """One place that a command connects to."""
+    """Return the JSON value of a place that a command connects to."""
     return {
         "host": escape_invalid(found.host),
         "port": found.port,
@@ -96,13 +97,13 @@ def details(found: GateAnswer) -> dict[str, Any]:
 
 
 def line(body: Mapping[str, Any]) -> str:
-    """One line of ndjson, of ASCII alone."""
+    """Return one line of ndjson, in ASCII."""
     text = json.dumps({"schema_version": 1, **body}, separators=(", ", ": "))
     return f"{escape_controls(text)}\n"
 
 
 def explanation(session: CommandSession, found: Explanation, said: GateAnswer) -> dict[str, Any]:
-    """How the verdict came about."""
+    """Return the JSON value of the explanation."""
     from pulsus.gates.command_decision import describe_ruling
 
     script = found.examined.script
@@ -153,7 +154,7 @@ def _part(session: CommandSession, part: ExplainedCall) -> dict[str, Any]:
 
 
 def path(session: CommandSession, file: Path) -> str:
-    """Where a table lies: in the project, in the package, or somewhere else."""
+    """Return the path of a table: relative to the project or the package, or absolute."""
     from pulsus.commands.program_tables.loader import SHIPPED
 
     for base, name in ((session.project, ""), (SHIPPED, "pulsus/commands/tables/")):
@@ -163,7 +164,7 @@ def path(session: CommandSession, file: Path) -> str:
 
 
 def origin(session: CommandSession, file: Path) -> str:
-    """Who says what the table says."""
+    """Return where the table comes from: the project, a plugin or Pulsus."""
     from pulsus.commands.program_tables.loader import SHIPPED
 
     if file.is_relative_to(SHIPPED):
@@ -172,7 +173,8 @@ def origin(session: CommandSession, file: Path) -> str:
 
 
 def names(session: CommandSession) -> list[str]:
-    """Every program that is known. Raises ConfigError where a folder of tables cannot be read."""
+    """Return every program that has a table. Raises ConfigError for a folder that cannot be
+    read."""
     from pulsus.commands.program_tables.program_table import BadTable
 
     tables = session.app.commands.context.tables
@@ -188,7 +190,7 @@ def names(session: CommandSession) -> list[str]:
 
 
 def program(session: CommandSession, name: str) -> dict[str, Any]:
-    """One program of the list. Raises ConfigError where its table cannot be read."""
+    """Return one program of the list. Raises ConfigError if its table cannot be read."""
     file, raw = _raw(session, name)
     other = str(raw["same_as"]) if "same_as" in raw else None
     return {
@@ -201,7 +203,7 @@ def program(session: CommandSession, name: str) -> dict[str, Any]:
 
 
 def table(session: CommandSession, name: str) -> dict[str, Any]:
-    """Everything that is known of one program. Raises UsageError, ConfigError."""
+    """Return the table of one program. Raises UsageError, ConfigError."""
     body = program(session, name)
     shown = str(body["same_as"] or name)
     file, raw = _raw(session, shown)

@@ -58,7 +58,7 @@ def _why(said: GateAnswer, parts: Sequence[ExplainedCall]) -> str:
 
 
 def way_out(said: GateAnswer, origin: str) -> str:
-    """What to do about a command that may not run as a read; `origin` set what the policy says."""
+    """Return what to do about a refused command. `origin` is where the policy was set."""
     found, ruling = said.verdict, said.ruling
     if not found.command.strip():
         return "give a command in quotes"

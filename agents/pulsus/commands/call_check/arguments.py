@@ -15,7 +15,7 @@ from pulsus.commands.verdict import CallFinding
 
 
 def values(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[CallFinding]:
-    """What is found of the options' values; nothing of those that fit."""
+    """Yield a finding for each option's value that does not fit."""
     joined: dict[WordKind, list[Word]] = {}
     for one in parsed.given:
         kind = one.option.kind
@@ -29,7 +29,7 @@ def values(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[CallFi
 
 
 def operands(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[CallFinding]:
-    """What is found of the operands, by the form of the table that fits them best."""
+    """Yield the findings of the operands, by the form of the table that fits them best."""
     words = parsed.operands
     if not words and (node.bare or (not node.forms and not node.subcommands)):
         return
@@ -64,7 +64,7 @@ def operands(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[Call
 def _form(
     form: Form, parsed: Parsed, node: Node, context: JudgeContext
 ) -> Iterator[tuple[int, CallFinding]]:
-    """What is found of the operands as this form, each with how many fit before it."""
+    """Yield the findings of the operands as this form, each with the number that fit before it."""
     every = plain = parsed.operands
     at = 0
     for kind, count in zip(form.kinds, allotted(form.kinds, len(every)), strict=True):
@@ -123,7 +123,7 @@ def _program(node: Node) -> str:
 
 
 def _unfit(word: Word, kind: WordKind, node: Node, near: str) -> CallFinding:
-    """Why a word that does not fit its kind does not."""
+    """Return a refusal that says what the word has to be."""
     if long := too_long(word, kind):
         return refusal("allow", f"{word.text[:40]}…", long)
     rule = f"{near} reads with {shown(kind, _program(node))} here"

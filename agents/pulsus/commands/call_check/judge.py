@@ -31,7 +31,7 @@ _PROGRAM = re.compile(r"[A-Za-z0-9\[][A-Za-z0-9._+-]*")
 
 
 def judge(words: Sequence[Word], context: JudgeContext) -> Iterator[CallFinding]:
-    """What is found of a call: refusals, or one read. `words` are not empty."""
+    """Yield the findings of a call: refusals, or one read. `words` are not empty."""
     program = words[0]
     folder, _, name = program.text.rpartition("/")
     if _ASSIGNS.match(program.text) and not program.wild:
@@ -103,7 +103,7 @@ def _node(
 
 
 def _within(node: Node, parsed: Parsed, context: JudgeContext) -> JudgeContext:
-    """What holds for the program that `timeout N` runs."""
+    """Return the context of the program that `timeout N` runs."""
     if not node.bounds or not parsed.operands:
         return context
     return replace(context, within=min(context.within, deadline(parsed.operands[0].text)))
@@ -136,7 +136,7 @@ def _all_read(
 def _asked(
     node: Node, words: Sequence[Word], above: Mapping[str, Option], context: JudgeContext
 ) -> Iterator[CallFinding]:
-    """What of a call that is refused anyway needs a terminal (`docker exec -it`)."""
+    """Yield why a call that is refused anyway needs a terminal (`docker exec -it`)."""
     parser = Parser(node, above, stop_at_first=_picks(node))
     with suppress(Unlisted):
         parsed = parser.parse(words)

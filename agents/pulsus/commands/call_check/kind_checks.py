@@ -65,7 +65,7 @@ def _nonempty(text: str) -> bool:
 
 
 def _unsigned(text: str) -> bool:
-    """No option that begins with `+` (`tail +1f`, `lsof +r1`)."""
+    """Return True unless it may be an option that begins with `+` (`tail +1f`, `lsof +r1`)."""
     return not text.startswith("+")
 
 
@@ -85,7 +85,7 @@ _NAMED: Final = 12
 
 
 def shown(kind: WordKind, program: str) -> str:
-    """What a word has to be, for a refusal of a call of `program`."""
+    """Return what a word has to be, for a refusal of a call of `program`."""
     if kind.name == "literal":
         return _one_of(sorted(kind.literals))
     if kind.name == "pattern":
@@ -102,7 +102,7 @@ def _one_of(words: Sequence[str]) -> str:
 
 
 def too_long(word: Word, kind: WordKind) -> str:
-    """Why a pattern is not asked about `word`; empty where it is."""
+    """Return why `word` is too long for a pattern, or an empty text."""
     long = kind.pattern is not None and len(word.text) > LONGEST
     return f"longer than the {LONGEST:,} characters that a pattern is asked about" if long else ""
 

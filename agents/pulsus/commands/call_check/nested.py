@@ -31,7 +31,7 @@ REPEATED: Final = 100.0
 def inside(
     kind: WordKind, words: Sequence[Word], node: Node, context: JudgeContext
 ) -> Iterator[CallFinding]:
-    """What is found in `words` of a kind that looks into them. They are not empty."""
+    """Yield the findings of `words`, which are not empty, by a kind that looks into them."""
     if kind.name == _SHELL:
         yield from _shell(words, node, context)
     elif kind.name == WRAPS:
@@ -62,7 +62,7 @@ def _wrapped(
 
 
 def _found(word: Word) -> Word:
-    """`word` once find has put a path in the place of each `{}`."""
+    """Return `word` after find has put a path in the place of each `{}`."""
     before, braces, behind = word.text.partition("{}")
     if word.text == "{}":
         return _FOUND
@@ -72,7 +72,7 @@ def _found(word: Word) -> Word:
 
 
 def _shell(words: Sequence[Word], node: Node, context: JudgeContext) -> Iterator[CallFinding]:
-    """Words that are joined by blanks and read by a shell once more (ssh)."""
+    """Judge words that are joined by blanks and read by a shell once more (ssh)."""
     text = " ".join(word.text for word in words)
     wild = next((word for word in words if word.wild), None)
     if wild is not None:

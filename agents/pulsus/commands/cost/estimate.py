@@ -43,7 +43,7 @@ class Estimate:
 
 
 def estimate(lasts: Lasts, levels: Sequence[Parsed]) -> Estimate:
-    """How long the call with these `levels` of words runs."""
+    """Return how long the call with these `levels` of words runs."""
     given: dict[str, tuple[Word, ...]] = {}
     for one in (one for parsed in levels for one in parsed.given):
         given[one.name] = (*given.get(one.name, ()), *one.values)

@@ -32,7 +32,7 @@ _ENDS: Final = re.compile(r"[/?#]")
 
 
 def host(text: str) -> NetworkPlace:
-    """`host`, `host:port`, `user@host`, `[::1]:port` or `::1`. Raises Unclear."""
+    """Read `host`, `host:port`, `user@host`, `[::1]:port` or `::1`. Raises UnknownPlace."""
     bare = _without_user(text)
     found = _BRACKETED.fullmatch(bare)
     if found:

@@ -26,7 +26,7 @@ _ENDS: Final = ("/", "?", "#")
 def connections(
     declared: Connects, called: str, levels: Sequence[Parsed]
 ) -> tuple[Destination, ...]:
-    """Where the call of `called` (a program and subcommands) goes.
+    """Return the destinations of the call of `called` (a program and subcommands).
 
     Its place is `dynamic` if it is not known before the call runs.
     """
@@ -99,7 +99,7 @@ def _words(source: DestinationSource, levels: Sequence[Parsed]) -> Iterator[Word
 
 
 def _behind(options: frozenset[str], operands: Sequence[Word]) -> Iterator[Word]:
-    """Values of options among words that a table leaves to an inspector (`aws ec2 --profile x`)."""
+    """Yield values of options among words that an inspector judges (`aws ec2 --profile x`)."""
     for at, word in enumerate(operands):
         if word.text[:1] != "-":
             continue

@@ -57,7 +57,7 @@ _LINODE_REFUSED: Final = ("--as-user", "--debug")
 
 
 def inspect(words: tuple[str, ...], argument: str) -> Opinion:
-    """Whether the call reads; `argument` is the client: aws, az or linode."""
+    """Judge a call of a cloud's client; `argument` is aws, az or linode."""
     of_a_file = _OF_A_FILE.get(argument)
     if of_a_file and (sent := next(filter(of_a_file.search, words), None)):
         return _no(sent, "it sends what stands in that file")
@@ -143,7 +143,7 @@ def _options(
     operands: int = 0,
     several: bool = False,
 ) -> Opinion | None:
-    """What is wrong with the options, or None.
+    """Return what is wrong with the options, or None.
 
     An option has one value, those of `_MANY` any number (`several`: each may): a further word may
     be the file that a result is written to. `operands` may stand before the options.

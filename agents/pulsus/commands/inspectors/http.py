@@ -87,7 +87,7 @@ def _url(text: str, argument: str) -> Opinion:
 
 
 def _requests(text: str) -> int:
-    """How many addresses curl makes of `text`."""
+    """Return how many addresses curl makes of `text`."""
     count = 1
     for found in _GLOB.finditer(text):
         if found["words"] is not None:

@@ -36,7 +36,7 @@ class _Refused(Exception):
 
 
 def inspect(words: tuple[str, ...], argument: str) -> Opinion:
-    """Whether each of `words`, a text for the shell's `--eval`, only reads."""
+    """Judge `words`, each a text for the shell's `--eval`."""
     try:
         for text in words:
             _text(text.strip())
@@ -133,7 +133,7 @@ class _MongoReader:
         self.mark(")")
 
     def chain(self, holder: str) -> None:
-        """What stands behind the first name: properties, then calls that its holder reads with."""
+        """Read what follows the first name: properties, then calls that read."""
         while self.peek() in {".", "["}:
             if self.take() == "[":
                 holder = self.indexed(holder)
@@ -156,7 +156,7 @@ class _MongoReader:
         return "collection" if holder in {"database", "collection"} else "cursor"
 
     def call(self, holder: str, name: str) -> str:
-        """Return the call of `name`, its arguments too; answers what its result is."""
+        """Read the call of `name` with its arguments, and return the kind of its result."""
         moves: Mapping[str, tuple[str, str]] = {
             "getCollection": ("database", "collection"),
             "getSiblingDB": ("database", "database"),

@@ -50,7 +50,7 @@ def _commands() -> _RedisCommands:
 
 
 def inspect(words: tuple[str, ...], argument: str) -> Opinion:
-    """Whether the command that `words` are (name, then arguments) only reads."""
+    """Judge a command: `words` are its name, then its arguments."""
     known = _commands()
     name, rest = words[0].lower(), [word.lower() for word in words[1:]]
     if name in known.streams:
@@ -67,7 +67,7 @@ def inspect(words: tuple[str, ...], argument: str) -> Opinion:
 
 
 def _waits(rest: list[str]) -> bool:
-    """XREAD's options stand before STREAMS."""
+    """Return True for XREAD with BLOCK among its options, which stand before STREAMS."""
     until = rest.index("streams") if "streams" in rest else len(rest)
     return "block" in rest[:until]
 
@@ -106,7 +106,7 @@ def _wide(piece: str) -> str:
 
 
 def repeated(words: tuple[str, ...], argument: str) -> Opinion:
-    """Whether `-r COUNT` ends: redis-cli counts down from it to exactly nought."""
+    """Judge `-r COUNT`: redis-cli counts down from it to exactly 0."""
     if words[0].isascii() and words[0].isdigit() and int(words[0][:9]) > 0:
         return Opinion(True, "it ends after that many times", words[0])
     return Opinion(True, "it repeats for ever", words[0], "unbounded_stream")

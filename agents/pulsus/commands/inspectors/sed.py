@@ -71,7 +71,7 @@ def _gets_on(found: Sequence[SedCommand], label: int, jump: int) -> bool:
 
 
 def _passed(line: SedCommand, jump: SedCommand, found: Sequence[SedCommand]) -> bool:
-    """Return True if who comes to `jump` has come past `line`, and not at the end of the input."""
+    """Return True if every way to `jump` passes `line`, and not at the end of the input."""
     around = line.blocks
     if jump.blocks[: len(around)] != around:
         return False
@@ -80,14 +80,14 @@ def _passed(line: SedCommand, jump: SedCommand, found: Sequence[SedCommand]) -> 
 
 
 def _shorter(command: SedCommand) -> bool:
-    """`s/ab/c/`: what is looked for is one text, and longer than what is put there."""
+    """Return True for `s/ab/c/`: the pattern is plain text, and longer than its replacement."""
     plain = _LITERAL.fullmatch(command.argument) is not None
     cut = not set(command.put) & set("&\\\n") and len(command.put) < len(command.argument)
     return command.letter == "s" and plain and cut
 
 
 def _adds_no_line(command: SedCommand) -> bool:
-    """Return True if the pattern space has no more lines behind it, but those that are read."""
+    """Return True if only reading adds lines to the pattern space."""
     if command.letter in {"G", "g", "x"}:
         return False
     if command.letter not in {"s", "y"}:

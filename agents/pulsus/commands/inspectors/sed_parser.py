@@ -227,7 +227,7 @@ class _SedReader:
         self.ended("s")
 
     def part(self, delimiter: str, *, expression: bool) -> str:
-        """Up to the next `delimiter`."""
+        """Return the text up to the next `delimiter`."""
         start = self.at
         while self.char() not in {"", "\n", delimiter}:
             if self.char() == "\\":
@@ -243,7 +243,7 @@ class _SedReader:
 
 
 def _bracket(script: str, at: int, escaped: bool) -> int:
-    """Where the bracket expression that began before `at` ends. Raises Rejected."""
+    """Return where the bracket expression that began before `at` ends. Raises Rejected."""
     end = at
     if script[end : end + 1] == "^":
         end += 1

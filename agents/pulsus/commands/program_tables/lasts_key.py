@@ -112,7 +112,7 @@ _ROUNDS: Final = re.compile(
 
 
 def inferred(options: frozenset[str]) -> Lasts | None:
-    """What long names of options say if a table declares nothing; None if they say nothing."""
+    """Return the durations that names of long options imply, or None if there is none."""
     waits = sorted(filter(_WAITS.fullmatch, options))
     millis = sorted(filter(_WAITS_MS.fullmatch, options))
     rounds = sorted(filter(_ROUNDS.fullmatch, options))

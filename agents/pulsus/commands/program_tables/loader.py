@@ -40,7 +40,7 @@ class Tables:
         self._known: dict[str, Node | None] = {}
 
     def get(self, program: str) -> Node | None:
-        """What is known of `program` (a name without folders), or None.
+        """Return the table of `program` (a name without folders), or None.
 
         Raises BadTable for a file that is no table: nothing is judged by half of one.
         """
@@ -49,7 +49,8 @@ class Tables:
         return self._known[program]
 
     def names(self) -> list[str]:
-        """Every program that is known, sorted. Raises BadTable: a folder that cannot be listed."""
+        """Return every program that has a table, sorted. Raises BadTable for a folder it cannot
+        list."""
         found: set[str] = set()
         for folder in self.folders:
             try:
@@ -106,7 +107,7 @@ def _file(program: str) -> str:
 
 
 def misnamed(raw: Mapping[str, object], file: str) -> str:
-    """What is wrong with the program that a table names, which is not the one of its `file`."""
+    """Return why the program that a table names is wrong: it is not the one of its `file`."""
     if "program" not in raw:
         return f"it names no program: write program: {file.removesuffix('.yaml')}"
     given = raw["program"]

@@ -88,11 +88,11 @@ class Parser:
         return Parsed(tuple(self.given), tuple(self.operands), ended)
 
     def taken(self, words: Sequence[Word], at: int) -> int:
-        """How many words the option at `at` takes, now in `given`; 0 where it is an operand."""
+        """Return how many words the option at `at` takes, now in `given`, or 0 for an operand."""
         return self._option(words, at)
 
     def _option(self, words: Sequence[Word], at: int) -> int:
-        """How many words the option at `at` takes; 0 where it is an operand."""
+        """Return how many words the option at `at` takes, or 0 for an operand."""
         word = words[at]
         if word.wild and word.head in {"", "-"}:
             self._wild(word)
@@ -255,7 +255,8 @@ class Parser:
 
 
 def allotted(kinds: Sequence[WordKind], count: int) -> Iterator[int]:
-    """How many of `count` operands each kind takes, the first as many as the others leave."""
+    """Return how many of `count` operands each kind takes, the first as many as the others
+    leave."""
     owed = sum(kind.least for kind in kinds)
     for kind in kinds:
         owed -= kind.least

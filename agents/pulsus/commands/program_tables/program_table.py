@@ -188,7 +188,7 @@ def node(
 
 
 def _connects(raw: Mapping[str, object], name: str, above: Node | None) -> Connects | None:
-    """What the node declares, else what holds above it."""
+    """Return what the node declares, or else what applies above it."""
     if "connects" in raw:
         return connects(text_of(raw, "connects", name), name)
     return above.connects if above else None
@@ -197,7 +197,7 @@ def _connects(raw: Mapping[str, object], name: str, above: Node | None) -> Conne
 def _lasts(
     raw: Mapping[str, object], name: str, above: Node | None, options: frozenset[str]
 ) -> Lasts | None:
-    """What the node declares, else what holds above it, else what names of options say."""
+    """Return what the node declares, or what applies above it, or what names of options imply."""
     if "lasts" in raw:
         return lasts(mapping(raw, "lasts", name), name)
     held = above.lasts if above else None

@@ -60,7 +60,7 @@ class _RegexPiece:
 
 @cache
 def slow(pattern: str) -> str:
-    """Why `pattern`, which compiles, may take long to say no to a word; empty where it may not."""
+    """Return why `pattern` may take long to reject a word, or an empty text."""
     if len(_REPEATED.findall(pattern)) < 2 and "|" not in pattern and "(" not in pattern:
         return ""
     # The parser of `re` has no public name.

@@ -13,7 +13,7 @@ from pulsus.commands.shell.words import ANYTHING, Word
 
 
 def shown_word(word: Word, program: str) -> str:
-    """`word` for a refusal; of what another program feeds, the program that gets it."""
+    """Return `word` for a refusal, or the program that gets a word from another program."""
     return program if word is ANYTHING else word.text
 
 
@@ -23,7 +23,7 @@ def standing(word: Word) -> str:
 
 
 def as_option(word: Word) -> str:
-    """Why `word` may not stand where options are read."""
+    """Return why `word` may not stand where options are read."""
     if word is ANYTHING:
         return "what another program feeds it can be taken for an option"
     return "a file name that it stands for can be taken for an option"

@@ -13,7 +13,7 @@ class BadTable(ValueError):
 
 
 def nearest(word: str, known: Collection[str]) -> str:
-    """What somebody who wrote `word` may have meant, or, where nothing is near, what is `known`."""
+    """Return the known word that is nearest to `word`, or all known words."""
     # Late: only a table that is wrong needs it.
     from difflib import get_close_matches
 
@@ -32,7 +32,7 @@ def mapping(raw: Mapping[str, object], key: str, name: str) -> Mapping[str, obje
 
 
 def no_text(value: object) -> str:
-    """What YAML made of a word that is not quoted (`on`, `no`, `5`), and what to do."""
+    """Return what YAML made of a word without quotes (`on`, `no`, `5`), and what to do."""
     if value is True or value is False:
         return f"YAML takes the word for {str(value).lower()}: quote it, as 'on', 'no' or 'yes'"
     return f"YAML takes the word for {value!r}, which is no text: quote it"
@@ -68,7 +68,7 @@ def category_of(raw: Mapping[str, object], name: str, key: str = "category") -> 
 
 
 def reasons(raw: Mapping[str, object], name: str) -> dict[str, str]:
-    """Why each option or subcommand is refused that `refused` names."""
+    """Return the reason for each option or subcommand that `refused` names."""
     found = mapping(raw, "refused", name)
     for words, why in found.items():
         if not isinstance(why, str) or not why.strip():

@@ -55,7 +55,7 @@ class FileUse:
 
 
 def find_uses(script: Script, tables: Tables) -> Iterator[FileUse]:
-    """How each call of `script` uses files, then what its redirections open."""
+    """Yield how each call of `script` uses files, then what its redirections open."""
     folders: tuple[str, ...] = ()
     handed_on = any(map(_hands_on, (stage.words for stage in script.stages)))
     for stage, folders in locate_calls(script):
@@ -74,7 +74,7 @@ def find_uses(script: Script, tables: Tables) -> Iterator[FileUse]:
 
 
 def _filled(inner: Sequence[Word], around: Sequence[Word]) -> Sequence[Word]:
-    """`cat /etc/{}` run by `xargs -I{}` as `cat /etc/*`: it may be given any name."""
+    """Return `cat /etc/{}` run by `xargs -I{}` as `cat /etc/*`: it may get any name."""
     marks = [b.text for a, b in pairwise(around) if a.text == "-I"]
     marks += [word.text[2:] for word in around if word.text[:2] == "-I" and word.text[2:]]
     marks += ["{}"] if any(word.text in {"-i", "--replace"} for word in around) else []
@@ -122,7 +122,8 @@ def _within(given: Sequence[Word]) -> float:
 
 @lru_cache(maxsize=4096)
 def entry(key: str, name: str) -> str | None:
-    """What the rules say of the program `name` below `key`; keys may list several."""
+    """Return the rule of the program `name` below `key`, or None. Keys may list several
+    programs."""
     return next((str(v) for k, v in rules()[key].items() if name in k.split()), None)
 
 
@@ -145,7 +146,7 @@ def _gives(text: str, options: str) -> bool:
 
 
 def _pattern(texts: Sequence[str]) -> str:
-    """What the files that find or grep look into are called, where that is said once."""
+    """Return the pattern of the names of files that find or grep look into, if there is one."""
     unsure = {"-o", "-or", "!", "-not", ",", "-iregex", "-regex"} & set(texts)
     named = [b for a, b in pairwise(texts) if a in {"-name", "-iname"}]
     included = [text[10:] for text in texts if text.startswith("--include=")]
@@ -175,7 +176,7 @@ def _only_names(name: str, given: Sequence[Word]) -> bool:
 
 
 def _searched(given: Sequence[Word], tables: Tables) -> frozenset[int]:
-    """Where in the words of a call patterns stand, or programs in a language of their own.
+    """Return where in the words of a call patterns or programs in another language stand.
 
     Nowhere where the words cannot be told apart by its table: then each is taken for a file.
     """
@@ -191,7 +192,7 @@ def _searched(given: Sequence[Word], tables: Tables) -> frozenset[int]:
 
 
 def _apart(given: Sequence[Word], tables: Tables) -> frozenset[int]:
-    """Where keys and the like stand that the program uses and does not show (`ssh -i`)."""
+    """Return where in the words keys stand that the program uses but does not show (`ssh -i`)."""
     options = (entry("uses", program(given)) or "").split()
     if not options:
         return frozenset()

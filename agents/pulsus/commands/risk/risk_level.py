@@ -47,7 +47,7 @@ def risk_of(
     command: str,
     reads: Callable[[Stage], bool],
 ) -> int:
-    """0 for a read, 1 for one that only need not end or is shown in pages, else by its stakes.
+    """Return 0 for a read, 1 for one that may not end or opens a pager, else the risk of its calls.
 
     `reads` says of one part whether it is a read: those weigh nothing.
     """
@@ -128,7 +128,7 @@ def _carried(words: Sequence[Word], inner: Sequence[Word]) -> Sequence[Word]:
 
 @cache
 def _carriers() -> tuple[frozenset[str], Mapping[str, Sequence[str]]]:
-    """Programs that carry a call in their words, and those that do behind certain words."""
+    """Return the programs that carry a call in their words, and the words that a call follows."""
     behind = _rules()["behind"].items()
     marks = {name: str(words).split() for names, words in behind for name in names.split()}
     return frozenset(_rules()["carriers"].split()), marks

@@ -113,7 +113,7 @@ def _said(
 def _qualified(
     name: str, given: Sequence[Word], texts: Sequence[str], tables: Tables
 ) -> Iterator[str]:
-    """Queries with their tables in the database that is current, where secrets are kept in it."""
+    """Yield queries with the current database in front of their tables, if it holds secrets."""
     database = rules()["current"].get(name)
     if database is None:
         return
@@ -133,7 +133,7 @@ _DATABASES: Final = {"-D", "-d", "--database", "--dbname", "-k", "--keyspace", "
 
 
 def _databases(level: Level) -> Iterator[Word]:
-    """What of a database client's words may name the database."""
+    """Yield the words of a database's client that may name the database."""
     for one in level.parsed.given:
         if one.name in _DATABASES:
             yield from one.values
@@ -147,7 +147,7 @@ def _secrets() -> Mapping[str, Sequence[str]]:
 
 
 def _shown(name: str, texts: Sequence[str]) -> Sequence[str]:
-    """`texts` of kubectl without `-o name` and `-o wide`: no values are shown so."""
+    """Return `texts` of kubectl without `-o name` and `-o wide`, which show no values."""
     if name != "kubectl":
         return texts
     pairs = pairwise(["", *texts, ""])
@@ -178,7 +178,7 @@ def _called(name: str) -> Sequence[Sequence[str]]:
 
 @cache
 def _calls() -> tuple[Mapping[str, Sequence[Sequence[str]]], Mapping[str, Sequence[Sequence[str]]]]:
-    """By a program's name, and by a pattern of names."""
+    """Return the calls by a program's name, and by a pattern of names."""
     exact: dict[str, list[Sequence[str]]] = {}
     families: dict[str, list[Sequence[str]]] = {}
     for call in rules()["calls"]:

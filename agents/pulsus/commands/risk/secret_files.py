@@ -67,7 +67,7 @@ def find_secrets_in_text(text: str) -> Iterator[CallFinding]:
 
 
 def _expanded(part: str) -> Iterator[str]:
-    """`part`, and what its braces stand for: one level, one after another."""
+    """Yield `part`, and the words that its braces stand for, one level deep."""
     yield part
     for found in _BRACES.finditer(part) if "{" in part else ():
         for choice in found[2].split(","):
@@ -132,7 +132,7 @@ def _is_secret(path: str, *, wild: bool, names: bool) -> bool:
 
 
 def _parts(word: Word, name: str) -> Iterator[tuple[str, bool]]:
-    """What of `word` may be a path, each with whether it is the whole word."""
+    """Yield the parts of `word` that may be a path, each with True if it is the whole word."""
     text = word.text
     yield text, True
     for sign in "=@:":

@@ -71,7 +71,7 @@ def _aligned(parts: Sequence[str], rooted: bool) -> bool:
 
 @cache
 def _by_length() -> Mapping[tuple[int, bool], PartIndex[SecretPlace]]:
-    """Places by how many parts they have, and whether they are folders."""
+    """Return the places by their number of parts, and by whether they are folders."""
     found: dict[tuple[int, bool], list[SecretPlace]] = {}
     for place in secret_places("places"):
         found.setdefault((len(place.parts), place.folder), []).append(place)
@@ -138,7 +138,7 @@ def _literal(name: str, marks: re.Pattern[str]) -> tuple[str, str]:
 
 
 def _shared(one: str, other: str) -> int:
-    """How many letters both begin with."""
+    """Return how many letters both begin with."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
@@ -157,7 +157,7 @@ def contains_secrets(path: str, pattern: str = "*") -> bool:
 
 @lru_cache(maxsize=1024)
 def _contains(path: str, pattern: str, rooted: bool) -> bool:
-    """Only of folders whose place is known; of a relative one nothing is."""
+    """Return True only for folders whose place is known: a relative path may lie anywhere."""
     parts = path.split("/") if path else []
     if not rooted or ORDINARY.search(pattern):
         return False
@@ -170,7 +170,7 @@ def _contains(path: str, pattern: str, rooted: bool) -> bool:
 
 @cache
 def _below() -> PartIndex[tuple[tuple[str, ...], bool]]:
-    """What lies in a place that is known, as parts from the root, and whether it is a folder."""
+    """Return the secrets in known places, as parts from the root, with True for a folder."""
     found = []
     for place in (*secret_places("places"), *secret_places("rooted")):
         if place.parts[0] == "*":

@@ -61,7 +61,7 @@ def words(key: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def normalize(path: str) -> str:
-    """`path` in the one spelling that is compared: relative to `/`, in lower case."""
+    """Return `path` in the one spelling that is compared: relative to `/`, in lower case."""
     path = re.sub(r"^~[^/]*", "/home/_", path)
     path = posixpath.normpath("/" + follow_links(path.lower())) if path else ""
     return path.lstrip("/")
@@ -174,7 +174,7 @@ def _written(place: SecretPlace) -> str:
 
 
 def _part_written(part: str) -> str:
-    """One name as an expression: `*` any characters but a dot in front, `?` one, `[…]` a set."""
+    """Return one name as an expression: `*` is any characters but a leading dot, `?` one."""
     start = r"(?!\.)" if part[0] in "*?" else ""
     pieces: Iterator[str] = (
         "[^/]*" if p == "*" else "[^/]" if p == "?" else p if p[0] == "[" else re.escape(p)
@@ -205,7 +205,7 @@ _LINKS: Final = (
 
 @lru_cache(maxsize=4096)
 def follow_links(path: str) -> str:
-    """`path` with its known links replaced and its `..` taken away, one after another."""
+    """Return `path` with its known links followed and its `..` resolved, in order."""
     if path[:1] != "/":
         return path
     at = ""

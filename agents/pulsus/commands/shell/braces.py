@@ -69,7 +69,7 @@ def _closing(pieces: Sequence[str], start: int) -> int | None:
 
 
 def _parts(inside: Sequence[str]) -> list[list[str]] | None:
-    """What stands between commas, or what a range counts; None where neither is there."""
+    """Return the alternatives between commas, or of a range; None if there is neither."""
     depth = 0
     parts: list[list[str]] = [[]]
     for piece in inside:

@@ -61,7 +61,7 @@ _SIGNS: Final = "\u2212\u02d7\u2043\u2796"
 
 
 def dash_readings(words: Sequence[Word]) -> Iterator[tuple[Word, ...]]:
-    """`words` as they are, then, where it differs, with plain dashes at their beginnings."""
+    """Yield `words` as they are, then with plain dashes at their beginnings if that differs."""
     as_they_are = tuple(words)
     yield as_they_are
     meant = tuple(map(_with_dash, words))

@@ -16,7 +16,8 @@ LONGEST: Final = 255
 
 @lru_cache(maxsize=4096)
 def plain(pattern: str) -> str:
-    """`pattern` with each set `[…]` as `?` and stars in a row as one: it fits no fewer names."""
+    """Return `pattern` with `?` for each set `[…]` and one star for several: it fits no fewer
+    names."""
     return _STARS.sub("*", _SET.sub("?", pattern))
 
 
@@ -59,7 +60,7 @@ def _letters(pattern: str) -> list[str]:
 
 
 def _starred(pattern: str, places: set[int]) -> set[int]:
-    """`places` in the pattern, and those behind its stars that may stand for nothing."""
+    """Return `places` in the pattern, and those after stars that may stand for nothing."""
     found = set(places)
     for place in range(len(pattern)):
         if place in found and pattern[place] == "*":
@@ -68,7 +69,7 @@ def _starred(pattern: str, places: set[int]) -> set[int]:
 
 
 def _after(pattern: str, places: set[int], letter: str) -> set[int]:
-    """Where one may be in `pattern` once `letter` (`?` for any, `*` for any number) was read."""
+    """Return the places in `pattern` after `letter` (`?` for any, `*` for any number) was read."""
     if letter[0] == "*":
         return set(range(min(places), len(pattern) + 1))
     return {

@@ -35,12 +35,12 @@ _WHOLE: Final = frozenset(
 
 
 def tokens(command: str) -> Iterator[str]:
-    """Words, operators and redirections' numbers, in order. Raises Unreadable."""
+    """Yield words, operators and redirections' numbers, in order. Raises Unreadable."""
     return (token for _, token in placed(command))
 
 
 def placed(command: str) -> Iterator[tuple[int, str]]:
-    """`tokens`, each with where it begins. Raises Unreadable."""
+    """Yield each token with the place where it begins. Raises Unreadable."""
     at = 0
     while at < len(command):
         found = _NEXT.match(command, at)

@@ -221,7 +221,7 @@ class _Unrolling:
 def _expansions(
     node: Node, source: bytes, bound: Mapping[str, str], *, in_string: bool = False
 ) -> Iterator[tuple[int, int, bool]]:
-    """Where the parser sees the variables in `bound` below `node`, but for those in loops."""
+    """Yield where the parser sees the variables in `bound` below `node`, except in loops."""
     if node.type in {"simple_expansion", "expansion"}:
         found = _USED.fullmatch(source, node.start_byte, node.end_byte)
         if found and (found[1] or found[2]).decode() in bound:

@@ -96,7 +96,7 @@ _JOINED: Final = re.compile(r"[^ \t\n|&]\\\n[^ \t\n]|[|&]\\\n[^ \t\n\w./'\"-]|\n
 
 @lru_cache(maxsize=16)
 def read(command: str) -> Script:
-    """What `command` would run. Raises Unreadable where that cannot be known by reading.
+    """Return what `command` would run. Raises Unreadable if reading cannot tell.
 
     The last few are kept: verdict, policy, explanation and plan are asked of the same text.
     """
@@ -236,7 +236,7 @@ class _TreeReader:
         self.stages.append(Stage(tuple(words), tuple(assignments), fed))
 
     def words(self, node: Node) -> list[Word]:
-        """One word, or those that its braces stand for."""
+        """Return one word, or those that its braces stand for."""
         source = self.text(node)
         words = [unquoted(word) for word in expanded(source)]
         if not words:
@@ -271,7 +271,7 @@ class _TreeReader:
                 raise unfollowed(child.type, self.text(child))
 
     def redirect(self, node: Node, place: int) -> list[Word]:
-        """Notes a redirection; the words behind its target belong to the command before it."""
+        """Add a redirection. The words after its target belong to the command before it."""
         fd, operator = "", ""
         words: list[Word] = []
         for child in self.children(node):

@@ -38,7 +38,7 @@ def _moved(given: Sequence[Word]) -> Iterator[str]:
 
 
 def resolve_paths(folders: Sequence[str], path: str) -> Iterator[str]:
-    """`path` as it is written, and where it lies if the folders are what they seem."""
+    """Yield `path` as it is written, and where it lies if the folders are what they seem."""
     yield path
     bare = re.sub(r"^~[+-]?\d*/", "", path) if path[:1] == "~" and path[1:2] != "/" else path
     if folders and bare[:1] not in {"/", "~"}:

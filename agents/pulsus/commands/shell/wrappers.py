@@ -66,7 +66,7 @@ def program(words: Sequence[Word]) -> str:
 
 
 def unwrap(words: Sequence[Word]) -> Sequence[Word]:
-    """`words` from the innermost program on; empty where a wrapper runs none."""
+    """Return `words` from the innermost program on, or nothing if a wrapper runs none."""
     for _ in range(_DEEPEST):
         wrapper = _WRAPPERS.get(program(words).lower())
         if wrapper is None:

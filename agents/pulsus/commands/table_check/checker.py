@@ -59,7 +59,7 @@ class Problem:
 
 
 def check_table(file: Path, context: JudgeContext) -> Iterator[Problem]:
-    """What is wrong with the table in `file`; nothing where it is right.
+    """Yield what is wrong with the table in `file`.
 
     Its examples are judged by `context`, which has to know the file's folder. What ships gets no
     advice: it was reviewed.
@@ -115,7 +115,7 @@ def _described(raw: Mapping[str, object]) -> Iterator[_Said]:
 
 
 def _named(node: Node, above: Mapping[str, Option], context: JudgeContext) -> Iterator[_Said]:
-    """What a node names and nothing knows: kinds, and options of needs and forms."""
+    """Yield unknown names of a node: kinds, and options of needs and forms."""
     for kind in _kinds(node):
         wrong = _unknown(kind, context)
         if wrong:
@@ -163,7 +163,7 @@ def knows(kind: str) -> bool:
 
 
 def _examples(raw: Mapping[str, object], found: Node, context: JudgeContext) -> Iterator[_Said]:
-    """Whether the examples come out as the table says, and whether there are any."""
+    """Yield missing examples, and examples with another verdict than the table says."""
     given = raw.get("examples")
     shown = given if isinstance(given, Mapping) else {}
     for side in ("allowed", "refused"):
@@ -208,7 +208,8 @@ _CHANGES: Final = re.compile(
 
 
 def find_suspicious(node: Node, path: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """What to look at once more in a table, and what to do; `path` is the program's name first.
+    """Yield entries of a table to look at once more, and what to do. `path` starts with the
+    program.
 
     Nothing of what is never a read.
     """

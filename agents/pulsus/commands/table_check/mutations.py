@@ -52,7 +52,7 @@ class Restriction:
 
 
 def restrictions(program: str, raw: Raw) -> list[Restriction]:
-    """Every restriction of a parsed table. What an anchor shares is one."""
+    """Yield every restriction of a parsed table. A part that an anchor shares counts once."""
     return [
         Restriction(program, path, what, changes)
         for path, each in _nodes(raw, (), set())
@@ -61,7 +61,7 @@ def restrictions(program: str, raw: Raw) -> list[Restriction]:
 
 
 def loosened(one: Restriction, raw: Raw, context: JudgeContext) -> Iterator[JudgeContext]:
-    """`context` without the restriction, in each of its ways that gives a table."""
+    """Yield `context` without the restriction, for each way that gives a valid table."""
     for change in one.changes:
         copied = found = copy.deepcopy(raw)
         for key in one.path:
@@ -158,7 +158,7 @@ def _kinds(raw: Raw) -> Iterator[tuple[str, tuple[Change, ...]]]:
 
 
 def _ends(raw: Raw) -> Iterator[tuple[str, tuple[Change, ...]]]:
-    """Forms that take any number of operands more, which are the files that programs write."""
+    """Yield forms with any number of operands more: programs write such files."""
     if raw.get("category") not in {None, "unbounded_stream"} or raw.get("style") == "words":
         return
     for number, form in enumerate(raw.get("operands", ())):

@@ -26,7 +26,7 @@ class Effect:
 
     @property
     def fix(self) -> str:
-        """What to do about it."""
+        """Return what to do about it."""
         if self.problem.code == "EXAMPLE_ALLOWED":
             return "correct the table that decides, if it was not meant to allow this"
         return "nothing, if the table that decides was meant to refuse it; else correct that one"
@@ -35,7 +35,7 @@ class Effect:
 def split_by_cause(
     problems: Iterable[Problem], context: JudgeContext
 ) -> tuple[Sequence[Problem], Sequence[Effect]]:
-    """Problems of the tables themselves, and what other tables bring about."""
+    """Return the problems of the tables themselves, and the effects of other tables."""
     found = list(problems)
     files = dict.fromkeys(problem.file for problem in found)
     alone = {file: set(_alone(file, context)) for file in files}
@@ -49,7 +49,7 @@ def split_by_cause(
 
 
 def _alone(file: Path, context: JudgeContext) -> Iterator[Problem]:
-    """What is wrong with the table where none that is searched before its folder counts."""
+    """Yield what is wrong with the table without the tables that are searched before its folder."""
     before = _before(file, context)
     behind = context.tables.folders[len(before) :]
     tables = Tables([folder for folder in behind if folder != SHIPPED])

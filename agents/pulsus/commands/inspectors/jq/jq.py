@@ -58,7 +58,7 @@ def _judged(programs: tuple[str, ...], known: frozenset[str]) -> Opinion:
 
 
 def _defined(found: Sequence[JqToken]) -> frozenset[str]:
-    """What the program defines itself: functions, and their parameters."""
+    """Return the names that the program defines: functions, and their parameters."""
     names: set[str] = set()
     if sum(t.kind == "name" and t.text in {"def", *_LOOKED_INTO} for t in found) > _MOST:
         raise Unclear("", "longer than is followed")
@@ -130,7 +130,7 @@ def _is_large(token: JqToken) -> bool:
 
 
 def _arguments(found: Sequence[JqToken], place: int) -> list[list[JqToken]]:
-    """What stands in the parentheses behind the name at `place`, apart at each `;`."""
+    """Return the arguments in the parentheses after the name at `place`."""
     if place + 1 == len(found) or found[place + 1].text != "(":
         return []
     given: list[list[JqToken]] = [[]]
@@ -150,7 +150,7 @@ def _arguments(found: Sequence[JqToken], place: int) -> list[list[JqToken]]:
 
 
 def _goes_down(given: Sequence[Sequence[JqToken]]) -> bool:
-    """`recurse(.children[])`: to what a value holds, of which there is an end."""
+    """Return True for `recurse(.children[])`: a value has a last child."""
     return len(given) == 1 and _DOWN.fullmatch("".join(t.text for t in given[0])) is not None
 
 
@@ -181,7 +181,7 @@ def _calls_itself(found: Sequence[JqToken]) -> str | None:
 
 
 def _body(rest: Sequence[JqToken]) -> list[JqToken]:
-    """What a definition consists of, from behind its name to the `;` that ends it."""
+    """Return the tokens of a definition, from after its name to the `;` that ends it."""
     depth = 0
     begun = False
     owed = 1

@@ -73,7 +73,7 @@ _PAIRS: Final = re.compile(rf"(?:\s*{_KEYS}\s*=\s*(?:'[^'\\]*'|[^\s'\\]*)(?=\s|\
 
 
 def postgres(words: tuple[str, ...], argument: str) -> Opinion:
-    """Whether each of `words` is a name, an address or `key=value` pairs that only connect."""
+    """Judge `words`: each is a name, an address or `key=value` pairs that only connect."""
     for word in words:
         if not any(way.fullmatch(word) for way in (_NAME, _ADDRESS, _PAIRS)):
             rule = "a connection with more than host, user, database and the like"

@@ -21,12 +21,12 @@ _WRITES: Final = WORDS["cql_writes"]
 
 
 def cql(texts: tuple[str, ...], argument: str) -> Opinion:
-    """Whether all of `texts`, for cqlsh, only read."""
+    """Judge `texts` for cqlsh."""
     return _opinion(texts, "cql")
 
 
 def influxql(texts: tuple[str, ...], argument: str) -> Opinion:
-    """Whether all of `texts`, for influx 1.x, only read."""
+    """Judge `texts` for influx 1.x."""
     return _opinion(texts, "influxql")
 
 

@@ -34,7 +34,7 @@ _BATCH: Final = WORDS["tsql_statements"]
 
 
 def inspect(texts: tuple[str, ...], argument: str) -> Opinion:
-    """Whether all of `texts`, each a word of its own, only read."""
+    """Judge `texts`, each a word of its own."""
     endless: list[Endless] = []
     try:
         for text in texts:
@@ -160,7 +160,8 @@ def _literal(tokens: Sequence[SqlToken], at: int) -> None:
 
 
 def _counts_on(tokens: Sequence[SqlToken]) -> bool:
-    """ClickHouse's endless tables, `system.numbers` and `numbers()`, without a LIMIT."""
+    """Return True for ClickHouse's endless tables (`system.numbers`, `numbers()`) without a
+    LIMIT."""
     limits = (b for a, b in pairwise(tokens) if a.key == "limit")
     if any((number(token.text) or inf) <= MOST_ROWS for token in limits):
         return False

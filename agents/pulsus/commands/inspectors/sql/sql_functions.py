@@ -44,7 +44,7 @@ def _known_functions(dialect: str) -> _KnownFunctions:
 
 
 def check(tokens: Sequence[SqlToken], dialect: str, *, writes: bool = False) -> list[Endless]:
-    """What of the calls waits. Raises Unclear for a function that is not known to read.
+    """Return the calls that wait. Raises Unclear for a function that is not known to read.
 
     `writes`: a write that EXPLAIN shows; names before its columns are no calls.
     """
@@ -78,7 +78,7 @@ def _no_call(tokens: Sequence[SqlToken], at: int, *, writes: bool) -> bool:
 
 
 def _is_cte(tokens: Sequence[SqlToken], at: int) -> bool:
-    """`name (a, b) AS [NOT MATERIALIZED] (SELECT …`: bare names only, then a query."""
+    """Return True for `name (a, b) AS [NOT MATERIALIZED] (SELECT …`: bare names, then a query."""
     end = at + 2
     while end < len(tokens) and (tokens[end].kind in {"word", "name"} or tokens[end].text == ","):
         end += 1
