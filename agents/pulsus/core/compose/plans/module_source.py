@@ -18,7 +18,14 @@ from pulsus.core.compose.plans.plan_checks import RESERVED, refuse
 from pulsus.core.compose.plans.planner import list_parameters
 from pulsus.core.compose.rendering import render_template
 from pulsus.core.contract import imports_steps, type_hints
-from pulsus.core.python_source import python_literals
+from pulsus.core.python_source.bindings import assignments
+from pulsus.core.python_source.python_literals import (
+    WIDTH,
+    parse_module,
+    write_docstring,
+    write_literal,
+    write_text,
+)
 from pulsus.core.types import (
     ArgSpec,
     Constant,
@@ -52,17 +59,21 @@ def render_module(composed: Plan, tools: Iterable[ToolSpec]) -> str:
     _check_pins(composed, by_id)
     params = list_parameters(composed, by_id.values())
     text = render_plan_contract(composed, by_id, params, build_example(composed, by_id))
-    names = _name_results(composed)
+    variables = _name_results(composed)
+    outputs = {
+        OutputRef(step.id, name): "pulsus.steps.output("
+        f"{variables[step.id]}, {write_text(key)}, step={write_text(step.id)})"
+        for step in composed.steps
+        for name, key in step.outputs.items()
+    }
     return render_template(
         "composed_module.j2",
-        docstring=python_literals.write_docstring(text),
+        docstring=write_docstring(text),
         imports=_list_imports(params),
-        plan=python_literals.write_literal(
-            dsl.plan_to_dict(composed), taken=len("PLAN: dict[str, Any] = ")
-        ),
+        plan=write_literal(dsl.plan_to_dict(composed), taken=len("PLAN: dict[str, Any] = ")),
         signature=_render_signature(params),
-        calls=[_render_call(step, composed, names) for step in composed.steps],
-        returned=_render_return(composed, names),
+        calls=[_render_call(step, composed, variables, outputs) for step in composed.steps],
+        returned=_render_return(composed, outputs),
     )
 
 
@@ -71,19 +82,25 @@ def read_plan(code: bytes) -> Plan | None:
 
     Raises PlanInvalid if `PLAN` is not a literal, is assigned twice, or breaks a rule of plans.
     """
-    body = python_literals.parse_module(code)
+    body = parse_module(code)
     if body is None or not any(imports_steps(node) for node in body):
         return None
-    found = [value for node in body for value in _find_plan_values(node)]
-    if not found:
+    values = [
+        value
+        for node in body
+        for target, value, _ in assignments(node)
+        if isinstance(target, ast.Name) and target.id == _PLAN
+    ]
+    if not values:
         return None
-    if len(found) > 1:
-        refuse(_PLAN, len(found), "it is bound more than once", "compose the module again")
+    # With two values a reader and the interpreter could see different plans.
+    if len(values) > 1:
+        refuse(_PLAN, len(values), "it is assigned more than once", "compose the module again")
     try:
-        data = ast.literal_eval(found[0])
+        data = ast.literal_eval(values[0])
     except (ValueError, TypeError, RecursionError, MemoryError) as error:
         raise PlanInvalid(
-            f"{_PLAN} in line {found[0].lineno} is no literal: {error}",
+            f"{_PLAN} in line {values[0].lineno} is not a literal: {error}",
             hint="compose the module again instead of editing it",
         ) from None
     return dsl.plan_from_dict(data)
@@ -93,7 +110,7 @@ def _check_pins(composed: Plan, tools: Mapping[str, ToolSpec]) -> None:
     for number, step in enumerate(composed.steps):
         place = f"plan.steps[{number}].tool"
         if step.tool not in tools:
-            refuse(place, step.tool, "the tool is not among those given", "write its whole id")
+            refuse(place, step.tool, "the tool is missing in the given tools", "write its whole id")
         if step.sha256 != tools[step.tool].sha256:
             refuse(place, step.sha256, "the step is not pinned to this tool", "plan again")
 
@@ -108,7 +125,7 @@ def _name_results(composed: Plan) -> dict[str, str]:
     for step in composed.steps:
         name = step.id
         while name in taken:
-            name = f"{name}_"
+            name += "_"
         taken.add(name)
         names[step.id] = name
     return names
@@ -132,7 +149,7 @@ def _render_parameter(param: ArgSpec) -> str:
     text = f"{param.name}: {_annotate(param)}"
     if param.required or param.default is None:
         return text
-    return f"{text} = {python_literals.write_literal(ast.literal_eval(param.default))}"
+    return f"{text} = {write_literal(ast.literal_eval(param.default))}"
 
 
 def _render_signature(params: Sequence[ArgSpec]) -> str:
@@ -140,48 +157,42 @@ def _render_signature(params: Sequence[ArgSpec]) -> str:
     return _wrap_call("def run", list(map(_render_parameter, ordered)), " -> dict[str, Any]:", 0)
 
 
-def _render_call(step: PlanStep, composed: Plan, names: Mapping[str, str]) -> str:
-    args = [python_literals.write_text(step.tool)]
-    odd = []
+def _render_call(
+    step: PlanStep,
+    composed: Plan,
+    variables: Mapping[str, str],
+    outputs: Mapping[OutputRef, str],
+) -> str:
+    args = [write_text(step.tool)]
+    keywords = []
     for name, value in step.inputs.items():
+        text = _render_value(name, value, outputs)
+        # An argument of a tool may be called `class`: only a dict can pass it by name.
         if keyword.iskeyword(name):
-            odd.append(
-                f"{python_literals.write_text(name)}: {_render_value(name, value, composed, names)}"
-            )
+            keywords.append(f"{write_text(name)}: {text}")
         else:
-            args.append(f"{name}={_render_value(name, value, composed, names)}")
-    if odd:
-        args.append(f"**{{{', '.join(odd)}}}")
-    target = f"{names[step.id]} = " if _is_used(step, composed) else ""
+            args.append(f"{name}={text}")
+    if keywords:
+        args.append(f"**{{{', '.join(keywords)}}}")
+    target = f"{variables[step.id]} = " if _is_used(step, composed) else ""
     return _wrap_call(f"{target}pulsus.steps.call", args, "", 4)
 
 
-def _render_value(name: str, value: PlanValue, composed: Plan, names: Mapping[str, str]) -> str:
+def _render_value(name: str, value: PlanValue, outputs: Mapping[OutputRef, str]) -> str:
     match value:
         case ParamRef(param):
             return param
         case OutputRef():
-            return _render_output(value, composed, names)
+            return outputs[value]
         case Constant(constant):
-            return python_literals.write_literal(constant, indent=8, taken=len(name) + 2)
+            return write_literal(constant, indent=8, taken=len(name) + 2)
 
 
-def _render_output(ref: OutputRef, composed: Plan, names: Mapping[str, str]) -> str:
-    step = next(step for step in composed.steps if step.id == ref.step)
-    key = python_literals.write_text(step.outputs[ref.output])
-    step_id = python_literals.write_text(ref.step)
-    return f"pulsus.steps.output({names[ref.step]}, {key}, step={step_id})"
-
-
-def _render_return(composed: Plan, names: Mapping[str, str]) -> str:
-    makers = {name: step.id for step in composed.steps for name in step.outputs}
-    items = [
-        f"{python_literals.write_text(name)}: {_render_output(ref, composed, names)}"
-        for name in composed.returns
-        for ref in (OutputRef(makers[name], name),)
-    ]
+def _render_return(composed: Plan, outputs: Mapping[OutputRef, str]) -> str:
+    texts = {ref.output: text for ref, text in outputs.items()}
+    items = [f"{write_text(name)}: {texts[name]}" for name in composed.returns]
     flat = f"    return {{{', '.join(items)}}}"
-    if len(flat) <= python_literals.WIDTH:
+    if len(flat) <= WIDTH:
         return flat
     return "\n".join(("    return {", *(f"        {item}," for item in items), "    }"))
 
@@ -195,18 +206,7 @@ def _is_used(step: PlanStep, composed: Plan) -> bool:
 def _wrap_call(head: str, items: Sequence[str], tail: str, indent: int) -> str:
     pad = " " * indent
     flat = f"{pad}{head}({', '.join(items)}){tail}"
-    if len(flat) <= python_literals.WIDTH and "\n" not in flat:
+    if len(flat) <= WIDTH and "\n" not in flat:
         return flat
     lines = (f"{pad}    {item}," for item in items)
     return "\n".join((f"{pad}{head}(", *lines, f"{pad}){tail}"))
-
-
-def _find_plan_values(node: ast.stmt) -> list[ast.expr]:
-    match node:
-        case ast.AnnAssign(target=ast.Name(id="PLAN"), value=ast.expr() as value):
-            return [value]
-        case ast.Assign(targets=targets, value=value):
-            hit = any(isinstance(t, ast.Name) and t.id == _PLAN for t in targets)
-            return [value] if hit else []
-        case _:
-            return []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
 from pulsus.core.compose.plans import plan_checks, wiring
 from pulsus.core.contract import type_hints
@@ -77,13 +76,22 @@ class _PlanDraft:
         args = wiring.list_inputs(tool)
         sources = {arg.name: wiring.find_source(arg, self.offers) for arg in args}
         writes_report = wiring.is_report_writer(tool)
+        # A report's own scalars say where to write: they share no parameter of an earlier step.
         before = dict(self.params)
         inputs: dict[str, PlanValue] = {}
         for arg in args:
             value = sources[arg.name]
             scalar = type_hints.parse_hint(arg.type_hint).scalar
             if isinstance(value, wiring.TypeMismatch):
-                raise _build_unwirable_error(step, tool, arg, value.reason)
+                raise PlanUnwirable(
+                    f"step {step} ({tool.id}) needs {arg.name!r}, and no step can give it: "
+                    f"{value.reason}",
+                    hint="ask for steps whose outputs fit, or add a tool that converts them",
+                    step=step,
+                    tool=tool.id,
+                    input=arg.name,
+                    reason=value.reason,
+                )
             if value is not None and not (writes_report and scalar):
                 inputs[arg.name] = value
             elif arg.required:
@@ -106,20 +114,23 @@ class _PlanDraft:
                 if arg.name not in inputs and _is_set_by_callers(arg, tool):
                     unshared = {} if arg.name == DRY_RUN else self.params
                     inputs[arg.name] = self._add_parameter(step.id, arg, unshared)
+            # In the order of the tool, so that the plan reads like a call of it.
             ordered = {arg.name: inputs[arg.name] for arg in tool.args if arg.name in inputs}
             self.steps[number] = replace(step, inputs=ordered)
 
     def _add_parameter(self, step: str, arg: ArgSpec, unshared: Mapping[str, Hint]) -> ParamRef:
+        """Return a parameter for `arg`: one of the same name and type, or a new one.
+
+        Parameters in `unshared` get a new one in any case.
+        """
         hint = type_hints.parse_hint(arg.type_hint)
-        plain = f"{arg.name}_" if arg.name in plan_checks.RESERVED else arg.name
-        names = (plain, *islice(_generate_names(step, plain), len(self.params) + 1))
-        for name in names:
-            if name not in self.params:
-                self.params[name] = hint
-                return ParamRef(name)
-            if name not in unshared and _is_same_type(self.params[name], hint):
-                return ParamRef(name)
-        raise AssertionError("one more name than there are parameters is always free")
+        name = f"{arg.name}_" if arg.name in plan_checks.RESERVED else arg.name
+        while name in self.params and (
+            name in unshared or not _is_same_type(self.params[name], hint)
+        ):
+            name = f"{step}_{name}"
+        self.params.setdefault(name, hint)
+        return ParamRef(name)
 
 
 def _is_set_by_callers(arg: ArgSpec, tool: ToolSpec) -> bool:
@@ -129,23 +140,6 @@ def _is_set_by_callers(arg: ArgSpec, tool: ToolSpec) -> bool:
 
 def _is_same_type(one: Hint, other: Hint) -> bool:
     return type_hints.fits(one, other) and type_hints.fits(other, one)
-
-
-def _generate_names(step: str, name: str) -> Iterable[str]:
-    while True:
-        name = f"{step}_{name}"
-        yield name
-
-
-def _build_unwirable_error(step: str, tool: ToolSpec, arg: ArgSpec, reason: str) -> PlanUnwirable:
-    return PlanUnwirable(
-        f"step {step} ({tool.id}) needs {arg.name!r}, and nothing can give it: {reason}",
-        hint="ask for steps whose outputs fit, or add a tool that converts between them",
-        step=step,
-        tool=tool.id,
-        input=arg.name,
-        reason=reason,
-    )
 
 
 def _name_outputs(steps: Sequence[PlanStep]) -> tuple[PlanStep, ...]:
@@ -159,9 +153,9 @@ def _name_outputs(steps: Sequence[PlanStep]) -> tuple[PlanStep, ...]:
     given: set[str] = set()
     for step in reversed(steps):
         for key in step.outputs:
-            plain = _make_identifier(key)
-            free = (n for n in _generate_names(step.id, plain) if n not in taken | given)
-            name = plain if plain not in given else next(iter(free))
+            plain = name = _make_identifier(key)
+            while name in given or (name in taken and name != plain):
+                name = f"{step.id}_{name}"
             given.add(name)
             names[OutputRef(step.id, key)] = name
     return tuple(_rename_outputs(step, names) for step in steps)
@@ -192,6 +186,7 @@ def _list_returns(plan: Plan) -> tuple[str, ...]:
 def _merge_uses(name: str, uses: Sequence[ArgSpec]) -> ArgSpec:
     first = uses[0]
     defaults = {arg.default for arg in uses}
+    # With two defaults, any value of the plan's own would change what one of the steps does.
     optional = not any(arg.required for arg in uses) and len(defaults) == 1
     default = first.default if optional and type_hints.is_plain(first.default) else None
     return replace(

@@ -271,7 +271,7 @@ def test_an_optional_parameter_keeps_its_default():
 
 def test_a_step_that_is_not_given_or_has_other_bytes_is_not_rendered():
     plan = planner.compose_plan("", [LIST])
-    with pytest.raises(PlanInvalid, match="not among those given"):
+    with pytest.raises(PlanInvalid, match="missing in the given tools"):
         module_source.render_module(plan, [])
     with pytest.raises(PlanInvalid, match="not pinned"):
         module_source.render_module(plan, [replace(LIST, sha256="0" * 64)])
