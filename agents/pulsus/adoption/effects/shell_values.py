@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 HOLE = "\0"
 """Stands for what only shows when the script runs, in `Word.shape`."""
@@ -12,9 +12,6 @@ HOLE = "\0"
 ARITHMETIC, BRACES = "((", "$"
 """What stands for the name of a command where the text of `((…))` or `${…}` is meant."""
 
-GOES_ON = frozenset(("if", "then", "else", "elif", "do", "while", "until", "!", "{", "coproc"))
-ENDS = frozenset(("fi", "done", "}"))
-ASSIGNED = re.compile(r"([A-Za-z_]\w*)(\[[^]\n]*\])?\+?=")
 PLACE = re.compile(r"""\[(?:[\w\s$#{}+*/%.:,-]*|"[\w\s$#{}+*/%.:,-]*"|'[\w\s.:,-]*')\]""")
 
 
@@ -47,23 +44,13 @@ class Word:
         return None if HOLE in self.shape else self.shape
 
 
-@dataclass(slots=True)
-class Here:
-    """A here-document; `body` has a HOLE for each expansion, and is filled when its line ends."""
-
-    delimiter: str
-    strip: bool
-    quoted: bool
-    body: str = ""
-
-
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """`op` and where to or from; `target` None for a here-document."""
+    """`op` and its target, or the text of a here-document with a HOLE for each expansion."""
 
     op: str
     target: Word | None
-    here: Here | None = None
+    document: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +66,11 @@ class Simple:
     def here(self) -> str | None:
         """The text that it is given as a here-document or here-string."""
         for each in reversed(self.redirects):
-            if each.here:
-                return each.here.body
+            if each.document is not None:
+                return each.document
             if each.op == "<<<" and each.target:
                 return each.target.shape
         return None
-
-
-@dataclass(slots=True)
-class Piece:
-    """A word that is being read."""
-
-    shape: list[str] = field(default_factory=list)
-    splits: bool = False
-    quoted: bool = False
-    wild: bool = False
 
 
 def filled(shape: str) -> str:

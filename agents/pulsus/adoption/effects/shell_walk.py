@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pulsus.adoption.effects import launchers, read_programs, shell_variables
 from pulsus.adoption.effects.shell_facts import Facts, Where
-from pulsus.adoption.effects.shell_parser import commands
+from pulsus.adoption.effects.shell_tree import commands
 from pulsus.adoption.effects.shell_values import (
     BRACES,
     HOLE,

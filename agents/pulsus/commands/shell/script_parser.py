@@ -107,7 +107,7 @@ def read(command: str) -> Script:
         source = command.encode()
     except UnicodeEncodeError as error:
         raise Unreadable(f"character {error.start}", "it is no text") from None
-    root = _parser().parse(source).root_node
+    root = parser().parse(source).root_node
     if root.has_error:
         raise Unreadable(_near(root, source), "not understood as a shell command")
     may_loop = "for" in command and loops.MAY_HOLD.search(command)
@@ -131,7 +131,7 @@ def read(command: str) -> Script:
 
 
 @cache
-def _parser() -> Parser:
+def parser() -> Parser:
     # Late: needed only once a command is judged.
     import tree_sitter_bash
     from tree_sitter import Language, Parser

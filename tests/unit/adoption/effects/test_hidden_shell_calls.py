@@ -113,3 +113,61 @@ def test_what_a_shell_evaluates_once_more_is_no_proof_of_reading(text):
 def test_usual_variables_tests_and_arithmetic_only_read(text):
     found = facts(f"#!/bin/bash\n{text}\n", "bash")
     assert (found.kind, found.notes) == ("read", ())
+
+
+DISPUTED = [
+    '[ "$1" > x ]',
+    '[ -n "$1" && rm y ]',
+    "[esac -r x ]",
+    "[ x -eq !'a[`rm y`]' ]",
+    "![[ -n x ]]",
+    "[[ls =~ ^[a-z]+$ && -v x ]]",
+    "[[ $x =~ a || rm ]] y",
+    "*a=b",
+    "{}",
+    '$"rm" y',
+    'echo "$ $[a[1]] 1"',
+    "if [ -n x ]; then ls > &2; fi",
+    "IFS=$ for rm y",
+    "time PATH=. ls",
+    "cat << $[1]\nrm x\nE",
+    "cat <<'E'\nx\nE ",
+    "cat 0<<E\nx\nE",
+    "ls 2>&-ls",
+    "ls-l{2>x",
+    "ls >&1\\\nx",
+    "find . -na\\\nme x",
+    "nice [[ a =~ b && rm y ]]",
+    "A=b time rm y",
+    "> /dev/null time rm y",
+    "ls | cat &; rm y",
+    "! if rm y; then :; fi",
+    "ls $(ls",
+    "'\\\nrm'",
+]
+
+
+@pytest.mark.parametrize("text", DISPUTED)
+def test_text_that_parser_and_shell_may_read_differently_is_no_proof_of_reading(text):
+    assert facts(text, "bash").kind == "write"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cat x | grep y | cut -c1 # first\nls -l 2>/dev/null",
+        "cat x | grep y | cut -c1\nls -l >/dev/null\nls | sort | cat\n\nls 2>/dev/null",
+        "ls # rm x",
+        "a=(b # rm y\nc)",
+        "test -f $f.$1; ls $a.$2; b=$a/$1; j=$t/.$b.c; k=${t-/tmp}/x$RANDOM-$$",
+        "for i do ls; done; for j\ndo ls\ndone",
+        "if ! [ -f x ] && ! grep -q y x; then ls; fi",
+        "cat <<-E | grep x\n\ta $(ls)\n\tE\nls",
+        '[[ ! -f $x && ( -n "$y" || $z == a* ) ]] && ls',
+        "f() ( ls )\nf; { ls; } 2>/dev/null; (ls)",
+        "case $x in\n  a | b) ls ;; # rm\n  *) exit 1 ;;\nesac",
+    ],
+)
+def test_usual_forms_that_the_grammar_knows_only_in_part_are_read(text):
+    found = facts(text, "bash")
+    assert (found.kind, found.notes) == ("read", ())
