@@ -16,21 +16,11 @@ from functools import lru_cache
 from pulsus.core.contract.example_match import expects_value, input_values
 from pulsus.core.contract.module_constants import evaluate_literal, list_parts, make_key
 from pulsus.core.python_source.bindings import assignments
+from pulsus.core.system.word_lists import WordLists
 from pulsus.core.types import Example, JsonValue, ToolSpec
 from pulsus.core.validators.code_constants import LEAST_HASH, CodeConstants
 
-_READS_ITSELF = frozenset(
-    (
-        *("__doc__", "__loader__", "__spec__", "__code__", "__globals__", "__dict__", "__file__"),
-        *("__closure__", "__getattribute__", "__import__", "__main__", "__builtins__", "__self__"),
-        *("modules", "_getframe"),
-        *("_current_frames", "currentframe", "f_back", "f_code", "f_globals", "f_locals"),
-        *("tb_frame", "gi_frame", "cr_frame", "co_consts", "get_objects", "get_referrers"),
-        *("get_referents", "get_data", "getdoc", "settrace", "setprofile", "attrgetter"),
-        *("inspect", "linecache", "gc", "ctypes", "pkgutil", "importlib", "pydoc", "doctest"),
-        *("dis", "traceback", "tracemalloc", "faulthandler", "_ctypes", "mmap", "runpy", "marshal"),
-    )
-)
+_READS_ITSELF = WordLists(__file__).names("reads_itself")
 _BY_NAME = ("getattr", "hasattr", "setattr")
 _BARE_NAMES = frozenset(("globals", "locals", "vars", "eval", "exec", "compile"))
 _OWN_PLACES = ("/proc/self", "/proc/thread-self", "/pulsus", "/dev/fd")

@@ -18,41 +18,29 @@ from pulsus.core.python_source.constant_folding import FILE_MODULES, ConstantTex
 from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.python_source.names import last_name
 from pulsus.core.sandbox.harness.audit_hook import reported_path
+from pulsus.core.system.word_lists import WordLists
 from pulsus.core.types import Effects, ObservedEffects, ToolSpec
 from pulsus.core.validators.effects import contract_limits, effect_uses
 from pulsus.core.validators.effects.effect_check import Judgement, is_read_only, judge_effects
 from pulsus.core.validators.effects.effect_patterns import is_path_covered
 
 _WHOLE_HOST = re.compile(r"\w+://[^/?#{%]+[/?#]")
+_LISTS = WordLists(__file__)
 _CHANGERS: Mapping[str, tuple[int, ...]] = {
-    **dict.fromkeys(("remove", "unlink", "mkdir", "makedirs", "rmdir", "removedirs"), (0,)),
-    **dict.fromkeys(("truncate", "chmod", "chown", "utime", "mkfifo", "mknod", "rmtree"), (0,)),
-    **dict.fromkeys(("rename", "renames", "move"), (0, 1)),
-    **dict.fromkeys(("symlink", "link", "copy", "copy2", "copyfile", "copytree"), (1,)),
+    **dict.fromkeys(_LISTS.names("changing_the_first"), (0,)),
+    **dict.fromkeys(_LISTS.names("changing_both"), (0, 1)),
+    **dict.fromkeys(_LISTS.names("changing_the_second"), (1,)),
 }
-"""Functions of `os` and `shutil` → which of their arguments they change."""
-_METHODS = frozenset(
-    (
-        *("write_text", "write_bytes", "unlink", "mkdir", "rmdir", "touch", "rename", "replace"),
-        *("chmod", "symlink_to", "hardlink_to"),
-    )
-)
-_READERS = frozenset(("listdir", "scandir", "walk", "copyfile", "copy", "copy2", "copytree"))
-_READING_METHODS = frozenset(("read_text", "read_bytes", "iterdir", "glob", "rglob"))
+"""Functions of `os` and `shutil`, with the positions of the arguments they change."""
+_METHODS = _LISTS.names("changing_methods")
+_READERS = _LISTS.names("reading")
+_READING_METHODS = _LISTS.names("reading_methods")
 _OPENERS = frozenset(("open", "open_code", "FileIO"))
 _FLAGS = ("O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND")
-_CONNECTING = frozenset(
-    (
-        *("HTTPConnection", "HTTPSConnection", "SMTP", "SMTP_SSL", "FTP", "FTP_TLS", "IMAP4"),
-        *("IMAP4_SSL", "POP3", "POP3_SSL", "getaddrinfo", "gethostbyname", "gethostbyname_ex"),
-        *("open_connection", "create_connection", "connect", "connect_ex", "Telnet"),
-    )
-)
-_ASKING = frozenset(("urlopen", "Request", "urlretrieve", "request", "stream"))
-_CLIENTS = frozenset(
-    ("requests", "httpx", "session", "client", "http", "aiohttp", "urllib3", "webbrowser")
-)
-_PROXIES = frozenset(("ProxyHandler", "set_proxy", "set_tunnel", "ProxyManager"))
+_CONNECTING = _LISTS.names("connecting")
+_ASKING = _LISTS.names("asking")
+_CLIENTS = _LISTS.names("clients")
+_PROXIES = _LISTS.names("proxies")
 _DATABASE_FILES = frozenset(("sqlite3", "duckdb"))
 """Modules whose `connect` opens a file."""
 

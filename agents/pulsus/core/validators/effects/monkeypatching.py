@@ -8,27 +8,17 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.python_source.names import last_name
+from pulsus.core.system.word_lists import WordLists
 
 _STREAMS = frozenset(("sys.stdout", "sys.stderr", "sys.stdin", "sys.argv", "sys.excepthook"))
-_ACTING: Mapping[str, frozenset[str]] = {
-    "keylog_filename": frozenset(("ssl", "urllib3", "aiohttp", "httpx", "requests", "client")),
-    "pid": frozenset(("subprocess", "multiprocessing", "asyncio")),
-    "baseFilename": frozenset(("logging",)),
-    **dict.fromkeys(("name", "_name", "_rmtree", "_closer", "_file"), frozenset(("tempfile",))),
-    **dict.fromkeys(("_finalizer", "delete", "_delete"), frozenset(("tempfile",))),
-}
-"""Attributes that act once they are assigned, where one of these modules is imported."""
+_LISTS = WordLists(__file__)
+_ACTING = _LISTS.by_key("acting")
 _WITH_ACTING = frozenset(("tempfile", "ssl", "subprocess", "multiprocessing"))
-_FREE_DUNDERS = frozenset(
-    (
-        *("__doc__", "__name__", "__qualname__", "__module__", "__wrapped__", "__cause__"),
-        *("__context__", "__suppress_context__", "__traceback__", "__notes__", "__slots__"),
-    )
-)
+_FREE_DUNDERS = _LISTS.names("free_dunders")
 _EXCHANGING = re.compile(
     r"(TMPDIR|TMP|TEMP|PATH|HOME|IFS|ENV|BASH_ENV|SHELL|BROWSER|(\w*_)?PAGER|(\w*_)?EDITOR|VISUAL"
     r"|SSLKEYLOGFILE|PYTHON\w+|LD_\w+|DYLD_\w+|GIT_\w+|PERL\w+|RUBY\w+|NODE_OPTIONS|JAVA_\w+"

@@ -18,6 +18,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from pulsus.core.python_source.imports import Import, list_third_party
 from pulsus.core.sandbox.interpreter import Interpreter
 from pulsus.core.system import strict_toml
+from pulsus.core.system.word_lists import WordLists
 
 # https://peps.python.org/pep-0723/#reference-implementation, without its backtracking
 _OPEN = re.compile(r"# /// ([a-zA-Z0-9-]+)[ \t]*\Z")
@@ -25,25 +26,11 @@ _CLOSE = "# ///"
 MOST_PACKAGES = 100
 """Each name is looked for in every folder of packages: 6,000 of them took 18 s."""
 _SOLD_AS = {
-    "Crypto": "pycryptodome",
-    "OpenSSL": "pyOpenSSL",
-    "PIL": "Pillow",
-    "attr": "attrs",
-    "bs4": "beautifulsoup4",
-    "cv2": "opencv-python",
-    "dateutil": "python-dateutil",
-    "dns": "dnspython",
-    "docx": "python-docx",
-    "dotenv": "python-dotenv",
-    "git": "GitPython",
-    "jwt": "PyJWT",
-    "ldap": "python-ldap",
-    "serial": "pyserial",
-    "skimage": "scikit-image",
-    "sklearn": "scikit-learn",
-    "yaml": "PyYAML",
+    name: package
+    for package, names in WordLists(__file__).by_key("installed_as").items()
+    for name in names
 }
-"""Packages that are imported under another name than they are installed by."""
+"""The package to install for a name that is imported."""
 
 
 class HeaderInvalid(ValueError):
