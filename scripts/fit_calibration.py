@@ -30,7 +30,7 @@ import numpy as np
 
 from calibration_sets import CODE, SMALL, Found, gather
 from pulsus.core.rankers import calibration_signals
-from pulsus.core.rankers.calibration import Calibration, shipped
+from pulsus.core.rankers.calibration import Calibration, shipped_calibration
 from pulsus.core.rankers.calibration_signals import FALLING, NAMES
 from pulsus.routing.evaluation import calibration_fit, logistic, reliability_plot
 from pulsus.routing.evaluation.calibration_fit import Sample
@@ -253,7 +253,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 def _document(model: Calibration, sets: Sets) -> dict[str, Any]:
     told = {
         "source": "shipped",
-        "version": int(shipped().provenance.get("version", 1)) + 1,
+        "version": int(shipped_calibration().provenance.get("version", 1)) + 1,
         "signals": calibration_signals.VERSION,
         "fitted_by": "scripts/fit_calibration.py",
         "sets": {name: len(found.whole) for name, found in sets.items()},

@@ -38,13 +38,13 @@ def logged(state_dir, count, *, seal_after=()):
     for number in range(1, count):
         append(state_dir, data={"number": number})
         if number in seal_after:
-            sealed_segments.seal(state_dir, before=LATER, clock=noon)
+            sealed_segments.seal_segment(state_dir, before=LATER, clock=noon)
     return state_dir / "audit"
 
 
 def parsed(line):
     """The record of a line with its newline."""
-    record = log_record.valid(line[:-1])
+    record = log_record.parse_valid(line[:-1])
     assert record
     return record
 
@@ -58,14 +58,14 @@ def head(folder):
 
 def each(folder):
     """Every record that is whole, in order."""
-    found: list[log_record.Record] = []
-    verify.check(folder, each=found.append)
+    found: list[log_record.LogRecord] = []
+    verify.check_log(folder, each=found.append)
     return found
 
 
 def damages(folder, **options):
     """The codes of everything that is wrong, with file and line."""
-    found = verify.check(folder, **options)
+    found = verify.check_log(folder, **options)
     return [(d.code, d.path.name, d.line) for d in found.damages]
 
 
@@ -79,8 +79,8 @@ def append_in_child(state_dir, name, count):
 
 def decided(project):
     """The key of every decision in the log, each of which must be whole."""
-    found: list[log_record.Record] = []
-    checked = verify.check(project / ".pulsus/audit", each=found.append)
+    found: list[log_record.LogRecord] = []
+    checked = verify.check_log(project / ".pulsus/audit", each=found.append)
     assert checked.damages == ()
     return sorted(r.key for r in found if r.key)
 

@@ -42,7 +42,7 @@ def target(number):
 
 def rolling_back(project, place, version):
     def act():
-        kept = rollback.kept(project / "workflows", place, version)
+        kept = rollback.archived_version(project / "workflows", place, version)
         context = replace(CONTEXT, restores=version)
         done = promoted(project, kept.source, target=place, context=context, lock_seconds=60.0)
         return done.revision, done.version
@@ -136,7 +136,7 @@ def audit(project, acknowledged, expected):
         "torn": [*torn(project, records), *leftovers(project)],
         "changelog": [] if entries.count("\n## ") == len(records) else [entries.count("\n## ")],
         "decisions": [r.id for r in records if decisions[catalogue_lock.decision_key(r)] != 1],
-        "log": [d.reason for d in verify.check(project / ".pulsus/audit").damages],
+        "log": [d.reason for d in verify.check_log(project / ".pulsus/audit").damages],
     }
 
 

@@ -161,7 +161,7 @@ def torn(project, records):
     for record in records:
         place = Target("system", record.action, record.name.removesuffix(".py"))
         replaced = record.tool_hash != latest[record.tool_id].tool_hash
-        if replaced and version_archive.read(root, place, record.tool_hash) is None:
+        if replaced and version_archive.read_version(root, place, record.tool_hash) is None:
             yield f"{record.tool_id} {record.version} is not kept"
     for tool_id, record in latest.items():
         domain, action, name = tool_id.split("/")
@@ -190,7 +190,7 @@ def logged(folder):
     keys: Counter[str] = Counter()
     for path in log_reader.segments(folder):
         for line in path.read_bytes().splitlines():
-            record = log_record.valid(line)
+            record = log_record.parse_valid(line)
             if record is None:
                 raise SystemExit(f"{path} holds a record that is not whole: {line[:80]!r}")
             keys[record.key or ""] += 1

@@ -25,7 +25,7 @@ from typing import Any
 
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.evaluate.evaluate import prepare
-from pulsus.core.embeddings.similarity import asked
+from pulsus.core.embeddings.similarity import request_vector
 from pulsus.errors import ExtraMissing
 from pulsus.routing.evaluation.dataset import load_queries, load_tools
 from pulsus.routing.evaluation.eval_metrics import evaluate
@@ -173,7 +173,7 @@ def measure(build, folder, rows, tools):
     rank = build(tools, folder)
     taken = time.perf_counter() - began
     rank(rows[0].query)
-    asked.cache_clear()  # an earlier ranker's vectors of the same requests
+    request_vector.cache_clear()  # an earlier ranker's vectors of the same requests
 
     def ranked(query) -> Any:
         return [SimpleNamespace(tool=tool, p=0.0) for tool in rank(query)]

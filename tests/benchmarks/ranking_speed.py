@@ -32,9 +32,9 @@ from typing import Any
 from pulsus.core.rankers.doc_feature import doc_shares
 from pulsus.core.rankers.lexical import index_builder
 from pulsus.core.rankers.lexical.documents import Documents
-from pulsus.core.rankers.lexical.query import terms
+from pulsus.core.rankers.lexical.query import request_terms
 from pulsus.core.rankers.lexical.query_matches import match_query
-from pulsus.core.rankers.lexical.segment import Segment
+from pulsus.core.rankers.lexical.segment import IndexSegment
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.routing.evaluation.dataset import load_queries, load_tools
 
@@ -130,9 +130,9 @@ def allocated(which, folder, requests):
         importlib.import_module("numpy")  # as where the speed is measured: it changes what is kept
         Ranker.build(load_tools(folder / "few.jsonl")).rank("serch sometihng unknwon")  # imports
         tracemalloc.start()
-        documents = Documents.of(Segment.from_bytes((folder / "own").read_bytes()))
+        documents = Documents.of(IndexSegment.from_bytes((folder / "own").read_bytes()))
         for text in requests:
-            found = match_query(terms(text, documents, {}), documents)
+            found = match_query(request_terms(text, documents, {}), documents)
             doc_shares(text, found, documents, {}, 0.0)
     else:
         import bm25s
@@ -153,7 +153,7 @@ def memory(tools, requests):
         few = [{"id": f"{n}", "name": f"search{n}", "description": "Search."} for n in range(3)]
         text = "".join(json.dumps(row) + "\n" for row in few)
         (folder / "few.jsonl").write_text(text, encoding="utf-8")
-        (folder / "own").write_bytes(index_builder.pack([(t, bytes(8)) for t in ordered], {}))
+        (folder / "own").write_bytes(index_builder.pack_index([(t, bytes(8)) for t in ordered], {}))
         bm25s_of(tools).save(folder / "peer", show_progress=False)
         (folder / "asked").write_text(json.dumps(requests[:200]), encoding="utf-8")
         found = {}

@@ -8,7 +8,7 @@ import struct
 import zlib
 
 from pulsus.core.memory import index_file as memory_file
-from pulsus.core.rankers.lexical.segment import Segment
+from pulsus.core.rankers.lexical.segment import IndexSegment
 from pulsus.core.system import cache_file
 from pulsus.core.system.cache_file import OtherKind
 from pulsus.routing.index import index_format
@@ -41,7 +41,7 @@ def fuzz_one(data):
 
 
 def _segment(data):
-    found, damage = attempt(_DAMAGE, Segment.from_bytes, data)
+    found, damage = attempt(_DAMAGE, IndexSegment.from_bytes, data)
     assert damage or len(found) >= 0
 
 

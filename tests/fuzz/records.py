@@ -70,7 +70,7 @@ def _metadata(data):
 
 def _accepted(data):
     (_FOLDER / past_routes.FILE_NAME).write_bytes(data)
-    past, failure = attempt(StateCorrupt, past_routes.load, _FOLDER)
+    past, failure = attempt(StateCorrupt, past_routes.load_routes, _FOLDER)
     if failure:
         assert "line " in failure.message
         return
@@ -111,16 +111,16 @@ def _log(data):
         path.unlink(missing_ok=True)
         if number <= len(segments):
             path.write_bytes(segments[number - 1] + b"\n" * (number < len(segments)))
-    whole: list[log_record.Record] = []
-    found = verify.check(folder, each=whole.append)
+    whole: list[log_record.LogRecord] = []
+    found = verify.check_log(folder, each=whole.append)
     assert len(found.damages) <= verify.MAX_DAMAGES
     assert len(whole) <= data.count(b"\n")
     for record in whole:
         kept = (record.seq, record.ts, record.kind, record.data, record.key, record.prev)
         again, _ = log_record.decode(log_record.encode(*kept)[:-1])
         assert again.seq == record.seq
-    verify.check(folder, quick=True)
-    attempt(AuditTampered, decision_log.ready, folder)
+    verify.check_log(folder, quick=True)
+    attempt(AuditTampered, decision_log.open_ready, folder)
 
 
 def _head(data):
@@ -140,7 +140,7 @@ def _journal(data):
     _, failure = attempt(StateCorrupt, file_transaction._read_journal, path, _FOLDER)
     assert failure  # nothing but what this user sealed
     wrong = (ValueError, KeyError, TypeError, RecursionError)
-    found, failure = attempt(wrong, file_transaction._parsed, data)
+    found, failure = attempt(wrong, file_transaction._parse_journal, data)
     assert failure or len(found) == 3
 
 

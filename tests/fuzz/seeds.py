@@ -8,7 +8,7 @@ from pathlib import Path
 from pulsus.core.compose.plans import plan_file
 from pulsus.core.contract.tool_table import make_columns
 from pulsus.core.memory.index_file import to_bytes
-from pulsus.core.memory.request_index import PastRequest, Segment, WordCounts
+from pulsus.core.memory.request_index import PastRequest, RequestSegment, WordCounts
 from pulsus.core.rankers.lexical import index_builder
 from pulsus.core.storage.decision_log import log_record
 from pulsus.core.types import (
@@ -181,10 +181,10 @@ def _records() -> list[bytes]:
         "made": {"rounds": 1},
     }
     first = log_record.encode(1, _NOON, "log", {"nonce": "00"}, None, log_record.GENESIS)
-    known = log_record.valid(first[:-1])
+    known = log_record.parse_valid(first[:-1])
     assert known
     second = log_record.encode(2, _NOON, "approve", {"tool": "a/b/c"}, "k", known.hash)
-    last = log_record.valid(second[:-1])
+    last = log_record.parse_valid(second[:-1])
     assert last
     seal: dict[str, JsonValue]
     seal = {"segment": "decisions-000001.jsonl", "bytes": 9, "sha256": "00", "records": 2}
@@ -208,9 +208,9 @@ def _records() -> list[bytes]:
 
 def _index() -> list[bytes]:
     counts = WordCounts.of(_PAST, 2)
-    memory = to_bytes(counts, Segment.of(_PAST, counts, 7e6), {"made": "of"})
+    memory = to_bytes(counts, RequestSegment.of(_PAST, counts, 7e6), {"made": "of"})
     prints = [bytes(8)] * len(_TOOLS)
-    segment = index_builder.pack(zip(_TOOLS, prints, strict=True), {})
+    segment = index_builder.pack_index(zip(_TOOLS, prints, strict=True), {})
     folder = Folder(
         0,
         "/w/domains/storage/usage",

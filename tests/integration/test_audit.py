@@ -141,7 +141,7 @@ def cut(project, keep):
     folder = project / ".pulsus/audit"
     lines = (project / LOG).read_bytes().splitlines(keepends=True)[:keep]
     (project / LOG).write_bytes(b"".join(lines))
-    first, last = log_record.valid(lines[0][:-1]), log_record.valid(lines[-1][:-1])
+    first, last = log_record.parse_valid(lines[0][:-1]), log_record.parse_valid(lines[-1][:-1])
     assert first
     assert last
     head = log_record.Head(first.hash, last.seq, last.hash)

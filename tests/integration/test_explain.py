@@ -99,14 +99,14 @@ def test_a_step_that_was_not_taken_is_compared_within_its_part(project):
 
 def test_the_terminal_gets_no_line_wider_than_it_is(project):
     from pulsus.cli.render import candidate_table, outcome_text
-    from pulsus.core.rankers.calibration import shipped
+    from pulsus.core.rankers.calibration import shipped_calibration
     from tests.outcomes import candidate, outcome
 
     wide = candidate(
         "domain/action/" + "name_" * 12, matched={"doc": tuple("words" for _ in range(40))}
     )
     for width in (60, 80, 200):
-        lines = list(outcome_text.explain(outcome(wide), shipped(), width))
+        lines = list(outcome_text.explain(outcome(wide), shipped_calibration(), width))
         assert max(map(len, lines)) <= max(width, len(wide.tool.id))
         assert any(wide.tool.id in line for line in lines)
     assert candidate_table.unmatched_words([wide]) == ()

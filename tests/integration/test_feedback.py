@@ -146,7 +146,7 @@ def test_what_was_routed_here_does_not_change_what_eval_measures(project):
 def ran(project, request, tool):
     """As if the request had been routed to the tool, approved and run."""
     route = PastRoute(utc_now(), "run-20260301-120000-aaaaaa", None, request, (tool,), "accepted")
-    past_routes.record(project / ".pulsus", route, Redactor.from_environment({}))
+    past_routes.record_route(project / ".pulsus", route, Redactor.from_environment({}))
 
 
 def test_nothing_fits_outweighs_three_runs_of_the_same_words(project):

@@ -74,7 +74,9 @@ def whole(project, name):
     entries = sum(p.read_text("utf-8").count("\n## ") for p in root.rglob("CHANGELOG.md"))
     assert entries == len(records), name
     for version in ("1.0.0", "1.0.1"):
-        assert rollback.kept(root, Target("system", "count", "things"), version).source, name
+        assert rollback.archived_version(
+            root, Target("system", "count", "things"), version
+        ).source, name
     assert [p for p in tree(root) if p.endswith(".pulsus-tmp")] == [], name
 
 
@@ -116,9 +118,9 @@ def test_an_acceptance_killed_at_any_system_call_can_be_made_again(base, tmp_pat
     killed, _ = killed_everywhere(base, tmp_path, ACCEPT)
     assert len(killed) > 8, "it was never killed"
     for project in killed:
-        if verify.check(project / ".pulsus/audit").damages:
+        if verify.check_log(project / ".pulsus/audit").damages:
             performed(ACCEPT, project)
-        assert verify.check(project / ".pulsus/audit").damages == (), project.name
+        assert verify.check_log(project / ".pulsus/audit").damages == (), project.name
         promoted(project, module("three"))
-        assert verify.check(project / ".pulsus/audit").damages == (), project.name
+        assert verify.check_log(project / ".pulsus/audit").damages == (), project.name
         assert log.read_bytes() == (project / ".pulsus/audit" / log.name).read_bytes()

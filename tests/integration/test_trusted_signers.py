@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from pulsus.config.trust.signers import no_signer, openpgp_key, ssh_key
+from pulsus.config.trust.signers import openpgp_key, signer_error, ssh_key
 from pulsus.core.storage.records import metadata
 from pulsus.routing.delivery.record_check import SignedRecords
 from tests.integration.test_record_attacks import PLACE, PLANTED, READER, named, rows, write
@@ -168,6 +168,6 @@ def test_a_commit_signed_by_a_listed_openpgp_key_counts(project, tmp_path, monke
 )
 def test_an_entry_that_names_no_key_is_refused(entry):
     """A short key id can be made for anybody."""
-    assert no_signer(entry)
+    assert signer_error(entry)
     assert openpgp_key(entry) is None
     assert ssh_key(entry) is None

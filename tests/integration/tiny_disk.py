@@ -57,12 +57,12 @@ def _past_routes(disk):
     state = disk / "project/.pulsus"
     route = past_routes.PastRoute(NOON, "run-1", None, "x" * 3000, ("a/b/c",), "accepted")
     for _ in range(3):
-        past_routes.record(state, route, Redactor())
+        past_routes.record_route(state, route, Redactor())
     fill(disk, 0)
-    codes = [outcome(lambda: past_routes.record(state, route, Redactor())) for _ in range(3)]
+    codes = [outcome(lambda: past_routes.record_route(state, route, Redactor())) for _ in range(3)]
     trace = outcome(lambda: _trace(disk))
     (disk / "ballast").unlink()
-    whole = len(past_routes.load(state)) == 3 + codes.count("ok")
+    whole = len(past_routes.load_routes(state)) == 3 + codes.count("ok")
     clean = not (disk / "logs/runs/run-1").exists()
     return [["routes", 0, codes[-1], whole], ["trace", 0, trace, clean]]
 
@@ -80,7 +80,7 @@ def read_only(disk):
     actions = {
         "promote": lambda: promoted(disk / "project", BIG),
         "trace": lambda: _trace(disk),
-        "routes": lambda: past_routes.record(state, route, Redactor()),
+        "routes": lambda: past_routes.record_route(state, route, Redactor()),
     }
     return [[name, 0, outcome(do), tree(disk) == before] for name, do in actions.items()]
 

@@ -36,7 +36,7 @@ def test_whatever_is_appended_verifies_and_reads_back(tmp_path_factory, rows):
     state_dir = tmp_path_factory.mktemp("log")
     for data, key in rows:
         append(state_dir, data=data, key=key)
-    found = verify.check(state_dir / "audit")
+    found = verify.check_log(state_dir / "audit")
     assert (found.damages, found.notes) == ((), ())
     keyed = [key for _, key in rows if key is not None]
     assert found.records == (len(rows) - len(keyed) + len(set(keyed)) + 1 if rows else 0)
@@ -53,7 +53,7 @@ def test_whatever_is_appended_verifies_and_reads_back(tmp_path_factory, rows):
 def test_a_record_is_one_line_and_reads_back_as_it_was(seq, kind, data, key, prev):
     line = log_record.encode(seq, "2026-03-01T12:00:00.000+00:00", kind, data, key, prev)
     assert line.count(b"\n") == 1
-    record = log_record.valid(line[:-1])
+    record = log_record.parse_valid(line[:-1])
     assert record
     assert (record.seq, record.kind, record.key, record.prev) == (seq, kind, key, prev)
     assert record.data == json.loads(json.dumps(data))

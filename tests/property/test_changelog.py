@@ -9,7 +9,7 @@ from pulsus.core.storage.records import changelog
 
 TEXT = st.text(max_size=80)
 ENTRIES = st.builds(
-    changelog.Entry,
+    changelog.ChangelogEntry,
     tool=st.just("d/a/x"),
     version=st.integers(0, 99).map(lambda n: f"1.0.{n}"),
     day=st.dates(date(2000, 1, 1)),

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulsus.core.memory.recall import PastMemory
-from pulsus.core.memory.request_index import PastRequest, Segment, WordCounts
+from pulsus.core.memory.request_index import PastRequest, RequestSegment, WordCounts
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.text.phrases import phrases
 from tests.ranking import tool
@@ -38,7 +38,7 @@ pasts = st.lists(rows, max_size=12)
 
 
 def memory(past, counts):
-    return PastMemory(counts, (Segment.of(past, counts, 90 * DAY),), NOW)
+    return PastMemory(counts, (RequestSegment.of(past, counts, 90 * DAY),), NOW)
 
 
 def ranked(past, counts, text):

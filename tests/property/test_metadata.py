@@ -13,7 +13,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
     max_leaves=6,
 )
-BASE = metadata.Record(
+BASE = metadata.PromotionRecord(
     id="rev-20260301-001",
     run_id=None,
     route_id=None,
@@ -42,7 +42,7 @@ RECORDS = st.builds(
 def written(records):
     text = ""
     for record in records:
-        text = metadata.appended(text, record)
+        text = metadata.append_line(text, record)
     return text
 
 
@@ -59,4 +59,4 @@ def test_a_file_cut_anywhere_loses_only_its_last_record_and_takes_new_ones(recor
     kept = metadata.parse(text)
     assert kept == tuple(records[: len(kept)])
     assert len(kept) >= data[:cut].count(b"\n")
-    assert metadata.parse(metadata.appended(text, BASE)) == (*kept, BASE)
+    assert metadata.parse(metadata.append_line(text, BASE)) == (*kept, BASE)

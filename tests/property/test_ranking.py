@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pulsus.core.compose.selection.clauses import split_request
 from pulsus.core.rankers.ranker import Ranker
-from pulsus.core.rankers.tie_breaks import Candidate, order_key
+from pulsus.core.rankers.tie_breaks import RankedCandidate, order_key
 from pulsus.core.text.tokens import clean, stems
 from pulsus.routing.clarify import clarifying_question, resolve_answer
 from pulsus.routing.prompt_parser import PromptParser
@@ -47,7 +47,7 @@ def test_file_order_changes_no_answer(seed):
 
 
 candidates = st.builds(
-    Candidate,
+    RankedCandidate,
     tool=st.builds(
         lambda place, action, name: tool(f"{place}/{action}/{name}"),
         st.sampled_from(["shared", "a", "b"]),

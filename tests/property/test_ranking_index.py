@@ -74,7 +74,7 @@ def on_arrays():
     """What happens where numpy is loaded, however few the postings."""
     with (
         mock.patch.object(query_matches, "MANY", 0),
-        mock.patch.object(doc_feature, "likeness", ngram_cosine_numpy.likeness),
+        mock.patch.object(doc_feature, "ngram_cosine", ngram_cosine_numpy.ngram_cosine),
     ):
         yield
 
@@ -84,7 +84,7 @@ def plain():
     """What happens where it is not."""
     with (
         mock.patch.object(query_matches, "MANY", 10**9),
-        mock.patch.object(doc_feature, "likeness", doc_feature.plain_likeness),
+        mock.patch.object(doc_feature, "ngram_cosine", doc_feature.plain_ngram_cosine),
     ):
         yield
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from pulsus.core.contract import type_hints
-from pulsus.core.storage.promotion.api_diff import between, compare
+from pulsus.core.storage.promotion.api_diff import compare, diff_specs
 from pulsus.core.storage.records.semver import BUMPS, next_version, parse
 from pulsus.core.types import ArgSpec, Effects, OutputSpec
 from tests.example_counts import examples
@@ -63,7 +63,7 @@ def tools(draw):
 
 
 def level(old, new):
-    return BUMPS.index(between(old, new).bump)
+    return BUMPS.index(diff_specs(old, new).bump)
 
 
 @pytest.mark.seconds
@@ -76,13 +76,13 @@ def test_two_changes_together_never_call_for_more_than_the_greater_of_them(first
 @settings(deadline=None)
 @given(tools())
 def test_no_change_is_a_patch(one):
-    assert between(one, one).changes == ()
+    assert diff_specs(one, one).changes == ()
 
 
 @settings(deadline=None)
 @given(tools(), tools())
 def test_a_change_that_breaks_nobody_breaks_no_call_that_names_its_arguments(old, new):
-    if between(old, new).bump == "major":
+    if diff_specs(old, new).bump == "major":
         return
     after = {a.name for a in new.args if not a.kind.startswith("var_")}
     assert {a.name for a in old.args if not a.kind.startswith("var_")} <= after

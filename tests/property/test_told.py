@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pulsus.core.memory.feedback_weights import weighted_past_requests
 from pulsus.core.memory.past_routes import Outcome, PastRoute
 from pulsus.core.memory.recall import PastMemory
-from pulsus.core.memory.request_index import PastRequest, Segment, WordCounts
+from pulsus.core.memory.request_index import PastRequest, RequestSegment, WordCounts
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HALF_LIFE = 90.0
@@ -53,7 +53,9 @@ def votes(routes, now=None):
     past = list(weighted_past_requests(routes, HALF_LIFE))
     counts = WordCounts.of([PastRequest(SPELLINGS[0], (A,)), PastRequest(OTHER, (B,))], 2)
     now = now or max(r.ts for r in routes)
-    memory = PastMemory(counts, (Segment.of(past, counts, HALF_LIFE * 86_400),), now.timestamp())
+    memory = PastMemory(
+        counts, (RequestSegment.of(past, counts, HALF_LIFE * 86_400),), now.timestamp()
+    )
     found = memory.recall(SPELLINGS[0])
     return {tool: found[tool].value if tool in found else 0.0 for tool in (A, B)}
 

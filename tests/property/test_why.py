@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulsus.core.rankers import explanation
-from pulsus.core.rankers.calibration import AT_ODDS, NAMED, shipped
+from pulsus.core.rankers.calibration import AT_ODDS, NAMED, shipped_calibration
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.types import Ranked
 from tests.ranking import CATALOGUE, tool
@@ -90,7 +90,7 @@ def test_a_stated_change_is_enough_and_no_larger_than_needed(pair):
 
 @given(requests)
 def test_what_p_is_said_to_be_made_of_gives_p(request_text):
-    calibration = shipped()
+    calibration = shipped_calibration()
     for ranked in INDEX.rank(request_text):
         odds = calibration.intercept + math.fsum(
             p.push for p in explanation.signal_contributions(calibration, ranked.signals)

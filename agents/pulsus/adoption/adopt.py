@@ -76,7 +76,7 @@ def adopt(
         )
     tool = project.define(made, path)
     report, validated = project.pipeline().validate(made, path, tool, {})
-    note = candidate_store.Candidate(
+    note = candidate_store.StoredCandidate(
         module=path,
         request=f"adopt {file.name}",
         route_id=None,

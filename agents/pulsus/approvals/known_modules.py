@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pulsus.core.storage.records import metadata, version_archive
-from pulsus.core.storage.records.metadata import Record
+from pulsus.core.storage.records.metadata import PromotionRecord
 from pulsus.core.storage.records.target import Target
 
 _LEAST_LINE = 12
@@ -42,7 +42,7 @@ def assess_novelty(
 
     `logged` are the ids that the decision log names. Raises MetadataCorrupt, StorageUnwritable.
     """
-    records: dict[str, list[Record]] = {}
+    records: dict[str, list[PromotionRecord]] = {}
     for record in metadata.read_all(root):
         records.setdefault(record.tool_id, []).append(record)
     own = records.pop(target.tool_id, [])
@@ -51,7 +51,9 @@ def assess_novelty(
     return Novelty(known, _repeated_tool(root, target, source, summary, records, others))
 
 
-def _known_reason(target: Target, own: list[Record], logged: Collection[str], digest: str) -> str:
+def _known_reason(
+    target: Target, own: list[PromotionRecord], logged: Collection[str], digest: str
+) -> str:
     tool = target.tool_id
     if not own:
         return f"{tool} is in the decision log, but not in metadata.jsonl" * (tool in logged)
@@ -70,7 +72,7 @@ def _repeated_tool(
     target: Target,
     source: bytes,
     summary: str,
-    records: dict[str, list[Record]],
+    records: dict[str, list[PromotionRecord]],
     others: Iterable[str],
 ) -> str:
     name, digest, lines = _plain(target.name), version_archive.digest(source), _lines(source)
@@ -105,7 +107,7 @@ def _lines(source: bytes) -> _Lines:
     return _Lines(frozenset(line for line in stripped if len(line) >= _LEAST_LINE))
 
 
-def _bytes(root: Path, record: Record) -> Iterable[bytes]:
+def _bytes(root: Path, record: PromotionRecord) -> Iterable[bytes]:
     domain = None if record.domain == "shared" else record.domain
     place = Target(domain, record.action, record.name.removesuffix(".py"))
     found = version_archive.read_file(root, place.folders, record.name)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from pulsus.approvals.known_modules import Novelty
 from pulsus.core.compose.plans import step_links
-from pulsus.core.storage.candidate_store import Candidate
+from pulsus.core.storage.candidate_store import StoredCandidate
 from pulsus.core.storage.records.target import Target
 from pulsus.core.types import Proof, Ranked, RouteOutcome, SubIntent, ToolSpec
 from pulsus.errors import ApprovalNeeded, LowConfidence, PulsusError
@@ -80,7 +80,7 @@ class ApprovalCase:
     sha256: str
     proof: Proof | None
     novelty: Novelty
-    candidate: Candidate | None = None
+    candidate: StoredCandidate | None = None
     steps: Mapping[str, tuple[str, Novelty]] = field(default_factory=dict)
     rendered: bool = False
     step: bool = False

@@ -75,7 +75,7 @@ def _wired(project: Path, flags: dict[str, Any], progress: Progress | None) -> A
     from pulsus.config import layers
     from pulsus.config.trust import widened_settings
 
-    found = layers.read(Settings, project, flags)
-    settings = layers.validated(Settings, found)
-    asked = widened_settings.widenings(settings, found.origins, project)
+    found = layers.read_layers(Settings, project, flags)
+    settings = layers.validate_layers(Settings, found)
+    asked = widened_settings.find_widenings(settings, found.origins, project)
     return App(project, settings, found.origins, progress, sources, asked)

@@ -113,7 +113,7 @@ class App:
 
         A repository can contain a `.pulsus/` folder, but cannot know this value.
         """
-        key = cache_secret.made(self.project)
+        key = cache_secret.get_or_make(self.project)
         return cache_secret.seal(key, b"contracts and verdicts") if key else None
 
     @cached_property
@@ -207,14 +207,14 @@ class App:
         """
         if not (self.cache_dir and self.unsaved):
             return
-        from pulsus.config.sections import plain
+        from pulsus.config.sections import plain_values
         from pulsus.core.system.state_dir import open_state
 
-        values = plain(self.settings)
+        values = plain_values(self.settings)
         secret = self.redactor.redact_value(values) != values
         if secret or self.unsaved.state_dir != self.state_dir:
             return
-        known = settings_cache.Known(self.settings, self.origins, self.widenings)
+        known = settings_cache.CachedSettings(self.settings, self.origins, self.widenings)
         with suppress(PulsusError, OSError):
             (open_state(self.state_dir).path / "index").mkdir(exist_ok=True)
             settings_cache.save(self.unsaved, known)

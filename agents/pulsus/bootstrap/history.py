@@ -15,7 +15,7 @@ from pulsus.fast_dataclass import dataclass
 if TYPE_CHECKING:
     from pulsus.bootstrap.project_context import ProjectContext
     from pulsus.core.memory.past_routes import PastRoute
-    from pulsus.core.storage.records.metadata import Record
+    from pulsus.core.storage.records.metadata import PromotionRecord
     from pulsus.routing.search.deprecations import Deprecations
 
 _LOG = logging.getLogger(__name__)
@@ -28,19 +28,19 @@ class ProjectHistory:
     ground: ProjectContext
 
     @cached_property
-    def records(self) -> tuple[Record, ...]:
+    def records(self) -> tuple[PromotionRecord, ...]:
         """Every promotion record. Raises MetadataCorrupt."""
         from pulsus.core.storage.records import metadata
 
         return metadata.read_all(self.ground.workflows_root)
 
     @cached_property
-    def latest(self) -> Mapping[str, Record]:
+    def latest(self) -> Mapping[str, PromotionRecord]:
         """The last record of every tool that was ever promoted, by id. Raises MetadataCorrupt."""
         return {record.tool_id: record for record in self.records}
 
     @cached_property
-    def told(self) -> Mapping[str, Record]:
+    def told(self) -> Mapping[str, PromotionRecord]:
         """As `latest`, only to tell of tools: none, with a warning, where a record is damaged."""
         try:
             return self.latest
@@ -60,7 +60,7 @@ class ProjectHistory:
         """The ends of past routes, oldest first. Raises StateCorrupt."""
         from pulsus.core.memory import past_routes
 
-        return past_routes.load(self.ground.state_dir)
+        return past_routes.load_routes(self.ground.state_dir)
 
     @cached_property
     def history(self) -> Mapping[str, ToolHistory]:
@@ -75,4 +75,4 @@ class ProjectHistory:
         from pulsus.core.system.state_dir import open_state
 
         open_state(self.ground.state_dir)
-        past_routes.record(self.ground.state_dir, route, self.ground.redactor)
+        past_routes.record_route(self.ground.state_dir, route, self.ground.redactor)

@@ -19,9 +19,9 @@ from pulsus.config.sections import Section, json_value
 from pulsus.config.settings import Settings
 from pulsus.config.trust.approved_settings import (
     SOURCES,
-    Approval,
-    Approvals,
+    SettingApprovals,
     State,
+    StoredApproval,
     Widening,
     bound_hash,
     value_hash,
@@ -49,7 +49,7 @@ class SettingApproval:
     value: Any
     bound: str
     state: State
-    approved: Approval | None = None
+    approved: StoredApproval | None = None
 
     @property
     def key(self) -> str:
@@ -77,11 +77,11 @@ def setting_approvals(
         return (), ""
     failure = ""
     try:
-        approvals = Approvals.load(UserState.of(project))
+        approvals = SettingApprovals.load(UserState.of(project))
     except UserStateInvalid as error:
         if not lenient:
             raise
-        approvals, failure = Approvals(()), f"{error.message}; {error.hint}"
+        approvals, failure = SettingApprovals(()), f"{error.message}; {error.hint}"
     found = []
     for widening, value in asked:
         bound = bound_hash(widening, value, project)
@@ -225,9 +225,9 @@ def approve(project: Path, given: Sequence[SettingApproval], redact: Redact, at:
     state = UserState.of(project)
     real = os.path.realpath(project)
     with state.locked("trust.json"):
-        approvals = Approvals.load(state)
+        approvals = SettingApprovals.load(state)
         for each in given:
-            new = Approval(real, each.key, each.bound, redact(each.value), at)
+            new = StoredApproval(real, each.key, each.bound, redact(each.value), at)
             approvals = approvals.with_approval(new)
         approvals.save(state)
 
@@ -237,7 +237,7 @@ def revoke(project: Path, keys: Sequence[str]) -> list[str]:
     state = UserState.of(project)
     real = os.path.realpath(project)
     with state.locked("trust.json"):
-        approvals = Approvals.load(state)
+        approvals = SettingApprovals.load(state)
         had = [key for key in keys if approvals.of(project, key)]
         for key in had:
             approvals = approvals.without(real, key)

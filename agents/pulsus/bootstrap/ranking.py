@@ -16,7 +16,7 @@ from pulsus.fast_dataclass import dataclass
 if TYPE_CHECKING:
     from pulsus.bootstrap.history import ProjectHistory
     from pulsus.bootstrap.project_context import ProjectContext
-    from pulsus.core.embeddings.similarity import Meaning
+    from pulsus.core.embeddings.similarity import TextSimilarity
     from pulsus.core.memory.past_routes import PastRoute
     from pulsus.core.memory.recall import PastMemory
     from pulsus.core.memory.request_index import PastRequest as PastRequest
@@ -126,7 +126,7 @@ class Ranking:
 
     def meaning(
         self, tools: Sequence[ToolSpec], name: str = "tools", past: Iterable[PastRequest] = ()
-    ) -> Meaning | None:
+    ) -> TextSimilarity | None:
         """Return the vectors of `tools` and of the requests of `past`; None without embeddings.
 
         `name` is that of the cache file.

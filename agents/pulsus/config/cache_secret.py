@@ -26,7 +26,7 @@ def read(project: Path) -> bytes | None:
     return key if key is not None and len(key) == BYTES else None
 
 
-def made(project: Path) -> bytes | None:
+def get_or_make(project: Path) -> bytes | None:
     """The key, made if there is none yet; None if it cannot be kept."""
     known = read(project)
     if known is not None:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from pydantic import ValidationError
 
-from pulsus.config.sections import Limits, Section
+from pulsus.config.sections import Section, ValueLimits
 from pulsus.config.settings_cache import PREFIX
 from pulsus.errors import ConfigError
 
@@ -22,7 +22,7 @@ _ALIKE = 60
 """Likeness, of 100, from which an unknown name is taken for a slip of a known one."""
 
 
-def invalid(
+def invalid_value_error(
     error: ValidationError, model: type[Section], origins: Mapping[str, str]
 ) -> ConfigError:
     """The error to raise for the first value that does not fit."""
@@ -30,23 +30,27 @@ def invalid(
     at = first["loc"]
     key = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in at).lstrip(".")
     dotted = ".".join(str(part) for part in at)
-    setter = next((k for k in origins if _within(k, dotted) or _within(dotted, k)), "")
+    setter = next((k for k in origins if _is_within(k, dotted) or _is_within(dotted, k)), "")
     origin = origins.get(setter, "")
     if first["type"] == "value_error":
         reason = first["msg"].removeprefix("Value error, ")
     else:
-        fits = allowed(model, at)
+        fits = describe_allowed(model, at)
         bounded = first["type"].startswith(("greater_than", "less_than"))
         reason = f"out of range: allowed is {fits}" if bounded else f"it should be {fits}"
-    return _error(key or "settings", first["input"], _place(origin, setter), reason, origin)
+    return _value_error(
+        key or "settings", first["input"], _origin_place(origin, setter), reason, origin
+    )
 
 
-def no_table(key: str, value: object, origin: str) -> ConfigError:
+def not_a_table_error(key: str, value: object, origin: str) -> ConfigError:
     """The error to raise where a section is given a single value."""
-    return _error(key, value, _place(origin, key), f"it should be a table: write [{key}]", origin)
+    return _value_error(
+        key, value, _origin_place(origin, key), f"it should be a table: write [{key}]", origin
+    )
 
 
-def unknown(key: str, known: Iterable[str], origin: str) -> ConfigError:
+def unknown_key_error(key: str, known: Iterable[str], origin: str) -> ConfigError:
     """The error to raise for a name that no setting has."""
     from rapidfuzz import fuzz, process  # only on this error path: keeps start-up light
 
@@ -64,15 +68,15 @@ def unknown(key: str, known: Iterable[str], origin: str) -> ConfigError:
     )
 
 
-def allowed(model: type[Section], at: Sequence[int | str]) -> str:
+def describe_allowed(model: type[Section], at: Sequence[int | str]) -> str:
     """What may stand at a path of keys and positions, in words."""
     hint: Any = model
     for part in at:
-        hint = _below(hint, part)
-    return _described(hint)
+        hint = _inner_hint(hint, part)
+    return _describe_hint(hint)
 
 
-def _below(hint: Any, part: int | str) -> Any:
+def _inner_hint(hint: Any, part: int | str) -> Any:
     bare = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     if isinstance(bare, type) and issubclass(bare, Section):
         return get_type_hints(bare, include_extras=True).get(str(part), Any)
@@ -80,18 +84,18 @@ def _below(hint: Any, part: int | str) -> Any:
     return inner[-1 if get_origin(bare) is dict else 0] if inner else Any
 
 
-def _described(hint: Any) -> str:
+def _describe_hint(hint: Any) -> str:
     base, *extra = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-    limits = next((e.limits for e in extra if isinstance(e, Limits)), {})
+    limits = next((e.limits for e in extra if isinstance(e, ValueLimits)), {})
     match get_origin(base) or base:
         case origin if origin is Literal:
             return " or ".join(map(json.dumps, get_args(base)))
         case origin if origin in (Union, types.UnionType):
-            return " or ".join(map(_described, get_args(base)))
+            return " or ".join(map(_describe_hint, get_args(base)))
         case origin if origin is bool:
             return "true or false"
         case origin if origin in (int, float):
-            return ("a whole number" if origin is int else "a number") + _range(limits)
+            return ("a whole number" if origin is int else "a number") + _describe_range(limits)
         case origin if origin in (str, Path):
             return f"text that matches {limits['pattern']}" if "pattern" in limits else "text"
         case origin if origin is tuple:
@@ -100,9 +104,9 @@ def _described(hint: Any) -> str:
             return "a table"
 
 
-def _range(limits: Mapping[str, Any]) -> str:
+def _describe_range(limits: Mapping[str, Any]) -> str:
     """The bounds as words that follow `a number`."""
-    shown = {name: _plain(limit) for name, limit in limits.items()}
+    shown = {name: _format_number(limit) for name, limit in limits.items()}
     match shown:
         case {"ge": least, "le": most}:
             return f" from {least} to {most}"
@@ -116,11 +120,11 @@ def _range(limits: Mapping[str, Any]) -> str:
             return ""
 
 
-def _plain(number: float) -> str:
+def _format_number(number: float) -> str:
     return str(int(number)) if number == int(number) else str(number)
 
 
-def _error(key: str, value: object, place: str, reason: str, origin: str) -> ConfigError:
+def _value_error(key: str, value: object, place: str, reason: str, origin: str) -> ConfigError:
     shown = json.dumps(value, ensure_ascii=False, default=str)
     return ConfigError(
         f"setting {key} = {shown}{f' ({place})' if place else ''}: {reason}",
@@ -130,16 +134,16 @@ def _error(key: str, value: object, place: str, reason: str, origin: str) -> Con
     )
 
 
-def _place(origin: str, key: str) -> str:
+def _origin_place(origin: str, key: str) -> str:
     """Where to look: the file, the variable as it is spelt, or the command."""
     if origin == "flag":
         return "the command's flags"
     if origin != "environment":
         return origin
     wanted = (PREFIX + key.replace(".", "__")).upper()
-    near = [name for name in os.environ if _within(wanted, name.upper(), "__")]
+    near = [name for name in os.environ if _is_within(wanted, name.upper(), "__")]
     return max(near, key=len, default="the environment")
 
 
-def _within(key: str, section: str, separator: str = ".") -> bool:
+def _is_within(key: str, section: str, separator: str = ".") -> bool:
     return key == section or key.startswith(section + separator)

@@ -16,10 +16,10 @@ def ignored_enclosing_project(folder: Path) -> Path | None:
     """
     if _has_settings(folder):
         return None
-    return next(filter(_has_settings, _ours(folder)), None)
+    return next(filter(_has_settings, _trusted_parents(folder)), None)
 
 
-def _ours(folder: Path) -> Iterator[Path]:
+def _trusted_parents(folder: Path) -> Iterator[Path]:
     for above in folder.parents:
         with suppress(OSError):
             found = above.stat()

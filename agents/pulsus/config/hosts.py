@@ -17,28 +17,28 @@ _CARRIES_V4 = (ipaddress.IPv6Network("2002::/16"), ipaddress.IPv6Network("2001::
 _METADATA = frozenset({ipaddress.IPv4Address("168.63.129.16")})
 
 
-def canonical(entry: str) -> str:
+def canonical_host(entry: str) -> str:
     """`host:port` in the one form it is compared in: lower case, no last dot, ASCII.
 
     An IPv6 address stands in brackets. Raises ValueError saying what is wrong.
     """
-    host, port = _parted(entry)
+    host, port = _split_entry(entry)
     if not (_PORT.fullmatch(port) and 1 <= int(port) <= 65535):
         raise ValueError(f"{entry!r} has no port from 1 to 65535: write HOST:PORT")
-    literal = address(host)
+    literal = parse_address(host)
     if literal is not None:
         shown = f"[{literal}]" if literal.version == 6 else str(literal)
         return f"{shown}:{int(port)}"
-    return f"{_name(host, entry)}:{int(port)}"
+    return f"{_canonical_name(host, entry)}:{int(port)}"
 
 
-def split(entry: str) -> tuple[str, int]:
+def split_host_port(entry: str) -> tuple[str, int]:
     """(host without brackets, port) of a canonical entry."""
     host, _, port = entry.rpartition(":")
     return host.strip("[]"), int(port)
 
 
-def address(host: str) -> Address | None:
+def parse_address(host: str) -> Address | None:
     """The IP address that `host` is; None for a name. One with a zone is no address."""
     try:
         return ipaddress.ip_address(host) if "%" not in host else None
@@ -46,7 +46,7 @@ def address(host: str) -> Address | None:
         return None
 
 
-def public(found: Address) -> bool:
+def is_public(found: Address) -> bool:
     """Whether an address belongs to the public internet, whatever it is wrapped in.
 
     Not: loopback, private, link-local, shared, multicast and reserved ones, and what tells cloud
@@ -54,18 +54,18 @@ def public(found: Address) -> bool:
     """
     if isinstance(found, ipaddress.IPv6Address):
         if found.ipv4_mapped is not None:
-            return public(found.ipv4_mapped)
+            return is_public(found.ipv4_mapped)
         if found in _NAT64:
-            return public(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF))
+            return is_public(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF))
         if any(found in network for network in _CARRIES_V4):
             return False
     return found.is_global and not found.is_multicast and found not in _METADATA
 
 
-def _parted(entry: str) -> tuple[str, str]:
+def _split_entry(entry: str) -> tuple[str, str]:
     if entry.startswith("["):
         host, _, port = entry[1:].partition("]:")
-        if not isinstance(address(host), ipaddress.IPv6Address):
+        if not isinstance(parse_address(host), ipaddress.IPv6Address):
             raise ValueError(f"{entry!r} holds no IPv6 address in its brackets")
         return host, port
     host, _, port = entry.rpartition(":")
@@ -74,7 +74,7 @@ def _parted(entry: str) -> tuple[str, str]:
     return host, port
 
 
-def _name(host: str, entry: str) -> str:
+def _canonical_name(host: str, entry: str) -> str:
     try:
         name = host.removesuffix(".").encode("idna").decode("ascii").lower()
     except UnicodeError:
@@ -87,6 +87,6 @@ def _name(host: str, entry: str) -> str:
         raise ValueError(f"{entry!r} is an address in no usual form: write 192.0.2.1:443")
     if labels[-1] == "localhost":
         raise ValueError(
-            f"{entry!r} is this machine: name its address, 127.0.0.1:{split(entry)[1]}"
+            f"{entry!r} is this machine: name its address, 127.0.0.1:{split_host_port(entry)[1]}"
         )
     return name

@@ -40,7 +40,7 @@ class Layers:
     origins: Mapping[str, str]
 
 
-def read(model: type[Section], project: Path, flags: Tree) -> Layers:
+def read_layers(model: type[Section], project: Path, flags: Tree) -> Layers:
     """The merged layers for `project`. Raises ConfigError for an unreadable file or unknown key."""
     values: Tree = {}
     origins: dict[str, str] = {}
@@ -56,12 +56,12 @@ def read(model: type[Section], project: Path, flags: Tree) -> Layers:
     return Layers(_with_table_defaults(model, values), origins)
 
 
-def validated(model: type[T], found: Layers) -> T:
+def validate_layers(model: type[T], found: Layers) -> T:
     """The settings these layers give. Raises ConfigError naming key, value, reason and source."""
     try:
         settings: T = _adapter(model).validate_python(found.values)
     except ValidationError as failure:
-        raise diagnostics.invalid(failure, model, found.origins) from None
+        raise diagnostics.invalid_value_error(failure, model, found.origins) from None
     return settings
 
 
@@ -116,28 +116,28 @@ def _environment(model: type[Section]) -> Tree:
 
 def _check_variable(model: type[Section], name: str) -> None:
     path = name.removeprefix(PREFIX).lower().split("__")
-    known = {PREFIX + key.upper().replace(".", "__") for key in known_keys(model)}
+    known = {PREFIX + key.upper().replace(".", "__") for key in setting_keys(model)}
     tables = {PREFIX + key.upper().replace(".", "__") for key in _tables(model)}
     whole = PREFIX + "__".join(path).upper()
     if whole in known or any(whole == t or whole.startswith(t + "__") for t in tables):
         return
-    raise diagnostics.unknown(name, known, "environment")
+    raise diagnostics.unknown_key_error(name, known, "environment")
 
 
 def _check_keys(model: type[Section], layer: Tree, origin: str) -> None:
-    known, tables = set(known_keys(model)), _tables(model)
+    known, tables = set(setting_keys(model)), _tables(model)
     sections = {key.split(".")[0] for key in known if "." in key}
     for key, value in flatten(layer):
         if key in sections and value == {}:
             continue
         if key in sections and not isinstance(value, Mapping):
-            raise diagnostics.no_table(key, value, origin)
+            raise diagnostics.not_a_table_error(key, value, origin)
         if key in known or any(key == t or key.startswith(t + ".") for t in tables):
             continue
-        raise diagnostics.unknown(key, known, origin)
+        raise diagnostics.unknown_key_error(key, known, origin)
 
 
-def known_keys(model: type[Section]) -> tuple[str, ...]:
+def setting_keys(model: type[Section]) -> tuple[str, ...]:
     """The dotted name of every setting."""
     return _all_keys(model)
 

@@ -17,10 +17,10 @@ _RUNS: Final = re.compile(r"-(exec|ok)(dir)?")
 """Options of find behind which `;` is a word like any other."""
 
 
-def meaningless(pattern: str) -> str:
+def pattern_error(pattern: str) -> str:
     """Why no command is ever like `pattern`, and what to write; empty where some may be."""
     if _PLAIN.fullmatch(pattern):
-        return _program(pattern.partition(" ")[0])
+        return _program_error(pattern.partition(" ")[0])
     words = pattern.split()
     if not words:
         return "it names no program: name one, or take it out"
@@ -30,11 +30,11 @@ def meaningless(pattern: str) -> str:
     if words[-1] == ";" and any(map(_RUNS.fullmatch, words)):
         del words[-1]
     last = len(words) - 1
-    wrong = (_word(word, last=at == last) for at, word in enumerate(words))
-    return _program(words[0]) or next(filter(None, wrong), "")
+    wrong = (_word_error(word, last=at == last) for at, word in enumerate(words))
+    return _program_error(words[0]) or next(filter(None, wrong), "")
 
 
-def _program(word: str) -> str:
+def _program_error(word: str) -> str:
     if word == "**" or word in STANDS_FOR:
         return f"{word} stands for other words, not for the program: begin with its name, or with *"
     if "/" in word:
@@ -44,7 +44,7 @@ def _program(word: str) -> str:
     return ""
 
 
-def _word(word: str, *, last: bool) -> str:
+def _word_error(word: str, *, last: bool) -> str:
     if word == "**" and not last:
         return "** is any further words: it stands at the end alone; write * for one word"
     found = re.search(r"<[a-zA-Z_ -]*>", word)

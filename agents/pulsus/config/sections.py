@@ -26,17 +26,17 @@ class Hosts:
         }
 
     def _checked(self, value: object) -> str | tuple[str, ...]:
-        from pulsus.config.hosts import canonical  # only where hosts are named
+        from pulsus.config.hosts import canonical_host  # only where hosts are named
 
         if self.off and value == "off":
             return "off"
         if not isinstance(value, list | tuple) or not all(isinstance(v, str) for v in value):
             also = '"off" or ' if self.off else ""
             raise ValueError(f'it should be {also}a list, for example ["api.example.org:443"]')
-        return tuple(dict.fromkeys(canonical(each) for each in value))
+        return tuple(dict.fromkeys(canonical_host(each) for each in value))
 
 
-class Limits:
+class ValueLimits:
     """What a value must keep to, where pydantic validates it: `ge`, `gt`, `le`, `pattern`."""
 
     def __init__(self, **limits: float | str) -> None:
@@ -47,9 +47,9 @@ class Limits:
         return {**handler(source), **self.limits}
 
 
-Unit = Annotated[float, Limits(ge=0.0, le=1.0)]
-Seconds = Annotated[float, Limits(gt=0.0, le=3600.0)]
-Days = Annotated[int, Limits(ge=0, le=3650)]
+Unit = Annotated[float, ValueLimits(ge=0.0, le=1.0)]
+Seconds = Annotated[float, ValueLimits(gt=0.0, le=3600.0)]
+Days = Annotated[int, ValueLimits(ge=0, le=3650)]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Section:
     __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012 - pydantic reads this name from the class
 
 
-def plain(section: Section) -> dict[str, Any]:
+def plain_values(section: Section) -> dict[str, Any]:
     """The settings as JSON values, section by section."""
     return {f.name: json_value(getattr(section, f.name)) for f in dataclasses.fields(section)}
 
@@ -68,7 +68,7 @@ def json_value(value: Any) -> Any:
     """One setting as a JSON value."""
     match value:
         case Section():
-            return plain(value)
+            return plain_values(value)
         case Path():
             return str(value)
         case tuple():

@@ -30,7 +30,13 @@ def line_of(path: Path, file: str, key: str) -> int:
     table: tuple[str, ...] = ()
     for number, line in enumerate(lines, start=1):
         header, setting = _TABLE.match(line), _KEY.match(line)
-        named = _parts(header[1]) if header else (*table, *_parts(setting[1])) if setting else ()
+        named = (
+            _split_dotted(header[1])
+            if header
+            else (*table, *_split_dotted(setting[1]))
+            if setting
+            else ()
+        )
         table = named if header else table
         # A longer name sets an entry of the table that is wanted, a shorter one brings it inline.
         if not named or named[: len(wanted)] != wanted[: len(named)]:
@@ -40,16 +46,16 @@ def line_of(path: Path, file: str, key: str) -> int:
         candidates += 1
         if candidates > _MOST_CANDIDATES:
             return found
-        if _parses(lines[: number - 1]):
+        if _is_toml(lines[: number - 1]):
             found = found or number
     return found
 
 
-def _parts(dotted: str) -> tuple[str, ...]:
+def _split_dotted(dotted: str) -> tuple[str, ...]:
     return tuple(part.strip("\"'") for part in re.findall(_PART, dotted))
 
 
-def _parses(lines: list[str]) -> bool:
+def _is_toml(lines: list[str]) -> bool:
     try:
         tomllib.loads("\n".join(lines))
     except (ValueError, RecursionError):

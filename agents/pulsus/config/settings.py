@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from pulsus.config.egress_hosts import is_place
-from pulsus.config.policy_patterns import meaningless
-from pulsus.config.sections import Days, Hosts, Limits, Seconds, Section, Unit
+from pulsus.config.policy_patterns import pattern_error
+from pulsus.config.sections import Days, Hosts, Seconds, Section, Unit, ValueLimits
 from pulsus.config.trust.approval_marks import (
     ASKS,
     ASKS_ADDED,
@@ -28,7 +28,7 @@ from pulsus.config.trust.approval_marks import (
     ASKS_UNCOVERED,
     FREE,
 )
-from pulsus.config.trust.signers import no_signer
+from pulsus.config.trust.signers import signer_error
 from pulsus.fast_dataclass import dataclass
 
 
@@ -38,16 +38,16 @@ class ParserConfig(Section):
 
     confidence_threshold: Annotated[Unit, ASKS_LOWERED] = 0.55
     settled_at: Annotated[Unit, ASKS_LOWERED] = 0.90
-    max_request_chars: Annotated[int, Limits(ge=1, le=100_000), ASKS_RAISED] = 4000
-    max_options: Annotated[int, Limits(ge=2, le=20), FREE] = 4
+    max_request_chars: Annotated[int, ValueLimits(ge=1, le=100_000), ASKS_RAISED] = 4000
+    max_options: Annotated[int, ValueLimits(ge=2, le=20), FREE] = 4
 
 
 @dataclass(frozen=True)
 class DiscoveryConfig(Section):
     """Which files are looked at (spec §4)."""
 
-    max_file_bytes: Annotated[int, Limits(ge=1), ASKS_RAISED] = 1_000_000
-    max_depth: Annotated[int, Limits(ge=1, le=50), ASKS_RAISED] = 6
+    max_file_bytes: Annotated[int, ValueLimits(ge=1), ASKS_RAISED] = 1_000_000
+    max_depth: Annotated[int, ValueLimits(ge=1, le=50), ASKS_RAISED] = 6
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ class RankerConfig(Section):
     """Weights and τ (spec §5). `weights` may name a plugin's feature too."""
 
     threshold: Annotated[Unit, ASKS_LOWERED] = 0.60
-    weights: Annotated[dict[str, Annotated[float, Limits(ge=0.0)]], FREE] = field(
+    weights: Annotated[dict[str, Annotated[float, ValueLimits(ge=0.0)]], FREE] = field(
         default_factory=lambda: {"name": 0.4, "doc": 0.4, "history": 0.2}
     )
     compose_slack: Annotated[Unit, ASKS_RAISED] = 0.05
-    max_candidates: Annotated[int, Limits(ge=1, le=1000), FREE] = 10
-    history_half_life_days: Annotated[float, Limits(gt=0.0), FREE] = 90.0
+    max_candidates: Annotated[int, ValueLimits(ge=1, le=1000), FREE] = 10
+    history_half_life_days: Annotated[float, ValueLimits(gt=0.0), FREE] = 90.0
 
     def __post_init__(self) -> None:
         if not sum(self.weights.values()) > 0:
@@ -115,13 +115,13 @@ class PolicyConfig(Section):
     egress_hosts: Annotated[tuple[str, ...], ASKS_SET] = ()
     high_cost: Annotated[Literal["allow", "approve", "block"], ASKS_LOOSER] = "allow"
     low_seconds: Annotated[Seconds, ASKS_RAISED] = 30.0
-    high_seconds: Annotated[float, Limits(gt=0.0, le=86_400.0), ASKS_RAISED] = 600.0
+    high_seconds: Annotated[float, ValueLimits(gt=0.0, le=86_400.0), ASKS_RAISED] = 600.0
 
     def __post_init__(self) -> None:
         for name in ("allow", "require_approval", "block"):
             lists = (getattr(self, name), *getattr(self, f"target_{name}").values())
             for pattern in (one for patterns in lists for one in patterns):
-                wrong = meaningless(pattern)
+                wrong = pattern_error(pattern)
                 if wrong:
                     raise ValueError(f"policy.{name}: {pattern!r} is like no command: {wrong}")
         for entry in self.egress_hosts:
@@ -138,7 +138,7 @@ class PolicyConfig(Section):
 class ComposeConfig(Section):
     """Limits of a composed plan (spec §6)."""
 
-    max_steps: Annotated[int, Limits(ge=2, le=50), ASKS_RAISED] = 8
+    max_steps: Annotated[int, ValueLimits(ge=2, le=50), ASKS_RAISED] = 8
 
 
 @dataclass(frozen=True)
@@ -150,12 +150,12 @@ class SandboxConfig(Section):
     """
 
     max_seconds: Annotated[Seconds, ASKS_RAISED] = 30.0
-    max_mem_mb: Annotated[int, Limits(ge=64), ASKS_RAISED] = 512
-    max_processes: Annotated[int, Limits(ge=4), ASKS_RAISED] = 64
-    max_tmp_mb: Annotated[int, Limits(ge=1), ASKS_RAISED] = 64
-    max_output_kb: Annotated[int, Limits(ge=1), ASKS_RAISED] = 8
-    max_result_kb: Annotated[int, Limits(ge=1, le=4096), ASKS_RAISED] = 64
-    max_network_mb: Annotated[int, Limits(ge=1), ASKS_RAISED] = 16
+    max_mem_mb: Annotated[int, ValueLimits(ge=64), ASKS_RAISED] = 512
+    max_processes: Annotated[int, ValueLimits(ge=4), ASKS_RAISED] = 64
+    max_tmp_mb: Annotated[int, ValueLimits(ge=1), ASKS_RAISED] = 64
+    max_output_kb: Annotated[int, ValueLimits(ge=1), ASKS_RAISED] = 8
+    max_result_kb: Annotated[int, ValueLimits(ge=1, le=4096), ASKS_RAISED] = 64
+    max_network_mb: Annotated[int, ValueLimits(ge=1), ASKS_RAISED] = 16
     network: Annotated[str | tuple[str, ...], Hosts(off=True), ASKS_SET] = "off"
     tool_network: Annotated[dict[str, Annotated[tuple[str, ...], Hosts()]], ASKS] = field(
         default_factory=dict
@@ -173,7 +173,7 @@ class ValidationConfig(Section):
     mypy_seconds: Annotated[Seconds, ASKS_RAISED] = 20.0
     import_seconds: Annotated[Seconds, ASKS_RAISED] = 3.0
     wait_seconds: Annotated[Seconds, ASKS_RAISED] = 600.0
-    max_module_bytes: Annotated[int, Limits(ge=1), ASKS_RAISED] = 200_000
+    max_module_bytes: Annotated[int, ValueLimits(ge=1), ASKS_RAISED] = 200_000
     ruff_rules: Annotated[tuple[str, ...], ASKS_UNCOVERED] = (
         *("E4", "E7", "E9", "F", "B006", "B008", "PLE"),
     )
@@ -184,7 +184,7 @@ class ValidationConfig(Section):
 class TmpConfig(Section):
     """Candidates that were not promoted (spec §16)."""
 
-    dirname: Annotated[str, Limits(pattern=r"^[A-Za-z0-9_.-]+$"), ASKS] = "_tmp"
+    dirname: Annotated[str, ValueLimits(pattern=r"^[A-Za-z0-9_.-]+$"), ASKS] = "_tmp"
     retention_days: Annotated[Days, FREE] = 7
 
 
@@ -202,7 +202,7 @@ class ModelConfig(Section):
 
     provider: Annotated[str, ASKS] = "openai"
     name: Annotated[str, FREE] = "gpt-4o-mini"
-    temperature: Annotated[float, Limits(ge=0.0, le=2.0), FREE] = 0.3
+    temperature: Annotated[float, ValueLimits(ge=0.0, le=2.0), FREE] = 0.3
     base_url: Annotated[str, ASKS] = ""
     api_key_env: Annotated[str, ASKS] = "PULSUS_LLM_API_KEY"
     key_hosts: Annotated[tuple[str, ...], ASKS_SET] = ()
@@ -210,13 +210,13 @@ class ModelConfig(Section):
     connect_seconds: Annotated[Seconds, ASKS_RAISED] = 10.0
     read_seconds: Annotated[Seconds, ASKS_RAISED] = 300.0
     total_seconds: Annotated[Seconds, ASKS_RAISED] = 900.0
-    retries: Annotated[int, Limits(ge=0, le=10), ASKS_RAISED] = 3
-    max_answer_tokens: Annotated[int, Limits(ge=1), ASKS_RAISED] = 4096
-    max_answer_kb: Annotated[int, Limits(ge=1, le=65_536), ASKS_RAISED] = 512
-    max_tokens_per_run: Annotated[int, Limits(ge=1), ASKS_RAISED] = 200_000
-    price_per_1k_prompt: Annotated[float, Limits(ge=0.0), ASKS] = 0.0
-    price_per_1k_answer: Annotated[float, Limits(ge=0.0), ASKS] = 0.0
-    budget: Annotated[float, Limits(ge=0.0), FREE] = 0.0
+    retries: Annotated[int, ValueLimits(ge=0, le=10), ASKS_RAISED] = 3
+    max_answer_tokens: Annotated[int, ValueLimits(ge=1), ASKS_RAISED] = 4096
+    max_answer_kb: Annotated[int, ValueLimits(ge=1, le=65_536), ASKS_RAISED] = 512
+    max_tokens_per_run: Annotated[int, ValueLimits(ge=1), ASKS_RAISED] = 200_000
+    price_per_1k_prompt: Annotated[float, ValueLimits(ge=0.0), ASKS] = 0.0
+    price_per_1k_answer: Annotated[float, ValueLimits(ge=0.0), ASKS] = 0.0
+    budget: Annotated[float, ValueLimits(ge=0.0), FREE] = 0.0
 
     def __post_init__(self) -> None:
         if self.budget and not (self.price_per_1k_prompt or self.price_per_1k_answer):
@@ -233,10 +233,10 @@ class GeneratorConfig(Section):
     )
     extra_imports: Annotated[tuple[str, ...], ASKS_SET] = ()
     allow_writes: Annotated[bool, ASKS_RAISED] = False
-    rounds: Annotated[int, Limits(ge=0, le=10), ASKS_RAISED] = 2
-    seed: Annotated[int, Limits(ge=0), FREE] = 1
-    neighbours: Annotated[int, Limits(ge=0, le=10), ASKS_RAISED] = 2
-    neighbour_chars: Annotated[int, Limits(ge=0, le=50_000), ASKS_RAISED] = 3000
+    rounds: Annotated[int, ValueLimits(ge=0, le=10), ASKS_RAISED] = 2
+    seed: Annotated[int, ValueLimits(ge=0), FREE] = 1
+    neighbours: Annotated[int, ValueLimits(ge=0, le=10), ASKS_RAISED] = 2
+    neighbour_chars: Annotated[int, ValueLimits(ge=0, le=50_000), ASKS_RAISED] = 3000
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ class AuditConfig(Section):
 
     def __post_init__(self) -> None:
         for signer in self.trusted_signers:
-            wrong = no_signer(signer)
+            wrong = signer_error(signer)
             if wrong:
                 raise ValueError(f"audit.trusted_signers: {signer!r} names no key: {wrong}")
 
@@ -268,9 +268,9 @@ class RunConfig(Section):
     """Running a promoted tool on this machine, and what it may use meanwhile."""
 
     max_seconds: Annotated[Seconds, ASKS_RAISED] = 300.0
-    max_mem_mb: Annotated[int, Limits(ge=64, le=1_048_576), ASKS_RAISED] = 2048
-    max_processes: Annotated[int, Limits(ge=1, le=32_768), ASKS_RAISED] = 256
-    max_files: Annotated[int, Limits(ge=32, le=1_048_576), ASKS_RAISED] = 4096
+    max_mem_mb: Annotated[int, ValueLimits(ge=64, le=1_048_576), ASKS_RAISED] = 2048
+    max_processes: Annotated[int, ValueLimits(ge=1, le=32_768), ASKS_RAISED] = 256
+    max_files: Annotated[int, ValueLimits(ge=32, le=1_048_576), ASKS_RAISED] = 4096
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 from pulsus import __version__
 from pulsus.config import sections, settings
 from pulsus.config.project_file import read_bytes
-from pulsus.config.sections import Section, plain
+from pulsus.config.sections import Section, plain_values
 from pulsus.config.settings import Settings
 from pulsus.config.trust import approval_marks
 from pulsus.config.trust.approved_settings import SOURCES, Widening
@@ -75,7 +75,7 @@ class SettingsFingerprint:
             Path(file).stat()
             for file in (sections.__file__, settings.__file__, approval_marks.__file__)
         ]
-        files = [_bytes(project / name) for name in SOURCES]
+        files = [_read_or_reason(project / name) for name in SOURCES]
         parts = (
             __version__,
             repr([(each.st_mtime_ns, each.st_size) for each in code]),
@@ -96,7 +96,7 @@ class SettingsFingerprint:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class CachedSettings:
     """Validated settings, the layer of each value, and the values that need approval.
 
     Approvals are never kept: each start reads them anew.
@@ -107,7 +107,7 @@ class Known:
     widenings: tuple[Widening, ...]
 
 
-def load(sources: SettingsFingerprint) -> Known | None:
+def load(sources: SettingsFingerprint) -> CachedSettings | None:
     """The settings; None where this user did not validate these sources before.
 
     Warns of a damaged file: it is made anew.
@@ -125,7 +125,9 @@ def load(sources: SettingsFingerprint) -> Known | None:
             if kept["sources"] != sources.digest:
                 return None
             asked = tuple(Widening(**each) for each in kept["widenings"])
-            return Known(_section(Settings(), kept["settings"]), kept["origins"], asked)
+            return CachedSettings(
+                _build_section(Settings(), kept["settings"]), kept["origins"], asked
+            )
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as failure:
@@ -137,20 +139,20 @@ def load(sources: SettingsFingerprint) -> Known | None:
     return None
 
 
-def save(sources: SettingsFingerprint, known: Known) -> None:
+def save(sources: SettingsFingerprint, known: CachedSettings) -> None:
     """Keep validated settings for the next run; it only costs that run its head start if not.
 
     The folder must exist.
     """
     from pulsus.config import cache_secret
 
-    key = cache_secret.made(sources.project)
+    key = cache_secret.get_or_make(sources.project)
     if key is None:
         return
     file = sources.file(key)
     kept = {
         "sources": sources.digest,
-        "settings": plain(known.settings),
+        "settings": plain_values(known.settings),
         "origins": dict(known.origins),
         "widenings": [
             {f.name: getattr(each, f.name) for f in fields(each)} for each in known.widenings
@@ -169,16 +171,18 @@ def save(sources: SettingsFingerprint, known: Known) -> None:
             temp.unlink()
 
 
-def _section(default: T, values: Mapping[str, Any]) -> T:
+def _build_section(default: T, values: Mapping[str, Any]) -> T:
     """The section these plain values are, each of the type its default has."""
-    given = {f.name: _value(getattr(default, f.name), values[f.name]) for f in fields(default)}
+    given = {
+        f.name: _convert_value(getattr(default, f.name), values[f.name]) for f in fields(default)
+    }
     return type(default)(**given)
 
 
-def _value(default: Any, value: Any) -> Any:
+def _convert_value(default: Any, value: Any) -> Any:
     match default:
         case Section():
-            return _section(default, value)
+            return _build_section(default, value)
         case Path():
             return Path(value)
         case tuple() | str() if isinstance(value, list):
@@ -189,7 +193,7 @@ def _value(default: Any, value: Any) -> Any:
             return value
 
 
-def _bytes(path: Path) -> bytes | str:
+def _read_or_reason(path: Path) -> bytes | str:
     try:
         return read_bytes(path)
     except OSError as failure:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pulsus.core.rankers.lexical.documents import DocIndex
-from pulsus.core.rankers.lexical.query import Synonyms, Term, synonym_table, terms
+from pulsus.core.rankers.lexical.query import Synonyms, Term, request_terms, synonym_table
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.core.text.tokens import STOP_WORDS, clean, stem, words
 from pulsus.core.types import ParsedIntent, Passage, ToolSpec
@@ -137,7 +137,7 @@ class PromptParser:
 
     def _by_words(self, text: str) -> dict[Place, float]:
         """The probability of every folder the request's words support."""
-        asked = terms(clean(text), self.index, self.synonyms)
+        asked = request_terms(clean(text), self.index, self.synonyms)
         evidence = [(folder, self._evidence(folder, asked)) for folder in self.folders]
         odds = {
             (folder.domain, folder.action): math.exp((value - _NOTHING) / _TEMPERATURE)

@@ -17,7 +17,7 @@ from pulsus.approvals.unattended import (
     find_objection,
     low_confidence,
 )
-from pulsus.core.storage.candidate_store import Candidate
+from pulsus.core.storage.candidate_store import StoredCandidate
 from pulsus.core.storage.records.target import Target
 from pulsus.core.types import Clarification, OutputRef, ParamRef, Plan, PlanStep
 from tests.outcomes import candidate, outcome
@@ -212,7 +212,7 @@ def test_a_plan_whose_step_took_the_place_of_a_surer_tool_is_judged_by_its_own_p
 @pytest.mark.parametrize("status", ["pending", "rejected"])
 def test_a_candidate_that_was_edited_or_rejected_needs_a_person(status):
     sha = SHA if status == "rejected" else "1" * 64
-    kept = Candidate(
+    kept = StoredCandidate(
         Path("/p/workflows/_tmp/c.py"), "do it", "r", "run", status, ("slow",), NOON, sha
     )
     for approval in (routed(), written()):

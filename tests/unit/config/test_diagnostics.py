@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pulsus.config import diagnostics, layers
-from pulsus.config.layers import known_keys
+from pulsus.config.layers import setting_keys
 from pulsus.config.settings import Settings
 from pulsus.errors import ConfigError
 
@@ -20,7 +20,7 @@ def said(tmp_path):
     def read(text):
         (tmp_path / FILE).write_text(text, encoding="utf-8")
         with pytest.raises(ConfigError) as failure:
-            layers.validated(Settings, layers.read(Settings, tmp_path, {}))
+            layers.validate_layers(Settings, layers.read_layers(Settings, tmp_path, {}))
         return failure.value
 
     return read
@@ -70,7 +70,7 @@ def test_a_value_of_another_form_is_told_with_the_form(said, text, set_to, wante
 def test_a_variable_is_named_as_it_is_spelt(tmp_path, monkeypatch):
     monkeypatch.setenv("pulsus_ranker__threshold", "7")
     with pytest.raises(ConfigError) as failure:
-        layers.validated(Settings, layers.read(Settings, tmp_path, {}))
+        layers.validate_layers(Settings, layers.read_layers(Settings, tmp_path, {}))
     assert failure.value.hint == "correct it in pulsus_ranker__threshold"
 
 
@@ -81,9 +81,9 @@ def test_an_unknown_name_like_none_is_told_what_there_is(said):
     assert said("[ranker]\ntreshold = 1").hint == "did you mean ranker.threshold?"
 
 
-@pytest.mark.parametrize("key", list(known_keys(Settings)))
+@pytest.mark.parametrize("key", list(setting_keys(Settings)))
 def test_it_can_be_said_what_every_setting_takes(key):
-    told = diagnostics.allowed(Settings, key.split("."))
+    told = diagnostics.describe_allowed(Settings, key.split("."))
     default = default_of(key)
     assert (told == "a table") == isinstance(default, dict)
     assert told

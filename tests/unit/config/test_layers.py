@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.config import layers
-from pulsus.config.sections import plain
+from pulsus.config.sections import plain_values
 from pulsus.config.settings import Settings
 from pulsus.config.settings_cache import RESERVED
 from pulsus.errors import ConfigError
@@ -24,7 +24,7 @@ def no_variables(monkeypatch):
 
 
 def settings(project, flags=None):
-    return layers.validated(Settings, layers.read(Settings, project, flags or {}))
+    return layers.validate_layers(Settings, layers.read_layers(Settings, project, flags or {}))
 
 
 def write(path, text):
@@ -46,8 +46,8 @@ def test_each_layer_wins_over_the_one_before(tmp_path, monkeypatch):
 
 def test_one_weight_set_keeps_the_others(tmp_path):
     write(tmp_path / "config/pulsus.toml", "[ranker.weights]\nname = 0.1\n")
-    read = layers.read(Settings, tmp_path, {})
-    assert layers.validated(Settings, read).ranker.weights == {
+    read = layers.read_layers(Settings, tmp_path, {})
+    assert layers.validate_layers(Settings, read).ranker.weights == {
         "name": 0.1,
         "doc": 0.4,
         "history": 0.2,
@@ -66,7 +66,7 @@ def test_one_weight_set_keeps_the_others(tmp_path):
 def test_an_unknown_key_is_an_error_that_names_the_nearest(tmp_path, file, text, named):
     write(tmp_path / file, text)
     with pytest.raises(ConfigError) as caught:
-        layers.read(Settings, tmp_path, {})
+        layers.read_layers(Settings, tmp_path, {})
     assert named in caught.value.hint
     assert file in caught.value.message
 
@@ -74,14 +74,14 @@ def test_an_unknown_key_is_an_error_that_names_the_nearest(tmp_path, file, text,
 def test_a_mistyped_variable_does_not_silently_keep_the_default(tmp_path, monkeypatch):
     monkeypatch.setenv("PULSUS_RANKR__THRESHOLD", "0.9")
     with pytest.raises(ConfigError) as caught:
-        layers.read(Settings, tmp_path, {})
+        layers.read_layers(Settings, tmp_path, {})
     assert "PULSUS_RANKER__THRESHOLD" in caught.value.hint
 
 
 @pytest.mark.parametrize("name", sorted(RESERVED))
 def test_variables_that_are_no_settings_are_left_alone(tmp_path, monkeypatch, name):
     monkeypatch.setenv(name, "anything")
-    assert layers.read(Settings, tmp_path, {}).values == {}
+    assert layers.read_layers(Settings, tmp_path, {}).values == {}
 
 
 def test_no_variable_of_our_own_commands_is_taken_for_a_setting(tmp_path, monkeypatch):
@@ -93,7 +93,7 @@ def test_no_variable_of_our_own_commands_is_taken_for_a_setting(tmp_path, monkey
     assert names
     for name in names:
         monkeypatch.setenv(name, "60")
-    layers.read(Settings, tmp_path, {})
+    layers.read_layers(Settings, tmp_path, {})
 
 
 @pytest.mark.parametrize(
@@ -108,9 +108,9 @@ def test_no_variable_of_our_own_commands_is_taken_for_a_setting(tmp_path, monkey
 )
 def test_a_value_out_of_range_names_key_value_and_file(tmp_path, text, key):
     write(tmp_path / "config/pulsus.toml", text)
-    read = layers.read(Settings, tmp_path, {})
+    read = layers.read_layers(Settings, tmp_path, {})
     with pytest.raises(ConfigError) as caught:
-        layers.validated(Settings, read)
+        layers.validate_layers(Settings, read)
     assert caught.value.details["key"] == key
     assert "config/pulsus.toml" in caught.value.message
 
@@ -120,7 +120,7 @@ def test_a_settings_file_that_does_not_parse_is_one_clear_error(tmp_path, conten
     (tmp_path / "config").mkdir()
     (tmp_path / "config/pulsus.toml").write_bytes(content)
     with pytest.raises(ConfigError, match=r"cannot read config/pulsus\.toml"):
-        layers.read(Settings, tmp_path, {})
+        layers.read_layers(Settings, tmp_path, {})
 
 
 def test_a_list_in_a_variable_is_json(tmp_path, monkeypatch):
@@ -136,7 +136,7 @@ def test_the_shipped_settings_file_lists_every_setting_with_its_default():
     text = "\n".join(line.removeprefix("# ") if " = " in line else line for line in lines)
     text = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     written = dict(layers.flatten(tomllib.loads(text)))
-    defaults = dict(layers.flatten(plain(Settings())))
+    defaults = dict(layers.flatten(plain_values(Settings())))
     assert written == defaults
 
 
@@ -145,7 +145,7 @@ def test_a_fresh_copy_of_the_shipped_file_changes_nothing(tmp_path):
         tmp_path / "config/pulsus.toml", (ROOT / "config/pulsus.toml").read_text(encoding="utf-8")
     )
     assert settings(tmp_path) == Settings()
-    assert layers.read(Settings, tmp_path, {}).origins == {}
+    assert layers.read_layers(Settings, tmp_path, {}).origins == {}
 
 
 def test_a_wrong_value_is_told_in_the_words_of_the_file_and_with_its_place(tmp_path):

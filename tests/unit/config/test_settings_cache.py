@@ -30,13 +30,13 @@ def project(tmp_path):
 def validations(monkeypatch):
     """One entry for each time the layers were validated."""
     seen = []
-    real = layers.validated
+    real = layers.validate_layers
 
     def counted(*args):
         seen.append(1)
         return real(*args)
 
-    monkeypatch.setattr(layers, "validated", counted)
+    monkeypatch.setattr(layers, "validate_layers", counted)
     return seen
 
 

@@ -13,7 +13,7 @@ from pulsus.cli.options import common
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
-    from pulsus.core.storage.records.metadata import Record
+    from pulsus.core.storage.records.metadata import PromotionRecord
 
 
 @click.command()
@@ -45,8 +45,10 @@ def command(
     app = session.app
     until = _checked(replacement, sunset, undo=undo)
     record, created = deprecate.deprecate(
-        rollback.recorded(app.workflows_root, tool),
-        replacement=rollback.recorded(app.workflows_root, replacement) if replacement else None,
+        rollback.find_promoted(app.workflows_root, tool),
+        replacement=rollback.find_promoted(app.workflows_root, replacement)
+        if replacement
+        else None,
         sunset=until,
         store=app.store,
         approved_by=os_user(),
@@ -68,7 +70,7 @@ def _checked(replacement: str | None, sunset: datetime | None, *, undo: bool) ->
     return sunset.date() if sunset else None
 
 
-def _tell(session: CommandSession, record: Record, *, created: bool) -> None:
+def _tell(session: CommandSession, record: PromotionRecord, *, created: bool) -> None:
     if session.json:
         console.document(
             {

@@ -94,7 +94,7 @@ def _findings(
     tools = [tool for tool in tools if tool.id not in app.past.deprecations.records]
     found += reachability.reachability_findings(_probed(session, golden, tools, first))
     found += reachability.intent_collisions(catalogue_check.shared_intents(tools), first)
-    past = past_routes.load(app.state_dir)
+    past = past_routes.load_routes(app.state_dir)
     found += catalogue_check.find_unused(
         app.catalogue.tools,
         catalogue_check.last_used(past, latest),

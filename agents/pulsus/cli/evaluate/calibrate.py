@@ -23,15 +23,17 @@ def fit(
     Raises CalibrationRefused, also where what is in use is better and `force` is not given.
     """
     from pulsus.core.contract.tool_table import make_columns
-    from pulsus.core.rankers.calibration import shipped
+    from pulsus.core.rankers.calibration import shipped_calibration
     from pulsus.core.telemetry.ids import utc_now
     from pulsus.routing.evaluation import calibration_file, calibration_fit, reliability
 
     data = calibration_fit.data_hash(rows)
     in_use = bench.searcher.index.calibration
     if in_use.provenance.get("data") == data:
-        in_use = shipped()  # it has seen these very requests: that is no comparison
-    fitted = calibration_fit.refit(list(_samples(session, rows, bench)), shipped(), in_use)
+        in_use = shipped_calibration()  # it has seen these very requests: that is no comparison
+    fitted = calibration_fit.refit(
+        list(_samples(session, rows, bench)), shipped_calibration(), in_use
+    )
     if not force:
         calibration_fit.require_better(fitted, len({row.query for row in rows}))
     before, after = (

@@ -59,10 +59,10 @@ def show(session: CommandSession, prefix: str) -> None:
 def _rows(session: CommandSession) -> list[dict[str, Any]]:
     """Each setting with the value that its origin gives it, approved or not."""
     from pulsus.config.layers import flatten
-    from pulsus.config.sections import plain
+    from pulsus.config.sections import plain_values
 
     app = session.app
-    values = plain(app.settings)
+    values = plain_values(app.settings)
     for each in app.standings:
         _put(values, each.key, each.value)
     rows = []

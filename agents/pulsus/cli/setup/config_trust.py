@@ -107,10 +107,10 @@ def _named(
     known = {each.key for each in session.app.standings}
     unknown = [key for key in keys if key not in known]
     if unknown:
-        from pulsus.config.layers import known_keys
+        from pulsus.config.layers import setting_keys
 
         everything = {
-            *known_keys(type(session.app.settings)),
+            *setting_keys(type(session.app.settings)),
             "config/commands",
             "logs/",
             ".pulsus/",
@@ -177,11 +177,11 @@ def _list(session: CommandSession) -> None:
     import os
 
     from pulsus.bootstrap import project_trust
-    from pulsus.config.trust.approved_settings import Approvals
+    from pulsus.config.trust.approved_settings import SettingApprovals
     from pulsus.config.user_state import UserState
 
     app = session.app
-    approvals = Approvals.load(UserState.of(session.project)).known
+    approvals = SettingApprovals.load(UserState.of(session.project)).known
     real = os.path.realpath(session.project)
     if session.json:
         kept = [

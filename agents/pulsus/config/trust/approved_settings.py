@@ -49,7 +49,7 @@ class Widening:
 
 
 @dataclass(frozen=True)
-class Approval:
+class StoredApproval:
     """A value that was approved: `value` as it was shown, secrets redacted."""
 
     project: str
@@ -60,20 +60,20 @@ class Approval:
 
 
 @dataclass(frozen=True)
-class Approvals:
+class SettingApprovals:
     """Every approval on record."""
 
-    known: tuple[Approval, ...]
+    known: tuple[StoredApproval, ...]
 
     @classmethod
-    def load(cls, state: UserState) -> Approvals:
+    def load(cls, state: UserState) -> SettingApprovals:
         """Those of this user. Raises UserStateInvalid if the record is damaged: none is lost
         silently."""
         content = state.read(FILE)
         if content is None:
             return cls(())
         try:
-            return cls(tuple(_parsed(json.loads(content))))
+            return cls(tuple(_parse_approvals(json.loads(content))))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as failure:
             path = state.folder / FILE
             raise UserStateInvalid(
@@ -83,7 +83,7 @@ class Approvals:
                 path=str(path),
             ) from failure
 
-    def of(self, project: Path, key: str) -> Approval | None:
+    def of(self, project: Path, key: str) -> StoredApproval | None:
         """The approval of a key in the project at that path."""
         real = os.path.realpath(project)
         return next((a for a in self.known if (a.project, a.key) == (real, key)), None)
@@ -95,13 +95,15 @@ class Approvals:
             return "unapproved"
         return "approved" if approval.sha256 == bound else "changed"
 
-    def with_approval(self, new: Approval) -> Approvals:
+    def with_approval(self, new: StoredApproval) -> SettingApprovals:
         """These, where `new` replaces an older approval of its key."""
-        return Approvals((*self.without(new.project, new.key).known, new))
+        return SettingApprovals((*self.without(new.project, new.key).known, new))
 
-    def without(self, project: str, key: str) -> Approvals:
+    def without(self, project: str, key: str) -> SettingApprovals:
         """These without the approval of one key."""
-        return Approvals(tuple(a for a in self.known if (a.project, a.key) != (project, key)))
+        return SettingApprovals(
+            tuple(a for a in self.known if (a.project, a.key) != (project, key))
+        )
 
     def save(self, state: UserState) -> None:
         """Replace the record. Raises as `UserState.write`."""
@@ -179,10 +181,10 @@ def bound_hash(found: Widening, value: Any, project: Path) -> str:
     """
     if not found.program or not value:
         return found.sha256
-    return _sha256("\n".join((found.sha256, *_program(project, str(value)))))
+    return _sha256("\n".join((found.sha256, *_program_parts(project, str(value)))))
 
 
-def _program(project: Path, named: str) -> Iterator[str]:
+def _program_parts(project: Path, named: str) -> Iterator[str]:
     path = project / Path(named).expanduser()
     real = os.path.realpath(path)
     yield real
@@ -200,7 +202,7 @@ def _file_hash(path: Path) -> str:
         return failure.strerror or "unreadable"
 
 
-def _parsed(body: Any) -> Iterator[Approval]:
+def _parse_approvals(body: Any) -> Iterator[StoredApproval]:
     if body["format"] != FORMAT:
         raise ValueError(f"format {body['format']!r} is not {FORMAT}")
     for row in body["approvals"]:
@@ -208,7 +210,7 @@ def _parsed(body: Any) -> Iterator[Approval]:
         if not all(isinstance(word, str) for word in words):
             raise TypeError("an approval is not text")
         project, key, sha256, at = words
-        yield Approval(project, key, sha256, row["value"], at)
+        yield StoredApproval(project, key, sha256, row["value"], at)
 
 
 def _sha256(text: str) -> str:

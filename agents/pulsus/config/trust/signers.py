@@ -11,7 +11,7 @@ _OPENPGP = re.compile(r"(?:0x)?([0-9A-F]{16}|[0-9A-F]{40}|[0-9A-F]{64})", re.IGN
 _SSH = re.compile(r"((?:sk-)?(?:ssh|ecdsa)-[a-z0-9@.-]+)\s+([A-Za-z0-9+/]+={0,2})(?:\s[^\n]*)?")
 
 
-def no_signer(signer: str) -> str | None:
+def signer_error(signer: str) -> str | None:
     """Why an entry of the setting names no key; None if it names one.
 
     Short key ids are refused: anybody can make a key that has one.

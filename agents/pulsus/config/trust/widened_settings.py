@@ -17,17 +17,19 @@ from pulsus.config.trust.approval_marks import Mark
 from pulsus.config.trust.approved_settings import SOURCES, Widening, project_value, value_hash
 
 
-def widenings(settings: Section, origins: Mapping[str, str], project: Path) -> tuple[Widening, ...]:
+def find_widenings(
+    settings: Section, origins: Mapping[str, str], project: Path
+) -> tuple[Widening, ...]:
     """The values of project files that allow more than the default does, in the settings' order."""
     default = type(settings)()
     return tuple(
         found
-        for key, mark in marks(type(settings)).items()
-        if (found := _widening(settings, default, origins, project, key, mark)) is not None
+        for key, mark in approval_marks(type(settings)).items()
+        if (found := _find_widening(settings, default, origins, project, key, mark)) is not None
     )
 
 
-def marks(model: type[Section]) -> dict[str, Mark]:
+def approval_marks(model: type[Section]) -> dict[str, Mark]:
     """The mark of every setting by its dotted key. Raises TypeError for one that has none."""
     return dict(_marked(model))
 
@@ -52,7 +54,7 @@ def _marks(model: type[Section], prefix: str) -> Iterator[tuple[str, Mark]]:
 _marked: Callable[[Any], dict[str, Mark]] = cache(lambda model: dict(_marks(model, "")))
 
 
-def _widening(
+def _find_widening(
     settings: Section,
     default: Section,
     origins: Mapping[str, str],
@@ -60,7 +62,7 @@ def _widening(
     key: str,
     mark: Mark,
 ) -> Widening | None:
-    file = _file(origins, key)
+    file = _setting_file(origins, key)
     if file is None:
         return None
     value = project_value(settings, origins, key)
@@ -73,7 +75,7 @@ def _widening(
     return Widening(key, sha256, file, line_of(project / file, file, key), mark.program)
 
 
-def _file(origins: Mapping[str, str], key: str) -> str | None:
+def _setting_file(origins: Mapping[str, str], key: str) -> str | None:
     """The project file that has the last word on a key or on an entry of its table."""
     found = {o for k, o in origins.items() if k == key or k.startswith(f"{key}.")}
     return next((file for file in reversed(SOURCES) if file in found), None)

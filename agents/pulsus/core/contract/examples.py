@@ -33,7 +33,7 @@ def read_examples(
     from pulsus.core.system import strict_yaml  # a module without examples needs none
 
     try:
-        items = strict_yaml.load(section)
+        items = strict_yaml.load_yaml(section)
     except strict_yaml.YamlError as error:
         return (), (f"Examples: {error}",)
     if not isinstance(items, list):

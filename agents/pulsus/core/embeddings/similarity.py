@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Meaning:
+class TextSimilarity:
     """What is like a request, by owner. Pure: same text, same numbers."""
 
     encoder: Encoder
@@ -22,10 +22,10 @@ class Meaning:
 
     def similar(self, text: str) -> Mapping[int, float]:
         """Cosine in [-1, 1] by owner: for tools, by position in the index's tools."""
-        return self.vectors.likeness(asked(self.encoder, text))
+        return self.vectors.likeness(request_vector(self.encoder, text))
 
 
 @lru_cache(maxsize=256)
-def asked(encoder: Encoder, text: str) -> Vector:
+def request_vector(encoder: Encoder, text: str) -> Vector:
     """A request's vector; one request is asked about its tools, folders and documents."""
     return next(iter(encoder.encode([text])))

@@ -13,12 +13,12 @@ _WEIGHTS = (1.0, 0.25, 0.25)
 """Of the whole, then of its parts. Over eight sets parts of 0.25 to 0.5 were alike."""
 
 
-def join(whole: str, *parts: str) -> str:
+def join_parts(whole: str, *parts: str) -> str:
     """One text to be encoded as the weighted mean of all; at most two parts count."""
     return _BETWEEN.join(text.replace(_BETWEEN, " ") for text in (whole, *parts))
 
 
-def encoded(encoder: Encoder, texts: Iterable[str]) -> Iterator[Vector]:
+def encode_texts(encoder: Encoder, texts: Iterable[str]) -> Iterator[Vector]:
     """A unit vector for each text, in order; one that `join` made has that of all its parts."""
     for text in texts:
         whole, *parts = text.split(_BETWEEN)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pulsus.core.memory.request_index import Segment, WordCounts
+from pulsus.core.memory.request_index import RequestSegment, WordCounts
 from pulsus.core.system import cache_file
 from pulsus.core.system.cache_file import CacheFile
 
@@ -13,11 +13,11 @@ KIND = "memory 3"
 """The number goes up when the columns change, or the way requests are compared."""
 
 _COUNTS = ("keys", "in_requests", "in_tools")
-_SEGMENT = tuple(Segment.__dataclass_fields__)[3:]
+_SEGMENT = tuple(RequestSegment.__dataclass_fields__)[3:]
 """The columns of a segment, behind its three values."""
 
 
-def to_bytes(counts: WordCounts, segment: Segment, sources: Mapping[str, Any]) -> bytes:
+def to_bytes(counts: WordCounts, segment: RequestSegment, sources: Mapping[str, Any]) -> bytes:
     """Return the file. `sources` are JSON values that name what the memory was made from."""
     columns = {f"counts.{name}": getattr(counts, name) for name in _COUNTS}
     columns |= {f"segment.{name}": getattr(segment, name) for name in _SEGMENT}
@@ -29,7 +29,7 @@ def to_bytes(counts: WordCounts, segment: Segment, sources: Mapping[str, Any]) -
     return cache_file.pack(KIND, values, columns)
 
 
-def from_content(content: CacheFile) -> tuple[WordCounts, Segment, Mapping[str, Any]]:
+def from_content(content: CacheFile) -> tuple[WordCounts, RequestSegment, Mapping[str, Any]]:
     """Return what `to_bytes` was given. Raises KeyError, TypeError or ValueError for damage."""
     columns, values = content.columns, content.values
     requests, known, sizes = values["counts"]
@@ -37,7 +37,7 @@ def from_content(content: CacheFile) -> tuple[WordCounts, Segment, Mapping[str, 
     counts = WordCounts(
         int(requests), float(known), sizes, *(columns[f"counts.{name}"] for name in _COUNTS)
     )
-    segment = Segment(
+    segment = RequestSegment(
         float(half_life),
         float(latest),
         tuple(ids),

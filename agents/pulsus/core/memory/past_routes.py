@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, get_args
 
-from pulsus.core.storage.records.metadata import Record
+from pulsus.core.storage.records.metadata import PromotionRecord
 from pulsus.core.system import jsonl
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import ToolHistory
@@ -45,7 +45,7 @@ class PastRoute:
     told: bool = False
 
 
-def record(state_dir: Path, route: PastRoute, redactor: Redactor) -> None:
+def record_route(state_dir: Path, route: PastRoute, redactor: Redactor) -> None:
     """Append one route, its request redacted. Raises DiskFull or StorageUnwritable.
 
     The folder must exist (`open_state`).
@@ -63,7 +63,7 @@ def record(state_dir: Path, route: PastRoute, redactor: Redactor) -> None:
     jsonl.append(state_dir / FILE_NAME, jsonl.encode({k: jsonl.plain(v) for k, v in row.items()}))
 
 
-def load(state_dir: Path) -> tuple[PastRoute, ...]:
+def load_routes(state_dir: Path) -> tuple[PastRoute, ...]:
     """The latest past routes, oldest first; none where nothing was stored. Writes nothing.
 
     A last line that was cut short does not count. Raises StateCorrupt naming file and line.
@@ -98,7 +98,9 @@ def latest_per_run(past: Iterable[PastRoute]) -> tuple[PastRoute, ...]:
     return tuple(r for r in routes if not r.told or last[r.run_id] is r)
 
 
-def history(records: Iterable[Record], past: Iterable[PastRoute]) -> dict[str, ToolHistory]:
+def history(
+    records: Iterable[PromotionRecord], past: Iterable[PastRoute]
+) -> dict[str, ToolHistory]:
     """How every tool that was ever promoted or routed to fared, by tool id.
 
     A record that only changes a tool's status is no promotion.

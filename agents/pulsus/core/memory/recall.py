@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 
-from pulsus.core.memory.request_index import Segment, WordCounts
+from pulsus.core.memory.request_index import RequestSegment, WordCounts
 from pulsus.core.rankers.feature_protocol import PastVotes
 from pulsus.core.text.phrases import Phrase, phrases
 from pulsus.core.types import Vote
@@ -45,7 +45,7 @@ class PastMemory:
     """
 
     counts: WordCounts
-    segments: tuple[Segment, ...]
+    segments: tuple[RequestSegment, ...]
     now: float
 
     @property
@@ -66,7 +66,7 @@ class PastMemory:
         tools = {*values, *_strongest(words)}
         return {
             tool: PastVotes(
-                values.get(tool, 0.0), _shown(ballots.get(tool, ())), words.get(tool, 0.0)
+                values.get(tool, 0.0), _shown_votes(ballots.get(tool, ())), words.get(tool, 0.0)
             )
             for tool in tools
         }
@@ -83,12 +83,12 @@ class PastMemory:
         for (text, tool), same in groupby(sorted(found, key=itemgetter(0, 2)), itemgetter(0, 2)):
             rows = list(same)
             similarity = rows[0][1]
-            believed = _believed(math.fsum(count for _, _, _, count in rows))
+            believed = _belief(math.fsum(count for _, _, _, count in rows))
             weight = similarity**_SHARPNESS * believed
             ballots.setdefault(tool, []).append((weight, similarity, text))
         return ballots
 
-    def _alike(self, asked: Sequence[Phrase], seg: Segment) -> Iterator[tuple[int, float]]:
+    def _alike(self, asked: Sequence[Phrase], seg: RequestSegment) -> Iterator[tuple[int, float]]:
         """The segment's requests of similarity `_FLOOR` and more.
 
         The cosine of the weighted sets of words and word pairs. Common words come last: what shares
@@ -184,7 +184,7 @@ def _strongest(words: Mapping[str, float]) -> Iterable[str]:
     return (tool for tool, held in words.items() if held >= least)
 
 
-def _believed(count: float) -> float:
+def _belief(count: float) -> float:
     """1 for one request, at most 2 however often it was made; below 0 where it was wrong."""
     return 2 * count / (1 + abs(count))
 
@@ -195,6 +195,6 @@ def _value(votes: float, best: float) -> float:
     return votes / doubt
 
 
-def _shown(cast: Iterable[_Ballot]) -> tuple[Vote, ...]:
+def _shown_votes(cast: Iterable[_Ballot]) -> tuple[Vote, ...]:
     strongest = sorted(cast, key=lambda ballot: (-abs(ballot[0]), ballot[2]))[:_SHOWN]
     return tuple(Vote(text, similarity, weight) for weight, similarity, text in strongest if weight)

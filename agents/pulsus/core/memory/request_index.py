@@ -87,7 +87,7 @@ class WordCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class RequestSegment:
     """Past requests. `X_at` says where each entry of `X` begins, and at last where it ends.
 
     By phrase (`keys`, sorted): the requests alike by it, and the tools it was right for with how
@@ -115,9 +115,11 @@ class Segment:
     text: bytes | memoryview
 
     @classmethod
-    def of(cls, past: Sequence[PastRequest], counts: WordCounts, half_life: float) -> Segment:
+    def of(
+        cls, past: Sequence[PastRequest], counts: WordCounts, half_life: float
+    ) -> RequestSegment:
         """The segment of these requests; one made several times is kept once."""
-        return _Packer(past, counts, half_life).segment()
+        return _RequestPacker(past, counts, half_life).segment()
 
     def requests_with(self, key: int) -> Sequence[int]:
         """The numbers of the requests alike by a phrase, in order."""
@@ -159,7 +161,7 @@ class Segment:
         return float(0.5 ** (max(0.0, now - then) / self.half_life))
 
 
-class _Packer:
+class _RequestPacker:
     """Columns while they grow. Requests are numbered in the order of their texts."""
 
     def __init__(self, past: Sequence[PastRequest], counts: WordCounts, half_life: float) -> None:
@@ -195,7 +197,7 @@ class _Packer:
                 told.setdefault(self.number[tool], [0.0, 0.0])[fades] += count * left
         return told
 
-    def segment(self) -> Segment:
+    def segment(self) -> RequestSegment:
         keys = sorted(self.holding.keys() | self.tools)
         holding = [self.holding.get(key, []) for key in keys]
         tools = [sorted(self.tools.get(key, {}).items()) for key in keys]
@@ -204,7 +206,7 @@ class _Packer:
             for text in self.texts
         ]
         texts = [text.encode("utf-8", "replace") for text in self.texts]
-        return Segment(
+        return RequestSegment(
             half_life=self.half_life,
             latest=self.latest,
             ids=tuple(self.ids),

@@ -13,7 +13,7 @@ Allowed = Callable[[str], bool] | Collection[str]
 """Whether a tool may be routed to at all, by id."""
 
 
-def admission(
+def admission_filter(
     documents: Documents,
     hidden: Collection[str],
     kinds: Collection[Kind] | None,

@@ -53,7 +53,7 @@ class Calibration:
         return max(p, NAMED * signals.get("named", 0.0))
 
 
-def load(text: str) -> Calibration:
+def load_calibration(text: str) -> Calibration:
     """The calibration of a JSON text, as scripts/fit_calibration.py writes it."""
     data = json.loads(text)
     spread = {name: (mean, scale) for name, (mean, scale) in data.get("spread", {}).items()}
@@ -61,6 +61,6 @@ def load(text: str) -> Calibration:
 
 
 @cache
-def shipped() -> Calibration:
+def shipped_calibration() -> Calibration:
     """The calibration shipped with Pulsus."""
-    return load(Path(__file__).with_name("calibration.json").read_text("utf-8"))
+    return load_calibration(Path(__file__).with_name("calibration.json").read_text("utf-8"))

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from pulsus.core.rankers.candidate_details import Detail
+from pulsus.core.rankers.candidate_details import CandidateDetail
 
 VERSION = 3
 """Raised when a signal, or the ranking it comes from, changes its meaning: a calibration fitted to
@@ -67,10 +67,10 @@ class CandidateSignals(NamedTuple):
         return self.overlap * self.covered / self.coverage if self.coverage else 0.0
 
 
-def signals(
+def calibration_signals(
     standings: Sequence[CandidateSignals],
     size: int,
-    detail: Callable[[int], Detail],
+    detail: Callable[[int], CandidateDetail],
     shown: int | None = None,
 ) -> list[dict[str, float]]:
     """The signals of each candidate among all of a request's, best first, of `size` tools.
@@ -109,7 +109,9 @@ class _Rivals(NamedTuple):
     recalled: float
 
 
-def _rivals(standings: Sequence[CandidateSignals], known: Sequence[Detail], at: int) -> _Rivals:
+def _rivals(
+    standings: Sequence[CandidateSignals], known: Sequence[CandidateDetail], at: int
+) -> _Rivals:
     others = [n for n in range(min(_NEXT + 1, len(standings))) if n != at][:_NEXT]
     return _Rivals(
         standings[others[-1]].score if len(others) == _NEXT else 0.0,
@@ -119,7 +121,7 @@ def _rivals(standings: Sequence[CandidateSignals], known: Sequence[Detail], at: 
     )
 
 
-def _of(own: CandidateSignals, detail: Detail, others: _Rivals) -> dict[str, float]:
+def _of(own: CandidateSignals, detail: CandidateDetail, others: _Rivals) -> dict[str, float]:
     """What a candidate has of the request, and what it has more than the best others.
 
     `name_words` is how much of its name the request says, by how many words that are: one word is

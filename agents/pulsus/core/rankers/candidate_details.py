@@ -12,7 +12,7 @@ from pulsus.core.rankers.lexical.query_matches import QueryMatches
 from pulsus.core.rankers.lexical.tool_fields import NAME
 
 
-class Detail(NamedTuple):
+class CandidateDetail(NamedTuple):
     """`heard` are the request's words it has, by number; `in_name` how many of them its name has.
 
     `rarest` is the highest idf among them, `alike` the cosine of character n-grams in [0, 1], 0
@@ -26,19 +26,19 @@ class Detail(NamedTuple):
     recalled: float = 0.0
 
 
-def details(
+def candidate_details(
     found: QueryMatches,
     documents: Documents,
     alike: Mapping[int, float],
     recalled: Mapping[str, PastVotes],
-) -> Callable[[int], Detail]:
+) -> Callable[[int], CandidateDetail]:
     """The detail of a tool by its number, looked up once."""
 
     @cache
-    def detail(number: int) -> Detail:
+    def detail(number: int) -> CandidateDetail:
         hits = found.found[number].hits
         past = recalled.get(documents.id(number)) if recalled else None
-        return Detail(
+        return CandidateDetail(
             heard=frozenset([hit.term for hit in hits]),
             in_name=len({hit.term for hit in hits if hit.places & NAME}),
             rarest=max([documents.weight(hit.key) for hit in hits], default=0.0),

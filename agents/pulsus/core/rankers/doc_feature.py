@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from heapq import nlargest
 
 from pulsus.core.rankers.feature_protocol import PastVotes
-from pulsus.core.rankers.lexical.char_ngrams import asked
+from pulsus.core.rankers.lexical.char_ngrams import request_worth
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.query_matches import POOL, QueryMatches
 from pulsus.core.text.tokens import STOP_WORDS, words
@@ -27,7 +27,7 @@ _SPELT_OUT = 12
 _NO_PAST = PastVotes(0.0)
 
 
-def gained(recalled: Mapping[str, PastVotes], known: float) -> float:
+def word_gain(recalled: Mapping[str, PastVotes], known: float) -> float:
     """How many times words count beside n-grams, coverage and meaning: 1 without a past.
 
     `known` is the share of the catalogue's tools that have one.
@@ -53,34 +53,34 @@ def doc_shares(
         for n in overlaps:
             overlaps[n] += found.mass * recalled.get(documents.id(n), _NO_PAST).text
     best = max(overlaps.values(), default=0.0) or 1.0
-    bare = gained(recalled, known)
+    bare = word_gain(recalled, known)
     plain = {n: bare * own / best + _COVERAGE * found.coverage(n) for n, own in overlaps.items()}
     near = [(-value, documents.position(n), n) for n, value in plain.items()]
     near.sort()
     content = [w for w in words(text) if w not in STOP_WORDS and not w.isdecimal()]
-    alike = likeness(content, [n for _, _, n in near[:_SPELT_OUT]], documents)
+    alike = ngram_cosine(content, [n for _, _, n in near[:_SPELT_OUT]], documents)
     most = max(alike.values(), default=0.0) or 1.0
     for n, value in alike.items():
         plain[n] += _CHARS * (value / most)
     return {n: value / (bare + _CHARS + _COVERAGE) for n, value in plain.items()}, alike
 
 
-def likeness(
+def ngram_cosine(
     said: Iterable[str], numbers: Collection[int], documents: Documents
 ) -> dict[int, float]:
     """The cosine of n-grams of these tools with a request of these words, each word once."""
     if "numpy" in sys.modules:
         from pulsus.core.rankers.lexical import ngram_cosine_numpy  # only where it costs no import
 
-        return ngram_cosine_numpy.likeness(said, numbers, documents)
-    return plain_likeness(said, numbers, documents)
+        return ngram_cosine_numpy.ngram_cosine(said, numbers, documents)
+    return plain_ngram_cosine(said, numbers, documents)
 
 
-def plain_likeness(
+def plain_ngram_cosine(
     said: Iterable[str], numbers: Collection[int], documents: Documents
 ) -> dict[int, float]:
     """The same without arrays."""
-    worth = asked(said)
+    worth = request_worth(said)
     length = math.sqrt(sum(worth.values())) or 1.0
     known: dict[int, dict[int, float]] = {}
     found: dict[int, float] = {}
@@ -91,14 +91,14 @@ def plain_likeness(
         for word, count in zip(words, counts, strict=True):
             score = scores.get(word)
             if score is None:
-                score = scores[word] = _held(part.grams(word), worth)
+                score = scores[word] = _word_score(part.grams(word), worth)
             total += count * score
         norm = documents.norm(n)
         found[n] = total / (norm * length) if norm else 0.0
     return found
 
 
-def _held(slots: Iterable[int], worth: Mapping[int, float]) -> float:
+def _word_score(slots: Iterable[int], worth: Mapping[int, float]) -> float:
     """What one word of a tool holds of the request."""
     held = 0.0
     for slot in slots:
@@ -107,7 +107,7 @@ def _held(slots: Iterable[int], worth: Mapping[int, float]) -> float:
     return held
 
 
-def promising(recalled: Mapping[str, PastVotes]) -> list[str]:
+def remembered_candidates(recalled: Mapping[str, PastVotes]) -> list[str]:
     """Tools that past requests speak for, the best `POOL` of them."""
     said = {t: past.text + past.value for t, past in recalled.items() if past.value >= 0}
     return nlargest(POOL, said, key=lambda tool: (said[tool], tool))

@@ -13,7 +13,14 @@ from functools import lru_cache
 from pulsus.core.text import command_line
 from pulsus.core.text import verb_tables as table
 from pulsus.core.text.tokens import clean, first_words, stem, stems, words
-from pulsus.core.text.verbs import Known, asked_groups, command, groups, may_command, named_groups
+from pulsus.core.text.verbs import (
+    Known,
+    command_groups,
+    find_command,
+    may_command,
+    naming_groups,
+    verb_groups,
+)
 from pulsus.core.types import ToolSpec
 
 _CLAUSE = re.compile(
@@ -44,13 +51,13 @@ def commands(request: str, known: Known = lambda _word: True) -> tuple[str, ...]
     `known` tells the catalogue's words from misspelt verbs: without it, none is misspelt.
     """
     text = clean(request)
-    typed = command_line.changes(text)
+    typed = command_line.find_change(text)
     if typed is not None:
         return typed
     said = words(text)
     if not may_command(said, known):
         return ()
-    found = (command(part, known) for part in _clauses(text, said))
+    found = (find_command(part, known) for part in _clauses(text, said))
     return tuple(dict.fromkeys(verb for verb in found if verb))
 
 
@@ -90,7 +97,7 @@ def effect_mismatch(asked: tuple[str, ...], said: frozenset[str], tool: ToolSpec
     if not asked:
         odd = bool(makes) and not makes & said
         return "the tool changes things, the request does not ask for that" if odd else None
-    wanted = asked_groups(asked)
+    wanted = command_groups(asked)
     if tool.kind != "write":
         return None if wanted & leading else f"the request asks to {asked[0]}, the tool only reads"
     odd = bool(makes) and not makes & wanted
@@ -117,10 +124,10 @@ def command_mismatch(typed: Sequence[str], tool: ToolSpec) -> str | None:
 
 def groups_of(request: str) -> frozenset[str]:
     """The groups of change any word of the request belongs to, as a command or not."""
-    return named_groups(words(clean(request)))
+    return naming_groups(words(clean(request)))
 
 
 @lru_cache(maxsize=16384)
 def _groups_in(name: str, action: str, summary: str) -> tuple[frozenset[str], frozenset[str]]:
     """Groups of the word where a tool's verb stands, and of its name and action anywhere."""
-    return groups(first_words(summary)[:1]), groups([*words(name), *words(action)])
+    return verb_groups(first_words(summary)[:1]), verb_groups([*words(name), *words(action)])

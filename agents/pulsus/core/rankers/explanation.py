@@ -32,7 +32,7 @@ class FeatureGap:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RankChange:
     """A feature's value above which the loser would win, everything else as it is."""
 
     feature: str
@@ -83,12 +83,12 @@ def decisive(found: Sequence[FeatureGap]) -> tuple[FeatureGap, ...]:
     return tuple(taken)
 
 
-def changes(found: Sequence[FeatureGap]) -> tuple[Change, ...]:
+def changes(found: Sequence[FeatureGap]) -> tuple[RankChange, ...]:
     """Each feature that alone could make the loser win, the smallest rise first."""
     lost_by = math.fsum(g.gap for g in found)
     if lost_by <= _EQUAL:
         return ()
-    possible = [Change(g.feature, g.own, g.own + lost_by / g.weight) for g in found]
+    possible = [RankChange(g.feature, g.own, g.own + lost_by / g.weight) for g in found]
     reachable = [c for c in possible if c.above < 1.0]
     return tuple(sorted(reachable, key=lambda c: (c.above - c.now, c.feature)))
 

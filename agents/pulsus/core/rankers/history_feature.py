@@ -26,7 +26,7 @@ def history_success(history: ToolHistory | None, now: datetime, half_life_days: 
     return float(rate * 0.5 ** (age_days / half_life_days))
 
 
-def conditioned(served: float, votes: float) -> float:
+def history_value(served: float, votes: float) -> float:
     """The history feature in [0, 1]: how the tool has served and what past requests say of it.
 
     `served` is `history_success`, `votes` lies in [-1, 1] (recall.py). Either is enough, and each

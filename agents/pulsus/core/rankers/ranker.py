@@ -15,16 +15,16 @@ from operator import attrgetter
 
 from pulsus.config.settings import RankerConfig
 from pulsus.core.contract.tool_table import ToolTable
-from pulsus.core.rankers.admission import Allowed, admission
-from pulsus.core.rankers.calibration import Calibration, shipped
-from pulsus.core.rankers.doc_feature import doc_shares, gained, promising
+from pulsus.core.rankers.admission import Allowed, admission_filter
+from pulsus.core.rankers.calibration import Calibration, shipped_calibration
+from pulsus.core.rankers.doc_feature import doc_shares, remembered_candidates, word_gain
 from pulsus.core.rankers.effect_mismatch import commands, groups_of
 from pulsus.core.rankers.feature_protocol import EmbeddingSimilarity, Feature, Memory
 from pulsus.core.rankers.lexical import index_builder, query
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.query_matches import POOL, Admit, match_query
 from pulsus.core.rankers.lexical.tool_names import key_of, mentions, spellings
-from pulsus.core.rankers.result_rows import rows
+from pulsus.core.rankers.result_rows import ranked_rows
 from pulsus.core.rankers.scorer import ScoredTool, Scorer
 from pulsus.core.rankers.tie_breaks import last_resort
 from pulsus.core.text import command_line
@@ -85,7 +85,7 @@ class Ranker:
             tools=ordered,
             documents=documents or index_builder.words_of(ordered, remembered or {}),
             config=config or RankerConfig(),
-            calibration=calibration or shipped(),
+            calibration=calibration or shipped_calibration(),
             extra=tuple(features),
             synonyms=query.synonym_table(synonyms or {}),
             dense=dense,
@@ -129,7 +129,7 @@ class Ranker:
             raise ValueError("history decays with time: give `now`")
         intent = request if isinstance(request, ParsedIntent) else _unparsed(request)
         text = clean(intent.intent)
-        admit = admission(self.documents, self.hidden.union(without), kinds, allowed)
+        admit = admission_filter(self.documents, self.hidden.union(without), kinds, allowed)
         assessor, named = self._look(intent, text, history or {}, now, include, admit)
         assessed = sorted(
             (assessor.assess(n, named=n in named) for n in assessor.found.found),
@@ -144,7 +144,7 @@ class Ranker:
         ]
         first = self.config.max_candidates if limit is None else limit
         shown = [n for n, at in enumerate(kept) if n < first or ordered[at].number in ids]
-        return rows(
+        return ranked_rows(
             assessor,
             ordered,
             kept,
@@ -174,9 +174,9 @@ class Ranker:
             nearest = nlargest(POOL, similar, key=lambda at: (similar[at], -at))
             extra.update(map(documents.at, nearest))
         if recalled:
-            extra.update(self._numbers(promising(recalled)))
+            extra.update(self._numbers(remembered_candidates(recalled)))
         found = match_query(
-            query.terms(text, documents, self.synonyms),
+            query.request_terms(text, documents, self.synonyms),
             documents,
             admit=admit,
             extra=[n for n in sorted(extra) if admit is None or admit(n)],
@@ -199,11 +199,11 @@ class Ranker:
             similar=by_number,
             nearest=max(by_number.values(), default=0.0) or 1.0,
             recalled=recalled,
-            gain=gained(recalled, self.memory.known if self.memory else 0.0),
+            gain=word_gain(recalled, self.memory.known if self.memory else 0.0),
             words=words,
             closest=max(words.values(), default=0.0) or 1.0,
             alike=alike,
-            typed=command_line.program(text),
+            typed=command_line.find_program(text),
         )
         return assessor, named
 

@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 
 from pulsus.core.rankers.calibration import Calibration
-from pulsus.core.rankers.calibration_signals import signals
-from pulsus.core.rankers.candidate_details import details
-from pulsus.core.rankers.lexical.query_matches import matched
+from pulsus.core.rankers.calibration_signals import calibration_signals
+from pulsus.core.rankers.candidate_details import candidate_details
+from pulsus.core.rankers.lexical.query_matches import matched_words
 from pulsus.core.rankers.scorer import ScoredTool, Scorer
-from pulsus.core.rankers.tie_breaks import Candidate, tie_break, why_not
-from pulsus.core.rankers.word_matches import meant, unmatched
+from pulsus.core.rankers.tie_breaks import RankedCandidate, tie_break, why_not
+from pulsus.core.rankers.word_matches import inexact_matches, unmatched_words
 from pulsus.core.types import Ranked, ToolSpec
 
 
-def rows(
+def ranked_rows(
     assessor: Scorer,
     ordered: Sequence[ScoredTool],
     kept: Sequence[int],
@@ -33,8 +33,8 @@ def rows(
     if not shown:
         return ()
     found = assessor.found
-    detail = details(found, assessor.documents, assessor.alike, assessor.recalled)
-    numbers = signals(
+    detail = candidate_details(found, assessor.documents, assessor.alike, assessor.recalled)
+    numbers = calibration_signals(
         [a.standing for a in ordered],
         assessor.documents.size,
         lambda at: detail(ordered[at].number),
@@ -59,9 +59,9 @@ def rows(
                 rank=n + 1,
                 tie_break=tie_break(own, known[kept[n + 1]]) if n + 1 < len(kept) else None,
                 why_not=why_not(winner, own, weights) if n else None,
-                matched=matched(found.terms, hits),
-                meant=meant(found.terms, hits),
-                unmatched=unmatched(found.terms, hits),
+                matched=matched_words(found.terms, hits),
+                meant=inexact_matches(found.terms, hits),
+                unmatched=unmatched_words(found.terms, hits),
                 signals=numbers[at],
                 caution=assessed.caution,
                 votes=assessed.votes,
@@ -70,6 +70,6 @@ def rows(
     return tuple(ranked)
 
 
-def _candidate(assessed: ScoredTool, tool: Callable[[int], ToolSpec]) -> Candidate:
+def _candidate(assessed: ScoredTool, tool: Callable[[int], ToolSpec]) -> RankedCandidate:
     standing = assessed.standing
-    return Candidate(tool(assessed.number), assessed.features, assessed.score, standing.named)
+    return RankedCandidate(tool(assessed.number), assessed.features, assessed.score, standing.named)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pulsus.core.rankers.calibration_signals import CandidateSignals
 from pulsus.core.rankers.effect_mismatch import command_mismatch, effect_mismatch
 from pulsus.core.rankers.feature_protocol import Feature, PastVotes
-from pulsus.core.rankers.history_feature import conditioned, history_success
+from pulsus.core.rankers.history_feature import history_success, history_value
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.index_builder import CAREFUL, DECLINES, SHARED
 from pulsus.core.rankers.lexical.query_matches import QueryMatches
@@ -177,7 +177,7 @@ class Scorer:
         served = 0.0
         if self.now is not None:
             served = history_success(self.history.get(tool_id), self.now, self.half_life_days)
-        return conditioned(served, past.value), past.votes, past.text
+        return history_value(served, past.value), past.votes, past.text
 
 
 def dense_share(tools: int) -> float:

@@ -11,7 +11,7 @@ _GRAINS = 10**9
 """Scores equal to this many parts of 1 are equal: sums of floats must not break a tie."""
 
 
-class Candidate(NamedTuple):
+class RankedCandidate(NamedTuple):
     """A tool with its features (all in [0, 1]) and their weighted sum."""
 
     tool: ToolSpec
@@ -41,7 +41,7 @@ def sort_key(named: bool, score: float, shared: bool, history: float) -> Figures
     return (not named, -int(score * _GRAINS + 0.5), shared, -int(history * _GRAINS + 0.5))
 
 
-def order_key(candidate: Candidate) -> _Key:
+def order_key(candidate: RankedCandidate) -> _Key:
     """Sorts best first; total over distinct ids.
 
     A tool named in the request, then score, then the four tie-breakers of §5, then the id.
@@ -59,7 +59,7 @@ def last_resort(tool: ToolSpec) -> tuple[int, str, str]:
     return (len(tool.path.parts), tool.path.name, tool.id)
 
 
-def tie_break(winner: Candidate, loser: Candidate) -> str | None:
+def tie_break(winner: RankedCandidate, loser: RankedCandidate) -> str | None:
     """What put `winner` before `loser` other than its score; None where the score did."""
     same = winner.named == loser.named
     if same and abs(winner.score - loser.score) * _GRAINS > 1:
@@ -69,7 +69,7 @@ def tie_break(winner: Candidate, loser: Candidate) -> str | None:
     return None if reason == "score" else reason
 
 
-def why_not(winner: Candidate, loser: Candidate, weights: Mapping[str, float]) -> str:
+def why_not(winner: RankedCandidate, loser: RankedCandidate, weights: Mapping[str, float]) -> str:
     """One line: the feature that cost `loser` most against `winner`, or the tie-break."""
     broken = tie_break(winner, loser)
     if broken:

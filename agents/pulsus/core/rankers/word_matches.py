@@ -9,7 +9,7 @@ from pulsus.core.rankers.lexical.query import HOW, Term
 from pulsus.core.types import WordMatch
 
 
-def meant(terms: Sequence[Term], hits: Sequence[Hit]) -> tuple[WordMatch, ...]:
+def inexact_matches(terms: Sequence[Term], hits: Sequence[Hit]) -> tuple[WordMatch, ...]:
     """The words a tool has only as something else, each by its best meaning, in their order."""
     if {hit.weight for hit in hits} <= {1.0}:  # most of the time: each as itself
         return ()
@@ -24,7 +24,7 @@ def meant(terms: Sequence[Term], hits: Sequence[Hit]) -> tuple[WordMatch, ...]:
     )
 
 
-def unmatched(terms: Sequence[Term], hits: Sequence[Hit]) -> tuple[str, ...]:
+def unmatched_words(terms: Sequence[Term], hits: Sequence[Hit]) -> tuple[str, ...]:
     """The words a tool has nothing for, in their order."""
     found = {hit.term for hit in hits}
     return tuple([term.word for number, term in enumerate(terms) if number not in found])

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from pulsus.core.retrieval.passages import Place, Section
+from pulsus.core.retrieval.passages import DocSection, Place
 from pulsus.core.text.tokens import stems
 from pulsus.core.types import Passage
 
@@ -46,7 +46,7 @@ class PassageIndex:
     meaning: Likeness | None = field(default=None, compare=False)
 
     @classmethod
-    def of(cls, sections: Sequence[Section]) -> PassageIndex:
+    def of(cls, sections: Sequence[DocSection]) -> PassageIndex:
         """The shelf of these sections; their headings count as text."""
         postings: dict[str, list[Posting]] = {}
         lengths = []

@@ -20,7 +20,7 @@ _TOKEN = re.compile(r"\w[\w./-]*\w")
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class DocSection:
     """A passage before it is searched: `places` and `tools` are what it speaks of."""
 
     source: str
@@ -31,7 +31,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ToolIdNames:
     """What a document may speak of: ids, and names of more than one word (one may be any word)."""
 
     ids: Mapping[str, Place]
@@ -39,7 +39,7 @@ class Known:
     places: Mapping[str, Place]
 
     @classmethod
-    def of(cls, ids: Collection[str]) -> Known:
+    def of(cls, ids: Collection[str]) -> ToolIdNames:
         """What there is in a catalogue of these ids."""
         by_id: dict[str, Place] = {}
         names: dict[str, tuple[str, ...]] = {}
@@ -66,14 +66,16 @@ class Known:
         return tuple(places), tuple(tools)
 
 
-def of_tools(tools: Sequence[ToolSpec]) -> Iterator[Section]:
+def of_tools(tools: Sequence[ToolSpec]) -> Iterator[DocSection]:
     """Each tool's docstring."""
     for tool in tools:
         place = (tool.domain, tool.action)
-        yield Section(tool.id, tool.summary, tool.doc[:MAX_CHARS], (place,), (tool.id,))
+        yield DocSection(tool.id, tool.summary, tool.doc[:MAX_CHARS], (place,), (tool.id,))
 
 
-def of_document(source: str, text: str, known: Known, about: Sequence[Place]) -> Iterator[Section]:
+def of_document(
+    source: str, text: str, known: ToolIdNames, about: Sequence[Place]
+) -> Iterator[DocSection]:
     """The sections of a Markdown file; `about` is what all of it speaks of, such as its domain."""
     for heading, body in _sections(text):
         whole = f"{heading}\n{body}"
@@ -82,7 +84,7 @@ def of_document(source: str, text: str, known: Known, about: Sequence[Place]) ->
         for start in range(0, max(1, len(body)), MAX_CHARS):
             part = body[start : start + MAX_CHARS].strip()
             if part or heading:
-                yield Section(source, heading, part, spoken, tools)
+                yield DocSection(source, heading, part, spoken, tools)
 
 
 def _sections(text: str) -> Iterator[tuple[str, str]]:

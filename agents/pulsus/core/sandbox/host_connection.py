@@ -27,8 +27,8 @@ def connect_to(target: str) -> socket.socket:
     So a name that leads into this machine or its networks is refused. Such an address is reached
     only if the allowlist names the address itself.
     """
-    host, port = hosts.split(target)
-    literal = hosts.address(host)
+    host, port = hosts.split_host_port(target)
+    literal = hosts.parse_address(host)
     if literal is not None:
         return _connected([str(literal)], port)
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -43,8 +43,8 @@ def connect_to(target: str) -> socket.socket:
 
 
 def _is_public(text: str) -> bool:
-    found = hosts.address(text)  # None for an address with a zone: link-local
-    return found is not None and hosts.public(found)
+    found = hosts.parse_address(text)  # None for an address with a zone: link-local
+    return found is not None and hosts.is_public(found)
 
 
 def _connected(addresses: list[str], port: int) -> socket.socket:

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pulsus.config.hosts import canonical
+from pulsus.config.hosts import canonical_host
 from pulsus.core.sandbox.harness.audit_hook import printable
 from pulsus.core.sandbox.host_connection import HostNotAllowed, connect_to
 
@@ -41,7 +41,7 @@ class Relay:
     """The way from one sandbox to the `allowed` hosts, for `limit` bytes in both directions."""
 
     def __init__(self, allowed: Sequence[str], limit: int, reach: Reach = connect_to) -> None:
-        self._allowed = frozenset(map(canonical, allowed))
+        self._allowed = frozenset(map(canonical_host, allowed))
         self._limit, self._reach = limit, reach
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._folder: Path | None = None
@@ -136,7 +136,7 @@ class Relay:
                 inside.sendall(_refusal(errno.ECONNREFUSED, why))
                 return
             try:
-                outside = self._reach(canonical(target))
+                outside = self._reach(canonical_host(target))
             except (HostNotAllowed, OSError) as error:
                 inside.sendall(_refusal(*_told(error)))
                 return
@@ -149,7 +149,7 @@ class Relay:
     def _objection(self, target: str) -> str:
         """Return the reason why that target is refused, or ""."""
         try:
-            wanted = canonical(target)
+            wanted = canonical_host(target)
         except ValueError as error:
             wanted, why = printable(target), str(error)
         else:

@@ -25,7 +25,7 @@ _MAX_NOTE_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class StoredCandidate:
     """A module in `_tmp/`. `reasons` say why it failed or was rejected; `created_at` is aware.
 
     `sha256` is that of the module as it was made; None where it was not noted. `made` is how a
@@ -48,7 +48,7 @@ class Candidate:
         return self.module.with_suffix(".json")
 
 
-def write(candidate: Candidate, redactor: Redactor) -> None:
+def write(candidate: StoredCandidate, redactor: Redactor) -> None:
     """Keep, or replace, what is known about the candidate; its module is written by the caller.
 
     Raises DiskFull or StorageUnwritable.
@@ -67,7 +67,7 @@ def write(candidate: Candidate, redactor: Redactor) -> None:
     atomic_write.write_text(candidate.note, json.dumps(note, indent=2) + "\n")
 
 
-def read(module: Path) -> Candidate | None:
+def read(module: Path) -> StoredCandidate | None:
     """What is known about the candidate; None, with a logged warning, for an unreadable note."""
     note = module.with_suffix(".json")
     try:
@@ -83,7 +83,7 @@ def read(module: Path) -> Candidate | None:
         return None
 
 
-def listed(tmp_dir: Path) -> tuple[Candidate, ...]:
+def list_candidates(tmp_dir: Path) -> tuple[StoredCandidate, ...]:
     """Every candidate that still has its module, newest first; links are not followed."""
     if not tmp_dir.is_dir():
         return ()
@@ -101,7 +101,7 @@ def remove(module: Path) -> None:
             raise storage_error(failure, path) from failure
 
 
-def _parse(module: Path, data: bytes) -> Candidate:
+def _parse(module: Path, data: bytes) -> StoredCandidate:
     row = json.loads(data)
     created = datetime.fromisoformat(row["created_at"])
     if created.tzinfo is None:
@@ -109,7 +109,7 @@ def _parse(module: Path, data: bytes) -> Candidate:
     created = created.astimezone(UTC)
     if row["status"] not in get_args(Status):
         raise ValueError(f"status {row['status']!r} is none of {get_args(Status)}")
-    return Candidate(
+    return StoredCandidate(
         module=module,
         request=str(row["request"]),
         route_id=row["route_id"],
@@ -118,11 +118,11 @@ def _parse(module: Path, data: bytes) -> Candidate:
         reasons=tuple(map(str, row["reasons"])),
         created_at=created,
         sha256=row.get("sha256"),
-        made=_made(row.get("made")),
+        made=_parse_made(row.get("made")),
     )
 
 
-def _made(row: JsonValue) -> Mapping[str, JsonValue] | None:
+def _parse_made(row: JsonValue) -> Mapping[str, JsonValue] | None:
     if row is None or isinstance(row, dict):
         return row
     raise ValueError(f"made {row!r:.80} is no object")

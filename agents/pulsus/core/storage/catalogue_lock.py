@@ -84,7 +84,7 @@ class CatalogueStore:
 
         The records of the catalogue name the records that the log must have.
         """
-        anchors = (log_record.anchored(r.log) for r in metadata.read_all(self.workflows_root))
+        anchors = (log_record.parse_anchor(r.log) for r in metadata.read_all(self.workflows_root))
         verify.require_whole(self.log_folder, anchors)
 
     def log_decision(
@@ -133,7 +133,7 @@ class CatalogueLock:
         store.require_whole_log()
         return decision_log.anchor(store.state_dir, clock=store.clock, catalogue=self.root)
 
-    def next_revision(self, now: datetime, *pending: metadata.Record) -> str:
+    def next_revision(self, now: datetime, *pending: metadata.PromotionRecord) -> str:
         """The next revision of that day, behind `pending` and every one that ever was here.
 
         One whose record was taken out is still in the decision log: its id is not given again. The
@@ -145,7 +145,7 @@ class CatalogueLock:
         logged = next(keys, "").partition(":")[0]
         return metadata.next_revision((*there, logged), now)
 
-    def write(self, ledger: ChangeSet, *records: metadata.Record) -> None:
+    def write(self, ledger: ChangeSet, *records: metadata.PromotionRecord) -> None:
         """Change the files, and log the decisions that `records` stand for.
 
         Raises what `file_transaction.apply` and `decision_log.append` do; then nothing has changed.
@@ -178,7 +178,7 @@ class CatalogueLock:
         return Witness.of(self.store.log_folder)
 
 
-def _decision(record: metadata.Record) -> dict[str, JsonValue]:
+def _decision(record: metadata.PromotionRecord) -> dict[str, JsonValue]:
     """The entry for the decision log. The key is the record's own: a revision may come again
     from a clone, whose decision log is another one."""
     data: dict[str, JsonValue] = {

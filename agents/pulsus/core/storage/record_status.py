@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from pulsus.core.storage.decision_log import log_reader, log_record
-from pulsus.core.storage.decision_log.user_witness import Approvals
-from pulsus.core.storage.records.metadata import Record
+from pulsus.core.storage.decision_log.user_witness import RecordApprovals
+from pulsus.core.storage.records.metadata import PromotionRecord
 from pulsus.core.storage.records.record_key import decision_key
 
 Status = Literal["approved", "unknown", "contradicted"]
@@ -31,7 +31,7 @@ _APPROVED = RecordStatus("approved")
 
 
 def record_status(
-    records: Sequence[Record], approvals: Approvals, folder: Path, log: str | None
+    records: Sequence[PromotionRecord], approvals: RecordApprovals, folder: Path, log: str | None
 ) -> RecordStatus:
     """Judge the last of a tool's `records`, which are all that the catalogue has, oldest first.
 
@@ -54,7 +54,7 @@ def record_status(
         return RecordStatus(
             "contradicted", f"{latest.id} takes the place of another record: {gone}"
         )
-    head = log_record.anchored(latest.log)
+    head = log_record.parse_anchor(latest.log)
     if head and head.log == log and key not in log_reader.keys_starting(folder, key):
         return RecordStatus(
             "contradicted", f"{latest.id} names the decision log, which has not got it"

@@ -56,7 +56,7 @@ def read(path: Path, max_bytes: int) -> tuple[bytes, FileStamp]:
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise UnreadableFile("NOT_A_FILE", "is a link, not a file") from None
-        raise UnreadableFile("UNREADABLE", why(error)) from None
+        raise UnreadableFile("UNREADABLE", read_failure(error)) from None
     except ValueError as error:  # a NUL in the path
         raise UnreadableFile("UNREADABLE", f"cannot be read: {error}") from None
     if len(data) > max_bytes:
@@ -73,7 +73,7 @@ def _up_to(fd: int, most: int, expected: int) -> bytes:
     return data
 
 
-def why(error: OSError) -> str:
+def read_failure(error: OSError) -> str:
     """One line on why the system refused, without the path."""
     return f"cannot be read: {error.strerror or type(error).__name__}"
 

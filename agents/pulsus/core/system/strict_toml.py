@@ -17,7 +17,7 @@ class TomlError(ValueError):
     """Not a document Pulsus accepts; the message is one line."""
 
 
-def load(text: str) -> dict[str, Any]:
+def load_toml(text: str) -> dict[str, Any]:
     """The table the text holds. Raises TomlError."""
     work = 0
     for number, line in enumerate(text.split("\n"), start=1):

@@ -38,7 +38,7 @@ class YamlError(ValueError):
     """Not a document Pulsus accepts; the message is one line and names the line where known."""
 
 
-def load(text: str) -> JsonValue:
+def load_yaml(text: str) -> JsonValue:
     """The one value the text holds; None for an empty text.
 
     Dates, `yes`, `on` and `12:30` are strings. Raises YamlError.

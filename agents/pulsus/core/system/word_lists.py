@@ -16,7 +16,7 @@ class WordLists:
 
     def __init__(self, module_file: str) -> None:
         text = Path(module_file).with_suffix(".yaml").read_text(encoding="utf-8")
-        self._lists = cast("dict[str, Any]", strict_yaml.load(text))
+        self._lists = cast("dict[str, Any]", strict_yaml.load_yaml(text))
 
     def names(self, key: str) -> frozenset[str]:
         """Return a list of names, or the dotted names of lists that stand below their modules."""

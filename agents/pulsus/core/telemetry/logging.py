@@ -54,7 +54,7 @@ class Trace:
         if not self.kept:
             return
         fixed = {
-            "ts": _stamp(self.clock()),
+            "ts": _timestamp(self.clock()),
             "run_id": self.run_id,
             "route_id": self.route_id,
             "phase": phase,
@@ -74,7 +74,7 @@ class AppLog:
         """Append one line. Raises DiskFull or StorageUnwritable."""
         now = self.clock()
         folder = day_folder(self.log_dir, "app", now)
-        record = {"ts": _stamp(now), "event": event} | fields
+        record = {"ts": _timestamp(now), "event": event} | fields
         write_event(folder / "pulsus.log", record, self.redactor)
 
 
@@ -86,7 +86,7 @@ def open_trace(
     So a read-only folder or a full disk ends the run before any work, as StorageUnwritable or
     DiskFull, and leaves no empty trace.
     """
-    folder = room(log_dir, "runs", run_id)
+    folder = log_folder(log_dir, "runs", run_id)
     trace = Trace(folder / "steps.log", run_id, clock, redactor, route_id)
     try:
         trace.event("start")
@@ -96,7 +96,7 @@ def open_trace(
     return trace
 
 
-def room(log_dir: Path, name: Room, *below: str) -> Path:
+def log_folder(log_dir: Path, name: Room, *below: str) -> Path:
     """The folder `log_dir/name/...`, made if it is not there. Raises as every write does."""
     folder = log_dir.joinpath(name, *below)
     try:
@@ -108,13 +108,13 @@ def room(log_dir: Path, name: Room, *below: str) -> Path:
 
 def day_folder(log_dir: Path, name: Room, now: datetime) -> Path:
     """`log_dir/name/YYYY-MM-DD`, the UTC day, made if it is not there."""
-    return room(log_dir, name, f"{now.astimezone(UTC):%Y-%m-%d}")
+    return log_folder(log_dir, name, f"{now.astimezone(UTC):%Y-%m-%d}")
 
 
 def write_event(path: Path, record: dict[str, object], redactor: Redactor) -> None:
     """Append one record as a redacted JSON line of at most 64 KiB."""
     clean = redactor.redact_value(jsonl.plain(record))
-    jsonl.append(path, jsonl.encode(_mapping(clean)))
+    jsonl.append(path, jsonl.encode(_require_mapping(clean)))
 
 
 def _drop_empty(folder: Path) -> None:
@@ -122,11 +122,11 @@ def _drop_empty(folder: Path) -> None:
         folder.rmdir()
 
 
-def _mapping(value: JsonValue) -> dict[str, JsonValue]:
+def _require_mapping(value: JsonValue) -> dict[str, JsonValue]:
     if not isinstance(value, dict):
         raise TypeError(f"an event is a mapping, not {type(value).__name__}")
     return value
 
 
-def _stamp(now: datetime) -> str:
+def _timestamp(now: datetime) -> str:
     return now.astimezone(UTC).isoformat(timespec="milliseconds")

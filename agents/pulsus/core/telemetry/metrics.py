@@ -9,7 +9,7 @@ from datetime import UTC
 from pathlib import Path
 
 from pulsus.core.telemetry.ids import Clock
-from pulsus.core.telemetry.logging import room, write_event
+from pulsus.core.telemetry.logging import log_folder, write_event
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.fast_dataclass import dataclass
 
@@ -51,5 +51,5 @@ class Metrics:
         if not self.enabled:
             return
         now = self.clock().astimezone(UTC)
-        path = room(self.log_dir, "metrics") / f"{now:%Y-%m-%d}.jsonl"
+        path = log_folder(self.log_dir, "metrics") / f"{now:%Y-%m-%d}.jsonl"
         write_event(path, {"ts": now.isoformat(timespec="milliseconds")} | record, self.redactor)

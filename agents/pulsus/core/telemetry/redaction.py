@@ -66,7 +66,7 @@ class Redactor:
             case list():
                 return [self.redact_value(item) for item in value]
             case dict():
-                named = _names_a_secret(value)
+                named = _is_secret_row(value)
                 return {
                     self.redact(k): MARK if named and k in _VALUES else self._member(k, v)
                     for k, v in value.items()
@@ -118,7 +118,7 @@ _NAMES = ("name", "Name", "key", "Key")
 _VALUES = ("value", "Value")
 
 
-def _names_a_secret(value: Mapping[str, JsonValue]) -> bool:
+def _is_secret_row(value: Mapping[str, JsonValue]) -> bool:
     """Return True for a row of a list of variables: `{"name": "TOKEN", "value": …}`."""
     names = (value.get(name) for name in _NAMES)
     return any(isinstance(name, str) and is_secret_name(name) for name in names)

@@ -146,7 +146,7 @@ def _keep_quote(match: re.Match[str]) -> str:
     return f"{match[1]}{opening[0] if opening else ''}{MARK}"
 
 
-def _assigned(text: str) -> str:
+def _hide_assigned(text: str) -> str:
     """What follows a secret's name and a sign is hidden; a value may end in the next such name."""
     parts, position = [], 0
     while match := _ASSIGNED.search(text, position):
@@ -167,43 +167,43 @@ def _name_at_the_end(text: str, start: int, end: int) -> int | None:
     return next((m.start() for m in found if m.start() < end), None)
 
 
-def _replace(pattern: re.Pattern[str], replacement: str) -> Callable[[str], str]:
+def _replacing(pattern: re.Pattern[str], replacement: str) -> Callable[[str], str]:
     return partial(pattern.sub, replacement)
 
 
 RULES: tuple[Callable[[str], str], ...] = (
-    _replace(_PEM, MARK),
-    _replace(_BLOCK, rf"\1{MARK}\n"),
+    _replacing(_PEM, MARK),
+    _replacing(_BLOCK, rf"\1{MARK}\n"),
     # Before all that hide a word, which might be the name of what comes next.
-    _assigned,
-    _replace(_HEADER, rf"\1{MARK}"),
-    _replace(_COOKIE, rf"\1{MARK}"),
-    _replace(_URL, rf"\1{MARK}@"),
-    _replace(_TOKEN, MARK),
-    _replace(_HASH, MARK),
-    _replace(_HOOK, rf"\1{MARK}"),
-    _replace(_JWT, MARK),
-    _replace(_SCHEME, rf"\1{MARK}"),
+    _hide_assigned,
+    _replacing(_HEADER, rf"\1{MARK}"),
+    _replacing(_COOKIE, rf"\1{MARK}"),
+    _replacing(_URL, rf"\1{MARK}@"),
+    _replacing(_TOKEN, MARK),
+    _replacing(_HASH, MARK),
+    _replacing(_HOOK, rf"\1{MARK}"),
+    _replacing(_JWT, MARK),
+    _replacing(_SCHEME, rf"\1{MARK}"),
     partial(_PAIR.sub, _keep_quote),
     partial(_FLAG.sub, _keep_quote),
-    _replace(_CURL_USER, rf"\1{MARK}"),
+    _replacing(_CURL_USER, rf"\1{MARK}"),
     partial(_GIVEN.sub, _keep_quote),
-    _replace(_SNMP, rf"\1{MARK}"),
-    _replace(_ELEMENT, rf"\1{MARK}"),
-    _replace(_PASS, rf"\1{MARK}"),
-    _replace(_NETRC, rf"\1{MARK}"),
-    _replace(_PUTTY, rf"\1{MARK}\n"),
-    _replace(_DOCKER_AUTH, rf"\1{MARK}"),
-    _replace(_SAID, rf"\1{MARK}"),
-    _replace(_QUERY, rf"\1{MARK}"),
+    _replacing(_SNMP, rf"\1{MARK}"),
+    _replacing(_ELEMENT, rf"\1{MARK}"),
+    _replacing(_PASS, rf"\1{MARK}"),
+    _replacing(_NETRC, rf"\1{MARK}"),
+    _replacing(_PUTTY, rf"\1{MARK}\n"),
+    _replacing(_DOCKER_AUTH, rf"\1{MARK}"),
+    _replacing(_SAID, rf"\1{MARK}"),
+    _replacing(_QUERY, rf"\1{MARK}"),
 )
 
 
 SHAPES: tuple[Callable[[str], str], ...] = (
-    _replace(_PEM, MARK),
-    _replace(_URL, rf"\1{MARK}@"),
-    _replace(_TOKEN, MARK),
-    _replace(_HASH, MARK),
-    _replace(_HOOK, rf"\1{MARK}"),
-    _replace(_JWT, MARK),
+    _replacing(_PEM, MARK),
+    _replacing(_URL, rf"\1{MARK}@"),
+    _replacing(_TOKEN, MARK),
+    _replacing(_HASH, MARK),
+    _replacing(_HOOK, rf"\1{MARK}"),
+    _replacing(_JWT, MARK),
 )

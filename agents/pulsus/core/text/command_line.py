@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from pulsus.core.text import verb_tables as table
 from pulsus.core.text.tokens import STOP_WORDS
-from pulsus.core.text.verbs import command
+from pulsus.core.text.verbs import find_command
 
 _STEP = re.compile(r"\s*(?:\|\|?|&&|;)\s*")
 _BEFORE = re.compile(r"(?:[$#>]\s+)?(?:(?:sudo|doas|xargs)\s+(?:-\S+\s+)*)?(?:[A-Z_]+=\S+\s+)*")
@@ -23,7 +23,7 @@ _REACH = 3
 """Words behind the program among which its verb is: "docker container rm"."""
 
 
-def changes(request: str) -> tuple[str, ...] | None:
+def find_change(request: str) -> tuple[str, ...] | None:
     """The verbs of change of a command line, each step's first; none where it only looks.
 
     None for a request that is no command line, and for a program that is a verb itself, such as
@@ -40,12 +40,12 @@ def changes(request: str) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(verb for verb in found if verb))
 
 
-def program(request: str) -> tuple[str, ...] | None:
+def find_program(request: str) -> tuple[str, ...] | None:
     """The program a command line begins with, and the words behind it; None for anything else.
 
     None, too, for a program that does one thing: its name is a word like any other.
     """
-    if changes(request) is None:
+    if find_change(request) is None:
         return None
     said = _words(_STEP.split(_QUOTED.sub("Q", request))[0])
     if said[:1] == [] or said[0] not in table.PROGRAMS:
@@ -119,7 +119,7 @@ def _deed(said: Sequence[str]) -> str:
         return ""
     deed, *rest = (word for word in said[at:] if not word.startswith("-"))
     if deed in table.VERBS and rest:
-        return command(" ".join((deed, *rest)), lambda _word: True) or ""
+        return find_command(" ".join((deed, *rest)), lambda _word: True) or ""
     return deed
 
 

@@ -36,7 +36,7 @@ def may_command(said: Sequence[str], known: Known) -> bool:
     return any(len(w) >= _SHORTEST and not known(w) for w in said)
 
 
-def command(clause: str, known: Known) -> str | None:
+def find_command(clause: str, known: Known) -> str | None:
     """The verb of change a clause gives as a command; None where it gives none.
 
     It is the clause's first word past polite ones, in its plain form or misspelt, with a particle
@@ -48,28 +48,28 @@ def command(clause: str, known: Known) -> str | None:
     if start == len(said):
         return None
     first, rest = said[start], said[start + 1 :]
-    verb = _meant(first, rest, known)
+    verb = _command_verb(first, rest, known)
     if verb is None:
-        return _wish(said)
+        return _wished_verb(said)
     return None if _is_no_order(verb, rest, clause) else verb
 
 
-def groups(said: Iterable[str]) -> frozenset[str]:
+def verb_groups(said: Iterable[str]) -> frozenset[str]:
     """The groups of change these words belong to, in any form of theirs."""
     known = _groups()
     return frozenset(known[s] for s in map(stem, said) if s in known)
 
 
-def named_groups(said: Iterable[str]) -> frozenset[str]:
+def naming_groups(said: Iterable[str]) -> frozenset[str]:
     """The same, with words that name a change and command none: "put", "dump"."""
     known = _by_stem(table.NAMING)
-    return groups(said) | {known[s] for s in map(stem, said) if s in known}
+    return verb_groups(said) | {known[s] for s in map(stem, said) if s in known}
 
 
 @lru_cache(maxsize=256)
-def asked_groups(asked: tuple[str, ...]) -> frozenset[str]:
+def command_groups(asked: tuple[str, ...]) -> frozenset[str]:
     """The groups of commands: a verb alone, with its particle, or with its object."""
-    found = set(groups(asked))
+    found = set(verb_groups(asked))
     for verb, _, particle in (said.partition(" ") for said in asked):
         if particle:
             found.add(table.PARTICLES[verb][particle])
@@ -87,7 +87,7 @@ def _by_stem(verbs: Mapping[str, Iterable[str]]) -> dict[str, str]:
     return {stem(verb): group for group, listed in verbs.items() for verb in listed}
 
 
-def _meant(first: str, rest: Sequence[str], known: Known) -> str | None:
+def _command_verb(first: str, rest: Sequence[str], known: Known) -> str | None:
     """The command that begins with this word: one word, or a verb with its particle."""
     particle = _particle(table.PARTICLES.get(first, {}), rest)
     if particle:
@@ -96,7 +96,7 @@ def _meant(first: str, rest: Sequence[str], known: Known) -> str | None:
         return first
     if first in table.OBJECTS:
         return first if _has_object(first, rest) else None
-    return _misspelt(first, known)
+    return _correct_verb(first, known)
 
 
 def _particle(taken: Mapping[str, str], rest: Sequence[str]) -> str | None:
@@ -115,7 +115,7 @@ def _has_object(verb: str, rest: Sequence[str]) -> bool:
     )
 
 
-def _misspelt(word: str, known: Known) -> str | None:
+def _correct_verb(word: str, known: Known) -> str | None:
     """The verb an unknown word must be: one slip away, two in a long word, the same first letter.
 
     A form of a verb ("deleted") is no misspelling of it.
@@ -127,7 +127,7 @@ def _misspelt(word: str, known: Known) -> str | None:
     allowed = 1 if len(word) < 8 else 2  # as for the words of tools (query.py)
     from rapidfuzz.distance import OSA  # only for a word that no tool has
 
-    near = (v for v in _PLAIN if v[0] == word[0] and len(v) >= _SHORTEST and _slip(word, v))
+    near = (v for v in _PLAIN if v[0] == word[0] and len(v) >= _SHORTEST and _is_slip(word, v))
     found = sorted((OSA.distance(word, verb), verb) for verb in near)
     return found[0][1] if found and found[0][0] <= allowed else None
 
@@ -136,7 +136,7 @@ def _is_grammar(word: str) -> bool:
     return word in STOP_WORDS or word in table.READING or word in table.POLITE
 
 
-def _slip(word: str, verb: str) -> bool:
+def _is_slip(word: str, verb: str) -> bool:
     """Whether one was typed for the other: letters swapped, lost or doubled, not just others."""
     return len(word) >= _SURE or len(word) != len(verb) or sorted(word) == sorted(verb)
 
@@ -168,16 +168,16 @@ def _is_symptom(rest: Sequence[str]) -> bool:
     return next(telling, "") in table.SYMPTOM
 
 
-def _wish(said: Sequence[str]) -> str | None:
+def _wished_verb(said: Sequence[str]) -> str | None:
     """The verb of "I want X restarted", "X must be restarted", "X needs restarting"."""
     for at, word in enumerate(said):
         if at and word.endswith(("ed", "ing")) and _is_wanted(said, at):
-            verb = _plain(word)
+            verb = _plain_form(word)
             return verb if verb and table.READING.isdisjoint(said[: at + 1]) else None
     return None
 
 
-def _plain(form: str) -> str | None:
+def _plain_form(form: str) -> str | None:
     """The verb of change a word is a form of."""
     key = stem(form)
     return next((verb for verb in sorted(_PLAIN) if stem(verb) == key), None)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pulsus.config.sections import plain
+from pulsus.config.sections import plain_values
 from pulsus.config.settings import SandboxConfig, ValidationConfig
 from pulsus.core.sandbox.confinement import bubblewrap
 
@@ -43,8 +43,8 @@ def compute_cache_key(
         sys.version,
         sys.executable,
         repr(os.uname()[::2]),
-        repr(sorted(plain(validation).items())),
-        repr(sorted(plain(sandbox).items())),
+        repr(sorted(plain_values(validation).items())),
+        repr(sorted(plain_values(sandbox).items())),
         *_installed(sys.path),
         repr(python),
         *_installed([str(path) for path in python.paths] if python else ()),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Job, Outcome, StepSource
 from pulsus.core.storage.promotion import api_diff, result_diff
-from pulsus.core.storage.promotion.api_diff import Change
+from pulsus.core.storage.promotion.api_diff import ApiChange
 from pulsus.core.storage.promotion.result_diff import Difference
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.telemetry.sanitize import one_line
@@ -40,7 +40,9 @@ class Replay:
     steps: Callable[[bytes], Steps]
     redactor: Redactor
 
-    def __call__(self, old: bytes, new: bytes, newer: Sequence[bytes] = ()) -> tuple[Change, ...]:
+    def __call__(
+        self, old: bytes, new: bytes, newer: Sequence[bytes] = ()
+    ) -> tuple[ApiChange, ...]:
         """Return the changes that calls like the examples of `old` notice in `new`.
 
         An example that says what comes back is held against that, any other against what `old`
@@ -67,36 +69,38 @@ class Replay:
         except PulsusError:
             return None
 
-    def _case(self, case: Case, known: _Side, now: _Side) -> Iterator[Change]:
+    def _case(self, case: Case, known: _Side, now: _Side) -> Iterator[ApiChange]:
         found = now.call(case)
         told = self._told(case)
         if found is None or found.status != "ok":
             said = found.message if found else "what it calls is not there"
             text = f"{told} does not run any more: {self.redactor.redact(said)}"
-            yield Change("major", one_line(text, 300))
+            yield ApiChange("major", one_line(text, 300))
             return
         seen = self._differences(case, known, found.value)
         broken = [each for each in seen if each.breaks]
         for each in broken[:_LISTED]:
-            yield Change("major", f"{told} gives {self._said(each)}")
+            yield ApiChange("major", f"{told} gives {self._said(each)}")
         if len(broken) > _LISTED:
-            yield Change("major", f"{told}: {len(broken) - _LISTED} further differences")
+            yield ApiChange("major", f"{told}: {len(broken) - _LISTED} further differences")
         if added := [each.at for each in seen if not each.breaks]:
             names = ", ".join(_path(at) for at in added[:_LISTED])
             more = f" and {len(added) - _LISTED} more" if len(added) > _LISTED else ""
-            yield Change("minor", one_line(f"{told} also gives {names}{more}", 300))
+            yield ApiChange("minor", one_line(f"{told} also gives {names}{more}", 300))
 
     def _differences(self, case: Case, known: _Side, value: JsonValue) -> Sequence[Difference]:
         if case.example.has_expected:
-            return result_diff.differences(case.example.expected, value, pattern=True)
+            return result_diff.find_differences(case.example.expected, value, pattern=True)
         before = known.call(case)
         if before is None or before.status != "ok":
             return ()
-        found = result_diff.differences(before.value, value)
+        found = result_diff.find_differences(before.value, value)
         again = known.call(case) if found else None
         if again is None or again.status != "ok":
             return found
-        return result_diff.settled(found, result_diff.differences(before.value, again.value))
+        return result_diff.stable_differences(
+            found, result_diff.find_differences(before.value, again.value)
+        )
 
     def _told(self, case: Case) -> str:
         inputs = self.redactor.redact_value(dict(case.example.inputs))

@@ -147,7 +147,9 @@ def _composed(run: RouteRun, outcome: RouteOutcome) -> CandidateModule:
     )
 
 
-def _reused_bytes(left: candidate_store.Candidate | None, person: Approver | None) -> bytes | None:
+def _reused_bytes(
+    left: candidate_store.StoredCandidate | None, person: Approver | None
+) -> bytes | None:
     """Return the candidate of an earlier run, if it is used again; None to render it anew.
 
     An edited candidate is never overwritten without a question.

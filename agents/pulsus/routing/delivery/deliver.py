@@ -102,7 +102,7 @@ class CandidateModule:
     tool: ToolSpec | BrokenTool
     target: Target
     steps: Steps
-    candidate: candidate_store.Candidate | None = None
+    candidate: candidate_store.StoredCandidate | None = None
     edited_from: bytes | None = None
     notes: tuple[str, ...] = ()
     rendered: bool = False

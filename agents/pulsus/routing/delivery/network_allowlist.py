@@ -10,7 +10,7 @@ from pulsus.config import hosts
 from pulsus.config.settings import SandboxConfig
 from pulsus.config.trust.approved_settings import SOURCES
 from pulsus.core.storage import candidate_store
-from pulsus.core.storage.records.metadata import Record
+from pulsus.core.storage.records.metadata import PromotionRecord
 from pulsus.core.types import ToolSpec
 from pulsus.errors import ConfigError
 from pulsus.fast_dataclass import dataclass
@@ -29,7 +29,7 @@ class Allowlist:
     everywhere: tuple[str, ...]
     by_tool: Mapping[str, tuple[str, ...]]
     tmp_dir: Path
-    records: Callable[[], Mapping[str, Record]]
+    records: Callable[[], Mapping[str, PromotionRecord]]
 
     def __call__(self, path: Path, tool: ToolSpec, steps: Iterable[str]) -> tuple[str, ...]:
         """The hosts for the module at `path`, sorted; those of the `steps` it calls are among them.
@@ -63,7 +63,7 @@ def build_allowlist(
     config: SandboxConfig,
     origins: Mapping[str, str],
     tmp_dir: Path,
-    records: Callable[[], Mapping[str, Record]],
+    records: Callable[[], Mapping[str, PromotionRecord]],
 ) -> Allowlist | None:
     """Return the hosts that the settings allow; None if they allow none.
 
@@ -85,8 +85,8 @@ def _check(key: str, allowed: tuple[str, ...], origins: Mapping[str, str]) -> No
     if origin not in SOURCES:
         return
     for entry in allowed:
-        literal = hosts.address(hosts.split(entry)[0])
-        if literal is not None and not hosts.public(literal):
+        literal = hosts.parse_address(hosts.split_host_port(entry)[0])
+        if literal is not None and not hosts.is_public(literal):
             raise ConfigError(
                 f"setting {key} = {entry!r} ({origin}): a file of the project may allow hosts of "
                 f"the public internet only",

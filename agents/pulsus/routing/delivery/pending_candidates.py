@@ -21,7 +21,7 @@ def pending_for_request(
     words = _words(redactor.redact(request))
     return tuple(
         PendingCandidate(c.module, c.status, c.reasons, c.created_at, is_edited(c))
-        for c in candidate_store.listed(tmp_dir)
+        for c in candidate_store.list_candidates(tmp_dir)
         if c.route_id == route_id or _words(c.request) == words
     )
 
@@ -33,7 +33,7 @@ def drop_resolved(outcome: RouteOutcome, *, asked: bool) -> RouteOutcome:
     return replace(outcome, left=tuple(found for found in left if found.module != done))
 
 
-def is_edited(candidate: candidate_store.Candidate) -> bool:
+def is_edited(candidate: candidate_store.StoredCandidate) -> bool:
     """Return True if the module was edited since Pulsus made it; False if that is unknown."""
     if candidate.sha256 is None:
         return False

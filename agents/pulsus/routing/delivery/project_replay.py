@@ -13,7 +13,7 @@ from pulsus.routing.delivery.project import Project
 if TYPE_CHECKING:
     from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
     from pulsus.core.sandbox.job import Job, Outcome
-    from pulsus.core.storage.promotion.api_diff import Change
+    from pulsus.core.storage.promotion.api_diff import ApiChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class ProjectExampleReplay:
 
     def __call__(
         self, old: bytes, new: bytes, network: tuple[str, ...], newer: Sequence[bytes]
-    ) -> tuple[Change, ...]:
+    ) -> tuple[ApiChange, ...]:
         """Return the changes that callers of `old` would notice in `new`.
 
         The calls are the examples of `old` that `newer` does not have. Both may reach `network`.

@@ -15,7 +15,7 @@ from pulsus.core.storage.decision_log import decision_log
 from pulsus.core.storage.decision_log.log_reader import logged_generation, logged_tools
 from pulsus.core.storage.decision_log.user_witness import Witness
 from pulsus.core.storage.promotion import version_bump
-from pulsus.core.storage.promotion.api_diff import Change
+from pulsus.core.storage.promotion.api_diff import ApiChange
 from pulsus.core.storage.promotion.promote import PromotionContext, os_user, promote
 from pulsus.core.storage.record_status import record_status
 from pulsus.core.storage.records.current_revision import (
@@ -29,7 +29,7 @@ from pulsus.core.storage.records.target import Target, checked_root
 from pulsus.core.types import JsonValue, Promotion, ValidatedModule
 from pulsus.errors import AuditTampered
 
-Replay = Callable[[bytes, bytes, tuple[str, ...], Sequence[bytes]], tuple[Change, ...]]
+Replay = Callable[[bytes, bytes, tuple[str, ...], Sequence[bytes]], tuple[ApiChange, ...]]
 """Bytes before and now, hosts, bytes between → what calls like the earlier examples notice.
 
 Both may reach the hosts; examples that those between have too are left out.
@@ -172,12 +172,12 @@ class CataloguePromoter:
         source, network = validated.source, validated.report.network
         if latest.tool_hash == tool_hash(source):
             return version_bump.ReplayResult(latest.tool_hash, ())
-        changes: list[Change] = []
+        changes: list[ApiChange] = []
         newer: list[bytes] = []
-        for version in version_bump.promised(before, tool_hash(source)):
+        for version in version_bump.versions_to_replay(before, tool_hash(source)):
             old = before.bytes_of(version.tool_hash)
             seen = () if old is None else self.replay(old, source, network, newer)
-            changes += version_bump.noticed(version, latest, seen, kept=old is not None)
+            changes += version_bump.relevant_changes(version, latest, seen, kept=old is not None)
             if greatest(*(change.bump for change in changes)) == "major":
                 break  # nothing that is older could say more
             newer += [] if old is None else [old]

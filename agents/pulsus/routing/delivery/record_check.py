@@ -21,7 +21,7 @@ from pulsus.core.storage.decision_log.user_witness import Witness
 from pulsus.core.storage.record_status import RecordStatus, record_status
 from pulsus.core.storage.records import metadata, version_archive
 from pulsus.core.storage.records.current_revision import read_records
-from pulsus.core.storage.records.metadata import Record
+from pulsus.core.storage.records.metadata import PromotionRecord
 from pulsus.core.storage.records.record_key import decision_key
 from pulsus.core.storage.records.target import Target
 from pulsus.core.types import ToolSpec
@@ -83,7 +83,7 @@ class RecordCheck:
     def _has_log(self, witness: Witness) -> bool:
         match = witness.match()
         if match in user_witness.MOVED:
-            raise decision_log.tampered(
+            raise decision_log.tampered_error(
                 witness.folder, f"(LOG_{match.upper()}): {user_witness.REASONS[match]}"
             )
         if match == "none":
@@ -100,7 +100,7 @@ class RecordCheck:
 
     def _judged(
         self, tools: Iterable[ToolSpec], witness: Witness
-    ) -> dict[str, tuple[Record, RecordStatus]]:
+    ) -> dict[str, tuple[PromotionRecord, RecordStatus]]:
         """Every record that is not approved, with its status."""
         approvals = witness.approvals()
         log = decision_log.name_of(witness.folder)
@@ -115,7 +115,7 @@ class RecordCheck:
         return found
 
     def _named(
-        self, found: dict[str, tuple[Record, RecordStatus]], tools: Sequence[ToolSpec]
+        self, found: dict[str, tuple[PromotionRecord, RecordStatus]], tools: Sequence[ToolSpec]
     ) -> tuple[str, ...]:
         for tool, (_, status) in found.items():
             if status.status == "contradicted":
@@ -156,7 +156,7 @@ class SignedRecords:
     workflows_root: Path
     signers: tuple[str, ...]
 
-    def signed(self, record: Record, module: Path) -> bool:
+    def signed(self, record: PromotionRecord, module: Path) -> bool:
         """True if the commit that brought the record is signed by a listed key.
 
         The module must have the record's bytes in that commit. False if any of it cannot be told.
@@ -176,7 +176,7 @@ class SignedRecords:
         return letter in GOOD and any(_is_listed(key, self.signers) for key in keys)
 
 
-def _line(path: Path, record: Record) -> bytes | None:
+def _line(path: Path, record: PromotionRecord) -> bytes | None:
     """The record's line as it is in the file; None if it is not there once."""
     try:
         lines = path.read_bytes().split(b"\n")
@@ -186,7 +186,7 @@ def _line(path: Path, record: Record) -> bytes | None:
     return found[0] if len(found) == 1 else None
 
 
-def _is(line: bytes, record: Record) -> bool:
+def _is(line: bytes, record: PromotionRecord) -> bool:
     try:
         return metadata.parse(line.decode("utf-8") + "\n") == (record,)
     except ValueError:

@@ -14,7 +14,7 @@ from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pulsus.approvals.protocol import Approver
-    from pulsus.core.storage.candidate_store import Candidate, Status
+    from pulsus.core.storage.candidate_store import Status, StoredCandidate
     from pulsus.routing.delivery.deliver import Promoter
     from pulsus.routing.delivery.project import Project
 
@@ -91,12 +91,12 @@ class RouteRun:
         reasons: tuple[str, ...],
         sha256: str,
         made: Mapping[str, JsonValue] | None = None,
-    ) -> Candidate:
+    ) -> StoredCandidate:
         """Write the note of a candidate that this run made. Raises DiskFull, StorageUnwritable."""
         from pulsus.core.storage import candidate_store  # late: `--plan` writes none
 
         now, run_id = ids.utc_now(), self.trace.run_id
-        candidate = candidate_store.Candidate(
+        candidate = candidate_store.StoredCandidate(
             module, self.text, self.route_id, run_id, status, reasons, now, sha256, made
         )
         candidate_store.write(candidate, self.project.redactor)

@@ -69,7 +69,7 @@ def parse_manifest(data: bytes, path: Path) -> LoadedManifest:
     """The manifest these bytes hold. Never raises; unknown keys are named and left out."""
     try:
         text = data.decode("utf-8-sig")
-        raw = strict_toml.load(text) if path.suffix == ".toml" else strict_yaml.load(text)
+        raw = strict_toml.load_toml(text) if path.suffix == ".toml" else strict_yaml.load_yaml(text)
         file = _ManifestFile.model_validate(raw)
     except UnicodeDecodeError as error:
         return LoadedManifest(None, (f"not UTF-8 ({error.reason})",))

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from pathlib import Path
 
-from pulsus.core.system.regular_files import kind_of, why
+from pulsus.core.system.regular_files import kind_of, read_failure
 from pulsus.core.types import BrokenTool
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.discovery.tool_path import ToolPath, is_ignored, parse_tool_path
@@ -70,7 +70,7 @@ class _Scan:
             except FileNotFoundError:
                 continue  # there may be no shared tools, and folders come and go
             except OSError as error:
-                _break(folder, folder.path, "UNREADABLE", why(error))
+                _break(folder, folder.path, "UNREADABLE", read_failure(error))
             yield folder
 
     def _list(self, folder: Listing) -> None:
@@ -89,7 +89,7 @@ class _Scan:
                     else:
                         status = self._look(entry, folder)
                 except OSError as error:
-                    _break(folder, entry.path, "UNREADABLE", why(error))
+                    _break(folder, entry.path, "UNREADABLE", read_failure(error))
                     continue
                 if status is not None:
                     names.append(name)

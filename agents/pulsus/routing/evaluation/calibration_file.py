@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pulsus.core.rankers.calibration import Calibration, shipped
+from pulsus.core.rankers.calibration import Calibration, shipped_calibration
 from pulsus.core.rankers.calibration_signals import NAMES, VERSION
 from pulsus.errors import StorageUnwritable
 
@@ -33,16 +33,16 @@ def load_calibration(project: Path) -> tuple[Calibration, str | None]:
     try:
         raw = path.read_bytes()
     except FileNotFoundError:
-        return shipped(), None
+        return shipped_calibration(), None
     except OSError as failure:
-        return shipped(), _unused_warning(failure.strerror or str(failure))
+        return shipped_calibration(), _unused_warning(failure.strerror or str(failure))
     try:
         data = json.loads(raw)
         found = _read(data)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as failure:
-        return shipped(), _unused_warning(f"it is damaged ({failure})")
+        return shipped_calibration(), _unused_warning(f"it is damaged ({failure})")
     if data["signals"] != VERSION:
-        return shipped(), _unused_warning(
+        return shipped_calibration(), _unused_warning(
             f"it was fitted to signals of version {data['signals']}, this Pulsus has {VERSION}"
         )
     return found, None
@@ -76,7 +76,7 @@ def calibration_document(
         "tools": tools,
         "catalogue": catalogue,
         "fitted_at": fitted_at.isoformat(timespec="seconds"),
-        "prior": shipped().provenance.get("version"),
+        "prior": shipped_calibration().provenance.get("version"),
         "figures": {name: asdict(found) for name, found in figures.items()},
         "intercept": calibration.intercept,
         "coefficients": dict(calibration.coefficients),
@@ -113,7 +113,7 @@ def _read(data: Mapping[str, Any]) -> Calibration:
     if unknown and data["signals"] == VERSION:
         raise ValueError(f"there is no signal {unknown[0]!r}")
     told = {k: v for k, v in data.items() if k not in ("intercept", "coefficients")}
-    return Calibration(_finite(data["intercept"]), weights, told, shipped().spread)
+    return Calibration(_finite(data["intercept"]), weights, told, shipped_calibration().spread)
 
 
 def _finite(value: object) -> float:

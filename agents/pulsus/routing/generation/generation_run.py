@@ -144,7 +144,7 @@ class GenerationRun:
         sure = bool(wanted.action) or (sure and action is not None)
         return PromotionTarget(target, sure, asked=wanted.forced)
 
-    def _kept(self, path: Path, given: Sequence[Example]) -> candidate_store.Candidate | None:
+    def _kept(self, path: Path, given: Sequence[Example]) -> candidate_store.StoredCandidate | None:
         """Return the candidate of an earlier run, if it is used again; None to write it anew.
 
         An edited candidate is never overwritten without a question. A candidate that waits for

@@ -11,7 +11,7 @@ from pulsus.core.compose.guardrails import all_rules
 from pulsus.core.compose.guardrails.all_rules import GuardrailRules
 from pulsus.core.compose.writing.prompt_messages import format_module
 from pulsus.core.retrieval import passages as sections
-from pulsus.core.retrieval.passages import Known
+from pulsus.core.retrieval.passages import ToolIdNames
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import Passage, Ranked, ToolSpec
 from pulsus.errors import UsageError
@@ -66,7 +66,7 @@ def _texts(project: Project, passage: Passage) -> Iterator[str]:
         text = read_module(path).decode("utf-8", "replace")
     except UsageError:
         return
-    for section in sections.of_document(passage.source, text, Known.of(()), ()):
+    for section in sections.of_document(passage.source, text, ToolIdNames.of(()), ()):
         if section.heading == passage.heading:
             yield f"{passage.source}: {one_line(redact(section.text), _HINT_CHARS)}"
             return

@@ -90,7 +90,7 @@ class CandidateWorkflow:
         self.run.promoter().decided("generate", decision)
         return self._module(candidate, best.source, _author_note(generation))
 
-    def reuse(self, kept: candidate_store.Candidate) -> CandidateModule:
+    def reuse(self, kept: candidate_store.StoredCandidate) -> CandidateModule:
         """Return the candidate of an earlier run as a module to deliver."""
         source = candidate_module.read_module(kept.module)
         return self._module(kept, source, f"offered again: {kept.module.name}, of an earlier run")
@@ -147,7 +147,7 @@ class CandidateWorkflow:
         return memorisation.memorisation_signs(module.source, self.given, held, text)
 
     def _module(
-        self, candidate: candidate_store.Candidate, source: bytes, note: str
+        self, candidate: candidate_store.StoredCandidate, source: bytes, note: str
     ) -> CandidateModule:
         return CandidateModule(
             path=candidate.module,

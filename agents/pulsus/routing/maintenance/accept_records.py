@@ -17,7 +17,7 @@ from pulsus.core.storage.promotion.promote import os_user
 from pulsus.core.storage.record_status import RecordStatus, record_status
 from pulsus.core.storage.records import metadata, record_key
 from pulsus.core.storage.records.current_revision import CurrentRevision, Find
-from pulsus.core.storage.records.metadata import Record
+from pulsus.core.storage.records.metadata import PromotionRecord
 from pulsus.core.storage.records.record_key import decision_key
 from pulsus.core.storage.records.target import Target
 from pulsus.core.telemetry.ids import Clock
@@ -40,9 +40,9 @@ class PendingRecords:
     """
 
     tool: str
-    latest: Record
+    latest: PromotionRecord
     status: RecordStatus
-    records: tuple[Record, ...]
+    records: tuple[PromotionRecord, ...]
     module: Path
     commit: str | None
     difference: tuple[str, ...]
@@ -57,7 +57,7 @@ def pending_records(root: Path, state_dir: Path) -> tuple[PendingRecords, ...]:
     decision_log.require_seen(witness.folder)
     approvals, log = witness.approvals(), decision_log.name_of(witness.folder)
     find = PreviousBytes(root, state_dir)
-    by_tool: dict[str, list[Record]] = {}
+    by_tool: dict[str, list[PromotionRecord]] = {}
     for record in metadata.read_all(root):
         by_tool.setdefault(record.tool_id, []).append(record)
     repository = GitObjects.around(root)
@@ -127,9 +127,9 @@ def checked_out(root: Path) -> str | None:
 
 def _pending(
     root: Path,
-    records: Sequence[Record],
+    records: Sequence[PromotionRecord],
     status: RecordStatus,
-    known: Sequence[Record],
+    known: Sequence[PromotionRecord],
     repository: GitObjects | None,
     find: Find,
 ) -> PendingRecords:
@@ -156,7 +156,9 @@ def _pending(
     )
 
 
-def _difference(place: CurrentRevision, module: Path, before: Record | None) -> Iterator[str]:
+def _difference(
+    place: CurrentRevision, module: Path, before: PromotionRecord | None
+) -> Iterator[str]:
     """The lines of a unified difference, at most `MOST_LINES` and a line that counts the rest."""
     now = (_bytes(module) or b"").decode("utf-8", "replace").splitlines()
     name, was = "nothing that you approved", ""
@@ -171,7 +173,7 @@ def _difference(place: CurrentRevision, module: Path, before: Record | None) -> 
         yield f"... and {len(shown) - MOST_LINES} more lines"
 
 
-def _archived_bytes(place: CurrentRevision, record: Record) -> bytes | None:
+def _archived_bytes(place: CurrentRevision, record: PromotionRecord) -> bytes | None:
     try:
         return place.bytes_of(record.tool_hash)
     except PulsusError:

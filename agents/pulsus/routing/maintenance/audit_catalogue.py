@@ -15,7 +15,7 @@ from typing import Literal
 from pulsus.core.compose.plans.module_source import read_plan
 from pulsus.core.storage.records import metadata
 from pulsus.core.storage.records import version_archive as versions
-from pulsus.core.storage.records.metadata import Record
+from pulsus.core.storage.records.metadata import PromotionRecord
 from pulsus.core.storage.records.target import Target
 from pulsus.core.types import PlanStep, ToolSpec
 from pulsus.errors import MetadataCorrupt, PulsusError, TargetRefused
@@ -50,11 +50,11 @@ class AuditFinding:
 class RecordedTools:
     """Every record of the catalogue by tool id, oldest first, and files that cannot be read."""
 
-    records: Mapping[str, tuple[Record, ...]]
+    records: Mapping[str, tuple[PromotionRecord, ...]]
     unreadable: tuple[AuditFinding, ...]
 
     @property
-    def latest(self) -> dict[str, Record]:
+    def latest(self) -> dict[str, PromotionRecord]:
         """The last record of each tool."""
         return {tool: found[-1] for tool, found in self.records.items()}
 
@@ -71,7 +71,7 @@ class CatalogueAudit:
 
 def read_records(root: Path) -> RecordedTools:
     """Read every record of the catalogue at `root`. Raises StorageUnwritable."""
-    records: dict[str, tuple[Record, ...]] = {}
+    records: dict[str, tuple[PromotionRecord, ...]] = {}
     unreadable = []
     for path in metadata.files(root):
         try:
@@ -183,13 +183,13 @@ class _CatalogueCheck:
                     fix = "restore the file from version control, if it was there"
                     yield AuditFinding("VERSION_MISSING", "warning", path, None, tool, reason, fix)
 
-    def _all(self) -> Iterable[Record]:
+    def _all(self) -> Iterable[PromotionRecord]:
         return (record for records in self.found.records.values() for record in records)
 
-    def _path(self, record: Record) -> Path:
+    def _path(self, record: PromotionRecord) -> Path:
         return self.root.joinpath(*_folders(record), record.name)
 
-    def _changed(self, tool: str, record: Record) -> str:
+    def _changed(self, tool: str, record: PromotionRecord) -> str:
         older = [r for r in self.found.records[tool] if r.tool_hash == self.hashes[tool]]
         if older:
             return f"it holds the older {_revision(older[-1])}, not {_revision(record)}"
@@ -250,19 +250,19 @@ def _error(code: str, path: Path, tool: str | None, reason: str, fix: str) -> Au
     return AuditFinding(code, "error", path, None, tool, reason, fix)
 
 
-def _folders(record: Record) -> tuple[str, ...]:
+def _folders(record: PromotionRecord) -> tuple[str, ...]:
     domain = None if record.domain == "shared" else record.domain
     return Target(domain, record.action, record.name.removesuffix(".py")).folders
 
 
-def _place(record: Record, root: Path) -> Path | None:
+def _place(record: PromotionRecord, root: Path) -> Path | None:
     try:
         return root.joinpath(*_folders(record))
     except TargetRefused:
         return None
 
 
-def _revision(record: Record) -> str:
+def _revision(record: PromotionRecord) -> str:
     return f"{record.version} ({record.id})"
 
 

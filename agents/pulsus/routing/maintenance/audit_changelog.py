@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pulsus.core.storage.records import changelog, version_archive
 from pulsus.core.storage.records.change_set import entry_of
-from pulsus.core.storage.records.metadata import Record
+from pulsus.core.storage.records.metadata import PromotionRecord
 from pulsus.core.storage.records.target import Target
 from pulsus.errors import PulsusError
 from pulsus.routing.maintenance.audit_catalogue import AuditFinding, RecordedTools
@@ -60,6 +60,6 @@ def _title(entry: str) -> str:
     return entry.partition("\n")[0].removeprefix("## ")
 
 
-def _area(record: Record) -> tuple[str, ...]:
+def _area(record: PromotionRecord) -> tuple[str, ...]:
     domain = None if record.domain == "shared" else record.domain
     return Target(domain, record.action, record.name.removesuffix(".py")).area

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from pulsus.core.storage import catalogue_lock
 from pulsus.core.storage.decision_log import accept_break, log_mark, log_record, verify
-from pulsus.core.storage.decision_log.verify import Checked
-from pulsus.core.storage.records.metadata import Record
+from pulsus.core.storage.decision_log.verify import LogCheck
+from pulsus.core.storage.records.metadata import PromotionRecord
 from pulsus.routing.maintenance.audit_catalogue import AuditFinding, Level
 
 _EVIDENCE = (
@@ -47,7 +47,7 @@ class LogAudit:
     records that the catalogue names: what an acceptance must cover.
     """
 
-    checked: Checked
+    checked: LogCheck
     findings: tuple[AuditFinding, ...]
     expected_at: int | None
     elsewhere: int
@@ -65,8 +65,8 @@ class _Anchored:
     key: str
 
     @classmethod
-    def of(cls, record: Record) -> _Anchored:
-        head = log_record.anchored(record.log)
+    def of(cls, record: PromotionRecord) -> _Anchored:
+        head = log_record.parse_anchor(record.log)
         return cls(record.id, record.tool_id, head, catalogue_lock.decision_key(record))
 
     @property
@@ -87,13 +87,13 @@ class _LogContents:
     accepted: set[str] = field(default_factory=set)
     expected_at: int | None = None
 
-    def __call__(self, record: log_record.Record) -> None:
+    def __call__(self, record: log_record.LogRecord) -> None:
         """Take note of one record."""
         if record.seq in self.wanted:
             self.hashes[record.seq] = record.hash
         if record.hash == self.expected:
             self.expected_at = record.seq
-        self.accepted.update(accept_break.keys(record))
+        self.accepted.update(accept_break.accepted_keys(record))
         if record.key:
             self.keys.add(record.key)
             revision, tool = record.data.get("revision"), record.data.get("tool")
@@ -103,7 +103,7 @@ class _LogContents:
 
 def audit_log(
     folder: Path,
-    records: Mapping[str, tuple[Record, ...]],
+    records: Mapping[str, tuple[PromotionRecord, ...]],
     *,
     quick: bool = False,
     expected: str | None = None,
@@ -115,7 +115,7 @@ def audit_log(
     """
     everything = [_Anchored.of(r) for found in records.values() for r in found]
     seen = _LogContents(expected, frozenset(r.head.seq for r in everything if r.head))
-    checked = verify.check(folder, quick=quick, each=seen)
+    checked = verify.check_log(folder, quick=quick, each=seen)
     findings = [
         AuditFinding(d.code, "error", d.path, d.line, None, d.reason, _EVIDENCE)
         for d in checked.damages
@@ -144,7 +144,7 @@ def audit_log(
     return LogAudit(checked, tuple(findings), seen.expected_at, len(others), unknown, named)
 
 
-def _log_name(checked: Checked, folder: Path) -> str | None:
+def _log_name(checked: LogCheck, folder: Path) -> str | None:
     """Return the name of the log, even if its head is lost; None if there is no log."""
     if checked.head:
         return checked.head.log

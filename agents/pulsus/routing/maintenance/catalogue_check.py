@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from pulsus.core.memory.past_routes import PastRoute
-from pulsus.core.storage.records.metadata import Record
+from pulsus.core.storage.records.metadata import PromotionRecord
 from pulsus.core.text.tokens import stems
 from pulsus.core.types import Catalogue, ToolSpec
 from pulsus.routing.index import discovery_index
@@ -61,7 +61,9 @@ class SharedIntent:
         return self.theirs if owner.id == self.tool.id else self.phrase
 
 
-def check_catalogue(catalogue: Catalogue, latest: Mapping[str, Record]) -> list[CatalogueFinding]:
+def check_catalogue(
+    catalogue: Catalogue, latest: Mapping[str, PromotionRecord]
+) -> list[CatalogueFinding]:
     """Everything the files tell. `latest` maps a tool's id to its last promotion."""
     return [
         *_refused(catalogue),
@@ -109,7 +111,9 @@ def find_git_ignored(
     return found
 
 
-def last_used(past: Iterable[PastRoute], latest: Mapping[str, Record]) -> dict[str, datetime]:
+def last_used(
+    past: Iterable[PastRoute], latest: Mapping[str, PromotionRecord]
+) -> dict[str, datetime]:
     """When each tool was last used, by id: accepted routes, and promotions a route led to."""
     uses = [(tool, r.ts) for r in past if r.outcome == "accepted" for tool in r.tools]
     uses += [(tool, record.created) for tool, record in latest.items() if record.route_id]
@@ -162,7 +166,7 @@ def _refused(catalogue: Catalogue) -> Iterator[CatalogueFinding]:
             yield CatalogueFinding("CONTRACT_ERROR", "error", tool.path, (tool.id,), error, fix)
 
 
-def _is_deprecated(tool: ToolSpec, latest: Mapping[str, Record]) -> bool:
+def _is_deprecated(tool: ToolSpec, latest: Mapping[str, PromotionRecord]) -> bool:
     """Return True if the tool is deprecated: after a move, the new tool has the very same bytes."""
     record = latest.get(tool.id)
     return record is not None and record.deprecated
@@ -252,7 +256,7 @@ def _incomplete(tools: Sequence[ToolSpec]) -> Iterator[CatalogueFinding]:
 
 
 def _unpromoted(
-    tools: Sequence[ToolSpec], latest: Mapping[str, Record]
+    tools: Sequence[ToolSpec], latest: Mapping[str, PromotionRecord]
 ) -> Iterator[CatalogueFinding]:
     """Tools that routing finds and nothing runs: never promoted, or changed since."""
     fix = "pulsus promote it"

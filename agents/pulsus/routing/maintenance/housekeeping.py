@@ -83,14 +83,14 @@ class Housekeeping:
         """
         state_dir, clock = self.project.state_dir, ids.utc_now
         before = clock() - timedelta(days=self.project.settings.audit.seal_days)
-        due = sealed_segments.seal(state_dir, before=before, clock=clock, dry_run=True)
+        due = sealed_segments.seal_segment(state_dir, before=before, clock=clock, dry_run=True)
         if due is None or dry_run:
             return due
-        damages = verify.check(state_dir / "audit").damages
+        damages = verify.check_log(state_dir / "audit").damages
         if damages:
             where = f"{damages[0].path.name}:{damages[0].line or ''}".rstrip(":")
-            raise decision_log.tampered(due, f"is not sealed: {where} {damages[0].reason}")
-        return sealed_segments.seal(state_dir, before=before, clock=clock)
+            raise decision_log.tampered_error(due, f"is not sealed: {where} {damages[0].reason}")
+        return sealed_segments.seal_segment(state_dir, before=before, clock=clock)
 
     def accept_break(self, logged: LogAudit, reason: str) -> int:
         """Go on with a damaged decision log (`audit --accept-break`); return the record's number.

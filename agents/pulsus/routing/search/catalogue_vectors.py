@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pulsus.core.contract.tool_table import make_columns
-from pulsus.core.embeddings.similarity import Meaning
-from pulsus.core.embeddings.text_parts import join
+from pulsus.core.embeddings.similarity import TextSimilarity
+from pulsus.core.embeddings.text_parts import join_parts
 from pulsus.core.memory.request_index import PastRequest
 from pulsus.core.types import ToolSpec
 from pulsus.routing.search.vector_cache import Owned, VectorFiles
@@ -28,7 +28,7 @@ def tools_meaning(
     files: VectorFiles,
     name: str = "tools",
     past: Iterable[PastRequest] = (),
-) -> Meaning:
+) -> TextSimilarity:
     """The meaning of `tools` (in id order) by position; `name` is that of the collection.
 
     A tool is as like a request as its own text or the likest of the requests it was right for:
@@ -43,7 +43,7 @@ def tools_meaning(
     def texts() -> list[Owned]:
         return [(n, text) for n, tool in enumerate(tools) for text in _texts(tool, right)]
 
-    return Meaning(files.encoder, files.vectors(name, texts, digest))
+    return TextSimilarity(files.encoder, files.vectors(name, texts, digest))
 
 
 def _right(past: Iterable[PastRequest]) -> dict[str, list[str]]:
@@ -67,7 +67,7 @@ def _passage(tool: ToolSpec) -> str:
     whole, and over eight sets the mean of the three ranked better than any one."""
     if not tool.summary:
         return tool_text(tool)
-    return join(tool_text(tool), tool.summary, spaced(tool.name))
+    return join_parts(tool_text(tool), tool.summary, spaced(tool.name))
 
 
 def tool_text(tool: ToolSpec) -> str:
@@ -98,10 +98,10 @@ def phrases(tools: Sequence[ToolSpec]) -> Mapping[tuple[str | None, str], tuple[
     return {place: tuple(said) for place, said in found.items()}
 
 
-def folders_meaning(tools: Sequence[ToolSpec], files: VectorFiles) -> Meaning:
+def folders_meaning(tools: Sequence[ToolSpec], files: VectorFiles) -> TextSimilarity:
     """The meaning of folders, by position in the sorted places of `phrases`."""
     vectors = files.vectors("folders", lambda: list(_owned(tools)), _digest(tools))
-    return Meaning(files.encoder, vectors)
+    return TextSimilarity(files.encoder, vectors)
 
 
 def _digest(tools: Sequence[ToolSpec]) -> str:

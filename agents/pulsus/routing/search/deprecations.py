@@ -10,7 +10,7 @@ from dataclasses import field, replace
 from datetime import date
 
 from pulsus.core.rankers.ranker import Ranker
-from pulsus.core.storage.records.metadata import Record
+from pulsus.core.storage.records.metadata import PromotionRecord
 from pulsus.core.types import ToolSpec
 from pulsus.fast_dataclass import dataclass
 
@@ -20,10 +20,10 @@ class Deprecations:
     """The last record of every deprecated tool, by id, and the day it is (UTC)."""
 
     today: date
-    records: Mapping[str, Record] = field(default_factory=dict)
+    records: Mapping[str, PromotionRecord] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, records: Iterable[Record], today: date) -> Deprecations:
+    def of(cls, records: Iterable[PromotionRecord], today: date) -> Deprecations:
         """Read the deprecations from promotion records, oldest first."""
         latest = {record.tool_id: record for record in records}
         return cls(today, {tool: r for tool, r in latest.items() if r.deprecated})

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from pulsus.core.contract.tool_table import make_columns
 from pulsus.core.retrieval import passage_index, passages
 from pulsus.core.retrieval.passage_index import PassageIndex
-from pulsus.core.retrieval.passages import Known, Place, Section
+from pulsus.core.retrieval.passages import DocSection, Place, ToolIdNames
 from pulsus.core.system import cache_file
 from pulsus.core.types import ToolSpec
 
@@ -61,8 +61,8 @@ class ProjectDocs:
         digest = _digest(found.digest, documents)
         shelf = self._load(digest) if all(found.sha256) else None
 
-        def cut() -> list[Section]:
-            known = Known.of(found.ids)
+        def cut() -> list[DocSection]:
+            known = ToolIdNames.of(found.ids)
             read = (passages.of_document(d.source, d.text, known, d.about) for d in documents)
             return [*passages.of_tools(tools), *(one for some in read for one in some)]
 
@@ -71,17 +71,18 @@ class ProjectDocs:
             self._save(digest, shelf)
         if vectors is None:
             return shelf
-        from pulsus.core.embeddings.similarity import Meaning
+        from pulsus.core.embeddings.similarity import TextSimilarity
 
         def texts() -> list[tuple[int, str]]:
             return [(n, f"{s.heading}: {s.text}") for n, s in enumerate(cut())]
 
         return replace(
-            shelf, meaning=Meaning(vectors.encoder, vectors.vectors("passages", texts, digest))
+            shelf,
+            meaning=TextSimilarity(vectors.encoder, vectors.vectors("passages", texts, digest)),
         )
 
     def _documents(self, ids: Sequence[str]) -> Iterator[Document]:
-        places = sorted(set(Known.of(ids).places.values()), key=lambda p: (p[0] or "", p[1]))
+        places = sorted(set(ToolIdNames.of(ids).places.values()), key=lambda p: (p[0] or "", p[1]))
         for folder in (self.project / "docs", self.project / "ADRs"):
             for path in sorted(folder.rglob("*.md")):
                 yield from self._read(path)

@@ -18,7 +18,7 @@ from pulsus.core.memory.feedback_weights import weighted_past_requests
 from pulsus.core.memory.index_file import KIND, from_content, to_bytes
 from pulsus.core.memory.past_routes import PastRoute
 from pulsus.core.memory.recall import PastMemory
-from pulsus.core.memory.request_index import PastRequest, Segment, WordCounts
+from pulsus.core.memory.request_index import PastRequest, RequestSegment, WordCounts
 from pulsus.core.system import cache_file
 from pulsus.core.types import ToolSpec
 from pulsus.fast_dataclass import dataclass
@@ -43,7 +43,7 @@ class MemoryStore:
         if kept:
             counts, segment, seen = kept
             new = list(weighted_past_requests(routes[seen:], self.half_life_days, routes[:seen]))
-            more = (Segment.of(new, counts, self._half_life),) if new else ()
+            more = (RequestSegment.of(new, counts, self._half_life),) if new else ()
             return PastMemory(counts, (segment, *more), self.now.timestamp())
         rows = [*manifest_requests(tools), *weighted_past_requests(routes, self.half_life_days)]
         memory = self.of(rows, len(tools))
@@ -56,7 +56,7 @@ class MemoryStore:
     def of(self, past: Sequence[PastRequest], tools: int) -> PastMemory:
         """The memory of these requests, oldest first, in a catalogue of so many tools."""
         counts = WordCounts.of(past, tools)
-        segment = Segment.of(past, counts, self._half_life)
+        segment = RequestSegment.of(past, counts, self._half_life)
         return PastMemory(counts, (segment,), self.now.timestamp())
 
     @property
@@ -75,7 +75,7 @@ class MemoryStore:
 
     def _kept(
         self, digest: str, routes: Sequence[PastRoute]
-    ) -> tuple[WordCounts, Segment, int] | None:
+    ) -> tuple[WordCounts, RequestSegment, int] | None:
         """The kept memory and how many of the routes are in it; None where it is of no use."""
         if self.state_dir is None:
             return None

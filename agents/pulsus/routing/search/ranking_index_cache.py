@@ -16,7 +16,7 @@ from pulsus.core.rankers.feature_protocol import Feature
 from pulsus.core.rankers.lexical import index_builder
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.query import Synonyms
-from pulsus.core.rankers.lexical.segment import KIND, Segment, encode
+from pulsus.core.rankers.lexical.segment import KIND, IndexSegment, encode
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.system import cache_file
 from pulsus.core.types import ToolSpec
@@ -83,27 +83,29 @@ class _IndexFiles:
             change = _catalogue_change(base, make_columns(tools).ids, prints)
             if change.size <= _FEW + _SHARE * len(base):
                 return Documents.of(base, self._follow(base, key, change, tools, prints, past))
-        data = index_builder.pack(zip(tools, prints, strict=True), past, key=key)
+        data = index_builder.pack_index(zip(tools, prints, strict=True), past, key=key)
         cache_file.save(self.folder / BASE, data)
-        return Documents.of(Segment.from_bytes(data))
+        return Documents.of(IndexSegment.from_bytes(data))
 
     def _follow(
         self,
-        base: Segment,
+        base: IndexSegment,
         key: str,
         change: _CatalogueChange,
         tools: Sequence[ToolSpec],
         prints: Sequence[bytes],
         past: Mapping[str, Sequence[str]],
-    ) -> Segment:
+    ) -> IndexSegment:
         """Count and save what is new or changed since `base`."""
         new = [(tools[n], prints[n]) for n in change.new]
-        data = index_builder.pack(new, past, key=_following(key, base), removed=change.removed)
+        data = index_builder.pack_index(
+            new, past, key=_following(key, base), removed=change.removed
+        )
         cache_file.save(self.folder / NEW, data)
-        return Segment.from_bytes(data)
+        return IndexSegment.from_bytes(data)
 
-    def _open(self, name: str) -> Segment | None:
-        return cache_file.load(self.folder / name, KIND, Segment, self.warnings.append)
+    def _open(self, name: str) -> IndexSegment | None:
+        return cache_file.load(self.folder / name, KIND, IndexSegment, self.warnings.append)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,7 @@ class _CatalogueChange:
 
 
 def _catalogue_change(
-    base: Segment, ids: Sequence[str], prints: Sequence[bytes]
+    base: IndexSegment, ids: Sequence[str], prints: Sequence[bytes]
 ) -> _CatalogueChange:
     known = {base.ids.raw(n): n for n in range(len(base))}
     new, kept = [], set()
@@ -148,5 +150,5 @@ def _index_key(digest: str, past: Mapping[str, Sequence[str]]) -> str:
     return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()
 
 
-def _following(key: str, base: Segment) -> str:
+def _following(key: str, base: IndexSegment) -> str:
     return f"{key} after {base.checksum:08x}"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pulsus.core.embeddings.text_parts import encoded
+from pulsus.core.embeddings.text_parts import encode_texts
 from pulsus.core.embeddings.vectors import (
     KIND,
     Vectors,
@@ -69,7 +69,7 @@ class VectorFiles:
         return made
 
     def _encoded(self, texts: dict[bytes, str]) -> dict[bytes, Any]:
-        made = zip(texts, encoded(self.encoder, texts.values()), strict=True)
+        made = zip(texts, encode_texts(self.encoder, texts.values()), strict=True)
         return dict(self._told(made, len(texts)))
 
     def _told(self, items: Iterator[tuple[bytes, Any]], count: int) -> Iterator[tuple[bytes, Any]]:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from pulsus.core.rankers import explanation
 from pulsus.core.rankers.calibration import Calibration
-from pulsus.core.rankers.explanation import Change, FeatureGap
+from pulsus.core.rankers.explanation import FeatureGap, RankChange
 from pulsus.core.types import BrokenTool, Catalogue, Ranked, SubIntent, ToolSpec
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.search import manifest_advice
@@ -59,7 +59,7 @@ class WhyNot:
     winner: Ranked | None = None
     own: Ranked | None = None
     gaps: tuple[FeatureGap, ...] = ()
-    changes: tuple[Change, ...] = ()
+    changes: tuple[RankChange, ...] = ()
     lacks: tuple[str, ...] = ()
     part: str | None = None
 
@@ -278,7 +278,7 @@ def _most(feature: str, winner: Ranked, own: Ranked) -> float:
     return 0.0
 
 
-def _raise(possible: Sequence[Change], lost: WhyNot, own: Ranked, request: str) -> str:
+def _raise(possible: Sequence[RankChange], lost: WhyNot, own: Ranked, request: str) -> str:
     """Return the advice for the smallest change of one feature; words come first."""
     if own.caution:
         return manifest_advice.suggest_for_mismatch(own)

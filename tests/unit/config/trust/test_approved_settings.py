@@ -15,12 +15,12 @@ from pulsus.config.cache_secret import seal
 from pulsus.config.sections import json_value
 from pulsus.config.settings import Settings
 from pulsus.config.trust import approval_marks, widened_settings
-from pulsus.config.trust.approved_settings import FILE, Approvals
+from pulsus.config.trust.approved_settings import FILE, SettingApprovals
 from pulsus.config.user_state import UserState
 from pulsus.errors import ConfigUntrusted, UserStateInvalid
 from tests.project import trust
 
-MARKS = widened_settings.marks(Settings)
+MARKS = widened_settings.approval_marks(Settings)
 
 WIDER = {
     "state_dir": '".git/hooks"',
@@ -144,7 +144,7 @@ def asked(project, flags=None):
 
 
 def test_every_setting_has_a_decision_and_those_that_can_widen_an_example():
-    assert list(MARKS) == list(layers.known_keys(Settings))
+    assert list(MARKS) == list(layers.setting_keys(Settings))
     free = {key for key, mark in MARKS.items() if isinstance(mark, approval_marks.Free)}
     cannot = {"access.allow", "access.deny", "access.kinds", "policy.high_cost"}
     # Extended with every new setting that is not free: its owner shows a value that widens.
@@ -437,7 +437,7 @@ def test_a_warm_start_asks_again_as_soon_as_an_approval_is_gone(project, monkeyp
     write(project, "sandbox.max_seconds", "60")
     trust(project)
     _ = kept(project)
-    monkeypatch.setattr(layers, "read", lambda *_: pytest.fail("the settings were not kept"))
+    monkeypatch.setattr(layers, "read_layers", lambda *_: pytest.fail("the settings were not kept"))
     assert asked(project) == []
     assert project_trust.revoke(project, ["sandbox.max_seconds", "tools.python"]) == [
         "sandbox.max_seconds"
@@ -447,7 +447,7 @@ def test_a_warm_start_asks_again_as_soon_as_an_approval_is_gone(project, monkeyp
 
 def test_a_warm_start_without_widening_settings_reads_no_approvals(project, monkeypatch):
     _ = kept(project)
-    monkeypatch.setattr(Approvals, "load", lambda *_: pytest.fail("approvals were read"))
+    monkeypatch.setattr(SettingApprovals, "load", lambda *_: pytest.fail("approvals were read"))
     assert asked(project) == []
 
 
@@ -470,7 +470,7 @@ def test_the_approvals_of_other_projects_stay(project, tmp_path):
         trust(folder)
     write(project, "tools.python", '"y"')
     trust(project)
-    known = Approvals.load(UserState.of(project)).known
+    known = SettingApprovals.load(UserState.of(project)).known
     assert sorted((Path(a.project).name, a.value) for a in known) == [
         ("other", "x"),
         ("project", "y"),

@@ -97,12 +97,12 @@ def test_a_large_honest_module_is_read():
 @pytest.mark.parametrize("number", ["0x" + "f" * 5000, "0o" + "7" * 5000, "1" * 5000, "1e5000"])
 def test_a_number_that_python_cannot_write_is_an_error_of_the_example(number):
     with pytest.raises(strict_yaml.YamlError):
-        strict_yaml.load(f"- {number}")
+        strict_yaml.load_yaml(f"- {number}")
 
 
 def test_text_that_begins_like_a_number_may_be_long():
     text = "1" + "a" * 5000
-    assert strict_yaml.load(f"- {text}") == [text]
+    assert strict_yaml.load_yaml(f"- {text}") == [text]
 
 
 def test_errors_of_examples_are_cut():
@@ -123,5 +123,5 @@ def test_long_entries_of_a_section_are_joined_once():
 def test_many_long_keys_of_toml_are_refused_before_they_are_read():
     text = "".join(f"b{n}{'.a' * 900} = 1\n" for n in range(30))
     with pytest.raises(strict_toml.TomlError, match="too many parts"):
-        strict_toml.load(text)
-    assert strict_toml.load('x = "' + "a." * 400 + '"\n' + "y = 'b.c'\n" * 1)["y"] == "b.c"
+        strict_toml.load_toml(text)
+    assert strict_toml.load_toml('x = "' + "a." * 400 + '"\n' + "y = 'b.c'\n" * 1)["y"] == "b.c"

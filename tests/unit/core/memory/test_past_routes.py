@@ -19,17 +19,17 @@ ROUTE = past_routes.PastRoute(NOON, "run-1", "route-1", "disk usage", ("s/u/disk
 
 def recorded(folder, *routes):
     for route in routes:
-        past_routes.record(folder, route, Redactor())
+        past_routes.record_route(folder, route, Redactor())
 
 
 def test_routes_are_read_back_in_order(tmp_path):
     routes = [ROUTE, replace(ROUTE, outcome="rejected", tools=("a/b/c", "s/u/disk"), route_id=None)]
     recorded(tmp_path, *routes)
-    assert past_routes.load(tmp_path) == tuple(routes)
+    assert past_routes.load_routes(tmp_path) == tuple(routes)
 
 
 def test_nothing_stored_is_no_history(tmp_path):
-    assert past_routes.load(tmp_path / "nowhere") == ()
+    assert past_routes.load_routes(tmp_path / "nowhere") == ()
     assert past_routes.history(metadata.read_all(tmp_path / "nowhere"), ()) == {}
 
 
@@ -43,7 +43,7 @@ def test_a_row_cut_short_is_ignored_and_repaired_by_the_next(tmp_path):
     path = tmp_path / past_routes.FILE_NAME
     whole = path.read_bytes()
     path.write_bytes(whole + whole[:30])
-    assert past_routes.load(tmp_path) == (ROUTE,)
+    assert past_routes.load_routes(tmp_path) == (ROUTE,)
     recorded(tmp_path, ROUTE)
     assert path.read_bytes() == whole * 2
 
@@ -65,7 +65,7 @@ def test_a_corrupt_row_is_named_with_the_fix(tmp_path, bad):
     with (tmp_path / past_routes.FILE_NAME).open("a", encoding="utf-8") as file:
         file.write(bad + "\n")
     with pytest.raises(StateCorrupt, match=r"accepted\.jsonl: line 2: ") as caught:
-        past_routes.load(tmp_path)
+        past_routes.load_routes(tmp_path)
     assert "delete that line" in caught.value.hint
 
 
@@ -74,7 +74,7 @@ def test_only_the_latest_routes_of_a_very_long_file_are_read(tmp_path):
     path = tmp_path / past_routes.FILE_NAME
     path.write_bytes(path.read_bytes() * 1000)
     recorded(tmp_path, ROUTE)
-    found = past_routes.load(tmp_path)
+    found = past_routes.load_routes(tmp_path)
     assert found[-1] == ROUTE
     assert 700 < len(found) < 1000
 

@@ -6,8 +6,8 @@ import pytest
 
 from pulsus.core.memory.index_file import KIND, from_content, to_bytes
 from pulsus.core.memory.recall import PastMemory
-from pulsus.core.memory.request_index import PastRequest, Segment, WordCounts
-from pulsus.core.rankers.history_feature import conditioned
+from pulsus.core.memory.request_index import PastRequest, RequestSegment, WordCounts
+from pulsus.core.rankers.history_feature import history_value
 from pulsus.core.system import cache_file
 from pulsus.core.system.cache_file import DamagedCache
 from pulsus.core.text.phrases import phrases
@@ -24,7 +24,7 @@ PAST = (
 
 def remembered(*past, tools=3, now=NOW, counts=None):
     counts = counts or WordCounts.of(past, tools)
-    return PastMemory(counts, (Segment.of(past, counts, 90 * DAY),), now)
+    return PastMemory(counts, (RequestSegment.of(past, counts, 90 * DAY),), now)
 
 
 def test_a_request_made_before_speaks_for_its_tool_most():
@@ -147,7 +147,10 @@ def test_requests_that_came_since_are_remembered_as_if_counted_together():
     counts = WordCounts.of(PAST[:2], 3)
     parts = PastMemory(
         counts,
-        (Segment.of(PAST[:2], counts, 90 * DAY), Segment.of(PAST[2:], counts, 90 * DAY)),
+        (
+            RequestSegment.of(PAST[:2], counts, 90 * DAY),
+            RequestSegment.of(PAST[2:], counts, 90 * DAY),
+        ),
         NOW,
     )
     whole = remembered(*PAST, counts=counts)
@@ -173,8 +176,8 @@ def test_pairs_keep_the_order_and_the_small_words():
 
 
 def test_either_votes_or_service_is_enough_and_neither_makes_it_sure():
-    assert conditioned(0.0, 0.0) == 0.0
-    assert conditioned(0.8, 0.0) == pytest.approx(0.4)
-    assert conditioned(0.0, 0.8) == pytest.approx(0.8)
-    assert 0.8 < conditioned(0.8, 0.8) < 1
-    assert conditioned(0.8, -0.5) == pytest.approx(0.2)
+    assert history_value(0.0, 0.0) == 0.0
+    assert history_value(0.8, 0.0) == pytest.approx(0.4)
+    assert history_value(0.0, 0.8) == pytest.approx(0.8)
+    assert 0.8 < history_value(0.8, 0.8) < 1
+    assert history_value(0.8, -0.5) == pytest.approx(0.2)

@@ -2,15 +2,20 @@
 
 import pytest
 
-from pulsus.core.rankers.calibration import NAMED, Calibration, load, shipped
+from pulsus.core.rankers.calibration import (
+    NAMED,
+    Calibration,
+    load_calibration,
+    shipped_calibration,
+)
 from pulsus.core.rankers.calibration_signals import (
     FALLING,
     NAMES,
     VERSION,
     CandidateSignals,
-    signals,
+    calibration_signals,
 )
-from pulsus.core.rankers.candidate_details import Detail
+from pulsus.core.rankers.candidate_details import CandidateDetail
 
 PLAIN = Calibration(0.0, {"coverage": 2.0, "size": -1.0}, {})
 
@@ -39,7 +44,7 @@ def test_a_named_tool_at_odds_with_the_request_is_not_sure():
 
 
 def test_the_shipped_model_knows_its_signals_and_where_they_come_from():
-    model = shipped()
+    model = shipped_calibration()
     assert set(model.coefficients) == set(NAMES)
     assert model.provenance["fitted_by"] == "scripts/fit_calibration.py"
     assert model.provenance["sets"]
@@ -48,13 +53,13 @@ def test_the_shipped_model_knows_its_signals_and_where_they_come_from():
 
 
 def test_more_evidence_never_lowers_p():
-    for name, weight in shipped().coefficients.items():
+    for name, weight in shipped_calibration().coefficients.items():
         assert weight <= 0 if name in FALLING else weight >= 0
 
 
 def test_a_calibration_without_its_parts_is_refused():
     with pytest.raises(KeyError):
-        load("{}")
+        load_calibration("{}")
 
 
 def standing(score, coverage=0.5, *, named=False, covered=1.0):
@@ -74,8 +79,8 @@ def standing(score, coverage=0.5, *, named=False, covered=1.0):
 
 def told(standings, *looked_up, shown=None):
     """The signals of these candidates; what is not said of them is nothing."""
-    known = (*looked_up, *[Detail()] * len(standings))
-    return signals(standings, 10, lambda at: known[at], shown)
+    known = (*looked_up, *[CandidateDetail()] * len(standings))
+    return calibration_signals(standings, 10, lambda at: known[at], shown)
 
 
 def test_margins_are_against_the_best_other_candidate():
@@ -99,7 +104,7 @@ def test_a_candidate_leads_by_what_the_fifth_lacks_of_its_score():
 
 
 def test_a_candidate_whose_words_the_next_has_too_is_told_apart_by_none():
-    same, fewer = Detail(frozenset({1, 2})), Detail(frozenset({2}))
+    same, fewer = CandidateDetail(frozenset({1, 2})), CandidateDetail(frozenset({2}))
     pair = [standing(0.9), standing(0.8)]
     assert told(pair, same, same)[0]["shared"] == 1.0
     assert told(pair, same, fewer)[0]["shared"] == 0.5
@@ -108,13 +113,16 @@ def test_a_candidate_whose_words_the_next_has_too_is_told_apart_by_none():
 
 
 def test_two_words_of_a_name_are_more_than_one():
-    one, two = told([standing(0.9)], Detail(in_name=1)), told([standing(0.9)], Detail(in_name=2))
+    one, two = (
+        told([standing(0.9)], CandidateDetail(in_name=1)),
+        told([standing(0.9)], CandidateDetail(in_name=2)),
+    )
     assert two[0]["name_words"] > one[0]["name_words"] > 0
 
 
 def test_likeness_is_against_the_best_of_the_next():
     pair = [standing(0.9), standing(0.8)]
-    first, second = told(pair, Detail(alike=0.5), Detail(alike=0.2))
+    first, second = told(pair, CandidateDetail(alike=0.5), CandidateDetail(alike=0.2))
     assert (first["alike_lead"], second["alike_lead"]) == pytest.approx((0.3, -0.3))
 
 
@@ -129,17 +137,17 @@ def test_details_are_looked_up_only_of_what_is_shown_and_its_best_rivals():
 
     def detail(at):
         asked.add(at)
-        return Detail()
+        return CandidateDetail()
 
-    signals([standing(1 - n / 100) for n in range(30)], 10, detail, 1)
+    calibration_signals([standing(1 - n / 100) for n in range(30)], 10, detail, 1)
     assert asked == {0, 1, 2, 3, 4}
 
 
 def test_a_tool_remembered_for_requests_like_this_is_surer():
-    past, none = Detail(recalled=0.8), Detail()
+    past, none = CandidateDetail(recalled=0.8), CandidateDetail()
     pair = [standing(0.9), standing(0.8)]
     with_past, without = told(pair, past, none)[0], told(pair, none, none)[0]
     assert (with_past["recalled"], with_past["recalled_lead"]) == pytest.approx((0.8, 0.8))
-    assert shipped().p(with_past) > shipped().p(without)
-    against = told(pair, Detail(recalled=-0.5), none)[0]
-    assert shipped().p(against) < shipped().p(without)
+    assert shipped_calibration().p(with_past) > shipped_calibration().p(without)
+    against = told(pair, CandidateDetail(recalled=-0.5), none)[0]
+    assert shipped_calibration().p(against) < shipped_calibration().p(without)

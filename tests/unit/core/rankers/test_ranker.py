@@ -8,10 +8,10 @@ import pytest
 
 from pulsus.config.settings import RankerConfig
 from pulsus.core.rankers.feature_protocol import PastVotes
-from pulsus.core.rankers.lexical.query import terms
+from pulsus.core.rankers.lexical.query import request_terms
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.rankers.scorer import dense_share
-from pulsus.core.rankers.tie_breaks import Candidate, order_key, tie_break
+from pulsus.core.rankers.tie_breaks import RankedCandidate, order_key, tie_break
 from pulsus.core.types import ToolHistory, Vote
 from tests.ranking import CATALOGUE, tool
 
@@ -61,32 +61,32 @@ def test_weights_come_from_the_settings():
     ("winner", "loser", "reason"),
     [
         pytest.param(
-            Candidate(tool("d/a/z"), {"history": 0.0}, 0.5),
-            Candidate(tool("shared/a/b"), {"history": 0.9}, 0.5),
+            RankedCandidate(tool("d/a/z"), {"history": 0.0}, 0.5),
+            RankedCandidate(tool("shared/a/b"), {"history": 0.9}, 0.5),
             "domain tool over shared tool",
             id="domain beats shared",
         ),
         pytest.param(
-            Candidate(tool("d/a/z"), {"history": 0.9}, 0.5),
-            Candidate(tool("d/a/b"), {"history": 0.1}, 0.5),
+            RankedCandidate(tool("d/a/z"), {"history": 0.9}, 0.5),
+            RankedCandidate(tool("d/a/b"), {"history": 0.1}, 0.5),
             "higher history",
             id="better history wins",
         ),
         pytest.param(
-            Candidate(tool("d/a/z", path=Path("/w/z.py")), {"history": 0.0}, 0.5),
-            Candidate(tool("d/a/b", path=Path("/w/deep/b.py")), {"history": 0.0}, 0.5),
+            RankedCandidate(tool("d/a/z", path=Path("/w/z.py")), {"history": 0.0}, 0.5),
+            RankedCandidate(tool("d/a/b", path=Path("/w/deep/b.py")), {"history": 0.0}, 0.5),
             "shallower path",
             id="shallower path wins",
         ),
         pytest.param(
-            Candidate(tool("z/a/b"), {"history": 0.0}, 0.5),
-            Candidate(tool("d/a/c"), {"history": 0.0}, 0.5),
+            RankedCandidate(tool("z/a/b"), {"history": 0.0}, 0.5),
+            RankedCandidate(tool("d/a/c"), {"history": 0.0}, 0.5),
             "lexicographic by filename",
             id="file name decides",
         ),
         pytest.param(
-            Candidate(tool("d/a/b"), {"history": 0.0}, 0.5),
-            Candidate(tool("e/a/b"), {"history": 0.0}, 0.5),
+            RankedCandidate(tool("d/a/b"), {"history": 0.0}, 0.5),
+            RankedCandidate(tool("e/a/b"), {"history": 0.0}, 0.5),
             "lexicographic by id",
             id="id makes the order total",
         ),
@@ -98,15 +98,15 @@ def test_equal_scores_are_ordered_by_the_spec(winner, loser, reason):
 
 
 def test_a_better_score_beats_every_tie_breaker():
-    shared = Candidate(tool("shared/a/z"), {"history": 0.0}, 0.51)
-    domain = Candidate(tool("d/a/a"), {"history": 1.0}, 0.50)
+    shared = RankedCandidate(tool("shared/a/z"), {"history": 0.0}, 0.51)
+    domain = RankedCandidate(tool("d/a/a"), {"history": 1.0}, 0.50)
     assert sorted([domain, shared], key=order_key) == [shared, domain]
     assert tie_break(shared, domain) is None
 
 
 def test_sums_of_floats_do_not_break_a_tie():
-    first = Candidate(tool("d/a/a"), {"history": 0.0}, 0.1 + 0.2)
-    second = Candidate(tool("d/a/b"), {"history": 0.0}, 0.3)
+    first = RankedCandidate(tool("d/a/a"), {"history": 0.0}, 0.1 + 0.2)
+    second = RankedCandidate(tool("d/a/b"), {"history": 0.0}, 0.3)
     assert tie_break(first, second) == "lexicographic by filename"
 
 
@@ -258,7 +258,7 @@ def test_a_request_that_says_a_whole_anti_intent_is_not_sure_of_that_tool():
 
 
 def factors(index, text):
-    return {term.word: term.factor for term in terms(text, index.documents, {})}
+    return {term.word: term.factor for term in request_terms(text, index.documents, {})}
 
 
 def test_a_way_of_asking_counts_less_than_what_is_asked():

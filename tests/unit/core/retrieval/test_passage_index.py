@@ -7,12 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulsus.core.retrieval.passage_index import FIRST, PassageIndex, from_json, to_json
-from pulsus.core.retrieval.passages import Section
+from pulsus.core.retrieval.passages import DocSection
 
 SECTIONS = [
-    Section("docs/a.md", "Sourdough", "Feed the starter, then bake the loaf.", (("oven", "bake"),)),
-    Section("docs/b.md", "Rollback", "Write the journal before a rollback.", (), ("db/undo/undo",)),
-    Section("docs/c.md", "Disks", "How full each file system is.", (("storage", "usage"),)),
+    DocSection(
+        "docs/a.md", "Sourdough", "Feed the starter, then bake the loaf.", (("oven", "bake"),)
+    ),
+    DocSection(
+        "docs/b.md", "Rollback", "Write the journal before a rollback.", (), ("db/undo/undo",)
+    ),
+    DocSection("docs/c.md", "Disks", "How full each file system is.", (("storage", "usage"),)),
 ]
 SHELF = PassageIndex.of(SECTIONS)
 

@@ -1,9 +1,9 @@
 """Documents are cut at their headings, and a section knows what it speaks of."""
 
-from pulsus.core.retrieval.passages import MAX_CHARS, Known, of_document, of_tools
+from pulsus.core.retrieval.passages import MAX_CHARS, ToolIdNames, of_document, of_tools
 from tests.ranking import tool
 
-KNOWN = Known.of(["storage/usage/disk_usage", "net/ports/open_ports", "shared/plot/plot"])
+KNOWN = ToolIdNames.of(["storage/usage/disk_usage", "net/ports/open_ports", "shared/plot/plot"])
 
 
 def sections(text, about=()):

@@ -15,7 +15,7 @@ from tests.promotions import NOON
 def candidate(folder, name="route_1", **changes):
     module = folder / f"{name}.py"
     module.touch()
-    found = candidate_store.Candidate(
+    found = candidate_store.StoredCandidate(
         module=module,
         request="disk usage",
         route_id="route-1",
@@ -40,8 +40,8 @@ def test_candidates_are_listed_newest_first_and_only_with_their_module(tmp_path)
         candidate_store.write(one, Redactor())
     gone.module.unlink()
     (tmp_path / "no_note.py").touch()
-    assert candidate_store.listed(tmp_path) == (new, old)
-    assert candidate_store.listed(tmp_path / "nowhere") == ()
+    assert candidate_store.list_candidates(tmp_path) == (new, old)
+    assert candidate_store.list_candidates(tmp_path / "nowhere") == ()
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_broken_note_is_a_warning_not_a_crash(tmp_path, caplog, text):
     known = candidate(tmp_path)
     known.note.write_text(text, encoding="utf-8")
     with caplog.at_level(logging.WARNING):
-        assert candidate_store.listed(tmp_path) == ()
+        assert candidate_store.list_candidates(tmp_path) == ()
     assert str(known.note) in caplog.text
 
 

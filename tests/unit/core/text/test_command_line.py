@@ -11,7 +11,7 @@ from pulsus.core.rankers.effect_mismatch import (
     groups_of,
 )
 from pulsus.core.rankers.ranker import Ranker
-from pulsus.core.text.command_line import changes, program
+from pulsus.core.text.command_line import find_change, find_program
 from tests.ranking import tool
 
 
@@ -43,7 +43,7 @@ from tests.ranking import tool
     ],
 )
 def test_the_word_behind_the_program_says_what_is_changed(line, expected):
-    assert changes(line) == commands(line) == expected
+    assert find_change(line) == commands(line) == expected
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_the_word_behind_the_program_says_what_is_changed(line, expected):
     ],
 )
 def test_a_flag_makes_a_change_of_a_program_that_looks(line, expected):
-    assert changes(line) == expected
+    assert find_change(line) == expected
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_flag_makes_a_change_of_a_program_that_looks(line, expected):
     ],
 )
 def test_a_command_that_looks_changes_nothing(line):
-    assert changes(line) == commands(line) == ()
+    assert find_change(line) == commands(line) == ()
 
 
 @pytest.mark.parametrize(
@@ -107,12 +107,12 @@ def test_a_command_that_looks_changes_nothing(line):
     ],
 )
 def test_a_sentence_is_no_command_line_and_a_verb_is_read_as_before(request_text):
-    assert changes(request_text) is None
+    assert find_change(request_text) is None
 
 
 @pytest.mark.parametrize("request_text", ["docker restart count", "systemctl restart loop"])
 def test_a_noun_behind_a_program_changes_nothing(request_text):
-    assert changes(request_text) == ()
+    assert find_change(request_text) == ()
 
 
 def test_a_tool_that_reads_routes_is_not_sure_of_adding_one():
@@ -131,7 +131,7 @@ def test_a_tool_that_reads_routes_is_not_sure_of_adding_one():
     ],
 )
 def test_a_typed_command_is_one_of_its_program(line, expected):
-    assert program(line) == expected
+    assert find_program(line) == expected
 
 
 COMPARE = tool(
@@ -172,5 +172,5 @@ def test_a_word_of_a_typed_command_does_not_make_another_tool_sure():
 
 @given(st.text(alphabet="abip -|&;$'\"xztar/", max_size=60))
 def test_any_text_is_read_without_an_error(text):
-    found = changes(text)
+    found = find_change(text)
     assert found is None or all(found)

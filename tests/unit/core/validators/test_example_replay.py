@@ -10,7 +10,7 @@ import pytest
 from pulsus.core.sandbox.job import Outcome
 from pulsus.core.sandbox.sandbox_probe import run_sandboxed
 from pulsus.core.storage.promotion import version_bump
-from pulsus.core.storage.promotion.api_diff import Change
+from pulsus.core.storage.promotion.api_diff import ApiChange
 from pulsus.core.storage.records.target import Target
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.validators.example_replay import Replay
@@ -180,7 +180,7 @@ TARGET = Target("system", "count", "things")
 
 def test_what_the_examples_showed_is_in_the_record_and_the_changelog(tmp_path):
     promoted(tmp_path, module(), target=TARGET)
-    shown = promoter(tmp_path, lambda *given: (Change("major", "example 1 gives 3, it was 2"),))
+    shown = promoter(tmp_path, lambda *given: (ApiChange("major", "example 1 gives 3, it was 2"),))
     done = shown.promote(validated(module(OLD + "  # more")), TARGET)
     assert (done.version, done.changes) == ("2.0.0", ("major: example 1 gives 3, it was 2",))
     folder = tmp_path / "workflows/domains/system"

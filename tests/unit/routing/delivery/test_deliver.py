@@ -99,7 +99,7 @@ def left(tmp_path):
     """A candidate in `_tmp/`."""
     path = tmp_path / "route_1.py"
     path.write_bytes(GOOD)
-    return candidate_store.Candidate(path, "greet", "route-1", "run-1", "pending", (), NOON)
+    return candidate_store.StoredCandidate(path, "greet", "route-1", "run-1", "pending", (), NOON)
 
 
 def test_what_is_approved_is_what_was_proven():

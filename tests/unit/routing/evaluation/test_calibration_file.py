@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pulsus.core.rankers.calibration import shipped
+from pulsus.core.rankers.calibration import shipped_calibration
 from pulsus.core.rankers.calibration_signals import VERSION
 from pulsus.routing.evaluation import calibration_file
 from pulsus.routing.evaluation.calibration_file import PLACE, load_calibration
@@ -19,7 +19,7 @@ FIGURES = CalibrationMetrics(0.1, 0.8, 0.7, 0.5, 0.9)
 def store(project, intercept=-1.5):
     body = calibration_file.calibration_document(
         project,
-        replace(shipped(), intercept=intercept),
+        replace(shipped_calibration(), intercept=intercept),
         data="sha256:abc",
         requests=120,
         tools=56,
@@ -36,8 +36,8 @@ def test_what_is_stored_is_what_is_loaded(tmp_path):
     found, warning = load_calibration(tmp_path)
     assert (found, warning) == (made, None)
     assert found.intercept == -1.5
-    assert found.coefficients == shipped().coefficients
-    assert found.spread == shipped().spread
+    assert found.coefficients == shipped_calibration().coefficients
+    assert found.spread == shipped_calibration().spread
 
 
 def test_it_says_what_it_was_fitted_on_and_when(tmp_path):
@@ -47,7 +47,7 @@ def test_it_says_what_it_was_fitted_on_and_when(tmp_path):
     assert (told["requests"], told["tools"], told["signals"]) == (120, 56, VERSION)
     assert told["fitted_at"] == "2026-03-01T12:00:00+00:00"
     assert told["figures"]["after"]["ece"] == 0.1
-    assert told["prior"] == shipped().provenance["version"]
+    assert told["prior"] == shipped_calibration().provenance["version"]
 
 
 def test_each_refit_is_a_version_of_its_own(tmp_path):
@@ -56,7 +56,7 @@ def test_each_refit_is_a_version_of_its_own(tmp_path):
 
 
 def test_a_project_without_one_has_the_shipped_and_no_warning(tmp_path):
-    assert load_calibration(tmp_path) == (shipped(), None)
+    assert load_calibration(tmp_path) == (shipped_calibration(), None)
 
 
 def spoil(project, **changes):
@@ -82,7 +82,7 @@ def test_one_that_cannot_be_used_is_not_used_in_part_and_says_so_once(tmp_path, 
     store(tmp_path)
     spoil(tmp_path, **changes)
     found, warning = load_calibration(tmp_path)
-    assert found == shipped()
+    assert found == shipped_calibration()
     assert warning is not None
     assert PLACE in warning
     assert "--calibrate" in warning
@@ -92,11 +92,11 @@ def test_one_that_cannot_be_used_is_not_used_in_part_and_says_so_once(tmp_path, 
 def test_a_damaged_one_never_raises(tmp_path, content):
     store(tmp_path)
     (tmp_path / PLACE).write_bytes(content)
-    assert load_calibration(tmp_path)[0] == shipped()
+    assert load_calibration(tmp_path)[0] == shipped_calibration()
     assert store(tmp_path).provenance["version"] == 1
 
 
 def test_infinity_is_no_weight(tmp_path):
     store(tmp_path)
     spoil(tmp_path, intercept=float("inf"))
-    assert load_calibration(tmp_path)[0] == shipped()
+    assert load_calibration(tmp_path)[0] == shipped_calibration()

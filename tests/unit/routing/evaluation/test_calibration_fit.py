@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pulsus.core.rankers.calibration import Calibration, shipped
+from pulsus.core.rankers.calibration import Calibration, shipped_calibration
 from pulsus.core.rankers.calibration_signals import FALLING, NAMES
 from pulsus.errors import CalibrationRefused
 from pulsus.routing.evaluation import calibration_fit, logistic
@@ -55,7 +55,7 @@ def test_each_request_comes_with_a_copy_that_nothing_fits():
         (True, True, 1.0),
         (False, False, COPY),
     ]
-    assert found[1].stated(shipped()).p == 0.0
+    assert found[1].stated(shipped_calibration()).p == 0.0
 
 
 @pytest.mark.parametrize(("nothing", "weight"), [(0, COPY), (1, COPY - 0.1), (3, 0.0), (9, 0.0)])
@@ -122,7 +122,7 @@ def test_few_requests_move_little_and_many_move_more():
 
 def test_more_evidence_never_lowers_p_after_a_refit():
     perverse = [sample(n, n % 2, right=n % 2 == 0, contested=float(n % 2)) for n in range(60)]
-    found = fit_map(perverse, shipped())
+    found = fit_map(perverse, shipped_calibration())
     for name, weight in found.coefficients.items():
         assert weight <= 0 if name in FALLING else weight >= 0
 

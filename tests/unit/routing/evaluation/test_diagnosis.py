@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from pulsus.core.compose.selection.selector import Decision
-from pulsus.core.rankers.calibration import shipped
+from pulsus.core.rankers.calibration import shipped_calibration
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.routing.evaluation.dataset import GoldenRow
 from pulsus.routing.evaluation.diagnosis import (
@@ -23,7 +23,7 @@ def context(index=INDEX):
     return DiagnosisContext(
         look=lambda query, include: index.rank(query, include=include),
         known=frozenset(t.id for t in index.tools),
-        calibration=shipped(),
+        calibration=shipped_calibration(),
         tau=0.6,
     )
 

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 import pytest
 
 from pulsus.core.rankers.ranker import Ranker
-from pulsus.core.storage.records.metadata import Record
+from pulsus.core.storage.records.metadata import PromotionRecord
 from pulsus.core.telemetry.ids import utc_now
 from pulsus.core.types import Catalogue, ParsedIntent
 from pulsus.routing.search.deprecations import Deprecations
@@ -22,7 +22,7 @@ def asked(one):
 
 
 def record(one, replacement):
-    return Record(
+    return PromotionRecord(
         id="rev-20260301-001",
         run_id=None,
         route_id=None,

@@ -8,7 +8,7 @@ import pytest
 
 from pulsus.core.memory.feedback_weights import TOLD, weighted_past_requests
 from pulsus.core.memory.past_routes import PastRoute
-from pulsus.core.memory.request_index import Segment
+from pulsus.core.memory.request_index import RequestSegment
 from pulsus.core.types import Manifest
 from pulsus.routing.search import memory_store
 from pulsus.routing.search.memory_store import MemoryStore
@@ -34,13 +34,13 @@ def remembering(folder, now=NOON):
 def counted_anew(monkeypatch):
     """The sizes of the segments that are made from here on."""
     sizes = []
-    made = Segment.of
+    made = RequestSegment.of
 
     def of(past, counts, half_life):
         sizes.append(len(past))
         return made(past, counts, half_life)
 
-    monkeypatch.setattr(Segment, "of", of)
+    monkeypatch.setattr(RequestSegment, "of", of)
     return sizes
 
 

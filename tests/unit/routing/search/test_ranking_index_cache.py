@@ -22,7 +22,7 @@ def kept(state, tools=TOOLS, past=None):
 
 def test_the_second_run_counts_nothing(tmp_path, monkeypatch):
     first, _ = kept(tmp_path)
-    monkeypatch.setattr(index_builder, "pack", None)
+    monkeypatch.setattr(index_builder, "pack_index", None)
     again, warnings = kept(tmp_path)
     assert again.rank("list files") == first.rank("list files")
     assert warnings == ()
@@ -32,13 +32,13 @@ def test_a_changed_tool_is_counted_alone(tmp_path, monkeypatch):
     kept(tmp_path)
     changed = replace(TOOLS[3], summary="Quux the frobnicator.", sha256="f" * 64)
     counted = []
-    pack = index_builder.pack
+    pack = index_builder.pack_index
 
     def watched(tools, *rest, **options):
         counted.extend(tools)
         return pack(counted, *rest, **options)
 
-    monkeypatch.setattr(index_builder, "pack", watched)
+    monkeypatch.setattr(index_builder, "pack_index", watched)
     index, _ = kept(tmp_path, (*TOOLS[:3], changed, *TOOLS[4:]))
     assert [t.id for t, _ in counted] == [changed.id]
     assert index.rank("frobnicator")[0].tool == changed

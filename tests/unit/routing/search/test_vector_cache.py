@@ -5,7 +5,7 @@ import pytest
 np = pytest.importorskip("numpy", reason="the extra `embeddings` is not installed")
 
 from pulsus.core.embeddings.encoder import DIMENSION  # noqa: E402 - after the skip
-from pulsus.core.embeddings.similarity import Meaning  # noqa: E402 - after the skip
+from pulsus.core.embeddings.similarity import TextSimilarity  # noqa: E402 - after the skip
 from pulsus.core.embeddings.vectors import (  # noqa: E402
     from_content,
     stack,
@@ -43,7 +43,7 @@ def files(tmp_path, **kwargs):
 
 def test_an_owner_is_as_like_as_its_best_text(tmp_path):
     found = files(tmp_path)
-    meaning = Meaning(found.encoder, found.vectors("tools", lambda: TEXTS))
+    meaning = TextSimilarity(found.encoder, found.vectors("tools", lambda: TEXTS))
     told = meaning.similar("socket")
     assert next(iter(told)) == 1
     assert told[1] == pytest.approx(1, abs=0.001)
@@ -71,9 +71,10 @@ def test_texts_are_not_even_asked_for_where_nothing_changed(tmp_path):
 
 def test_a_warm_answer_is_the_cold_one(tmp_path):
     cold, warm = files(tmp_path), files(tmp_path)
-    first = Meaning(cold.encoder, cold.vectors("tools", lambda: TEXTS, "a")).similar("ports")
+    first = TextSimilarity(cold.encoder, cold.vectors("tools", lambda: TEXTS, "a")).similar("ports")
     assert (
-        Meaning(warm.encoder, warm.vectors("tools", lambda: TEXTS, "a")).similar("ports") == first
+        TextSimilarity(warm.encoder, warm.vectors("tools", lambda: TEXTS, "a")).similar("ports")
+        == first
     )
 
 
@@ -148,4 +149,4 @@ def test_bytes_give_back_equal_vectors():
 
 def test_nothing_is_like_a_request_where_there_is_nothing(tmp_path):
     found = files(tmp_path)
-    assert Meaning(found.encoder, found.vectors("tools", list, "none")).similar("disk") == {}
+    assert TextSimilarity(found.encoder, found.vectors("tools", list, "none")).similar("disk") == {}

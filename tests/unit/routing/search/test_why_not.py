@@ -7,7 +7,7 @@ import pytest
 
 from pulsus.config.settings import RankerConfig
 from pulsus.core.compose.selection.selector import Decision
-from pulsus.core.rankers.calibration import shipped
+from pulsus.core.rankers.calibration import shipped_calibration
 from pulsus.core.rankers.lexical.tool_names import worth
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.telemetry.ids import utc_now
@@ -23,7 +23,12 @@ EVERYTHING = Catalogue(Path("/w"), CATALOGUE)
 def told(name, found, catalogue=EVERYTHING, subintents=()):
     about = next(t for t in catalogue.tools if t.id == name)
     return why_not.why_not(
-        about, found, catalogue, shipped(), tau=TAU, subintents=subintents or found.subintents
+        about,
+        found,
+        catalogue,
+        shipped_calibration(),
+        tau=TAU,
+        subintents=subintents or found.subintents,
     )
 
 

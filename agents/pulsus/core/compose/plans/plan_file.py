@@ -28,7 +28,7 @@ def parse_yaml(text: str) -> Plan:
     """Return the plan in YAML 1.2 text. Raises PlanInvalid with place, value and fix."""
     _check_size(text)
     try:
-        return plan_from_dict(strict_yaml.load(text))
+        return plan_from_dict(strict_yaml.load_yaml(text))
     except strict_yaml.YamlError as error:
         refuse(_FILE, text[:40], f"it is not plain YAML: {error}", "correct that line")
 

@@ -37,14 +37,14 @@ class Hit(NamedTuple):
     places: int
 
 
-def norm(documents: Documents) -> tuple[float, float]:
+def length_norm(documents: Documents) -> tuple[float, float]:
     """What a tool's length adds below the line: a constant, and so much for each word."""
     return K1 * (1 - B), K1 * B / documents.mean_length
 
 
-def sums(lookups: Sequence[Sequence[Lookup]], documents: Documents) -> dict[int, float]:
+def score_sums(lookups: Sequence[Sequence[Lookup]], documents: Documents) -> dict[int, float]:
     """The score of every tool that has a word of the request, by number."""
-    least, slope = norm(documents)
+    least, slope = length_norm(documents)
     total: dict[int, float] = {}
     for meanings in lookups:
         if len(meanings) == 1:
@@ -80,7 +80,7 @@ def _raise(
             reached[n] = value
 
 
-def first(
+def best_tools(
     scores: Mapping[int, float],
     documents: Documents,
     size: int,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from pulsus.core.rankers.lexical.bm25 import K1, Hit, Lookup, norm
+from pulsus.core.rankers.lexical.bm25 import K1, Hit, Lookup, length_norm
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.postings import Postings
 
@@ -37,7 +37,7 @@ class _Column(NamedTuple):
     places: NDArray[np.uint8]
 
 
-def best(
+def best_matches(
     lookups: Sequence[Sequence[Lookup]],
     documents: Documents,
     size: int,
@@ -144,7 +144,7 @@ def _scored(meaning: Lookup, at: int, documents: Documents) -> _Column:
 
 
 def _column(gain: float, part: Postings, documents: Documents) -> _Column:
-    least, slope = norm(documents)
+    least, slope = length_norm(documents)
     numbers = _array(part.tools).astype(np.int64)
     counts = np.frombuffer(part.counts, np.uint8).astype(np.float64)
     lengths = _array(part.lengths)[numbers].astype(np.float64)

@@ -36,12 +36,12 @@ grams = lru_cache(maxsize=65536)(slots_of)
 
 
 @cache
-def table() -> bytes:
+def idf_table() -> bytes:
     """The idf of every slot, times `SCALE`."""
     return Path(__file__).with_name("grams.bin").read_bytes()
 
 
-def asked(said: Iterable[str]) -> dict[int, float]:
+def request_worth(said: Iterable[str]) -> dict[int, float]:
     """What finding each slot is worth to a request of these words: its idf squared, per gram."""
     worth: dict[int, float] = {}
     for word in dict.fromkeys(said):
@@ -55,15 +55,15 @@ _SQUARES = [(value / SCALE) ** 2 for value in range(256)]
 
 @lru_cache(maxsize=512)
 def _worth(word: str) -> list[tuple[int, float]]:
-    idf = table()
+    idf = idf_table()
     return [(slot, _SQUARES[idf[slot]]) for slot in slots_of(word)]
 
 
-def norm(counts: Mapping[str, int]) -> float:
+def gram_norm(counts: Mapping[str, int]) -> float:
     """The length of a tool's gram vector, √Σ(tf·idf)²; 0.0 for no words."""
     found: Counter[int] = Counter()
     for word, count in counts.items():
         for slot in grams(word):
             found[slot] += count
-    idf = table()
+    idf = idf_table()
     return math.sqrt(sum((tf * idf[slot] / SCALE) ** 2 for slot, tf in found.items()))

@@ -13,8 +13,14 @@ from dataclasses import field
 from functools import cached_property
 from typing import Any
 
-from pulsus.core.rankers.lexical.postings import Entry, idf, lost, moves, postings
-from pulsus.core.rankers.lexical.segment import Segment, encode
+from pulsus.core.rankers.lexical.postings import (
+    StemEntry,
+    idf,
+    lost_words,
+    moved_positions,
+    postings,
+)
+from pulsus.core.rankers.lexical.segment import IndexSegment, encode
 from pulsus.core.rankers.lexical.tool_fields import NAME
 from pulsus.fast_dataclass import dataclass
 
@@ -61,14 +67,14 @@ class Documents:
     `gone` are numbers of `base` that no longer count: removed, or changed and in `delta`.
     """
 
-    base: Segment
-    delta: Segment | None = None
+    base: IndexSegment
+    delta: IndexSegment | None = None
     gone: frozenset[int] = frozenset()
     _lost: Counter[str] = field(default_factory=Counter)
     _dead: frozenset[str] = frozenset()
     _moved: tuple[list[int], list[int], list[int]] = ([], [], [])
     _total: int = 0
-    _entries: dict[str, Entry | None] = field(default_factory=dict)
+    _entries: dict[str, StemEntry | None] = field(default_factory=dict)
     _stems: dict[str, str] = field(default_factory=dict)
     _called: dict[str, bool] = field(default_factory=dict)
     _alike: dict[str, dict[int, list[str]]] = field(default_factory=dict)
@@ -77,15 +83,15 @@ class Documents:
     arrays: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, base: Segment, delta: Segment | None = None) -> Documents:
+    def of(cls, base: IndexSegment, delta: IndexSegment | None = None) -> Documents:
         """The words of a segment, and of the one that follows it."""
         total = base["total"][0]
         if delta is None:
             return cls(base, _total=total)
         removed = delta["removed"].tolist()
-        gone, dead = lost(base, delta, removed)
+        gone, dead = lost_words(base, delta, removed)
         total += delta["total"][0] - sum(base["lengths"][n] for n in removed)
-        moved = moves(base, delta, removed)
+        moved = moved_positions(base, delta, removed)
         return cls(base, delta, frozenset(removed), gone, dead, moved, total)
 
     @cached_property
@@ -103,7 +109,7 @@ class Documents:
         """The idf of a word no tool has."""
         return idf(self.size, 0)
 
-    def entry(self, key: str) -> Entry | None:
+    def entry(self, key: str) -> StemEntry | None:
         """A stem that some tool has."""
         try:
             return self._entries[key]
@@ -114,16 +120,16 @@ class Documents:
         found = self._entries[key] = self._entry(key)
         return found
 
-    def _entry(self, key: str) -> Entry | None:
+    def _entry(self, key: str) -> StemEntry | None:
         raw, found = encode(key), []
         for first, part in self._parts():
             number = part.stems.find(raw)
             if number is not None:
                 found.append(postings(part, number, first))
         tools = sum(len(f.tools) for f in found) - self._lost[key]
-        return Entry(idf(self.size, tools), tuple(found)) if tools else None
+        return StemEntry(idf(self.size, tools), tuple(found)) if tools else None
 
-    def _parts(self) -> Iterator[tuple[int, Segment]]:
+    def _parts(self) -> Iterator[tuple[int, IndexSegment]]:
         yield 0, self.base
         if self.delta is not None:
             yield len(self.base), self.delta
@@ -240,7 +246,7 @@ class Documents:
                 return first + found
         return None
 
-    def spelling(self, number: int) -> tuple[Segment, list[int], list[int]]:
+    def spelling(self, number: int) -> tuple[IndexSegment, list[int], list[int]]:
         """A tool's words by their number in a segment, and how often each is written."""
         part, own = self.within(number)
         first, last = part["said_at"][own : own + 2]
@@ -277,7 +283,7 @@ class Documents:
         rank = position - new
         return rank + bisect_right([n - k for k, n in enumerate(removed)], rank)
 
-    def within(self, number: int) -> tuple[Segment, int]:
+    def within(self, number: int) -> tuple[IndexSegment, int]:
         """The segment a tool is in, and its number there."""
         if self.delta is not None and number >= len(self.base):
             return self.delta, number - len(self.base)

@@ -13,17 +13,22 @@ from itertools import accumulate
 
 import pulsus
 from pulsus.core.contract.tool_table import make_columns
-from pulsus.core.rankers.lexical.char_ngrams import grams, norm
+from pulsus.core.rankers.lexical.char_ngrams import gram_norm, grams
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.segment import (
     PRINT_BYTES,
-    Segment,
+    IndexSegment,
     encode,
     hash_of,
     pack_columns,
 )
-from pulsus.core.rankers.lexical.tool_fields import bag, field_words, places, surface
-from pulsus.core.rankers.lexical.tool_names import filed
+from pulsus.core.rankers.lexical.tool_fields import (
+    field_words,
+    stem_counts,
+    stem_places,
+    surface_words,
+)
+from pulsus.core.rankers.lexical.tool_names import tool_spellings
 from pulsus.core.system.cache_file import Column
 from pulsus.core.text.tokens import stem
 from pulsus.core.types import Kind, ToolSpec
@@ -50,7 +55,7 @@ def print_of(sha256: str, hints: str, remembered: Sequence[str]) -> bytes:
     return hashlib.blake2b(told, digest_size=PRINT_BYTES).digest()
 
 
-def pack(
+def pack_index(
     tools: Iterable[tuple[ToolSpec, bytes]],
     remembered: Mapping[str, Sequence[str]],
     *,
@@ -58,7 +63,7 @@ def pack(
     removed: Sequence[int] = (),
 ) -> bytes:
     """The segment of tools in id order, each with its print (`print_of`)."""
-    packer = _Packer()
+    packer = _IndexPacker()
     for tool, printed in tools:
         packer.add(tool, printed, remembered.get(tool.id, ()))
     return pack_columns(packer.columns(removed), key)
@@ -71,7 +76,9 @@ def words_of(tools: Sequence[ToolSpec], remembered: Mapping[str, Sequence[str]])
         print_of(sha256, hints, remembered.get(tool_id, ()))
         for tool_id, sha256, hints in zip(known.ids, known.sha256, known.hints, strict=True)
     )
-    return Documents.of(Segment.from_bytes(pack(zip(tools, prints, strict=True), remembered)))
+    return Documents.of(
+        IndexSegment.from_bytes(pack_index(zip(tools, prints, strict=True), remembered))
+    )
 
 
 def flags_of(tool: ToolSpec) -> int:
@@ -81,7 +88,7 @@ def flags_of(tool: ToolSpec) -> int:
     return KINDS.index(tool.kind) | (SHARED if tool.shared else 0) | careful | declines
 
 
-class _Packer:
+class _IndexPacker:
     """Columns while they grow; stems and words are numbered as they come."""
 
     def __init__(self) -> None:
@@ -102,14 +109,14 @@ class _Packer:
     def add(self, tool: ToolSpec, printed: bytes, remembered: Sequence[str]) -> None:
         number = len(self.ids)
         fields = field_words(tool, remembered)
-        counts, bits = bag(fields), places(fields)
+        counts, bits = stem_counts(fields), stem_places(fields)
         for key, count in counts.items():
             tools, found, where = self.postings[self._stem(key)]
             tools.append(number)
             found.append(min(count, MOST))
             where.append(bits[key])
-        written = surface(fields)
-        self.norms.append(norm(written))
+        written = surface_words(fields)
+        self.norms.append(gram_norm(written))
         said = [(self._word(word), min(count, MOST)) for word, count in written.items()]
         for word, _ in said:
             self.word_tools[word] += 1
@@ -119,7 +126,7 @@ class _Packer:
         self.ids.append(encode(tool.id))
         self.prints.append(printed)
         self.flags.append(flags_of(tool))
-        self.spelt += [(hash_of(key), number) for key in sorted(filed(tool))]
+        self.spelt += [(hash_of(key), number) for key in sorted(tool_spellings(tool))]
 
     def _stem(self, key: str) -> int:
         number = self.stems.setdefault(key, len(self.stems))

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from pulsus.core.rankers.lexical.char_ngrams import SCALE, SLOTS, slots_of, table
+from pulsus.core.rankers.lexical.char_ngrams import SCALE, SLOTS, idf_table, slots_of
 from pulsus.core.rankers.lexical.documents import Documents
-from pulsus.core.rankers.lexical.segment import Segment
+from pulsus.core.rankers.lexical.segment import IndexSegment
 
 Floats = NDArray[np.float64]
 Column = NDArray[np.unsignedinteger[Any]]
@@ -33,13 +33,13 @@ class _View(NamedTuple):
     grams: Column
 
 
-def likeness(
+def ngram_cosine(
     said: Iterable[str], numbers: Collection[int], documents: Documents
 ) -> dict[int, float]:
     """The cosine of n-grams of these tools with a request of these words, each word once."""
-    slots, worth = _asked(list(dict.fromkeys(said)))
+    slots, worth = _request_slots(list(dict.fromkeys(said)))
     length = math.sqrt(sum(worth.tolist())) or 1.0
-    by_part: dict[int, tuple[Segment, list[int], list[int]]] = {}
+    by_part: dict[int, tuple[IndexSegment, list[int], list[int]]] = {}
     for n in numbers:
         part, own = documents.within(n)
         _, everywhere, inside = by_part.setdefault(id(part), (part, [], []))
@@ -47,19 +47,19 @@ def likeness(
         inside.append(own)
     found: dict[int, float] = dict.fromkeys(numbers, 0.0)
     for part, everywhere, inside in by_part.values():
-        held = _held(_view(part, documents), inside, slots, worth)
+        held = _tool_scores(_view(part, documents), inside, slots, worth)
         for n, own, total in zip(everywhere, inside, held, strict=True):
             norm = part.norms[own]
             found[n] = total / (norm * length) if norm else 0.0
     return found
 
 
-def _asked(said: Sequence[str]) -> tuple[Column, Floats]:
+def _request_slots(said: Sequence[str]) -> tuple[Column, Floats]:
     """For every slot the place of what it is worth to the request; 0 where that is nothing."""
     if not said:
         return np.zeros(SLOTS, np.uint8), np.zeros(1)
     slots = np.frombuffer(b"".join(map(_slots, said)), np.uint16)
-    own = _SQUARES[np.frombuffer(table(), np.uint8)[slots]]
+    own = _SQUARES[np.frombuffer(idf_table(), np.uint8)[slots]]
     count = len(slots)
     places: Column = np.zeros(SLOTS, np.uint16 if count < SLOTS else np.uint32)
     places[slots[::-1]] = np.arange(count, 0, -1)  # of a slot's places the first
@@ -71,7 +71,7 @@ def _slots(word: str) -> bytes:
     return array("H", slots_of(word)).tobytes()
 
 
-def _held(view: _View, tools: Sequence[int], slots: Column, worth: Floats) -> list[float]:
+def _tool_scores(view: _View, tools: Sequence[int], slots: Column, worth: Floats) -> list[float]:
     """What each of these tools of a segment holds of the request."""
     spans = [slice(view.at[n], view.at[n + 1]) for n in tools]
     words = np.concatenate([view.words[span] for span in spans])
@@ -97,7 +97,7 @@ def _sums(at: NDArray[Any], values: Floats, size: int) -> Floats:
     return cast(Floats, np.bincount(at, values, size))
 
 
-def _view(part: Segment, documents: Documents) -> _View:
+def _view(part: IndexSegment, documents: Documents) -> _View:
     """The columns as arrays, of the same bytes; kept with the documents."""
     kept: dict[int, _View] = documents.arrays.setdefault("spelling", {})
     view = kept.get(id(part))

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 
-from pulsus.core.rankers.lexical.segment import Segment
+from pulsus.core.rankers.lexical.segment import IndexSegment
 from pulsus.fast_dataclass import dataclass
 
 
@@ -23,7 +23,7 @@ class Postings:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class StemEntry:
     """A stem: its weight, and where it stands."""
 
     idf: float
@@ -35,7 +35,7 @@ def idf(size: int, tools: int) -> float:
     return math.log(1 + (size - tools + 0.5) / (tools + 0.5))
 
 
-def postings(part: Segment, number: int, first: int) -> Postings:
+def postings(part: IndexSegment, number: int, first: int) -> Postings:
     span = slice(part["posting_at"][number], part["posting_at"][number + 1])
     return Postings(
         first,
@@ -46,8 +46,8 @@ def postings(part: Segment, number: int, first: int) -> Postings:
     )
 
 
-def lost(
-    base: Segment, delta: Segment, removed: Sequence[int]
+def lost_words(
+    base: IndexSegment, delta: IndexSegment, removed: Sequence[int]
 ) -> tuple[Counter[str], frozenset[str]]:
     """How many tools of `base` each stem lost, and the words that no tool writes any more."""
     written: Counter[int] = Counter()
@@ -60,8 +60,8 @@ def lost(
     return lost, frozenset(w for w in map(bytes.decode, dead) if delta.word(w) is None)
 
 
-def moves(
-    base: Segment, delta: Segment, removed: Sequence[int]
+def moved_positions(
+    base: IndexSegment, delta: IndexSegment, removed: Sequence[int]
 ) -> tuple[list[int], list[int], list[int]]:
     """Removed numbers; by new tool how many of the base come before it, and its position."""
     before = [base.ids.place(delta.ids.raw(n)) for n in range(len(delta))]

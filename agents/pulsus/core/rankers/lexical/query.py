@@ -108,7 +108,7 @@ def synonym_table(synonyms: Synonyms) -> dict[tuple[str, ...], tuple[str, ...]]:
     return {key: tuple(found) for key, found in table.items()}
 
 
-def terms(
+def request_terms(
     text: str, index: Lexicon, table: Mapping[tuple[str, ...], tuple[str, ...]]
 ) -> tuple[Term, ...]:
     """The request's content words, each once, with everything in the catalogue they may mean."""
@@ -122,7 +122,7 @@ def terms(
         key = _stem(word, index)
         found[word] = {key: 1.0}
         if not index.knows(key):
-            _raise(found[word], _kept(word, index))
+            _raise(found[word], _cached_nearby(word, index))
     for word, meanings in _synonyms(said, table, index) if table else ():
         if word in found:
             weight = SYNONYM if index.knows(_stem(word, index)) else _ONLY_SYNONYM
@@ -187,7 +187,7 @@ def _synonyms(
                     yield word, meanings
 
 
-def _kept(word: str, index: Lexicon) -> Mapping[str, float]:
+def _cached_nearby(word: str, index: Lexicon) -> Mapping[str, float]:
     """The same as `_nearby`, looked for once."""
     known = index.nearby.get(word)
     if known is None:

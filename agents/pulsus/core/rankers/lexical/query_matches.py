@@ -95,15 +95,15 @@ def match_query(
         owns.append(own)
         mass += own
     named = {own.key: asked[own.key] * own.idf for meanings in lookups for own in meanings}
-    scores, hits = best(lookups, documents, admit, extra)
+    scores, hits = best_matches(lookups, documents, admit, extra)
     found = {
-        n: _found(score, hits[n], owns, named) if hits[n] else _NOTHING
+        n: _tool_matches(score, hits[n], owns, named) if hits[n] else _NOTHING
         for n, score in scores.items()
     }
     return QueryMatches(terms, asked, found, mass)
 
 
-def best(
+def best_matches(
     lookups: Sequence[Sequence[Lookup]],
     documents: Documents,
     admit: Admit | None,
@@ -115,9 +115,9 @@ def best(
     if many >= MANY and "numpy" in sys.modules:
         from pulsus.core.rankers.lexical import bm25_numpy  # only where it costs no import
 
-        return bm25_numpy.best(lookups, documents, POOL, admit, extra)
-    scores = overlap.sums(lookups, documents)
-    found = overlap.first(scores, documents, POOL, admit)
+        return bm25_numpy.best_matches(lookups, documents, POOL, admit, extra)
+    scores = overlap.score_sums(lookups, documents)
+    found = overlap.best_tools(scores, documents, POOL, admit)
     found |= {n: scores.get(n, 0.0) for n in extra if n not in found}
     return found, _hits(lookups, found)
 
@@ -166,7 +166,7 @@ def _places(part: Postings, pool: Collection[int]) -> list[tuple[int, int]]:
     return found
 
 
-def _found(
+def _tool_matches(
     score: float, hits: Sequence[Hit], owns: Sequence[float], worth: Mapping[str, float]
 ) -> ToolMatches:
     covered = named = 0.0
@@ -186,7 +186,7 @@ def _found(
     return ToolMatches(score, covered, named, hits, count)
 
 
-def matched(terms: Sequence[Term], hits: Sequence[Hit]) -> dict[str, tuple[str, ...]]:
+def matched_words(terms: Sequence[Term], hits: Sequence[Hit]) -> dict[str, tuple[str, ...]]:
     """The request's words found in one tool, by place; a word may stand in several."""
     found: dict[str, dict[str, None]] = {}
     for number, _, _, places in hits:

@@ -60,7 +60,7 @@ class Texts:
         return number if number < len(self) and self.raw(number) == raw else None
 
 
-class Segment:
+class IndexSegment:
     """Columns over one buffer. Tools, stems and words are numbered by position.
 
     `X_at` holds the position at which each entry of `X` begins, and at last the end. Postings are
@@ -88,7 +88,7 @@ class Segment:
         self.ids = Texts(data, starts["ids"], columns["id_at"])
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Segment:
+    def from_bytes(cls, data: bytes) -> IndexSegment:
         """Return the segment that `pack` wrote. Raises DamagedCache or OtherKind."""
         return cls(cache_file.unpack(data, KIND))
 

@@ -48,7 +48,7 @@ def field_words(tool: ToolSpec, remembered: Iterable[str] = ()) -> dict[str, lis
     }
 
 
-def surface(fields: Mapping[str, list[str]]) -> Counter[str]:
+def surface_words(fields: Mapping[str, list[str]]) -> Counter[str]:
     """Counts of one tool's words as they are written, over all places."""
     counts: Counter[str] = Counter()
     for place, found in fields.items():
@@ -57,15 +57,15 @@ def surface(fields: Mapping[str, list[str]]) -> Counter[str]:
     return counts
 
 
-def bag(fields: Mapping[str, list[str]]) -> Counter[str]:
+def stem_counts(fields: Mapping[str, list[str]]) -> Counter[str]:
     """Stem counts of one tool over all places."""
     counts: Counter[str] = Counter()
-    for word, count in surface(fields).items():
+    for word, count in surface_words(fields).items():
         counts[stem(word)] += count
     return counts
 
 
-def places(fields: Mapping[str, list[str]]) -> dict[str, int]:
+def stem_places(fields: Mapping[str, list[str]]) -> dict[str, int]:
     """For each stem the places it stands in, as bits in the order of `PLACES`."""
     bits: dict[str, int] = {}
     for bit, place in enumerate(PLACES):

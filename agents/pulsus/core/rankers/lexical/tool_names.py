@@ -41,7 +41,7 @@ def spellings(tool: ToolSpec) -> frozenset[str]:
     return frozenset(said | {full for full in (tool.id.lower(), name) if not full.isalnum()})
 
 
-def filed(tool: ToolSpec) -> frozenset[str]:
+def tool_spellings(tool: ToolSpec) -> frozenset[str]:
     """Under which keys (`key_of`) a tool is looked for; its id as it is needs none."""
     odd = {key_of(tool.id)} if tool.id != tool.id.lower() else set()
     return frozenset({key_of(tool.name), *odd})

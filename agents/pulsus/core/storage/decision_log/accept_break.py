@@ -20,7 +20,7 @@ from pulsus.core.storage.decision_log import (
     log_reader,
 )
 from pulsus.core.storage.decision_log.log_reader import Content
-from pulsus.core.storage.decision_log.log_record import GENESIS, Head, Record
+from pulsus.core.storage.decision_log.log_record import GENESIS, Head, LogRecord
 from pulsus.core.telemetry.ids import Clock
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import JsonValue
@@ -31,7 +31,7 @@ KIND = approved_records.ACCEPT
 MORE = approved_records.MORE
 STARTER = approved_records.STARTER
 
-keys = approved_records.accepted
+accepted_keys = approved_records.accepted_keys
 """The promotions that a record accepts although the log does not know them like that."""
 
 KEYS = 1000
@@ -42,13 +42,13 @@ _LOCK_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class AcceptedBreak:
     """Who accepted what state of the log, and why. `contents` are its segments, oldest first.
 
     `promotions` counts those that the log does not know as they are.
     """
 
-    record: Record
+    record: LogRecord
     by: str
     reason: str
     damages: int
@@ -56,7 +56,7 @@ class Accepted:
     contents: tuple[Content, ...]
 
 
-def parse(record: Record | None) -> Accepted | None:
+def parse_break(record: LogRecord | None) -> AcceptedBreak | None:
     """The acceptance a record is; None where it is none."""
     if record is None or record.kind != KIND:
         return None
@@ -69,7 +69,7 @@ def parse(record: Record | None) -> Accepted | None:
             "segments": list(found),
         }:
             contents = tuple(c for row in found if (c := _content(row)))
-            return Accepted(record, by, why, damages, promotions, contents)
+            return AcceptedBreak(record, by, why, damages, promotions, contents)
         case _:
             return None
 
@@ -79,7 +79,7 @@ def batches(records: Sequence[str]) -> list[list[str]]:
     return [[*records[at : at + KEYS]] for at in range(0, len(records) or 1, KEYS)]
 
 
-def contents(segments: Sequence[Path]) -> tuple[Content, ...]:
+def read_contents(segments: Sequence[Path]) -> tuple[Content, ...]:
     """Name, bytes and hash of each. Raises OSError."""
     return tuple(log_reader.read_content(path) for path in segments)
 
@@ -103,7 +103,7 @@ def accept(
     with decision_log.locked(state_dir, _LOCK_SECONDS) as folder:
         found = log_reader.segments(folder)
         try:
-            pinned = contents(found)
+            pinned = read_contents(found)
             ends = _ends(folder, found, least)
             log_files.set_aside(folder)
         except OSError as failure:
@@ -119,14 +119,16 @@ def accept(
             "records": [*first],
         }
         path = log_reader.segment_path(folder, number)
-        log = decision_log.add(decision_log.DecisionLog(folder, path, *ends), KIND, data, clock)
+        log = decision_log.add_record(
+            decision_log.DecisionLog(folder, path, *ends), KIND, data, clock
+        )
         for some in more:
-            log = decision_log.add(log, MORE, {"records": [*some]}, clock)
+            log = decision_log.add_record(log, MORE, {"records": [*some]}, clock)
         log_mark.write(folder, decision_log.head_of(log).log)
         return decision_log.head_of(log)
 
 
-def _ends(folder: Path, found: Sequence[Path], least: int) -> tuple[Record | None, Head | None]:
+def _ends(folder: Path, found: Sequence[Path], least: int) -> tuple[LogRecord | None, Head | None]:
     """What the acceptance follows: a number above all that were used, and the log's name.
 
     The first record's own hash counts before head and note, which may be what was changed. None
@@ -141,7 +143,7 @@ def _ends(folder: Path, found: Sequence[Path], least: int) -> tuple[Record | Non
     name = next((n for n in named if n and _NAME.fullmatch(n)), None)
     seq = max([least, head.seq if head else 0, *(r.seq for r in whole)])
     prev = whole[-1].hash if whole else GENESIS
-    last = Record(seq, "", "", {}, None, prev, prev) if seq else None
+    last = LogRecord(seq, "", "", {}, None, prev, prev) if seq else None
     return last, Head(name, seq, prev) if name else None
 
 

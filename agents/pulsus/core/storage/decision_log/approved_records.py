@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulsus.core.storage.decision_log.log_record import Record
+from pulsus.core.storage.decision_log.log_record import LogRecord
 from pulsus.core.storage.records import record_key
 
 BEGIN = "log"
@@ -27,13 +27,13 @@ DECISIONS = frozenset({"promote", "rollback", "deprecate", "reinstate"})
 _LISTS = frozenset({BEGIN, ACCEPT, MORE, STARTER, RECORDS})
 
 
-def accepted(record: Record) -> Iterator[str]:
+def accepted_keys(record: LogRecord) -> Iterator[str]:
     """Yield the keys that the record lists: it approves them although the log never made them."""
     if record.kind in _LISTS:
         yield from (key for _, key in record_key.pairs(record.data.get("records")))
 
 
-def approved(record: Record) -> Iterator[tuple[str | None, str]]:
+def approved_keys(record: LogRecord) -> Iterator[tuple[str | None, str]]:
     """Yield tool and key of every record of the catalogue that this line approves."""
     tool = record.data.get("tool")
     if record.key and record.kind in DECISIONS and isinstance(tool, str):

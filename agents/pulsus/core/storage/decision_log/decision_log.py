@@ -28,7 +28,7 @@ from pulsus.core.storage.decision_log import (
     user_witness,
 )
 from pulsus.core.storage.decision_log import log_record as lines
-from pulsus.core.storage.decision_log.log_record import GENESIS, HEAD_NAME, Head, Record
+from pulsus.core.storage.decision_log.log_record import GENESIS, HEAD_NAME, Head, LogRecord
 from pulsus.core.storage.records import metadata, record_key
 from pulsus.core.system import jsonl
 from pulsus.core.system.state_dir import open_state
@@ -62,7 +62,7 @@ class DecisionLog:
 
     folder: Path
     path: Path
-    last: Record | None
+    last: LogRecord | None
     head: Head | None
 
 
@@ -92,7 +92,7 @@ def append(
         if key is not None and key in log_reader.keys_starting(folder, key):
             return head_of(log)
         clean = redactor.redact_value(jsonl.plain(dict(data)))
-        return head_of(add(log, kind, _shortened(clean), clock, key, own=own))
+        return head_of(add_record(log, kind, _shorten(clean), clock, key, own=own))
 
 
 def anchor(state_dir: Path, *, clock: Clock, catalogue: Path | None = None) -> dict[str, JsonValue]:
@@ -142,10 +142,10 @@ def read_head(folder: Path) -> Head | None:
         return None
     except OSError as failure:
         if failure.errno in _NO_FILE:
-            raise tampered(path, "cannot be read: it is no regular file") from failure
+            raise tampered_error(path, "cannot be read: it is no regular file") from failure
         raise storage_error(failure, path) from failure
     except (ValueError, RecursionError) as failure:
-        raise tampered(path, f"cannot be read: {failure}") from failure
+        raise tampered_error(path, f"cannot be read: {failure}") from failure
 
 
 def name_of(folder: Path) -> str | None:
@@ -157,7 +157,7 @@ def name_of(folder: Path) -> str | None:
     return head.log if head else None
 
 
-def ready(folder: Path) -> DecisionLog:
+def open_ready(folder: Path) -> DecisionLog:
     """The log after whatever a crash left was put right. The caller holds the lock.
 
     Raises AuditTampered where that is not what a crash leaves, or not the log that was begun here,
@@ -171,7 +171,9 @@ def ready(folder: Path) -> DecisionLog:
         if last and not behind and seq == named + 1 and last.prev == before:
             head = _renew_head(folder, head, last)
         elif (seq, known) != (named, before):
-            raise tampered(path, f"ends with record {seq}, and {HEAD_NAME} names record {named}")
+            raise tampered_error(
+                path, f"ends with record {seq}, and {HEAD_NAME} names record {named}"
+            )
         if behind:
             log_files.truncate(path, size)
         if last and not size:
@@ -180,19 +182,21 @@ def ready(folder: Path) -> DecisionLog:
     except OSError as failure:
         raise storage_error(failure, folder) from failure
     if begun not in (None, head.log if head else None):
-        raise tampered(folder, f"is not, or no longer, the log {begun[:12]}… that was begun here")
+        raise tampered_error(
+            folder, f"is not, or no longer, the log {begun[:12]}… that was begun here"
+        )
     require_seen(folder)
     return DecisionLog(folder, path, last, head)
 
 
 def _open(folder: Path, clock: Clock, catalogue: Path | None) -> DecisionLog:
     """The log, ready and begun, and noted as the one that is here."""
-    log = begun(ready(folder), clock, catalogue=catalogue)
+    log = begin_log(open_ready(folder), clock, catalogue=catalogue)
     log_mark.write(folder, head_of(log).log)
     return log
 
 
-def begun(
+def begin_log(
     log: DecisionLog, clock: Clock, rand: RandomBytes = os.urandom, *, catalogue: Path | None = None
 ) -> DecisionLog:
     """The log with its first record, which makes it differ from every other.
@@ -205,9 +209,11 @@ def begun(
     taken = metadata.read_all(catalogue) if catalogue and catalogue.is_dir() else ()
     first, *more = record_key.by_tool(taken)
     data: dict[str, JsonValue] = {"nonce": rand(8).hex(), "pulsus": __version__}
-    log = add(log, approved_records.BEGIN, data | ({"records": first} if first else {}), clock)
+    log = add_record(
+        log, approved_records.BEGIN, data | ({"records": first} if first else {}), clock
+    )
     for some in more:
-        log = add(log, approved_records.MORE, {"records": some}, clock)
+        log = add_record(log, approved_records.MORE, {"records": some}, clock)
     return log
 
 
@@ -218,10 +224,10 @@ def require_seen(folder: Path) -> None:
     """
     match = user_witness.Witness.of(folder).match()
     if match in user_witness.MOVED:
-        raise tampered(folder, f"(LOG_{match.upper()}): {user_witness.REASONS[match]}")
+        raise tampered_error(folder, f"(LOG_{match.upper()}): {user_witness.REASONS[match]}")
 
 
-def add(
+def add_record(
     log: DecisionLog,
     kind: str,
     data: Mapping[str, JsonValue],
@@ -254,7 +260,7 @@ def head_of(log: DecisionLog) -> Head:
     return log.head
 
 
-def tampered(path: Path, why: str) -> AuditTampered:
+def tampered_error(path: Path, why: str) -> AuditTampered:
     """The error of a log that somebody changed."""
     return AuditTampered(
         f"the decision log was changed: {path} {why}",
@@ -269,7 +275,7 @@ def _position(log: DecisionLog) -> tuple[str, int]:
     return (found[-1].name, found[-1].stat().st_size) if found else (log.path.name, 0)
 
 
-def _end(folder: Path) -> tuple[Path, Record | None, bytes, int]:
+def _end(folder: Path) -> tuple[Path, LogRecord | None, bytes, int]:
     """The newest segment, the last record, the bytes behind it, and the size without these."""
     found = log_reader.segments(folder)
     if not found:
@@ -279,11 +285,11 @@ def _end(folder: Path) -> tuple[Path, Record | None, bytes, int]:
     if last is None and size == 0 and older:
         last, more, _ = _last(older[0])
         if more:
-            raise tampered(older[0], "does not end in a record")
+            raise tampered_error(older[0], "does not end in a record")
     return newest, last, behind, size
 
 
-def _last(path: Path) -> tuple[Record | None, bytes, int]:
+def _last(path: Path) -> tuple[LogRecord | None, bytes, int]:
     """A segment's last record, what lies behind it, and the size without that.
 
     Behind it may lie one line at most: what an append that ended midway left.
@@ -295,24 +301,24 @@ def _last(path: Path) -> tuple[Record | None, bytes, int]:
     finally:
         os.close(fd)
     *whole, rest = tail.split(b"\n")
-    if whole and not rest and lines.interrupted(whole[-1] + b"\n"):
+    if whole and not rest and lines.is_interrupted(whole[-1] + b"\n"):
         rest = whole.pop() + b"\n"
     end = size - len(rest)
     if end == 0:
         return None, rest, 0
-    record = lines.valid(whole[-1]) if whole else None
+    record = lines.parse_valid(whole[-1]) if whole else None
     if record is None:
-        raise tampered(path, "does not end in a record")
+        raise tampered_error(path, "does not end in a record")
     return record, rest, end
 
 
-def _renew_head(folder: Path, head: Head | None, record: Record) -> Head:
+def _renew_head(folder: Path, head: Head | None, record: LogRecord) -> Head:
     new = Head(head.log if head else record.hash, record.seq, record.hash)
     log_files.write_head(folder, new)
     return new
 
 
-def _shortened(data: JsonValue) -> Mapping[str, JsonValue]:
+def _shorten(data: JsonValue) -> Mapping[str, JsonValue]:
     if not isinstance(data, dict):
         raise TypeError(f"a decision's data is a mapping, not {type(data).__name__}")
     if len(lines.canonical(data)) < MAX_DATA_BYTES:

@@ -21,7 +21,7 @@ class Damage:
     reason: str
 
 
-def joined(damages: Sequence[Damage]) -> list[Damage]:
+def join_damages(damages: Sequence[Damage]) -> list[Damage]:
     """The damages with one for each cause, where a cause shows more than once.
 
     Lines that follow each other and are unreadable for the same reason are one; records cannot

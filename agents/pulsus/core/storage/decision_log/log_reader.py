@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
 
-from pulsus.core.storage.decision_log.log_record import MAX_LINE_BYTES, Record, valid
+from pulsus.core.storage.decision_log.log_record import MAX_LINE_BYTES, LogRecord, parse_valid
 from pulsus.errors import storage_error
 
 Content = tuple[str, int, str]
@@ -54,7 +54,7 @@ def open_file(path: Path) -> BufferedReader:
     return os.fdopen(fd, "rb")
 
 
-def read_records(path: Path, *, text: bytes = b"", start: int = 0) -> Iterator[Record]:
+def read_records(path: Path, *, text: bytes = b"", start: int = 0) -> Iterator[LogRecord]:
     """Yield the valid records of a segment whose line contains `text`, from the byte `start` on.
 
     Raises OSError.
@@ -63,16 +63,16 @@ def read_records(path: Path, *, text: bytes = b"", start: int = 0) -> Iterator[R
         file.seek(start)
         while line := file.readline(MAX_LINE_BYTES + 1):
             # Most lines do not contain the text, and parsing them would take most of the time.
-            record = valid(line[:-1]) if text in line else None
+            record = parse_valid(line[:-1]) if text in line else None
             if record:
                 yield record
 
 
-def read_first(path: Path) -> Record | None:
+def read_first(path: Path) -> LogRecord | None:
     """Return the first record of a segment, or None if it is invalid. Raises OSError."""
     with open_file(path) as file:
         line = file.readline(MAX_LINE_BYTES)
-    return valid(line[:-1]) if line.endswith(b"\n") else None
+    return parse_valid(line[:-1]) if line.endswith(b"\n") else None
 
 
 def read_content(path: Path) -> Content:
@@ -82,7 +82,7 @@ def read_content(path: Path) -> Content:
         return path.name, file.tell(), digest.hexdigest()
 
 
-def search_records(folder: Path, text: bytes) -> Iterator[Record]:
+def search_records(folder: Path, text: bytes) -> Iterator[LogRecord]:
     """Yield the valid records of the log whose line contains `text`. Raises StorageUnwritable."""
     for path in segments(folder):
         try:
@@ -130,7 +130,7 @@ def _keys(data: mmap.mmap, wanted: bytes, start: str) -> Iterator[str]:
     at = data.rfind(wanted)
     while at >= 0:
         begin = data.rfind(b"\n", 0, at) + 1
-        record = valid(data[begin : data.find(b"\n", at)])
+        record = parse_valid(data[begin : data.find(b"\n", at)])
         if record and record.key is not None and record.key.startswith(start):
             yield record.key
         at = data.rfind(wanted, 0, at)

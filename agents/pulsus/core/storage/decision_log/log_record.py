@@ -30,7 +30,7 @@ _TAIL_BYTES = len(b',"hash":""}') + 64
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class LogRecord:
     """One decision. `ts` is ISO 8601 in UTC, `seq` counts from 1 over all segments.
 
     `key` names what it is about, where that is to be recorded only once.
@@ -63,7 +63,7 @@ def encode(
     return body[:-1] + b',"hash":"' + digest(body).encode("ascii") + b'"}\n'
 
 
-def decode(line: bytes) -> tuple[Record, str]:
+def decode(line: bytes) -> tuple[LogRecord, str]:
     """The record of a line (without its newline), and the hash its bytes really have.
 
     Raises ValueError for what is no record; the two hashes may differ.
@@ -83,10 +83,10 @@ def decode(line: bytes) -> tuple[Record, str]:
         raise ValueError(f"seq {fields['seq']!r} is no whole number")
     if datetime.fromisoformat(fields["ts"]).tzinfo is None:
         raise ValueError(f"ts {fields['ts']!r} has no offset")
-    return Record(hash=found[1].decode("ascii"), **fields), digest(body)
+    return LogRecord(hash=found[1].decode("ascii"), **fields), digest(body)
 
 
-def valid(line: bytes) -> Record | None:
+def parse_valid(line: bytes) -> LogRecord | None:
     """The record of a line, where its hash is right."""
     try:
         record, actual = decode(line)
@@ -95,7 +95,7 @@ def valid(line: bytes) -> Record | None:
     return record if record.hash == actual else None
 
 
-def interrupted(line: bytes) -> bool:
+def is_interrupted(line: bytes) -> bool:
     """Whether an append that ended midway can have left this line.
 
     Such a line has no end, or blocks that never got to the disk and read as zeros.
@@ -114,7 +114,7 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def anchored(value: Mapping[str, JsonValue] | None) -> Head | None:
+def parse_anchor(value: Mapping[str, JsonValue] | None) -> Head | None:
     """The head that a promotion's record carries (`chain.anchor`); None where it carries none."""
     match value:
         case {"log": str(log), "seq": int(seq), "hash": str(last)}:

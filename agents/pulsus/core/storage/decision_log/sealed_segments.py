@@ -43,7 +43,9 @@ class Seal:
         return self.segment, self.bytes, self.sha256
 
 
-def seal(state_dir: Path, *, before: datetime, clock: Clock, dry_run: bool = False) -> Path | None:
+def seal_segment(
+    state_dir: Path, *, before: datetime, clock: Clock, dry_run: bool = False
+) -> Path | None:
     """The segment that was closed, or would be: the newest, where its first record is older.
 
     None where there is no log or it is younger than `before`, and then nothing was written. The
@@ -55,21 +57,21 @@ def seal(state_dir: Path, *, before: datetime, clock: Clock, dry_run: bool = Fal
     if dry_run:
         return found[-1]
     with decision_log.locked(state_dir, _LOCK_SECONDS) as folder:
-        log = decision_log.ready(folder)
+        log = decision_log.open_ready(folder)
         if log.last is None or not _older(log.path, before):
             return None
         try:
-            made = _made(log.path, log.last)
+            made = _seal_data(log.path, log.last)
         except OSError as failure:
             raise storage_error(failure, log.path) from failure
         following = log_reader.segment_path(folder, log_reader.segment_number(log.path) + 1)
-        decision_log.add(replace(log, path=following), KIND, made, clock)
+        decision_log.add_record(replace(log, path=following), KIND, made, clock)
         with suppress(OSError):
             log.path.chmod(_READ_ONLY)  # against a slip of the hand; the seal is what counts
         return log.path
 
 
-def first_record(path: Path) -> log_record.Record | None:
+def first_record(path: Path) -> log_record.LogRecord | None:
     """Return the first record of a segment, or None if it is invalid or cannot be read."""
     try:
         return log_reader.read_first(path)
@@ -77,7 +79,7 @@ def first_record(path: Path) -> log_record.Record | None:
         return None
 
 
-def parse(record: log_record.Record) -> Seal | None:
+def parse_seal(record: log_record.LogRecord) -> Seal | None:
     """The seal a record is; None where it is none."""
     data = record.data
     texts = [data.get(name) for name in ("segment", "sha256", "hash")]
@@ -89,11 +91,11 @@ def parse(record: log_record.Record) -> Seal | None:
             return None
 
 
-def _made(path: Path, last: log_record.Record) -> dict[str, JsonValue]:
+def _seal_data(path: Path, last: log_record.LogRecord) -> dict[str, JsonValue]:
     name, size, digest = log_reader.read_content(path)
     record = log_reader.read_first(path)
     if record is None:
-        raise decision_log.tampered(path, "does not begin with a record")
+        raise decision_log.tampered_error(path, "does not begin with a record")
     return {
         "segment": name,
         "bytes": size,

@@ -19,7 +19,7 @@ from typing import Literal
 
 from pulsus.config.user_state import UserState
 from pulsus.core.storage.decision_log import log_reader, log_record
-from pulsus.core.storage.decision_log.log_record import MAX_LINE_BYTES, Head, Record
+from pulsus.core.storage.decision_log.log_record import MAX_LINE_BYTES, Head, LogRecord
 from pulsus.core.system import jsonl
 from pulsus.errors import PulsusError, UserStateInvalid, storage_error
 
@@ -56,7 +56,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Approvals:
+class RecordApprovals:
     """Keys of the records that this user approved, by tool and oldest first.
 
     `loose` are keys of acceptances that do not name the tool.
@@ -74,7 +74,7 @@ class Approvals:
         found = self.tools.get(tool, ())
         return found[-1] if found else None
 
-    def with_pairs(self, pairs: Iterable[tuple[str | None, str]]) -> Approvals:
+    def with_pairs(self, pairs: Iterable[tuple[str | None, str]]) -> RecordApprovals:
         """These approvals and more; a key that comes again becomes the tool's latest."""
         tools, loose = dict(self.tools), set(self.loose)
         for tool, key in pairs:
@@ -82,7 +82,7 @@ class Approvals:
                 loose.add(key)
             else:
                 tools[tool] = (*(k for k in tools.get(tool, ()) if k != key), key)
-        return Approvals(tools, frozenset(loose))
+        return RecordApprovals(tools, frozenset(loose))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +117,15 @@ class Witness:
         except (ValueError, KeyError, TypeError, RecursionError) as failure:
             raise self._unreadable("json", failure) from failure
 
-    def approvals(self) -> Approvals:
+    def approvals(self) -> RecordApprovals:
         """The records that this user approved. Raises UserStateInvalid."""
         data = self._read("records.json")
         if data is None:
-            return Approvals()
+            return RecordApprovals()
         try:
             row = json.loads(data)
             tools = {str(tool): tuple(map(str, keys)) for tool, keys in row["tools"].items()}
-            return Approvals(tools, frozenset(map(str, row["loose"])))
+            return RecordApprovals(tools, frozenset(map(str, row["loose"])))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as failure:
             raise self._unreadable("records.json", failure) from failure
 
@@ -143,7 +143,7 @@ class Witness:
 
     def intend(
         self,
-        record: Record,
+        record: LogRecord,
         before: Head | None,
         at: tuple[str, int],
         log: str,
@@ -155,9 +155,9 @@ class Witness:
         `before` is the head now, and `at` the segment and the size where its line ends. A record
         that is not this user's `own` decision approves nothing.
         """
-        from pulsus.core.storage.decision_log.approved_records import approved
+        from pulsus.core.storage.decision_log.approved_records import approved_keys
 
-        pairs = tuple(approved(record)) if own else ()
+        pairs = tuple(approved_keys(record)) if own else ()
         if pairs:
             self._keep_approvals(self.approvals().with_pairs(pairs))
         head = before or Head(log, 0, log_record.GENESIS)
@@ -197,7 +197,7 @@ class Witness:
         }
         self._write("json", row)
 
-    def _keep_approvals(self, approvals: Approvals) -> None:
+    def _keep_approvals(self, approvals: RecordApprovals) -> None:
         tools = {tool: list(keys) for tool, keys in approvals.tools.items()}
         self._write("records.json", {"tools": tools, "loose": sorted(approvals.loose)})
 
@@ -242,7 +242,7 @@ def _match(folder: Path, seen: Seen, segments: tuple[Path, ...]) -> Match:
     line = _line_before(folder / seen.segment, seen.size)
     if line is None:
         return "shorter"
-    record = log_record.valid(line)
+    record = log_record.parse_valid(line)
     if record is None or (record.seq, record.hash) != (seen.head.seq, seen.head.hash):
         return "different"
     return "same" if _one_record(segments, seen) else "ahead"
@@ -266,7 +266,7 @@ def _one_record(segments: tuple[Path, ...], seen: Seen) -> bool:
     return not rest or (len(rest) == 1 and seen.following == rest[0].hash)
 
 
-def _following(segments: tuple[Path, ...], seen: Seen) -> Iterator[Record]:
+def _following(segments: tuple[Path, ...], seen: Seen) -> Iterator[LogRecord]:
     """Yield the valid records behind what was seen."""
     for path in segments:
         if path.name >= seen.segment:

@@ -22,9 +22,9 @@ from pulsus.core.storage.decision_log import (
     log_record,
     sealed_segments,
 )
-from pulsus.core.storage.decision_log.accept_break import Accepted
+from pulsus.core.storage.decision_log.accept_break import AcceptedBreak
 from pulsus.core.storage.decision_log.log_damage import Damage
-from pulsus.core.storage.decision_log.log_record import GENESIS, HEAD_NAME, Head, Record
+from pulsus.core.storage.decision_log.log_record import GENESIS, HEAD_NAME, Head, LogRecord
 from pulsus.errors import AuditTampered, storage_error
 
 MAX_DAMAGES = 100
@@ -32,7 +32,7 @@ MAX_DAMAGES = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class LogCheck:
     """What was found. `head` is that of the head file; `sealed` counts segments.
 
     `unread` are records not looked at one by one, because the seal of their segment held. `notes`
@@ -48,21 +48,21 @@ class Checked:
     unread: int
     damages: tuple[Damage, ...]
     notes: tuple[str, ...]
-    accepted: tuple[Accepted, ...] = ()
+    accepted: tuple[AcceptedBreak, ...] = ()
     more: int = 0
     set_back: tuple[Damage, ...] = ()
 
 
-def check(
-    folder: Path, *, quick: bool = False, each: Callable[[Record], None] | None = None
-) -> Checked:
+def check_log(
+    folder: Path, *, quick: bool = False, each: Callable[[LogRecord], None] | None = None
+) -> LogCheck:
     """Every damage of the log in `folder`. `each` is called for every record that is whole.
 
     `quick` compares a sealed segment with its seal and does not read its records, unless the log
     goes on behind damages that were accepted.
     """
     begun = log_mark.read(folder)  # before the head: whoever begins a log writes it last
-    walk = _Walk(each)
+    walk = _LogWalk(each)
     head = _head(folder, walk)
     walk.named = head.seq if head else 0
     try:
@@ -70,8 +70,8 @@ def check(
     except OSError as failure:
         raise storage_error(failure, folder) from failure
     firsts = [sealed_segments.first_record(path) for path in found]
-    seals = [sealed_segments.parse(record) if record else None for record in firsts]
-    taken = [accept_break.parse(record) for record in firsts]
+    seals = [sealed_segments.parse_seal(record) if record else None for record in firsts]
+    taken = [accept_break.parse_break(record) for record in firsts]
     for at, (path, following) in enumerate(zip_longest(found, firsts[1:])):
         seal = seals[at + 1] if following else None
         if following and not (seal or taken[at + 1]):
@@ -82,8 +82,8 @@ def check(
         walk.segment(path, seal, quick=quick and not any(taken))
     newest = found[-1] if found else log_reader.segment_path(folder, 1)
     walk.end(newest, head, begun, lambda: _later(folder))
-    damages = log_damage.joined(walk.damages)
-    return Checked(
+    damages = log_damage.join_damages(walk.damages)
+    return LogCheck(
         head=head,
         records=walk.records + walk.unread,
         segments=len(found),
@@ -109,15 +109,15 @@ def require_whole(folder: Path, anchors: Iterable[Head | None] = ()) -> None:
     named = [anchor for anchor in anchors if anchor]  # before the log, which only grows
     hashes = dict.fromkeys((anchor.seq for anchor in named), "")
 
-    def note(record: Record) -> None:
+    def note(record: LogRecord) -> None:
         if record.seq in hashes:
             hashes[record.seq] = record.hash
 
-    found = check(folder, quick=True, each=note)
+    found = check_log(folder, quick=True, each=note)
     if found.damages:
         damage = found.damages[0]
         where = f":{damage.line}" if damage.line else ""
-        raise decision_log.tampered(
+        raise decision_log.tampered_error(
             Path(f"{damage.path}{where}"), f"({damage.code}): {damage.reason}"
         )
     head = found.head
@@ -125,20 +125,20 @@ def require_whole(folder: Path, anchors: Iterable[Head | None] = ()) -> None:
     least = max((anchor.seq for anchor in mine), default=0)
     if head and head.seq < least:
         reason = f"ends with record {head.seq}, and the catalogue names record {least} of it"
-        raise decision_log.tampered(folder, reason)
+        raise decision_log.tampered_error(folder, reason)
     # What is sealed was not read; what came before an acceptance was accepted with it.
     since = max(found.unread, *(each.record.seq for each in found.accepted), 0)
     other = [each.seq for each in mine if each.seq > since and hashes[each.seq] != each.hash]
     if other:
         reason = f"(LOG_CUT): its record {min(other)} is another than the catalogue names"
-        raise decision_log.tampered(folder, reason)
+        raise decision_log.tampered_error(folder, reason)
 
 
 @dataclass
-class _Walk:
+class _LogWalk:
     """Where a reading of the log has got to: the next number, and what it must name before it."""
 
-    each: Callable[[Record], None] | None
+    each: Callable[[LogRecord], None] | None
     seq: int = 0
     links: frozenset[str] = frozenset({GENESIS})
     records: int = 0
@@ -152,15 +152,15 @@ class _Walk:
     unreadable: bool = False
     damages: list[Damage] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    accepted: list[Accepted] = field(default_factory=list)
+    accepted: list[AcceptedBreak] = field(default_factory=list)
     clock: datetime | None = None
     set_back: list[Damage] = field(default_factory=list)
 
-    def accept(self, accepted: Accepted, path: Path, before: Sequence[Path]) -> None:
+    def accept(self, accepted: AcceptedBreak, path: Path, before: Sequence[Path]) -> None:
         """Go on behind damages that somebody accepted, where the segments are still the same."""
         self._numbered(path)
         try:
-            same = accept_break.contents(before) == accepted.contents
+            same = accept_break.read_contents(before) == accepted.contents
         except OSError:
             same = False
         if same:
@@ -270,7 +270,7 @@ class _Walk:
             record, actual = log_record.decode(line[:-1])
         except (ValueError, RecursionError) as failure:
             self._spoilt("UNREADABLE", path, number, str(failure))
-            self.spoilt = self.damages[-1] if log_record.interrupted(line) else None
+            self.spoilt = self.damages[-1] if log_record.is_interrupted(line) else None
             return
         if record.hash != actual:
             self._spoilt("ALTERED", path, number, f"{record.kind} of {record.ts} was changed")
@@ -287,7 +287,7 @@ class _Walk:
         if self.each:
             self.each(record)
 
-    def _follows(self, path: Path, number: int, record: Record) -> None:
+    def _follows(self, path: Path, number: int, record: LogRecord) -> None:
         """Note where the record is not the one that comes next."""
         expected = self.seq + 1 if self.seq >= 0 else record.seq
         links, self.links = self.links, frozenset({record.hash})
@@ -301,7 +301,7 @@ class _Walk:
             self.damage("REPLACED", path, number, "the record before it is not the one it names")
         self.seq = max(expected - 1, record.seq)
 
-    def _dated(self, path: Path, number: int, record: Record) -> None:
+    def _dated(self, path: Path, number: int, record: LogRecord) -> None:
         now = datetime.fromisoformat(record.ts)
         if self.clock and now < self.clock:
             reason = f"{record.ts}, and the record before it is of {self.clock.isoformat()}"
@@ -320,7 +320,7 @@ class _Walk:
         self.damages.append(Damage(code, path, line, reason))
 
 
-def _head(folder: Path, walk: _Walk) -> Head | None:
+def _head(folder: Path, walk: _LogWalk) -> Head | None:
     try:
         return decision_log.read_head(folder)
     except AuditTampered as failure:

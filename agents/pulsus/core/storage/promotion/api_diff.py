@@ -25,7 +25,7 @@ _KIND_WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ApiChange:
     """One difference, in words, and the least bump it calls for."""
 
     bump: Bump
@@ -36,14 +36,14 @@ class Change:
 class Diff:
     """Every difference, the gravest first; `bump` is what they call for together."""
 
-    changes: tuple[Change, ...] = ()
+    changes: tuple[ApiChange, ...] = ()
 
     @property
     def bump(self) -> Bump:
         """A patch where callers see no difference."""
         return greatest(*(c.bump for c in self.changes))
 
-    def with_more(self, changes: Sequence[Change]) -> Diff:
+    def with_more(self, changes: Sequence[ApiChange]) -> Diff:
         """These and others, the gravest first."""
         return Diff(tuple(sorted((*self.changes, *changes), key=lambda c: -BUMPS.index(c.bump))))
 
@@ -64,13 +64,13 @@ def compare(old: bytes, new: bytes) -> Diff:
     for what, found in (("earlier", before), ("new", after)):
         if isinstance(found, BrokenTool):
             text = f"the {what} module cannot be read: {found.reason}"
-            return Diff((Change("major", text),))
+            return Diff((ApiChange("major", text),))
     assert isinstance(before, ToolSpec)
     assert isinstance(after, ToolSpec)
-    return between(before, after)
+    return diff_specs(before, after)
 
 
-def between(old: ToolSpec, new: ToolSpec) -> Diff:
+def diff_specs(old: ToolSpec, new: ToolSpec) -> Diff:
     """What changed from one reading of a tool to the other."""
     found = [
         *_arguments(old.args, new.args),
@@ -82,23 +82,23 @@ def between(old: ToolSpec, new: ToolSpec) -> Diff:
     return Diff().with_more(found)
 
 
-def _arguments(old: Sequence[ArgSpec], new: Sequence[ArgSpec]) -> Iterator[Change]:
+def _arguments(old: Sequence[ArgSpec], new: Sequence[ArgSpec]) -> Iterator[ApiChange]:
     before, after = _named(old), _named(new)
     for name in before:
         if name not in after:
-            yield Change("major", f"argument {name!r} was removed or renamed")
+            yield ApiChange("major", f"argument {name!r} was removed or renamed")
     yield from _by_griffe(old, new, {*before} & {*after})
     for name, arg in after.items():
         if name in before:
             yield from _hint(f"argument {name!r}", before[name].type_hint, arg.type_hint)
         elif not arg.required:
-            yield Change("minor", f"optional argument {name!r} was added")
+            yield ApiChange("minor", f"optional argument {name!r} was added")
     yield from _variadics(old, new)
 
 
 def _by_griffe(
     old: Sequence[ArgSpec], new: Sequence[ArgSpec], common: set[str]
-) -> Iterator[Change]:
+) -> Iterator[ApiChange]:
     """Kinds, requiredness, defaults and new required arguments."""
     import griffe  # late: only a changed tool needs it
 
@@ -111,15 +111,15 @@ def _by_griffe(
         was, now = found.old_value, found.new_value
         match found.kind:
             case griffe.BreakageKind.PARAMETER_ADDED_REQUIRED:
-                yield Change("major", f"required argument {now.name!r} was added")
+                yield ApiChange("major", f"required argument {now.name!r} was added")
             case griffe.BreakageKind.PARAMETER_CHANGED_REQUIRED:
-                yield Change("major", f"argument {was.name!r} has no default any more")
+                yield ApiChange("major", f"argument {was.name!r} has no default any more")
             case griffe.BreakageKind.PARAMETER_CHANGED_KIND:
                 changed.add(was.name)
-                yield Change("major", f"argument {was.name!r} is given {kinds[was.name]}")
+                yield ApiChange("major", f"argument {was.name!r} is given {kinds[was.name]}")
             case griffe.BreakageKind.PARAMETER_CHANGED_DEFAULT:
                 text = f"default of {was.name!r} is {now.default}, it was {was.default}"
-                yield Change("minor", text)
+                yield ApiChange("minor", text)
             case _:
                 pass  # removed names are looked for above; order is not the interface
     yield from _eased(_named(old), _named(new), common - changed)
@@ -127,80 +127,80 @@ def _by_griffe(
 
 def _eased(
     old: Mapping[str, ArgSpec], new: Mapping[str, ArgSpec], names: set[str]
-) -> Iterator[Change]:
+) -> Iterator[ApiChange]:
     """What griffe is silent about because nothing breaks."""
     for name in sorted(names):
         if old[name].required and not new[name].required:
-            yield Change("minor", f"argument {name!r} has a default now")
+            yield ApiChange("minor", f"argument {name!r} has a default now")
         if old[name].kind != new[name].kind:
-            yield Change("minor", f"argument {name!r} is given {_KIND_WORDS[new[name].kind]}")
+            yield ApiChange("minor", f"argument {name!r} is given {_KIND_WORDS[new[name].kind]}")
 
 
-def _variadics(old: Sequence[ArgSpec], new: Sequence[ArgSpec]) -> Iterator[Change]:
+def _variadics(old: Sequence[ArgSpec], new: Sequence[ArgSpec]) -> Iterator[ApiChange]:
     before, after = ({a.kind: a for a in args if a.kind in _VARIADIC} for args in (old, new))
     for kind, shown in _VARIADIC.items():
         match before.get(kind), after.get(kind):  # type: ignore[call-overload]
             case ArgSpec(), None:
-                yield Change("major", f"{shown} was removed")
+                yield ApiChange("major", f"{shown} was removed")
             case None, ArgSpec():
-                yield Change("minor", f"{shown} was added")
+                yield ApiChange("minor", f"{shown} was added")
             case ArgSpec(type_hint=was), ArgSpec(type_hint=now):
                 yield from _hint(shown, was, now)
             case _:
                 pass
 
 
-def _hint(what: str, old: str | None, new: str | None) -> Iterator[Change]:
+def _hint(what: str, old: str | None, new: str | None) -> Iterator[ApiChange]:
     """A caller's value must still fit: a hint may only admit more."""
     if not type_hints.admits(new, old):
         text = f"{what} takes {new or 'anything'}, it took {old or 'anything'}"
-        yield Change("major", text)
+        yield ApiChange("major", text)
     elif not type_hints.is_same(new, old):
-        yield Change("minor", f"{what} takes {new or 'anything'} too")
+        yield ApiChange("minor", f"{what} takes {new or 'anything'} too")
 
 
-def _outputs(old: Sequence[OutputSpec], new: Sequence[OutputSpec]) -> Iterator[Change]:
+def _outputs(old: Sequence[OutputSpec], new: Sequence[OutputSpec]) -> Iterator[ApiChange]:
     """What comes back must still be there and fit: a hint may only promise more."""
     before, after = ({o.name: o for o in outputs} for outputs in (old, new))
     for name, output in before.items():
         if name not in after:
-            yield Change("major", f"output {name!r} was removed or renamed")
+            yield ApiChange("major", f"output {name!r} was removed or renamed")
             continue
         was, now = output.type_hint, after[name].type_hint
         if not type_hints.admits(was, now):
             text = f"output {name!r} is {now or 'anything'}, it was {was or 'anything'}"
-            yield Change("major", text)
+            yield ApiChange("major", text)
         elif not type_hints.is_same(was, now):
-            yield Change("minor", f"output {name!r} is always {now}")
+            yield ApiChange("minor", f"output {name!r} is always {now}")
     for name in after.keys() - before.keys():
-        yield Change("minor", f"output {name!r} was added")
+        yield ApiChange("minor", f"output {name!r} was added")
 
 
-def _kind(old: ToolSpec, new: ToolSpec) -> Iterator[Change]:
+def _kind(old: ToolSpec, new: ToolSpec) -> Iterator[ApiChange]:
     if old.kind != new.kind:
         # A tool that only read was run unattended; one that may write is not.
         raised = new.kind == "write"
         text = f"kind is {new.kind}, it was {old.kind}"
-        yield Change("major" if raised else "minor", text)
+        yield ApiChange("major" if raised else "minor", text)
 
 
-def _effects(old: Effects | None, new: Effects | None) -> Iterator[Change]:
+def _effects(old: Effects | None, new: Effects | None) -> Iterator[ApiChange]:
     if old is None:
         return  # nothing was promised
     if new is None:
-        yield Change("minor", "effects are not declared any more")
+        yield ApiChange("minor", "effects are not declared any more")
         return
     for what in ("paths", "hosts", "commands"):
         more = sorted({*getattr(new, what)} - {*getattr(old, what)})
         if more:
-            yield Change("minor", f"effects on more {what}: {', '.join(more)}")
+            yield ApiChange("minor", f"effects on more {what}: {', '.join(more)}")
 
 
-def _secrets(old: Sequence[str], new: Sequence[str]) -> Iterator[Change]:
+def _secrets(old: Sequence[str], new: Sequence[str]) -> Iterator[ApiChange]:
     for name in sorted({*new} - {*old}):
-        yield Change("major", f"secret {name} is needed now")
+        yield ApiChange("major", f"secret {name} is needed now")
     for name in sorted({*old} - {*new}):
-        yield Change("minor", f"secret {name} is not needed any more")
+        yield ApiChange("minor", f"secret {name} is not needed any more")
 
 
 def read(source: bytes) -> ToolSpec | BrokenTool:

@@ -15,7 +15,7 @@ from pulsus.core.storage.catalogue_lock import CatalogueStore
 from pulsus.core.storage.records import version_archive
 from pulsus.core.storage.records.change_set import ChangeSet
 from pulsus.core.storage.records.current_revision import CurrentRevision
-from pulsus.core.storage.records.metadata import DEPRECATED, Record
+from pulsus.core.storage.records.metadata import DEPRECATED, PromotionRecord
 from pulsus.core.storage.records.target import Target
 from pulsus.core.types import JsonValue
 from pulsus.errors import NotPromoted, ReplacementRefused
@@ -28,7 +28,7 @@ def deprecate(
     sunset: date | None,
     store: CatalogueStore,
     approved_by: str,
-) -> tuple[Record, bool]:
+) -> tuple[PromotionRecord, bool]:
     """The tool's latest record, and whether it is new: the same decision again changes nothing.
 
     `replacement` None takes an earlier deprecation back. Otherwise it must be promoted, another
@@ -37,8 +37,8 @@ def deprecate(
     """
     with store.locked() as writing:
         now = writing.now()
-        latest = _promoted(CurrentRevision.read(writing.root, target))
-        wanted = _checked(latest, replacement, sunset, now, writing.root)
+        latest = _require_promoted(CurrentRevision.read(writing.root, target))
+        wanted = _checked_replacement(latest, replacement, sunset, now, writing.root)
         until = sunset.isoformat() if sunset else None
         if (latest.replacement, latest.sunset, latest.deprecated) == (wanted, until, bool(wanted)):
             return latest, False
@@ -59,7 +59,7 @@ def deprecate(
 
 
 def status_record(
-    latest: Record,
+    latest: PromotionRecord,
     *,
     revision: str,
     event: str,
@@ -68,7 +68,7 @@ def status_record(
     now: datetime,
     approved_by: str,
     log: Mapping[str, JsonValue] | None,
-) -> Record:
+) -> PromotionRecord:
     """The record that follows `latest` where only the tool's status changes."""
     return replace(
         latest,
@@ -90,7 +90,7 @@ def status_record(
     )
 
 
-def _promoted(place: CurrentRevision) -> Record:
+def _require_promoted(place: CurrentRevision) -> PromotionRecord:
     """The latest record, where it is about the bytes in place."""
     latest = place.latest
     if (
@@ -106,8 +106,12 @@ def _promoted(place: CurrentRevision) -> Record:
     return latest
 
 
-def _checked(
-    latest: Record, replacement: Target | None, sunset: date | None, now: datetime, root: Path
+def _checked_replacement(
+    latest: PromotionRecord,
+    replacement: Target | None,
+    sunset: date | None,
+    now: datetime,
+    root: Path,
 ) -> str | None:
     """The replacement's id. Raises ReplacementRefused, NotPromoted."""
     if replacement is None:
@@ -117,7 +121,7 @@ def _checked(
         raise ReplacementRefused(
             f"{wanted} cannot replace itself", hint="name another promoted tool"
         )
-    other = _promoted(CurrentRevision.read(root, replacement))
+    other = _require_promoted(CurrentRevision.read(root, replacement))
     if other.deprecated:
         raise ReplacementRefused(
             f"{wanted} is deprecated itself, in favour of {other.replacement}",

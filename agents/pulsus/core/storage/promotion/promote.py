@@ -22,7 +22,7 @@ from pulsus.core.storage.promotion.deprecate import status_record
 from pulsus.core.storage.records import snapshots
 from pulsus.core.storage.records.change_set import ChangeSet
 from pulsus.core.storage.records.current_revision import CurrentRevision, Find, tool_hash
-from pulsus.core.storage.records.metadata import Record
+from pulsus.core.storage.records.metadata import PromotionRecord
 from pulsus.core.storage.records.semver import Bump
 from pulsus.core.storage.records.target import Target, checked_root
 from pulsus.core.types import JsonValue, Promotion, ValidatedModule
@@ -92,7 +92,7 @@ def promote(
         known = here.current(tool_hash(validated.source))
         if known and context.owner in (None, known.owner):
             version_bump.refuse_unchanged(known, context.bump)
-            new: tuple[Record, ...] = ()
+            new: tuple[PromotionRecord, ...] = ()
         else:
             new = _records(validated, here, context, writing)
         writing.write(_ledger(writing.root, here, validated.source, new), *new)
@@ -118,7 +118,7 @@ def _records(
     here: CurrentRevision,
     context: PromotionContext,
     writing: CatalogueLock,
-) -> tuple[Record, ...]:
+) -> tuple[PromotionRecord, ...]:
     """The tool's new record and, where it was moved here, the old place's."""
     moved = _moved_from(here, context, writing.root)
     new = _record(validated, here, moved, context, writing)
@@ -145,7 +145,9 @@ def _moved_from(
     return CurrentRevision.read(root, context.replaces, context.find)
 
 
-def _ledger(root: Path, here: CurrentRevision, source: bytes, new: tuple[Record, ...]) -> ChangeSet:
+def _ledger(
+    root: Path, here: CurrentRevision, source: bytes, new: tuple[PromotionRecord, ...]
+) -> ChangeSet:
     ledger = ChangeSet(root)
     ledger.module(here, source)
     for record in new:
@@ -167,13 +169,13 @@ def _record(
     moved: CurrentRevision | None,
     context: PromotionContext,
     writing: CatalogueLock,
-) -> Record:
+) -> PromotionRecord:
     now, redactor = writing.now(), writing.store.redactor
     tokens = context.tokens_estimate
     source, target, latest = validated.source, here.target, here.latest
     step = version_bump.decide(source, here, moved, context.bump, context.owner, context.behaviour)
     version_bump.require_restored(here, tool_hash(source), context.restores)
-    return Record(
+    return PromotionRecord(
         id=writing.next_revision(now),
         run_id=context.run_id,
         route_id=context.route_id,
@@ -205,7 +207,7 @@ def _record(
 
 
 def _promotion(
-    record: Record | None, here: CurrentRevision, path: Path, created: bool
+    record: PromotionRecord | None, here: CurrentRevision, path: Path, created: bool
 ) -> Promotion:
     assert record is not None  # either known or just made
     done = Promotion(record.id, record.version, path, record.tool_id, created=created)

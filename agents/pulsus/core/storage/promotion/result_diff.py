@@ -31,7 +31,9 @@ class Difference:
         return self.what != "added"
 
 
-def differences(old: JsonValue, new: JsonValue, *, pattern: bool = False) -> tuple[Difference, ...]:
+def find_differences(
+    old: JsonValue, new: JsonValue, *, pattern: bool = False
+) -> tuple[Difference, ...]:
     """Every difference, in the order of `old`.
 
     With `pattern`, `old` is an example's expected output: where it says `...` nothing was promised.
@@ -40,7 +42,9 @@ def differences(old: JsonValue, new: JsonValue, *, pattern: bool = False) -> tup
     return tuple(_walk(old, new, (), pattern))
 
 
-def settled(found: Sequence[Difference], noise: Sequence[Difference]) -> tuple[Difference, ...]:
+def stable_differences(
+    found: Sequence[Difference], noise: Sequence[Difference]
+) -> tuple[Difference, ...]:
     """Those of `found` that lie nowhere that differs from one call to the next (`noise`)."""
     places = [each.at for each in noise]
     return tuple(f for f in found if not any(f.at[: len(at)] == at for at in places))

@@ -21,7 +21,7 @@ class ArchivedVersion:
     source: bytes
 
 
-def kept(
+def archived_version(
     workflows_root: Path, target: Target, version: str | None, find: Find | None = None
 ) -> ArchivedVersion:
     """The bytes of that version, or of the one before the latest.
@@ -36,7 +36,7 @@ def kept(
         raise ToolNotFound(
             f"{target.tool_id} was never promoted", hint="`pulsus tools list` shows every id"
         )
-    known = version_archive.known(here.of_name)
+    known = version_archive.recorded_versions(here.of_name)
     wanted = _wanted(known, here.latest, version)
     source = here.bytes_of(wanted.tool_hash) if wanted else None
     if wanted is None or source is None:
@@ -44,7 +44,7 @@ def kept(
     return ArchivedVersion(target, wanted.version, here.latest.version, source)
 
 
-def recorded(workflows_root: Path, ref: str) -> Target:
+def find_promoted(workflows_root: Path, ref: str) -> Target:
     """Where the promoted tool of that id or bare name lies, whether its file is there or not.
 
     Raises ToolNotFound, ToolAmbiguous, MetadataCorrupt.
@@ -73,8 +73,10 @@ def target_of(tool_id: str) -> Target:
 
 
 def _wanted(
-    known: tuple[version_archive.Known, ...], latest: metadata.Record, version: str | None
-) -> version_archive.Known | None:
+    known: tuple[version_archive.RecordedVersion, ...],
+    latest: metadata.PromotionRecord,
+    version: str | None,
+) -> version_archive.RecordedVersion | None:
     if version is not None:
         return next((v for v in known if v.version == version), None)
     older = [v for v in known if v.tool_hash != latest.tool_hash]
@@ -83,9 +85,9 @@ def _wanted(
 
 def _not_found(
     here: CurrentRevision,
-    known: tuple[version_archive.Known, ...],
+    known: tuple[version_archive.RecordedVersion, ...],
     version: str | None,
-    wanted: version_archive.Known | None,
+    wanted: version_archive.RecordedVersion | None,
 ) -> VersionNotFound:
     tool = here.target.tool_id
     there = [v.version for v in known if here.bytes_of(v.tool_hash) is not None]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pulsus.core.storage.promotion import api_diff
 from pulsus.core.storage.records import semver, version_archive
 from pulsus.core.storage.records.current_revision import CurrentRevision
-from pulsus.core.storage.records.metadata import Record
+from pulsus.core.storage.records.metadata import PromotionRecord
 from pulsus.core.storage.records.semver import Bump
 from pulsus.errors import BumpRefused, Busy, ToolNotFound, VersionNotFound
 from pulsus.fast_dataclass import dataclass
@@ -36,7 +36,7 @@ class ReplayResult:
     """
 
     against: str | None
-    changes: tuple[api_diff.Change, ...]
+    changes: tuple[api_diff.ApiChange, ...]
 
 
 def decide(
@@ -86,7 +86,9 @@ def decide(
     return Step(version, asked or needed, tuple(changes), owner or latest.owner)
 
 
-def promised(before: CurrentRevision, new: str) -> tuple[version_archive.Known, ...]:
+def versions_to_replay(
+    before: CurrentRevision, new: str
+) -> tuple[version_archive.RecordedVersion, ...]:
     """The versions whose examples still count for what replaces them all, the latest first.
 
     Those of the latest's MAJOR: an example that was taken out in between, or says less since, was
@@ -95,14 +97,22 @@ def promised(before: CurrentRevision, new: str) -> tuple[version_archive.Known, 
     if before.latest is None:
         return ()
     major = semver.parse(before.latest.version)[0]
-    same = [v for v in version_archive.known(before.of_name) if semver.parse(v.version)[0] == major]
+    same = [
+        v
+        for v in version_archive.recorded_versions(before.of_name)
+        if semver.parse(v.version)[0] == major
+    ]
     latest_first = {v.tool_hash: v for v in reversed(same) if v.tool_hash != new}
     return tuple(latest_first.values())
 
 
-def noticed(
-    version: version_archive.Known, latest: Record, seen: Sequence[api_diff.Change], *, kept: bool
-) -> tuple[api_diff.Change, ...]:
+def relevant_changes(
+    version: version_archive.RecordedVersion,
+    latest: PromotionRecord,
+    seen: Sequence[api_diff.ApiChange],
+    *,
+    kept: bool,
+) -> tuple[api_diff.ApiChange, ...]:
     """What counts of what the examples of `version` showed (`seen`), where its bytes are kept.
 
     Of an older one than `latest` only what breaks: what came since was counted when it came.
@@ -111,7 +121,7 @@ def noticed(
         return tuple(seen)  # bytes that are not kept are told by the comparison of the modules
     if not kept:
         text = f"the bytes of {version.version} are not kept, so its examples could not be run"
-        return (api_diff.Change("major", text),)
+        return (api_diff.ApiChange("major", text),)
     return tuple(
         replace(change, text=f"{version.version}'s {change.text}")
         for change in seen
@@ -130,7 +140,7 @@ def require_restored(here: CurrentRevision, digest: str, version: str | None) ->
         )
 
 
-def refuse_unchanged(known: Record, asked: Bump | None) -> None:
+def refuse_unchanged(known: PromotionRecord, asked: Bump | None) -> None:
     """Raise BumpRefused where more is asked for bytes that are `known` already."""
     if asked:
         raise BumpRefused(
@@ -141,7 +151,7 @@ def refuse_unchanged(known: Record, asked: Bump | None) -> None:
         )
 
 
-def _latest(here: CurrentRevision, moved: CurrentRevision | None) -> Record | None:
+def _latest(here: CurrentRevision, moved: CurrentRevision | None) -> PromotionRecord | None:
     if moved is None:
         return here.latest
     if moved.latest is None:
@@ -152,11 +162,11 @@ def _latest(here: CurrentRevision, moved: CurrentRevision | None) -> Record | No
     return moved.latest
 
 
-def _diff(source: bytes, place: CurrentRevision, latest: Record) -> api_diff.Diff:
+def _diff(source: bytes, place: CurrentRevision, latest: PromotionRecord) -> api_diff.Diff:
     before = place.bytes_of(latest.tool_hash)
     if before is None:
         text = f"the bytes of {latest.version} are not kept, so nothing could be compared"
-        return api_diff.Diff((api_diff.Change("major", text),))
+        return api_diff.Diff((api_diff.ApiChange("major", text),))
     return api_diff.compare(before, source)
 
 

@@ -41,7 +41,7 @@ class ChangeSet:
         if self._text(key) != _decoded(source):
             self._after[key] = source
 
-    def record(self, target: Target, record: metadata.Record, *, first: bool) -> None:
+    def record(self, target: Target, record: metadata.PromotionRecord, *, first: bool) -> None:
         """Add the record to the action's records and to the area's changelog.
 
         `first` says that the tool is new. Raises TargetRefused, StorageUnwritable.
@@ -50,13 +50,13 @@ class ChangeSet:
         log = self._text(log_key) or changelog.new(target.area[-1])
         self._after[log_key] = _encoded(changelog.add_entry(log, entry_of(record, first=first)))
         key = (target.folders, metadata.FILE_NAME)
-        self._after[key] = _encoded(metadata.appended(self._text(key), record))
+        self._after[key] = _encoded(metadata.append_line(self._text(key), record))
 
-    def changes(self) -> tuple[file_transaction.Change, ...]:
+    def changes(self) -> tuple[file_transaction.FileChange, ...]:
         """Every file to change, in the order in which it is to happen."""
         ordered = sorted(self._after, key=lambda key: _rank(key[1]))
         return tuple(
-            file_transaction.Change(key[0], key[1], self._before[key], self._after[key])
+            file_transaction.FileChange(key[0], key[1], self._before[key], self._after[key])
             for key in ordered
         )
 
@@ -71,7 +71,7 @@ def _rank(name: str) -> int:
     return _ORDER.index(name) if name in _ORDER else -1
 
 
-def entry_of(record: metadata.Record, *, first: bool) -> changelog.Entry:
+def entry_of(record: metadata.PromotionRecord, *, first: bool) -> changelog.ChangelogEntry:
     """The record's entry in the changelog; `first` says that the tool was new."""
     notes = list(record.changes)
     if record.restores:
@@ -81,7 +81,7 @@ def entry_of(record: metadata.Record, *, first: bool) -> changelog.Entry:
         notes.insert(0, f"Use {record.replacement} instead{until}")
     elif record.event:
         notes.insert(0, "No longer deprecated")
-    return changelog.Entry(
+    return changelog.ChangelogEntry(
         tool=record.tool_id,
         version=record.version,
         day=record.created.date(),

@@ -11,7 +11,7 @@ FILE_NAME = "CHANGELOG.md"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ChangelogEntry:
     """One decision as people read it.
 
     `notes` are lines of their own; `approved_by` may be unknown.
@@ -37,7 +37,7 @@ def new(title: str) -> str:
     return f"# Changelog: {title}\n\nTools promoted here, newest first.\n"
 
 
-def add_entry(text: str, entry: Entry) -> str:
+def add_entry(text: str, entry: ChangelogEntry) -> str:
     """`text` with the entry above all earlier ones, which stay as they are, byte for byte.
 
     A section called Unreleased, kept by hand, stays on top.
@@ -49,7 +49,7 @@ def add_entry(text: str, entry: Entry) -> str:
     return f"{text[: heading.start()]}{added}\n{text[heading.start() :]}"
 
 
-def render(entry: Entry) -> str:
+def render(entry: ChangelogEntry) -> str:
     """The entry's own lines."""
     facts = [entry.revision, f"sha256 {entry.tool_hash.removeprefix('sha256:')[:12]}"]
     if entry.proof:

@@ -16,7 +16,7 @@ Find = Callable[[Target, str], bytes | None]
 """Where else the bytes of a digest may lie. What it gives is believed only if the digest fits."""
 
 
-def read_records(root: Path, target: Target) -> tuple[metadata.Record, ...]:
+def read_records(root: Path, target: Target) -> tuple[metadata.PromotionRecord, ...]:
     """Return every record of the tool, oldest first. Raises MetadataCorrupt, StorageUnwritable."""
     records = metadata.read(root.joinpath(*target.folders, metadata.FILE_NAME))
     return tuple(record for record in records if record.name == f"{target.name}.py")
@@ -29,7 +29,7 @@ class CurrentRevision:
     target: Target
     root: Path
     module: bytes | None
-    of_name: tuple[metadata.Record, ...]
+    of_name: tuple[metadata.PromotionRecord, ...]
     find: Find | None = None
 
     @classmethod
@@ -45,11 +45,11 @@ class CurrentRevision:
         return cls(target, root, module, of_name, find)
 
     @property
-    def latest(self) -> metadata.Record | None:
+    def latest(self) -> metadata.PromotionRecord | None:
         """The last record of the target's name."""
         return self.of_name[-1] if self.of_name else None
 
-    def current(self, digest: str) -> metadata.Record | None:
+    def current(self, digest: str) -> metadata.PromotionRecord | None:
         """The latest record, where it is about exactly these bytes."""
         return self.latest if self.latest and self.latest.tool_hash == digest else None
 
@@ -60,7 +60,7 @@ class CurrentRevision:
         """
         if self.module is not None and tool_hash(self.module) == digest:
             return self.module
-        kept = version_archive.read(self.root, self.target, digest)
+        kept = version_archive.read_version(self.root, self.target, digest)
         if kept is not None or self.find is None:
             return kept
         found = self.find(self.target, digest)

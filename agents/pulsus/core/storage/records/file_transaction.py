@@ -35,7 +35,7 @@ Commit = Callable[[Note], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """One file `root/folders/name` and its content; `before` None = not there yet."""
 
     folders: tuple[str, ...]
@@ -67,7 +67,7 @@ _Progress = Literal["done", "ready", "lost"]
 
 
 def apply(
-    root: Path, changes: tuple[Change, ...], journal: Path, note: Note, commit: Commit
+    root: Path, changes: tuple[FileChange, ...], journal: Path, note: Note, commit: Commit
 ) -> None:
     """Make every change, in order, and commit them.
 
@@ -144,7 +144,7 @@ def recover(journal: Path, commit: Commit, root: Path) -> None:
     _remove_journal(journal)
 
 
-_Step = tuple[Change, _Planned, int]
+_Step = tuple[FileChange, _Planned, int]
 
 
 def _rename_all(root: Path, steps: list[_Step], journal: Path) -> None:
@@ -159,7 +159,7 @@ def _rename_all(root: Path, steps: list[_Step], journal: Path) -> None:
             raise storage_error(failure, shown) from failure
 
 
-def _keep_old(change: Change, plan: _Planned, fd: int) -> None:
+def _keep_old(change: FileChange, plan: _Planned, fd: int) -> None:
     atomic_write.unlink(fd, plan.old)
     if change.before is not None:
         with suppress(OSError):  # a file system without hard links: it is written anew if need be
@@ -185,7 +185,7 @@ def _take_back_all(steps: list[_Step], root: Path, journal: Path) -> None:
     _remove_journal(journal)
 
 
-def _take_back(change: Change, plan: _Planned, fd: int) -> None:
+def _take_back(change: FileChange, plan: _Planned, fd: int) -> None:
     """Before it is back, the new content is staged again: who is killed here is finished later."""
     if _digest(_read(fd, change.name)) != plan.after:
         return  # the rename itself failed
@@ -236,14 +236,14 @@ def _write_journal(journal: Path, root: Path, planned: list[_Planned], note: Not
         for p in planned
     ]
     body = json.dumps({"root": str(root), "files": files, "note": dict(note)}).encode("utf-8")
-    key = cache_secret.made(root)
+    key = cache_secret.get_or_make(root)
     # Without a key nothing can be sealed: after a crash a person has to look.
     atomic_write.write_bytes(
-        journal, body + b"\n" + (_sealed(key, body) if key else b""), locked=True
+        journal, body + b"\n" + (_seal_journal(key, body) if key else b""), locked=True
     )
 
 
-def _sealed(key: bytes, body: bytes) -> bytes:
+def _seal_journal(key: bytes, body: bytes) -> bytes:
     return cache_secret.seal(key, b"journal\0" + body).encode("ascii")
 
 
@@ -251,9 +251,9 @@ def _read_journal(journal: Path, root: Path) -> tuple[Path, list[_Planned], Note
     try:
         body, _, code = journal.read_bytes().rpartition(b"\n")
         key = cache_secret.read(root)
-        if key is None or not hmac.compare_digest(code, _sealed(key, body)):
+        if key is None or not hmac.compare_digest(code, _seal_journal(key, body)):
             raise ValueError("this user did not write it on this machine")
-        return _parsed(body)
+        return _parse_journal(body)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as failure:
@@ -263,7 +263,7 @@ def _read_journal(journal: Path, root: Path) -> tuple[Path, list[_Planned], Note
         ) from failure
 
 
-def _parsed(body: bytes) -> tuple[Path, list[_Planned], Note]:
+def _parse_journal(body: bytes) -> tuple[Path, list[_Planned], Note]:
     """Raises ValueError, KeyError, TypeError, RecursionError."""
     found = json.loads(body)
     planned = [

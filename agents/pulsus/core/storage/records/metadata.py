@@ -25,7 +25,7 @@ _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class PromotionRecord:
     """One decision on a tool. Fields are in the order of the file; `domain` of a shared tool is
     `shared`.
 
@@ -93,7 +93,7 @@ class Record:
         return datetime.fromisoformat(self.created_at)
 
 
-_FIELDS = tuple(f for f in Record.__dataclass_fields__ if f != "extra")
+_FIELDS = tuple(f for f in PromotionRecord.__dataclass_fields__ if f != "extra")
 _WHERE_SAID = frozenset(_FIELDS[_FIELDS.index("owner") :])
 """Fields that stand in a line only where they say something."""
 _SHAPES: tuple[tuple[tuple[str, ...], tuple[type, ...], str], ...] = (
@@ -116,7 +116,7 @@ _SHAPES: tuple[tuple[tuple[str, ...], tuple[type, ...], str], ...] = (
 )
 
 
-def parse(text: str, source: str = "a promotion record") -> tuple[Record, ...]:
+def parse(text: str, source: str = "a promotion record") -> tuple[PromotionRecord, ...]:
     """Every record in `text`, oldest first; blank lines do not count. `source` names the file.
 
     A last line that was cut short (no newline at its end, not JSON) is left out with a warning.
@@ -148,7 +148,7 @@ def split_torn(text: str) -> tuple[str, str]:
     return text, ""
 
 
-def read(path: Path) -> tuple[Record, ...]:
+def read(path: Path) -> tuple[PromotionRecord, ...]:
     """Every record in the file, oldest first; none where there is no file.
 
     Raises MetadataCorrupt naming file and line, StorageUnwritable where it cannot be read.
@@ -165,7 +165,7 @@ def read(path: Path) -> tuple[Record, ...]:
     return decode(data, path)
 
 
-def decode(data: bytes, path: Path) -> tuple[Record, ...]:
+def decode(data: bytes, path: Path) -> tuple[PromotionRecord, ...]:
     """Every record in `data`, read from `path`. Raises MetadataCorrupt."""
     try:
         return parse(data.decode("utf-8", "surrogateescape"), str(path))
@@ -177,7 +177,7 @@ def decode(data: bytes, path: Path) -> tuple[Record, ...]:
         ) from failure
 
 
-def read_all(workflows_root: Path) -> tuple[Record, ...]:
+def read_all(workflows_root: Path) -> tuple[PromotionRecord, ...]:
     """Every record of the catalogue, in path order. Raises as `read`."""
     return tuple(record for path in files(workflows_root) for record in read(path))
 
@@ -192,13 +192,13 @@ def files(workflows_root: Path) -> tuple[Path, ...]:
     return tuple(sorted(p for p in found if p.is_file() and not p.is_symlink()))
 
 
-def latest(records: Iterable[Record], name: str) -> Record | None:
+def latest_record(records: Iterable[PromotionRecord], name: str) -> PromotionRecord | None:
     """The last record of the tool `name` (with or without `.py`) among one action's records."""
     wanted = name.removesuffix(".py") + ".py"
     return next((r for r in reversed(tuple(records)) if r.name == wanted), None)
 
 
-def line(record: Record) -> str:
+def line(record: PromotionRecord) -> str:
     """The record as its JSON line, without the newline. Raises ValueError beyond 64 KiB."""
     known: dict[str, JsonValue] = {
         name: _json(value)
@@ -212,7 +212,7 @@ def line(record: Record) -> str:
     return data.decode("utf-8")
 
 
-def appended(text: str, record: Record) -> str:
+def append_line(text: str, record: PromotionRecord) -> str:
     """`text` with the record as its last line; a line that was cut short is cut off."""
     body, _ = split_torn(text)
     if body and not body.endswith("\n"):
@@ -239,7 +239,7 @@ def _json(value: JsonValue | Mapping[str, JsonValue] | tuple[str, ...]) -> JsonV
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _record(text: str) -> Record:
+def _record(text: str) -> PromotionRecord:
     if any("\udc80" <= c <= "\udcff" for c in text):
         raise ValueError("the line is not UTF-8")
     if len(text.encode("utf-8")) >= MAX_LINE_BYTES:
@@ -256,4 +256,4 @@ def _record(text: str) -> Record:
     known["created_by"] = known["created_by"] or ""
     for name in ("changes", "network"):
         known[name] = tuple(map(str, known[name] or ()))
-    return Record(**known, extra={k: v for k, v in obj.items() if k not in known})
+    return PromotionRecord(**known, extra={k: v for k, v in obj.items() if k not in known})

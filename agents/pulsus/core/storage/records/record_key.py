@@ -12,13 +12,13 @@ BATCH = 500
 """Keys in one record of the log: a line has room for so many with their tools."""
 
 
-def decision_key(record: metadata.Record) -> str:
+def decision_key(record: metadata.PromotionRecord) -> str:
     """Return the record's revision and the digest of its line."""
     line = metadata.line(record).encode("utf-8")
     return f"{record.id}:{hashlib.sha256(line).hexdigest()[:16]}"
 
 
-def by_tool(records: Iterable[metadata.Record]) -> Iterator[dict[str, JsonValue]]:
+def by_tool(records: Iterable[metadata.PromotionRecord]) -> Iterator[dict[str, JsonValue]]:
     """Yield the keys of the records by tool, `BATCH` at a time and at least one mapping."""
     found: dict[str, list[JsonValue]] = {}
     count = 0

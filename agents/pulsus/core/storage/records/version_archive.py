@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from pulsus.core.storage.records.metadata import Record
+from pulsus.core.storage.records.metadata import PromotionRecord
 from pulsus.core.storage.records.target import Target, open_below, refuse_irregular
 from pulsus.errors import HashMoved, StorageUnwritable
 from pulsus.fast_dataclass import dataclass
@@ -21,16 +21,16 @@ FOLDER = ".versions"
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class RecordedVersion:
     """A version on record and the digest its bytes had."""
 
     version: str
     tool_hash: str
 
 
-def known(of_name: Iterable[Record]) -> tuple[Known, ...]:
+def recorded_versions(of_name: Iterable[PromotionRecord]) -> tuple[RecordedVersion, ...]:
     """Every version of one tool, oldest first; a change of status is none."""
-    found = {r.version: Known(r.version, r.tool_hash) for r in of_name}
+    found = {r.version: RecordedVersion(r.version, r.tool_hash) for r in of_name}
     return tuple(found.values())
 
 
@@ -44,7 +44,7 @@ def file_name(name: str, tool_hash: str) -> str:
     return f"{name}-{tool_hash.removeprefix('sha256:')}.py"
 
 
-def read(root: Path, target: Target, tool_hash: str) -> bytes | None:
+def read_version(root: Path, target: Target, tool_hash: str) -> bytes | None:
     """The kept bytes of that digest; None where they are not kept.
 
     Raises HashMoved for a file that holds other bytes, TargetRefused, StorageUnwritable.

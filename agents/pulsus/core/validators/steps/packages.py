@@ -83,7 +83,7 @@ def read_header(text: str) -> Header | None:
     if len(blocks) > 1:
         raise HeaderInvalid("it occurs more than once")
     try:
-        found = strict_toml.load(blocks[0])
+        found = strict_toml.load_toml(blocks[0])
     except strict_toml.TomlError as error:
         raise HeaderInvalid(f"it is not TOML: {error}") from None
     wanted = found.get("dependencies", [])

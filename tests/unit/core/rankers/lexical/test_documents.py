@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
-from pulsus.core.rankers.lexical.bm25 import Lookup, sums
+from pulsus.core.rankers.lexical.bm25 import Lookup, score_sums
 from pulsus.core.rankers.lexical.documents import Documents
-from pulsus.core.rankers.lexical.index_builder import pack, words_of
-from pulsus.core.rankers.lexical.segment import Segment
-from pulsus.core.rankers.lexical.tool_fields import bag, field_words
+from pulsus.core.rankers.lexical.index_builder import pack_index, words_of
+from pulsus.core.rankers.lexical.segment import IndexSegment
+from pulsus.core.rankers.lexical.tool_fields import field_words, stem_counts
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.system.cache_file import DamagedCache
 from tests.ranking import CATALOGUE, tool
@@ -21,7 +21,7 @@ def fitted(*tools):
 
 def scores(index, key):
     entry = index.entry(key)
-    return sums([[Lookup(key, 1.0, entry.idf, entry.idf, entry.postings)]], index)
+    return score_sums([[Lookup(key, 1.0, entry.idf, entry.idf, entry.postings)]], index)
 
 
 def test_a_word_of_few_tools_weighs_more_than_one_of_many():
@@ -43,7 +43,7 @@ def test_a_long_text_does_not_win_by_length():
 
 
 def test_argument_names_count_once_however_often_they_occur():
-    counts = bag(field_words(tool("a/b/x", args=("disk_a", "disk_b"))))
+    counts = stem_counts(field_words(tool("a/b/x", args=("disk_a", "disk_b"))))
     assert counts["disk"] == 1
 
 
@@ -68,7 +68,7 @@ def test_an_id_is_found_and_an_unknown_one_is_not():
     assert index.number("no/such/tool") is None
 
 
-DATA = pack([(t, bytes(8)) for t in sorted(CATALOGUE, key=lambda t: t.id)], {})
+DATA = pack_index([(t, bytes(8)) for t in sorted(CATALOGUE, key=lambda t: t.id)], {})
 
 
 @pytest.mark.parametrize("at", range(0, len(DATA), 397))
@@ -76,18 +76,18 @@ def test_an_altered_file_is_damaged_wherever_it_was_altered(at):
     altered = bytearray(DATA)
     altered[at] ^= 0xFF
     with pytest.raises(DamagedCache):
-        Segment.from_bytes(bytes(altered))
+        IndexSegment.from_bytes(bytes(altered))
 
 
 @pytest.mark.parametrize("size", [0, 1, 47, 48, 200, len(DATA) - 1])
 def test_a_file_that_was_cut_short_is_damaged(size):
     with pytest.raises(DamagedCache):
-        Segment.from_bytes(DATA[:size])
+        IndexSegment.from_bytes(DATA[:size])
 
 
 def test_the_same_tools_give_the_same_bytes():
-    assert pack([(t, bytes(8)) for t in sorted(CATALOGUE, key=lambda t: t.id)], {}) == DATA
-    assert Documents.of(Segment.from_bytes(DATA)).size == len(CATALOGUE)
+    assert pack_index([(t, bytes(8)) for t in sorted(CATALOGUE, key=lambda t: t.id)], {}) == DATA
+    assert Documents.of(IndexSegment.from_bytes(DATA)).size == len(CATALOGUE)
 
 
 def test_a_query_on_a_kept_index_imports_no_number_library(tmp_path):

@@ -13,7 +13,7 @@ SEGMENT = "decisions-000001.jsonl"
 
 
 def accept(state_dir, *, records=(), least=0, reason="restored from Monday's backup"):
-    count = len(verify.check(state_dir / "audit").damages)
+    count = len(verify.check_log(state_dir / "audit").damages)
     return accept_break.accept(
         state_dir,
         by="alice",
@@ -50,7 +50,7 @@ def test_who_accepted_what_and_why_is_in_the_log_without_secrets(tmp_path):
     folder = logged(tmp_path, 5)
     alter(folder)
     accept(tmp_path, reason="the key hunter2-hunter2 was in it")
-    (found,) = verify.check(folder).accepted
+    (found,) = verify.check_log(folder).accepted
     assert (found.by, found.damages) == ("alice", 1)
     assert found.reason == "the key [redacted] was in it"
     assert [name for name, _, _ in found.contents] == [SEGMENT]
@@ -100,7 +100,7 @@ def test_no_damage_leaves_somebody_stuck(tmp_path, spoil):
     made = accept(tmp_path)
     assert damages(folder) == []
     assert append(tmp_path).seq == made.seq + 1
-    sealed_segments.seal(tmp_path, before=LATER, clock=noon)
+    sealed_segments.seal_segment(tmp_path, before=LATER, clock=noon)
     assert damages(folder) == damages(folder, quick=True) == []
 
 
@@ -116,7 +116,7 @@ def test_promotions_that_are_accepted_may_be_many(tmp_path):
     folder = logged(tmp_path, 2)
     keys = [f"rev-20260301-{n:03}:{n:016x}" for n in range(2500)]
     accept(tmp_path, records=keys)
-    found = [key for record in each(folder) for key in accept_break.keys(record)]
+    found = [key for record in each(folder) for key in accept_break.accepted_keys(record)]
     assert found == keys
     assert damages(folder) == []
 

@@ -87,7 +87,7 @@ def test_values_that_are_no_json_and_far_too_long_ones_are_recorded_all_the_same
 def test_the_same_key_is_recorded_once_even_across_a_seal(tmp_path):
     first = append(tmp_path, key="rev-1")
     assert append(tmp_path, key="rev-1") == first
-    sealed_segments.seal(tmp_path, before=LATER, clock=noon)
+    sealed_segments.seal_segment(tmp_path, before=LATER, clock=noon)
     assert append(tmp_path, key="rev-1").seq == first.seq + 1, "only the seal was added"
     assert append(tmp_path, key="rev-2").seq == first.seq + 2
 
@@ -116,14 +116,14 @@ def test_two_logs_begun_at_the_same_moment_are_not_the_same(tmp_path):
 
 def test_a_clean_log_has_nothing_to_tell(tmp_path):
     folder = logged(tmp_path, 9, seal_after=(3, 5))
-    found = verify.check(folder)
+    found = verify.check_log(folder)
     assert (found.damages, found.notes, found.more) == ((), (), 0)
     assert (found.records, found.segments, found.sealed) == (11, 3, 2)
     assert head(folder).seq == 11
 
 
 def test_no_log_at_all_is_no_damage(tmp_path):
-    assert verify.check(tmp_path / "audit").head is None
+    assert verify.check_log(tmp_path / "audit").head is None
     assert damages(tmp_path / "audit") == []
 
 
@@ -251,7 +251,7 @@ def test_garbage_behind_the_last_record_is_not_said_to_be_put_right(tmp_path, ga
     folder = logged(tmp_path, 3)
     with (folder / SEGMENT).open("ab") as file:
         file.write(garbage)
-    found = verify.check(folder)
+    found = verify.check_log(folder)
     assert [damage.code for damage in found.damages] == ["UNREADABLE"]
     assert found.notes == ()
     with pytest.raises(AuditTampered):
@@ -261,7 +261,7 @@ def test_garbage_behind_the_last_record_is_not_said_to_be_put_right(tmp_path, ga
 def test_a_log_whose_line_ends_were_converted_is_one_damage_that_says_so(tmp_path):
     folder = logged(tmp_path, 30)
     (folder / SEGMENT).write_bytes((folder / SEGMENT).read_bytes().replace(b"\n", b"\r\n"))
-    (found,) = verify.check(folder).damages
+    (found,) = verify.check_log(folder).damages
     assert (found.code, found.line) == ("UNREADABLE", 1)
     assert "CR LF" in found.reason
     assert found.reason.endswith("(so with the 29 lines after it)")
@@ -316,12 +316,12 @@ def test_what_a_crash_leaves_is_told_from_tampering_and_put_right(tmp_path):
     folder = logged(tmp_path, 3)
     whole = rows(folder)
     rewrite(folder, [*whole, b'{"data":{"number":3},"key":nu'])
-    found = verify.check(folder)
+    found = verify.check_log(folder)
     assert found.damages == ()
     assert [note for note in found.notes if f"{SEGMENT}:4" in note]
     append(tmp_path)
     assert rows(folder)[:3] == whole
-    assert verify.check(folder).notes == ()
+    assert verify.check_log(folder).notes == ()
     assert len(rows(folder)) == 4
 
 
@@ -349,7 +349,7 @@ def test_a_head_one_record_behind_is_what_a_crash_leaves(tmp_path):
     old = (folder / "head.json").read_bytes()
     append(tmp_path)
     (folder / "head.json").write_bytes(old)
-    found = verify.check(folder)
+    found = verify.check_log(folder)
     assert (found.damages, len(found.notes)) == ((), 1)
     assert append(tmp_path).seq == 5
     assert damages(folder) == []
@@ -393,13 +393,13 @@ def test_a_log_of_an_older_pulsus_is_noted_with_the_next_record(tmp_path):
 
 def test_a_seal_closes_a_segment_and_is_its_checkpoint(tmp_path):
     logged(tmp_path, 4)
-    closed = sealed_segments.seal(tmp_path, before=LATER, clock=noon)
+    closed = sealed_segments.seal_segment(tmp_path, before=LATER, clock=noon)
     folder = tmp_path / "audit"
     assert closed
     assert closed == folder / SEGMENT
     assert not closed.stat().st_mode & 0o222
     (line,) = rows(folder, "decisions-000002.jsonl")
-    seal = sealed_segments.parse(parsed(line))
+    seal = sealed_segments.parse_seal(parsed(line))
     assert seal
     assert seal.content == log_reader.read_content(closed)
     assert (seal.records, seal.first, seal.last) == (4, 1, 4)
@@ -409,14 +409,18 @@ def test_a_seal_closes_a_segment_and_is_its_checkpoint(tmp_path):
 
 
 def test_a_young_segment_an_empty_one_and_no_log_are_not_sealed(tmp_path):
-    assert sealed_segments.seal(tmp_path, before=LATER, clock=noon) is None
+    assert sealed_segments.seal_segment(tmp_path, before=LATER, clock=noon) is None
     assert not (tmp_path / "audit").exists()
     logged(tmp_path, 3)
-    assert sealed_segments.seal(tmp_path, before=NOON, clock=noon) is None
-    assert sealed_segments.seal(tmp_path, before=LATER, clock=noon, dry_run=True) is not None
+    assert sealed_segments.seal_segment(tmp_path, before=NOON, clock=noon) is None
+    assert (
+        sealed_segments.seal_segment(tmp_path, before=LATER, clock=noon, dry_run=True) is not None
+    )
     assert len(log_reader.segments(tmp_path / "audit")) == 1
-    assert sealed_segments.seal(tmp_path, before=LATER, clock=noon)
-    assert sealed_segments.seal(tmp_path, before=LATER, clock=noon) is None, "it holds only a seal"
+    assert sealed_segments.seal_segment(tmp_path, before=LATER, clock=noon)
+    assert sealed_segments.seal_segment(tmp_path, before=LATER, clock=noon) is None, (
+        "it holds only a seal"
+    )
 
 
 @pytest.mark.parametrize("quick", [False, True])
@@ -431,8 +435,8 @@ def test_a_changed_sealed_segment_is_found_with_its_line(tmp_path, quick):
 
 def test_quick_verification_reads_only_what_is_not_sealed(tmp_path):
     folder = logged(tmp_path, 9, seal_after=(3, 5))
-    seen: list[log_record.Record] = []
-    found = verify.check(folder, quick=True, each=seen.append)
+    seen: list[log_record.LogRecord] = []
+    found = verify.check_log(folder, quick=True, each=seen.append)
     assert (found.records, found.unread) == (11, 7)
     assert [record.seq for record in seen] == [8, 9, 10, 11]
 
@@ -440,7 +444,7 @@ def test_quick_verification_reads_only_what_is_not_sealed(tmp_path):
 def test_many_damages_are_counted_not_listed(tmp_path):
     folder = logged(tmp_path, 2)
     rewrite(folder, [*rows(folder), *[b"nonsense\n", b"nonsense\r\n"] * 250])
-    found = verify.check(folder)
+    found = verify.check_log(folder)
     assert len(found.damages) == verify.MAX_DAMAGES
     assert found.more > 300
 
@@ -513,7 +517,7 @@ def _crashed(state_dir, work, nth):
         calls = _crashing(patch, nth)
         try:
             if work == "seal":
-                sealed_segments.seal(state_dir, before=LATER, clock=noon)
+                sealed_segments.seal_segment(state_dir, before=LATER, clock=noon)
             else:
                 append(state_dir, key="it")
         except Crash:
@@ -533,9 +537,9 @@ def test_a_crash_at_any_write_loses_nothing_acknowledged_and_is_put_right(tmp_pa
             rewrite(folder, [acknowledged, b'{"data":{"num'])
         crashed = _crashed(state_dir, work, nth)
         if folder.exists():
-            assert verify.check(folder).damages == ()
+            assert verify.check_log(folder).damages == ()
         append(state_dir, key="it")
-        found = verify.check(folder)
+        found = verify.check_log(folder)
         assert (found.damages, found.notes) == ((), ())
         assert [record.key for record in each(folder)].count("it") == 1
         assert (folder / SEGMENT).read_bytes().startswith(acknowledged)

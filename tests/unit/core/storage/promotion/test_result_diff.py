@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from pulsus.core.storage.promotion.result_diff import differences, settled
+from pulsus.core.storage.promotion.result_diff import find_differences, stable_differences
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "a", "b"]),
@@ -18,7 +18,7 @@ JSON = st.recursive(
 
 
 def level(old, new):
-    return max((2 if each.breaks else 1 for each in differences(old, new)), default=0)
+    return max((2 if each.breaks else 1 for each in find_differences(old, new)), default=0)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def level(old, new):
     ],
 )  # fmt: skip
 def test_a_difference_is_found_where_it_is(old, new, found):
-    assert [(each.what, each.at) for each in differences(old, new)] == found
+    assert [(each.what, each.at) for each in find_differences(old, new)] == found
 
 
 @pytest.mark.parametrize(
@@ -54,20 +54,20 @@ def test_a_difference_is_found_where_it_is(old, new, found):
     ],
 )
 def test_what_an_example_leaves_open_was_never_promised(expected, new):
-    assert differences(expected, new, pattern=True) == ()
+    assert find_differences(expected, new, pattern=True) == ()
 
 
 def test_an_open_example_still_promises_what_it_names():
-    found = differences({"n": 1, "at": "...", "...": "..."}, {"n": 2}, pattern=True)
+    found = find_differences({"n": 1, "at": "...", "...": "..."}, {"n": 2}, pattern=True)
     assert [(each.what, each.at) for each in found] == [("changed", ("n",)), ("removed", ("at",))]
 
 
 def test_what_differs_from_call_to_call_is_not_held_against_a_version():
     one: Any = {"n": 1, "at": "10:00"}
     again: Any = {"n": 1, "at": "10:01"}
-    noise = differences(one, again)
-    assert settled(differences(one, {"n": 1, "at": "10:02"}), noise) == ()
-    (left,) = settled(differences(one, {"n": 2, "at": "10:02"}), noise)
+    noise = find_differences(one, again)
+    assert stable_differences(find_differences(one, {"n": 1, "at": "10:02"}), noise) == ()
+    (left,) = stable_differences(find_differences(one, {"n": 2, "at": "10:02"}), noise)
     assert left.at == ("n",)
 
 
@@ -78,8 +78,8 @@ def test_two_changes_together_never_call_for_more_than_the_greater_of_them(first
 
 @given(JSON, JSON)
 def test_no_difference_means_the_same_and_only_more_keys_can_be_unnoticed(old, new):
-    assert not differences(old, old)
+    assert not find_differences(old, old)
     if level(old, new) == 1 and isinstance(old, dict) and isinstance(new, dict):
         assert old.keys() <= new.keys()
-    if not differences(old, new):
+    if not find_differences(old, new):
         assert old == new

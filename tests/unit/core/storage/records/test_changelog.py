@@ -7,7 +7,7 @@ import pytest
 
 from pulsus.core.storage.records import changelog
 
-ENTRY = changelog.Entry(
+ENTRY = changelog.ChangelogEntry(
     tool="system/count/things",
     version="1.0.0",
     day=date(2026, 3, 1),

@@ -12,7 +12,7 @@ import pytest
 
 from pulsus.config import cache_secret
 from pulsus.core.storage.records import file_transaction
-from pulsus.core.storage.records.file_transaction import Change
+from pulsus.core.storage.records.file_transaction import FileChange
 from pulsus.errors import DiskFull, StateCorrupt, TargetRefused
 from tests.promotions import tree
 
@@ -65,11 +65,11 @@ AFTER = {"a/x.py": b"new x", "a/.v/y.py": b"new y", "a/log": b"new log", "b/log"
 def changes():
     for name, data in AFTER.items():
         *folders, file = name.split("/")
-        yield Change(tuple(folders), file, BEFORE.get(name), data)
+        yield FileChange(tuple(folders), file, BEFORE.get(name), data)
 
 
 def prepared(folder):
-    cache_secret.made(folder)  # once a user, and not what is counted here
+    cache_secret.get_or_make(folder)  # once a user, and not what is counted here
     root = folder / "root"
     for name, data in BEFORE.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -199,7 +199,7 @@ def test_a_journal_without_a_note_is_finished_too(tmp_path):
     body = json.dumps(found).encode()
     key = cache_secret.read(root)
     assert key is not None
-    journal.write_bytes(body + b"\n" + file_transaction._sealed(key, body))
+    journal.write_bytes(body + b"\n" + file_transaction._seal_journal(key, body))
     seen: list[object] = []
     file_transaction.recover(journal, seen.append, root)
     assert seen == [{}]
@@ -253,7 +253,7 @@ def test_a_journal_that_a_repository_brings_is_neither_finished_nor_logged(tmp_p
             journal.write_bytes(planted)
             with pytest.raises(StateCorrupt, match="this user did not write it on this machine"):
                 file_transaction.recover(journal, commit, root)
-        cache_secret.made(root)
+        cache_secret.get_or_make(root)
     assert commit.notes == []
 
 

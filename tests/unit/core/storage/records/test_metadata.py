@@ -77,7 +77,7 @@ def test_a_torn_last_line_is_ignored_with_a_warning_and_cut_off_by_the_next_appe
     with caplog.at_level(logging.WARNING):
         assert len(metadata.read(file(tmp_path, text))) == 1
     assert "cut short" in caplog.text
-    repaired = metadata.appended(text, record(id="rev-20251031-002"))
+    repaired = metadata.append_line(text, record(id="rev-20251031-002"))
     assert [r.id for r in metadata.parse(repaired)] == ["rev-20251031-001", "rev-20251031-002"]
     assert repaired.startswith(LINE + "\n")
 
@@ -89,7 +89,7 @@ def test_a_last_line_torn_inside_a_character_is_ignored(tmp_path):
 
 def test_a_whole_last_line_without_newline_counts_and_is_kept(tmp_path):
     assert len(metadata.read(file(tmp_path, LINE))) == 1
-    assert len(metadata.parse(metadata.appended(LINE, record()))) == 2
+    assert len(metadata.parse(metadata.append_line(LINE, record()))) == 2
 
 
 @pytest.mark.parametrize(
@@ -147,10 +147,10 @@ def test_the_whole_catalogue_is_read_in_path_order_without_following_links(tmp_p
 @pytest.mark.parametrize("name", ["a", "a.py"])
 def test_latest_is_the_last_record_of_that_name(name):
     records = [record(name="a.py", id="1"), record(name="a.py", id="2"), record(name="b.py")]
-    found = metadata.latest(records, name)
+    found = metadata.latest_record(records, name)
     assert found is not None
     assert found.id == "2"
-    assert metadata.latest(records, "c") is None
+    assert metadata.latest_record(records, "c") is None
 
 
 @pytest.mark.parametrize(
