@@ -78,7 +78,7 @@ def catalogues(draw):
 @pytest.mark.seconds
 @settings(max_examples=examples(60), deadline=None)
 @given(plans())
-def test_parsing_what_was_rendered_gives_the_same_plan(value):
+def test_a_rendered_plan_is_parsed_back_unchanged(value):
     assert plan_file.parse_yaml(plan_file.render_yaml(value)) == value
     assert plan_file.parse_json(plan_file.render_json(value)) == value
     assert dsl.plan_from_dict(dsl.plan_to_dict(value)) == value
@@ -87,7 +87,7 @@ def test_parsing_what_was_rendered_gives_the_same_plan(value):
 @pytest.mark.seconds
 @settings(max_examples=examples(100), deadline=None)
 @given(catalogues(), st.text(max_size=30))
-def test_every_planned_plan_is_acyclic_declared_and_renders_the_same_twice(tools, description):
+def test_every_composed_plan_is_valid_and_renders_the_same_twice(tools, description):
     try:
         made = planner.compose_plan(description, tools)
     except PlanUnwirable:
@@ -117,7 +117,7 @@ def test_every_planned_plan_is_acyclic_declared_and_renders_the_same_twice(tools
 
 @settings(max_examples=examples(100), deadline=None)
 @given(st.text(max_size=200))
-def test_text_that_is_no_plan_is_refused_and_never_crashes(text):
+def test_text_that_is_no_plan_is_refused_without_a_crash(text):
     for parse in (plan_file.parse_yaml, plan_file.parse_json):
         with suppress(PlanInvalid):
             parse(text)
@@ -125,7 +125,7 @@ def test_text_that_is_no_plan_is_refused_and_never_crashes(text):
 
 @settings(max_examples=examples(60), deadline=None)
 @given(plans(), st.data())
-def test_a_plan_with_a_value_replaced_is_read_or_refused_and_never_crashes(value, data):
+def test_a_plan_with_a_replaced_value_is_parsed_or_refused_without_a_crash(value, data):
     tree: dict = dsl.plan_to_dict(value)
     places = [(tree, key) for key in tree]
     for holder in (tree["plan"], tree["io"], *tree["plan"]["steps"]):

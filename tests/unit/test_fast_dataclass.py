@@ -48,7 +48,7 @@ class More(One):
 
 
 @pytest.mark.parametrize("given", [{"a": 1}, {"a": 1, "b": "y"}, {"a": 1, "c": {"k": 2}}])
-def test_a_record_is_what_the_dataclass_is(given):
+def test_a_fast_dataclass_behaves_like_a_dataclass(given):
     own, std = Own(**given), Std(**given)
     assert repr(own) == repr(std).replace("Std", "Own")
     assert dataclasses.asdict(own) == dataclasses.asdict(std)
@@ -58,7 +58,7 @@ def test_a_record_is_what_the_dataclass_is(given):
     assert (own == std) is False  # type: ignore[comparison-overlap]
 
 
-def test_a_record_cannot_be_changed():
+def test_a_fast_dataclass_cannot_be_changed():
     own = Own(1)
     for change in (lambda: setattr(own, "a", 2), lambda: setattr(own, "z", 2)):
         with pytest.raises(dataclasses.FrozenInstanceError):
@@ -68,24 +68,24 @@ def test_a_record_cannot_be_changed():
     assert not hasattr(own, "__dict__")
 
 
-def test_equal_records_have_one_hash_and_a_record_of_a_list_has_none():
+def test_equal_values_have_equal_hashes_and_a_list_field_has_none():
     assert hash(One(1)) == hash(One(1))
     assert len({One(1), One(1), One(2)}) == 2
     with pytest.raises(TypeError):
         hash(Own(1))
 
 
-def test_every_record_gets_its_own_default():
+def test_every_instance_gets_its_own_default():
     assert Own(1).c is not Own(1).c
 
 
-def test_records_are_copied_and_pickled():
+def test_instances_can_be_copied_and_pickled():
     own = Own(1, c={"k": [1]})
     assert pickle.loads(pickle.dumps(own)) == own
     assert copy.deepcopy(own) == copy.copy(own) == own
 
 
-def test_records_match_patterns_inherit_and_check_themselves():
+def test_pattern_matching_inheritance_and_post_init_work():
     match Own(1, "z"):
         case Own(a, b):
             assert (a, b) == (1, "z")
@@ -96,6 +96,6 @@ def test_records_match_patterns_inherit_and_check_themselves():
             broken()
 
 
-def test_a_record_that_is_not_frozen_is_refused():
+def test_a_class_that_is_not_frozen_is_refused():
     with pytest.raises(ValueError, match="frozen"):
         dataclass(frozen=False)

@@ -34,14 +34,14 @@ def generate(*answers, rounds=2, judge=judge):
     return made, model, told
 
 
-def test_a_first_answer_that_is_accepted_costs_one_question():
+def test_an_accepted_first_answer_costs_one_question():
     made, model, told = generate(fenced(MODULE))
     assert made.generation.accepted
     assert (made.generation.repairs, len(model.asked), len(told)) == (0, 1, 1)
     assert made.best.source == MODULE.encode()
 
 
-def test_a_repair_is_told_the_reasons_the_checkers_words_and_the_failing_case():
+def test_a_repair_prompt_has_the_reasons_the_checker_output_and_the_failing_example():
     _, model, _ = generate(fenced(BAD), fenced(MODULE))
     messages = model.asked[1][0]
     assert [m.role for m in messages] == ["system", "user", "assistant", "user"]
@@ -49,12 +49,12 @@ def test_a_repair_is_told_the_reasons_the_checkers_words_and_the_failing_case():
     assert all(word in messages[3].content for word in ("mypy", "detail", "case"))
 
 
-def test_the_system_prompt_is_the_same_bytes_in_every_question():
+def test_the_system_prompt_never_changes_between_questions():
     _, model, _ = generate(fenced(BAD), fenced(BAD), fenced(WORSE), fenced(MODULE))
     assert len({messages[0].content for messages, _ in model.asked}) == 1
 
 
-def test_repairs_end_after_the_allowed_rounds_with_every_reason():
+def test_repairs_end_after_the_allowed_rounds_and_keep_every_reason():
     made, model, _ = generate(fenced(BAD), fenced(WORSE), fenced(module(head="# x")), rounds=2)
     assert not made.generation.accepted
     assert len(model.asked) == 3
@@ -62,7 +62,7 @@ def test_repairs_end_after_the_allowed_rounds_with_every_reason():
     assert [r.reasons for r in made.generation.rounds].count(()) == 0
 
 
-def test_the_answer_that_got_furthest_is_kept():
+def test_the_answer_that_passed_the_most_steps_is_kept():
     made, _, _ = generate(fenced(BAD), fenced(WORSE), fenced(WORSE + "\n# more"))
     assert made.best.source == BAD.encode()
 
@@ -86,32 +86,32 @@ def test_a_repeated_answer_is_not_judged_again_and_the_next_question_differs():
     assert made.generation.repairs == 1
 
 
-def test_a_model_that_only_repeats_itself_is_not_asked_for_ever():
+def test_a_model_that_only_repeats_itself_is_stopped():
     made, model, _ = generate(fenced(BAD), fenced(BAD), fenced(BAD), rounds=9)
     assert len(model.asked) == 3
     assert "repeats itself" in made.generation.stopped
 
 
-def test_no_module_in_any_answer_leaves_nothing_to_keep():
+def test_answers_without_a_module_leave_no_candidate():
     made, _, _ = generate("I cannot.", "Sorry.", "No.")
     assert made.best is None
     assert made.generation.rounds[0].reasons == ("the answer holds no Python module",)
 
 
-def test_an_empty_answer_is_a_refused_round():
+def test_an_empty_answer_is_a_refused_round_and_not_a_failure():
     made, _, _ = generate(ModelAnswerInvalid("the answer is empty"), fenced(MODULE))
     assert made.generation.accepted
     assert made.generation.rounds[0].reasons == ("the answer is empty",)
 
 
-def test_a_model_that_fails_in_a_repair_leaves_what_was_written_before():
+def test_a_model_failure_in_a_repair_keeps_the_earlier_answer():
     made, _, _ = generate(fenced(BAD), ModelUnreachable("it is gone"))
     assert isinstance(made.failure, ModelUnreachable)
     assert made.best.source == BAD.encode()
     assert "it is gone" in made.generation.stopped
 
 
-def test_a_machine_that_cannot_verify_is_not_asked_to_repair():
+def test_no_repair_is_requested_if_the_machine_cannot_verify():
     made, model, _ = generate(
         fenced(BAD),
         judge=lambda code: JudgedAnswer(
@@ -122,7 +122,7 @@ def test_a_machine_that_cannot_verify_is_not_asked_to_repair():
     assert "verified" in made.generation.stopped
 
 
-def test_secrets_are_in_no_kept_reason_and_no_hash_depends_on_them():
+def test_secrets_are_in_no_recorded_reason_and_change_no_prompt_hash():
     def leaky(code):
         return JudgedAnswer(b"", "x", AnswerRefusal("dry-run", ("password=hunter2-hunter2",)))
 
@@ -144,11 +144,11 @@ def test_secrets_are_in_no_kept_reason_and_no_hash_depends_on_them():
         MODULE.replace("\n", "\r\n"),
     ],
 )
-def test_the_module_is_found_however_it_is_wrapped(answer):
+def test_the_module_is_found_with_any_kind_of_fence(answer):
     assert extract_module(answer) == MODULE
 
 
-def test_the_module_is_found_in_json():
+def test_the_module_is_found_in_a_json_answer():
     import json
 
     assert extract_module(json.dumps({"module": MODULE})) == MODULE
@@ -156,5 +156,5 @@ def test_the_module_is_found_in_json():
 
 
 @pytest.mark.parametrize("answer", ["", "I cannot do that.", "```python\n```", '{"module": 1}'])
-def test_words_are_no_module(answer):
+def test_an_answer_without_code_gives_no_module(answer):
     assert extract_module(answer) is None

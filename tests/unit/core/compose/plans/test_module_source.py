@@ -72,7 +72,7 @@ def read_back(text, tool_id="a/b/c"):
     return tool
 
 
-def test_the_module_calls_its_steps_in_order_and_returns_what_the_plan_says():
+def test_the_module_calls_its_steps_in_order_and_returns_the_outputs_of_the_plan():
     tree = ast.parse(composed(LIST, PLOT))
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     assert [function.name for function in functions] == ["run"]
@@ -111,17 +111,17 @@ def test_a_composed_module_keeps_the_tool_contract():
         (("write", "read"), "write"),
     ],
 )
-def test_kind_is_the_strongest_of_the_steps(kinds, expected):
+def test_the_kind_is_the_strongest_kind_of_the_steps(kinds, expected):
     tools = [spec(f"a/b/t{n}", gives={"x": "int"}, kind=kind) for n, kind in enumerate(kinds)]
     assert module("a/b/c", composed(*tools))[0].kind == expected
 
 
-def test_effects_are_not_declared_for_a_step_that_declares_none():
+def test_effects_are_left_out_if_a_step_declares_none():
     tool = spec("a/b/silent", gives={"x": "int"}, effects=None)
     assert module("a/b/c", composed(LIST, tool))[0].effects is None
 
 
-def test_the_steps_examples_make_one_with_their_files():
+def test_the_example_combines_the_steps_examples_with_their_files():
     (example,) = read_back(composed(LIST, PLOT)).examples
     assert example.inputs == {"folder": "/tmp/data", "target": "/tmp/x.png"}
     assert {(f.path, f.content, f.age_s) for f in example.files} == {
@@ -131,12 +131,12 @@ def test_the_steps_examples_make_one_with_their_files():
     assert not example.has_expected
 
 
-def test_an_example_names_a_field_that_the_rows_before_it_have():
+def test_the_example_names_a_field_of_the_rows_that_the_step_gets():
     (example,) = read_back(composed(LIST, SORT)).examples
     assert example.inputs["by"] == "size"
 
 
-def test_an_output_is_expected_only_where_the_steps_examples_prove_it():
+def test_a_result_is_expected_only_if_the_steps_examples_prove_it():
     (example,) = read_back(composed(LIST)).examples
     assert example.expected == {"rows": [{"path": "/tmp/data/c", "size": 1}]}
     rows: JsonValue = [{"path": "/tmp/data/c", "size": 1}]
@@ -153,12 +153,12 @@ def test_an_output_is_expected_only_where_the_steps_examples_prove_it():
     assert not module("a/b/c", composed(LIST, other))[0].examples[0].has_expected
 
 
-def test_a_step_without_an_example_leaves_the_inputs_to_be_made_up():
+def test_a_step_without_an_example_gives_the_module_none():
     bare = replace(LIST, examples=())
     assert not module("a/b/c", composed(bare, PLOT))[0].examples
 
 
-def test_a_fed_step_keeps_its_defaults_in_the_example_and_an_unfed_one_uses_its_own_data():
+def test_only_a_step_without_input_from_another_step_sets_options_in_the_example():
     disks = spec(
         "storage/usage/disks",
         arg("saved", default="''"),
@@ -186,7 +186,7 @@ def test_a_fed_step_keeps_its_defaults_in_the_example_and_an_unfed_one_uses_its_
     assert [file.path for file in example.files] == ["/tmp/df"]
 
 
-def test_of_steps_that_share_an_input_the_one_that_reads_a_file_gives_the_example():
+def test_a_shared_input_of_the_example_comes_from_the_step_that_reads_a_file():
     lint = spec("config/lint/lint", "path", gives={"rows": ROWS})
     lint = replace(
         lint, examples=(Example({"path": "/tmp/etc"}, (InlineFile("/tmp/etc/a", b""),)),)
@@ -214,7 +214,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_a_request_cannot_write_code_or_contract(text):
+def test_a_request_text_cannot_inject_code_or_contract_sections(text):
     source = composed(LIST, PLOT, description=text)
     tool = read_back(source)
     assert (tool.kind, tool.secrets, len(tool.examples)) == ("write", ("TOKEN",), 1)
@@ -226,7 +226,7 @@ def test_a_request_cannot_write_code_or_contract(text):
     assert source.replace("\n", "").isprintable()
 
 
-def test_constants_and_odd_names_survive():
+def test_constants_and_unusual_names_survive_rendering():
     tool = spec("a/b/c", arg("class"), arg("data", "Any"), gives={"class": "str"})
     value: JsonValue = {"a": ['quote "', "{{x}}", None, True, 1.5], "long": "y" * 120}
     step = PlanStep(
@@ -246,7 +246,7 @@ def test_constants_and_odd_names_survive():
     assert "def run(s1: str)" in source
 
 
-def test_a_step_whose_result_nobody_uses_is_still_called():
+def test_a_step_with_an_unused_result_is_still_called():
     quiet = spec("a/b/quiet", gives={"x": "int"})
     last = spec("a/b/last", gives={"y": "int"})
     steps = (
@@ -257,7 +257,7 @@ def test_a_step_whose_result_nobody_uses_is_still_called():
     assert '    pulsus.steps.call("a/b/quiet")\n' in source
 
 
-def test_an_optional_parameter_keeps_its_default():
+def test_an_optional_parameter_of_the_module_keeps_its_default():
     step = PlanStep(
         "s1",
         LIST.id,
@@ -269,7 +269,7 @@ def test_an_optional_parameter_keeps_its_default():
     assert "def run(folder: str, limit: int = 10) -> dict[str, Any]:" in source
 
 
-def test_a_step_that_is_not_given_or_has_other_bytes_is_not_rendered():
+def test_a_step_with_a_missing_tool_or_other_bytes_is_not_rendered():
     plan = planner.compose_plan("", [LIST])
     with pytest.raises(PlanInvalid, match="missing in the given tools"):
         module_source.render_module(plan, [])
@@ -290,7 +290,7 @@ def test_a_module_that_is_not_composed_has_no_plan(text):
     assert module_source.read_plan(text.encode()) is None
 
 
-def test_a_warning_of_the_module_does_not_hide_its_plan():
+def test_a_syntax_warning_of_the_module_does_not_hide_its_plan():
     text = composed(LIST, PLOT) + 'X = "\\d"\n'
     assert module_source.read_plan(text.encode()) == planner.compose_plan(
         "List the biggest files, then plot them", [LIST, PLOT]
@@ -309,19 +309,19 @@ def test_a_warning_of_the_module_does_not_hide_its_plan():
         "PLAN = {'plan': {'steps': [{'id': 's1', 'tool': 'a/b/c', 'inputs': {'x': b'1'}}]}}\n",
     ],
 )
-def test_a_tampered_plan_is_refused(text):
+def test_a_tampered_plan_in_a_module_is_refused(text):
     with pytest.raises(PlanInvalid):
         module_source.read_plan((HEAD + text).encode())
 
 
-def test_a_module_is_named_by_its_route():
+def test_a_module_file_is_named_after_its_route():
     assert module_source.name_module_file("route-1a2b3c4d") == "route_1a2b3c4d.py"
     for bad in ("route-1a2b3c4", "route-../../../", "run-1a2b3c4d"):
         with pytest.raises(ValueError, match="no route id"):
             module_source.name_module_file(bad)
 
 
-def test_ruff_and_mypy_accept_what_is_rendered_and_format_leaves_it(tmp_path):
+def test_ruff_and_mypy_accept_a_rendered_module_unchanged(tmp_path):
     tools = [
         LIST,
         SORT,

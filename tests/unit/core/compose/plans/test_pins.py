@@ -1,4 +1,4 @@
-"""Which bytes a plan's steps are (contracts, "Plans")."""
+"""Steps are pinned to the bytes of their tools (contracts, "Plans")."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -30,17 +30,17 @@ def one_step(tool, sha256=None):
 
 
 @pytest.mark.parametrize("ref", ["a/b/one", "one", "one.py", "one.py::run"])
-def test_a_reference_becomes_an_id_with_its_hash(ref):
+def test_a_tool_reference_is_pinned_to_an_id_and_a_hash(ref):
     pinned = pins.pin_steps(one_step(ref), finder(ONE[0], TWO[0]))
     assert pinned == one_step("a/b/one", ONE[0].sha256)
 
 
-def test_a_step_pinned_to_other_bytes_is_refused():
+def test_a_step_that_is_pinned_to_other_bytes_is_refused():
     with pytest.raises(HashMoved, match="a/b/one"):
         pins.pin_steps(one_step("a/b/one", "0" * 64), finder(ONE[0]))
 
 
-def test_a_reference_to_nothing_or_to_several_is_refused():
+def test_a_reference_to_no_tool_or_to_several_is_refused():
     with pytest.raises(ToolNotFound, match="nothing"):
         pins.pin_steps(one_step("nothing"), finder(ONE[0]))
     other = replace(ONE[0], id="z/y/one")
@@ -48,7 +48,7 @@ def test_a_reference_to_nothing_or_to_several_is_refused():
         pins.pin_steps(one_step("one"), finder(ONE[0], other))
 
 
-def test_all_steps_of_nested_compositions_are_gathered():
+def test_the_steps_of_nested_compositions_are_collected():
     find = finder(ONE[0], INNER[0])
     assert pins.collect_step_sources(OUTER[1], find, reader(ONE, INNER)) == {
         "a/b/one": ONE,
@@ -57,13 +57,13 @@ def test_all_steps_of_nested_compositions_are_gathered():
     assert pins.collect_step_sources(ONE[1], find, reader()) == {}
 
 
-def test_a_step_that_changed_since_the_plan_is_not_gathered():
+def test_a_step_that_changed_since_the_plan_is_refused():
     moved = (ONE[0], ONE[1] + b"# changed\n")
     with pytest.raises(HashMoved):
         pins.collect_step_sources(OUTER[1], finder(ONE[0], INNER[0]), reader(moved, INNER))
 
 
-def test_compositions_do_not_nest_without_end():
+def test_compositions_that_nest_too_deep_are_refused():
     pairs = [ONE]
     for number in range(pins.MAX_NESTING + 1):
         below = pairs[-1][0]

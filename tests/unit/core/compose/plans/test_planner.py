@@ -1,4 +1,4 @@
-"""Wiring tools into a plan (routing spec §6)."""
+"""Tools become a plan: outputs feed inputs, and the rest are parameters (routing spec §6)."""
 
 import pytest
 
@@ -18,7 +18,7 @@ SAVE = spec(
 )
 
 
-def test_inputs_come_from_earlier_steps_by_name_and_the_rest_are_parameters():
+def test_inputs_without_an_earlier_output_of_their_name_become_parameters():
     plan = planner.compose_plan("big files as a table", [BIG, TABLE])
     first, second = plan.steps
     assert first.inputs == {"folder": ParamRef("folder")}
@@ -26,43 +26,43 @@ def test_inputs_come_from_earlier_steps_by_name_and_the_rest_are_parameters():
     assert (plan.params, plan.returns) == (("folder",), ("markdown",))
 
 
-def test_domain_and_shared_tools_mix_and_every_step_is_pinned():
+def test_every_step_is_pinned_for_domain_tools_and_shared_tools():
     plan = planner.compose_plan("", [BIG, TABLE])
     assert [step.tool for step in plan.steps] == ["storage/usage/biggest", "shared/report/table"]
     assert [step.sha256 for step in plan.steps] == [BIG.sha256, TABLE.sha256]
 
 
-def test_the_nearest_earlier_step_wins():
+def test_the_output_of_the_nearest_earlier_step_is_used():
     sort = spec("shared/sort/top", arg("rows", ROWS), gives={"rows": ROWS})
     plan = planner.compose_plan("", [BIG, sort, TABLE])
     assert plan.steps[2].inputs == {"rows": OutputRef("s2", "rows")}
 
 
-def test_a_nearer_output_of_another_type_does_not_hide_one_that_fits():
+def test_a_nearer_output_of_a_wrong_type_does_not_hide_a_fitting_one():
     count = spec("shared/count/rows", arg("rows", ROWS), gives={"rows": "int"})
     plan = planner.compose_plan("", [BIG, count, TABLE])
     assert plan.steps[2].inputs == {"rows": OutputRef("s1", "s1_rows")}
 
 
-def test_a_container_is_wired_by_its_type_when_no_name_fits():
+def test_a_container_is_connected_by_type_if_no_name_matches():
     scan = spec("net/scan/ports", gives={"found": ROWS, "host": "str"})
     plan = planner.compose_plan("", [scan, TABLE])
     assert plan.steps[1].inputs == {"rows": OutputRef("s1", "found")}
 
 
-def test_of_several_outputs_of_one_type_rows_is_meant():
+def test_rows_is_used_if_a_step_has_several_outputs_of_one_type():
     two = spec("a/b/two", gives={"unreadable": ROWS, "rows": ROWS})
     assert planner.compose_plan("", [two, SAVE]).steps[1].inputs["markdown"] == OutputRef(
         "s1", "rows"
     )
 
 
-def test_of_several_outputs_of_one_type_none_is_guessed():
+def test_no_output_is_guessed_if_several_have_the_same_type():
     two = spec("a/b/two", gives={"left": ROWS, "right": ROWS})
     assert planner.compose_plan("", [two, TABLE]).params == ("rows",)
 
 
-def test_a_document_of_the_nearest_step_is_saved_rather_than_older_rows():
+def test_the_text_of_the_nearest_step_is_saved_before_older_rows():
     convert = spec("data/convert/doc", "source", gives={"text": "str", "to": "str"})
     plan = planner.compose_plan("", [BIG, convert, SAVE])
     assert plan.steps[2].inputs["markdown"] == OutputRef("s2", "text")
@@ -71,7 +71,7 @@ def test_a_document_of_the_nearest_step_is_saved_rather_than_older_rows():
     }
 
 
-def test_scalars_are_not_wired_by_type_alone():
+def test_a_scalar_is_never_connected_by_its_type_alone():
     need = spec("a/b/need", "host")
     assert planner.compose_plan("", [SAVE, need]).steps[1].inputs == {"host": ParamRef("host")}
 
@@ -109,7 +109,7 @@ def test_optional_parameters_are_not_shared_and_leave_the_plain_names_to_require
     assert plan.steps[1].inputs == {"file": ParamRef("file")}
 
 
-def test_a_dry_run_is_one_for_the_whole_plan():
+def test_all_steps_share_one_dry_run_parameter():
     def write(name, default):
         return spec(f"a/b/{name}", arg("dry_run", "bool", default=default), kind="write")
 
@@ -122,49 +122,49 @@ def test_a_dry_run_is_one_for_the_whole_plan():
     assert param.required, "with different defaults the caller must say which is meant"
 
 
-def test_two_steps_that_need_the_same_thing_share_a_parameter():
+def test_two_steps_with_the_same_required_input_share_a_parameter():
     other = spec("storage/age/stale", arg("folder", "Path"), gives={"old": ROWS})
     plan = planner.compose_plan("", [BIG, other])
     assert plan.params == ("folder",)
 
 
-def test_a_parameter_of_another_type_gets_the_steps_name():
+def test_a_parameter_of_another_type_is_prefixed_with_its_step():
     other = spec("storage/age/stale", arg("folder", "int"), gives={"old": ROWS})
     plan = planner.compose_plan("", [BIG, other])
     assert plan.params == ("folder", "s2_folder")
 
 
-def test_a_report_is_never_written_over_the_file_it_is_about():
+def test_a_report_never_overwrites_the_file_it_describes():
     digest = spec("shared/hash/file", "path", gives={"path": "str", "rows": ROWS})
     plan = planner.compose_plan("", [digest, SAVE])
     assert plan.steps[1].inputs["path"] == ParamRef("s2_path")
     assert plan.params == ("path", "s2_path")
 
 
-def test_what_no_later_step_uses_is_returned_and_the_last_step_keeps_its_names():
+def test_unused_outputs_are_returned_and_the_last_step_keeps_its_names():
     plan = planner.compose_plan("", [BIG, spec("a/b/c", gives={"rows": ROWS}), TABLE])
     assert plan.steps[0].outputs == {"s1_rows": "rows", "total": "total"}
     assert plan.returns == ("s1_rows", "total", "markdown")
 
 
-def test_a_tool_without_declared_outputs_gives_its_result():
+def test_a_tool_without_declared_outputs_has_the_output_result():
     plain = spec("a/b/plain", return_hint="list[str]")
     use = spec("a/b/use", arg("result", "list[str]"))
     plan = planner.compose_plan("", [plain, use])
     assert plan.steps[1].inputs == {"result": OutputRef("s1", "s1_result")}
 
 
-def test_output_keys_that_are_no_names_get_one():
+def test_an_output_key_that_is_no_identifier_gets_a_valid_name():
     odd = spec("a/b/odd", gives={"load-1m": "float", "5m": "float"})
     plan = planner.compose_plan("", [odd])
     assert plan.steps[0].outputs == {"load_1m": "load-1m", "_5m": "5m"}
 
 
-def test_a_parameter_is_never_a_keyword():
+def test_a_parameter_never_has_the_name_of_a_keyword():
     assert planner.compose_plan("", [spec("a/b/c", "from")]).params == ("from_",)
 
 
-def test_a_plan_that_cannot_be_wired_says_which_input_is_missing():
+def test_a_plan_that_cannot_be_connected_names_the_missing_input():
     text = spec("a/b/text", gives={"rows": "str"})
     with pytest.raises(PlanUnwirable) as caught:
         planner.compose_plan("", [text, TABLE])
@@ -176,7 +176,7 @@ def test_a_plan_that_cannot_be_wired_says_which_input_is_missing():
 
 
 @pytest.mark.parametrize("tools", [[], [BIG] * 9], ids=["none", "too many"])
-def test_a_plan_has_between_one_and_the_set_number_of_steps(tools):
+def test_a_plan_with_no_step_or_more_than_the_limit_is_refused(tools):
     with pytest.raises(PlanInvalid):
         planner.compose_plan("", tools, max_steps=8)
 

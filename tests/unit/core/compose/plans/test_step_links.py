@@ -1,4 +1,4 @@
-"""Plans that may mean something else than the request (ADR 9)."""
+"""Plans that may not mean what the request asks for (ADR 9)."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def plan(*inputs):
     return Plan("do it", tuple(steps))
 
 
-def test_a_step_that_uses_nothing_of_the_others_is_unconnected():
+def test_a_step_without_an_output_of_another_step_is_unconnected():
     tied = plan({"a": ParamRef("a")}, {"b": OutputRef("s1", "x")}, {"c": OutputRef("s2", "x")})
     assert find_unconnected_steps(tied) == ()
     joined = plan({}, {}, {"a": OutputRef("s1", "x"), "b": OutputRef("s2", "x")})
@@ -24,7 +24,7 @@ def test_a_step_that_uses_nothing_of_the_others_is_unconnected():
     assert find_unconnected_steps(loose) == ("s2", "s3")
 
 
-def test_an_input_of_several_steps_is_merged_except_dry_run():
+def test_an_input_of_several_steps_is_shared_unless_it_is_dry_run():
     both = plan({"path": ParamRef("path")}, {"file": ParamRef("path"), "y": OutputRef("s1", "x")})
     assert find_shared_inputs(both) == ("path",)
     assert (
@@ -51,7 +51,7 @@ def test_an_input_of_several_steps_is_merged_except_dry_run():
         ("validate the output's keys", "the output's"),
     ],
 )
-def test_words_that_mean_an_earlier_result_are_found(later, word):
+def test_pronouns_and_nouns_that_mean_an_earlier_result_are_found(later, word):
     assert find_backward_reference(("convert yaml to json", later)) == word
 
 
@@ -63,5 +63,5 @@ def test_words_that_mean_an_earlier_result_are_found(later, word):
         ("it", ""),
     ],
 )
-def test_words_of_the_caller_alone_are_no_reference(clauses):
+def test_words_that_mean_an_input_of_the_caller_are_no_reference(clauses):
     assert find_backward_reference(clauses) is None

@@ -42,7 +42,7 @@ def names(request, index=INDEX):
          ["error_counts", "cron_jobs", "listening_ports"]),
     ],
 )  # fmt: skip
-def test_a_request_for_several_things_is_cut_in_order(request_text, expected):
+def test_a_request_for_several_things_is_split_in_order(request_text, expected):
     assert names(request_text) == expected
 
 
@@ -58,12 +58,12 @@ def test_a_request_for_several_things_is_cut_in_order(request_text, expected):
         "book a flight, then a hotel",
     ],
 )
-def test_a_request_for_one_thing_stays_whole(request_text):
+def test_a_request_for_one_thing_is_not_split(request_text):
     assert len(clauses(request_text)) == 1
     assert clauses(request_text)[0][0] == request_text
 
 
-def test_one_tool_for_both_sides_of_and_beats_two():
+def test_one_tool_for_both_sides_of_and_is_better_than_two():
     both = tool("system/info/cpu_and_memory", "Show cpu load and memory in use.", kind="read")
     one = tool("system/info/cpu_load", "Show cpu load.", kind="read")
     with_both = Ranker.build((*CATALOGUE, both, one))
@@ -74,16 +74,16 @@ def test_one_tool_for_both_sides_of_and_beats_two():
     ]
 
 
-def test_a_part_that_asks_for_what_the_tool_itself_does_is_a_step_of_its_own():
+def test_a_part_with_the_tools_own_verb_is_a_separate_step():
     asked = "summarise the matrix and plot it"
     assert names(asked) == ["summarize_matrix", "plot_matrix"]
 
 
-def test_no_tool_comes_twice():
+def test_no_tool_serves_two_clauses():
     assert names("list open ports, then list who listens") == ["listening_ports"]
 
 
-def test_quotes_and_brackets_are_not_cut():
+def test_text_in_quotes_or_brackets_is_not_cut():
     seen = []
 
     def retrieve(text):
@@ -94,7 +94,7 @@ def test_quotes_and_brackets_are_not_cut():
     assert all(text.count('"') != 1 and text.count("(") == text.count(")") for text in seen)
 
 
-def test_a_clause_below_the_floor_is_not_kept():
+def test_a_clause_below_the_floor_is_not_split_off():
     def retrieve(text):
         sure = {"alpha": 0.9, "beta": 0.4}.get(text, 0.1)
         return (ranked(f"a/b/{text.replace(' ', '_')}", sure, covered=9.0),)
@@ -103,7 +103,7 @@ def test_a_clause_below_the_floor_is_not_kept():
     assert len(split_request("alpha then beta", retrieve, floor=0.40)) == 2
 
 
-def test_a_single_word_a_tool_merely_mentions_is_no_clause():
+def test_a_single_word_in_a_tools_text_is_no_clause():
     def retrieve(text):
         found = ranked(
             f"a/b/{text.replace(' ', '_')}", 0.9 if " " not in text else 0.2, covered=9.0
@@ -117,16 +117,16 @@ def test_a_single_word_a_tool_merely_mentions_is_no_clause():
 
 
 @pytest.mark.parametrize("request_text", ["", "  ", "and then, the", "!?;"])
-def test_a_request_without_words_has_no_clause(request_text):
+def test_a_request_without_words_gives_no_clause(request_text):
     assert split_request(request_text, lambda text: (), floor=0.5) == ()
 
 
-def test_nothing_found_is_one_clause_without_candidates():
+def test_a_request_without_matches_is_one_clause_without_candidates():
     (only,) = split_request("xyzzy then plugh", lambda text: (), floor=0.5)
     assert only.candidates == ()
 
 
-def test_a_long_list_of_cuts_is_ranked_a_bounded_number_of_times():
+def test_a_request_with_many_cuts_is_ranked_a_limited_number_of_times():
     calls = []
 
     def retrieve(text):
@@ -147,7 +147,7 @@ def scripted(answers):
     return retrieve
 
 
-def test_the_two_ends_of_a_range_are_one_thing():
+def test_the_two_ends_of_a_range_are_not_split():
     retrieve = scripted({"lines": [ranked("a/b/window", 0.9)], "noon": [ranked("a/b/time", 0.9)]})
     found = split_request("lines between midnight and noon", retrieve, floor=0.55)
     assert [c.text for c in found] == ["lines between midnight and noon"]
@@ -185,12 +185,12 @@ def names_with(request, answers, following):
         (", then store them in /tmp/x.json", "save", "save_report"),
     ],
 )
-def test_what_is_done_with_the_rows_is_a_step_of_its_own(tail, word, expected):
+def test_an_operation_on_the_rows_is_a_separate_step(tail, word, expected):
     following = {word: [worker(f"shared/rows/{expected}", 0.8)]}
     assert names_with(f"failed logins{tail}", LOGINS, following) == ["logins", expected]
 
 
-def test_several_things_done_with_the_rows_are_several_steps():
+def test_several_operations_on_the_rows_are_several_steps():
     following = {
         "filter": [worker("shared/rows/filter_rows", 0.8)],
         "sort": [worker("shared/rows/top_rows", 0.8)],
@@ -201,20 +201,20 @@ def test_several_things_done_with_the_rows_are_several_steps():
     assert found == ["logins", "filter_rows", "top_rows", "save_report"]
 
 
-def test_a_tool_that_works_on_rows_takes_only_clauses_that_say_what_to_do_with_them():
+def test_a_tool_for_rows_serves_only_clauses_with_an_operation_on_rows():
     answers = {**LOGINS, "compare": [ranked("a/b/other", 0.1)]}
     following = {"compare": [worker("shared/rows/table", 0.9)]}
     assert names_with("failed logins, I want to compare it", answers, following) == ["logins"]
 
 
-def test_the_first_clause_has_no_rows_to_work_on():
+def test_the_first_clause_never_gets_a_tool_for_rows():
     answers = {"first 10": [ranked("a/b/head", 0.9)]}
     assert names_with("first 10 of the list", answers, {"first": [worker("s/r/top", 0.9)]}) == [
         "head"
     ]
 
 
-def test_lines_kept_by_an_argument_of_the_first_tool_are_no_step():
+def test_a_filter_that_is_an_argument_of_the_first_tool_is_no_step():
     log = ranked("a/b/log", 0.9)
     log = replace(log, tool=replace(log.tool, args=(ArgSpec("pattern", "str", False, "''"),)))
     following = {"filter": [worker("shared/rows/filter_rows", 0.9)]}
@@ -228,12 +228,12 @@ def test_lines_kept_by_an_argument_of_the_first_tool_are_no_step():
     "request_text",
     ["ls | grep -v tmp | wc -l", "alpha from beta", "alpha, incl. beta", "alpha, not beta"],
 )
-def test_a_pipeline_or_a_hanging_part_is_one_job(request_text):
+def test_a_shell_pipeline_or_a_dependent_part_is_not_split(request_text):
     answers = {word: [ranked(f"a/b/{word}", 0.9)] for word in ("ls", "grep", "wc", "alpha", "beta")}
     assert len(split_request(request_text, scripted(answers), floor=0.55)) == 1
 
 
-def test_a_tool_the_whole_request_speaks_for_may_be_a_step():
+def test_a_tool_that_suits_the_whole_request_may_be_a_step():
     def retrieve(said):
         found = {"alpha things": [("alpha", 0.9)], "beta things": [("beta", 0.4)]}
         both = [("alpha", 0.8), ("beta", 0.6)]
@@ -246,14 +246,14 @@ def test_a_tool_the_whole_request_speaks_for_may_be_a_step():
     ]
 
 
-def test_a_short_part_counts_beside_a_long_one():
+def test_a_short_part_counts_beside_a_long_part():
     answers = {"zombies": [ranked("a/b/stuck", 0.95)], "load": [ranked("a/b/load", 0.95)]}
     request = "zombies, and is the load high beside its number of cores and threads"
     found = split_request(request, scripted(answers), floor=0.55)
     assert [c.candidates[0].tool.name for c in found] == ["stuck", "load"]
 
 
-def test_one_tool_that_serves_both_parts_about_as_well_is_one_step():
+def test_one_tool_that_serves_both_parts_nearly_as_well_is_one_step():
     answers = {
         "alpha": [ranked("a/b/both", 0.8), ranked("a/b/one", 0.3)],
         "beta": [ranked("a/b/two", 0.85), ranked("a/b/both", 0.75)],
@@ -261,7 +261,7 @@ def test_one_tool_that_serves_both_parts_about_as_well_is_one_step():
     assert len(split_request("alpha and beta", lambda said: answers.get(said, ()), floor=0.55)) == 1
 
 
-def test_a_part_the_selected_tool_says_nothing_of_is_named():
+def test_a_part_that_the_selected_tool_does_not_cover_is_reported():
     index = INDEX
     parts = find_unanswered_parts(
         "count the errors in the log file; book a flight",
@@ -271,13 +271,13 @@ def test_a_part_the_selected_tool_says_nothing_of_is_named():
     assert parts == ("book a flight",)
 
 
-def test_a_request_of_one_part_has_nothing_unplaced():
+def test_a_request_of_one_part_has_no_unanswered_part():
     found = find_unanswered_parts("book a flight", "a/b/c", lambda text: INDEX.rank(text))
     assert found == ()
 
 
 @pytest.mark.skipif(not (ROOT / "workflows").is_dir(), reason="no shipped catalogue here")
-def test_a_step_called_by_its_name_is_not_swallowed_by_the_tool_of_the_next():
+def test_a_step_named_in_the_request_is_not_replaced_by_the_next_tool():
     """The shipped plot_matrix speaks of a summary too: the summary asked for must not be lost."""
     app = bootstrap.build(ROOT, {"cache_enabled": False})
     request = "summarise the matrix in m.csv, then plot it"
@@ -285,7 +285,7 @@ def test_a_step_called_by_its_name_is_not_swallowed_by_the_tool_of_the_next():
     assert [r.tool.name for r in choice.chosen] == ["summarize_matrix", "plot_matrix"]
 
 
-def test_the_part_some_tool_serves_is_told_from_the_part_none_does():
+def test_served_and_unserved_parts_of_a_request_are_separated():
     def retrieve(text):
         return [ranked("storage/usage/disk_usage", 0.9 if "disk" in text else 0.1)]
 

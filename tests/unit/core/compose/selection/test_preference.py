@@ -1,4 +1,4 @@
-"""A hint picks between tools that are good enough without it, and changes nothing else."""
+"""A docs hint chooses between tools that are good enough without it, and changes nothing else."""
 
 import pytest
 from hypothesis import given
@@ -28,7 +28,7 @@ def names(choice):
     return [r.tool.name for r in choice.chosen]
 
 
-def test_of_two_equally_good_steps_the_hinted_one_is_taken():
+def test_a_hinted_tool_is_preferred_to_an_equally_good_step():
     clauses = [clause(ranked("a", 0.8), ranked("b", 0.79)), clause(ranked("c", 0.9))]
     found = prefer_hinted(decided(clauses), clauses, {"text/x/b"}, floor=FLOOR)
     assert names(found) == ["b", "c"]
@@ -46,12 +46,12 @@ def test_a_hint_never_makes_a_worse_tool_a_step(p, why):
     ], why
 
 
-def test_a_hint_below_the_floor_is_not_taken_though_nearly_as_good():
+def test_a_hinted_tool_below_the_floor_is_not_preferred():
     clauses = [clause(ranked("a", 0.555), ranked("b", 0.545)), clause(ranked("c", 0.9))]
     assert names(prefer_hinted(decided(clauses), clauses, {"text/x/b"}, floor=FLOOR)) == ["a", "c"]
 
 
-def test_one_tool_never_becomes_two_steps():
+def test_a_hint_never_makes_one_tool_two_steps():
     clauses = [
         clause(ranked("a", 0.8), ranked("b", 0.8)),
         clause(ranked("c", 0.8), ranked("b", 0.8)),
@@ -68,7 +68,7 @@ pool = st.lists(
 
 
 @given(pool, st.lists(pool, max_size=3), st.sets(st.sampled_from("abcdef")))
-def test_no_hint_changes_the_policy_or_lets_a_tool_pass_that_would_not(candidates, parts, hinted):
+def test_a_hint_never_changes_the_policy_or_admits_a_weaker_tool(candidates, parts, hinted):
     clauses = [clause(*found) for found in parts]
     before = decided(clauses, candidates)
     after = prefer_hinted(before, clauses, {f"text/x/{n}" for n in hinted}, floor=FLOOR)
@@ -79,6 +79,6 @@ def test_no_hint_changes_the_policy_or_lets_a_tool_pass_that_would_not(candidate
     assert all(r.p >= FLOOR for r in after.chosen)
 
 
-def test_nothing_chosen_stays_nothing():
+def test_a_hint_never_adds_a_tool_to_an_empty_choice():
     choice = Decision("generate", (), "no")
     assert prefer_hinted(choice, [], {"text/x/a"}, floor=FLOOR) == choice

@@ -1,4 +1,4 @@
-"""Where a request may be cut (spec §6)."""
+"""A request can be cut only between its parts (spec §6)."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def parts(request):
         ("alpha, written to beta.csv", ["alpha", "written to beta.csv"]),
     ],
 )
-def test_a_request_may_be_cut_where_its_grammar_joins(request_text, expected):
+def test_a_request_can_be_cut_where_its_grammar_joins_parts(request_text, expected):
     assert parts(request_text) == expected
 
 
@@ -48,16 +48,16 @@ def test_a_request_may_be_cut_where_its_grammar_joins(request_text, expected):
         "draw these numbers, the big matrix in m.csv",
     ],
 )
-def test_what_belongs_together_stays_in_one_piece(request_text):
+def test_parts_that_belong_together_stay_in_one_piece(request_text):
     assert len(parts(request_text)) == 1
 
 
-def test_a_cut_inside_what_is_done_with_rows_is_none():
+def test_an_operation_on_rows_is_never_cut_in_two():
     said = parts("alpha, keep only those whose name starts with b")
     assert said == ["alpha", "keep only those whose name starts with b"]
 
 
-def test_the_same_thing_done_twice_is_new_once():
+def test_a_repeated_operation_on_rows_counts_once():
     sort, table, again = (
         p.operation for p in find_pieces("alpha, sorted by size, first 10, as a table") if p.start
     )
@@ -80,7 +80,7 @@ def test_the_same_thing_done_twice_is_new_once():
         ("put it in a.txt", "save"),
     ],
 )
-def test_a_clause_says_what_is_done_with_rows(said, word):
+def test_a_clause_with_an_operation_on_rows_is_recognised(said, word):
     assert word in (match_row_operation(said) or "").split()
 
 
@@ -95,7 +95,7 @@ def test_a_clause_says_what_is_done_with_rows(said, word):
         "compare it with b",
     ],
 )
-def test_a_clause_that_does_nothing_with_rows_says_so(said):
+def test_a_clause_without_an_operation_on_rows_is_recognised(said):
     assert match_row_operation(said) is None
 
 
@@ -110,7 +110,7 @@ def test_a_clause_that_does_nothing_with_rows_says_so(said):
         ("keep the first 5 rows by cpu", "sort"),
     ],
 )
-def test_a_request_about_rows_at_hand_is_known(request_text, word):
+def test_a_request_about_given_rows_is_recognised(request_text, word):
     assert word in (match_given_rows(request_text) or "").split()
 
 
@@ -118,5 +118,5 @@ def test_a_request_about_rows_at_hand_is_known(request_text, word):
     "request_text",
     ["top 10 files", "save power", "list those files", "first 5 rows of a.csv"],
 )
-def test_a_request_that_needs_rows_first_is_not_about_rows_at_hand(request_text):
+def test_a_request_that_must_find_rows_first_is_not_about_given_rows(request_text):
     assert match_given_rows(request_text) is None

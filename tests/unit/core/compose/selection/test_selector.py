@@ -25,12 +25,12 @@ def ids(made):
 
 
 @pytest.mark.parametrize(("p", "policy"), [(0.60, "select"), (0.5999, "generate")])
-def test_a_single_tool_is_selected_from_tau_on(p, policy):
+def test_a_single_tool_is_selected_if_its_p_reaches_tau(p, policy):
     made = choice([ranked("a/b/x", p)], [[ranked("a/b/x", p)]])
     assert made.policy == policy
 
 
-def test_clauses_with_tools_of_their_own_are_composed_in_order():
+def test_clauses_with_different_tools_are_composed_in_order():
     parts = [[ranked("a/b/y", 0.56)], [ranked("a/b/x", 0.9)], [ranked("a/b/z", 0.7)]]
     made = choice([ranked("a/b/x", 0.9)], parts)
     assert (made.policy, ids(made)) == ("compose", ["a/b/y", "a/b/x", "a/b/z"])
@@ -41,28 +41,28 @@ def test_a_clause_below_tau_less_slack_is_not_composed():
     assert (made.policy, ids(made)) == ("select", ["a/b/x"])
 
 
-def test_one_tool_for_two_clauses_is_no_composition():
+def test_one_tool_for_two_clauses_prevents_a_composition():
     made = choice([ranked("a/b/x", 0.7)], [[ranked("a/b/x", 0.9)], [ranked("a/b/x", 0.8)]])
     assert made.policy == "select"
 
 
-def test_a_clause_nothing_answers_is_no_composition():
+def test_a_clause_without_candidates_prevents_a_composition():
     made = choice([ranked("a/b/x", 0.2)], [[ranked("a/b/x", 0.9)], []])
     assert made.policy == "generate"
 
 
-def test_more_steps_than_a_plan_may_have_are_not_cut_short():
+def test_a_request_with_too_many_steps_is_not_shortened():
     parts = [[ranked(f"a/b/t{n}", 0.9)] for n in range(3)]
     made = choice([ranked("a/b/t0", 0.9)], parts, max_steps=2)
     assert (made.policy, ids(made)) == ("generate", [])
     assert "3 steps" in made.reason
 
 
-def test_nothing_found_is_generated_and_says_so():
+def test_a_request_without_candidates_is_generated_with_a_reason():
     assert choice().reason == "no tool shares a word with the request"
 
 
-def test_the_reason_names_tool_p_and_what_is_at_odds():
+def test_the_reason_names_tool_p_and_conflict():
     made = choice([ranked("a/b/x", 0.3, caution="the request asks to delete, the tool only reads")])
     assert "a/b/x" in made.reason
     assert "0.30" in made.reason
@@ -76,7 +76,7 @@ def look(pool, found, tau=0.6):
     return narrow_then_widen(pool, rank, tau=tau)
 
 
-def test_a_pool_with_a_sure_tool_is_enough():
+def test_a_folder_with_a_probable_tool_is_not_widened():
     found = [ranked("a/b/x", 0.71), ranked("c/d/y", 0.7)]
     looked = look({"c/d/y"}, found)
     assert ([r.tool.id for r in looked.candidates], looked.widened) == (["c/d/y", "a/b/x"], False)
@@ -86,17 +86,17 @@ def test_a_pool_with_a_sure_tool_is_enough():
 
 
 @pytest.mark.parametrize("pool", [{"c/d/y"}, {"nowhere"}])
-def test_a_pool_without_one_is_widened_and_says_so(pool):
+def test_a_folder_without_a_probable_tool_is_widened(pool):
     found = [ranked("a/b/x", 0.8), ranked("c/d/y", 0.5)]
     looked = look(pool, found)
     assert ([r.tool.id for r in looked.candidates], looked.widened) == (["a/b/x", "c/d/y"], True)
 
 
-def test_without_a_pool_there_is_nothing_to_widen():
+def test_a_request_without_a_folder_is_never_reported_as_widened():
     assert look(set(), [ranked("a/b/x", 0.8)]).widened is False
 
 
-def test_the_best_of_the_wrong_folder_does_not_beat_a_clearly_better_tool_elsewhere():
+def test_the_best_tool_of_a_wrong_folder_does_not_win_over_a_clearly_better_tool():
     index = Ranker.build(CATALOGUE)
     looked = narrow_then_widen(
         {"storage/usage/disk_usage", "storage/usage/biggest_files"},
@@ -114,7 +114,7 @@ def test_a_mediocre_tool_of_the_parsed_folder_does_not_win_over_a_clearly_better
     assert looked.candidates[0].tool.id == "a/b/right"
 
 
-def test_the_steps_of_a_plan_come_first_as_the_whole_request_ranks_them():
+def test_the_steps_of_a_plan_come_first_in_the_order_of_the_whole_request():
     listed = [ranked("a/b/x", 0.9), ranked("a/b/y", 0.4), ranked("a/b/z", 0.3)]
     steps = (ranked("a/b/w", 0.7), ranked("a/b/z", 0.8), ranked("a/b/x", 0.95))
     found = put_steps_first(listed, Decision("compose", steps, "why"))
@@ -127,13 +127,13 @@ def test_the_steps_of_a_plan_come_first_as_the_whole_request_ranks_them():
     assert [bool(r.why_not) for r in found] == [False, False, False, True]
 
 
-def test_candidates_stay_as_they_are_where_nothing_is_composed():
+def test_candidates_keep_their_order_if_nothing_is_composed():
     listed = (ranked("a/b/x", 0.9), ranked("a/b/y", 0.4))
     assert put_steps_first(listed, Decision("select", listed[1:], "why")) == listed
 
 
 @pytest.mark.parametrize(("p", "first"), [(0.6, "rows"), (0.59, "x")])
-def test_a_tool_for_rows_at_hand_is_first_where_it_reaches_tau(p, first):
+def test_a_tool_for_given_rows_is_first_only_if_it_reaches_tau(p, first):
     looked = CandidateSet((ranked("a/b/x", 0.7), ranked("a/b/rows", 0.1)), widened=False)
     found = put_first([ranked("a/b/rows", p)], looked, tau=0.6).candidates
     assert found[0].tool.name == first

@@ -1,4 +1,4 @@
-"""A plan has no step that nothing is wired to (routing spec §6)."""
+"""A plan has only steps whose inputs are available (routing spec §6)."""
 
 from dataclasses import replace
 
@@ -34,7 +34,7 @@ def ids(choice):
     return [r.tool.name for r in choice.chosen]
 
 
-def test_a_step_that_no_step_before_it_feeds_is_kept_out_of_a_plan():
+def test_a_tool_without_input_from_an_earlier_step_is_no_step():
     choice = decided(clause("biggest files", found(BIG)), clause("plot them", found(PLOT)))
     assert (choice.policy, choice.chosen) == ("generate", ())
     assert choice.reason == (
@@ -43,7 +43,7 @@ def test_a_step_that_no_step_before_it_feeds_is_kept_out_of_a_plan():
     )
 
 
-def test_a_clause_that_names_its_own_data_begins_anew_in_the_plan():
+def test_a_clause_that_names_its_own_data_needs_no_earlier_step():
     matrix = spec("analysis/visualise/plot_matrix", arg("df", MAPPING), gives={"f": "str"})
     big = clause("biggest files", found(BIG))
     assert decided(big, clause("plot the matrix", found(matrix))).policy == "compose"
@@ -51,7 +51,7 @@ def test_a_clause_that_names_its_own_data_begins_anew_in_the_plan():
         assert decided(big, clause(text, found(matrix))).policy == "generate", text
 
 
-def test_another_candidate_that_can_be_fed_takes_the_place():
+def test_a_candidate_with_available_inputs_replaces_one_without():
     parts = (
         clause("biggest files", found(BIG)),
         clause("plot them", found(PLOT), found(CHART, 0.56)),
@@ -66,12 +66,12 @@ def test_another_candidate_that_can_be_fed_takes_the_place():
 
 
 @pytest.mark.parametrize("p", [0.54, 0.0])
-def test_a_candidate_below_the_floor_takes_no_place(p):
+def test_a_candidate_below_the_floor_replaces_no_step(p):
     choice = decided(clause("files", found(BIG)), clause("plot", found(PLOT), found(CHART, p)))
     assert choice.policy == "generate"
 
 
-def test_the_first_tool_of_another_part_takes_no_place():
+def test_the_first_tool_of_another_clause_replaces_no_step():
     choice = decided(
         clause("files", found(BIG)),
         clause("plot", found(PLOT), found(CHART, 0.8)),
@@ -80,21 +80,21 @@ def test_the_first_tool_of_another_part_takes_no_place():
     assert choice.policy == "generate"
 
 
-def test_a_fed_step_stays():
+def test_a_step_with_available_inputs_is_not_replaced():
     choice = decided(clause("describe m.csv", found(DESCRIBE)), clause("plot it", found(PLOT)))
     assert (choice.policy, ids(choice)) == ("compose", ["describe", "plot"])
 
 
-def test_what_the_first_step_works_on_is_the_callers():
+def test_the_first_step_needs_no_earlier_output():
     assert step_candidates.explain_missing_input(PLOT, []) is None
     assert decided(clause("plot", found(PLOT)), clause("files", found(BIG))).policy == "compose"
 
 
-def test_a_path_that_no_step_gives_is_the_callers():
+def test_a_path_without_an_earlier_output_becomes_a_parameter():
     assert step_candidates.explain_missing_input(DESCRIBE, [BIG]) is None
 
 
-def test_behind_a_tool_that_does_not_say_what_it_gives_nothing_is_missing():
+def test_a_tool_with_undeclared_outputs_may_feed_any_later_step():
     assert step_candidates.explain_missing_input(PLOT, [spec("a/b/silent", "folder")]) is None
 
 
@@ -116,11 +116,11 @@ def test_behind_a_tool_that_does_not_say_what_it_gives_nothing_is_missing():
         ("None", False),
     ],
 )
-def test_data_is_what_a_caller_does_not_type(hint, only_a_step_gives):
+def test_only_rows_tables_and_mappings_must_come_from_a_step(hint, only_a_step_gives):
     assert step_candidates.is_data_hint(type_hints.parse_hint(hint)) is only_a_step_gives
 
 
-def test_a_hint_of_the_docs_does_not_take_away_what_a_later_step_needs():
+def test_a_docs_hint_never_removes_the_input_of_a_later_step():
     numbers = spec("data/summarise/numbers", "path", gives={"count": "int"})
     parts = (
         clause("describe m.csv", found(DESCRIBE), found(numbers)),

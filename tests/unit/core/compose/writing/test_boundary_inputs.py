@@ -27,17 +27,17 @@ def example(inputs, files=()):
         ({"flag": True}, False, "false"),
     ],
 )
-def test_the_boundary_of_a_shape_is_proposed(inputs, value, why):
+def test_the_boundary_input_of_each_type_is_proposed(inputs, value, why):
     found = propose_boundaries([example(inputs)])
     assert (value, why) in [(each.value, each.why) for each in found]
 
 
-def test_a_boundary_that_an_example_gives_is_not_proposed_again():
+def test_a_boundary_input_of_an_example_is_not_proposed_again():
     found = propose_boundaries([example({"n": 3}), example({"n": 0}), example({"n": False})])
     assert [each.why for each in found] == ["negative"]
 
 
-def test_a_file_is_a_shape_of_its_own_and_its_path_is_none():
+def test_boundaries_are_proposed_for_file_contents_and_not_for_file_paths():
     given = [example({"path": "/tmp/a.env"}, [("/tmp/a.env", "A=1\n")])]
     assert [each.argument for each in propose_boundaries(given)][:2] == [
         "the file path",
@@ -46,7 +46,7 @@ def test_a_file_is_a_shape_of_its_own_and_its_path_is_none():
     assert 'the file path = "" (empty)' in [each.describe() for each in propose_boundaries(given)]
 
 
-def test_each_argument_gets_its_turn_and_the_list_is_short():
+def test_proposed_boundaries_cover_each_argument_and_stay_few():
     found = propose_boundaries([example(dict.fromkeys("abcdefgh", 3))])
     assert [each.argument for each in found] == list("abcdef")
     assert propose_boundaries([]) == ()

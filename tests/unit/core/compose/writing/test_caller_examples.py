@@ -1,4 +1,4 @@
-"""Examples of what a new tool must do, held outside its module (docs/tool-contract.md)."""
+"""The caller's examples are parsed, and written into the module (docs/tool-contract.md)."""
 
 import json
 
@@ -31,11 +31,11 @@ def tool(source):
 
 
 @pytest.mark.parametrize("arrow", ["->", "=>", "→", " -> "])
-def test_inputs_and_output_in_json_are_an_example(arrow):
+def test_an_example_is_parsed_from_json_inputs_and_output(arrow):
     assert caller_examples.parse_examples(f'{{"text": "echo"}} {arrow} {{"vowels": 2}}') == (ECHO,)
 
 
-def test_an_example_may_bring_files_in_the_form_of_the_contract():
+def test_an_example_in_the_contract_form_may_have_files():
     text = '{"inputs": {"path": "/tmp/a"}, "files": {"/tmp/a": "x"}, "output": 1}'
     (found,) = caller_examples.parse_examples(text)
     assert [f.path for f in found.files] == ["/tmp/a"]
@@ -47,13 +47,13 @@ def test_an_example_may_bring_files_in_the_form_of_the_contract():
     "text",
     ["", "echo gives 2", '{"text": "echo"}', '{"text": } -> 2', "[1] -> 2", '{"a": 1} -> 2 or so'],
 )
-def test_what_is_no_example_is_refused_with_the_form(text):
+def test_text_that_is_no_example_is_refused_with_the_correct_form(text):
     with pytest.raises(UsageError) as refused:
         caller_examples.parse_examples(text)
     assert "->" in refused.value.hint
 
 
-def test_examples_in_a_request_are_found_among_plain_words():
+def test_examples_in_a_request_are_found_between_plain_words():
     request = 'count vowels, so {"text": "echo"} -> {"vowels": 2} and {"text": ""} → {"vowels": 0}.'
     assert [e.expected for e in caller_examples.find_examples(request)] == [
         {"vowels": 2},
@@ -62,19 +62,19 @@ def test_examples_in_a_request_are_found_among_plain_words():
     assert caller_examples.find_examples("rename {old} -> {new} in a text") == ()
 
 
-def test_a_module_carries_exactly_the_callers_examples():
+def test_a_module_contains_exactly_the_callers_examples():
     source = caller_examples.set_examples(MODULE.encode(), [ECHO])
     assert tool(source).examples == (ECHO,)
     assert caller_examples.explain_difference(tool(source), [ECHO]) == ""
 
 
-def test_a_model_cannot_weaken_the_examples_it_is_held_to():
+def test_a_model_cannot_replace_the_callers_examples_by_weaker_ones():
     weak = MODULE.replace("- inputs: {text: echo}", "- inputs: {text: ''}\n      output: ...")
     assert caller_examples.explain_difference(tool(weak.encode()), [ECHO])
     assert tool(caller_examples.set_examples(weak.encode(), [ECHO])).examples == (ECHO,)
 
 
-def test_lines_of_a_models_own_examples_do_not_become_prose():
+def test_lines_of_the_models_examples_do_not_become_docstring_text():
     own = '- inputs: {path: /tmp/a}\n      files: {/tmp/a: "one\\nand two\\n"}\n      output: 2'
     source = MODULE.replace("- inputs: {text: echo}", own)
     assert caller_examples.set_examples(source.encode(), [ECHO]) == caller_examples.set_examples(
@@ -82,13 +82,13 @@ def test_lines_of_a_models_own_examples_do_not_become_prose():
     )
 
 
-def test_a_second_list_of_examples_is_left_for_the_gate_to_refuse():
+def test_a_second_examples_section_stays_so_that_the_gate_refuses_it():
     twice = MODULE.replace("Secrets: none", "Secrets: none\n\nExamples:\n    - inputs: {}")
     source = caller_examples.set_examples(twice.encode(), [ECHO])
     assert tool(source).contract_errors
 
 
-def test_what_a_model_expects_of_itself_proves_nothing():
+def test_results_that_the_model_expects_itself_are_removed():
     own = MODULE.replace(
         "- inputs: {text: echo}", "- inputs: {text: echo}\n      output: {vowels: 4}"
     )
@@ -100,7 +100,7 @@ def test_what_a_model_expects_of_itself_proves_nothing():
     assert caller_examples.explain_difference(tool(source), ()) == ""
 
 
-def test_the_rest_of_the_contract_and_the_code_stay_as_they_were():
+def test_setting_examples_changes_no_other_section_and_no_code():
     before, after = (
         tool(MODULE.encode()),
         tool(caller_examples.set_examples(MODULE.encode(), [ECHO])),
@@ -113,7 +113,7 @@ def test_the_rest_of_the_contract_and_the_code_stay_as_they_were():
 
 
 @pytest.mark.parametrize("code", ["def run(:", "x = 1\n", "", "'''a'''; x = 1"])
-def test_a_module_without_a_docstring_stays_as_it_is_or_readable(code):
+def test_setting_examples_keeps_an_unusual_docstring_valid(code):
     source = caller_examples.set_examples(code.encode(), [ECHO])
     if not code.startswith("'''"):
         assert source == code.encode()
@@ -129,7 +129,7 @@ VALUES = st.recursive(
 
 
 @holds(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=40), expected=VALUES)
-def test_any_example_reads_back_from_the_docstring_as_it_was_given(text, expected):
+def test_any_example_is_read_back_from_the_docstring_unchanged(text, expected):
     line = f"{json.dumps({'text': text})} -> {json.dumps(expected)}"
     given = caller_examples.parse_examples(line)
     assert tool(caller_examples.set_examples(MODULE.encode(), given)).examples == given
@@ -144,14 +144,14 @@ def test_any_example_reads_back_from_the_docstring_as_it_was_given(text, expecte
         "match text:\n        case 'echo':",
     ],
 )
-def test_code_that_knows_an_example_by_its_text_is_refused(line):
+def test_code_that_recognises_an_example_by_its_text_is_refused(line):
     inner = "            " if "case" in line else "        "
     code = module(body=f"    {line}\n{inner}return {{'vowels': 2}}")
     assert memorisation.copied(code.encode(), [ECHO], "count vowels")
     assert not memorisation.copied(code.encode(), [ECHO], "count vowels of echo")
 
 
-def test_two_examples_prove_more_than_a_constant_only_where_their_results_differ():
+def test_two_examples_exclude_a_constant_only_if_their_results_differ():
     same = Example({"text": "oui"}, expected={"vowels": 2}, has_expected=True)
     other = Example({"text": "x"}, expected={"vowels": 0}, has_expected=True)
     assert not caller_examples.has_differing_results([ECHO, same])
@@ -176,7 +176,7 @@ def shows(*outputs):
         ({"vowels": 2}, {"vowels": 2.0}),
     ],
 )
-def test_wildcards_make_no_two_examples_that_differ(outputs):
+def test_examples_that_differ_only_in_wildcards_count_as_equal(outputs):
     assert not caller_examples.has_differing_results(shows(*outputs))
 
 
@@ -191,11 +191,11 @@ def test_wildcards_make_no_two_examples_that_differ(outputs):
         ({}, {"a": 1}),
     ],
 )
-def test_examples_differ_where_no_one_result_fits_both(outputs):
+def test_examples_differ_if_no_single_result_fits_both(outputs):
     assert caller_examples.has_differing_results(shows(*outputs))
 
 
-def test_only_examples_that_name_a_value_are_counted():
+def test_only_examples_with_a_concrete_result_are_counted():
     assert (
         caller_examples.count_behaviours(shows("...", {"a": "..."}, ["..."], {"a": [1, "..."]}, []))
         == 2
@@ -216,9 +216,7 @@ def test_only_examples_that_name_a_value_are_counted():
         ("echo gives 2", "the left side is not JSON at character 1"),
     ],
 )
-def test_an_example_that_cannot_be_read_names_itself_the_place_and_the_way_to_write_it(
-    text, reason
-):
+def test_an_invalid_example_is_refused_with_its_text_the_place_and_the_correct_form(text, reason):
     with pytest.raises(UsageError) as refused:
         caller_examples.parse_examples(text)
     assert repr(text) in refused.value.message
@@ -226,12 +224,12 @@ def test_an_example_that_cannot_be_read_names_itself_the_place_and_the_way_to_wr
     assert '{"words": 2}' in refused.value.hint
 
 
-def test_quoted_wildcards_are_read():
+def test_quoted_wildcards_are_parsed():
     (found,) = caller_examples.parse_examples('{"text": "a"} -> {"rows": [1, "..."], "...": "..."}')
     assert found.expected == {"rows": [1, "..."], "...": "..."}
 
 
-def test_a_bare_copy_has_no_example_and_every_line_of_code_where_it_was():
+def test_a_copy_without_examples_keeps_every_line_number():
     source = caller_examples.set_examples(MODULE.encode(), [ECHO])
     bare = remove_examples(source)
     assert b"echo" not in bare

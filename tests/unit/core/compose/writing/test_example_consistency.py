@@ -1,4 +1,4 @@
-"""Examples that no one tool can satisfy are refused before a model is asked (spec §7)."""
+"""Examples that no single tool can satisfy are refused before a model is asked (spec §7)."""
 
 import json
 
@@ -30,7 +30,7 @@ def file(content, output):
         (file("x", 1), file("x", 2)),
     ],
 )
-def test_two_results_for_one_input_never_reach_a_model(one, other):
+def test_two_results_for_one_input_are_refused_before_a_model_is_asked(one, other):
     error = refused('{"a": "other", "p": 1} -> {"n": 0}', one, other)
     assert "example 2 (" in error.message
     assert "example 3 (" in error.message
@@ -50,7 +50,7 @@ def test_two_results_for_one_input_never_reach_a_model(one, other):
         (file("x", 1), file("y", 2)),
     ],
 )
-def test_examples_that_one_tool_can_satisfy_are_taken(one, other):
+def test_examples_that_one_tool_can_satisfy_are_accepted(one, other):
     given = (*caller_examples.parse_examples(one), *caller_examples.parse_examples(other))
     assert example_consistency.check_examples(given) == given
 
@@ -59,14 +59,14 @@ def test_examples_that_one_tool_can_satisfy_are_taken(one, other):
     ("name", "usable"),
     [("file-name", "file_name"), ("class", "class_"), ("2nd", "value"), ("", "value")],
 )
-def test_an_argument_that_no_function_can_have_never_reaches_a_model(name, usable):
+def test_an_invalid_argument_name_is_refused_before_a_model_is_asked(name, usable):
     error = refused('{"a": 1} -> 1', f'{{"a": 1, {json.dumps(name)}: 2}} -> 3')
     assert f'example 2 ({{"a": 1, {json.dumps(name)}: 2}} -> 3)' in error.message
     assert repr(name) in error.message
     assert repr(usable) in error.hint
 
 
-def test_examples_of_two_tools_never_reach_a_model():
+def test_examples_of_two_tools_are_refused_before_a_model_is_asked():
     error = refused('{"text": "a"} -> 1', '{"text": "b"} -> 2', '{"txt": "c"} -> 3')
     assert "example 1 (" in error.message
     assert "example 3 (" in error.message

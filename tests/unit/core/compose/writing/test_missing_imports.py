@@ -11,7 +11,7 @@ def mended(text):
     return add_missing_imports(text.encode(), ALLOWED).decode()
 
 
-def test_a_module_that_is_used_and_not_imported_is_imported_before_the_first_statement():
+def test_a_missing_import_is_added_before_the_first_statement():
     written = (
         '"""Doc."""\n\nfrom __future__ import annotations\n\nfrom typing import Any\n\n\n'
         "def run(text: str) -> Any:\n    return json.loads(text) or re.escape(text)\n"
@@ -19,7 +19,7 @@ def test_a_module_that_is_used_and_not_imported_is_imported_before_the_first_sta
     assert mended(written) == written.replace("from typing", "import json\nimport re\nfrom typing")
 
 
-def test_only_what_is_allowed_is_imported():
+def test_only_allowed_modules_are_imported():
     written = "def run():\n    return os.getcwd(), subprocess.run, math.pi\n"
     assert mended(written) == f"import math\n{written}"
 
@@ -43,21 +43,21 @@ def test_only_what_is_allowed_is_imported():
         "match {}:\n    case {**json}: ...",
     ],
 )
-def test_a_name_that_has_a_value_already_is_left_alone(binding):
+def test_a_bound_name_gets_no_import(binding):
     written = f"{binding}\ndef run(text):\n    return json.loads(text)\n"
     assert mended(written) == written
 
 
 @pytest.mark.parametrize("written", ["def run(:\n", "", "\0", '"""Doc only."""\n'])
-def test_what_needs_nothing_or_is_no_python_stays_as_it_is(written):
+def test_source_without_missing_imports_or_invalid_source_stays_unchanged(written):
     assert mended(written) == written
 
 
-def test_a_decorated_function_keeps_its_decorator():
+def test_a_missing_import_is_added_above_a_decorator():
     written = '"""Doc."""\n@cached\ndef run():\n    return math.pi\n'
     assert mended(written) == '"""Doc."""\nimport math\n@cached\ndef run():\n    return math.pi\n'
     ast.parse(mended(written))
 
 
-def test_a_module_that_is_one_expression_is_mended_too():
+def test_a_missing_import_is_added_to_a_module_of_one_expression():
     assert mended("json.dumps(1)\n") == "import json\njson.dumps(1)\n"

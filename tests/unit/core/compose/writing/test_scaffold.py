@@ -1,4 +1,4 @@
-"""Skeletons from a request (routing spec §7) and the call that examples make."""
+"""Skeletons from a request, and signatures from examples (routing spec §7)."""
 
 import pytest
 
@@ -46,13 +46,13 @@ def tool(source):
         ('{"mixed": [1, "a"]} -> 1', "def run(mixed: list[Any]) -> int:"),
     ],
 )
-def test_examples_say_how_the_tool_is_called(example, line):
+def test_the_signature_is_inferred_from_the_examples(example, line):
     call = infer_signature(caller_examples.parse_examples(example))
     assert call is not None
     assert call.render() == line
 
 
-def test_an_argument_that_an_example_leaves_out_is_optional():
+def test_an_argument_missing_in_one_example_is_optional():
     given = [
         *caller_examples.parse_examples('{"a": 1, "b": 2} -> 1'),
         *caller_examples.parse_examples('{"a": 2} -> null'),
@@ -62,7 +62,7 @@ def test_an_argument_that_an_example_leaves_out_is_optional():
     assert call.render() == "def run(a: int, b: int | None = None) -> int | None:"
 
 
-def test_an_empty_list_says_nothing_against_a_full_one():
+def test_an_empty_list_does_not_change_the_item_type():
     given = [
         *caller_examples.parse_examples('{"a": []} -> {"b": []}'),
         *caller_examples.parse_examples('{"a": [1]} -> {"b": ["x"]}'),
@@ -86,7 +86,7 @@ def test_an_empty_list_says_nothing_against_a_full_one():
         "!!!",
     ],
 )
-def test_a_skeleton_of_any_request_keeps_the_contract(request_):
+def test_the_skeleton_of_any_request_follows_the_contract(request_):
     found = tool(scaffold.render_skeleton(request_, ()))
     assert found.contract_errors == ()
     assert [n for n in found.missing_sections if n != "Examples"] == []
@@ -94,12 +94,12 @@ def test_a_skeleton_of_any_request_keeps_the_contract(request_):
     assert all(arg.type_hint and arg.description for arg in found.args)
 
 
-def test_values_in_the_request_become_arguments():
+def test_values_in_the_request_become_arguments_of_the_skeleton():
     found = tool(scaffold.render_skeleton("list files in /var/log older than 3 days", ()))
     assert [(a.name, a.type_hint) for a in found.args] == [("path", "Path"), ("number", "int")]
 
 
-def test_a_skeleton_carries_the_examples_and_its_test_asks_for_them(tmp_path):
+def test_a_skeleton_contains_the_examples_and_its_test_checks_them(tmp_path):
     given = caller_examples.parse_examples('{"text": "echo"} -> {"vowels": 2}')
     source = scaffold.render_skeleton(COUNT, given)
     assert tool(source).examples == given
@@ -113,7 +113,7 @@ def test_a_skeleton_carries_the_examples_and_its_test_asks_for_them(tmp_path):
     names["test_example_1"]()
 
 
-def test_without_examples_the_test_fails_until_somebody_says_what_is_right(tmp_path):
+def test_the_test_of_a_skeleton_without_examples_fails_until_it_is_written(tmp_path):
     names: dict = {"__file__": str(tmp_path / "test_m.py")}
     exec(compile(scaffold.render_test("m", "m.py", ()), "test_m.py", "exec"), names)
     with pytest.raises(pytest.fail.Exception, match="what it must give"):
@@ -129,11 +129,11 @@ def test_without_examples_the_test_fails_until_somebody_says_what_is_right(tmp_p
         ("", "new_tool"),
     ],
 )
-def test_a_name_in_the_catalogues_form_comes_from_the_request(request_, name):
+def test_a_valid_tool_name_is_derived_from_the_request(request_, name):
     assert scaffold.derive_name(request_) == name
 
 
-def test_what_a_model_goes_on_with_ends_with_the_result_that_the_examples_want():
+def test_the_skeleton_for_a_model_ends_with_the_result_keys_of_the_examples():
     example = Example({"rows": []}, expected={"totals": {}, "rows": 0}, has_expected=True)
     assert 'return {"totals": ..., "rows": ...}\n' in scaffold.render_model_skeleton(
         "add up rows", [example]

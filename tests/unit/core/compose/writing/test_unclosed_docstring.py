@@ -1,4 +1,4 @@
-"""A docstring that its model did not close costs no round (spec §7)."""
+"""An unclosed docstring is repaired without another answer (spec §7)."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.generation import MODULE
 OPEN = MODULE.replace('"""\n\nfrom __future__', "\nfrom __future__").encode()
 
 
-def test_a_docstring_that_was_not_closed_ends_before_the_code():
+def test_an_unclosed_docstring_is_closed_before_the_code():
     assert OPEN.count(b'"""') == 1
     assert close_docstring(OPEN) == MODULE.encode()
 
@@ -23,5 +23,5 @@ def test_a_docstring_that_was_not_closed_ends_before_the_code():
         b"",
     ],
 )
-def test_nothing_else_is_mended(source):
+def test_source_with_another_error_stays_unchanged(source):
     assert close_docstring(source) == source

@@ -1,4 +1,4 @@
-"""The plan DSL as text (routing spec §6)."""
+"""Plans as YAML and JSON text (routing spec §6)."""
 
 import json
 
@@ -38,7 +38,7 @@ def refusal(text, parse=plan_file.parse_yaml):
     return str(caught.value)
 
 
-def test_the_plan_of_the_spec_is_read_as_it_is_written():
+def test_the_plan_of_the_specification_is_parsed_and_rendered_again():
     read = plan_file.parse_yaml(SPEC)
     assert read.steps[0] == PlanStep(
         "s1", "summarize_matrix.py::run", {"df": ParamRef("df")}, {"summary": "summary"}
@@ -74,13 +74,13 @@ def test_the_plan_of_the_spec_is_read_as_it_is_written():
     ],
     ids=str,
 )
-def test_a_constant_is_never_taken_for_a_reference_or_another_type(value):
+def test_a_constant_never_becomes_a_reference_or_another_type(value):
     written = one_step(x=Constant(value))
     assert plan_file.parse_yaml(plan_file.render_yaml(written)) == written
     assert plan_file.parse_json(plan_file.render_json(written)) == written
 
 
-def test_a_pin_survives_the_text():
+def test_the_hash_of_a_step_survives_yaml():
     pinned = Plan("", (PlanStep("s1", "a/b/c", {}, {}, "0" * 64),))
     assert plan_file.parse_yaml(plan_file.render_yaml(pinned)) == pinned
 
@@ -109,12 +109,12 @@ def test_a_pin_survives_the_text():
         ("io:", "oi:", "oi"),
     ],
 )
-def test_a_refusal_names_the_place(old, new, place):
+def test_an_invalid_plan_is_refused_with_the_place(old, new, place):
     assert old in SPEC
     assert f"{place}:" in refusal(SPEC.replace(old, new))
 
 
-def test_a_name_that_two_steps_give_cannot_be_returned():
+def test_an_output_name_of_two_steps_cannot_be_returned():
     text = SPEC.replace("figure_path: ", "summary: ").replace('["figure_path"]', '["summary"]')
     assert "s1 and s2 both give it" in refusal(text)
 
@@ -138,7 +138,7 @@ def test_a_name_that_two_steps_give_cannot_be_returned():
     ],
     ids=lambda text: text[:20],
 )
-def test_hostile_yaml_is_refused_and_runs_nothing(text):
+def test_hostile_yaml_is_refused_and_runs_no_code(text):
     refusal(text)
 
 
@@ -151,24 +151,24 @@ def test_hostile_json_is_refused(text):
     refusal(text, plan_file.parse_json)
 
 
-def test_a_file_that_is_too_long_is_not_read():
+def test_a_plan_file_above_the_size_limit_is_not_parsed():
     assert "longer than" in refusal("#" * (plan_file.MAX_CHARS + 1))
 
 
-def test_half_a_surrogate_pair_is_refused():
+def test_half_a_surrogate_pair_in_a_plan_is_refused():
     data = dsl.plan_to_dict(one_step(x=Constant("ok")))
     text = json.dumps(data).replace('"ok"', r'"\ud800"')
     assert "surrogate" in refusal(text, plan_file.parse_json)
 
 
-def test_a_constant_nested_without_end_is_refused():
+def test_a_constant_nested_too_deep_is_refused():
     deep = json.dumps(dsl.plan_to_dict(one_step(x=Constant("ok")))).replace(
         '"ok"', "[" * 200 + "]" * 200
     )
     assert "nested deeper" in refusal(deep, plan_file.parse_json)
 
 
-def test_too_many_steps_are_refused():
+def test_a_plan_with_too_many_steps_is_refused():
     steps = tuple(PlanStep(f"s{n}", "a/b/c", {}, {}) for n in range(51))
     text = plan_file.render_json(Plan("", steps))
     assert "more than 50 steps" in refusal(text, plan_file.parse_json)
