@@ -1,4 +1,4 @@
-"""Which shell commands are provably reads: without a model, without running anything.
+"""Prove that a shell command only reads, without a model and without running anything.
 
 `examine` finds, `classify` decides. docs/commands.md has the model and how to add a program.
 """

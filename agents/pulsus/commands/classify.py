@@ -1,4 +1,4 @@
-"""May this command run as a read? The phases in order (assistant architecture §2.6 and §6).
+"""Decide if a command may run as a read, phase by phase (assistant architecture §2.6 and §6).
 
 Guards and what needs a terminal come before anything that allows: one finding that is no read
 makes the whole command none, whatever else stands in it.
@@ -45,7 +45,7 @@ class Examined:
 
     @property
     def deciding(self) -> CallFinding:
-        """Return the first refusal by phase, or, where there is none, what makes it a read."""
+        """Return the first refusal by phase. Without a refusal, return what makes it a read."""
         refused = [f for f in self.findings if not f.is_read]
         if refused:
             first = min(refused, key=lambda f: _ORDER[f.reason.phase])
@@ -75,7 +75,7 @@ class Examined:
 def classify(command: str, context: JudgeContext | None = None) -> CommandVerdict:
     """Return the verdict on `command`, by what ships, or by the tables of `context`.
 
-    Never raises for a text, whatever it is. A rewrite was judged by the same rules and is allowed.
+    Never raises for any text. A rewrite was judged by the same rules and is allowed.
     """
     context = _shipped() if context is None else context
     runs: list[Sequence[Word]] = []
@@ -119,7 +119,7 @@ def _find_rewrite(examined: Examined, context: JudgeContext) -> str | None:
 
 
 def examine(command: str, context: JudgeContext) -> Examined:
-    """Return everything that is found in `command`. Never raises for a text, whatever it is."""
+    """Return everything that is found in `command`. Never raises for any text."""
     if context.measures is None:
         context = replace(context, measures=Measures())
     found = find_hidden(command)
@@ -209,7 +209,7 @@ _OPENED: Final = re.compile(r":?/(?!usr/share/zoneinfo/)|.*\.\.", re.DOTALL)
 
 
 _WHICH: Final = re.compile(r"AWS_(?:PROFILE|REGION|DEFAULT_REGION)=[A-Za-z0-9_-]+")
-"""What says the same as an option that every table of the program allows (`aws --profile`)."""
+"""Assignments with the same effect as an option that the table allows (`aws --profile`)."""
 
 _INSTEAD: Final = {"KUBECONFIG": "kubectl --context names one of your own configuration"}
 

@@ -1,4 +1,4 @@
-"""Inspectors of what stands inside words: SQL, redis, awk and the like (`ContentInspector`).
+"""Inspectors of languages inside words, such as SQL, redis or awk (`ContentInspector`).
 
 An inspector is a function from the words it is given and the table's argument (`sql:postgres`) to
 an `Opinion`. More come from plugins through `pulsus_content_inspectors`.
@@ -17,7 +17,7 @@ from pulsus.fast_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """Whether the content only reads, and the `rule`, a sentence, that says so.
+    """The answer of an inspector: `reads` is True if the content only reads, `rule` says why.
 
     `word` is the part of the content that decided; without one the first word is shown. With a
     `category` it may need a terminal or not end: then it is no read, and `reads` says whether it
@@ -65,7 +65,7 @@ _ARGUMENTS: Final[Mapping[str, frozenset[str]]] = {
         {"clickhouse", "cockroach", "duckdb", "mysql", "postgres", "sqlite", "tsql"},
     ),
 }
-"""What may stand behind the colon; of a kind that is not here, nothing."""
+"""Arguments of a kind, after the colon. A kind that is not listed takes none."""
 
 _loaded: dict[str, ContentInspector] = {}
 

@@ -1,4 +1,4 @@
-"""What is known around a command that is judged: how deep it is wrapped, and whether it ends."""
+"""The context in which a command is judged, and the findings that refuse one."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ BLOCKS: Final[Mapping[Category, str]] = {
     "unbounded_stream": "does not end by itself",
     "interactive_repl": "waits for somebody to type",
 }
-"""What a program does that nobody is there for."""
+"""Reasons by category: in a non-interactive run no person can act on them."""
 
 _OPENED: Final = ("it opens a prompt", BLOCKS["interactive_repl"])
-"""What a program does that nothing feeds."""
+"""What a program does if nothing feeds it."""
 
 CHANGES: Final = "every call of it is known to change something"
 

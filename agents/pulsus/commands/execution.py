@@ -1,4 +1,4 @@
-"""How an allowed command is to be run, so that nothing around it changes what was judged.
+"""Plan how an allowed command runs, so that nothing around it changes what was judged.
 
 A verdict is about words. What a shell, an environment, a terminal or another program of the same
 name would make of them is taken away here: argv without a shell where there is one program, its

@@ -1,4 +1,4 @@
-"""Why a command got its verdict: what each phase and each stage found, and what would be allowed.
+"""Explain a verdict: the findings of each phase and each stage, and what would be allowed.
 
 Everything here is what `examine` and `judge` answer; nothing is decided anew.
 """

@@ -1,4 +1,4 @@
-"""What a call is given besides its words, so that it runs no more than what was judged.
+"""Add options to a call, so that it runs no more than what was judged.
 
 Some programs run others that a folder's own settings name, or make a file that is not there, unless
 an option says no (`git diff --no-textconv`, `sqlite3 -readonly`, `restic --no-lock`).
@@ -20,7 +20,7 @@ from pulsus.errors import CommandRefused
 from pulsus.fast_dataclass import dataclass
 
 _COMPARES: Final = ("--no-ext-diff", "--no-textconv")
-"""What keeps git from running the programs that a repository's attributes and settings name."""
+"""Options that keep git from running the programs of a repository's attributes and settings."""
 
 _NO_FIGURES: Final = "-J-XX:-UsePerfData"
 """Keeps a Java program from leaving figures about itself in /tmp."""

@@ -1,4 +1,4 @@
-"""What is said of a command (contracts: `pulsus commands classify`)."""
+"""The verdict on a command, and its parts (contracts: `pulsus commands classify`)."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ Phase = Literal[
     "content",
     "unknown",
 ]
-"""Where a verdict was reached, in the order they are asked (assistant architecture §2.6, §6)."""
+"""The phases of a verdict, in order (assistant architecture §2.6, §6)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why: the `phase`, the `word` that decided, the `rule` in a sentence, and, where there is
-    something that would be allowed, how (`instead`)."""
+    """The reason of a verdict: the `phase`, the `word` that decided, and the `rule` in a sentence.
+    `instead` says what would be allowed, if something would."""
 
     phase: Phase
     word: str
@@ -43,9 +43,9 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class CallFinding:
-    """What one part of a command is: what a rule, a table or an inspector answers.
+    """The answer of a rule, a table or an inspector to one part of a command.
 
-    `category` is set where it needs a terminal or need not end; such a finding is no read.
+    `category` is set if it needs a terminal or may not end. Such a finding is no read.
     """
 
     intent: Intent

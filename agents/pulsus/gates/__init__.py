@@ -1,1 +1,1 @@
-"""What may happen, for agent and plans alike: pure functions over values."""
+"""Decide what may happen, for agent and plans alike: pure functions over values."""

@@ -1,4 +1,4 @@
-"""What is answered about a command that is to run as a read: the gate's verdict and the policy's.
+"""Combine the gate's verdict and the policy's ruling on a command that is to run as a read.
 
 Both have to agree. A rewrite is offered only where both would let it run.
 """
@@ -34,8 +34,8 @@ _POLICY_ANSWERS: Final[Mapping[Decision, PolicyAnswer]] = {
 
 @dataclass(frozen=True, slots=True)
 class GateAnswer:
-    """What the gate found (`verdict`), what the policy says (`ruling`) and, of a refused command,
-    another to offer in its place (`rewrite`)."""
+    """The gate's `verdict` and the policy's `ruling`. `rewrite` is a command to offer in place of a
+    refused one."""
 
     verdict: CommandVerdict
     ruling: Ruling
@@ -43,7 +43,7 @@ class GateAnswer:
 
     @property
     def allow(self) -> bool:
-        """Return True if it may run through the read tool as it stands."""
+        """Return True if it may run through the read tool as it is."""
         return may_read(self.verdict, self.ruling)
 
     @property

@@ -45,9 +45,9 @@ _SUDO: Final = re.compile(r"\s*sudo\s+(?:-n\s+)?(?=[\w/])")
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What is done with a command: the `rule` that says so is a pattern of the policy, `compound`
-    `unknown`, `egress` or `cost`; `version` is the policy's, `setting` the one that decides. `why`
-    says of the last two what is against the command."""
+    """The answer of the policy to a command. `rule` is a pattern of the policy, `compound`,
+    `unknown`, `egress` or `cost`. `version` is the version of the policy, `setting` the setting
+    that decides. `why` is the reason of an `egress` or `cost` ruling."""
 
     decision: Decision
     rule: str

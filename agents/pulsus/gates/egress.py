@@ -1,4 +1,5 @@
-"""May a read connect to the places that it names? (`policy.egress`, docs/command-safety.md)
+"""Decide if a read may connect to the places that it names (`policy.egress`,
+docs/command-safety.md).
 
 Known are this machine, what `policy.egress_hosts` lists, the place that a client's own
 configuration names, and the names that the request said. Everything else, and what is not known

@@ -1,4 +1,4 @@
-"""Does a command hand what it fetches to a shell? `curl … | sh`, `bash -c "$(curl …)"`.
+"""Find commands that feed a shell with what they fetch: `curl … | sh`, `bash -c "$(curl …)"`.
 
 For policies (`@shell-from-network`): what is missed here still needs approval.
 """

@@ -1,4 +1,6 @@
-"""Whose tables and policy `pulsus commands` goes by: those of the current folder, or of --project.
+"""Warn about tables and a policy that `pulsus commands` does not use.
+
+It uses those of the current folder, or of --project.
 
 Effect: looks at folders above the current one.
 """
@@ -30,7 +32,7 @@ def warn(session: CommandSession, *, plugins: bool = True) -> list[str]:
 
 
 def _passed_over(project: Path) -> Iterator[str]:
-    """Yield a project above the current folder that nobody named: its policy does not hold here."""
+    """Yield a warning of a project above the current folder: its policy is not used here."""
     source = click.get_current_context().get_parameter_source("project")
     above = (
         ignored_enclosing_project(project) if source is click.core.ParameterSource.DEFAULT else None

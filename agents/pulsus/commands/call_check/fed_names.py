@@ -24,7 +24,7 @@ from pulsus.commands.verdict import CallFinding
 _ARGUMENT_FILES: Final = frozenset({"-a", "--arg-file"})
 _GIT_LISTS: Final = frozenset({"ls-files", "diff", "grep", "ls-tree"})
 _PRINTF: Final = re.compile(r"""(?:%[pPfh]|\\[n0t]|["'])+""")
-"""What find may print of a file: its path alone."""
+"""Formats of `find -printf` that print the path of a file and nothing else."""
 
 
 def fed_names(script: Script, tables: Tables, *, fed: bool) -> Iterator[CallFinding]:

@@ -1,4 +1,4 @@
-"""What a single word has to be, by the names that tables use (docs/commands.md lists them).
+"""Check one word against a kind that a table names (docs/commands.md lists them).
 
 Kinds that look into a word or into all that follow (`sql:postgres`, `awk`, `command`) are content
 inspectors (`content.py`) or wrappers (`nested.py`), not here.

@@ -1,4 +1,4 @@
-"""What stands inside words: another program's call, another shell's text, or some language."""
+"""Judge the content of words: another program's call, another shell's text, or a language."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WRAPS: Final = "command"
 
 _SHELL: Final = "shell"
 _FOUND: Final = Word(text="{}", wild=True, head="./")
-"""What find puts in the place of `{}`: paths below where it began, one or many."""
+"""Stands for the paths that find puts in the place of `{}`."""
 
 REPEATED: Final = 100.0
 """Times that xargs and find are taken to run a program: how often is not known."""

@@ -1,1 +1,1 @@
-"""How long a call runs by its own words: one kind for counts, times, retries and sizes."""
+"""Estimate how long a call runs, from the counts, times, retries and sizes in its words."""

@@ -34,7 +34,7 @@ WHOLE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """`seconds` without an end are `inf`; `high` where a call is expensive whatever it counts."""
+    """`seconds` is `inf` for a call without end. `high` marks a call that is always expensive."""
 
     seconds: float
     high: bool

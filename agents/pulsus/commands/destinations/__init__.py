@@ -1,1 +1,1 @@
-"""Where a call connects to, and which of its words go there, from the `connects` of its table."""
+"""Find the places that a call connects to, by the `connects` key of its table."""

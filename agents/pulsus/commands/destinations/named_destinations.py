@@ -26,7 +26,7 @@ def _host(text: str) -> Iterator[NetworkPlace]:
 
 
 def _name(text: str) -> Iterator[NetworkPlace]:
-    """Read a name that is looked up: its words reach whoever answers for it."""
+    """Read a name that is looked up: its words reach the name server."""
     yield NetworkPlace(host(text.removesuffix(".")).host if text != "." else ".")
 
 
@@ -62,7 +62,7 @@ _RECORDS: Final = re.compile(
 
 
 def _dig(text: str) -> Iterator[NetworkPlace]:
-    """Read a word of dig, drill and the like: a server, a name, a type or a setting."""
+    """Read a word of dig, drill and similar programs: a server, a name, a type or a setting."""
     if text.startswith("@"):
         yield host(text[1:])
     elif text[:1] not in {"+", "-"} and not _RECORDS.fullmatch(text):
@@ -359,7 +359,7 @@ def _display(text: str) -> Iterator[NetworkPlace]:
 
 
 def _browse(text: str) -> Iterator[NetworkPlace]:
-    """What a browser opens: a file by its whole path, or an address."""
+    """Read what a browser opens: a file by its whole path, or an address."""
     if not re.match(r"(?i)(file:/)?/[^/]", text):
         yield url(text)
 

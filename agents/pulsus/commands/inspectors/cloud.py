@@ -1,4 +1,4 @@
-"""Does this call of a cloud's own client only read, by how the client names its operations?
+"""Judge calls of clouds' clients by the names of their operations.
 
 aws is `SERVICE OPERATION --option value…`, az is `GROUP… VERB --option value…`, linode-cli is
 `GROUP ACTION ID… --option value…`. None of them takes an operation from anywhere else.

@@ -27,10 +27,10 @@ _SECRETS: Final = re.compile(
     r"(?:\.(?:0x[0-9a-f]*|[0-9]+))*\.?",
     re.IGNORECASE,
 )
-"""Where cloud machines are told their credentials, and addresses written so as not to show it."""
+"""Addresses that give cloud machines their credentials, in every spelling."""
 
 _HOST: Final = re.compile(r"https?://(?:[^\s/?#@]*@)?(\[[^]]*\]|[^\s/?#:'\"]+)", re.IGNORECASE)
-"""Where a word, whatever its program, names a machine to ask."""
+"""Words of any program that name a machine to ask."""
 
 _ENDLESS: Final = re.compile(
     r"[?&](follow|watch|stream)=(1|t|true|yes|on)(&|$)|/watch/", re.IGNORECASE

@@ -1,4 +1,4 @@
-"""Whether a chain of Miller's verbs (`sort -f a then head`) only reads."""
+"""Judge chains of Miller's verbs (`sort -f a then head`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pulsus.commands.shipped_data import words_of
 
 _VERBS: Final = words_of(Path(__file__).with_name("miller_verbs.yaml"))["reads"]
 _MAIN: Final = ("-I", "--load", "--mload", "--prepipe", "http://", "https://")
-"""What Miller takes behind the verbs too: it changes the files, runs what others wrote or asks."""
+"""Options that Miller takes after the verbs, too, and that write, run a program or connect."""
 
 _SAYS: Final = re.compile(
     r"""(?: \s | \d+(?:\.\d+)? | "[^"\\]*" | \$\{[\w ]+\} | \$\w+ | \bN[RF]\b | \bFILENAME\b

@@ -1,4 +1,4 @@
-"""Does this mongo shell text only read? A small part of JavaScript, read strictly.
+"""Judge texts of the mongo shell: a small part of JavaScript, read strictly.
 
 `show …`, `use DB`, and chains of calls from `db`, `rs`, `sh` with literal arguments; nothing is
 assigned, no function is written, and every method and `$operator` is one that is listed.

@@ -1,4 +1,4 @@
-"""Does this call of ps show other processes' environments? (ps(1), procps-ng.)
+"""Judge calls of ps: some show the environments of other processes (ps(1), procps-ng).
 
 ps reads its words twice. First each word with a dash holds Unix options. If one of them does not
 parse (`-x`, a user that is not known, formats that contradict each other), all words are read again
@@ -44,8 +44,8 @@ class _Letters:
 
 
 def inspect(words: tuple[str, ...], argument: str) -> Opinion:
-    """Whether the call of ps reads processes without their environments. Of podman (`argument`)
-    only columns are known: with anything else it runs a ps in the container."""
+    """Judge the words of ps. For podman (`argument`) only columns are known: with anything else it
+    runs a ps in the container."""
     if argument:
         other = next((w for w in words if not set(w.split(",")) <= _COLUMNS), None)
         why = "it lists processes" if other is None else "not columns that podman knows itself"

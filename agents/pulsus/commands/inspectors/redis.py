@@ -1,4 +1,4 @@
-"""Does this redis command only read, by the server's own flags (`redis_commands.yaml`)?
+"""Judge redis commands by the server's own flags (`redis_commands.yaml`).
 
 Arguments cannot turn a read into a write, but XREAD BLOCK waits, and ACL LOG RESET forgets.
 """
@@ -17,7 +17,7 @@ from pulsus.commands.shipped_data import rules_of
 from pulsus.fast_dataclass import dataclass
 
 _LOCAL: Final = frozenset({"help", "?"})
-"""What redis-cli answers itself."""
+"""Commands that redis-cli answers itself."""
 
 
 _PASSWORDS: Final = (

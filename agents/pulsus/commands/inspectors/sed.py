@@ -1,4 +1,4 @@
-"""Whether a sed script only reads: no w, no e, and no jump back without a line less to read."""
+"""Judge sed scripts: no w, no e, and no jump back that reads no line."""
 
 from __future__ import annotations
 

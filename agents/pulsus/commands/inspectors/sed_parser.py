@@ -50,8 +50,8 @@ _SCREEN: Final = frozenset({"/dev/stdout", "/dev/stderr", "/dev/null"})
 
 
 Brackets = Literal["ignored", "plain", "escaped"]
-"""Whether a delimiter in a bracket expression ends what is looked for (`ignored`), or not, and
-whether a backslash there escapes the bracket that closes it."""
+"""How a sed reads bracket expressions: `ignored`, if a delimiter in one ends the pattern.
+`escaped`, if a backslash escapes the closing bracket, else `plain`."""
 
 
 def commands(script: str, brackets: Brackets) -> list[SedCommand]:

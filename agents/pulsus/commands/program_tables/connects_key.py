@@ -45,8 +45,8 @@ class DestinationSource:
 
 @dataclass(frozen=True, slots=True)
 class Connects:
-    """Where a program connects. `otherwise` and `also` are places that no word names, each with
-    the subcommands or operands that it is for (none: all)."""
+    """The places that a program connects to. `otherwise` and `also` are places that no word
+    names, each with the subcommands or operands that it is for (none: all)."""
 
     sources: tuple[DestinationSource, ...] = ()
     otherwise: tuple[tuple[str, frozenset[str]], ...] = ()

@@ -29,12 +29,12 @@ class Amount:
     options: frozenset[str] = frozenset()
     place: str = ""
     endless: bool = False
-    """Whether 0 means without end."""
+    """True if 0 means without end."""
     default: float | None = None
     unit: float = 1.0
     """Seconds (or bytes, or rounds) that a number without a unit stands for."""
     sure: bool = True
-    """Whether a value that is no number is without end; inferred amounts skip it."""
+    """True if a value that is no number is without end. Inferred amounts skip it."""
 
 
 @dataclass(frozen=True, slots=True)

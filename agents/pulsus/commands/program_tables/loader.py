@@ -1,4 +1,4 @@
-"""Where tables come from: one YAML file a program, read when that program is first judged.
+"""Load tables: one YAML file for each program, read when that program is first judged.
 
 Effect: reads files. `tables/NAME.yaml` here, then what plugins and the project add; a folder that
 is searched earlier wins, so a project can replace what ships. A file may say `same_as: OTHER`.

@@ -1,4 +1,4 @@
-"""How a table writes what a word has to be: `path*`, `sql:postgres`, `=up|=down`, `/[0-9]+/?`."""
+"""Parse the kinds of words in a table: `path*`, `sql:postgres`, `=up|=down`, `/[0-9]+/?`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MANY: Final = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class WordKind:
-    """What a word has to be. `name` is a kind (`kinds.py`), a set of `literals` or a `pattern`."""
+    """A kind of word. `name` is a kind (`kind_checks.py`), a set of `literals` or a `pattern`."""
 
     name: str
     argument: str = ""
@@ -25,7 +25,7 @@ class WordKind:
     most: int = 1
     """`least` to `most` words; `MANY` for no limit."""
     says: str = ""
-    """What the words of a pattern are, in words: the comment that it begins with."""
+    """The comment that a pattern begins with: it says what the pattern takes."""
 
 
 _QUANTIFIED: Final = re.compile(r"(?P<kind>.+?)(?P<many>[?*+])?", re.DOTALL)

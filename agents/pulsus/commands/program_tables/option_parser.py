@@ -1,6 +1,6 @@
 """The words behind a program or subcommand, told apart as its own option parser would.
 
-Exact spellings only: getopt's abbreviations (`--outp`) are options nobody listed. Clusters (`-fu`)
+Exact spellings only: getopt's abbreviations (`--outp`) are not listed. Clusters (`-fu`)
 are read letter by letter until one takes a value (`-oFILE`).
 """
 
@@ -49,7 +49,7 @@ class Parsed:
     given: tuple[ParsedOption, ...]
     operands: tuple[Word, ...]
     ended: bool = False
-    """Whether `--` stood before all of the operands."""
+    """True if `--` stood before all of the operands."""
 
 
 class Parser:
@@ -129,7 +129,7 @@ class Parser:
             raise Unlisted(shown_word(word, self.node.name), as_option(word), wild=True)
 
     def _may_be_one(self, word: Word) -> bool:
-        """Return True if a file name that `word` stands for can be an option somebody listed."""
+        """Return True if a file name that `word` stands for can be a listed option."""
         between = [word.head, word.tail]
         if word.text.startswith(word.head):  # not where find puts a path
             between = re.split(r"\[.*\]|[*?]", word.text, flags=re.DOTALL)
@@ -215,7 +215,7 @@ class Parser:
         return 2
 
     def _either(self, text: str) -> None:
-        """Where it takes no value after all, the word is an option, and has to read as one too."""
+        """Parse the word as an option, too: without a value it is one, and has to read."""
         if self.node.harmless or self.node.closed or not _LIKE_OPTION.match(text):
             return
         names = [text.partition("=")[0]]

@@ -1,4 +1,4 @@
-"""What is known of one program: its options, operands and subcommands (docs/commands.md).
+"""The table of one program: its options, operands and subcommands (docs/commands.md).
 
 Everything is an allow-list: an option, an operand or a subcommand that a table does not name makes
 the command a write.
@@ -108,9 +108,9 @@ class Node:
     never: str = ""
     bounds: bool = False
     sends: str = ""
-    """Why it is no read where another program or a file feeds it."""
+    """Why it is no read if another program or a file feeds it."""
     typed: str = ""
-    """What it does with what is typed: it is none unless nothing can be."""
+    """What it does with typed input. It is no read if something can be typed."""
     connects: Connects | None = None
     lasts: Lasts | None = None
 

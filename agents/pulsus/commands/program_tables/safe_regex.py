@@ -78,7 +78,7 @@ class _Automaton:
     def __init__(self, parsed: Any, flags: int) -> None:
         self.chars: list[int] = []
         self.edges: list[list[int]] = []
-        """What may follow each character, as often as there are ways to it."""
+        """The characters that may follow each character, once for each way."""
         self.repeats = self.depth = 0
         self._sequence(parsed, flags)
         loops = list(_loops(self.edges))

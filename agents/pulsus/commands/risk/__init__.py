@@ -1,1 +1,1 @@
-"""What is at stake in a command: risk level, secrets, devices."""
+"""Rate the risk of a command: its level, secrets and devices."""

@@ -1,4 +1,4 @@
-"""How each program of a script uses the files it is given: to read, to look below, or by name only.
+"""Find how each program of a script uses its files: to read, to look below, or by name only.
 
 For what is said about files (`secret_files.py`, `devices.py`); whether a call may run is decided by
 its table.

@@ -1,4 +1,4 @@
-"""What is at stake if a command does what it may do: 0 (a read) to 3 (`rules/risk.yaml`).
+"""Rate the risk of a command from 0 (a read) to 3, by what it may do (`rules/risk.yaml`).
 
 For people who approve and for policies; nothing is allowed because its risk is low.
 """
@@ -70,8 +70,7 @@ def destroys(words: Sequence[Word]) -> bool:
 
 
 def always_changes(name: str) -> bool:
-    """Return True if every call of the program named so changes something, whatever its words
-    are."""
+    """Return True if every call of the program changes something."""
     stakes: tuple[Stake, ...] = ("destructive", "high")
     weighty = any("any" in _phrases(stake).get(name.lower(), ()) for stake in stakes)
     return weighty or name.lower() in str(_rules()["changes"]).split()

@@ -24,7 +24,7 @@ from pulsus.commands.verdict import CallFinding, Reason
 _WILD: Final = frozenset("*?[")
 
 _BETWEEN: Final = re.compile(r"/\*.*?\*/|--[^\n]*\n|[\s\"'`\[\]]", re.DOTALL)
-"""What may stand between the words of a query, or around them."""
+"""Comments, blanks and quotes between the words of a query, or around them."""
 
 _ELSEWHERE: Final = frozenset({"ssh", "docker", "podman", "nerdctl", "kubectl", "oc"})
 """Programs that run others, whose words stand among their own."""

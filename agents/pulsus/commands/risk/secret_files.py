@@ -26,7 +26,7 @@ _SHELLS: Final = {
     *("sh", "bash", "dash", "zsh", "ksh", "ash", "su", "eval"),
     *("ssh", "docker", "podman", "kubectl", "duckdb"),
 }
-"""What takes a command as one word."""
+"""Programs that take a command as one word."""
 
 _READING_LANGUAGES: Final = {"awk", "gawk", "mawk", "sed"}
 """Languages in which a file can be read."""

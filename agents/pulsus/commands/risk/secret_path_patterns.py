@@ -1,6 +1,6 @@
-"""Which patterns of paths may stand for a secret, and below which folders secrets lie.
+"""Find patterns of paths that may stand for a secret, and folders with secrets below them.
 
-A pattern has to mean it: where nothing but its stars fits a place, it is none.
+A pattern has to name the place: if only its stars fit, it does not count.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pulsus.commands.risk.secret_paths import (
 from pulsus.commands.shell.glob_overlap import meet, plain
 
 _HOMES: Final = (("root",), ("home", "*"), ("users", "*"), ("var", "root"))
-"""Where homes are, for what looks into folders."""
+"""Folders of homes, for programs that look into folders."""
 
 _DEEPEST: Final = 64
 """Folders in a pattern that is looked through; a deeper one is taken for a secret."""

@@ -1,4 +1,4 @@
-"""Which paths hold secrets, by the names in `rules/sensitive.yaml`, through every spelling.
+"""Find paths that hold secrets, by the names in `rules/sensitive.yaml`, in every spelling.
 
 Paths are compared in lower case, without `.`, `..`, doubled or closing slashes; a `~` is any home.
 """
@@ -24,10 +24,10 @@ ORDINARY: Final = re.compile(r"\.(conf|log|service|list|md|txt|py|sh|c|h|js|html
 _COPY: Final = re.compile(
     r"(?:\.(?:gz|bz2|xz|zst|lz4|bak|backup|old|orig|save|sw[a-p]|dpkg-\w{1,9}|rpm\w{1,9}|\d{1,3})|~){1,4}$"
 )
-"""What ends the name of a copy: what was a secret is one in it."""
+"""Endings of the names of copies: a copy of a secret is a secret."""
 
 _SWAP: Final = re.compile(r"(^|/)\.(?=[^/]+\.sw[a-p]$)")
-"""What an editor puts before the name of a file that it has open."""
+"""The dot that an editor puts before the name of a file that it has open."""
 
 LONGEST: Final = 4096
 """Bytes of the longest path that can be opened."""

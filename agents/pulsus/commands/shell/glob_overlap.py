@@ -1,4 +1,4 @@
-"""Whether two patterns of file names have a name in common."""
+"""Match patterns of file names, also with one another."""
 
 from __future__ import annotations
 

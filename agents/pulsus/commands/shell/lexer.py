@@ -31,7 +31,7 @@ _WHOLE: Final = frozenset(
         *("variable_assignment", "command_name", "test_operator", "file_descriptor"),
     }
 )
-"""Nodes that are one token, whatever they are made of."""
+"""Nodes that are one token, also if they have parts."""
 
 
 def tokens(command: str) -> Iterator[str]:

@@ -81,7 +81,8 @@ def unquoted(source: str) -> Word:
 
 
 class _Bare:
-    """What of the word is not quoted, with a NUL for what is: where braces are looked for."""
+    """The part of a word that is not quoted, with a NUL for quoted text. Braces are searched in
+    it."""
 
     def __init__(self, source: str) -> None:
         self.source, self.text = source, ""

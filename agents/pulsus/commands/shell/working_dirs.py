@@ -1,4 +1,4 @@
-"""In which folders the calls of a script may run, as far as its words say."""
+"""Find the folders in which the calls of a script may run, as far as its words say."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ _DEEPEST: Final = 8
 
 
 def program(words: Sequence[Word]) -> str:
-    """Return the name of the program, without its folder; empty where there is none."""
+    """Return the name of the program, without its folder; empty without one."""
     return words[0].text.rpartition("/")[2] if words else ""
 
 

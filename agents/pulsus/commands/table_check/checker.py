@@ -1,4 +1,4 @@
-"""What is wrong with a program's table: its schema, what it names, and its own examples.
+"""Check a program's table: its schema, the names in it, and its own examples.
 
 Effect: reads table files. `pulsus commands check` shows it.
 """

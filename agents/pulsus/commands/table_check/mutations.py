@@ -34,8 +34,8 @@ _ANYTHING: Final[Raw] = {"style": "words", "operands": [["text*"]]}
 
 @dataclass(frozen=True, slots=True)
 class Restriction:
-    """What is loosened in the table of `program`, below `path`; each of `changes` does it to a
-    copy of the node there, in its way."""
+    """A restriction in the table of `program`, below `path`. Each of `changes` removes it from a
+    copy of the node there, in its own way."""
 
     program: str
     path: tuple[str, ...]
@@ -44,7 +44,8 @@ class Restriction:
 
     @property
     def only_explains(self) -> bool:
-        """Return True if calls are refused without it too, for what nobody lists is."""
+        """Return True if calls are refused without it too, because a word that is not listed is
+        refused."""
         return self.what.endswith("taken out") and self.what.split()[0] in {"refused", *CATEGORIES}
 
     def __str__(self) -> str:

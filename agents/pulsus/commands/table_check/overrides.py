@@ -1,4 +1,4 @@
-"""What tables that are searched first change for those behind them. Effect: reads table files.
+"""Find effects of tables on the examples of tables that are searched later. Effect: reads files.
 
 A project's `wc` decides about `xargs wc` too: what the table of xargs gives as an example may come
 out otherwise, though nothing is wrong with it.
@@ -19,7 +19,7 @@ from pulsus.fast_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """`problem` is none of its own table: it comes from the tables in `because`."""
+    """A `problem` that the tables in `because` cause, and not the table itself."""
 
     problem: Problem
     because: tuple[Path, ...]

@@ -1,4 +1,4 @@
-"""Whether an awk program only reads: POSIX awk, gawk, mawk, original-awk (`awk`).
+"""Judge awk programs: POSIX awk, gawk, mawk, original-awk (`awk`).
 
 Refused: what runs a program, writes a file, loads code, opens a file whose name is computed, adds
 files to read or shows the whole environment. A loop outside the known forms may not end.

@@ -13,7 +13,7 @@ from pulsus.commands.inspectors.awk.expressions import Expressions
 from pulsus.commands.inspectors.awk.nodes import NOTHING, AwkNode, Cursor
 
 SCREEN: Final = frozenset({'"/dev/stderr"', '"/dev/stdout"', '"/dev/null"'})
-"""Where print may go by name: these are no files."""
+"""Names that print may write to, because they are no files."""
 
 
 def program(text: str) -> tuple[AwkNode, ...]:

@@ -36,7 +36,7 @@ def walk(*nodes: AwkNode) -> Iterator[AwkNode]:
 
 
 class Cursor:
-    """Where one reads. What does not fit raises Unclear."""
+    """A position among the tokens. A token that does not fit raises Unclear."""
 
     def __init__(self, found: Sequence[AwkToken]) -> None:
         self.tokens = found

@@ -1,4 +1,4 @@
-"""Whether a jq or yq program only reads, ends, and shows no secrets of the environment.
+"""Judge jq and yq programs: they have to read, to end, and to show no secrets.
 
 Neither language can write or run anything but through the few names that are refused here.
 """

@@ -1,4 +1,4 @@
-"""Does this CQL or InfluxQL only read? Both know few statements, and no function with effects.
+"""Judge CQL and InfluxQL. Both know few statements, and no function with effects.
 
 User-defined functions of CQL run in a sandbox without I/O; InfluxQL has none.
 """
@@ -15,7 +15,7 @@ _READS: Final[Mapping[str, frozenset[str]]] = {
     "cql": words("select describe desc list show help"),
     "influxql": words("select show explain"),
 }
-"""What a statement of each language begins with if it reads."""
+"""First words of the statements of each language that read."""
 
 _WRITES: Final = WORDS["cql_writes"]
 

@@ -1,4 +1,4 @@
-"""How many rows and characters SQL makes out of nothing: `generate_series(1, 1e12)`."""
+"""Estimate the rows and characters that SQL makes without a table: `generate_series(1, 1e12)`."""
 
 from __future__ import annotations
 

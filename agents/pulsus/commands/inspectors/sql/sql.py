@@ -1,7 +1,7 @@
-"""Does this SQL only read? Argument: the dialect or client (`sql:postgres`, `sql:mysql`, …).
+"""Judge SQL. The argument is the dialect or client (`sql:postgres`, `sql:mysql`, …).
 
-Two opinions have to agree: the words (`sql_text`), where every function is one that is listed, and
-the tree that sqlglot makes of them (`sql_tree`). Several statements read if each does.
+Two opinions have to agree: the words (`statements`), where every function is listed, and the tree
+that sqlglot makes of them (`syntax_tree`). Several statements read if each does.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What sqlglot makes of a statement: only kinds of nodes that read may stand in its tree.
+"""Check sqlglot's tree of a statement: it may contain only kinds of nodes that read.
 
-A second opinion beside the words (`inspector.py`): both have to find nothing but reading.
+This is a second opinion beside the words (`sql.py`): both have to agree that it reads.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ROOTS: Final = frozenset({"Select", "Union", "Except", "Intersect", "Subquery",
 _WRITES: Final = frozenset({"Insert", "Update", "Delete"})
 _NODES: Final = WORDS["nodes"]
 _EXPLAINED: Final = _WRITES | frozenset({"Returning", "OnConflict", "Schema"})
-"""What stands in a write that EXPLAIN shows without running it."""
+"""Nodes of a write that EXPLAIN shows without running it."""
 
 _NOT_READ: Final = frozenset({"NextValueFor"})
 _TABLE_HINTS: Final = WORDS["table_hints"]
@@ -110,7 +110,7 @@ def _cut_short(root: Expr) -> bool:
 
 
 def _limit(query: Expr) -> float:
-    """Return the number behind LIMIT; without end if there is none."""
+    """Return the number after LIMIT, or infinity without one."""
     limit = query.args.get("limit")
     return _literal(limit.args.get("expression")) if limit is not None else inf
 
