@@ -105,7 +105,7 @@ class StepServer:
             raise NextJob(job, self._orders_for(tool_id, unit, inputs), finding, self._folder)
         os.close(finding)
         try:
-            receive(found)  # says how the step is confined, as the plan does
+            receive(found)  # the first frame repeats how the step is confined
             report = receive(found)
         finally:
             os.close(found)

@@ -19,7 +19,7 @@ from pulsus.core.contract.type_hints import Hint, Shape
 from pulsus.core.types import ArgSpec, JsonValue
 from pulsus.errors import UsageError
 
-# A file given as an input travels to the child as one value; more than this wants a path.
+# A file given as an input travels to the child as one value. Larger files are given by path.
 MAX_FILE_BYTES = 16 * 1024 * 1024
 _BOOLS = {"true": True, "false": False}
 # Below this a suggestion is a guess (rapidfuzz ratio, 0 to 100).

@@ -11,14 +11,14 @@ from io import FileIO
 
 from pulsus.execution.composition import HEADER
 
-# What a pipe holds at most on Linux: one read empties it.
+# Size of a pipe on Linux: one read empties it.
 _CHUNK = 65536
 
-# What is said before the tool is loaded.
+# Limit of the frame that is sent before the tool is loaded.
 _FIRST_BYTES = 64 * 1024
 
 OnOutput = Callable[[bytes], None]
-"""Takes what the tool prints, as it prints it."""
+"""Takes the output of a tool, as it comes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Pump:
             nonlocal sent
             try:
                 sent += self.stdin.write(job[sent : sent + _CHUNK]) or 0
-            except BrokenPipeError:  # the child is gone; its report, or none, says why
+            except BrokenPipeError:  # the child ended; its report says why
                 sent = len(job)
             if sent >= len(job):
                 selector.unregister(self.stdin)

@@ -24,7 +24,7 @@ from pulsus.fast_dataclass import dataclass
 _CHUNK: Final = 65536
 _SOON: Final = 0.001
 _LATE: Final = 0.05
-"""Seconds between two looks: a program whose streams have ended is about to end itself."""
+"""Seconds between two checks. A program whose streams have ended is about to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def _ran(plan: Execution, folder: Path | None, env: Mapping[str, str]) -> Comman
             cut = _listen(streams, plan.most_bytes, deadline)
             ended = _ended(process.pid, deadline)
         finally:
-            # What it left behind too, and before its status is taken: until then no other process
+            # Leftover processes too. Done before its status is taken: until then no other process
             # can get its number.
             os.killpg(process.pid, signal.SIGKILL)
             status = process.wait()

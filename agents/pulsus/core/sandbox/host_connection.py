@@ -13,7 +13,7 @@ from contextlib import suppress
 from pulsus.config import hosts
 
 CONNECT_SECONDS = 10.0
-"""For all addresses of a name together."""
+"""Time limit for all addresses of a name together."""
 
 
 class HostNotAllowed(Exception):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 OLDEST = (3, 11)
-"""What the sandbox's own side is written for."""
+"""The oldest Python that can run the harness."""
 
 _LIBRARY = re.compile(r"python(3)\.(\d+)\Z")
 _DEBIAN = Path("/usr/lib/python3/dist-packages")
@@ -55,7 +55,7 @@ class Interpreter:
 
     def installed(self, distribution: str) -> str | None:
         """Return the version of an installed distribution, or None."""
-        import importlib.metadata  # only for a module that names what it needs
+        import importlib.metadata  # only for a module that names its packages
 
         paths = [str(path) for path in self.paths]
         for found in importlib.metadata.distributions(name=distribution, path=paths):

@@ -34,7 +34,7 @@ _CHUNK = 65536
 _END_SECONDS = 1.0
 
 Reach = Callable[[str], socket.socket]
-"""A connection to a canonical `host:port`. Raises Refused or OSError."""
+"""Return a connection to a canonical `host:port`. Raises HostNotAllowed or OSError."""
 
 
 class Relay:
@@ -67,7 +67,7 @@ class Relay:
         finally:
             os.close(folder)
         path = self._folder / "socket"
-        path.chmod(0o666)  # in the sandbox we may be nobody
+        path.chmod(0o666)  # the user of the sandbox may be nobody
         self._listener.listen(AT_ONCE)
         self._acceptor.start()
         return path
@@ -94,7 +94,7 @@ class Relay:
         """End every connection and remove the socket. May be called again."""
         self._closing = True
         with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)  # wakes up who waits in accept
+            self._listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits in accept
         self._listener.close()
         self._cut()
         until = time.monotonic() + _END_SECONDS
@@ -115,7 +115,7 @@ class Relay:
                     return
                 self._work(self._serve, inside)
         except OSError:
-            pass  # closed, or out of descriptors: `problem` tells which
+            pass  # closed, or out of descriptors: `problem` says which
         finally:
             self._listener.close()
             self._cut()

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pulsus.core.sandbox.confinement.socket_memory import SocketMemory
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-_INODE_BYTES = 1536  # what a file or folder in memory costs the kernel beside its content
+_INODE_BYTES = 1536  # kernel memory of a file or folder in memory, beside its content
 _THREADS_FIELD = 17  # of /proc/PID/stat, counted after the name in parentheses
 _RSS_FIELD = 21
 _TIMES = slice(11, 15)  # user and system time, its own and that of children it has reaped
 _TICKS = os.sysconf("SC_CLK_TCK")
-_DEAD = (b"Z", b"X")  # ended, and not yet asked about
+_DEAD = (b"Z", b"X")  # ended, and not yet reaped
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class ResourceMonitor:
             alive = {name for name, fields in found if fields and fields[0] not in _DEAD}
             if alive or numbers <= before:
                 return tuple(sorted(alive))
-            before = numbers  # one that has just ended may have started another meanwhile
+            before = numbers  # a process that has just ended may have started another
 
     def used_seconds(self) -> float:
         """Return the processor time of all its processes, those that ended and were reaped too."""

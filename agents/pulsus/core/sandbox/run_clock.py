@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 HARNESS = 2
 """The number of the main process inside: bubblewrap is the first."""
 
-_CLOCK_FACTOR = 4  # times the limit by the clock; then the run ends without a verdict
+_CLOCK_FACTOR = 4  # after this many times the limit by the clock, the run ends without a verdict
 
 
 class RunClock:

@@ -58,7 +58,7 @@ def run(
     try:
         with suppress(NoListener), ExitStack() as stack:
             return _run(bwrap, limits, task, python, stack)
-        with ExitStack() as stack:  # from here on without: `objection` knows
+        with ExitStack() as stack:  # from now on without a listener: `objection` has the reason
             return _run(bwrap, limits, task, python, stack)
     except (OSError, LayoutRefused) as error:
         return job.Outcome("unverified", "start", f"the sandbox cannot start: {error}")
@@ -146,7 +146,7 @@ def _group(stack: ExitStack, limits: bwrap_arguments.SandboxLimits) -> cgroup_li
     try:
         group = cgroup_limits.create_group(limits)
     except cgroup_limits.NoGroups:
-        return None  # the rlimits and the watcher hold by themselves
+        return None  # the rlimits and the resource monitor still limit it
     stack.callback(group.close)
     return group
 
@@ -183,7 +183,7 @@ def _inside(limits: bwrap_arguments.SandboxLimits) -> dict[str, int]:
     inside = limits.inside()
     found = re.match(r"(\d+)\.(\d+)", os.uname().release)
     if not found or (int(found[1]), int(found[2])) < _NPROC_PER_NAMESPACE:
-        del inside["nproc"]  # the watcher still counts
+        del inside["nproc"]  # the resource monitor still counts
     return inside
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 TICK_SECONDS = 0.02
 MESSAGE_BYTES = 16384  # room for phase messages and a failure's text beside the result
 _DEATH_SECONDS = 10.0
-_LEFT_SECONDS = 2.0  # what a real run gives to what is left running
+_LEFT_SECONDS = 2.0  # a real run gives leftover processes the same time
 
 
 class SandboxSession:
@@ -105,7 +105,7 @@ class SandboxSession:
             if self._init_fd is not None:
                 signal.pidfd_send_signal(self._init_fd, signal.SIGKILL)
         with suppress(ProcessLookupError):
-            # First itself: a fork that has not got its own group yet would outlive the group's end.
+            # Killed before its group: a fork without its own group yet would survive that.
             if self._process.poll() is None:
                 os.kill(self._process.pid, signal.SIGKILL)
         with suppress(ProcessLookupError):
@@ -192,7 +192,7 @@ class SandboxSession:
             return None
         try:
             found = json.loads(line[len(self._nonce) :], parse_constant=_refuse)
-            # Here again: the candidate may have taken over the sending side.
+            # Checked again here: the candidate may have taken over the sending side.
             check_json(found, levels=102)
         except (ValueError, RecursionError):
             return None
@@ -258,7 +258,7 @@ class SandboxSession:
     def _enter_group(self) -> None:
         pid = self._find_init()
         if self._group is not None and pid is not None:
-            with suppress(OSError):  # `hold` says whether that matters
+            with suppress(OSError):  # `hold` raises if that matters
                 self._group.enter(pid)
 
     def _find_init(self) -> int | None:

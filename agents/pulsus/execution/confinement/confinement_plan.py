@@ -42,7 +42,7 @@ class ConfinementPlan:
     record: dict[str, JsonValue] = field(default_factory=dict)
 
 
-# Everything about other processes but their names needs what a Landlock domain takes away.
+# A Landlock domain hides all of other processes but their names.
 _OTHER_PROCESSES = re.compile(r"/proc(?:/?\Z|/[*{\[0-9])")
 # fmt: off
 _LOOK_AT_PROCESSES = frozenset((
@@ -57,7 +57,7 @@ _ONLY_FILES = frozenset((
     "unzip", "sort",
 ))
 # fmt: on
-"""Programs that a tool may start and still be judged by its declared paths."""
+"""Programs that write only to paths that their arguments name."""
 _SYSTEMD = (
     "/run/systemd/private",
     "/run/dbus/system_bus_socket",
@@ -76,8 +76,8 @@ _LOCAL: dict[str, tuple[str, ...]] = {
     "crictl": ("/run/containerd/containerd.sock", "/run/crio/crio.sock"),
     "chronyc": ("/run/chrony/chronyd.sock",),
 }  # fmt: skip
-"""Local sockets that programs speak to. A tool that declares one may ask its server for all that
-the user may: the contract says so, and the record names the sockets."""
+"""Local sockets of programs. A tool that declares such a program may ask its server for everything
+that the user may. The record names the sockets."""
 _LOCAL_HOSTS = {"chronyc": ("127.0.0.1:323", "[::1]:323"), "ntpq": ("127.0.0.1:123", "[::1]:123")}
 
 

@@ -26,7 +26,7 @@ DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx")
 PTYS = "/dev/pts"
 
 LANDLOCK_LEAST = 3
-"""The first version that knows all changes of content: `truncate` came last."""
+"""The first version of Landlock that knows all changes of content: `truncate` came last."""
 LANDLOCK_SCOPES_SIGNALS = 6
 """The first version that also keeps signals and abstract sockets inside."""
 
@@ -46,7 +46,7 @@ CAPABILITIES = {
     "net_raw": 13,
     "syslog": 34,
 }
-"""Those that a read may keep, by name (`linux/capability.h`)."""
+"""Capabilities that a read may keep, by name (`linux/capability.h`)."""
 
 
 def enter(plan: dict[str, Any], scratch: str, keep: tuple[int, ...]) -> int:
@@ -110,7 +110,9 @@ def set_limits(max_mem_mb: int, max_files: int) -> None:
     _at_most(resource.RLIMIT_AS, 2 * max_mem_mb * MEGABYTE)
     _at_most(resource.RLIMIT_NOFILE, max_files)
     _at_most(resource.RLIMIT_CORE, 0)
-    with suppress(AttributeError):  # not everywhere; 0 takes away what counts in the kernel
+    with suppress(
+        AttributeError
+    ):  # some systems lack these; 0 takes away what counts in the kernel
         _at_most(resource.RLIMIT_MSGQUEUE, 0)
         _at_most(resource.RLIMIT_RTPRIO, 0)
 

@@ -35,7 +35,7 @@ from pulsus.core.sandbox.observation.traced_syscalls import FILES, OTHERS, WRITI
 
 Network = Literal["none", "gate", "open"]
 
-_HIGHEST = 469  # file_setattr; later calls are not known here, so that nothing may rest on them
+_HIGHEST = 469  # file_setattr; later calls do not exist for a tool
 _CLONE_NEW, _CLONE_THREAD = 0x7E020000, 0x10000
 _FAST_OPEN = 0x20000000  # MSG_FASTOPEN: connects without `connect`
 _SMALL_ADDRESS = 12  # sockaddr_nl; an internet address is longer
@@ -53,7 +53,7 @@ _ALSO_DENIED: dict[str, tuple[int, int]] = {
     "lookup_dcookie": (212, 18), "nfsservctl": (180, 42), "set_mempolicy_home_node": (450, 450),
     "open_tree_attr": (467, 467), "vserver": (236, -1),
 }
-_OWN_ONLY = {  # the process they are about must be 0, which is the caller's own
+_OWN_ONLY = {  # the process must be 0, which is the caller
     "sched_setscheduler": (144, 119), "sched_setparam": (142, 118), "sched_setattr": (314, 274),
     "sched_setaffinity": DENIED["sched_setaffinity"],
 }
@@ -70,19 +70,19 @@ ATTRIBUTES = (
     "chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat",
     "utime", "utimes", "futimesat", "utimensat",
 )
-"""Calls about modes, owners and times, of which Landlock knows nothing."""
+"""Calls about modes, owners and times, which Landlock does not handle."""
 ENTRIES = (
     "truncate", "mkdir", "mkdirat", "mknod", "mknodat", "rmdir", "unlink", "unlinkat", "rename",
     "renameat", "renameat2", "link", "linkat", "symlink", "symlinkat",
 )
-"""Calls that change folders or content by path, which Landlock decides where it is there."""
+"""Calls that change folders or content by path. Landlock decides them if the kernel has it."""
 OPENS = {"open": 1, "openat": 2}
 """Calls that open, with the position of their flags."""
 SIGNALS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal")
 SENDS = ("sendmsg", "sendmmsg")
 STARTS = ("clone", "fork", "vfork")
 
-# ioctl is one call for everything that devices do, so what only asks is listed.
+# ioctl is one call for everything that devices do, so the orders that only read are listed.
 _IOCTLS = (
     *(0x5401, 0x5402, 0x5403, 0x5404, 0x5409, 0x540B, 0x540E, 0x540F, 0x5410, 0x5411),  # terminals
     *(0x5413, 0x5414, 0x5422, 0x5425, 0x5429, 0x802C542A, 0x402C542B, 0x402C542C, 0x402C542D),

@@ -31,7 +31,7 @@ _STEPS = "pulsus.steps"
 _FORMAT = 4  # which every Python that runs tools can read
 _SOURCES = Path(__file__).parents[4]
 
-# Given by -c, so that a child of the candidate finds no main module to run again.
+# Passed with -c, so that a child of the candidate finds no main module to run again.
 BOOT = (
     "import marshal,sys\n"
     "with open(0,'rb',closefd=False) as file:modules,job=marshal.loads(file.read())\n"
@@ -44,7 +44,7 @@ BOOT = (
     # No name may lead a candidate from here to the tasks: they know the secret of the channel.
     f"for _ in map(*sys.modules['{_ROOM}.harness'].main(job.pop())):pass\n"
 )
-"""The first thing that runs inside: it reads from stdin what `stream` gives."""
+"""The first code that runs inside. It reads the bytes of `stream` from stdin."""
 
 
 def stream(job: dict[str, Any], *, steps: bool, python: Interpreter | None = None) -> bytes:

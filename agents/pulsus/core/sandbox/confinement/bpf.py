@@ -8,11 +8,11 @@ import struct
 
 LOAD, AND, JEQ, JGE, JSET, RET = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
 ALLOW, KILL, ERRNO, ASK, TRACE = 0x7FFF0000, 0x80000000, 0x00050000, 0x7FC00000, 0x7FF00000
-"""What a filter answers. ASK hands the call to whoever listens; by TRACE it fails (ENOSYS) unless
-it is traced. Of several filters ERRNO wins over ASK, and ASK over TRACE."""
+"""Answers of a filter. ASK passes the call to the process that listens. With TRACE the call fails
+(ENOSYS) unless it is traced. Of several filters ERRNO wins over ASK, and ASK over TRACE."""
 
 NR, ARCH, ARGS = 0, 4, (16, 24, 32, 40, 48, 56)
-"""Where the number, the processor and the lower half of each argument are found."""
+"""Offsets of the number, the processor and the lower half of each argument."""
 
 ARCHES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _X32_BIT = 0x40000000

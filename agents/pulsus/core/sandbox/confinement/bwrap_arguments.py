@@ -17,7 +17,9 @@ MIB = 1024 * 1024
 SHM_BYTES = 16 * MIB
 OUTPUT_KILL_BYTES = 8 * MIB
 START_SECONDS = 20.0  # bubblewrap and interpreter start, on a very busy machine
-_ADDRESS_FACTOR = 1.5  # mapped but untouched memory is not used memory; the watcher counts that
+_ADDRESS_FACTOR = (
+    1.5  # mapped but untouched memory is not used memory; the resource monitor counts that
+)
 _PASSWD = f"nobody:x:65534:65534:nobody:{HOME}:/usr/sbin/nologin\n".encode()
 _GROUP = b"nogroup:x:65534:\n"
 _HOSTS = f"127.0.0.1 localhost {HOSTNAME}\n::1 localhost\n".encode()
@@ -111,7 +113,7 @@ def bwrap_arguments(
         args += ["--setenv", name, value]
     args += ["--proc", "/proc", "--dev", "/dev"]
     args += ["--size", str(SHM_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"]
-    # A shared map of /dev/zero is memory that the watcher would miss.
+    # A shared map of /dev/zero is memory that the resource monitor would miss.
     args += ["--perms", "0444", "--ro-bind-data", str(fds.zero), "/dev/zero"]
     args += ["--remount-ro", "/dev"]
     args += ["--size", str(limits.tmp_bytes), "--perms", "1777", "--tmpfs", "/tmp"]
@@ -138,7 +140,7 @@ def _environment() -> dict[str, str]:
         "LANG": "C.UTF-8",
         "TZ": "UTC",
         "PYTHONDONTWRITEBYTECODE": "1",
-        # One core: a linear-algebra library that starts a thread a core would only map memory.
+        # There is one core: a linear-algebra library would start threads that only map memory.
         "OPENBLAS_NUM_THREADS": "1",
         "MALLOC_ARENA_MAX": "2",
         "OMP_NUM_THREADS": "1",

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
 
-_OWN_TASKS = 2  # bubblewrap's, and one of room so that the rlimit is what candidates meet
+_OWN_TASKS = 2  # bubblewrap's own, and one more so that candidates reach the rlimit first
 _GONE_SECONDS = 1.0
 _numbers = itertools.count()
 

@@ -31,7 +31,7 @@ FAILED = 125
 _NEWNS = 0x00020000
 _RDONLY, _NOSUID, _NODEV, _REMOUNT, _BIND, _REC, _PRIVATE = 1, 2, 4, 32, 4096, 16384, 1 << 18
 _PDEATHSIG, _NO_NEW_PRIVS = 1, 38
-_DEFAULTS = (signal.SIGPIPE, signal.SIGXFSZ)  # what Python ignores and a program must not
+_DEFAULTS = (signal.SIGPIPE, signal.SIGXFSZ)  # Python ignores these signals, and programs must not
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def _descriptors(given: Streams) -> None:
         if fd in given.keep:
             os.set_inheritable(fd, True)
         elif fd >= len(streams):
-            with suppress(OSError):  # the listing's own is closed by now
+            with suppress(OSError):  # the descriptor of the listing is closed by now
                 os.close(fd)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pulsus.core.sandbox.interpreter import Interpreter
 
-# What ordinary programs look up; nothing here names users, hosts or secrets of this machine.
+# Files that ordinary programs look up. None names users, hosts or secrets of this machine.
 _ETC_FOLDERS = ("alternatives", "pki/tls/certs", "ssl/certs")
 _ETC_FILES = (
     *("ld.so.cache", "localtime", "mime.types", "nsswitch.conf", "os-release", "protocols"),

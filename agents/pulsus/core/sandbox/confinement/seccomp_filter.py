@@ -38,8 +38,8 @@ from pulsus.core.sandbox.confinement.bpf import (
 )
 
 _CLONE_NEW = 0x7E020000  # NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
-_PDEATHSIG = 1  # PR_SET_PDEATHSIG: the first process, taken over, could outlive Pulsus
-_MS_SYNC = 4  # without it, libraries ask whether an address is mapped
+_PDEATHSIG = 1  # PR_SET_PDEATHSIG: a first process that was taken over could outlive Pulsus
+_MS_SYNC = 4  # without this flag, libraries ask whether an address is mapped
 _SHARED_ANONYMOUS = 0x21  # MAP_SHARED and MAP_ANONYMOUS
 TERMINAL_INPUT = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX, which type into a terminal."""
@@ -86,20 +86,20 @@ ABSENT: dict[str, tuple[int, int]] = {
     "listmount": (458, 458), "lsm_get_self_attr": (459, 459), "lsm_set_self_attr": (460, 460),
     "lsm_list_modules": (461, 461), "open_tree_attr": (467, 467),
 }
-"""Calls that fail as if the kernel had none: libraries try them and do without. The flags of
-`clone3` lie in memory, where no filter can see them; libc then takes `clone`."""
+"""Calls that fail as if the kernel lacked them: libraries try them and work without. The flags of
+`clone3` lie in memory, where no filter can see them; libc then uses `clone`."""
 
 IDLE: dict[str, tuple[int, int]] = {
     "sync": (162, 81), "syncfs": (306, 267), "fsync": (74, 82), "fdatasync": (75, 83),
     "sync_file_range": (277, 84), "fadvise64": (221, 223), "readahead": (187, 213),
 }
-"""Calls that succeed and do nothing: all that the sandbox can write is memory, so there is nothing
-to wait for, and the disks of the host are not made to work or to forget."""
+"""Calls that succeed and do nothing. The sandbox can only write to memory, so there is nothing to
+wait for. The disks of the host are not made to work, and its caches are not dropped."""
 
 HIGHEST = 470
-"""The highest number known here, on both processors (listns). What is above does not exist."""
+"""The highest number known here, on both processors (listns). Higher calls do not exist inside."""
 
-_GAPS = ((336, 424), (295, 424))  # no numbers were given from the one up to the other
+_GAPS = ((336, 424), (295, 424))  # the kernel has no calls between these numbers
 _CALLS = {
     "clone": (56, 220), "socket": (41, 198), "socketpair": (53, 199), "setsockopt": (54, 208),
     "ioctl": (16, 29), "mmap": (9, 222), "msync": (26, 227), "prctl": (157, 167),
@@ -114,7 +114,7 @@ SHOWN = (
     "sethostname", "setdomainname", "add_key", "shmget", "msgget", "semget", "mq_open",
 )
 # fmt: on
-"""Those of them that would change something for others: shown to the host, who refuses them."""
+"""Denied calls that would change something for others. The host is shown them and refuses them."""
 
 
 def supported(machine: str | None = None) -> bool:
@@ -148,7 +148,7 @@ def program(machine: str | None = None, *, shown: bool = False) -> bytes:
 def _rules(asked: bytes) -> dict[str, list[bytes]]:
     """Return the bodies for calls that depend on their arguments; `asked` shows one to the host."""
     allow, refuse, ignore = op(RET, ALLOW), deny(errno.EPERM), deny(0)
-    # Sizes of socket buffers are taken as a hint: the watcher counts on the default.
+    # Sizes of socket buffers are ignored: the resource monitor relies on the default.
     of_sockets = [op(LOAD, ARGS[1]), op(JEQ, _SOL_SOCKET, 1, 0), allow]
     return {
         "clone": [op(LOAD, ARGS[0]), op(JSET, _CLONE_NEW, 0, 1), refuse, allow],

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _ENVIRONMENT: Mapping[str, str] = {
     "PATH": "/usr/bin:/bin"
-}  # bubblewrap's; the sandbox's is its own
+}  # of bubblewrap; the sandbox gets another
 
 
 def is_root() -> bool:

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 HOSTNAME = "sandbox"
 HOME = "/tmp/home"
 TEMPORARY = "/tmp/scratch"
-"""Where `tempfile` and programs put what nobody keeps; the rest of /tmp is everybody's."""
+"""The folder for temporary files; the rest of /tmp is the working folder."""
 
 MOST = 500
-"""Different things reported of each kind; one more says that there were more."""
+"""Most facts of each kind that are reported; one more fact means that there were more."""
 
 SYSTEM = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin")
-"""Where programs are looked for by name."""
+"""Folders in which programs are found by name."""
 
 _LENGTH = 400
 _WRITING = posix.O_WRONLY | posix.O_RDWR | posix.O_CREAT | posix.O_TRUNC | posix.O_APPEND
@@ -68,10 +68,10 @@ _INSIDE = frozenset(
         *("sys.monitoring.register_callback", "sys._current_exceptions"),
     }
 )
-"""Ways to the objects of the harness, which a tool has no need of."""
+"""Calls that lead to the objects of the harness. No tool needs them."""
 
 Fact = tuple[str, str]
-"""What was seen: `p` and a changed path, `r` and one that was read, `h` and a host, `c` and a
+"""One fact: `p` and a changed path, `r` and a path that was read, `h` and a host, `c` and a
 program, or `s` and another call."""
 
 

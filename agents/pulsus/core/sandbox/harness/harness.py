@@ -108,7 +108,7 @@ def bind_steps(steps: dict[str, dict[str, Any]]) -> None:
         step = steps[tool_id]
         if tool_id not in loaded:
             loaded[tool_id] = load_module(step["source"], tool_id, f"/pulsus/steps/{tool_id}.py")
-        # What a real run hands from step to step is JSON, so it is here too.
+        # A real run passes JSON from step to step, so a dry run does too.
         result: object = loads(dumps(run_entry(loaded[tool_id], step["entry"], inputs)))
         return result
 
@@ -241,7 +241,7 @@ def main(job: dict[str, Any]) -> tuple[Callable[[Task], None], Iterator[Task]]:
             bind_steps(job["steps"])
         job["unwritten"] = None
         try:
-            write_files(job["files"])  # before anybody looks: the candidate does not write these
+            write_files(job["files"])  # before the filter: these are not writes of the candidate
         except Exception as error:  # noqa: BLE001 - the example's fault, told as such
             job["unwritten"] = error
         calls = _show_calls(job["traps"])
@@ -272,7 +272,7 @@ def until_the_end(tasks: Iterator[Task]) -> Iterator[Task]:
     """Pass on the tasks, then wait to be killed, without clean-up."""
     close, pipe, read = posix.closerange, posix.pipe, posix.read
     yield from tasks
-    # Helpers of its own, such as trackers of shared memory, end once nobody holds their pipes.
+    # Its helper processes, such as trackers of shared memory, end once their pipes are closed.
     close(3, 4096)
     inward, _ = pipe()
-    read(inward, 1)  # until the host ends this, so that it sees what else is left running
+    read(inward, 1)  # until the host kills it, so that the host sees leftover processes

@@ -16,9 +16,9 @@ _SYSTEM = (
     *("/etc/services", "/etc/ssl/", "/etc/pki/", "/etc/alternatives/", "/etc/timezone"),
     *("/etc/host.conf", "/etc/gai.conf", "/etc/httpd/", "/etc/apache", "/etc/locale"),
 )
-"""What the interpreter and libraries look up by themselves: no tool is asked about it."""
+"""Files that the interpreter and libraries look up by themselves. No tool declares them."""
 _LOOKED_UP = ("/.fonts/", "/.local/share/fonts/", "/.cache/", "/.config/matplotlib/")
-"""The same, in the home folder."""
+"""The same for the home folder."""
 
 
 def read_path(path: object, home: str) -> str:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 SOCKET = "/run/pulsus/network"
 PATIENCE = 30.0
-"""Seconds to wait for a connection where the candidate sets no time of its own."""
+"""Seconds to wait for a connection if the candidate sets no timeout."""
 
-_PLACEHOLDERS = "198.18.0."  # for tests of networks (RFC 2544): nobody is reached there
+_PLACEHOLDERS = "198.18.0."  # reserved for network tests (RFC 2544): no host answers there
 _MOST_NAMES = 254
 _TEXT_BYTES = 500
 

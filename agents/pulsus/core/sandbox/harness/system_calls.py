@@ -23,7 +23,7 @@ _NUMBERS: dict[str, tuple[int, int]] = {  # x86_64, aarch64 (Linux UAPI `asm/uni
 _COLUMNS = {"x86_64": 0, "aarch64": 1}
 _SET_FILTER, _NEW_LISTENER, _WAIT_KILLABLE = 1, 8, 32
 NONE = -1
-"""No descriptor: no call is shown to anybody."""
+"""No descriptor: no call is shown to another process."""
 
 _loaded: list[Any] = []
 

@@ -17,7 +17,7 @@ LINKS = 40
 """How many links are followed, as in the kernel."""
 
 GONE = " (deleted)"
-"""What the kernel appends to the name of a file that was deleted or never had one."""
+"""The kernel appends this to the name of a file that was deleted or never had a name."""
 
 
 def resolve(path: str, links: Links, *, follow: bool, root: str = "/") -> str:

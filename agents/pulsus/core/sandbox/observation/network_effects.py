@@ -19,15 +19,15 @@ from pulsus.core.sandbox.observation.process_memory import Caller, SandboxView
 CALLS = ("bind", "connect", "sendto", "sendmsg", "sendmmsg", "listen")
 _ADDRESS_BYTES = 128
 _QUESTION_BYTES = 512
-_MESSAGES = 8  # looked at, of one call
-# Where the C library asks for users, groups and names, which no tool asks for itself.
+_MESSAGES = 8  # messages of one call that are read
+# The C library asks for users, groups and names here; no tool does so itself.
 _LOOK_UPS = (
     *("/run/nscd/socket", "/var/run/nscd/socket", "/var/lib/sss/pipes/nss", _RELAY),
     *("/run/systemd/resolve/io.systemd.Resolve", "/run/systemd/machine/io.systemd.Machine"),
 )
 _USERS = "/run/systemd/userdb/"  # one socket for each service that knows users
-_RESOLVER = "127.0.0.1:53"  # whom it asks where no name server is configured
-_EPHEMERAL = 32768  # from here on the kernel chooses ports
+_RESOLVER = "127.0.0.1:53"  # the default if no name server is configured
+_EPHEMERAL = 32768  # the kernel chooses ports from this number on
 
 
 class NetworkEffects:
@@ -35,7 +35,9 @@ class NetworkEffects:
 
     def __init__(self, inside: SandboxView) -> None:
         self._inside = inside
-        self._unasked: set[int] = set()  # callers connected to the resolver, who asked nothing yet
+        self._unasked: set[int] = (
+            set()
+        )  # callers that connected to the resolver and asked nothing yet
 
     def facts(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
         """Name the hosts and sockets that a call reaches, and the ports at which it listens."""

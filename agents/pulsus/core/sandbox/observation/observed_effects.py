@@ -42,7 +42,9 @@ def add_syscall_effects(
     """
     commands = {c for c in seen["c"] if not _is_told(c, told.commands)}
     names = {host.rpartition(":")[0] for host in told.hosts}
-    hosts = {host for host in seen["h"] if host not in names}  # looked up, and told with its port
+    hosts = {
+        host for host in seen["h"] if host not in names
+    }  # looked up, and reported with its port
     hosts = {host for host in hosts if not _is_own(host, seen["l"])}
     told = replace(told, hosts=tuple(h for h in told.hosts if not _is_own(h, seen["l"])))
     kernel = ObservedEffects(

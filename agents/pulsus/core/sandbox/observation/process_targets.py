@@ -44,7 +44,7 @@ class ProcessTargets:
     def signals(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
         """Name the target of a signal, if the candidate did not start it."""
         if not signed(args[_SIGNAL.get(name, 1)]):
-            return  # it only asks whether there is such a process
+            return  # signal 0 only tests if the process exists
         if name == "pidfd_send_signal":
             target = _process_of(caller.facts_of(signed(args[0])))
         else:
@@ -61,10 +61,10 @@ class ProcessTargets:
         """
         kind, target = 0, signed(args[0])
         if name in ("setpriority", "ioprio_set"):
-            # IOPRIO_WHO_PROCESS and the rest are one more than PRIO_PROCESS and the rest.
+            # The IOPRIO_WHO_ constants are one more than the PRIO_ constants.
             kind, target = signed(args[0]) - (name == "ioprio_set"), signed(args[1])
         elif name == "prlimit64" and not args[2]:
-            return  # it only asks
+            return  # it only reads the limits
         if kind == _USER:
             yield "s", f"calls {name} for every process of a user"
         elif self._is_strange(-target if kind == _GROUP else target):

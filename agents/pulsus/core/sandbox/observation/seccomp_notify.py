@@ -28,8 +28,8 @@ from pulsus.core.sandbox.observation.process_memory import SandboxView
 from pulsus.core.sandbox.observation.syscall_effects import SyscallEffects
 
 _GET_SIZES = 3
-_ODD = (OSError, ValueError, OverflowError, struct.error)  # addresses that lead nowhere, and so on
-_SECONDS_AT_ONCE = 0.02  # then limits are looked at again
+_ODD = (OSError, ValueError, OverflowError, struct.error)  # invalid addresses and the like
+_SECONDS_AT_ONCE = 0.02  # after this time limits are checked again
 
 
 _refused: list[str] = []

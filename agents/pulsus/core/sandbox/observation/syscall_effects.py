@@ -22,15 +22,15 @@ from pulsus.core.sandbox.observation import network_effects, process_targets, tr
 from pulsus.core.sandbox.observation.notifications import WaitingCall, signed
 from pulsus.core.sandbox.observation.process_memory import Caller, SandboxView
 
-_CACHES = ("/var/cache/fontconfig/",)  # which every program that draws text tries to renew
+_CACHES = ("/var/cache/fontconfig/",)  # every program that draws text tries to renew it
 _LOCK_UN = 8
-_CLOCKS = {"adjtimex": 0, "clock_adjtime": 1}  # where its changes are given, 0 for none
+_CLOCKS = {"adjtimex": 0, "clock_adjtime": 1}  # position of the changes, which are 0 for none
 _OPENS = {"open": 1, "creat": None, "openat": 2, "openat2": None}  # position of the flags
 _EXCLUSIVE = 0o300  # O_CREAT and O_EXCL
 _NAMES = ("link", "linkat")  # how the C library gives a semaphore its name
 _IN_ROOT = 0x10  # RESOLVE_IN_ROOT
 _DECIDED = ("flock", "fcntl", *process_targets.SETTINGS)
-"""Calls that are refused where they reach beyond the sandbox."""
+"""Calls that are refused if they reach beyond the sandbox."""
 
 
 class SyscallEffects:
@@ -59,7 +59,7 @@ class SyscallEffects:
                 facts = list(self._facts(name, caller, args))
                 waiting.check()  # a killed process's call is not carried out
             self._keep(facts)
-        except PermissionError:  # it made itself one that only root may look into
+        except PermissionError:  # the candidate made itself readable by root alone
             self._keep([("s", "hides what it does")])
             return name not in _DECIDED and name not in traced_syscalls.REFUSED
         return not (
@@ -109,7 +109,7 @@ class SyscallEffects:
         for change in traced_syscalls.FILES[name].changes:
             path = caller.path(change.folder, change.path, args)
             if root != "/":
-                path = caller.text(args[1])  # counted from there, though it begins with a slash
+                path = caller.text(args[1])  # relative to that root, though it begins with a slash
             yield from self._changed(caller, path, change, args, root=root, creates=creates)
 
     def _changed(

@@ -105,7 +105,7 @@ FILES: dict[str, Trap] = {
     "rename": Trap((82, -1), (PathArg(None, 0), PathArg(None, 1))),
     "renameat": Trap((264, 38), (PathArg(0, 1), PathArg(2, 3))),
     "renameat2": Trap((316, 276), (PathArg(0, 1), PathArg(2, 3))),
-    # A second name is a second way to write: what it names may be changed through it.
+    # A second name is a second way to write, so the file may be changed through it.
     "link": Trap((86, -1), (PathArg(None, 0), PathArg(None, 1))),
     "linkat": Trap(
         (265, 37), (PathArg(0, 1, follow=True, flags=4, only=AT_SYMLINK_FOLLOW), PathArg(2, 3))
@@ -149,10 +149,10 @@ OTHERS: dict[str, Trap] = {
 }
 # fmt: on
 REFUSED = {name: Trap(DENIED[name]) for name in SHOWN}
-"""What the host, when asked, answers with EPERM."""
+"""Calls that the host answers with EPERM."""
 
 _OPENS = {"open": 1, "openat": 2}  # position of the flags
-_QUESTION = (17, 513)  # bytes of what is sent to a name server, from and up to
+_QUESTION = (17, 513)  # smallest and largest size of a question to a name server
 _CHOSEN = {  # (position of an argument, its values that are shown)
     "fcntl": (1, _ORDERS),
     "ioctl": (1, (*_ATTRIBUTES, *OWNS, *TERMINAL_INPUT)),
@@ -183,7 +183,7 @@ def program(machine: str | None = None) -> bytes:
     code = [op(LOAD, ARCH), op(JEQ, audit_arch, 1, 0), op(RET, ALLOW), op(LOAD, NR)]
     for number, name in names(machine).items():
         code += when(number, _asked(name))
-    # Nobody inside may answer in the host's stead.
+    # No process inside may answer in place of the host.
     another = [op(LOAD, ARGS[1]), op(JSET, _NEW_LISTENER, 0, 1), deny(errno.EPERM), op(RET, ALLOW)]
     code += when(SECCOMP[own], another)
     return b"".join([*code, op(RET, ALLOW)])
@@ -197,7 +197,10 @@ def _asked(name: str) -> list[bytes]:
         return _sent()
     if name == "socket":
         raw = int(socket.SOCK_RAW)
-        kernel = [op(LOAD, ARGS[0]), op(JEQ, _NETLINK, 3, 0)]  # `ss` and `ip` ask it, raw
+        kernel = [
+            op(LOAD, ARGS[0]),
+            op(JEQ, _NETLINK, 3, 0),
+        ]  # `ss` and `ip` use raw netlink sockets
         return [*kernel, op(LOAD, ARGS[1]), op(AND, 0xF), op(JEQ, raw, 1, 0), allow, ask]
     if name in _CHOSEN:
         return allow_but(*_CHOSEN[name], ask)

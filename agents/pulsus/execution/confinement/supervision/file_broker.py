@@ -31,7 +31,7 @@ _LINK_ONLY = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC if hasattr(os, "O_PATH") e
 _ABOUT_MODE = 0o777
 _UNNAMED = 0o20000000  # __O_TMPFILE
 _TEMPORARY = (b"/tmp", b"/var/tmp")
-"""Where programs without TMPDIR make files without a name; these are made in the run's folder."""
+"""Programs without TMPDIR make nameless files here. They are made in the run's folder."""
 _ALL_OPENS = 0o177777777
 
 
@@ -203,7 +203,7 @@ class FileBroker:
         read: Callable[[bytes], tuple[int | None, int | None]],
     ) -> int:
         wanted = read(q.memory(q.args[times], 32)) if q.args[times] else (None, None)
-        if path == 1 and not q.args[1]:  # of what is open
+        if path == 1 and not q.args[1]:  # of an open file
             with self._open_file(q) as found:
                 _set_times(f"/proc/self/fd/{found}", wanted)
         else:

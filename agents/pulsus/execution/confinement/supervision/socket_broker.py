@@ -32,7 +32,7 @@ LOOK_UPS = (
     "/run/nscd/socket", "/var/run/nscd/socket", "/var/lib/sss/pipes/nss",
     "/var/lib/sss/pipes/private/nss", "/run/systemd/userdb/",
 )  # fmt: skip
-"""How the C library asks for users, groups and local names."""
+"""The C library asks for users, groups and local names here."""
 
 
 class SocketBroker:

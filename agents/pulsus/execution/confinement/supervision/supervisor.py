@@ -28,7 +28,7 @@ _TICK_MS = 100
 _AT_ONCE = 64
 _THREADS = 16
 END_NOW = int(signal.SIGUSR2)
-"""The signal by which Pulsus ends a run with everything in it."""
+"""Pulsus sends this signal to end a run with all its processes."""
 _ASKING_TO_END = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
