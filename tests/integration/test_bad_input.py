@@ -326,7 +326,7 @@ def test_a_tool_that_is_none_or_one_of_several_is_not_run(promoted):
         pytest.param("", "NAME=VALUE", id="empty"),
         pytest.param("persn=Ada", "did you mean 'person'?", id="misspelt"),
         pytest.param("person:=[1", "it is not JSON", id="bad JSON"),
-        pytest.param("person:=5", "it is no str", id="wrong type"),
+        pytest.param("person:=5", "it is not of type str", id="wrong type"),
         pytest.param("person=@/nope", "No such file", id="no such file"),
         pytest.param("person=@/dev/zero", "larger than", id="endless file"),
     ],

@@ -260,4 +260,4 @@ def test_a_python_that_is_none_is_a_configuration_error(tmp_path):
     done = pulsus(folder, "validate", "workflows/domains/text", "--output", "json", env=env)
     assert done.code == 2
     assert done.json["error"]["code"] == "CONFIG_INVALID"
-    assert "nowhere/python is no program" in done.json["error"]["message"]
+    assert "nowhere/python is not an executable file" in done.json["error"]["message"]

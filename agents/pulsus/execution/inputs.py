@@ -52,7 +52,7 @@ def _split(pair: str) -> tuple[str, str, str]:
     name, equals, text = pair.partition("=")
     if not equals or not name.rstrip(":"):
         raise UsageError(
-            f"input {pair!r} is no pair",
+            f"input {pair!r} is not a NAME=VALUE pair",
             hint="write NAME=VALUE, NAME=@FILE or NAME:=JSON",
             input=pair,
         )
@@ -85,7 +85,7 @@ def _typed(name: str, text: str, hint: Hint) -> JsonValue:
             return value
     if not hint.has("str") and hint.optional and text in ("null", "none", "None"):
         return None
-    raise _wrong(name, text, f"it is no {type_hints.write_annotation(hint)}", _how(hint))
+    raise _wrong(name, text, f"it is not of type {type_hints.write_annotation(hint)}", _how(hint))
 
 
 def _as(shape: Shape, text: str) -> JsonValue:
@@ -163,7 +163,9 @@ def _read(name: str, file: str) -> str:
 def _checked(name: str, value: JsonValue, hint: Hint) -> JsonValue:
     if not type_hints.accepts(hint, value):
         shown = json.dumps(value, ensure_ascii=False)
-        raise _wrong(name, shown, f"it is no {type_hints.write_annotation(hint)}", _how(hint))
+        raise _wrong(
+            name, shown, f"it is not of type {type_hints.write_annotation(hint)}", _how(hint)
+        )
     return value
 
 

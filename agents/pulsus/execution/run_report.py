@@ -29,7 +29,7 @@ def parse_report(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> J
     report = _report(pump.answer)
     if report is None:
         raise ToolFailed(
-            f"{tool.id} sent something that is no report", hint="return the result", tool=tool.id
+            f"{tool.id} sent an invalid report", hint="return the result", tool=tool.id
         )
     if report.get("stage") == "confine":
         raise ConfinementUnavailable(

@@ -82,7 +82,7 @@ def check_digest(tool: ToolSpec, source: bytes, expected_sha256: str) -> None:
     if actual != expected_sha256:
         raise HashMoved(
             f"{tool.id} is not what was promoted: its bytes are {actual[:12]}…, "
-            f"on record is {expected_sha256[:12]}…",
+            f"the record has {expected_sha256[:12]}…",
             hint="validate and promote the file again, or restore it",
             tool=tool.id,
             expected=expected_sha256,
@@ -163,7 +163,7 @@ def _unit(
     for step in calls:
         if step.tool not in steps:
             raise PlanInvalid(
-                f"{tool.id} calls {step.tool}, which was not handed over",
+                f"{tool.id} calls {step.tool}, whose bytes are missing",
                 hint="compose the plan again from tools that exist",
                 tool=tool.id,
                 step=step.id,

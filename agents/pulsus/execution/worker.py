@@ -131,7 +131,7 @@ def encode(report: dict[str, Any], limit: int) -> bytes:
     data = json.dumps(report, allow_nan=False).encode("ascii")
     if len(data) <= limit:
         return data
-    message = f"the result is {len(data)} bytes as JSON; at most {limit} are carried: return less"
+    message = f"the result is {len(data)} bytes as JSON; the limit is {limit}: return less"
     refusal = {"ok": False, "stage": "result", "type": "ValueError", "message": message}
     return json.dumps({**refusal, "own": False}).encode("ascii")
 

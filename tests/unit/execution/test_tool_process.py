@@ -239,7 +239,7 @@ def test_a_result_without_end_is_a_failure():
 
 def test_a_result_that_is_too_large_is_a_failure():
     text = '"""Give."""\n\n\ndef run():\n    return "x" * 2000\n'
-    assert "at most 1000" in str(failure(text, opt_max_result_bytes=1000))
+    assert "the limit is 1000" in str(failure(text, opt_max_result_bytes=1000))
 
 
 def test_inputs_and_results_may_be_large():
@@ -440,9 +440,9 @@ def test_a_step_may_not_call_what_only_its_caller_may():
         run_tool(tool, source, {"start": "/"}, steps=steps, timeout_s=90)
 
 
-def test_a_step_that_was_not_handed_over_or_moved_stops_the_run_before_it_starts():
+def test_a_step_with_missing_or_changed_bytes_stops_the_run_before_it_starts():
     tool, source, steps = compose(FIRST, SECOND)
-    with pytest.raises(PlanInvalid, match="not handed over"):
+    with pytest.raises(PlanInvalid, match="whose bytes are missing"):
         run_tool(tool, source, {"start": "/"}, steps={}, timeout_s=90)
     other, text = module("a/b/rows", ROWS.replace("The rows", "Rows"))
     with pytest.raises(HashMoved):

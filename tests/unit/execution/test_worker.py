@@ -48,7 +48,7 @@ def no_modules_left_behind():
 def test_what_a_tool_writes_over_its_report_is_no_result_and_no_crash(report):
     with FileIO("/dev/null") as null:
         pump = Pump(null, (null, null), null, Bounds(1, 1, 1.0), answer=report, ended=True)
-    with pytest.raises(ToolFailed, match="something that is no report"):
+    with pytest.raises(ToolFailed, match="sent an invalid report"):
         run_report.parse_report(tool("d/a/t"), pump, 0, 1.0)
 
 
@@ -144,4 +144,4 @@ def test_an_error_that_cannot_be_shown_is_still_told():
 def test_a_report_over_its_limit_becomes_a_short_refusal():
     report = json.loads(worker.encode({"ok": True, "result": "x" * 100}, 50))
     assert report["ok"] is False
-    assert "at most 50" in report["message"]
+    assert "the limit is 50" in report["message"]

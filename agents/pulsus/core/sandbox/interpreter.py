@@ -80,14 +80,16 @@ def _ours(path: tuple[str, ...]) -> Interpreter:
 def read_interpreter(python: Path) -> Interpreter:
     """Return the Python at that absolute path. Raises NoInterpreter."""
     if not (python.is_file() and os.access(python, os.X_OK)):
-        raise NoInterpreter(f"{python} is no program: name the python of an environment")
+        raise NoInterpreter(
+            f"{python} is not an executable file: name the python of an environment"
+        )
     prefix = python.parent.parent
     config = _config(prefix / "pyvenv.cfg")
     home = config.get("home")
     base = Path(home).parent if home else python.resolve().parent.parent
     minor = _minor(python, base, config)
     if minor is None:
-        raise NoInterpreter(f"{python} is no Python: {base / 'lib'} holds no standard library")
+        raise NoInterpreter(f"{python} is not a Python: {base / 'lib'} has no standard library")
     if minor < OLDEST:
         wanted = ".".join(map(str, OLDEST))
         raise NoInterpreter(f"{python} is Python {minor[0]}.{minor[1]}: tools need {wanted}")

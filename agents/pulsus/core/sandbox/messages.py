@@ -71,7 +71,7 @@ def failure_message(final: Mapping[str, object]) -> str:
     if final.get("phase") == "unsafe":
         return one_line(f"the sandbox does not confine: {text}", 300)
     told = ": ".join(str(each) for each in (kind, text) if each)
-    return one_line(told, 300) or "it failed and does not say how"
+    return one_line(told, 300) or "it failed without a message"
 
 
 def join_output(*streams: Channel) -> str:

@@ -112,7 +112,7 @@ def _try(program: Path) -> str:
     outcome = runner.run(program, limits, Job(source, "probe", "run", {}))
     if outcome.status == "ok" and outcome.value == 42:
         return ""
-    return f"{program}: {outcome.message or 'it gave a wrong answer'}"
+    return f"{program}: {outcome.message or 'it returned a wrong result'}"
 
 
 def _working(program: Path) -> SandboxStatus:
@@ -136,8 +136,8 @@ def _limited_by() -> str:
     try:
         found = cgroup_limits.find_tree()
     except cgroup_limits.NoGroups as why:
-        return f"limits by rlimits and a watcher ({why})"
-    return f"limits by control groups of version {found.version} beside them"
+        return f"limits by rlimits and the resource monitor ({why})"
+    return f"limits by rlimits and control groups of version {found.version}"
 
 
 def _observed_by() -> str:

@@ -241,7 +241,7 @@ class SandboxSession:
         try:
             pid = self._find_init()
             if pid is None:
-                raise ProcessLookupError("bubblewrap does not say which process is the first")
+                raise ProcessLookupError("bubblewrap did not report its first process")
             self._watch = ResourceMonitor(pid)
             if self._group is not None:
                 self._group.hold(pid)
@@ -278,7 +278,7 @@ class SandboxSession:
         if self._over is not None:
             self._end_if_alone()
         if is_cancelled():
-            self._killed = "nobody waits for it"
+            self._killed = "its caller cancelled it"
         elif self._clock.ended():
             self._killed = self._late()
         elif self._relay is not None and (problem := self._relay.problem()):

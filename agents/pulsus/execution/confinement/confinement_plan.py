@@ -99,7 +99,7 @@ def choose_confinement(
     here = find_support()
     if mode == "required" and here.files == "none":
         raise ConfinementUnavailable(
-            f"{used[0].id} would run confined only, and this machine cannot do that: "
+            f"{used[0].id} may only run confined, and this machine cannot confine it: "
             f"{'; '.join(here.why)}",
             hint="run it on a Linux machine that can (`pulsus doctor`)",
             tool=used[0].id,
@@ -169,9 +169,7 @@ def plan_by_step(
 def plan_undecided(limits: RunLimits, here: KernelSupport) -> ConfinementPlan:
     """Plan a tool whose contract does not say before the run where it writes."""
     orders = _limits(limits) | {"only_limits": True}
-    why = (
-        "what it may write is not certain before the run: Effects name words, patterns or programs"
-    )
+    why = "what it may write is unknown before the run: Effects name words, patterns or programs"
     record: dict[str, JsonValue] = {
         "files": "undecided", "writes": "undecided", "network": "undecided", "processes": "none",
     }  # fmt: skip
@@ -203,7 +201,7 @@ def _confined(
     network, hosts = _network(tools, inputs, certain=certain)
     if network == "gate" and not here.supervisor:
         network = "open"
-        why.append("hosts cannot be told apart here, so every host can be reached")
+        why.append("hosts cannot be checked here, so every host can be reached")
     files = _files(tools, here, why)
     if not here.supervisor:
         why.append("processes are not counted, and look-ups of users at local services are refused")
@@ -256,7 +254,7 @@ def _files(tools: Sequence[ToolSpec], here: KernelSupport, why: list[JsonValue])
         return here.files
     if here.supervisor:
         return "supervised"
-    why.append("what other processes have open is hidden from it: " + "; ".join(here.why))
+    why.append("files that other processes have open are hidden from it: " + "; ".join(here.why))
     return "landlock"
 
 

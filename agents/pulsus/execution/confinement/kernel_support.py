@@ -97,7 +97,7 @@ def _no_supervisor() -> str:
     except (OSError, ValueError):
         strict = False
     if strict:
-        return f"{scope} forbids to look into one's own children"
+        return f"{scope} forbids access to the memory of child processes"
     pidfd = os.pidfd_open(os.getpid())
     try:
         os.close(call("pidfd_getfd", pidfd, pidfd, 0))

@@ -118,10 +118,10 @@ def _lacking() -> str:
     try:
         call("seccomp", _GET_SIZES, 0, sizes)
         if struct.unpack("=3H", sizes)[:2] != SIZES:
-            return "the kernel describes system calls otherwise than we know"
+            return "the kernel describes waiting system calls in an unknown format"
         call("pidfd_getfd", -1, 0, 0)
     except KeyError:
-        return "it is not known how on this processor"
+        return "this processor is not supported"
     except OSError as error:
         return "" if error.errno == EBADF else f"the kernel does not show system calls: {error}"
     return ""
