@@ -92,7 +92,7 @@ class Validation:
 
     def _ignored(self, paths: Sequence[Path]) -> dict[Path, str]:
         """Return why each module that git ignores is never committed."""
-        from pulsus.core.validators.git_ignored import list_ignored_modules
+        from pulsus.core.validators.git_changes import list_ignored_modules
 
         said = "git ignores this module ({}): it is never committed; `pulsus tools check`"
         found = list_ignored_modules(self._session.project, paths)

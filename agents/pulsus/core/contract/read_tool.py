@@ -14,7 +14,7 @@ import tokenize
 import warnings
 from pathlib import Path
 
-from pulsus.core.contract import docstring, entry_point, examples, signature
+from pulsus.core.contract import docstring, entry_point, examples
 from pulsus.core.system import fork_pool
 from pulsus.core.types import ArgSpec, BrokenTool, Manifest, ToolSpec
 
@@ -222,7 +222,7 @@ def _signature(
 ) -> tuple[tuple[ArgSpec, ...], str | None]:
     try:
         described = docstring.list_descriptions(doc.sections.get("Args", ""))
-        return signature.read_signature(function, described), signature.write_source(
+        return entry_point.read_signature(function, described), entry_point.write_source(
             function.returns
         )
     except (RecursionError, MemoryError):

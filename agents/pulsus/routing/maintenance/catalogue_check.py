@@ -85,7 +85,7 @@ def find_git_ignored(
     catalogue: Catalogue, project: Path, workflows: Path
 ) -> list[CatalogueFinding]:
     """Return findings for tools and records that git ignores, and for rules that would do so."""
-    from pulsus.core.validators import git_ignored
+    from pulsus.core.validators import git_changes
 
     tools = {tool.path: tool.id for tool in catalogue.tools}
     records = [path.parent / "metadata.jsonl" for path in tools]
@@ -99,10 +99,10 @@ def find_git_ignored(
             f"git ignores it ({one.rule}): it is never committed and no review sees it",
             _UNHIDE,
         )
-        for one in git_ignored.list_ignored_modules(project, paths)
+        for one in git_changes.list_ignored_modules(project, paths)
     ]
     told = {finding.reason.partition("(")[2].partition("):")[0] for finding in found}
-    for one in git_ignored.list_hiding_rules(project, workflows):
+    for one in git_changes.list_hiding_rules(project, workflows):
         if one.rule not in told:
             reason = f"git would ignore tools in this folder ({one.rule})"
             found.append(

@@ -2,14 +2,14 @@
 
 import ast
 
-from pulsus.core.contract import signature
+from pulsus.core.contract import entry_point
 from pulsus.core.types import ArgSpec
 
 
 def read(header, descriptions=None):
     function = ast.parse(f"def run({header}): pass").body[0]
     assert isinstance(function, ast.FunctionDef)
-    return signature.read_signature(function, descriptions or {})
+    return entry_point.read_signature(function, descriptions or {})
 
 
 def test_every_parameter_kind_is_read_in_order():

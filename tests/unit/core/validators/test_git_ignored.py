@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from pulsus.core.types import Catalogue
-from pulsus.core.validators.git_ignored import list_hiding_rules, list_ignored_modules
+from pulsus.core.validators.git_changes import list_hiding_rules, list_ignored_modules
 from pulsus.routing.discovery.starter_catalogue import IGNORED
 from pulsus.routing.maintenance.catalogue_check import find_git_ignored
 from tests.ranking import tool
