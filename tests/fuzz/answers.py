@@ -12,11 +12,11 @@ from pulsus.core.compose.writing import caller_examples
 from pulsus.errors import ModelAnswerInvalid, UsageError
 from pulsus.llm.http import response
 from pulsus.llm.http.anthropic import Anthropic
-from pulsus.llm.http.exchange import Answer, WireFailed
-from pulsus.llm.http.failures import ExchangeFailure, Place, of_status, of_wire
+from pulsus.llm.http.exchange import HttpAnswer, WireFailed
+from pulsus.llm.http.failures import ExchangeFailure, ServerPlace, status_failure, wire_failure
 from pulsus.llm.http.openai_compat import OpenAi
-from pulsus.llm.http.response import Reader
-from pulsus.llm.structured_answers import json_answer, misfits
+from pulsus.llm.http.response import AnswerReader
+from pulsus.llm.structured_answers import find_misfits, json_answer
 from tests.fuzz import attempt, harmless
 
 WORDS = (
@@ -34,7 +34,7 @@ _SCHEMA = {
     "required": ["module"],
     "additionalProperties": False,
 }
-_PLACE = Place("http://localhost:1/v1", "m", "KEY", has_key=True, redact=lambda text: text)
+_PLACE = ServerPlace("http://localhost:1/v1", "m", "KEY", has_key=True, redact=lambda text: text)
 _NOW = datetime(2026, 3, 1, tzinfo=UTC)
 _MOST = 4096
 
@@ -62,8 +62,8 @@ def _pieces(data: bytes, size: int) -> Iterator[bytes]:
 
 def _heard(dialect, data, size, kind):
     heard: list[str] = []
-    reader = Reader(dialect, _PLACE, lambda: _NOW)
-    answer = Answer(200, {"content-type": kind}, _pieces(data, size))
+    reader = AnswerReader(dialect, _PLACE, lambda: _NOW)
+    answer = HttpAnswer(200, {"content-type": kind}, _pieces(data, size))
     found, failure = attempt(
         (ExchangeFailure, WireFailed), reader.heard, answer, _MOST, heard.append
     )
@@ -75,12 +75,12 @@ def _heard(dialect, data, size, kind):
         assert found.finish in (None, "stop", "length", "other")
         _in_words(found.text)
     assert len("".join(heard).encode("utf-8")) <= _MOST
-    events = list(response.events(_pieces(data, size)))
-    assert events == list(response.events([data]))
+    events = list(response.read_events(_pieces(data, size)))
+    assert events == list(response.read_events([data]))
 
 
 def _told(failure):
-    failed = of_wire(failure, _PLACE) if isinstance(failure, WireFailed) else failure
+    failed = wire_failure(failure, _PLACE) if isinstance(failure, WireFailed) else failure
     assert harmless(failed.error.message)
     assert failed.error.hint
     assert failed.wait is None or failed.wait >= 0
@@ -89,7 +89,7 @@ def _told(failure):
 def _refused(data, status):
     text = data.decode("utf-8", "replace")
     said = text.partition("\n")[0]
-    _told(of_status(status, {"retry-after": said}, text, _PLACE, _NOW))
+    _told(status_failure(status, {"retry-after": said}, text, _PLACE, _NOW))
 
 
 def _in_words(text):
@@ -99,7 +99,7 @@ def _in_words(text):
         assert harmless(failure.message)
     else:
         assert found in text
-        assert not list(misfits(json.loads(found), _SCHEMA))
+        assert not list(find_misfits(json.loads(found), _SCHEMA))
     module = modules.extract_module(text)
     assert module is None or module.strip()
     assert len(caller_examples.find_examples(text)) <= text.count("{")

@@ -3,7 +3,7 @@
 import hypothesis.strategies as st
 from hypothesis import given, settings
 
-from pulsus.adoption.effects.shell_walk import facts
+from pulsus.adoption.effects.shell_walk import collect_facts
 from tests.example_counts import examples
 
 AROUND = (
@@ -77,7 +77,7 @@ def test_a_program_is_declared_whatever_stands_around_it(simple, inside, quoted,
         text = filled(quoted, text)
     for template in outside:
         text = filled(template, text)
-    found = facts(text, "bash")
+    found = collect_facts(text, "bash")
     assert found.kind == "write"
     assert "zap" in found.commands or found.doubts, text
 
@@ -90,18 +90,18 @@ def test_what_only_reads_is_read_whatever_stands_around_it(around):
         text = filled(template, text)
     if "<<E" in text and text.count("<<E") > 1:
         return  # one document within another of the same name
-    found = facts(text, "bash")
+    found = collect_facts(text, "bash")
     assert (found.kind, found.notes, "grep" in found.commands) == ("read", (), True), text
 
 
 @settings(max_examples=examples(300))
 @given(st.text(alphabet="ab $\"'`(){}[]<>|&;\n\\#=-!*?", max_size=60))
 def test_no_text_makes_it_raise_or_run_long(text):
-    assert facts(text, "sh").kind in ("read", "write")
+    assert collect_facts(text, "sh").kind in ("read", "write")
 
 
 @given(st.sampled_from(("$CMD x", "${C[@]}", '"$1" y', "eval $x", "$(which rm) a", ". ./x", "*/x")))
 def test_what_only_shows_when_it_runs_is_unknown(text):
-    found = facts(f"ls\n{text}\n", "sh")
+    found = collect_facts(f"ls\n{text}\n", "sh")
     assert "unknown: read the script" in found.effects.commands
     assert any(note.startswith("line 2: ") for note in found.notes)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from pulsus.errors import ModelAnswerInvalid
 from pulsus.llm.http.exchange import WireFailed
-from pulsus.llm.http.response import MAX_EVENT, events
-from pulsus.llm.structured_answers import json_answer, misfits
+from pulsus.llm.http.response import MAX_EVENT, read_events
+from pulsus.llm.structured_answers import find_misfits, json_answer
 
 NAMES = st.sampled_from(["a", "b", "c"])
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
@@ -61,7 +61,7 @@ SCHEMAS = st.recursive(
 @given(SCHEMAS, VALUES)
 def test_a_value_fits_exactly_when_json_schema_says_so(schema, value):
     fits = jsonschema.Draft202012Validator(schema).is_valid(value)
-    assert (not list(misfits(value, schema))) == fits
+    assert (not list(find_misfits(value, schema))) == fits
 
 
 @given(SCHEMAS, VALUES, TEXT, TEXT)
@@ -70,9 +70,9 @@ def test_what_is_taken_from_prose_is_json_that_fits(schema, value, before, after
     try:
         found = json_answer(said, schema)
     except ModelAnswerInvalid:
-        assert list(misfits(value, schema))
+        assert list(find_misfits(value, schema))
     else:
-        assert not list(misfits(json.loads(found), schema))
+        assert not list(find_misfits(json.loads(found), schema))
 
 
 @given(st.text(max_size=200), SCHEMAS)
@@ -81,13 +81,13 @@ def test_any_answer_is_json_that_fits_or_refused(said, schema):
         found = json_answer(said, schema)
     except ModelAnswerInvalid:
         return
-    assert not list(misfits(json.loads(found), schema))
+    assert not list(find_misfits(json.loads(found), schema))
 
 
 @pytest.mark.parametrize("keyword", ["pattern", "$ref", "oneOf", "format", "typ"])
 def test_a_keyword_that_is_not_checked_is_not_passed_over(keyword):
     with pytest.raises(ValueError, match="not supported"):
-        list(misfits("x", {keyword: "x"}))
+        list(find_misfits("x", {keyword: "x"}))
 
 
 @given(st.lists(TEXT.filter(lambda t: not set(t) & {"\r", "\n"}), max_size=5), st.data())
@@ -97,14 +97,14 @@ def test_events_do_not_depend_on_how_the_network_cuts_them(texts, data):
     cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=6)))
     ends = [*cuts, len(whole)]
     chunks = [whole[a:b] for a, b in zip([0, *cuts], ends, strict=True)]
-    assert list(events(chunks)) == texts
+    assert list(read_events(chunks)) == texts
 
 
 def test_an_event_of_several_lines_is_one():
-    assert list(events([b"data: a\ndata:b\n\ndata: cut off"])) == ["a\nb"]
+    assert list(read_events([b"data: a\ndata:b\n\ndata: cut off"])) == ["a\nb"]
 
 
 @pytest.mark.parametrize("line", [b"x" * 1000, b"data: " + b"x" * 990 + b"\n"])
 def test_an_event_has_an_end(line):
     with pytest.raises(WireFailed):
-        list(events([line] * (2 * MAX_EVENT // len(line))))
+        list(read_events([line] * (2 * MAX_EVENT // len(line))))

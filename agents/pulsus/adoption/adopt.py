@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pulsus.adoption import python_script, shell_script, shell_syntax, tool_source
-from pulsus.adoption.script import NotAdoptable, Parameter, Script
+from pulsus.adoption.script import NotAdoptable, ParsedScript, ToolParameter
 from pulsus.core.compose.writing import scaffold
 from pulsus.core.storage import candidate_store
 from pulsus.core.storage.records.target import MAX_NAME_CHARS, Target
@@ -31,8 +31,8 @@ class Adopted:
     target: Target
     module: Path
     test: Path
-    script: Script
-    parameters: tuple[Parameter, ...]
+    script: ParsedScript
+    parameters: tuple[ToolParameter, ...]
     report: ValidationReport
     tool: ToolSpec | BrokenTool
 
@@ -67,7 +67,7 @@ def adopt(
     path = project.tmp_dir / f"{target.name}.py"
     if path.exists() and not replace:
         raise UsageError(f"{path.name} is there already", hint="--replace it, or give a --name")
-    made = tool_source.module(script, target.name, file.name).encode("utf-8")
+    made = tool_source.render_module(script, target.name, file.name).encode("utf-8")
     test = path.with_name(f"test_{path.name}")
     candidate_module.write_candidate(path, made)
     if replace or not test.exists():
@@ -88,17 +88,17 @@ def adopt(
         made={"generator": "adopt", "sha256": digest(made), "origin": file.name},
     )
     candidate_store.write(note, project.redactor)
-    parameters = tuple(tool_source.signature(script))
+    parameters = tuple(tool_source.tool_parameters(script))
     return Adopted(target, path, test, script, parameters, report, tool)
 
 
-def _read(source: bytes, file: Path, name: str) -> Script:
+def _read(source: bytes, file: Path, name: str) -> ParsedScript:
     try:
         code = source.decode("utf-8-sig")
         if _is_python(file, code):
-            return python_script.read(code)
-        script = shell_script.read(code, name)
-        if said := shell_syntax.wrong(code, shell_script.shell_of(code)):
+            return python_script.parse_python_script(code)
+        script = shell_script.parse_shell_script(code, name)
+        if said := shell_syntax.find_syntax_error(code, shell_script.name_shell(code)):
             raise NotAdoptable(f"it cannot be parsed: {said}")
         return script
     except UnicodeDecodeError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
-from pulsus.adoption.script import Parameter, Style, identifier
+from pulsus.adoption.script import Style, ToolParameter, python_name
 from pulsus.core.python_source.names import last_name
 from pulsus.core.telemetry.sanitize import one_line
 
@@ -23,11 +23,11 @@ _TYPES = {
 _PATH_WORDS = ("file", "path", "dir", "directory", "folder", "filename")
 _NONE = ast.Constant(value=None)
 
-Found = Parameter | str
+Found = ToolParameter | str
 """A parameter, or what could not be mapped, in words."""
 
 
-def from_argparse(tree: ast.AST) -> Iterator[Found]:
+def parse_argparse(tree: ast.AST) -> Iterator[Found]:
     """The parameters of every `add_argument` call, in the order of the lines."""
     taken: list[str] = []
     subcommands = _subparsers(tree)
@@ -35,7 +35,7 @@ def from_argparse(tree: ast.AST) -> Iterator[Found]:
         if isinstance(call.func, ast.Attribute) and last_name(call.func.value) in subcommands:
             continue
         found = _argument(call, taken)
-        if isinstance(found, Parameter):
+        if isinstance(found, ToolParameter):
             taken.append(found.name)
         if found is not None:
             yield found
@@ -45,7 +45,7 @@ def from_argparse(tree: ast.AST) -> Iterator[Found]:
         yield f"line {call.lineno}: arguments its parser does not know: give them in `arguments`"
 
 
-def from_click(function: ast.FunctionDef) -> Iterator[Found]:
+def parse_click(function: ast.FunctionDef) -> Iterator[Found]:
     """The parameters of a command's decorators."""
     taken: list[str] = []
     for call in function.decorator_list:
@@ -53,7 +53,7 @@ def from_click(function: ast.FunctionDef) -> Iterator[Found]:
         if not isinstance(call, ast.Call) or kind not in ("option", "argument"):
             continue
         found = _click_option(call, taken) if kind == "option" else _click_argument(call, taken)
-        if isinstance(found, Parameter):
+        if isinstance(found, ToolParameter):
             taken.append(found.name)
         if found is not None:
             yield found
@@ -69,30 +69,30 @@ def _argument(call: ast.Call, taken: Sequence[str]) -> Found | None:
         return None
     options = [n for n in names if n.startswith("-")]
     dest = _text(given.get("dest")) or _longest(options or names)
-    name, text = identifier(dest, taken), _help(given.get("help"))
+    name, text = python_name(dest, taken), _help(given.get("help"))
     if not options:
         return _place(call, name, given, text)
     flag = _flag(options)
     match action:
         case "store_true":
-            return Parameter(name, "bool", "False", text, "flag", flag)
+            return ToolParameter(name, "bool", "False", text, "flag", flag)
         case "store_false":
-            return Parameter(name, "bool", "True", text, "off", flag)
+            return ToolParameter(name, "bool", "True", text, "off", flag)
         case "BooleanOptionalAction":
             default = "True" if _value(given.get("default")) is True else "False"
-            return Parameter(name, "bool", default, text, "either", flag, f"--no-{flag[2:]}")
+            return ToolParameter(name, "bool", default, text, "either", flag, f"--no-{flag[2:]}")
         case "count":
-            return Parameter(name, "int", "0", text, "count", flag)
+            return ToolParameter(name, "int", "0", text, "count", flag)
         case "store_const" | "append_const":
-            return Parameter(name, "bool", "False", text, "flag", flag)
+            return ToolParameter(name, "bool", "False", text, "flag", flag)
         case "store" | "append" | "extend":
             several: Style = "repeat" if action == "append" else "many"
-            return _option(call, Parameter(name, "str", None, text, several, flag), given)
+            return _option(call, ToolParameter(name, "str", None, text, several, flag), given)
         case _:
             return f"line {call.lineno}: {flag} has an action of its own ({action})"
 
 
-def _option(call: ast.Call, base: Parameter, given: Mapping[str, ast.expr]) -> Parameter:
+def _option(call: ast.Call, base: ToolParameter, given: Mapping[str, ast.expr]) -> ToolParameter:
     hint = _hint(base.name, given)
     nargs = _value(given.get("nargs"))
     listed = nargs in ("*", "+") or isinstance(nargs, int) or base.style == "repeat"
@@ -104,21 +104,21 @@ def _option(call: ast.Call, base: Parameter, given: Mapping[str, ast.expr]) -> P
     if not required and default is None:
         hint = f"{hint} | None"
     source = None if required else default or "None"
-    return Parameter(base.name, hint, source, base.text, style, base.flag)
+    return ToolParameter(base.name, hint, source, base.text, style, base.flag)
 
 
-def _place(call: ast.Call, name: str, given: Mapping[str, ast.expr], text: str) -> Parameter:
+def _place(call: ast.Call, name: str, given: Mapping[str, ast.expr], text: str) -> ToolParameter:
     hint = _hint(name, given)
     nargs = _value(given.get("nargs"))
     if nargs in ("+", "*", "...") or isinstance(nargs, int):
         none = nargs in ("*", "...")
         hint = f"list[{hint}]" + (" | None" if none else "")
-        return Parameter(name, hint, "None" if none else None, text, "place", "--")
+        return ToolParameter(name, hint, "None" if none else None, text, "place", "--")
     if nargs == "?":
         default = _default(given.get("default"), hint)
         hint = hint if default else f"{hint} | None"
-        return Parameter(name, hint, default or "None", text, "place", "--")
-    return Parameter(name, hint, None, text, "place", "--")
+        return ToolParameter(name, hint, default or "None", text, "place", "--")
+    return ToolParameter(name, hint, None, text, "place", "--")
 
 
 def _click_argument(call: ast.Call, taken: Sequence[str]) -> Found:
@@ -126,17 +126,17 @@ def _click_argument(call: ast.Call, taken: Sequence[str]) -> Found:
     label = _text(call.args[0]) if call.args else ""
     if not label:
         return f"line {call.lineno}: an argument whose name is computed"
-    name, hint = identifier(label, taken), _hint(label, given)
+    name, hint = python_name(label, taken), _hint(label, given)
     nargs = _value(given.get("nargs"))
     required = _value(given.get("required")) is not False and "default" not in given
     if isinstance(nargs, int) and nargs != 1:
         none = nargs < 0 and _value(given.get("required")) is not True
         hint = f"list[{hint}]" + (" | None" if none else "")
-        return Parameter(name, hint, "None" if none else None, "", "place", "--")
+        return ToolParameter(name, hint, "None" if none else None, "", "place", "--")
     default = None if required else _default(given.get("default"), hint)
     if not required and default is None:
         hint, default = f"{hint} | None", "None"
-    return Parameter(name, hint, default, "", "place", "--")
+    return ToolParameter(name, hint, default, "", "place", "--")
 
 
 def _click_option(call: ast.Call, taken: Sequence[str]) -> Found | None:
@@ -146,21 +146,21 @@ def _click_option(call: ast.Call, taken: Sequence[str]) -> Found | None:
     if not options or len(names) != len(call.args):
         return f"line {call.lineno}: an option whose name is computed"
     label = next((n for n in names if not n.startswith("-")), _longest(options).partition("/")[0])
-    name, text = identifier(label, taken), _help(given.get("help"))
+    name, text = python_name(label, taken), _help(given.get("help"))
     flag = _flag(options)
     if "/" in flag:
         on, off = (part.strip() for part in flag.split("/", 1))
         default = "True" if _value(given.get("default")) is True else "False"
-        return Parameter(name, "bool", default, text, "either", on, off)
+        return ToolParameter(name, "bool", default, text, "either", on, off)
     default_value = _value(given.get("default"))
     if _value(given.get("is_flag")) is True or isinstance(default_value, bool):
         if default_value is True:
             return f"line {call.lineno}: {flag} is on by default and has nothing to turn it off"
-        return Parameter(name, "bool", "False", text, "flag", flag)
+        return ToolParameter(name, "bool", "False", text, "flag", flag)
     if _value(given.get("count")) is True:
-        return Parameter(name, "int", "0", text, "count", flag)
+        return ToolParameter(name, "int", "0", text, "count", flag)
     multiple = _value(given.get("multiple")) is True
-    base = Parameter(name, "str", None, text, "repeat" if multiple else "option", flag)
+    base = ToolParameter(name, "str", None, text, "repeat" if multiple else "option", flag)
     return _option(call, base, given)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from pulsus.adoption import cli_options, rename
 from pulsus.adoption.effects import summary as facts
-from pulsus.adoption.script import NotAdoptable, Parameter, Script
+from pulsus.adoption.script import NotAdoptable, ParsedScript, ToolParameter
 from pulsus.core.python_source.names import last_name
 from pulsus.core.python_source.python_literals import parse_module
 
@@ -21,7 +21,7 @@ SCRIPT = "_script"
 _ENTRIES = ("run", "main")
 _TAKEN = (SCRIPT, "_called")
 _ACTIVE = ("parse_args", "parse_known_args", "exit")
-_ARGUMENTS = Parameter(
+_ARGUMENTS = ToolParameter(
     "arguments", "list[str] | None", "None", "Further words for its command line.", "rest"
 )
 
@@ -34,14 +34,14 @@ class _Split:
     moved: list[tuple[ast.stmt, list[ast.stmt]]]
 
 
-def read(text: str) -> Script:
+def parse_python_script(text: str) -> ParsedScript:
     """The script. Raises NotAdoptable."""
     tree = ast.Module(parse_module(text.encode("utf-8")) or [], [])
     if not tree.body:
-        raise NotAdoptable(facts.unparsed(text))
+        raise NotAdoptable(facts.explain_syntax_error(text))
     command = _click_command(tree)
-    found = [*(cli_options.from_click(command) if command else cli_options.from_argparse(tree))]
-    parameters = [each for each in found if isinstance(each, Parameter)]
+    found = [*(cli_options.parse_click(command) if command else cli_options.parse_argparse(tree))]
+    parameters = [each for each in found if isinstance(each, ToolParameter)]
     notes = [each for each in found if isinstance(each, str)]
     if _is_group(tree):
         notes.append("a click group: give the subcommand, and its options, in `arguments`")
@@ -49,30 +49,30 @@ def read(text: str) -> Script:
         notes += _plain_words(tree, parameters)
     if notes:
         parameters.append(_ARGUMENTS)
-    kind, effects, more = facts.told(tree)
+    kind, effects, more = facts.summarise(tree)
     summary, body = _described(tree, command)
     code, future = _code(text, tree, command, notes)
-    return Script(
+    return ParsedScript(
         summary=summary,
         body=body,
         parameters=tuple(parameters),
         code=code,
         kind=kind,
         effects=effects,
-        secrets=facts.secrets(tree),
-        notes=(*notes, *more, *facts.asks(tree)),
+        secrets=facts.find_secrets(tree),
+        notes=(*notes, *more, *facts.find_stdin_reads(tree)),
         future=future,
-        bound=frozenset(rename.bound(tree.body)),
+        bound=frozenset(rename.bound_names(tree.body)),
         runs=SCRIPT,
     )
 
 
-def _plain_words(tree: ast.Module, parameters: list[Parameter]) -> list[str]:
+def _plain_words(tree: ast.Module, parameters: list[ToolParameter]) -> list[str]:
     """Parameters for `sys.argv[1]` and on; what is said of them."""
     last = max((_argv(node) for node in ast.walk(tree)), default=0)
     if last:
         parameters += [
-            Parameter(f"argument_{n}", "str", None, f"Word {n} of its command line.", "place")
+            ToolParameter(f"argument_{n}", "str", None, f"Word {n} of its command line.", "place")
             for n in range(1, last + 1)
         ]
         return ["it takes its arguments from sys.argv by position: give them better names"]
@@ -93,7 +93,7 @@ def _code(
     text: str, tree: ast.Module, command: ast.FunctionDef | None, notes: list[str]
 ) -> tuple[str, tuple[str, ...]]:
     """The code below the docstring, and what it imports from `__future__`."""
-    clash = sorted(set(_TAKEN) & rename.bound(tree.body))
+    clash = sorted(set(_TAKEN) & rename.bound_names(tree.body))
     if clash:
         raise NotAdoptable(f"it has a name of its own for {clash[0]}: rename that")
     future = tuple(
@@ -103,7 +103,7 @@ def _code(
         for alias in node.names
     )
     split = _split(tree)
-    renamed = rename.renamed(text, tree, _ENTRIES).split("\n")
+    renamed = rename.rename_entries(text, tree, _ENTRIES).split("\n")
     strings = _inside_strings(tree)
     kept = _kept(renamed, tree, split)
     shared = _shared(split)
@@ -219,8 +219,8 @@ def _moved(
 
 def _shared(split: _Split) -> list[str]:
     """Names that the moved code sets for functions that stay."""
-    made = rename.bound([stmt for _, body in split.moved for stmt in body])
-    return sorted(made & rename.used_in_functions(split.kept))
+    made = rename.bound_names([stmt for _, body in split.moved for stmt in body])
+    return sorted(made & rename.names_used_in_functions(split.kept))
 
 
 def _inside_strings(tree: ast.Module) -> set[int]:

@@ -10,12 +10,12 @@ _Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
-def bound(body: Collection[ast.stmt]) -> set[str]:
+def bound_names(body: Collection[ast.stmt]) -> set[str]:
     """The names these statements bind in their own scope."""
     return {name for node in _own(list(body)) for name in _names(node)}
 
 
-def used_in_functions(body: Collection[ast.stmt]) -> set[str]:
+def names_used_in_functions(body: Collection[ast.stmt]) -> set[str]:
     """Names that functions and classes among these statements read."""
     return {
         node.id
@@ -26,9 +26,9 @@ def used_in_functions(body: Collection[ast.stmt]) -> set[str]:
     }
 
 
-def renamed(text: str, tree: ast.Module, wanted: Collection[str]) -> str:
+def rename_entries(text: str, tree: ast.Module, wanted: Collection[str]) -> str:
     """The text with `_NAME` for every one of those names that the module binds and uses."""
-    names = set(wanted) & bound(tree.body)
+    names = set(wanted) & bound_names(tree.body)
     places = sorted(set(_places(tree, names, frozenset())), reverse=True)
     lines = text.split("\n")
     for line, column, name in places:
@@ -62,7 +62,7 @@ def _places(
             holder = ast.Module([], [])
             holder.body = inside  # type: ignore[assignment]
             if isinstance(node, ast.ClassDef):
-                yield from _places(holder, names, hidden, frozenset(bound(node.body)))
+                yield from _places(holder, names, hidden, frozenset(bound_names(node.body)))
             else:
                 yield from _places(holder, names, hidden | _local(node))
         else:
@@ -104,7 +104,7 @@ def _local(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str
     if isinstance(node, ast.Lambda):
         return names
     globals_ = {n for stmt in _own(node.body) if isinstance(stmt, ast.Global) for n in stmt.names}
-    return (names | bound(node.body)) - globals_
+    return (names | bound_names(node.body)) - globals_
 
 
 def _own(body: list[ast.stmt]) -> Iterator[ast.AST]:

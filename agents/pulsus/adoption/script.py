@@ -20,7 +20,7 @@ class NotAdoptable(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class ToolParameter:
     """One argument of the tool. `default` is source text, None where it is required.
 
     `flag` is what stands before the value on the command line, `off` what turns it off.
@@ -41,7 +41,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
+class ParsedScript:
     """A script taken apart. `code` is what the tool's module holds of it, below the docstring.
 
     `notes` say what could not be mapped or has to be looked at. `runs` names the function that
@@ -51,7 +51,7 @@ class Script:
 
     summary: str
     body: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[ToolParameter, ...]
     code: str
     kind: Kind
     effects: Effects | None
@@ -62,7 +62,7 @@ class Script:
     runs: str = ""
 
 
-def identifier(text: str, taken: Sequence[str] = ()) -> str:
+def python_name(text: str, taken: Sequence[str] = ()) -> str:
     """A Python name for what an option is called; never one that is taken."""
     name = re.sub(r"\W", "_", text.strip("-")).lower().strip("_") or "value"
     if name[0].isdigit():
@@ -74,12 +74,12 @@ def identifier(text: str, taken: Sequence[str] = ()) -> str:
     return name
 
 
-def ordered(parameters: Sequence[Parameter]) -> list[Parameter]:
+def required_first(parameters: Sequence[ToolParameter]) -> list[ToolParameter]:
     """Required ones first, else in their order."""
     return sorted(parameters, key=lambda each: each.default is not None)
 
 
-def passing(parameters: Sequence[Parameter]) -> list[str]:
+def word_statements(parameters: Sequence[ToolParameter]) -> list[str]:
     """The statements that turn the arguments into words on a command line, places last."""
     places = [p for p in parameters if p.style == "place"]
     rest = [p for p in parameters if p.style == "rest"]
@@ -89,7 +89,7 @@ def passing(parameters: Sequence[Parameter]) -> list[str]:
     return [*lines, *(line for p in (*places, *rest) for line in _passed(p))]
 
 
-def _passed(parameter: Parameter) -> list[str]:
+def _passed(parameter: ToolParameter) -> list[str]:
     name, flag = parameter.name, parameter.flag
     match parameter.style:
         case "flag" | "off":
@@ -123,7 +123,7 @@ def _one(flag: str, value: str) -> str:
     return f'words += ["{flag}", str({value})]'
 
 
-def _guarded(parameter: Parameter, *lines: str) -> list[str]:
+def _guarded(parameter: ToolParameter, *lines: str) -> list[str]:
     """Left out where there is no value."""
     if not parameter.hint.endswith("| None"):
         return list(lines)

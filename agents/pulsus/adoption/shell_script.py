@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pulsus.adoption.effects.shell_walk import facts
+from pulsus.adoption.effects.shell_walk import collect_facts
 from pulsus.adoption.effects.summary import SECRET
-from pulsus.adoption.script import NotAdoptable, Parameter, Script, Style, identifier
+from pulsus.adoption.script import NotAdoptable, ParsedScript, Style, ToolParameter, python_name
 from pulsus.core.python_source.python_literals import write_text as quoted
 from pulsus.core.telemetry.sanitize import one_line
 
@@ -37,9 +37,9 @@ _UNSEEN = ("what its programs touch is not seen by a dry run: complete Effects:"
 _HELP = ("h", "help", "version", "V")
 
 
-def read(script: str, name: str) -> Script:
+def parse_shell_script(script: str, name: str) -> ParsedScript:
     """The script called `name`. Raises NotAdoptable."""
-    shell = shell_of(script)
+    shell = name_shell(script)
     if len(script.encode("utf-8")) > MAX_BYTES:
         raise NotAdoptable(f"it is longer than {MAX_BYTES} bytes: split it")
     bare = [_bare(line) for line in script.split("\n")]
@@ -51,14 +51,14 @@ def read(script: str, name: str) -> Script:
     notes += said
     if notes:
         parameters.append(
-            Parameter("arguments", "list[str] | None", "None", "Further words for it.", "rest")
+            ToolParameter("arguments", "list[str] | None", "None", "Further words for it.", "rest")
         )
     notes += [*_own_path(lines), *_asks(lines)]
-    told = facts(script, shell)
+    told = collect_facts(script, shell)
     assigned = set(re.findall(r"(?:^|\s)([A-Z][A-Z0-9_]+)=", script))
     wanted = {v for line in lines for v in _VARIABLE.findall(line)} - assigned
     summary, body = _described(script)
-    return Script(
+    return ParsedScript(
         summary=summary,
         body=body,
         parameters=tuple(parameters),
@@ -71,7 +71,7 @@ def read(script: str, name: str) -> Script:
     )
 
 
-def shell_of(script: str) -> str:
+def name_shell(script: str) -> str:
     """The shell that its first line names. Raises NotAdoptable."""
     found = _SHEBANG.match(script)
     shell = found[1].rpartition("/")[2] if found else "bash"
@@ -119,8 +119,8 @@ def _top(lines: list[str]) -> list[str]:
     return kept
 
 
-def _options(lines: list[str]) -> tuple[list[Parameter], list[str]]:
-    found: dict[str, Parameter] = {}
+def _options(lines: list[str]) -> tuple[list[ToolParameter], list[str]]:
+    found: dict[str, ToolParameter] = {}
     notes: list[str] = []
     for letter, takes in _letters(lines):
         _add(found, *_named(lines, _LETTER, letter, takes), flag=f"-{letter}")
@@ -135,16 +135,16 @@ def _options(lines: list[str]) -> tuple[list[Parameter], list[str]]:
         block = _block(lines, number, branch[2])
         sets = _SETS.search(block)
         takes = bool(sets) or "shift 2" in block or "$2" in block
-        _add(found, identifier(flag), "str | None" if takes else "bool", flag=flag)
+        _add(found, python_name(flag), "str | None" if takes else "bool", flag=flag)
     if any(re.search(r"\bgetopt\b", line) for line in lines):
         notes.append("it uses getopt: options that are not listed go in `arguments`")
     return list(found.values()), notes
 
 
-def _add(found: dict[str, Parameter], name: str, hint: str, *, flag: str) -> None:
+def _add(found: dict[str, ToolParameter], name: str, hint: str, *, flag: str) -> None:
     style: Style = "flag" if hint == "bool" else "separate"
     default = "False" if hint == "bool" else "None"
-    found.setdefault(name, Parameter(name, hint, default, f"Its option {flag}.", style, flag))
+    found.setdefault(name, ToolParameter(name, hint, default, f"Its option {flag}.", style, flag))
 
 
 def _letters(lines: list[str]) -> Iterator[tuple[str, bool]]:
@@ -165,7 +165,7 @@ def _named(lines: list[str], branch: re.Pattern[str], letter: str, takes: bool) 
             block = _block(lines, number, found[2])
             sets = _SETS.search(block) if takes else re.search(r"(\w+)=", block)
             if sets:
-                return identifier(sets[1]), hint
+                return python_name(sets[1]), hint
     return f"option_{letter.lower()}", hint
 
 
@@ -179,7 +179,7 @@ def _block(lines: list[str], number: int, first: str) -> str:
     return "\n".join(rows)
 
 
-def _places(lines: list[str], taken: list[str]) -> tuple[list[Parameter], list[str]]:
+def _places(lines: list[str], taken: list[str]) -> tuple[list[ToolParameter], list[str]]:
     """Parameters for `$1` and on; what could not be told."""
     loops = any(re.search(r"while\b.*(\$#|\$\{?1)", line) for line in lines)
     text = "\n".join(lines)
@@ -189,11 +189,11 @@ def _places(lines: list[str], taken: list[str]) -> tuple[list[Parameter], list[s
     uses: dict[int, str] = {}
     for number, rest in _USES.findall(text):
         uses[int(number)] = max(uses.get(int(number), ""), rest or "", key=len)
-    parameters: list[Parameter] = []
+    parameters: list[ToolParameter] = []
     optional = False
     for number in range(1, max(uses, default=0) + 1):
         rest = uses.get(number, "")
-        name = identifier(
+        name = python_name(
             named.get(number, f"argument_{number}"), [*taken, *(p.name for p in parameters)]
         )
         optional = optional or rest.startswith((":-", "-", ":=", "="))
@@ -201,7 +201,7 @@ def _places(lines: list[str], taken: list[str]) -> tuple[list[Parameter], list[s
         plain = optional and value and "$" not in value and "`" not in value
         default = quoted(value) if plain else "None" if optional else None
         hint = "str" if default not in ("None",) else "str | None"
-        parameters.append(Parameter(name, hint, default, f"Its word {number}.", "place"))
+        parameters.append(ToolParameter(name, hint, default, f"Its word {number}.", "place"))
     notes = (
         ["it passes on all its words: give further ones in `arguments`"]
         if _ALL.search(text)

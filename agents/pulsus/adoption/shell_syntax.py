@@ -15,7 +15,7 @@ _SECONDS = 5.0
 _SAID = re.compile(r"^.*?: (?:line )?(\d+): (.*)$", re.M)
 
 
-def wrong(script: str, shell: str) -> str:
+def find_syntax_error(script: str, shell: str) -> str:
     """The line and what is wrong there; "" where it parses, or where that shell is not here."""
     name = "bash" if shell in ("sh", "dash") and not shutil.which(shell, path=_PATH) else shell
     program = shutil.which(name, path=_PATH)

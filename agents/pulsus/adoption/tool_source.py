@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from pulsus.adoption.script import Parameter, Script, ordered, passing
+from pulsus.adoption.script import ParsedScript, ToolParameter, required_first, word_statements
 from pulsus.core.python_source.python_literals import write_docstring, write_text
 from pulsus.core.telemetry.sanitize import one_line
 
-DRY_RUN = Parameter("dry_run", "bool", "False", "True only says what would be run.", "flag")
+DRY_RUN = ToolParameter("dry_run", "bool", "False", "True only says what would be run.", "flag")
 
 _HEADER = re.compile(r"[A-Za-z -]{1,20}:")
 _PYTHON = '''
@@ -36,9 +36,9 @@ def _called(words: list[str]) -> dict[str, Any]:
 '''
 
 
-def module(script: Script, name: str, origin: str) -> str:
+def render_module(script: ParsedScript, name: str, origin: str) -> str:
     """The module's source. `origin` is the name of the file it was."""
-    parameters = ordered(signature(script))
+    parameters = required_first(tool_parameters(script))
     dry = DRY_RUN in parameters
     parts = [
         write_docstring(_contract(script, parameters, origin, dry=dry)),
@@ -51,15 +51,15 @@ def module(script: Script, name: str, origin: str) -> str:
     return "\n".join(parts)
 
 
-def signature(script: Script) -> list[Parameter]:
+def tool_parameters(script: ParsedScript) -> list[ToolParameter]:
     """The tool's parameters: a write tool without a dry run of its own gets one."""
     own = list(script.parameters)
     has = any(each.name == DRY_RUN.name and each.hint == "bool" for each in own)
     return own if script.kind != "write" or has else [*own, DRY_RUN]
 
 
-def _entry(script: Script, parameters: list[Parameter], *, dry: bool) -> str:
-    lines = ["words: list[str] = []", *passing([p for p in parameters if p is not DRY_RUN])]
+def _entry(script: ParsedScript, parameters: list[ToolParameter], *, dry: bool) -> str:
+    lines = ["words: list[str] = []", *word_statements([p for p in parameters if p is not DRY_RUN])]
     if dry:
         lines += ["if dry_run:"]
         lines += ['    return {"ran": False, "words": words, "exit_code": 0, "stdout": ""}']
@@ -73,7 +73,7 @@ def _entry(script: Script, parameters: list[Parameter], *, dry: bool) -> str:
     return "\n".join(("", head, said, *(f"    {line}" for line in lines), ""))
 
 
-def _imports(script: Script, parameters: list[Parameter]) -> str:
+def _imports(script: ParsedScript, parameters: list[ToolParameter]) -> str:
     shell = script.runs == "_called"
     wanted = {"sys"} | ({"subprocess"} if shell else {"contextlib", "io"})
     hints = " ".join(f"{each.hint} {each.default}" for each in parameters)
@@ -87,7 +87,9 @@ def _imports(script: Script, parameters: list[Parameter]) -> str:
     return "\n" + "\n".join(lines) + "\n"
 
 
-def _contract(script: Script, parameters: list[Parameter], origin: str, *, dry: bool) -> str:
+def _contract(
+    script: ParsedScript, parameters: list[ToolParameter], origin: str, *, dry: bool
+) -> str:
     summary = one_line(script.summary, 150) or f"Run {origin}"
     if _HEADER.match(summary):
         summary = f"Script: {summary}"
@@ -108,7 +110,7 @@ def _contract(script: Script, parameters: list[Parameter], origin: str, *, dry: 
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _returns(script: Script) -> Iterator[str]:
+def _returns(script: ParsedScript) -> Iterator[str]:
     if script.kind == "write":
         yield "ran (bool): False in a dry run."
         yield "words (list[str]): The words on the script's command line."
@@ -116,7 +118,7 @@ def _returns(script: Script) -> Iterator[str]:
     yield "stdout (str): What it printed."
 
 
-def _effects(script: Script, parameters: list[Parameter]) -> Iterator[str]:
+def _effects(script: ParsedScript, parameters: list[ToolParameter]) -> Iterator[str]:
     if script.effects is None:
         return
     paths = [f"the given {p.name}" for p in parameters if "Path" in p.hint]
@@ -133,7 +135,7 @@ def _prose(body: str) -> Iterator[str]:
         yield f"- {plain}" if _HEADER.match(plain) else plain
 
 
-def _said(parameter: Parameter) -> str:
+def _said(parameter: ToolParameter) -> str:
     return one_line(parameter.text, 200) or f"The {parameter.name.replace('_', ' ').strip()}."
 
 

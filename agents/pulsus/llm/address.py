@@ -41,7 +41,7 @@ class Address:
         return f"{self.base}/{path}"
 
 
-def address(base_url: str) -> Address:
+def parse_address(base_url: str) -> Address:
     """The address that `model.base_url` means. Raises ConfigError, never showing a password."""
     try:
         parts = urlsplit(base_url.strip())

@@ -29,7 +29,7 @@ _OVERHEAD = 8
 """Tokens around one message: its role and its ends, and some to spare."""
 
 
-def estimate(messages: Sequence[Message], schema: Schema | None = None) -> int:
+def estimate_tokens(messages: Sequence[Message], schema: Schema | None = None) -> int:
     """About how many tokens a question has, never 0."""
     size = sum(len(m.content.encode("utf-8", "replace")) for m in messages)
     if schema is not None:
@@ -88,7 +88,7 @@ class BudgetedModel:
         """The model's answer, checked. Raises ModelBudget before asking, and ModelError's kinds."""
         sent = [self._redacted(message) for message in messages]
         most = self._settings.max_answer_tokens if max_tokens is None else max_tokens
-        asked = estimate(sent, schema)
+        asked = estimate_tokens(sent, schema)
         self._within_budget(Usage(asked, most))
         try:
             answer = self._provider.complete(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pulsus.config.settings import ModelConfig
 from pulsus.core.compose.proposer import MakeProvider, Setup
 from pulsus.errors import ConfigError, LlmNotConfigured, ModelKeyWithheld, ModelRefused
-from pulsus.llm.address import Address, address
+from pulsus.llm.address import Address, parse_address
 from pulsus.llm.budgeted_model import BudgetedModel
 
 _OWN_KEY = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY\Z")
@@ -45,7 +45,7 @@ def connect(
             hint=f"it is one of: {', '.join(sorted(providers))} (`pulsus plugins list`)",
             key="model.provider",
         )
-    place = address(settings.base_url) if settings.base_url else _NOWHERE
+    place = parse_address(settings.base_url) if settings.base_url else _NOWHERE
     key = _key(settings, environ, place, by_project or {})
     setup = Setup(settings, key, redact)
     return BudgetedModel(make(setup), setup, redact_own)

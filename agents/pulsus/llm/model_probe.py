@@ -34,7 +34,7 @@ _SCHEMA = {
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ProbeFinding:
     """One thing that was tried. Without a `required` one the model is of no use here."""
 
     name: str
@@ -46,10 +46,10 @@ class Finding:
     context: int | None = None
 
 
-Probe = Callable[[Proposer], Finding]
+Probe = Callable[[Proposer], ProbeFinding]
 
 
-def probes(clock: Callable[[], float]) -> tuple[tuple[str, Probe], ...]:
+def list_probes(clock: Callable[[], float]) -> tuple[tuple[str, Probe], ...]:
     """What to try, in order, each with the question it answers; `clock` gives seconds."""
     return (
         ("which models are there", _listed),
@@ -61,11 +61,11 @@ def probes(clock: Callable[[], float]) -> tuple[tuple[str, Probe], ...]:
     )
 
 
-def examine(
+def run_probes(
     model: Proposer, clock: Callable[[], float], tell: Callable[[str], None]
-) -> Iterator[Finding]:
+) -> Iterator[ProbeFinding]:
     """Every finding; the first without an answer at all is the last. `tell` says what comes."""
-    for question, probe in probes(clock):
+    for question, probe in list_probes(clock):
         tell(question)
         finding = probe(model)
         yield finding
@@ -73,35 +73,35 @@ def examine(
             return
 
 
-def failure(name: str, error: PulsusError) -> Finding:
+def describe_failure(name: str, error: PulsusError) -> ProbeFinding:
     """A finding that is an error."""
-    return Finding(name, False, f"{error.code}: {error.message}", error.hint)
+    return ProbeFinding(name, False, f"{error.code}: {error.message}", error.hint)
 
 
-def _listed(model: Proposer) -> Finding:
+def _listed(model: Proposer) -> ProbeFinding:
     try:
         found = model.models()
     except ModelError as error:
-        return Finding("listed", False, f"{error.code}: {error.message}", error.hint, False)
+        return ProbeFinding("listed", False, f"{error.code}: {error.message}", error.hint, False)
     names = ", ".join(m.name for m in found[:10])
     if any(m.name == model.model for m in found):
-        return Finding("listed", True, model.model, required=False)
+        return ProbeFinding("listed", True, model.model, required=False)
     # A server with one model answers to any name.
     said = f"{model.model} is not among: {names}" if found else "the server lists none"
-    return Finding("listed", False, said, "set model.name to a name it lists", required=False)
+    return ProbeFinding("listed", False, said, "set model.name to a name it lists", required=False)
 
 
-def _answers(model: Proposer) -> Finding:
+def _answers(model: Proposer) -> ProbeFinding:
     try:
         answer = model.complete(
             _user("Reply with the one word: ready"), temperature=0.0, max_tokens=32
         )
     except ModelError as error:
-        return failure("answers", error)
-    return Finding("answers", True, f"{one_line(answer.text, 40)!r} from {answer.model}")
+        return describe_failure("answers", error)
+    return ProbeFinding("answers", True, f"{one_line(answer.text, 40)!r} from {answer.model}")
 
 
-def _streams(model: Proposer, clock: Callable[[], float]) -> Finding:
+def _streams(model: Proposer, clock: Callable[[], float]) -> ProbeFinding:
     pieces: list[str] = []
     times: list[float] = []
 
@@ -113,17 +113,17 @@ def _streams(model: Proposer, clock: Callable[[], float]) -> Finding:
     try:
         answer = model.complete(ask, temperature=0.0, max_tokens=64, on_text=note)
     except ModelError as error:
-        return failure("streams", error)
+        return describe_failure("streams", error)
     if len(pieces) < 2 or "".join(pieces) != answer.text:
         hint = "answers are taken whole, so nothing shows while it writes"
-        return Finding("streams", False, "the answer came in one piece", hint, required=False)
+        return ProbeFinding("streams", False, "the answer came in one piece", hint, required=False)
     took = times[-1] - times[0]
     speed = (answer.usage.completion_tokens - 1) / took if took > 0 else None
     said = f"{len(pieces)} pieces" + (f", {speed:.1f} tokens a second" if speed else "")
-    return Finding("streams", True, said, tokens_per_second=speed)
+    return ProbeFinding("streams", True, said, tokens_per_second=speed)
 
 
-def _json(model: Proposer) -> Finding:
+def _json(model: Proposer) -> ProbeFinding:
     ask = _user(
         "Which tool shows how full 2 disks are: disk_usage, ping_host or list_files? Answer as "
         'JSON with "tool" and "count", the number of disks.'
@@ -131,14 +131,14 @@ def _json(model: Proposer) -> Finding:
     try:
         answer = model.complete(ask, schema=_SCHEMA, temperature=0.0, max_tokens=128)
     except ModelError as error:
-        return failure("json", error)
+        return describe_failure("json", error)
     value = json.loads(answer.text)
     how = "asked for in words" if "schema" in answer.dropped else "taken by the server"
     right = "" if value == {"tool": "disk_usage", "count": 2} else ", though not the right one"
-    return Finding("json", True, f"fits the schema ({how}){right}")
+    return ProbeFinding("json", True, f"fits the schema ({how}){right}")
 
 
-def _python(model: Proposer) -> Finding:
+def _python(model: Proposer) -> ProbeFinding:
     ask = _user(
         "Write one Python function `run(names: list[str]) -> dict[str, int]` that returns how "
         "often each name occurs. Answer with the code only, in one code block."
@@ -147,8 +147,8 @@ def _python(model: Proposer) -> Finding:
         answer = model.complete(ask, temperature=0.0, max_tokens=400)
         _check_python(answer.text)
     except ModelError as error:
-        return failure("python", error)
-    return Finding("python", True, "run() with an argument, parsed")
+        return describe_failure("python", error)
+    return ProbeFinding("python", True, "run() with an argument, parsed")
 
 
 def _check_python(text: str) -> None:
@@ -168,7 +168,7 @@ def _no_python(said: str, text: str) -> ModelAnswerInvalid:
     )
 
 
-def _context(model: Proposer) -> Finding:
+def _context(model: Proposer) -> ProbeFinding:
     hint = (
         f"start the server with a context of {NEEDED_CONTEXT} tokens or more "
         "(llama.cpp: -c 8192, Ollama: OLLAMA_CONTEXT_LENGTH=8192, vLLM: --max-model-len 8192)"
@@ -176,18 +176,18 @@ def _context(model: Proposer) -> Finding:
     stated = _stated(model)
     if stated:
         enough = stated >= NEEDED_CONTEXT
-        return Finding("context", enough, f"{stated} tokens, as stated", hint, context=stated)
+        return ProbeFinding("context", enough, f"{stated} tokens, as stated", hint, context=stated)
     filler = "\n".join(f"Line {n}: nothing of note here." for n in range(_FILLER_LINES))
     ask = _user(f"The word is {_WORD}.\n{filler}\nWhich word was named first? Reply with it only.")
     try:
         answer = model.complete(ask, temperature=0.0, max_tokens=16)
     except ModelError as error:
-        return failure("context", error)
+        return describe_failure("context", error)
     usage = answer.usage
     if _WORD in answer.text.lower() or (not usage.estimated and usage.prompt_tokens > 2500):
-        return Finding("context", True, f"{usage.prompt_tokens} tokens were read")
+        return ProbeFinding("context", True, f"{usage.prompt_tokens} tokens were read")
     said = f"the beginning of about {usage.prompt_tokens} tokens was lost"
-    return Finding("context", False, said, hint)
+    return ProbeFinding("context", False, said, hint)
 
 
 def _stated(model: Proposer) -> int:

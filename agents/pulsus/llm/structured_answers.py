@@ -43,7 +43,7 @@ def json_answer(text: str, schema: Schema) -> str:
     """
     first = ""
     for found, value in _values(text):
-        wrong = list(islice(misfits(value, schema), 3))
+        wrong = list(islice(find_misfits(value, schema), 3))
         if not wrong:
             return found
         first = first or "; ".join(wrong)
@@ -54,7 +54,7 @@ def json_answer(text: str, schema: Schema) -> str:
     )
 
 
-def misfits(value: Any, schema: Schema) -> Iterator[str]:
+def find_misfits(value: Any, schema: Schema) -> Iterator[str]:
     """Yield each place where `value` does not fit, and why.
 
     Raises ValueError for a keyword that is not in `_KNOWN`: the library would pass over a mistake.

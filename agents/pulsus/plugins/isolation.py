@@ -34,7 +34,7 @@ class PluginExit(Exception):
 
 
 @contextlib.contextmanager
-def contained() -> Iterator[None]:
+def contain_plugin() -> Iterator[None]:
     """A block that runs plugin code: what it prints goes to stderr, and it cannot end Pulsus.
 
     Raises PluginExit in the place of SystemExit.
@@ -64,7 +64,7 @@ class GuardedFeature:
         if self.broken:
             return 0.0
         try:
-            with contained():
+            with contain_plugin():
                 return float(self.feature(intent, tool))
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
             self.broken = True
@@ -80,7 +80,7 @@ class GuardedValidator:
 
     def __call__(self, source: bytes, tool: ToolSpec) -> StepResult:
         """The plugin's verdict. Raises what the plugin raises."""
-        with contained():
+        with contain_plugin():
             found: Any = self.validator(source, tool)
         if not isinstance(found, StepResult) or not isinstance(found.ok, bool):
             raise TypeError(f"it answered {found!r:.80}, not a StepResult")
@@ -98,7 +98,7 @@ class GuardedInspector:
         from pulsus.commands.content import Opinion
 
         try:
-            with contained():
+            with contain_plugin():
                 found: Any = self.inspector(words, argument)
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
             return Opinion(False, f"its inspector failed: {one_line(str(error))}")
@@ -170,7 +170,7 @@ def _outside(on_text: OnText, stdout: TextIO) -> OnText:
 
 def _asked(plugin: str, call: Callable[[], T]) -> T:
     try:
-        with contained():
+        with contain_plugin():
             return call()
     except PulsusError:
         raise

@@ -19,7 +19,7 @@ from pulsus.core.telemetry.sanitize import one_line
 from pulsus.fast_dataclass import dataclass
 from pulsus.plugins import builtin, hookspecs
 from pulsus.plugins.entry_points import entry_points
-from pulsus.plugins.isolation import contained
+from pulsus.plugins.isolation import contain_plugin
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -58,12 +58,12 @@ class Plugins:
                 self._infos[f"{entry.name} = {entry.value}"] = replace(info, error=taken)
             else:
                 self._infos[entry.name] = info
-                with self._failing(entry.name), contained():
+                with self._failing(entry.name), contain_plugin():
                     plugin = entry.load()
                     loaded.append((entry.name, plugin() if isinstance(plugin, type) else plugin))
         # pluggy calls what was registered last first.
         for name, plugin in reversed(loaded):
-            with self._failing(name), contained():
+            with self._failing(name), contain_plugin():
                 self._register(name, plugin)
 
     @property
@@ -86,7 +86,7 @@ class Plugins:
         gathered: list[Any] = []
         for answer in getattr(self._manager.hook, hook)():
             name = self._source(answer)
-            with self._failing(name), contained():
+            with self._failing(name), contain_plugin():
                 gathered.extend(accept(name, answer))
         return tuple(gathered)
 
@@ -126,7 +126,7 @@ class Plugins:
 
         def call() -> Any:
             if not self._infos[name].error:
-                with self._failing(name), contained():
+                with self._failing(name), contain_plugin():
                     answer = function()
                     if answer is None:
                         raise TypeError("it answered None")
@@ -144,13 +144,13 @@ class Plugins:
         def call() -> Generator[None, Any, Any]:
             wrapper = None
             if not self._infos[name].error:
-                with self._failing(name), contained():
+                with self._failing(name), contain_plugin():
                     wrapper = function()
                     next(wrapper)
             result = yield
             if wrapper is None or self._infos[name].error:
                 return result
-            with self._failing(name), contained():
+            with self._failing(name), contain_plugin():
                 try:
                     wrapper.send(result)
                 except StopIteration as end:

@@ -19,19 +19,23 @@ NAMES = sorted(path.name for path in SCRIPTS.glob("*.txt"))
 def read(name):
     source = (SCRIPTS / name).read_text(encoding="utf-8")
     stem = name.partition(".")[0]
-    return python_script.read(source) if ".py" in name else shell_script.read(source, stem)
+    return (
+        python_script.parse_python_script(source)
+        if ".py" in name
+        else shell_script.parse_shell_script(source, stem)
+    )
 
 
 def made(name):
-    return tool_source.module(read(name), name.partition(".")[0], name.removesuffix(".txt"))
+    return tool_source.render_module(read(name), name.partition(".")[0], name.removesuffix(".txt"))
 
 
 def from_python(source):
-    return python_script.read(source)
+    return python_script.parse_python_script(source)
 
 
 def from_shell(source):
-    return shell_script.read(source, "script")
+    return shell_script.parse_shell_script(source, "script")
 
 
 def declared(script):
@@ -42,11 +46,11 @@ def called(source, folder, **inputs):
     """What the tool made of that script returns."""
     path = folder / "made.py"
     script = (
-        shell_script.read(source, "made")
+        shell_script.parse_shell_script(source, "made")
         if source.startswith("#!/bin")
-        else python_script.read(source)
+        else python_script.parse_python_script(source)
     )
-    path.write_text(tool_source.module(script, "made", "made"), encoding="utf-8")
+    path.write_text(tool_source.render_module(script, "made", "made"), encoding="utf-8")
     return runpy.run_path(str(path))["run"](**inputs)
 
 
@@ -298,5 +302,5 @@ def test_a_script_for_another_shell_is_refused():
 
 def test_a_docstring_with_sections_of_its_own_does_not_become_the_contract():
     script = from_python('"""Do it.\n\nKind: read\nSecrets: ADMIN_KEY\n"""\nopen("x", "w")\n')
-    tool = tool_of(tool_source.module(script, "double", "x.py"))
+    tool = tool_of(tool_source.render_module(script, "double", "x.py"))
     assert (tool.kind, tool.secrets) == ("write", ())

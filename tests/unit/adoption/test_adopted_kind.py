@@ -22,7 +22,11 @@ PYTHON = [name for name in SCRIPTS if not name.startswith("bash/")]
 
 def read(name):
     source = (ROOT / name).read_text(encoding="utf-8")
-    made = shell_script.read(source, stem(name)) if name in SHELL else python_script.read(source)
+    made = (
+        shell_script.parse_shell_script(source, stem(name))
+        if name in SHELL
+        else python_script.parse_python_script(source)
+    )
     return source, made
 
 
@@ -41,7 +45,7 @@ def test_there_are_twenty_scripts_of_each_form_and_both_kinds():
 def test_a_script_is_of_the_kind_it_is(name):
     _, made = read(name)
     assert made.kind == name.split("/")[1], made.notes
-    tool = tool_of(tool_source.module(made, stem(name), Path(name).stem), stem(name))
+    tool = tool_of(tool_source.render_module(made, stem(name), Path(name).stem), stem(name))
     assert (tool.kind, tool.contract_errors) == (made.kind, ())
 
 
@@ -133,7 +137,7 @@ def test_a_python_script_that_changes_something_declares_it_or_says_where_it_is(
     ],
 )
 def test_no_way_around_makes_a_python_script_read(source):
-    made = python_script.read(f"{source}\nprint(1)\n")
+    made = python_script.parse_python_script(f"{source}\nprint(1)\n")
     assert made.kind == "write"
     if made.effects is not None:
         assert {"rm", "sort", "ls", "sh"} & {*made.effects.commands}
@@ -151,7 +155,7 @@ def test_no_way_around_makes_a_python_script_read(source):
 )
 def test_the_line_of_a_hidden_attribute_is_named(line, said):
     head = "import operator, socket, time\nfrom pathlib import Path\n"
-    (note,) = python_script.read(f"{head}{line}\n").notes
+    (note,) = python_script.parse_python_script(f"{head}{line}\n").notes
     assert said in note
     assert "line 4: " in note if "match" in line else "line 3: " in note
 
@@ -169,12 +173,12 @@ def test_the_line_of_a_hidden_attribute_is_named(line, said):
     ],
 )
 def test_what_looks_like_a_way_around_and_is_none_is_read(source):
-    made = python_script.read(f"{source}\nprint(1)\n")
+    made = python_script.parse_python_script(f"{source}\nprint(1)\n")
     assert (made.kind, made.notes) == ("read", ())
 
 
 def test_a_shell_command_of_a_python_script_names_its_programs():
     source = "import os\nos.system(f'cd {1} && rm -rf y')\n"
-    made = python_script.read(source)
+    made = python_script.parse_python_script(source)
     assert made.effects is None
     assert any("rm" in note and "line 2" in note for note in made.notes)

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from pulsus.adoption.shell_syntax import wrong
+from pulsus.adoption.shell_syntax import find_syntax_error
 
 pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="there is n
     ],
 )
 def test_the_line_that_does_not_parse_is_said(script, shell, said):
-    assert wrong(script, shell).startswith(said)
+    assert find_syntax_error(script, shell).startswith(said)
 
 
 @pytest.mark.parametrize(
@@ -26,13 +26,13 @@ def test_the_line_that_does_not_parse_is_said(script, shell, said):
     ["if true; then ls; fi\n", "shopt -s extglob\nls !(a|b)\n", "[[ a == @(a|b) ]]\n", ""],
 )
 def test_a_script_that_parses_is_not_wrong(script):
-    assert wrong(script, "bash") == ""
+    assert find_syntax_error(script, "bash") == ""
 
 
 def test_it_is_not_run_to_see_whether_it_parses(tmp_path):
-    assert wrong(f"touch {tmp_path}/x\nexit 3\n", "bash") == ""
+    assert find_syntax_error(f"touch {tmp_path}/x\nexit 3\n", "bash") == ""
     assert not (tmp_path / "x").exists()
 
 
 def test_nothing_is_said_of_a_shell_that_is_not_here():
-    assert wrong("if then\n", "nosuchshell") == ""
+    assert find_syntax_error("if then\n", "nosuchshell") == ""

@@ -8,7 +8,7 @@ from pulsus.config.settings import ModelConfig
 from pulsus.core.compose.proposer import Completion, Message, Setup, Usage
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import ModelAnswerInvalid, ModelBudget, ModelUnreachable
-from pulsus.llm.budgeted_model import BudgetedModel, estimate
+from pulsus.llm.budgeted_model import BudgetedModel, estimate_tokens
 
 SETTINGS = ModelConfig(base_url="http://127.0.0.1:1/v1", name="tiny", max_answer_tokens=100)
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
@@ -75,7 +75,7 @@ def test_tokens_are_the_server_s_count():
 def test_tokens_a_server_does_not_count_are_estimated(usage):
     found = gate(Said("x" * 41, usage)).complete(ASK)
     assert found.usage.estimated
-    assert found.usage.prompt_tokens == (10 if usage.prompt_tokens > 0 else estimate(ASK))
+    assert found.usage.prompt_tokens == (10 if usage.prompt_tokens > 0 else estimate_tokens(ASK))
     assert found.usage.completion_tokens == (5 if usage.completion_tokens > 0 else 11)
 
 
@@ -83,7 +83,7 @@ def test_a_failed_question_counts_for_what_was_sent():
     model = gate(Said(ModelUnreachable("gone")))
     with pytest.raises(ModelUnreachable):
         model.complete(ASK)
-    assert model.spent == Usage(estimate(ASK), 0, estimated=True)
+    assert model.spent == Usage(estimate_tokens(ASK), 0, estimated=True)
 
 
 def test_the_token_budget_is_never_passed_and_nothing_is_sent_beyond_it():

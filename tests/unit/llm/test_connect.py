@@ -18,7 +18,7 @@ from pulsus.errors import (
     ModelKeyWithheld,
     ModelRefused,
 )
-from pulsus.llm.address import address, is_local
+from pulsus.llm.address import is_local, parse_address
 from pulsus.llm.connect import connect
 from tests.model_server import playing, says
 from tests.project import trust
@@ -304,7 +304,7 @@ def test_public_hosts(host):
 )
 def test_an_address_that_cannot_be_meant_is_refused_with_a_hint(base_url):
     with pytest.raises(ConfigError) as caught:
-        address(base_url)
+        parse_address(base_url)
     assert caught.value.hint
     assert "pw-12345" not in caught.value.message + caught.value.hint
 
@@ -317,4 +317,4 @@ def test_a_plugin_s_provider_may_need_no_address():
 
 
 def test_a_last_slash_means_nothing():
-    assert address("http://127.0.0.1:1/v1/").of("models") == "http://127.0.0.1:1/v1/models"
+    assert parse_address("http://127.0.0.1:1/v1/").of("models") == "http://127.0.0.1:1/v1/models"

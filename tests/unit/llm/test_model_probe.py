@@ -36,7 +36,7 @@ class Model(Scripted):
 def examined(model):
     told: list[str] = []
     ticks = count()
-    found = list(model_probe.examine(model, lambda: next(ticks) * 0.5, told.append))
+    found = list(model_probe.run_probes(model, lambda: next(ticks) * 0.5, told.append))
     assert len(told) == len(found)
     return {finding.name: finding for finding in found}
 

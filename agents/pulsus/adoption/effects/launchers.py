@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from pulsus.adoption.effects.shell_values import Word
+from pulsus.adoption.effects.shell_values import ScriptWord
 
 BUILTINS = frozenset(
     (
@@ -76,7 +76,7 @@ LOADING = re.compile(
 _SYSTEM = re.compile(r"(?:(?:\0|/(?:usr/)?(?:local/)?s?bin|/snap/bin)(?::|$))+")
 
 
-def misleads(name: str, value: str) -> bool:
+def changes_programs(name: str, value: str) -> bool:
     """Whether programs are other ones once that variable is set, `value` being a word's shape."""
     name = name.partition("[")[0]
     if name == "IFS":  # it takes words apart at letters only where somebody means to
@@ -86,7 +86,7 @@ def misleads(name: str, value: str) -> bool:
     return bool(LOADING.fullmatch(name)) and not (name == "PATH" and _SYSTEM.fullmatch(value))
 
 
-def inner(base: str, call: Sequence[Word]) -> tuple[list[Word], str]:
+def split_wrapper(base: str, call: Sequence[ScriptWord]) -> tuple[list[ScriptWord], str]:
     """(the words that the wrapper starts, what cannot be told of them)."""
     words, doubt = list(call), ""
     while words:
@@ -97,7 +97,9 @@ def inner(base: str, call: Sequence[Word]) -> tuple[list[Word], str]:
             break
         if base in ("env", "sudo") and sign and re.fullmatch(r"[A-Za-z_]\w*", name):
             doubt = (
-                f"{base} sets {name}, so other programs start" if misleads(name, value) else doubt
+                f"{base} sets {name}, so other programs start"
+                if changes_programs(name, value)
+                else doubt
             )
             words.pop(0)
         elif shape.startswith("-") and shape != "-":
@@ -108,7 +110,7 @@ def inner(base: str, call: Sequence[Word]) -> tuple[list[Word], str]:
     return (words[1:] if base == "timeout" else words), doubt
 
 
-def _option(base: str, words: list[Word]) -> tuple[list[Word], str]:
+def _option(base: str, words: list[ScriptWord]) -> tuple[list[ScriptWord], str]:
     """(the words behind an option and its value, what cannot be told of it)."""
     shape, rest = words[0].shape, words[1:]
     if base == "env" and shape.startswith(("-S", "--split")):

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from pulsus.adoption.effects import shell_walk
-from pulsus.adoption.effects.shell_facts import Facts
-from pulsus.adoption.effects.shell_values import HOLE, Simple, Word
+from pulsus.adoption.effects.shell_facts import ScriptFacts
+from pulsus.adoption.effects.shell_values import HOLE, ScriptWord, SimpleCommand
 
 _SUBPROCESS = frozenset(("run", "Popen", "call", "check_call", "check_output"))
 _BY_SHELL = frozenset(("getoutput", "getstatusoutput", "system", "popen"))
@@ -18,9 +18,9 @@ _GROWS = ("append", "extend", "copy", "index", "count")
 _MODULES = ("subprocess", "os", "asyncio", "pty", "multiprocessing")
 
 
-def started(tree: ast.Module) -> Facts:
+def find_started_programs(tree: ast.Module) -> ScriptFacts:
     """The programs of every call, and their effects; whatever is not literal is a doubt."""
-    found = Facts("")
+    found = ScriptFacts("")
     names, froms = _bound(tree)
     called: set[int] = set()
     for node in ast.walk(tree):
@@ -68,7 +68,7 @@ def _meant(node: ast.AST, names: dict[str, str], froms: dict[str, tuple[str, str
     return f"{module}.{name}" if starts.get(module, False) else ""
 
 
-def _call(call: ast.Call, what: str, tree: ast.Module, found: Facts) -> None:
+def _call(call: ast.Call, what: str, tree: ast.Module, found: ScriptFacts) -> None:
     name = what.rpartition(".")[2]
     given = {k.arg: k.value for k in call.keywords}
     first = call.args[0] if call.args else given.get("args", given.get("cmd"))
@@ -82,28 +82,28 @@ def _call(call: ast.Call, what: str, tree: ast.Module, found: Facts) -> None:
     elif name in _SUBPROCESS:
         words = list(_words(first, tree))
         if words:
-            shell_walk.command(Simple(call.lineno, tuple(words)), found)
+            shell_walk.add_command(SimpleCommand(call.lineno, tuple(words)), found)
         else:
             _doubt(call, what, found)
     else:
         _doubt(call, what, found)
 
 
-def _script(call: ast.Call, first: ast.expr, what: str, found: Facts) -> None:
+def _script(call: ast.Call, first: ast.expr, what: str, found: ScriptFacts) -> None:
     if isinstance(first, ast.BinOp):
         _script(call, first.left, what, found)
     shape = _word(first).shape
-    shell_walk.script(shape.replace(HOLE, "${_}"), call.lineno, found)
+    shell_walk.add_script(shape.replace(HOLE, "${_}"), call.lineno, found)
     if HOLE in shape and not isinstance(first, ast.BinOp):
         _doubt(call, f"the command that {what}", found)
 
 
-def _doubt(call: ast.Call, what: str, found: Facts) -> None:
+def _doubt(call: ast.Call, what: str, found: ScriptFacts) -> None:
     text = what if " " in what else f"what {what}"
     found.doubts.add((call.lineno, f"{text} starts only shows when it runs", "all"))
 
 
-def _words(node: ast.expr, tree: ast.Module) -> Iterator[Word]:
+def _words(node: ast.expr, tree: ast.Module) -> Iterator[ScriptWord]:
     """The words of a list; those that are not literal are HOLEs."""
     match node:
         case ast.List(elts=items) | ast.Tuple(elts=items):
@@ -113,18 +113,18 @@ def _words(node: ast.expr, tree: ast.Module) -> Iterator[Word]:
             yield from _words(left, tree)
             yield from _words(right, tree) if isinstance(right, ast.List) else [_rest(right)]
         case ast.Constant(value=str(text)):
-            yield Word(node.lineno, text, text)
+            yield ScriptWord(node.lineno, text, text)
         case ast.Name(id=name):
             yield from _named(name, tree)
         case ast.Call(func=ast.Attribute(attr="split"), args=[ast.Constant(value=str(text))]):
-            yield from (Word(node.lineno, each, each) for each in text.split())
+            yield from (ScriptWord(node.lineno, each, each) for each in text.split())
         case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="split")):
-            yield from (Word(node.lineno, each, each) for each in text.split())
+            yield from (ScriptWord(node.lineno, each, each) for each in text.split())
         case _:
             return
 
 
-def _named(name: str, tree: ast.Module) -> Iterator[Word]:
+def _named(name: str, tree: ast.Module) -> Iterator[ScriptWord]:
     """The list that a name is given once; what is added to it later are further words."""
     values = [
         n.value
@@ -165,18 +165,18 @@ def _targets(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> list[str]:
     return [t.id for t in targets if isinstance(t, ast.Name)]
 
 
-def _word(item: ast.expr) -> Word:
+def _word(item: ast.expr) -> ScriptWord:
     match item:
         case ast.Constant(value=str(text)):
-            return Word(item.lineno, text, text)
+            return ScriptWord(item.lineno, text, text)
         case ast.JoinedStr(values=parts):
             shape = "".join(str(p.value) if isinstance(p, ast.Constant) else HOLE for p in parts)
-            return Word(item.lineno, shape, ast.unparse(item))
+            return ScriptWord(item.lineno, shape, ast.unparse(item))
         case ast.Starred():
             return _rest(item)
         case _:
-            return Word(item.lineno, HOLE, ast.unparse(item))
+            return ScriptWord(item.lineno, HOLE, ast.unparse(item))
 
 
-def _rest(node: ast.expr) -> Word:
-    return Word(node.lineno, HOLE, ast.unparse(node), splits=True)
+def _rest(node: ast.expr) -> ScriptWord:
+    return ScriptWord(node.lineno, HOLE, ast.unparse(node), splits=True)

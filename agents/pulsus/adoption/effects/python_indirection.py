@@ -35,7 +35,7 @@ _DUNDERS = frozenset(("__name__", "__doc__", "__init__", "__file__", "__debug__"
 _DUNDERS |= {"__version__", "__author__", "__license__"}
 
 
-def doubts(tree: ast.Module, bound: Mapping[str, str]) -> Iterator[Doubt]:
+def find_indirections(tree: ast.Module, bound: Mapping[str, str]) -> Iterator[Doubt]:
     """Every place where a name may lead to another one; `bound` are modules by their names."""
     for node in ast.walk(tree):
         match node:

@@ -131,11 +131,11 @@ _CARRIED = frozenset(("os", "sys", "io", "shutil", "subprocess", "socket", "buil
 """Modules that others carry in their attributes (`pathlib.os`)."""
 
 
-def doubts(tree: ast.Module) -> Iterator[Doubt]:
+def find_changes(tree: ast.Module) -> Iterator[Doubt]:
     """Everything in the text that may change something, or of which it cannot be told."""
-    bound, roots = dict(_modules(tree)), imported(tree)
+    bound, roots = dict(_modules(tree)), imported_modules(tree)
     yield from _imports(tree)
-    yield from python_indirection.doubts(tree, bound)
+    yield from python_indirection.find_indirections(tree, bound)
     bases: set[int] = set()
     called: set[int] = set()
     for node in ast.walk(tree):
@@ -152,7 +152,7 @@ def doubts(tree: ast.Module) -> Iterator[Doubt]:
             yield from _name(node, bound, id(node) in bases, id(node) in called)
 
 
-def imported(tree: ast.Module) -> set[str]:
+def imported_modules(tree: ast.Module) -> set[str]:
     """The top names of its modules; of `urllib` only where more than its parser is imported."""
     found: set[str] = set()
     for node in ast.walk(tree):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from math import inf
 from typing import Final
 
-from pulsus.adoption.effects.shell_values import HOLE, Word
+from pulsus.adoption.effects.shell_values import HOLE, ScriptWord
 from pulsus.commands.classify import judge_stage
 from pulsus.commands.context import JudgeContext, Measures
 from pulsus.commands.program_tables.loader import Tables
@@ -40,7 +40,7 @@ The gate does not call them harmless, because with some options they do not end.
 """
 
 
-def reads(name: str, call: Sequence[Word]) -> bool:
+def is_read(name: str, call: Sequence[ScriptWord]) -> bool:
     """Return True if the gate knows this call of the program `name` (without folders) to read."""
     if len(call) == 1 and call[0].text in ("--version", "--help"):
         return True
@@ -54,17 +54,17 @@ def reads(name: str, call: Sequence[Word]) -> bool:
     return any(_is_read(name, words, any_words=True) for words in (call, certain))
 
 
-def followed(name: str, call: Sequence[Word]) -> bool:
+def is_followed(name: str, call: Sequence[ScriptWord]) -> bool:
     """Return True if the program's name tells all: no script among its words may do more."""
     if name in _AWKS:
         return False
     if name != "sed":
         return True
     plain = [w for w in call if not w.shape.startswith(("-i", "--in-p"))]
-    return len(plain) < len(call) and reads(name, plain)
+    return len(plain) < len(call) and is_read(name, plain)
 
 
-def _is_read(name: str, call: Sequence[Word], *, any_words: bool = False) -> bool:
+def _is_read(name: str, call: Sequence[ScriptWord], *, any_words: bool = False) -> bool:
     samples = [
         gate.ANYTHING if word.splits and not any_words else _filled(word, _NUMBER) for word in call
     ]
@@ -87,7 +87,7 @@ def _is_read(name: str, call: Sequence[Word], *, any_words: bool = False) -> boo
     return True
 
 
-def _filled(word: Word, sample: str) -> gate.Word:
+def _filled(word: ScriptWord, sample: str) -> gate.Word:
     text = word.shape.replace(HOLE, sample)
     if not word.wild or text == "[":
         return gate.Word(text)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from pulsus.adoption.effects.shell_values import Unreadable
+from pulsus.adoption.effects.shell_values import UnfollowedText
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -66,7 +66,7 @@ _NAME: Final = re.compile(r"[A-Za-z_]\w*(?:\[[^\n]*\])?\Z")
 _DELIMITER: Final = re.compile(r"""(['"]?)\\?([\w.+:@%-]+)\1\Z""")
 
 
-def repaired(root: Node, source: bytes) -> bytes:
+def repair(root: Node, source: bytes) -> bytes:
     """Return the source in a form in which the grammar ends words and commands like the shell.
 
     - Comments become blanks: the grammar reads on behind some of them.
@@ -94,7 +94,7 @@ def repaired(root: Node, source: bytes) -> bytes:
     return source
 
 
-def check(root: Node, source: bytes, first_line: int) -> None:
+def check_agreement(root: Node, source: bytes, first_line: int) -> None:
     """Raise Unreadable for the first place where the shell may read something else."""
     _Checks(source, first_line).run(root)
 
@@ -127,10 +127,10 @@ class _Checks:
     def _text(self, node: Node) -> str:
         return self._source[node.start_byte : node.end_byte].decode()
 
-    def _stop(self, node: Node, why: str) -> Unreadable:
+    def _stop(self, node: Node, why: str) -> UnfollowedText:
         # A word that the parser begins on the line before is meant by its last line.
         row = node.start_point.row if node.children else node.end_point.row
-        return Unreadable(self._first + row, why)
+        return UnfollowedText(self._first + row, why)
 
     def _between(self, one: Node, other: Node) -> bytes:
         return self._source[one.end_byte : other.start_byte].replace(b"\\\n", b"")

@@ -18,7 +18,7 @@ Where = Literal["paths", "hosts", "all"]
 
 
 @dataclass(slots=True)
-class Facts:
+class ScriptFacts:
     """What is literally there: programs, files written to, hosts. `doubts` are (line, what, of
     which effects) that only show when it runs, `changes` (line, what may change something).
     """

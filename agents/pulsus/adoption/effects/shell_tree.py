@@ -18,18 +18,18 @@ from pulsus.adoption.effects.shell_agreement import (
     RESERVED,
     RUNS,
     WORDS,
-    check,
-    repaired,
+    check_agreement,
+    repair,
 )
 from pulsus.adoption.effects.shell_values import (
     ARITHMETIC,
     BRACES,
     HOLE,
     PLACE,
-    Redirect,
-    Simple,
-    Unreadable,
-    Word,
+    ScriptRedirect,
+    ScriptWord,
+    SimpleCommand,
+    UnfollowedText,
 )
 from pulsus.commands.shell.script_parser import parser
 
@@ -50,7 +50,7 @@ _REPAIRS: Final = 20
 _VALUES: Final = ("variable_assignment", "variable_assignments")
 
 
-def commands(text: str, first_line: int = 1) -> tuple[list[Simple], frozenset[str]]:
+def read_commands(text: str, first_line: int = 1) -> tuple[list[SimpleCommand], frozenset[str]]:
     """Return every simple command, and the names of functions. Raises Unreadable."""
     try:
         root, source = _parsed(text.encode())
@@ -58,19 +58,19 @@ def commands(text: str, first_line: int = 1) -> tuple[list[Simple], frozenset[st
             source = unknown.sub(same, source)
             root, source = _parsed(source)
         reading = _Reading(source, first_line)
-        check(root, source, first_line)
+        check_agreement(root, source, first_line)
         reading.visit(root)
     except UnicodeEncodeError:
-        raise Unreadable(first_line, "it is no text") from None
+        raise UnfollowedText(first_line, "it is no text") from None
     except RecursionError:
-        raise Unreadable(first_line, "it nests too deep") from None
+        raise UnfollowedText(first_line, "it nests too deep") from None
     return reading.found, frozenset(reading.functions)
 
 
 def _parsed(source: bytes) -> tuple[Node, bytes]:
     root = parser().parse(source).root_node
     for _ in range(_REPAIRS):
-        better = repaired(root, source)
+        better = repair(root, source)
         if better == source:
             break
         source = better
@@ -83,7 +83,7 @@ class _Reading:
 
     def __init__(self, source: bytes, first_line: int) -> None:
         self._source, self._first = source, first_line
-        self.found: list[Simple] = []
+        self.found: list[SimpleCommand] = []
         self.functions: set[str] = set()
 
     def text(self, node: Node) -> str:
@@ -94,9 +94,9 @@ class _Reading:
         """Return the line on which `node` begins."""
         return self._first + node.start_point.row
 
-    def stop(self, node: Node, why: str) -> Unreadable:
+    def stop(self, node: Node, why: str) -> UnfollowedText:
         """Return the error for `node`."""
-        return Unreadable(self.line(node), why)
+        return UnfollowedText(self.line(node), why)
 
     def visit(self, node: Node) -> None:
         """Add the commands in `node` and below."""
@@ -142,15 +142,15 @@ class _Reading:
 
     def _add(self, node: Node, name: str, shape: str) -> None:
         line = self.line(node)
-        words = (Word(line, name, name), Word(line, shape, self.text(node)))
-        self.found.append(Simple(line, words))
+        words = (ScriptWord(line, name, name), ScriptWord(line, shape, self.text(node)))
+        self.found.append(SimpleCommand(line, words))
 
     def _command(
-        self, node: Node, redirects: Sequence[Redirect], more: Sequence[Word] = ()
+        self, node: Node, redirects: Sequence[ScriptRedirect], more: Sequence[ScriptWord] = ()
     ) -> None:
         tests = node.type == "test_command"
-        words: list[Word] = []
-        assigned: list[tuple[str, Word]] = []
+        words: list[ScriptWord] = []
+        assigned: list[tuple[str, ScriptWord]] = []
         added = list(redirects)
         for child in [node] if node.type == "variable_assignment" else node.children:
             if child.type == "variable_assignment" and node.type != "declaration_command":
@@ -172,7 +172,9 @@ class _Reading:
             words = _without_keywords(words)
         if any(ASSIGNS.match(w.raw) or w.raw in RESERVED for w in words[:1]) and not tests:
             raise self.stop(node, f"{words[0].raw} behind `time` is not followed")
-        self.found.append(Simple(self.line(node), tuple(words), tuple(assigned), tuple(added)))
+        self.found.append(
+            SimpleCommand(self.line(node), tuple(words), tuple(assigned), tuple(added))
+        )
 
     def _is_redirected_before(self, node: Node) -> bool:
         """Return True if a redirection stands before the command: then `time` is a program."""
@@ -182,8 +184,8 @@ class _Reading:
     def _redirected(self, node: Node) -> None:
         """Add a command with the redirections behind it, or those of a compound command."""
         children = [node] if node.type.endswith("_redirect") else node.children
-        redirects: list[Redirect] = []
-        more: list[Word] = []
+        redirects: list[ScriptRedirect] = []
+        more: list[ScriptWord] = []
         body = None
         for child in children:
             if child.type.endswith("_redirect"):
@@ -197,11 +199,11 @@ class _Reading:
         elif more:
             raise self.stop(node, f"{more[0].raw} belongs to no command")
         else:
-            self.found.append(Simple(self.line(node), (), (), tuple(redirects)))
+            self.found.append(SimpleCommand(self.line(node), (), (), tuple(redirects)))
             if body is not None:
                 self.visit(body)
 
-    def _redirect(self, node: Node) -> tuple[Redirect, list[Word]]:
+    def _redirect(self, node: Node) -> tuple[ScriptRedirect, list[ScriptWord]]:
         """Return a redirection, and the words behind its target, which are the command's."""
         if node.type == "heredoc_redirect":
             return self._document(node)
@@ -216,14 +218,14 @@ class _Reading:
         for child in node.children:
             self._inner(child)
         if closes:
-            return Redirect(operator[:2], Word(self.line(node), "-", "-")), words
-        return Redirect(operator, words[0]), words[1:]
+            return ScriptRedirect(operator[:2], ScriptWord(self.line(node), "-", "-")), words
+        return ScriptRedirect(operator, words[0]), words[1:]
 
-    def _document(self, node: Node) -> tuple[Redirect, list[Word]]:
+    def _document(self, node: Node) -> tuple[ScriptRedirect, list[ScriptWord]]:
         start = next(c for c in node.children if c.type == "heredoc_start")
         body = next((c for c in node.children if c.type == "heredoc_body"), None)
         quoted = bool(set(self.text(start)) & set("'\"\\"))
-        behind: list[Word] = []
+        behind: list[ScriptWord] = []
         for child in node.children:
             if child.type in WORDS:
                 behind.append(self.word(child))
@@ -231,7 +233,7 @@ class _Reading:
             elif child.is_named and child.type not in {"heredoc_start", "heredoc_body"}:
                 self.visit(child)
         if body is None:
-            return Redirect("<<", None, ""), behind
+            return ScriptRedirect("<<", None, ""), behind
         if quoted:
             text = self.text(body)
         else:
@@ -239,9 +241,9 @@ class _Reading:
             self._inner(body)
         if self.text(node).startswith("<<-"):
             text = re.sub(r"^\t+", "", text, flags=re.MULTILINE)
-        return Redirect("<<", None, text), behind
+        return ScriptRedirect("<<", None, text), behind
 
-    def _assignment(self, node: Node) -> tuple[str, Word]:
+    def _assignment(self, node: Node) -> tuple[str, ScriptWord]:
         name, line = node.children[0], self.line(node)
         called = self.text(name)
         if name.type == "subscript":
@@ -250,7 +252,7 @@ class _Reading:
                 self._add(name, ARITHMETIC, "[")
         value = node.child_by_field_name("value")
         if value is None:
-            return called, Word(line, "", "")
+            return called, ScriptWord(line, "", "")
         if value.type == "array":
             items = [
                 self.word(c) if c.type in WORDS else self._declared(c)
@@ -258,18 +260,18 @@ class _Reading:
                 if c.is_named
             ]
             shape = " ".join([HOLE, *(item.shape for item in items)])
-            return called, Word(line, shape, self.text(value), splits=True)
+            return called, ScriptWord(line, shape, self.text(value), splits=True)
         return called, self.word(value)
 
-    def _declared(self, node: Node) -> Word:
+    def _declared(self, node: Node) -> ScriptWord:
         """Return `NAME=value` behind `declare` as one word."""
         name, value = self._assignment(node)
         called = self._shape(node.children[0]) if node.children[0].type == "subscript" else name
         sign = "+=" if self.text(node)[len(self.text(node.children[0])) :][:1] == "+" else "="
         shape = f"{called}{sign}{value.shape}"
-        return Word(self.line(node), shape, self.text(node), value.splits, value.quoted)
+        return ScriptWord(self.line(node), shape, self.text(node), value.splits, value.quoted)
 
-    def _tested(self, node: Node) -> Iterator[Word]:
+    def _tested(self, node: Node) -> Iterator[ScriptWord]:
         """Yield the words of `[ … ]` and `[[ … ]]`."""
         if node.type in WORDS or not node.children:
             yield self.word(node)
@@ -281,11 +283,11 @@ class _Reading:
         name = self.text(node.children_by_field_name("variable")[0])
         values = [self.word(child) for child in node.children_by_field_name("value")]
         line = self.line(node)
-        values = values or [Word(line, f"{HOLE}.", name)]
-        self.found.append(Simple(line, (), tuple((name, value) for value in values)))
+        values = values or [ScriptWord(line, f"{HOLE}.", name)]
+        self.found.append(SimpleCommand(line, (), tuple((name, value) for value in values)))
         self._below(node)
 
-    def word(self, node: Node) -> Word:
+    def word(self, node: Node) -> ScriptWord:
         """Return the word that `node` is."""
         quoted = wild = splits = False
         todo = [node]
@@ -305,7 +307,7 @@ class _Reading:
             elif part.type in {"word", "regex"}:
                 quoted |= "\\" in text
                 wild |= bool(set(re.sub(r"\\.", "", text)) & set("*?["))
-        return Word(self.line(node), self._shape(node), self.text(node), splits, quoted, wild)
+        return ScriptWord(self.line(node), self._shape(node), self.text(node), splits, quoted, wild)
 
     def _shape(self, node: Node) -> str:
         """Return the text of a word without quotes, with a HOLE for each expansion."""
@@ -351,11 +353,11 @@ class _Reading:
         text = self._source[start:end].decode()
         if RUNS.search(re.sub(r"\\[\s\S]", "", text)):
             line = self._first + self._source.count(b"\n", 0, start)
-            raise Unreadable(line, f"{text[:40]!r} may run commands")
+            raise UnfollowedText(line, f"{text[:40]!r} may run commands")
         return re.sub(r"\\([$`\"\\\n])", lambda m: m[1].strip("\n"), text)
 
 
-def _without_keywords(words: list[Word]) -> list[Word]:
+def _without_keywords(words: list[ScriptWord]) -> list[ScriptWord]:
     """Drop words of the shell that the parser takes for programs. They run what follows."""
     while words and words[0].raw in ("time", "coproc"):
         words = words[2:] if [w.raw for w in words[1:2]] == ["-p"] else words[1:]

@@ -15,7 +15,7 @@ ARITHMETIC, BRACES = "((", "$"
 PLACE = re.compile(r"""\[(?:[\w\s$#{}+*/%.:,-]*|"[\w\s$#{}+*/%.:,-]*"|'[\w\s.:,-]*')\]""")
 
 
-class Unreadable(ValueError):
+class UnfollowedText(ValueError):
     """The text is no shell script that can be followed; `line` is where."""
 
     def __init__(self, line: int, why: str) -> None:
@@ -24,7 +24,7 @@ class Unreadable(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class ScriptWord:
     """One word. `shape` is its text without quotes, with a HOLE for each expansion.
 
     `splits`: it may become several words, or none. `quoted`: some of it is quoted. `wild`: an
@@ -45,22 +45,22 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Redirect:
+class ScriptRedirect:
     """`op` and its target, or the text of a here-document with a HOLE for each expansion."""
 
     op: str
-    target: Word | None
+    target: ScriptWord | None
     document: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Simple:
+class SimpleCommand:
     """One simple command: `NAME=value` before it, its words, its redirections."""
 
     line: int
-    words: tuple[Word, ...]
-    assigned: tuple[tuple[str, Word], ...] = ()
-    redirects: tuple[Redirect, ...] = ()
+    words: tuple[ScriptWord, ...]
+    assigned: tuple[tuple[str, ScriptWord], ...] = ()
+    redirects: tuple[ScriptRedirect, ...] = ()
 
     @property
     def here(self) -> str | None:
@@ -73,12 +73,12 @@ class Simple:
         return None
 
 
-def filled(shape: str) -> str:
+def with_variables(shape: str) -> str:
     """A text that is run, with an expansion in place of each HOLE."""
     return shape.replace(HOLE, "${_}")
 
 
-def index(words: Sequence[Word], letter: str) -> int:
+def option_index(words: Sequence[ScriptWord], letter: str) -> int:
     """Where the option that ends in that letter stands."""
     return next(
         n

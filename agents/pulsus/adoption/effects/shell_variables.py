@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from pulsus.adoption.effects.shell_values import ARITHMETIC, BRACES, HOLE, Word
+from pulsus.adoption.effects.shell_values import ARITHMETIC, BRACES, HOLE, ScriptWord
 
 TESTS = ("[[", "[", "test")
 _DECLARES = ("declare", "typeset", "local", "export", "readonly")
@@ -29,27 +29,27 @@ _VALUED = {
 """Options that take a word, and those that take the name of a variable."""
 
 
-def later(word: Word) -> bool:
+def is_run_later(word: ScriptWord) -> bool:
     """Whether a value holds text that arithmetic or a prompt would run."""
     return bool(_LATER.search(word.shape))
 
 
-def doubts(name: str, rest: Sequence[Word]) -> Iterator[tuple[Word, str]]:
+def find_doubts(name: str, rest: Sequence[ScriptWord]) -> Iterator[tuple[ScriptWord, str]]:
     """What cannot be told of a builtin's words: (the word, why)."""
     for word in _unsure(name, rest):
         yield word, f"what {word.raw} does to {name} only shows when it runs"
-    for word in evaluated(name, rest):
+    for word in evaluated_words(name, rest):
         yield word, f"what {word.raw} evaluates only shows when it runs"
-    for word in variables(name, rest):
+    for word in variable_words(name, rest):
         if not _PLAIN.match(word.shape):
             yield word, f"the variable that {word.raw} names only shows when it runs"
     if name not in (*TESTS, "echo", "printf", ARITHMETIC, BRACES):
         for word in rest:
-            if later(word):
+            if is_run_later(word):
                 yield word, f"{word.raw} is text that may be run later"
 
 
-def _unsure(name: str, rest: Sequence[Word]) -> list[Word]:
+def _unsure(name: str, rest: Sequence[ScriptWord]) -> list[ScriptWord]:
     """Words that make a builtin change what others start, or a file."""
     shapes = " ".join(w.shape for w in rest)
     match name:
@@ -71,9 +71,9 @@ def _unsure(name: str, rest: Sequence[Word]) -> list[Word]:
             return []
 
 
-def evaluated(name: str, rest: Sequence[Word]) -> Iterator[Word]:
+def evaluated_words(name: str, rest: Sequence[ScriptWord]) -> Iterator[ScriptWord]:
     """Words of arithmetic that are more than names, numbers and expansions."""
-    words: list[Word] = []
+    words: list[ScriptWord] = []
     if name in ("let", ARITHMETIC):
         words = list(rest)
     elif name == BRACES:
@@ -96,13 +96,13 @@ def _braced(shape: str) -> bool:
     return rest == "@P" or any(_EVALUATED.search(each) for each in (place, part))
 
 
-def set_inside(word: Word) -> tuple[str, str] | None:
+def assignment_in_braces(word: ScriptWord) -> tuple[str, str] | None:
     """(the variable that `${NAME:=value}` sets, the value); None for any other."""
     found = re.match(r"(\w+)(?:\[[^\]]*\])?:?=(.*)\Z", word.shape, re.S)
     return (found[1], found[2]) if found else None
 
 
-def variables(name: str, rest: Sequence[Word]) -> Iterator[Word]:
+def variable_words(name: str, rest: Sequence[ScriptWord]) -> Iterator[ScriptWord]:
     """The words that name variables which are set or looked up."""
     if name in TESTS:
         yield from (rest[n + 1] for n, w in enumerate(rest[:-1]) if w.shape in ("-v", "-R"))
@@ -113,12 +113,12 @@ def variables(name: str, rest: Sequence[Word]) -> Iterator[Word]:
             if not word.shape.startswith(("-", "+")):
                 called, sign, _ = word.shape.partition("=")
                 called = called.removesuffix("+") if sign else called
-                yield Word(word.line, called, word.raw)
+                yield ScriptWord(word.line, called, word.raw)
     elif name in _VALUED:
         yield from _operands(name, rest)
 
 
-def _operands(name: str, rest: Sequence[Word]) -> Iterator[Word]:
+def _operands(name: str, rest: Sequence[ScriptWord]) -> Iterator[ScriptWord]:
     valued, named = _VALUED[name]
     words = list(rest)
     while words and re.match(r"-\w", words[0].shape):
@@ -126,7 +126,9 @@ def _operands(name: str, rest: Sequence[Word]) -> Iterator[Word]:
         for number, letter in enumerate(word.shape[1:], start=2):
             if letter in valued + named:
                 own = word.shape[number:]
-                value = Word(word.line, own, word.raw) if own else words.pop(0) if words else None
+                value = (
+                    ScriptWord(word.line, own, word.raw) if own else words.pop(0) if words else None
+                )
                 if value and letter in named:
                     yield value
                 break

@@ -6,17 +6,17 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from pulsus.adoption.effects import launchers, read_programs, shell_variables
-from pulsus.adoption.effects.shell_facts import Facts, Where
-from pulsus.adoption.effects.shell_tree import commands
+from pulsus.adoption.effects.shell_facts import ScriptFacts, Where
+from pulsus.adoption.effects.shell_tree import read_commands
 from pulsus.adoption.effects.shell_values import (
     BRACES,
     HOLE,
-    Redirect,
-    Simple,
-    Unreadable,
-    Word,
-    filled,
-    index,
+    ScriptRedirect,
+    ScriptWord,
+    SimpleCommand,
+    UnfollowedText,
+    option_index,
+    with_variables,
 )  # fmt: skip
 
 _NOWHERE = re.compile(r"/dev/(?:null|stderr|stdout|tty|fd/[12])\Z")
@@ -24,25 +24,25 @@ _MAX_DEPTH = 10
 _SYSTEM = re.compile(r"/(?:usr/(?:local/)?)?s?bin/[^/]+\Z")
 
 
-def facts(script: str, shell: str) -> Facts:
+def collect_facts(script: str, shell: str) -> ScriptFacts:
     """The effects of a script for that shell; a text that cannot be followed is a doubt."""
-    found = Facts(shell)
+    found = ScriptFacts(shell)
     _Walk(found).text(script, 1)
     return found
 
 
-def script(text: str, line: int, found: Facts) -> None:
+def add_script(text: str, line: int, found: ScriptFacts) -> None:
     """Add what a text given to a shell does."""
     _Walk(found).text(text, line)
 
 
-def command(simple: Simple, found: Facts) -> None:
+def add_command(simple: SimpleCommand, found: ScriptFacts) -> None:
     """Add what one command does that no shell starts."""
     _Walk(found).started(simple)
 
 
 class _Walk:
-    def __init__(self, found: Facts) -> None:
+    def __init__(self, found: ScriptFacts) -> None:
         self._found = found
         self._functions: frozenset[str] = frozenset()
         self._depth = 0
@@ -52,9 +52,9 @@ class _Walk:
         self._depth += 1
         try:
             if self._depth > _MAX_DEPTH:
-                raise Unreadable(line, "scripts within scripts")
-            simple, functions = commands(script, line)
-        except Unreadable as failure:
+                raise UnfollowedText(line, "scripts within scripts")
+            simple, functions = read_commands(script, line)
+        except UnfollowedText as failure:
             self._doubt(failure.line, f"its text cannot be followed here ({failure})")
             simple, functions = [], frozenset()
         self._functions |= functions
@@ -62,14 +62,14 @@ class _Walk:
             self._simple(each)
         self._depth -= 1
 
-    def started(self, simple: Simple) -> None:
+    def started(self, simple: SimpleCommand) -> None:
         """A command that is started by a program."""
         self._call(simple, simple.words, by_shell=False)
 
-    def _simple(self, simple: Simple) -> None:
+    def _simple(self, simple: SimpleCommand) -> None:
         for name, value in simple.assigned:
             self._set(simple.line, name, value.shape)
-            if shell_variables.later(value):
+            if shell_variables.is_run_later(value):
                 self._doubt(simple.line, f"{value.raw} is text that may be run later")
         for redirect in simple.redirects:
             self._redirect(simple.line, redirect)
@@ -77,10 +77,10 @@ class _Walk:
             self._call(simple, simple.words)
 
     def _set(self, line: int, name: str, shape: str) -> None:
-        if launchers.misleads(name, shape):
+        if launchers.changes_programs(name, shape):
             self._doubt(line, f"it sets {name}, so other programs start")
 
-    def _redirect(self, line: int, redirect: Redirect) -> None:
+    def _redirect(self, line: int, redirect: ScriptRedirect) -> None:
         target = redirect.target
         if target is None or redirect.op == "<<<":
             return
@@ -93,7 +93,7 @@ class _Walk:
         elif redirect.op not in ("<", "<&"):
             self._writes(line, target)
 
-    def _writes(self, line: int, target: Word) -> None:
+    def _writes(self, line: int, target: ScriptWord) -> None:
         text = target.text
         if _NOWHERE.match(text or ""):
             return
@@ -105,13 +105,15 @@ class _Walk:
         elif text:
             self._found.paths.add(text)
 
-    def _host(self, line: int, shape: str, word: Word) -> None:
+    def _host(self, line: int, shape: str, word: ScriptWord) -> None:
         if HOLE in shape or not shape:
             self._doubt(line, f"the host in {word.raw} only shows when it runs", "hosts")
         else:
             self._found.hosts.add(shape)
 
-    def _call(self, simple: Simple, words: Sequence[Word], *, by_shell: bool = True) -> None:
+    def _call(
+        self, simple: SimpleCommand, words: Sequence[ScriptWord], *, by_shell: bool = True
+    ) -> None:
         """One command; `by_shell` is False where a program starts it, which knows no functions."""
         name, rest, line = words[0].text, words[1:], words[0].line
         if not name or re.search(r"[*?{]", name):
@@ -121,7 +123,7 @@ class _Walk:
             return
         base = name.rpartition("/")[2] if _SYSTEM.match(name) else name
         if by_shell and name in self._functions:
-            for word in filter(shell_variables.later, rest):
+            for word in filter(shell_variables.is_run_later, rest):
                 self._doubt(line, f"{word.raw} is text that may be run later")
             return
         if base in _SPECIAL:
@@ -133,30 +135,30 @@ class _Walk:
                 self._program(line, name)
             self._started(simple, base, rest)
 
-    def _builtin(self, line: int, name: str, rest: Sequence[Word]) -> None:
+    def _builtin(self, line: int, name: str, rest: Sequence[ScriptWord]) -> None:
         """A command of the shell itself: the variables that it sets, and what it evaluates."""
         for word in rest:
             variable, sign, value = word.shape.partition("=")
             if sign:
                 self._set(line, variable.removesuffix("+"), value)
-        for word in shell_variables.variables(name, rest):
+        for word in shell_variables.variable_words(name, rest):
             if name not in (*shell_variables.TESTS, "unset", "export") and "=" not in word.raw:
                 self._set(line, word.shape, f"{HOLE}.")
         for word in rest if name == BRACES else ():
-            if made := shell_variables.set_inside(word):
+            if made := shell_variables.assignment_in_braces(word):
                 self._set(line, *made)
         if name == "unset" and any(w.shape in self._functions for w in rest):
             self._doubt(line, "a function is taken back: its name means a program then")
-        for word, why in shell_variables.doubts(name, rest):
+        for word, why in shell_variables.find_doubts(name, rest):
             self._doubt(word.line, why)
 
-    def _started(self, simple: Simple, base: str, rest: Sequence[Word]) -> None:
+    def _started(self, simple: SimpleCommand, base: str, rest: Sequence[ScriptWord]) -> None:
         line = simple.line
         if base in launchers.WRAPPERS:
             self._wrapped(simple, base, rest)
         elif base in launchers.SHELLS:
             self._shell(simple, rest)
-        elif read_programs.reads(base, rest):
+        elif read_programs.is_read(base, rest):
             return
         elif launchers.INTERPRETERS.fullmatch(base):
             self._doubt(line, f"{base} runs code of its own")
@@ -164,7 +166,7 @@ class _Walk:
             self._doubt(line, f"{base} runs commands elsewhere or later")
         else:
             self._change(line, f"{base} may change something")
-            if not read_programs.followed(base, rest):
+            if not read_programs.is_followed(base, rest):
                 self._doubt(line, f"what {base}'s own script writes or starts is not followed")
 
     def _program(self, line: int, name: str) -> None:
@@ -173,51 +175,51 @@ class _Walk:
         else:
             self._found.commands.add(name)
 
-    def _wrapped(self, simple: Simple, base: str, rest: Sequence[Word]) -> None:
+    def _wrapped(self, simple: SimpleCommand, base: str, rest: Sequence[ScriptWord]) -> None:
         """`sudo`, `env`, `timeout`, `xargs` and others: the command in their words."""
         if base in launchers.RAISES:
             self._change(simple.line, f"{base} may change something")
         if base == "command" and rest and rest[0].shape in ("-v", "-V"):
             return
-        words, doubt = launchers.inner(base, rest)
+        words, doubt = launchers.split_wrapper(base, rest)
         if doubt:
             self._doubt(simple.line, doubt)
         if words and base == "xargs":
-            words.append(Word(simple.line, HOLE, "its input", splits=True))
+            words.append(ScriptWord(simple.line, HOLE, "its input", splits=True))
         if words:
             self._call(simple, words, by_shell=base == "builtin")
 
-    def _shell(self, simple: Simple, rest: Sequence[Word]) -> None:
+    def _shell(self, simple: SimpleCommand, rest: Sequence[ScriptWord]) -> None:
         line = simple.line
         given = [w for w in rest if w.shape.startswith("-") and not w.shape.startswith("--")]
         if any(word.shape.endswith("c") for word in given):
-            self._run_text(line, rest[index(rest, "c") + 1 :][:1], "a shell")
+            self._run_text(line, rest[option_index(rest, "c") + 1 :][:1], "a shell")
         elif any(not w.shape.startswith("-") and w.shape != "-" for w in rest):
             self._doubt(line, "a shell runs another file")
         elif simple.here is not None:
-            self.text(filled(simple.here), line + 1)
+            self.text(with_variables(simple.here), line + 1)
             if HOLE in simple.here:
                 self._doubt(line, "what a shell is given only shows when it runs")
         else:
             self._doubt(line, "what a shell is given only shows when it runs")
 
-    def _run_text(self, line: int, words: Sequence[Word], what: str) -> None:
+    def _run_text(self, line: int, words: Sequence[ScriptWord], what: str) -> None:
         """Words that are run as a script: what stands in them, and a doubt where there is more."""
         if not words or any(w.splits or w.text is None for w in words):
             self._doubt(line, f"the words that {what} takes only show when it runs")
         if words:
-            self.text(filled(" ".join(w.shape for w in words)), words[0].line)
+            self.text(with_variables(" ".join(w.shape for w in words)), words[0].line)
 
-    def eval(self, simple: Simple, words: Sequence[Word]) -> None:
+    def eval(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
         """`eval`: its words are a script."""
         if words[1:]:
             self._run_text(simple.line, words[1:], "eval")
 
-    def source(self, simple: Simple, words: Sequence[Word]) -> None:
+    def source(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
         """`.` and `source`: another file's commands."""
         self._doubt(simple.line, f"what {words[1].raw if words[1:] else 'a file'} holds is run too")
 
-    def trap(self, simple: Simple, words: Sequence[Word]) -> None:
+    def trap(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
         """`trap`: its first word is a script for later."""
         rest = [w for w in words[1:] if w.shape not in ("--", "-p", "-l")]
         if any(w.splits for w in rest):
@@ -225,22 +227,22 @@ class _Walk:
         if len(rest) > 1 and rest[0].shape not in ("", "-"):
             self._run_text(simple.line, rest[:1], "trap")
 
-    def alias(self, simple: Simple, words: Sequence[Word]) -> None:
+    def alias(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
         """`alias NAME=TEXT`: a script under a name."""
         for word in words[1:]:
             name, sign, text = word.shape.partition("=")
             if sign:
-                self.text(filled(text), word.line)
+                self.text(with_variables(text), word.line)
             if sign or HOLE in name:
                 self._doubt(word.line, f"{word.raw} makes another command of a name")
 
-    def called_back(self, simple: Simple, words: Sequence[Word]) -> None:
+    def called_back(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
         """`mapfile`, `bind`, `complete`: an option of theirs runs or loads something."""
         self._builtin(simple.line, words[0].shape, words[1:])
         if any(re.match(r"-[A-Za-z]*[CFfx]", w.shape) for w in words[1:]):
             self._doubt(simple.line, f"{words[0].shape} runs or loads something")
 
-    def find(self, simple: Simple, words: Sequence[Word]) -> None:
+    def find(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
         """`find`: what it starts, deletes and writes."""
         line, rest = words[0].line, list(words[1:])
         self._program(line, words[0].shape)
@@ -258,25 +260,27 @@ class _Walk:
         if any(w.splits and (n > first or w.quoted or "$*" in w.raw) for n, w in enumerate(rest)):
             self._doubt(line, "what find's words start or delete only shows when it runs")
 
-    def tee(self, simple: Simple, words: Sequence[Word]) -> None:
+    def tee(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
         """`tee`: every word is a file."""
         self._program(words[0].line, words[0].shape)
         for word in words[1:]:
             if not word.shape.startswith("-"):
                 self._writes(word.line, word)
 
-    def dd(self, simple: Simple, words: Sequence[Word]) -> None:
+    def dd(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
         """`dd`: `of=` is a file."""
         self._program(words[0].line, words[0].shape)
         for word in words[1:]:
             if word.shape.startswith("of=") or word.splits:
-                rest = Word(word.line, word.shape[3:], word.raw, word.splits, word.quoted)
+                rest = ScriptWord(word.line, word.shape[3:], word.raw, word.splits, word.quoted)
                 self._writes(word.line, rest)
 
-    def _inside(self, simple: Simple, words: Sequence[Word]) -> None:
+    def _inside(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
         """What find starts; `{}` stands for one file."""
         if words:
-            shown = [Word(w.line, w.shape.replace("{}", HOLE), w.raw, w.splits) for w in words[1:]]
+            shown = [
+                ScriptWord(w.line, w.shape.replace("{}", HOLE), w.raw, w.splits) for w in words[1:]
+            ]
             self._call(simple, [words[0], *shown], by_shell=False)
 
     def _doubt(self, line: int, what: str, where: Where = "all") -> None:
@@ -286,7 +290,7 @@ class _Walk:
         self._found.changes.add((line, what))
 
 
-_Special = Callable[[_Walk, Simple, Sequence[Word]], None]
+_Special = Callable[[_Walk, SimpleCommand, Sequence[ScriptWord]], None]
 _SPECIAL: Mapping[str, _Special] = {
     "eval": _Walk.eval,
     "source": _Walk.source,

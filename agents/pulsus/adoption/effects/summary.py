@@ -11,7 +11,7 @@ import re
 import warnings
 
 from pulsus.adoption.effects import python_calls, python_reads
-from pulsus.adoption.effects.shell_facts import Facts
+from pulsus.adoption.effects.shell_facts import ScriptFacts
 from pulsus.core.types import Effects, Kind
 
 SECRET = re.compile(
@@ -21,15 +21,17 @@ _URL = re.compile(r"\bhttps?://([A-Za-z0-9.-]+\.[A-Za-z]{2,}|localhost)\b")
 _LISTED = 6
 
 
-def told(tree: ast.Module) -> tuple[Kind, Effects | None, list[str]]:
+def summarise(tree: ast.Module) -> tuple[Kind, Effects | None, list[str]]:
     """(kind, the effects its text names, what has to be looked at).
 
     The effects are None where its text does not tell all: a declaration that leaves something out
     is a lie.
     """
-    started = python_calls.started(tree)
-    doubts = {(line, what) for line, what, _ in started.doubts} | set(python_reads.doubts(tree))
-    talks = sorted(python_reads.imported(tree) & python_reads.NETWORK)
+    started = python_calls.find_started_programs(tree)
+    doubts = {(line, what) for line, what, _ in started.doubts} | set(
+        python_reads.find_changes(tree)
+    )
+    talks = sorted(python_reads.imported_modules(tree) & python_reads.NETWORK)
     hosts = _hosts(tree) if talks else ()
     unknown = [] if hosts or not talks else [f"it imports {', '.join(talks)} and names no host"]
     if not (doubts or unknown):
@@ -43,7 +45,7 @@ def told(tree: ast.Module) -> tuple[Kind, Effects | None, list[str]]:
     return "write", None, [f"add an Effects: section{about}: {why}"]
 
 
-def _effects(started: Facts, hosts: tuple[str, ...], kind: Kind) -> Effects:
+def _effects(started: ScriptFacts, hosts: tuple[str, ...], kind: Kind) -> Effects:
     reads = ("what its programs read",) if started.commands else ()
     touches = (*sorted(started.paths), "what its programs touch") if started.changes else ()
     reached = (*hosts, *(("what its programs reach",) if started.changes else ()))
@@ -57,7 +59,7 @@ def _hosts(tree: ast.Module) -> tuple[str, ...]:
     )
 
 
-def unparsed(text: str) -> str:
+def explain_syntax_error(text: str) -> str:
     """Why a text is no Python script, with the line."""
     try:
         with warnings.catch_warnings():
@@ -70,7 +72,7 @@ def unparsed(text: str) -> str:
     return "there is no code in it"
 
 
-def asks(tree: ast.Module) -> list[str]:
+def find_stdin_reads(tree: ast.Module) -> list[str]:
     """Where it reads what nobody gives it."""
     lines: set[int] = set()
     for node in ast.walk(tree):
@@ -84,7 +86,7 @@ def asks(tree: ast.Module) -> list[str]:
     return [f"line {n}: it reads its standard input, and a tool gets none" for n in sorted(lines)]
 
 
-def secrets(tree: ast.Module) -> tuple[str, ...]:
+def find_secrets(tree: ast.Module) -> tuple[str, ...]:
     """Variables of its environment whose names say that they are secret."""
     found: set[str] = set()
     for node in ast.walk(tree):

@@ -13,7 +13,7 @@ from pulsus.errors import NotReady, PulsusError
 if TYPE_CHECKING:
     from pulsus.bootstrap import App
     from pulsus.core.compose.proposer import Usage
-    from pulsus.llm.model_probe import Finding
+    from pulsus.llm.model_probe import ProbeFinding
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class ModelExamination:
     provider: str
     name: str
     base_url: str
-    findings: Sequence[Finding]
+    findings: Sequence[ProbeFinding]
     usage: Usage
 
     @property
@@ -77,10 +77,10 @@ def examine_model(app: App, tell: Callable[[str], None]) -> ModelExamination:
     try:
         model = app.model()
     except PulsusError as error:
-        findings = [model_probe.failure("configured", error)]
+        findings = [model_probe.describe_failure("configured", error)]
         return ModelExamination(settings.provider, settings.name, shown, findings, Usage())
     tell(f"asking {settings.name} at {shown or settings.provider}; this may take minutes")
     found = list(
-        model_probe.examine(model, time.monotonic, lambda question: tell(f"  {question}?"))
+        model_probe.run_probes(model, time.monotonic, lambda question: tell(f"  {question}?"))
     )
     return ModelExamination(settings.provider, settings.name, shown, found, model.spent)

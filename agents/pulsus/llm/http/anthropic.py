@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from pulsus.core.compose.proposer import Finish
-from pulsus.llm.http.dialect import AnswerChunk, Ask, Without, count, in_words, words
+from pulsus.llm.http.dialect import (
+    AnswerChunk,
+    ModelAsk,
+    Without,
+    schema_instruction,
+    text_or_empty,
+    token_count,
+)
 
 VERSION = "2023-06-01"
 
@@ -22,11 +29,11 @@ class Anthropic:
         """The version of the dialect and the key."""
         return {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}
 
-    def body(self, ask: Ask, without: Without) -> dict[str, Any]:
+    def body(self, ask: ModelAsk, without: Without) -> dict[str, Any]:
         """The request; system messages have a place of their own."""
         system = [m.content for m in ask.messages if m.role == "system"]
         if ask.schema is not None:
-            system.append(in_words(ask.schema))
+            system.append(schema_instruction(ask.schema))
         body: dict[str, Any] = {
             "model": ask.model,
             "messages": [
@@ -41,7 +48,7 @@ class Anthropic:
             body["temperature"] = ask.temperature
         return body
 
-    def lacking(self, ask: Ask, without: Without) -> tuple[str, ...]:
+    def lacking(self, ask: ModelAsk, without: Without) -> tuple[str, ...]:
         """Always seed and schema; temperature where it was refused."""
         asked = {
             "temperature": "temperature" in without,
@@ -53,7 +60,7 @@ class Anthropic:
     def whole(self, document: Mapping[str, Any]) -> AnswerChunk:
         """The text blocks, one after the other; others are not ours."""
         blocks = [block for block in document["content"] if block["type"] == "text"]
-        text = "".join(words(block["text"]) for block in blocks)
+        text = "".join(text_or_empty(block["text"]) for block in blocks)
         return _heard(document, text, document.get("stop_reason"))
 
     def piece(self, document: Mapping[str, Any]) -> AnswerChunk:
@@ -62,7 +69,7 @@ class Anthropic:
             case "message_start":
                 return _heard(document["message"], "", None)
             case "content_block_delta" if document["delta"].get("type") == "text_delta":
-                return AnswerChunk(words(document["delta"]["text"]))
+                return AnswerChunk(text_or_empty(document["delta"]["text"]))
             case "message_delta":
                 return _heard(document, "", document["delta"].get("stop_reason"))
             case _:
@@ -73,9 +80,9 @@ def _heard(document: Mapping[str, Any], text: str, stop: Any) -> AnswerChunk:
     usage = document.get("usage") or {}
     return AnswerChunk(
         text,
-        count(usage.get("input_tokens")),
-        count(usage.get("output_tokens")),
-        words(document.get("model")),
+        token_count(usage.get("input_tokens")),
+        token_count(usage.get("output_tokens")),
+        text_or_empty(document.get("model")),
         _finish(stop),
     )
 

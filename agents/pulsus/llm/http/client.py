@@ -24,12 +24,12 @@ from pulsus.core.compose.proposer import (
 )
 from pulsus.core.telemetry import ids
 from pulsus.errors import ModelNotFound, ModelRequestRefused, ModelUrlWrong
-from pulsus.llm.address import address
+from pulsus.llm.address import parse_address
 from pulsus.llm.http import failures
-from pulsus.llm.http.dialect import AnswerChunk, Ask, Dialect
-from pulsus.llm.http.exchange import Limits, Request, WireFailed, exchange
-from pulsus.llm.http.failures import ExchangeFailure, Place
-from pulsus.llm.http.response import ERROR_BYTES, Reader, listed_models, text_of
+from pulsus.llm.http.dialect import AnswerChunk, Dialect, ModelAsk
+from pulsus.llm.http.exchange import ExchangeLimits, HttpRequest, WireFailed, exchange
+from pulsus.llm.http.failures import ExchangeFailure, ServerPlace
+from pulsus.llm.http.response import ERROR_BYTES, AnswerReader, parse_models, read_text
 
 _LIST_BYTES = 4 * 1024 * 1024
 _JSON_PER_TEXT = 8
@@ -54,10 +54,10 @@ class Server:
     ) -> None:
         settings = setup.settings
         self._settings, self._dialect, self._key = settings, dialect, setup.key
-        self._address = address(settings.base_url)
+        self._address = parse_address(settings.base_url)
         base, has_key = self._address.base, bool(setup.key)
-        place = Place(base, settings.name, settings.api_key_env, has_key, setup.redact)
-        self._reader = Reader(dialect, place, now)
+        place = ServerPlace(base, settings.name, settings.api_key_env, has_key, setup.redact)
+        self._reader = AnswerReader(dialect, place, now)
         self._attempts = Attempts(settings.retries, clock, sleep)
         self._without: frozenset[str] = frozenset()
 
@@ -73,7 +73,7 @@ class Server:
     ) -> Completion:
         """The model's answer; streamed where `on_text` is given. Raises ModelError's kinds."""
         settings = self._settings
-        ask = Ask(
+        ask = ModelAsk(
             settings.name,
             tuple(messages),
             schema,
@@ -99,7 +99,7 @@ class Server:
         except ExchangeFailure as failed:
             raise failed.error from None
 
-    def _answer(self, ask: Ask, on_text: OnText | None) -> AnswerChunk:
+    def _answer(self, ask: ModelAsk, on_text: OnText | None) -> AnswerChunk:
         end = self._attempts.clock() + self._settings.total_seconds
         while True:
             left = end - self._attempts.clock()
@@ -108,7 +108,7 @@ class Server:
             except ExchangeFailure as failed:
                 self._leave_out(failed)
 
-    def _once(self, ask: Ask, on_text: OnText | None, seconds: float) -> AnswerChunk:
+    def _once(self, ask: ModelAsk, on_text: OnText | None, seconds: float) -> AnswerChunk:
         handed_on = False
 
         def tell(piece: str) -> None:
@@ -125,7 +125,7 @@ class Server:
             with exchange(self._request(url, body), self._limits(seconds, limit)) as answer:
                 return self._reader.heard(answer, most, tell)
         except WireFailed as failure:
-            failed = failures.of_wire(failure, self._reader.place)
+            failed = failures.wire_failure(failure, self._reader.place)
         except ExchangeFailure as refusal:
             failed = refusal
         failed.again = failed.again and not handed_on
@@ -148,16 +148,16 @@ class Server:
         base, place = self._address.base, self._reader.place
         names = self._names(base)
         if names and self._settings.name not in names:
-            return failures.model_missing(place, "it lists others", names)
+            return failures.missing_model(place, "it lists others", names)
         if not isinstance(error, ModelUrlWrong):
             return error
         said = str(error.details["said"])
         if names and said.startswith("HTTP 404"):
             hint = f"it lists models but has no {self._dialect.endpoint}: correct model.provider"
-            return failures.url_wrong(place, said, hint)
+            return failures.wrong_url(place, said, hint)
         if self._names(f"{base}/v1"):
             hint = f"there is one at {base}/v1: set model.base_url to that"
-            return failures.url_wrong(place, said, hint)
+            return failures.wrong_url(place, said, hint)
         return error
 
     def _names(self, base: str) -> tuple[str, ...]:
@@ -171,23 +171,25 @@ class Server:
         try:
             with exchange(request, self._limits(seconds, _LIST_BYTES)) as answer:
                 self._reader.check(answer)
-                text = text_of(answer, _LIST_BYTES)
+                text = read_text(answer, _LIST_BYTES)
         except WireFailed as failure:
-            raise failures.of_wire(failure, self._reader.place) from None
-        found = listed_models(text)
+            raise failures.wire_failure(failure, self._reader.place) from None
+        found = parse_models(text)
         if found is None:
             place = self._reader.place
-            raise ExchangeFailure(failures.unreadable(place, failures.quoted(text, place)))
+            raise ExchangeFailure(
+                failures.unreadable_answer(place, failures.quote_answer(text, place))
+            )
         return found
 
-    def _request(self, url: str, body: Mapping[str, Any] | None) -> Request:
+    def _request(self, url: str, body: Mapping[str, Any] | None) -> HttpRequest:
         headers = {"content-type": "application/json", **self._dialect.headers(self._key)}
         sent = None if body is None else json.dumps(body).encode("ascii")
-        return Request(url, headers, sent, self._address.local)
+        return HttpRequest(url, headers, sent, self._address.local)
 
-    def _limits(self, seconds: float, most: int) -> Limits:
+    def _limits(self, seconds: float, most: int) -> ExchangeLimits:
         settings = self._settings
-        return Limits(settings.connect_seconds, settings.read_seconds, seconds, most)
+        return ExchangeLimits(settings.connect_seconds, settings.read_seconds, seconds, most)
 
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ Without = frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class ModelAsk:
     """One question, complete: every value is decided."""
 
     model: str
@@ -63,11 +63,11 @@ class Dialect(Protocol):
         """The headers that carry `key`, if there is one."""
         ...
 
-    def body(self, ask: Ask, without: Without) -> dict[str, Any]:
+    def body(self, ask: ModelAsk, without: Without) -> dict[str, Any]:
         """The JSON document to send."""
         ...
 
-    def lacking(self, ask: Ask, without: Without) -> tuple[str, ...]:
+    def lacking(self, ask: ModelAsk, without: Without) -> tuple[str, ...]:
         """Which of temperature, seed and schema the request does not carry, though asked."""
         ...
 
@@ -80,7 +80,7 @@ class Dialect(Protocol):
         ...
 
 
-def in_words(schema: Schema) -> str:
+def schema_instruction(schema: Schema) -> str:
     """The instruction that stands in for a schema where a server does not take one."""
     return (
         "Answer with one JSON value and nothing else: no prose, no code fence. It must fit this "
@@ -95,12 +95,12 @@ def with_instruction(messages: Sequence[Message], text: str) -> list[Message]:
     return [Message("system", text), *messages]
 
 
-def count(value: Any) -> int | None:
+def token_count(value: Any) -> int | None:
     """A count of tokens that a server gives; None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
-def words(value: Any) -> str:
+def text_or_empty(value: Any) -> str:
     """A text that a server gives; "" for null. Raises TypeError."""
     if not isinstance(value, str | None):
         raise TypeError(f"{type(value).__name__} where text was expected")

@@ -30,7 +30,7 @@ class WireFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ExchangeLimits:
     """How long to wait, in seconds, and how many bytes of an answer to take."""
 
     connect: float
@@ -40,7 +40,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class HttpRequest:
     """What is sent. `body` None means GET. `local`: proxies of the environment do not apply."""
 
     url: str
@@ -50,7 +50,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """What came back: header names in lower case; `chunks` raises WireFailed, as it is read."""
 
     status: int
@@ -59,7 +59,7 @@ class Answer:
 
 
 @contextlib.contextmanager
-def exchange(request: Request, limits: Limits) -> Iterator[Answer]:
+def exchange(request: HttpRequest, limits: ExchangeLimits) -> Iterator[HttpAnswer]:
     """The answer to `request`, to be read inside the block. Raises WireFailed."""
     import httpx2
 
@@ -92,10 +92,10 @@ def exchange(request: Request, limits: Limits) -> Iterator[Answer]:
         if encoding != "identity":
             raise WireFailed("unreadable", f"it sent {encoding!r} though that was not asked for")
         found = {k.lower(): v for k, v in response.headers.items()}
-        yield Answer(response.status_code, found, _bounded(response.iter_raw(), limits.bytes))
+        yield HttpAnswer(response.status_code, found, _bounded(response.iter_raw(), limits.bytes))
 
 
-def _trusted(request: Request) -> ssl.SSLContext:
+def _trusted(request: HttpRequest) -> ssl.SSLContext:
     """Whose certificates are taken: nobody's for plain HTTP here, which spares reading them all.
 
     Elsewhere a proxy may be on the way that is spoken to by TLS.

@@ -45,7 +45,7 @@ _NO_TOOLS = re.compile(r"(?:not support|unsupported|without).{0,40}\btools?\b|to
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ServerPlace:
     """Where was asked for what, for messages. `redact` hides what a server may echo."""
 
     base: str
@@ -77,7 +77,7 @@ class ExchangeFailure(Exception):
         self.said = said
 
 
-def of_wire(failure: WireFailed, place: Place) -> ExchangeFailure:
+def wire_failure(failure: WireFailed, place: ServerPlace) -> ExchangeFailure:
     """The failure to reach a server, or to hear it out."""
     said = one_line(place.redact(failure.reason), 300)
     match failure.why:
@@ -103,11 +103,11 @@ def of_wire(failure: WireFailed, place: Place) -> ExchangeFailure:
             hint = "raise model.max_answer_kb if that is expected of this model"
             return ExchangeFailure(ModelAnswerInvalid(f"{place.base}: {said}", hint=hint))
         case "unreadable":
-            return ExchangeFailure(unreadable(place, said))
+            return ExchangeFailure(unreadable_answer(place, said))
 
 
-def of_status(
-    status: int, headers: Mapping[str, str], body: str, place: Place, now: datetime
+def status_failure(
+    status: int, headers: Mapping[str, str], body: str, place: ServerPlace, now: datetime
 ) -> ExchangeFailure:
     """What a status other than 200 means; `now` is aware."""
     said = one_line(place.redact(_message(body)), 300)
@@ -119,26 +119,26 @@ def of_status(
     if status in _BUSY or (status >= 500 and status != 501):
         return _transient(status, headers, said, place, now)
     if status == 404 and not _NO_MODEL.search(raw):
-        return ExchangeFailure(url_wrong(place, f"HTTP 404 {said}".strip()))
+        return ExchangeFailure(wrong_url(place, f"HTTP 404 {said}".strip()))
     if status in (400, 404, 422) and _NO_MODEL.search(raw):
-        return ExchangeFailure(model_missing(place, said))
+        return ExchangeFailure(missing_model(place, said))
     if 300 <= status < 400:
         target = one_line(place.redact(headers.get("location", "")), 200)
         return ExchangeFailure(
-            url_wrong(place, f"HTTP {status}, a redirect to {target!r} (not followed)")
+            wrong_url(place, f"HTTP {status}, a redirect to {target!r} (not followed)")
         )
     if status in (400, 422):
         return ExchangeFailure(_form(status, said, place), said=f"{raw} {_parameter(body)}")
-    return ExchangeFailure(url_wrong(place, f"HTTP {status} {said}".strip()))
+    return ExchangeFailure(wrong_url(place, f"HTTP {status} {said}".strip()))
 
 
-def url_wrong(place: Place, said: str, hint: str = "") -> ModelUrlWrong:
+def wrong_url(place: ServerPlace, said: str, hint: str = "") -> ModelUrlWrong:
     """No such endpoint there."""
     hint = hint or "model.base_url is the address up to and with /v1; compare model.provider too"
     return ModelUrlWrong(f"{place.base} is no such model server: {said}", hint=hint, said=said)
 
 
-def model_missing(place: Place, said: str, served: tuple[str, ...] = ()) -> ModelNotFound:
+def missing_model(place: ServerPlace, said: str, served: tuple[str, ...] = ()) -> ModelNotFound:
     """No such model there; `served` are those that are."""
     near = f"set model.name to one of: {', '.join(served)}" if served else ""
     return ModelNotFound(
@@ -148,7 +148,7 @@ def model_missing(place: Place, said: str, served: tuple[str, ...] = ()) -> Mode
     )
 
 
-def unreadable(place: Place, said: str) -> ModelAnswerInvalid:
+def unreadable_answer(place: ServerPlace, said: str) -> ModelAnswerInvalid:
     """An answer of HTTP 200 that is not of the dialect's form."""
     return ModelAnswerInvalid(
         f"{place.base} answered in a form that is not understood: {said}",
@@ -156,12 +156,12 @@ def unreadable(place: Place, said: str) -> ModelAnswerInvalid:
     )
 
 
-def quoted(text: str, place: Place) -> str:
+def quote_answer(text: str, place: ServerPlace) -> str:
     """The beginning of what a server said, without secrets, for a message."""
     return repr(one_line(place.redact(text[:2000]), 120))
 
 
-def _refused(status: int, said: str, raw: str, place: Place) -> ModelRefused:
+def _refused(status: int, said: str, raw: str, place: ServerPlace) -> ModelRefused:
     if _NO_MONEY.search(raw) or status == 402:
         hint = "see the account's billing at the provider"
     elif place.has_key:
@@ -171,7 +171,7 @@ def _refused(status: int, said: str, raw: str, place: Place) -> ModelRefused:
     return ModelRefused(f"{place.base} refuses (HTTP {status}): {said}", hint=hint)
 
 
-def _context(said: str, place: Place) -> ModelContextTooLong:
+def _context(said: str, place: ServerPlace) -> ModelContextTooLong:
     return ModelContextTooLong(
         f"the request is too long for {place.model}: {said}",
         hint="start the server with a longer context, lower model.max_answer_tokens, or choose "
@@ -180,7 +180,7 @@ def _context(said: str, place: Place) -> ModelContextTooLong:
 
 
 def _transient(
-    status: int, headers: Mapping[str, str], said: str, place: Place, now: datetime
+    status: int, headers: Mapping[str, str], said: str, place: ServerPlace, now: datetime
 ) -> ExchangeFailure:
     wait = _retry_after(headers.get("retry-after", ""), now)
     later = f" in {wait:.0f} s" if wait else ""
@@ -189,7 +189,7 @@ def _transient(
     return ExchangeFailure(kind(message, hint=f"try again{later}"), again=True, wait=wait)
 
 
-def _form(status: int, said: str, place: Place) -> ModelRequestRefused:
+def _form(status: int, said: str, place: ServerPlace) -> ModelRequestRefused:
     hint = "this server or model does not take what Pulsus sends; try another model"
     if _NO_TOOLS.search(said):
         hint = "Pulsus sends no native tools: something between it and the model adds them"

@@ -11,12 +11,12 @@ from typing import Any
 from pulsus.core.compose.proposer import Finish, Schema
 from pulsus.llm.http.dialect import (
     AnswerChunk,
-    Ask,
+    ModelAsk,
     Without,
-    count,
-    in_words,
+    schema_instruction,
+    text_or_empty,
+    token_count,
     with_instruction,
-    words,
 )
 from pulsus.llm.structured_answers import subschemas
 
@@ -38,11 +38,11 @@ class OpenAi:
         """A bearer token."""
         return {"authorization": f"Bearer {key}"} if key else {}
 
-    def body(self, ask: Ask, without: Without) -> dict[str, Any]:
+    def body(self, ask: ModelAsk, without: Without) -> dict[str, Any]:
         """The request; without `max_tokens` the newer name of the same limit is used."""
         messages = ask.messages
         if ask.schema is not None and "schema" in without:
-            messages = tuple(with_instruction(messages, in_words(ask.schema)))
+            messages = tuple(with_instruction(messages, schema_instruction(ask.schema)))
         body: dict[str, Any] = {
             "model": ask.model,
             "messages": [{"role": m.role, "content": m.content} for m in messages],
@@ -62,7 +62,7 @@ class OpenAi:
             body["response_format"] = {"type": "json_schema", "json_schema": named}
         return body
 
-    def lacking(self, ask: Ask, without: Without) -> tuple[str, ...]:
+    def lacking(self, ask: ModelAsk, without: Without) -> tuple[str, ...]:
         """What was asked for and refused."""
         asked = {"temperature": True, "seed": ask.seed is not None, "schema": bool(ask.schema)}
         return tuple(name for name, wanted in asked.items() if wanted and name in without)
@@ -70,22 +70,22 @@ class OpenAi:
     def whole(self, document: Mapping[str, Any]) -> AnswerChunk:
         """The first choice."""
         choice = document["choices"][0]
-        return _heard(document, words(choice["message"].get("content")), choice)
+        return _heard(document, text_or_empty(choice["message"].get("content")), choice)
 
     def piece(self, document: Mapping[str, Any]) -> AnswerChunk:
         """The first choice's delta; the last event has usage and no choice."""
         choices = document.get("choices") or [{}]
         delta = choices[0].get("delta") or {}
-        return _heard(document, words(delta.get("content")), choices[0])
+        return _heard(document, text_or_empty(delta.get("content")), choices[0])
 
 
 def _heard(document: Mapping[str, Any], text: str, choice: Mapping[str, Any]) -> AnswerChunk:
     usage = document.get("usage") or {}
     return AnswerChunk(
         text,
-        count(usage.get("prompt_tokens")),
-        count(usage.get("completion_tokens")),
-        words(document.get("model")),
+        token_count(usage.get("prompt_tokens")),
+        token_count(usage.get("completion_tokens")),
+        text_or_empty(document.get("model")),
         _finish(choice.get("finish_reason")),
     )
 

@@ -12,29 +12,29 @@ from pulsus.core.telemetry.sanitize import one_line
 from pulsus.fast_dataclass import dataclass
 from pulsus.llm.http import failures
 from pulsus.llm.http.dialect import AnswerChunk, Dialect
-from pulsus.llm.http.exchange import Answer, WireFailed
-from pulsus.llm.http.failures import ExchangeFailure, Place
+from pulsus.llm.http.exchange import HttpAnswer, WireFailed
+from pulsus.llm.http.failures import ExchangeFailure, ServerPlace
 
 ERROR_BYTES = 64 * 1024
 _MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class AnswerReader:
     """Reads answers in a dialect; `place` and `now` serve what it says of failures."""
 
     dialect: Dialect
-    place: Place
+    place: ServerPlace
     now: Callable[[], datetime]
 
-    def check(self, answer: Answer) -> None:
+    def check(self, answer: HttpAnswer) -> None:
         """Raises Failed for any status but 200."""
         if answer.status != 200:
-            body = text_of(answer, ERROR_BYTES)
+            body = read_text(answer, ERROR_BYTES)
             status, headers = answer.status, answer.headers
-            raise failures.of_status(status, headers, body, self.place, self.now())
+            raise failures.status_failure(status, headers, body, self.place, self.now())
 
-    def heard(self, answer: Answer, most: int, tell: OnText) -> AnswerChunk:
+    def heard(self, answer: HttpAnswer, most: int, tell: OnText) -> AnswerChunk:
         """What the model said, at most `most` bytes of text; `tell` is called with each piece.
 
         Raises Failed, and WireFailed.
@@ -53,14 +53,14 @@ class Reader:
             tell(text)
         return whole.saying("".join(texts))
 
-    def _pieces(self, answer: Answer) -> Iterator[AnswerChunk]:
+    def _pieces(self, answer: HttpAnswer) -> Iterator[AnswerChunk]:
         """The answer piece by piece; one piece where the server does not stream."""
         if "event-stream" not in answer.headers.get("content-type", ""):
             text = b"".join(answer.chunks).decode("utf-8", "replace")
             yield self._read(text, self.dialect.whole)
             return
         ended = False
-        for data in events(answer.chunks):
+        for data in read_events(answer.chunks):
             if data.strip() == "[DONE]":
                 return
             heard = self._read(data, self.dialect.piece)
@@ -76,20 +76,20 @@ class Reader:
                 return form(document)
         except _MALFORMED:
             if text.lstrip().startswith("<"):
-                web = failures.url_wrong(self.place, "it answers with a web page")
+                web = failures.wrong_url(self.place, "it answers with a web page")
                 raise ExchangeFailure(web) from None
-            said = failures.quoted(text, self.place)
-            raise ExchangeFailure(failures.unreadable(self.place, said)) from None
+            said = failures.quote_answer(text, self.place)
+            raise ExchangeFailure(failures.unreadable_answer(self.place, said)) from None
         raise self._told(document["error"], text)
 
     def _told(self, error: Any, text: str) -> ExchangeFailure:
         """An error inside an answer of HTTP 200: a gateway's way, and that of broken streams."""
         code = error.get("code") if isinstance(error, dict) else None
         status = code if isinstance(code, int) and 400 <= code < 600 else 500
-        return failures.of_status(status, {}, text, self.place, self.now())
+        return failures.status_failure(status, {}, text, self.place, self.now())
 
 
-def text_of(answer: Answer, most: int) -> str:
+def read_text(answer: HttpAnswer, most: int) -> str:
     """The body's first `most` bytes. Raises WireFailed."""
     body = bytearray()
     for chunk in answer.chunks:
@@ -103,7 +103,7 @@ MAX_EVENT = 1 << 20
 """Bytes of one event. An event with a piece of text has about a hundred."""
 
 
-def events(chunks: Iterable[bytes]) -> Iterator[str]:
+def read_events(chunks: Iterable[bytes]) -> Iterator[str]:
     """Yield the data of each server-sent event (WHATWG HTML, 9.2).
 
     An event that the end of the stream cuts off is left out. Raises WireFailed for an event longer
@@ -147,7 +147,7 @@ _CONTEXT = ("n_ctx", "max_model_len", "context_length", "context_window", "max_i
 """
 
 
-def listed_models(text: str) -> tuple[ServedModel, ...] | None:
+def parse_models(text: str) -> tuple[ServedModel, ...] | None:
     """Return the models that a server lists under `/v1/models`, or None for another text."""
     try:
         rows = json.loads(text)["data"]

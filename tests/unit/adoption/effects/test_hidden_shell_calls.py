@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.adoption.effects.shell_walk import facts
+from pulsus.adoption.effects.shell_walk import collect_facts
 
 HIDDEN = [
     'hash -p /bin/rm ls; ls "$1"',
@@ -104,14 +104,14 @@ READS = [
 
 @pytest.mark.parametrize("text", HIDDEN)
 def test_what_a_shell_evaluates_once_more_is_no_proof_of_reading(text):
-    found = facts(f"#!/bin/bash\n{text}\n", "bash")
+    found = collect_facts(f"#!/bin/bash\n{text}\n", "bash")
     assert found.kind == "write"
     assert {line for line, _, _ in found.doubts} | {line for line, _ in found.changes} == {2}
 
 
 @pytest.mark.parametrize("text", READS)
 def test_usual_variables_tests_and_arithmetic_only_read(text):
-    found = facts(f"#!/bin/bash\n{text}\n", "bash")
+    found = collect_facts(f"#!/bin/bash\n{text}\n", "bash")
     assert (found.kind, found.notes) == ("read", ())
 
 
@@ -149,7 +149,7 @@ DISPUTED = [
 
 @pytest.mark.parametrize("text", DISPUTED)
 def test_text_that_parser_and_shell_may_read_differently_is_no_proof_of_reading(text):
-    assert facts(text, "bash").kind == "write"
+    assert collect_facts(text, "bash").kind == "write"
 
 
 @pytest.mark.parametrize(
@@ -169,5 +169,5 @@ def test_text_that_parser_and_shell_may_read_differently_is_no_proof_of_reading(
     ],
 )
 def test_usual_forms_that_the_grammar_knows_only_in_part_are_read(text):
-    found = facts(text, "bash")
+    found = collect_facts(text, "bash")
     assert (found.kind, found.notes) == ("read", ())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.adoption.effects.shell_walk import facts
+from pulsus.adoption.effects.shell_walk import collect_facts
 
 READS = [
     "df -P | awk -v l=$L 'NR > 1 && $5 + 0 > l { print $6, $5 }'",
@@ -102,20 +102,20 @@ DOUBTS = [
 
 @pytest.mark.parametrize("text", READS)
 def test_a_call_that_only_reads_is_read(text):
-    found = facts(text, "sh")
+    found = collect_facts(text, "sh")
     assert (found.kind, found.notes, found.effects.hosts) == ("read", (), ())
 
 
 @pytest.mark.parametrize(("text", "programs"), WRITES)
 def test_a_call_that_may_change_something_is_write_and_names_its_programs(text, programs):
-    found = facts(text, "sh")
+    found = collect_facts(text, "sh")
     assert found.kind == "write"
     assert programs <= found.commands
 
 
 @pytest.mark.parametrize("text", DOUBTS)
 def test_what_cannot_be_told_is_said_with_its_line(text):
-    found = facts(f"ls\n{text}\n", "sh")
+    found = collect_facts(f"ls\n{text}\n", "sh")
     assert found.kind == "write"
     assert {line for line, _, _ in found.doubts} == {2}
 
@@ -131,7 +131,7 @@ def test_what_cannot_be_told_is_said_with_its_line(text):
     ],
 )
 def test_a_text_that_is_run_names_what_stands_in_it_and_that_there_may_be_more(text, programs):
-    found = facts(text, "sh")
+    found = collect_facts(text, "sh")
     assert programs <= found.commands
     assert found.doubts
 
@@ -149,13 +149,13 @@ def test_a_text_that_is_run_names_what_stands_in_it_and_that_there_may_be_more(t
     ],
 )
 def test_files_and_hosts_that_stand_in_it_are_declared(text, paths, hosts):
-    found = facts(text, "bash")
+    found = collect_facts(text, "bash")
     assert (found.kind, found.paths, found.hosts) == ("write", paths, hosts)
     assert not found.doubts
 
 
 @pytest.mark.parametrize("text", ["ls > $f", 'ls > "$d/x"', "ls | tee $f", "dd of=$x", "ls > a*"])
 def test_a_file_that_only_shows_when_it_runs_leaves_the_programs_known(text):
-    effects = facts(text, "sh").effects
+    effects = collect_facts(text, "sh").effects
     assert "unknown: read the script" in effects.paths
     assert "unknown: read the script" not in effects.commands
