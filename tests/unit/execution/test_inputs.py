@@ -96,7 +96,7 @@ def test_a_file_gives_its_text_or_its_json(tmp_path):
     assert "it is not of type dict" in refusal([f"x=@{file}"], arg("x", "dict"))
 
 
-def test_a_file_that_is_no_text_or_too_large_is_refused(tmp_path, monkeypatch):
+def test_a_binary_or_too_large_file_is_refused(tmp_path, monkeypatch):
     file = tmp_path / "data"
     file.write_bytes(b"\xff\xfe")
     assert "not UTF-8" in refusal([f"x=@{file}"], arg("x"))
@@ -122,7 +122,7 @@ def test_an_input_given_twice_is_refused():
 
 
 @pytest.mark.parametrize("pair", ["a", "=1", ":=1", ""])
-def test_what_is_no_pair_is_refused(pair):
+def test_an_invalid_pair_is_refused(pair):
     assert "is not a NAME=VALUE pair" in refusal([pair], arg("a"))
 
 

@@ -111,7 +111,7 @@ def test_output_is_passed_on_while_the_tool_runs(tmp_path):
     assert b"".join(seen) == b"now\n"
 
 
-def test_only_the_end_of_long_output_is_kept_without_control_characters():
+def test_only_the_end_of_long_output_is_stored_without_control_characters():
     text = '"""Shout."""\n\n\ndef run():\n    print("x" * 300_000 + "\\x1b[31mend")\n    return 1\n'
     tail = run(text).stdout_tail
     assert len(tail) < 9000
@@ -304,7 +304,7 @@ def test_a_tool_that_hangs_is_ended_with_its_children(tmp_path):
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see processes")
-def test_a_process_left_behind_holds_nothing_up_and_is_ended(tmp_path):
+def test_a_leftover_process_does_not_delay_the_run_and_is_ended(tmp_path):
     started = time.monotonic()
     assert run(CHILDREN.format(then="pass"), file=str(tmp_path / "pid")).result == 1
     assert time.monotonic() - started < PATIENCE_SECONDS
@@ -397,7 +397,7 @@ def test_a_failing_step_is_named_and_its_value_error_is_not_the_users():
     assert caught.value.details["tool"] == "c/d/both"
 
 
-def test_what_the_first_step_rejects_is_what_the_user_gave():
+def test_an_input_rejected_by_the_first_step_is_a_usage_error():
     picky = module("a/b/rows", ROWS.replace("    return", "    raise ValueError('no')\n    return"))
     tool, source, steps = compose(picky, SECOND)
     with pytest.raises(UsageError, match="rejects its inputs in its step a/b/rows: no"):
@@ -422,7 +422,7 @@ def test_a_step_outside_the_plan_is_refused():
         run_tool(changed, text, {"start": "/"}, steps={**steps, "a/b/count": SECOND}, timeout_s=90)
 
 
-def test_a_step_may_not_call_what_only_its_caller_may():
+def test_a_step_may_not_call_tools_of_its_caller():
     sneaky = module(
         "a/b/sneaky",
         """
@@ -451,7 +451,7 @@ def test_a_step_with_missing_or_changed_bytes_stops_the_run_before_it_starts():
         )
 
 
-def test_a_step_without_the_output_that_is_needed_says_what_it_gave():
+def test_a_missing_step_output_is_named_with_the_outputs_given():
     odd = module("a/b/rows", ROWS.replace('"rows": [', '"row": ['))
     tool, source, steps = compose(odd, SECOND)
     with pytest.raises(ToolFailed, match="step s1 gave no 'rows'; it gave: row"):

@@ -45,14 +45,14 @@ def no_modules_left_behind():
 
 
 @pytest.mark.parametrize("report", [b"{", b"[]", b'{"ok": true}', b"[" * 100_000])
-def test_what_a_tool_writes_over_its_report_is_no_result_and_no_crash(report):
+def test_an_overwritten_report_is_neither_a_result_nor_a_crash(report):
     with FileIO("/dev/null") as null:
         pump = Pump(null, (null, null), null, Bounds(1, 1, 1.0), answer=report, ended=True)
     with pytest.raises(ToolFailed, match="sent an invalid report"):
         run_report.parse_report(tool("d/a/t"), pump, 0, 1.0)
 
 
-def test_a_step_gives_what_would_travel_as_json():
+def test_a_step_result_is_converted_as_json():
     assert StepRunner(units(ONE), ["a/b/one"], 4).run("a/b/one", {"x": 5}) == {"x": [5, 1]}
 
 
@@ -73,7 +73,7 @@ def test_a_step_that_was_not_handed_over_is_refused():
         StepRunner({}, ["a/b/one"], 4).run("a/b/one", {})
 
 
-def test_compositions_nest_no_deeper_than_told():
+def test_compositions_do_not_nest_deeper_than_the_limit():
     with pytest.raises(StepRefused, match="nest deeper than 0"):
         StepRunner(units(ONE), ["a/b/one"], 0).run("a/b/one", {})
 
@@ -91,7 +91,7 @@ def test_bytes_that_changed_on_the_way_are_not_loaded():
         worker.load({**ONE, "source": base64.b64encode(b"other").decode()})
 
 
-def test_a_step_result_that_is_no_json_is_named():
+def test_a_step_result_that_json_cannot_hold_is_named():
     odd = unit("a/b/odd", "def run():\n    return {'x': {1}}\n")
     with pytest.raises(BadResult, match=r"step a/b/odd .*result\['x'\] is a set"):
         StepRunner(units(odd), ["a/b/odd"], 4).run("a/b/odd", {})
@@ -113,11 +113,11 @@ def test_a_failure_is_placed_in_the_tools_own_innermost_line():
     assert told["own"] is False
 
 
-def test_what_the_tool_raises_itself_is_its_own():
+def test_an_error_raised_by_the_tool_is_marked_as_its_own():
     assert describe(unit("a/b/c", "def run():\n    raise ValueError('no')\n"))["own"] is True
 
 
-def test_what_a_step_rejects_is_the_callers_only_where_the_caller_gave_it():
+def test_a_rejected_input_blames_the_caller_only_for_its_own_values():
     step = unit("a/b/step", "def run(x):\n    raise ValueError(x)\n")
     composed = {**ONE, "direct": ["a/b/step"]}
     with pytest.raises(ValueError, match="1") as caught:
@@ -133,7 +133,7 @@ def test_a_syntax_error_is_placed_too():
     assert (told["tool"], told["line"]) == ("a/b/c", 1)
 
 
-def test_an_error_that_cannot_be_shown_is_still_told():
+def test_an_error_without_readable_text_is_still_reported():
     text = "class E(Exception):\n    def __str__(self):\n        raise KeyError\n\n\n"
     text += "def run():\n    raise E\n"
     told = describe(unit("a/b/c", text))

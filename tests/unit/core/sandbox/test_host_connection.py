@@ -42,7 +42,7 @@ def test_of_a_name_with_both_only_the_public_address_is_tried(monkeypatch):
     assert tried == [("1.1.1.1", 443)]
 
 
-def test_what_is_connected_to_is_what_was_looked_at(monkeypatch):
+def test_the_connected_address_is_the_checked_one(monkeypatch):
     """A name that gives another address each time is asked for one only once."""
     answers = iter(["1.1.1.1", "127.0.0.1"])
     tried = names(monkeypatch)

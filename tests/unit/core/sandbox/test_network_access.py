@@ -317,7 +317,7 @@ def test_native_code_has_no_network_at_all():
     assert outcome.value == -1, outcome
 
 
-def test_whoever_talks_to_the_relay_by_hand_gets_no_more():
+def test_direct_use_of_the_relay_gives_no_more_access():
     with pages() as host, pages() as hidden:
         outcome = run(
             f"""

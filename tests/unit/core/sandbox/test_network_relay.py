@@ -113,7 +113,7 @@ def test_bytes_go_both_ways_until_either_end_stops():
         pytest.param("\x00\xff", id="binary"),
     ],
 )
-def test_what_is_not_on_the_list_is_refused_and_noted(text):
+def test_hosts_outside_the_allowlist_are_refused_and_noted(text):
     with echo() as host, relayed(host) as relay:
         text = text.format(port=host.rpartition(":")[2])
         assert refused(relay, text).startswith("111 ")
@@ -149,7 +149,7 @@ def test_an_endless_question_is_cut_off():
         assert len(asked) <= 300
 
 
-def test_a_failing_lookup_is_told_in_words():
+def test_a_failed_lookup_is_explained():
     def reach(_target):
         raise socket.gaierror(-2, "Name or service not known")
 
@@ -194,7 +194,7 @@ def test_a_run_cannot_make_ever_new_connections():
         assert relay.problem() == f"it connected more than {MOST} times"
 
 
-def test_whoever_says_nothing_does_not_keep_the_relay_from_ending():
+def test_silent_connections_do_not_stop_the_relay_from_ending():
     with echo() as host, relayed(host) as relay:
         silent = [socket.socket(socket.AF_UNIX) for _ in range(4)]
         for each in silent:
@@ -228,7 +228,7 @@ def test_a_host_that_does_not_answer_does_not_keep_the_relay_from_ending():
         link.close()
 
 
-def test_a_relay_that_ends_by_itself_is_a_problem_and_holds_nobody():
+def test_a_relay_that_ends_by_itself_is_a_problem_and_blocks_no_connection():
     with echo() as host, relayed(host) as relay:
         link, _ = ask(relay, host)
         relay._listener.shutdown(socket.SHUT_RDWR)
@@ -254,7 +254,7 @@ def test_the_socket_is_private_and_gone_afterwards():
     assert threading.active_count() <= before
 
 
-def test_a_long_temporary_folder_is_no_obstacle(tmp_path, monkeypatch):
+def test_the_relay_works_in_a_folder_with_a_long_path(tmp_path, monkeypatch):
     deep = tmp_path / ("x" * 120)
     deep.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(deep))

@@ -59,7 +59,7 @@ def test_a_machine_that_never_has_a_core_ends_the_run_without_a_verdict(machine)
     assert (clock.ended(), clock.starved()) == (True, True)
 
 
-def test_what_is_left_running_gets_its_seconds_by_the_clock(machine):
+def test_leftover_processes_get_their_seconds_by_the_clock(machine):
     clock = machine.after(1.0, used=0.5)
     clock.cut(2.0)
     assert not machine.after(2.9).ended()

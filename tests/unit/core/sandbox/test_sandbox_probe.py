@@ -71,7 +71,7 @@ def test_a_set_uid_bubblewrap_is_not_tried(tmp_path):
     assert "set-uid" in bubblewrap.objection(path)
 
 
-def test_a_program_that_is_no_bubblewrap_is_not_tried():
+def test_a_program_other_than_bubblewrap_is_not_tried():
     assert bubblewrap.objection(Path("/bin/true"))
     assert bubblewrap.objection(Path("/does/not/exist"))
 

@@ -38,7 +38,7 @@ def test_a_folder_is_private_and_gone_after_its_use():
     assert list(Path(scratch_root()).iterdir()) == []
 
 
-def test_the_folder_of_a_killed_process_is_removed_and_one_in_use_is_kept():
+def test_the_folder_of_a_killed_process_is_removed_and_one_in_use_stays():
     child = subprocess.Popen([sys.executable, "-c", MAKE], stdout=subprocess.PIPE, text=True)
     assert child.stdout
     path = Path(child.stdout.readline().strip())

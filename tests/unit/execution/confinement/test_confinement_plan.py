@@ -41,7 +41,7 @@ def test_a_tool_about_other_processes_is_not_put_into_a_domain(paths, commands, 
     assert held(tool(paths=paths, commands=commands))["files"] == files
 
 
-def test_what_a_machine_lacks_is_said():
+def test_the_plan_names_missing_parts_of_the_machine():
     made = tool(paths=("/proc",))
     assert (
         held(made, here=KernelSupport(7, True, False, True, ("old kernel",)))["files"] == "landlock"

@@ -72,7 +72,7 @@ def test_every_link_an_interpreter_is_reached_by_is_followed(tmp_path):
     assert _hops(link) == [link, tmp_path / "alias" / "bin" / "python"]
 
 
-def test_what_others_cannot_enter_is_not_reachable(tmp_path):
+def test_folders_that_others_cannot_enter_are_not_reachable(tmp_path):
     inner = tmp_path / "closed" / "lib"
     inner.mkdir(parents=True)
     (tmp_path / "closed").chmod(0o700)

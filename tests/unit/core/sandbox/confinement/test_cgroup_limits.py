@@ -46,7 +46,7 @@ def as_nobody(group_of, work):
     return text
 
 
-def test_a_user_without_a_delegated_group_is_told_why():
+def test_a_user_without_a_delegated_group_gets_the_reason():
     need_groups()
 
     def work():
@@ -138,7 +138,7 @@ def test_a_child_that_the_kernel_ends_for_memory_fails_the_run():
     assert ours() == []
 
 
-def test_what_a_killed_pulsus_left_is_removed(tmp_path):
+def test_groups_of_a_killed_pulsus_are_removed(tmp_path):
     for name in ("pulsus-4999999-0", f"pulsus-{os.getpid()}-0", "other-1-1"):
         (tmp_path / name).mkdir()
     cgroup_limits._sweep(tmp_path)

@@ -203,7 +203,7 @@ def test_a_flood_of_output_is_cut_and_then_killed():
     assert len(outcome.output) < 20_000
 
 
-def test_output_is_kept_without_what_drives_a_terminal():
+def test_output_is_stored_without_terminal_codes():
     outcome = sandboxed("def run():\n    print('\\x1b[2Jhello\\x07')")
     assert outcome.output == "[2Jhello\n"
 
@@ -364,7 +364,7 @@ def test_no_caller_of_a_candidate_leads_to_the_secret():
         pytest.param("[]", "failed", id="no object"),
     ],
 )
-def test_whoever_steals_the_secret_can_only_lie_about_the_value(text, status):
+def test_a_stolen_secret_can_only_forge_the_value(text, status):
     outcome = sandboxed(f"{STEAL}\ndef run():\n    send({text!r})")
     assert outcome.status == status, outcome
     assert "calls gc.get_objects" in outcome.observed.others
@@ -443,7 +443,7 @@ def test_memory_of_socket_buffers_is_counted(monkeypatch):
     assert "more than 512 MB of memory" in outcome.message, outcome
 
 
-def test_what_waits_in_streams_is_counted():
+def test_bytes_that_wait_in_streams_are_counted():
     with (
         ExitStack() as many,
         closing(SocketMemory(os.getpid())) as memory,

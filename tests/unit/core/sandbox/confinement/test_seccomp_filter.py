@@ -147,7 +147,7 @@ def test_no_table_of_calls_contradicts_another(cpu, column):
         pytest.param(ARM, 208, (3, 1, 8), DONE, id="SO_RCVBUF on aarch64"),
     ],
 )
-def test_what_tells_of_the_host_or_makes_it_work_is_closed(cpu, number, args, answer):
+def test_calls_that_reveal_or_load_the_host_are_denied(cpu, number, args, answer):
     assert verdict(program(cpu[0]), cpu[1], number, *args) == answer
 
 
@@ -216,14 +216,14 @@ def test_no_call_that_is_shown_is_refused_before_it_is(cpu):
 
 
 @pytest.mark.parametrize("cpu", [X86, ARM])
-def test_what_the_host_must_refuse_fails_where_it_is_not_asked(cpu):
+def test_shown_calls_fail_without_a_listener(cpu):
     names = {name: n for n, name in traced_syscalls.names(cpu[0]).items()}
     assert {verdict(program(cpu[0], shown=True), cpu[1], names[n]) for n in SHOWN} == {TRACE}
     assert {verdict(program(cpu[0]), cpu[1], names[n]) for n in SHOWN} == {EPERM}
     assert not set(SHOWN) & {*traced_syscalls.FILES, *traced_syscalls.OTHERS}
 
 
-def test_what_is_not_shown_is_refused_either_way():
+def test_denied_calls_that_are_not_shown_fail_in_both_filters():
     for name, (number, _) in DENIED.items():
         if name not in SHOWN:
             assert verdict(program("x86_64", shown=True), X86[1], number) == EPERM, name

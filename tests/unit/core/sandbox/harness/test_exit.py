@@ -127,7 +127,7 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.seconds]
         ),
     ],
 )
-def test_what_happens_after_the_return_is_seen(source):
+def test_effects_after_the_return_are_reported(source):
     outcome = sandboxed(source)
     assert (outcome.status, outcome.value) == ("ok", 1), outcome
     assert outcome.observed.paths == ("/etc/made",)
@@ -260,7 +260,7 @@ def test_the_result_is_that_of_the_return_whatever_exit_handlers_change():
     assert outcome.value == {"a": 1}
 
 
-def test_what_an_exit_handler_prints_is_kept():
+def test_output_of_an_exit_handler_is_stored():
     outcome = sandboxed(
         "import atexit\ndef run():\n    atexit.register(print, 'bye')\n    return 1"
     )

@@ -42,7 +42,7 @@ def test_no_code_can_be_put_into_the_first_process(way, monkeypatch):
     assert outcome.value == [[], 2], outcome
 
 
-def test_a_first_process_that_can_be_written_is_no_confinement(monkeypatch):
+def test_a_writable_first_process_is_refused(monkeypatch):
     monkeypatch.setattr(first_process, "_enter_domain", lambda way: None)
     monkeypatch.setattr(first_process, "MEMORY", "/proc/self/mem")
     with pytest.raises(first_process.FirstProcessOpen, match="process 1 can be written"):
@@ -58,7 +58,7 @@ def test_an_old_kernel_gets_a_way_that_works_there(abi, way):
 
 
 @pytest.mark.sandbox
-def test_what_is_handed_in_cannot_be_changed():
+def test_the_handed_in_files_cannot_be_changed():
     outcome = sandboxed(
         """
         import os

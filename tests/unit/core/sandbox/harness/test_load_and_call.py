@@ -40,7 +40,7 @@ def test_a_tool_named_like_a_library_does_not_hide_it():
     assert sys.modules["json"] is json
 
 
-def test_a_module_that_fails_to_load_is_not_kept():
+def test_a_module_that_fails_to_load_is_dropped():
     with pytest.raises(ZeroDivisionError):
         load("1 / 0", name="half_loaded")
     assert not [name for name in sys.modules if "half_loaded" in name]
@@ -73,7 +73,7 @@ def test_inputs_reach_the_entry_point(signature, inputs, result):
     assert run_entry(module, "run", inputs) == result
 
 
-def test_what_is_no_date_is_named():
+def test_an_invalid_date_is_named():
     module = load("from datetime import date\ndef run(day: date): ...")
     with pytest.raises(ValueError, match="tomorrow"):
         run_entry(module, "run", {"day": "tomorrow"})

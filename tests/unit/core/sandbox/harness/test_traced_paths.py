@@ -138,7 +138,7 @@ def test_no_spelling_of_a_path_hides_that_a_file_is_changed():
 
 @pytest.mark.sandbox
 @pytest.mark.parametrize("watched", [True, False], ids=["by calls", "by events"])
-def test_what_python_is_given_is_resolved_as_the_kernel_does(watched, monkeypatch):
+def test_paths_in_python_events_are_resolved_as_the_kernel_does(watched, monkeypatch):
     if not watched:
         monkeypatch.setattr(seccomp_notify, "_refused", ["not now"])
     outcome = sandboxed(

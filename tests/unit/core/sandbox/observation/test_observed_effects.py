@@ -69,7 +69,7 @@ def test_a_read_outside_the_temporary_folder_is_seen_though_it_fails(line, path)
 
 
 @pytest.mark.sandbox
-def test_what_the_interpreter_reads_by_itself_is_no_read():
+def test_reads_of_the_interpreter_are_not_reported():
     seen = attempt(
         "import json, email, sqlite3, zoneinfo, locale, mimetypes, unittest.mock, xml.dom.minidom; "
         "zoneinfo.ZoneInfo('Europe/Berlin'); mimetypes.guess_type('a.b'); "
@@ -80,7 +80,7 @@ def test_what_the_interpreter_reads_by_itself_is_no_read():
 
 
 @pytest.mark.sandbox
-def test_what_stays_in_the_temporary_folder_is_no_effect():
+def test_changes_in_the_temporary_folder_are_not_effects():
     outcome = sandboxed(
         """
         import multiprocessing.shared_memory, os, tempfile
@@ -126,7 +126,7 @@ def test_what_stays_in_the_temporary_folder_is_no_effect():
         ),
     ],
 )
-def test_an_attempt_to_reach_somebody_is_seen(line, host):
+def test_attempts_to_reach_a_host_are_reported(line, host):
     assert host in attempt(line).hosts
 
 
@@ -179,7 +179,7 @@ def test_importing_the_standard_library_shows_no_effect():
 
 
 @pytest.mark.sandbox
-def test_a_flood_of_effects_is_cut_and_the_cut_is_told():
+def test_a_flood_of_effects_is_cut_and_marked():
     outcome = sandboxed(
         """
         import contextlib
@@ -209,12 +209,12 @@ def test_lines_that_are_not_ours_are_dropped():
     assert found.hosts == ("?[0m",)
 
 
-def test_lost_lines_are_told():
+def test_lost_lines_are_marked():
     assert parse_effects(b"c ls\n", 5).commands == ("ls",)
     assert parse_effects(b"c ls\n", 9999).commands == ("ls", "(and more)")
 
 
-def test_what_several_runs_did_is_taken_together():
+def test_effects_of_several_runs_are_joined():
     seen = join_effects(
         [ObservedEffects(paths=("/b",)), ObservedEffects(paths=("/a", "/b"), commands=("ls",))]
     )

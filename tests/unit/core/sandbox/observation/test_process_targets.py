@@ -117,12 +117,12 @@ def attempt(line):
         pytest.param("libc.unshare(0x10000000)", "calls unshare", id="namespace"),
     ],
 )
-def test_what_concerns_others_is_seen(line, others):
+def test_calls_that_reach_other_processes_are_reported(line, others):
     seen = attempt(line).others
     assert [item for item in seen if item.startswith(others)], seen
 
 
-def test_what_a_tool_does_to_its_own_is_no_effect():
+def test_calls_on_own_processes_are_not_effects():
     seen = attempt(
         """(
             os.nice(1), os.setpriority(os.PRIO_PROCESS, 0, 2),
@@ -199,7 +199,7 @@ def test_services_of_the_system_are_hosts(line, host):
     assert host in attempt(line).hosts
 
 
-def test_looking_up_users_and_names_reaches_nobody_else():
+def test_look_ups_of_users_and_names_are_not_hosts():
     seen = attempt(
         "import pwd, grp; subprocess.run(['getent', 'passwd', 'nobody'], stdout=-3);"
         " subprocess.run(['id'], stdout=-3); " + NATIVE.format("userdb/io.x")
@@ -238,7 +238,7 @@ def test_looking_up_users_and_names_reaches_nobody_else():
         ),
     ],
 )
-def test_shared_memory_of_others_or_left_behind_is_a_change(line, paths):
+def test_foreign_or_leftover_shared_memory_is_a_change(line, paths):
     assert attempt(line).paths == paths
 
 

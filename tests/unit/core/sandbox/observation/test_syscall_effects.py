@@ -119,7 +119,7 @@ def attempt(line: str) -> ObservedEffects:
         ),
     ],
 )
-def test_a_change_is_seen_whoever_makes_it_and_however(line, path):
+def test_changes_by_python_native_code_and_programs_are_reported(line, path):
     assert path in attempt(line).paths
 
 
@@ -153,7 +153,7 @@ def test_a_change_is_seen_whoever_makes_it_and_however(line, path):
         ),
     ],
 )
-def test_what_changes_nothing_outside_is_no_effect(line):
+def test_calls_that_change_nothing_outside_are_not_effects(line):
     seen = attempt(f"os.chdir(os.environ['TMPDIR']); {line}")
     assert (seen.paths, seen.hosts, seen.others) == ((), (), ())
 
@@ -193,7 +193,7 @@ def test_what_changes_nothing_outside_is_no_effect(line):
         pytest.param("libc.socket(2, 3 | 0o2000000, 1)", "raw socket", id="native raw"),
     ],
 )
-def test_reaching_somebody_is_seen_whoever_does_it(line, host):
+def test_hosts_reached_by_native_code_and_programs_are_reported(line, host):
     assert host in attempt(line).hosts
 
 
@@ -236,11 +236,11 @@ def test_a_signal_to_others_is_seen(line, item):
         ("subprocess.run([sys.executable, '-c', 'import time; time.clock_settime(0, 1)'])", ""),
     ],
 )
-def test_a_call_that_the_sandbox_refuses_is_no_secret(line, name):
+def test_calls_that_the_sandbox_refuses_are_reported(line, name):
     assert attempt(line).others == (f"calls {name or 'clock_settime'}",)
 
 
-def test_refused_calls_fail_as_where_nobody_looks(monkeypatch):
+def test_refused_calls_fail_with_the_same_error_without_a_listener(monkeypatch):
     source = """
         import ctypes
         libc = ctypes.CDLL(None, use_errno=True)
@@ -261,7 +261,7 @@ SERVE = (
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", ""])
-def test_a_server_of_its_own_is_nobody_else(host):
+def test_connections_to_an_own_server_are_not_hosts(host):
     assert attempt(SERVE.format(host=host, port=0)).hosts == ()
 
 
@@ -276,7 +276,7 @@ def test_a_server_of_its_own_is_nobody_else(host):
         pytest.param("socket.gethostbyname('127.0.0.1.x')", "127.0.0.1.x", id="a name"),
     ],
 )
-def test_what_might_be_somebody_elses_service_is_seen(line, hosts):
+def test_ports_of_possible_foreign_services_are_reported(line, hosts):
     assert hosts in attempt(line).hosts
 
 
@@ -291,7 +291,7 @@ def test_what_might_be_somebody_elses_service_is_seen(line, hosts):
         "signal.signal(10, signal.SIG_IGN); os.kill(0, 10)",
     ],
 )
-def test_a_signal_to_its_own_is_no_effect(line):
+def test_signals_to_own_processes_are_not_effects(line):
     assert attempt(line).others == ()
 
 
@@ -314,7 +314,7 @@ def test_a_signal_to_its_own_is_no_effect(line):
         ),
     ],
 )
-def test_a_program_is_shown_by_what_it_is(line, commands):
+def test_programs_are_reported_by_their_path_or_name(line, commands):
     assert attempt(line).commands == commands
 
 
@@ -376,7 +376,7 @@ def test_a_second_listener_is_refused():
     assert outcome.value in ([-1, 1], [-1, 38]), outcome
 
 
-def test_a_process_that_hides_its_memory_is_seen_or_told_of():
+def test_a_process_that_hides_its_memory_is_reported():
     seen = attempt("libc.prctl(4, 0); libc.unlink(b'/usr/bin/env')")
     assert seen.paths == ("/usr/bin/env",) or seen.others == ("hides what it does",)
 
@@ -413,7 +413,7 @@ def test_a_flood_of_calls_does_not_outlast_the_clock(path):
     assert time.monotonic() - began < PATIENCE_SECONDS
 
 
-def test_without_a_listener_python_tells_what_it_can(monkeypatch):
+def test_without_a_listener_the_audit_hook_reports_effects(monkeypatch):
     monkeypatch.setattr(seccomp_notify, "_refused", ["not here"])
     seen = attempt("open('/etc/x', 'w')")
     assert seen.paths == ("/etc/x",)
@@ -447,7 +447,7 @@ def test_a_question_to_a_name_server_is_read_and_nothing_else(data, name):
     assert parse_dns_question(data) == name
 
 
-def test_a_program_told_by_name_is_not_shown_again_by_its_place():
+def test_a_program_reported_by_name_is_not_listed_by_folder_too():
     told = ObservedEffects(commands=("git",))
     seen = {"p": (), "h": (), "c": ("/usr/bin/git", "/tmp/git"), "s": (), "l": ()}
     assert add_syscall_effects(told, seen).commands == ("/tmp/git", "git")
