@@ -87,6 +87,7 @@ def _collect(
         )
     for step in plan.steps:
         tool = _resolve_tool(step, find)
+        # The bytes on disk decide, because the catalogue may come from an older index.
         code = read(tool.path)
         digest = hashlib.sha256(code).hexdigest()
         if step.sha256 != digest:

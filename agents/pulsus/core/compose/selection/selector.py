@@ -124,15 +124,15 @@ def _decide_composition(
         )
     from pulsus.core.compose.selection import step_candidates  # only for a request with steps
 
-    found = step_candidates.assign_steps(subintents, floor=floor)
-    if not found.whole:
-        return Decision("generate", (), "; ".join(found.notes))
+    steps, notes = step_candidates.assign_steps(subintents, floor=floor)
+    if len(steps) < len(subintents):
+        return Decision("generate", (), "; ".join(notes))
     parts = (
         f"{clause.text!r} by {step.tool.id} (p {step.p:.2f})"
-        for clause, step in zip(subintents, found.chosen, strict=True)
+        for clause, step in zip(subintents, steps, strict=True)
     )
-    reason = "; ".join((*parts, *found.notes))
-    return Decision("compose", found.chosen, f"each part reaches {floor:.2f}: {reason}")
+    reason = "; ".join((*parts, *notes))
+    return Decision("compose", steps, f"each part reaches {floor:.2f}: {reason}")
 
 
 def _explain_no_candidate(candidates: Sequence[Ranked], tau: float) -> str:

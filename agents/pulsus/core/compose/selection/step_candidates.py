@@ -16,7 +16,6 @@ from pulsus.core.contract import type_hints
 from pulsus.core.contract.type_hints import Hint, Shape
 from pulsus.core.text.tokens import stems
 from pulsus.core.types import OutputRef, Ranked, SubIntent, ToolSpec
-from pulsus.fast_dataclass import dataclass
 
 _SCALAR_NAMES = frozenset({"str", "int", "float", "bool", "bytes", "Path", "Literal", "Any"})
 
@@ -24,23 +23,13 @@ _SCALAR_NAMES = frozenset({"str", "int", "float", "bool", "bytes", "Path", "Lite
 _NAMED_THING = re.compile(r"\b(?:the|my|our)\s+((?:\w+\s+)?\w+)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class StepAssignment:
-    """A tool for each clause. `notes` say which tools could not be a step.
-
-    `whole` is False if a clause has no possible tool.
-    """
-
-    chosen: tuple[Ranked, ...]
-    whole: bool
-    notes: tuple[str, ...]
-
-
-def assign_steps(subintents: Sequence[SubIntent], *, floor: float) -> StepAssignment:
-    """Return for each clause, in order, its best tool whose inputs are available.
+def assign_steps(
+    subintents: Sequence[SubIntent], *, floor: float
+) -> tuple[tuple[Ranked, ...], tuple[str, ...]]:
+    """Return for each clause its best tool whose inputs are available, and notes on the others.
 
     A tool other than the clause's first must reach `floor`, and no other clause may have it as its
-    first tool.
+    first tool. The tools end before a clause that has no possible tool.
     """
     firsts = {clause.candidates[0].tool.id for clause in subintents}
     chosen: list[Ranked] = []
@@ -57,9 +46,9 @@ def assign_steps(subintents: Sequence[SubIntent], *, floor: float) -> StepAssign
         instead = f"; {found.tool.id} in its place" if found else ""
         notes.append(f"{clause.text!r} not by {first.tool.id}: {why}{instead}")
         if found is None:
-            return StepAssignment(tuple(chosen), False, tuple(notes))
+            break
         chosen.append(found)
-    return StepAssignment(tuple(chosen), True, tuple(notes))
+    return tuple(chosen), tuple(notes)
 
 
 def has_unfed_step(tools: Sequence[ToolSpec]) -> bool:
@@ -76,6 +65,7 @@ def explain_missing_input(tool: ToolSpec, before: Sequence[ToolSpec]) -> str | N
     if not before:
         return None
     offers = [wiring.list_step_outputs(f"s{n}", step) for n, step in enumerate(before, start=1)]
+    # A tool without declared outputs may give anything, and the dry run shows whether it fits.
     if any(offer.hint.anything for step in offers for offer in step):
         return None
     for arg in wiring.list_inputs(tool):
@@ -90,8 +80,9 @@ def explain_missing_input(tool: ToolSpec, before: Sequence[ToolSpec]) -> str | N
 
 def _has_own_data(text: str, tool: ToolSpec) -> bool:
     """Return True if a clause names, with an article, the thing that the tool is named after."""
-    called = set(stems(tool.name.replace("_", " "))[1:])
-    return any(called & set(stems(named)) for named in _NAMED_THING.findall(text))
+    # The first word of a tool name is its verb: only the other words can name data.
+    nouns = set(stems(tool.name.replace("_", " "))[1:])
+    return any(nouns & set(stems(named)) for named in _NAMED_THING.findall(text))
 
 
 def is_data_hint(hint: Hint) -> bool:

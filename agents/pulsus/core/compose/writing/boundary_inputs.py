@@ -10,6 +10,7 @@ import ipaddress
 import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from pulsus.core.types import Example, JsonValue
 from pulsus.fast_dataclass import dataclass
@@ -46,16 +47,16 @@ def propose_boundaries(given: Sequence[Example]) -> tuple[BoundaryInput, ...]:
             text = file.content.decode("utf-8", "replace")
             name = next((n for n, v in example.inputs.items() if v == file.path), file.path)
             covered.setdefault(f"the file {name}", []).append(text)
-    turns = [list(_list_boundaries(name, values)) for name, values in covered.items()]
-    found = [
-        turn[n] for n in range(max(map(len, turns), default=0)) for turn in turns if n < len(turn)
-    ]
+    turns = [_list_boundaries(name, values) for name, values in covered.items()]
+    # One for each argument in turn, so that a long list of the first leaves room for the others.
+    found = [boundary for turn in zip_longest(*turns) for boundary in turn if boundary]
     return tuple(found[:MAX_PROPOSED])
 
 
 def _list_boundaries(name: str, values: Sequence[JsonValue]) -> Iterator[BoundaryInput]:
     """Yield the boundary inputs of one argument, the most useful first."""
     for value, why in _propose_values(values):
+        # Types are compared too: True == 1, and 1 == 1.0.
         if not any(type(value) is type(each) and value == each for each in values):
             yield BoundaryInput(name, value, why)
 
@@ -88,7 +89,7 @@ def _propose_texts(values: Sequence[str]) -> Iterator[tuple[JsonValue, str]]:
         address = sample.partition("/")[0]
         yield f"{address}/{whole}", "one address"
         yield ("0.0.0.0/0" if network.version == 4 else "::/0"), "every address"
-        return
+        return  # other boundaries of text, such as "", are no address at all
     yield "", "empty"
     if _PAIRS.search(sample) and not any(_has_line_without(text, "=") for text in values):
         yield f"{sample.rstrip()}\nno_value", "a line without ="

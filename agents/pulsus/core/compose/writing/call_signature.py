@@ -65,6 +65,7 @@ def _infer_parameter(name: str, given: Sequence[Example]) -> CallParameter:
 
 def _infer_argument(value: JsonValue, example: Example) -> str:
     paths = [file.path for file in example.files]
+    # A folder of the example's files is a path too.
     if isinstance(value, str) and any(p == value or p.startswith(f"{value}/") for p in paths):
         return "Path"
     return _infer_hint(value)
@@ -91,16 +92,11 @@ def _join_hints(one: str, other: str) -> str:
     if {one, other} <= set(_NUMBERS):
         return "float"
     if one.startswith("list[") and other.startswith("list["):
-        inner = "Any" if "Any]" in (one[5:], other[5:]) else _join_hints(one[5:-1], other[5:-1])
-        return f"list[{_choose_item_hint(one, other) or inner}]"
+        items = one.removeprefix("list[")[:-1], other.removeprefix("list[")[:-1]
+        # "Any" is the item of an empty list, which fits the other list.
+        known = [item for item in items if item != "Any"]
+        return f"list[{reduce(_join_hints, known)}]"
     return "Any"
-
-
-def _choose_item_hint(one: str, other: str) -> str:
-    """Return the item type of the list that is not empty, or ""."""
-    if one == "list[Any]":
-        return other[5:-1]
-    return one[5:-1] if other == "list[Any]" else ""
 
 
 def _infer_keys(expected: Sequence[JsonValue]) -> tuple[tuple[str, str], ...]:

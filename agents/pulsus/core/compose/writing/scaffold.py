@@ -44,6 +44,7 @@ def render_model_skeleton(request: str, given: Sequence[Example]) -> str:
     """
     call = infer_signature(given) or guess_signature(request)
     pairs = ", ".join(f"{python_literals.write_literal(name)}: ..." for name, _ in call.keys)
+    # The model replaces the dots, and keeps the return with its keys.
     body = f"...  # the work\n    return {{{pairs}}}" if pairs else "..."
     return _render_source(_render_contract(request, call, (), ""), call, body)
 
