@@ -77,7 +77,7 @@ def play(command, folder, model, run):
 
 @pytest.mark.sandbox
 @pytest.mark.parametrize("path", [_row(path) for path in TRANSCRIPTS])
-def test_the_command_line_says_what_the_transcript_says(path, tmp_path):
+def test_the_output_equals_the_transcript(path, tmp_path):
     need_sandbox()
     expected = path.read_text(encoding="utf-8")
     head, commands = head_and_commands(expected)

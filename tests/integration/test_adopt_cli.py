@@ -36,7 +36,7 @@ def test_an_adopted_script_is_validated_promoted_and_run(project):
     assert done.json["result"]["stdout"].split() == ["2", "b", "1", "a"]
 
 
-def test_what_has_to_be_worked_on_is_said_at_the_end(project):
+def test_adopt_ends_with_the_list_of_open_work(project):
     done = pulsus(project, "tools", "adopt", "convert.py", "--action", "convert")
     assert done.code == 3
     assert "look at: it takes its arguments from sys.argv by position" in done.out
@@ -46,7 +46,7 @@ def test_what_has_to_be_worked_on_is_said_at_the_end(project):
     )
 
 
-def test_the_script_is_not_run_to_be_adopted(project):
+def test_adopt_does_not_run_the_script(project):
     mark = project / "mark"
     (project / "touch.sh").write_text(f"#!/bin/sh\ntouch {mark}\n")
     (project / "touch.py").write_text(f"open({str(mark)!r}, 'w')\nprint(1)\n")
@@ -55,7 +55,7 @@ def test_the_script_is_not_run_to_be_adopted(project):
     assert not mark.exists()
 
 
-def test_a_candidate_of_that_name_is_not_written_over_unasked(project):
+def test_adopt_does_not_overwrite_a_candidate_without_replace(project):
     assert pulsus(project, "tools", "adopt", "disk_alert.sh").code == 0
     again = pulsus(project, "tools", "adopt", "disk_alert.sh", "--output", "json")
     assert again.code == 2
@@ -72,7 +72,7 @@ def test_a_candidate_of_that_name_is_not_written_over_unasked(project):
         pytest.param("x.sh", b"\xff\xfe", "not UTF-8", id="binary"),
     ],
 )
-def test_what_cannot_be_adopted_is_refused_with_the_reason(project, name, text, said):
+def test_a_script_that_cannot_be_adopted_is_refused_with_the_reason(project, name, text, said):
     data = text if isinstance(text, bytes) else text.encode()
     (project / name).write_bytes(data)
     done = pulsus(project, "tools", "adopt", name, "--output", "json")

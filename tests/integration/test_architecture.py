@@ -24,7 +24,7 @@ QUESTIONS = PAGE.partition("## Where do I change")[2].partition("\n## ")[0]
 
 
 @pytest.mark.parametrize("path", [p for p in PATHS if not p.startswith((*OUTSIDE, "metrics/"))])
-def test_the_map_sends_nobody_to_a_path_that_is_gone(path):
+def test_the_map_names_only_paths_that_exist(path):
     assert (PACKAGE / path).exists() or (ROOT / path).exists()
 
 
@@ -36,18 +36,18 @@ def test_every_package_is_on_the_map():
     assert sorted(p for p in top if f"`{p}/`" not in PAGE) == []
 
 
-def test_the_table_answers_thirty_questions():
+def test_the_map_answers_thirty_questions():
     rows = [line for line in QUESTIONS.splitlines() if line.startswith("| ") and "`" in line]
     assert len(rows) >= 30
 
 
-def test_no_folder_has_more_modules_than_a_reader_can_scan():
+def test_no_folder_has_too_many_modules():
     folders = {p.parent for p in PACKAGE.rglob("*.py")}
     sizes = {f: len([p for p in f.glob("*.py") if p.name != "__init__.py"]) for f in folders}
     assert {str(f.relative_to(PACKAGE)): n for f, n in sizes.items() if n > 15} == {}
 
 
-def test_every_package_says_in_one_line_what_it_is_for():
+def test_every_package_states_its_purpose_in_one_line():
     for init in PACKAGE.rglob("__init__.py"):
         first = init.read_text(encoding="utf-8").partition("\n")[0]
         assert first.startswith('"""'), init

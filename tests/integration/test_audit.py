@@ -39,7 +39,7 @@ def project(tmp_path):
     return tmp_path
 
 
-def test_what_was_promoted_and_not_touched_is_clean(project):
+def test_an_unchanged_promotion_is_clean(project):
     done = audited(project)
     assert done.code == 0, done.out
     assert done.json["ok"] is True
@@ -62,7 +62,7 @@ def test_a_changed_file_is_found_and_named(project):
     )
 
 
-def test_a_file_changed_within_its_time_and_size_is_found_although_the_index_knows_it(project):
+def test_a_change_that_keeps_time_and_size_is_found_despite_the_index(project):
     path = project / TOOL
     audited(project)
     before = path.stat()
@@ -77,7 +77,7 @@ def test_an_older_version_put_in_place_by_hand_is_named(project):
     assert "holds the older 1.0.0" in finding["reason"]
 
 
-def test_a_missing_file_a_link_and_an_unrecorded_tool_are_told_apart(project):
+def test_a_missing_file_a_link_and_an_unrecorded_tool_get_different_findings(project):
     (project / TOOL).unlink()
     assert found(project) == ["MISSING"]
     (project / TOOL).symlink_to(project / "workflows/shared_tools/say/hello.py")
@@ -127,7 +127,7 @@ def test_file_and_record_changed_together_are_found_by_the_log(project):
     assert found(project) == ["RECORD_CHANGED"]
 
 
-def test_a_record_that_is_gone_is_a_warning_for_a_branch_may_have_been_switched(project):
+def test_a_missing_record_is_a_warning_because_of_branch_switches(project):
     path = project / RECORDS
     path.write_text(path.read_text("utf-8").splitlines()[0] + "\n", encoding="utf-8")
     (project / TOOL).write_bytes(module("one"))
@@ -148,7 +148,7 @@ def cut(project, keep):
     (folder / "head.json").write_bytes(log_record.head_bytes(head))
 
 
-def test_a_log_cut_together_with_its_head_shows_against_the_catalogue(project):
+def test_a_log_cut_together_with_its_head_contradicts_the_catalogue(project):
     cut(project, 2)
     assert set(found(project)) == {"LOG_CUT", "RECORD_CHANGED"}
 
@@ -168,7 +168,7 @@ def test_nothing_is_promoted_on_a_log_that_was_cut_together_with_its_head(projec
     assert tree(project / "workflows") == before
 
 
-def test_nothing_that_may_write_is_run_on_a_log_that_was_cut_together_with_its_head(project):
+def test_no_write_tool_runs_on_a_log_that_was_cut_together_with_its_head(project):
     args = ("run", "system/count/things", "--yes", "--output", "json")
     assert pulsus_here(project, *args).json["result"] == "two"
     promoted(project, module("three"))
@@ -179,7 +179,7 @@ def test_nothing_that_may_write_is_run_on_a_log_that_was_cut_together_with_its_h
 
 
 @pytest.mark.parametrize("end", [b"\r\n", b""], ids=["converted", "emptied"])
-def test_a_spoilt_log_is_told_once_and_not_once_for_every_promotion(project, end):
+def test_a_damaged_log_is_one_finding_however_many_promotions(project, end):
     for number in range(8):
         promoted(project, module(f"n{number}"), target=Target("system", "count", f"n{number}"))
     log = project / LOG
@@ -191,7 +191,7 @@ def test_a_spoilt_log_is_told_once_and_not_once_for_every_promotion(project, end
     assert "so with 10 more: " in cut["reason"]
 
 
-def test_a_log_that_grew_again_after_a_cut_is_still_another_one(project):
+def test_a_log_that_grew_again_after_a_cut_still_differs(project):
     cut(project, 2)
     with pytest.raises(AuditTampered, match="LOG_SHORTER"):
         append(project / ".pulsus", "run", {"tool": "x"})
@@ -203,7 +203,7 @@ def test_a_log_that_grew_again_after_a_cut_is_still_another_one(project):
     assert "LOG_CUT" in found(project)
 
 
-def test_a_cut_of_what_no_promotion_came_after_shows_against_an_expected_head(project):
+def test_a_cut_at_the_end_contradicts_an_expected_head(project):
     append(project / ".pulsus", "run", {"tool": "x"})
     head = audited(project).json["log"]["head"]
     assert audited(project, "--expect-head", head["hash"]).json["log"]["expected_seq"] == 5
@@ -214,23 +214,23 @@ def test_a_cut_of_what_no_promotion_came_after_shows_against_an_expected_head(pr
     assert found(project, "--expect-head", head["hash"]) == ["HEAD_UNKNOWN"]
 
 
-def test_an_earlier_head_is_still_expected_after_more_was_logged(project):
+def test_an_expected_head_stays_valid_after_more_was_logged(project):
     head = audited(project).json["log"]["head"]["hash"]
     append(project / ".pulsus", "run", {"tool": "x"})
     assert audited(project, "--expect-head", head).code == 0
 
 
 @pytest.mark.parametrize("options", [["--expect-head", "abc"], ["--expect-head", "G" * 64]])
-def test_what_is_no_hash_is_a_usage_error(project, options):
+def test_an_expected_head_that_is_no_hash_is_a_usage_error(project, options):
     assert audited(project, *options).code == 2
 
 
-def test_quick_does_not_go_with_an_expected_head(project):
+def test_quick_and_an_expected_head_exclude_each_other(project):
     done = audited(project, "--quick", "--expect-head", "a" * 64)
     assert (done.code, done.json["error"]["code"]) == (2, "USAGE")
 
 
-def test_a_fresh_checkout_without_the_log_is_no_error_and_says_so(project):
+def test_a_fresh_checkout_without_the_log_is_a_note_and_no_error(project):
     as_in_a_clone(project)
     assert (audited(project).code, found(project, level="warning")) == (0, ["LOG_ELSEWHERE"])
     done = audited(project, "--strict")
@@ -240,7 +240,7 @@ def test_a_fresh_checkout_without_the_log_is_no_error_and_says_so(project):
     assert (audited(project).code, found(project)) == (1, ["CHANGED"])
 
 
-def test_promotions_that_the_log_does_not_know_are_named(project):
+def test_promotions_missing_from_the_log_are_named(project):
     """Which of two hundred tools somebody had slipped in was not to be found out."""
     for number in range(4):
         promoted(project, module(f"n{number}"), target=Target("system", "count", f"n{number}"))
@@ -279,7 +279,7 @@ def test_a_log_that_begins_in_a_clone_takes_over_its_records_and_lists_them(proj
     assert sum(map(len, first.data["records"].values())) == 3
 
 
-def test_a_record_without_a_word_of_the_log_is_not_taken_for_a_promotion(project):
+def test_a_record_without_a_log_reference_is_no_promotion(project):
     """A line written by hand, with the right hash of a file put beside it."""
     evil = module("evil")
     (project / TOOL).with_name("evil.py").write_bytes(evil)
@@ -296,7 +296,7 @@ def test_a_record_without_a_word_of_the_log_is_not_taken_for_a_promotion(project
     assert audited(project, "--strict").code == 1
 
 
-def test_a_record_that_lost_its_word_of_the_log_is_found(project):
+def test_a_record_that_lost_its_log_reference_is_found(project):
     path = project / RECORDS
     *older, last = path.read_text("utf-8").splitlines()
     row = json.loads(last)
@@ -305,7 +305,7 @@ def test_a_record_that_lost_its_word_of_the_log_is_found(project):
     assert found(project) == ["RECORD_CHANGED"]
 
 
-def test_a_log_without_its_head_is_not_called_none(project):
+def test_a_log_without_its_head_is_not_reported_as_missing(project):
     (project / ".pulsus/audit/head.json").unlink()
     done = pulsus_here(project, "audit")
     assert done.code == 1
@@ -315,7 +315,7 @@ def test_a_log_without_its_head_is_not_called_none(project):
     assert found(project) == ["HEAD_MISSING"], "its promotions are still compared"
 
 
-def test_a_log_whose_folder_is_gone_is_an_error_that_says_how_to_go_on(project):
+def test_a_missing_log_folder_is_an_error_with_a_hint(project):
     shutil.rmtree(project / ".pulsus/audit")
     done = audited(project)
     (finding,) = [f for f in done.json["findings"] if f["level"] == "error"]
@@ -338,7 +338,7 @@ def accepted(project, *more):
         pytest.param(lambda p: (p / LOG).write_bytes(b"nonsense\n"), id="overwritten"),
     ],
 )
-def test_what_was_looked_at_and_accepted_is_clean_again_and_promotions_go_on(project, spoil):
+def test_an_accepted_break_is_clean_and_promotions_continue(project, spoil):
     spoil(project)
     assert audited(project, "--strict").code == 1
     done = accepted(project)
@@ -361,7 +361,7 @@ def test_a_record_changed_after_an_acceptance_is_found(project):
     assert found(project) != []
 
 
-def test_where_nothing_is_wrong_there_is_nothing_to_accept(project):
+def test_accepting_an_intact_log_is_refused(project):
     before = (project / LOG).read_bytes()
     assert accepted(project).code == 0
     assert (project / LOG).read_bytes() == before
@@ -377,7 +377,7 @@ def test_an_acceptance_without_a_reason_is_refused(project, reason):
 
 
 @pytest.mark.parametrize("option", [["--quick"], ["--expect-head", "a" * 64]])
-def test_an_acceptance_looks_at_everything(project, option):
+def test_an_acceptance_checks_the_whole_log(project, option):
     alter(project)
     assert accepted(project, *option).code == 2
     assert "ALTERED" in found(project)
@@ -430,7 +430,7 @@ def promote_composed(project, pinned):
     promoted(project, composed(sha256), target=Target("system", "count", "twice"))
 
 
-def test_a_composition_is_held_against_the_bytes_of_its_steps(project):
+def test_a_composition_is_checked_against_the_bytes_of_its_steps(project):
     promote_composed(project, module("two"))
     done = audited(project)
     assert (done.code, done.json["catalogue"]["compositions"]) == (0, 1)
@@ -446,12 +446,12 @@ def test_a_composition_of_an_older_step_is_out_of_date_not_tampered_with(project
     assert found(project, level="warning") == ["STEP_OLDER"]
 
 
-def test_a_composition_pinned_to_bytes_that_never_were_is_found(project):
+def test_a_composition_pinned_to_unknown_bytes_is_found(project):
     promote_composed(project, module("never"))
     assert found(project) == ["STEP_CHANGED"]
 
 
-def test_gc_seals_and_the_audit_stays_clean(project):
+def test_the_audit_is_clean_after_gc_seals_the_log(project):
     config = project / "config/pulsus.toml"
     config.parent.mkdir()
     config.write_text("[audit]\nseal_days = 0\n", encoding="utf-8")
@@ -466,7 +466,7 @@ def test_gc_seals_and_the_audit_stays_clean(project):
     assert "sealed" not in pulsus_here(project, "gc").out
 
 
-def test_gc_does_not_seal_a_log_that_was_changed_and_says_where(project):
+def test_gc_refuses_to_seal_a_changed_log_and_names_the_line(project):
     config = project / "config/pulsus.toml"
     config.parent.mkdir()
     config.write_text("[audit]\nseal_days = 0\n", encoding="utf-8")
@@ -497,7 +497,7 @@ def test_a_fresh_project_is_clean_and_a_starter_record_changed_later_is_found(tm
     ],
     ids=["promote", "rollback"],
 )
-def test_a_damaged_log_refuses_before_anything_is_proven_and_asks_nobody(command, project):
+def test_a_damaged_log_refuses_before_validation_and_before_any_question(command, project):
     alter(project)
     (project / "new.py").write_bytes(module("new"))
     before = (project / LOG).read_bytes()

@@ -65,7 +65,7 @@ def told_in_json(done, code, status):
         pytest.param(os.fsdecode(b"full \xff\xfe disks"), id="not UTF-8"),
     ],
 )
-def test_a_request_that_is_none_is_refused_before_anything_is_written(fresh, request_):
+def test_an_invalid_request_is_refused_before_anything_is_written(fresh, request_):
     before = tree(fresh)
     told(pulsus_here(fresh, request_), "REQUEST_INVALID", 2)
     assert tree(fresh) == before
@@ -105,13 +105,13 @@ def test_escape_sequences_in_a_request_reach_neither_terminal_nor_trace(fresh):
         ),
     ],
 )
-def test_a_wrong_call_says_what_would_be_right(fresh, arguments, says):
+def test_a_wrong_call_names_the_correct_one(fresh, arguments, says):
     done = pulsus_here(fresh, *arguments)
     told(done, "USAGE", 2)
     assert says in done.err
 
 
-def test_a_misspelt_command_is_json_where_json_was_asked_for(fresh):
+def test_a_misspelt_command_is_a_json_error_with_output_json(fresh):
     error = told_in_json(pulsus_here(fresh, "valdate", "--output", "json"), "USAGE", 2)
     assert "did you mean `pulsus validate`?" in error["message"]
 
@@ -126,11 +126,11 @@ def test_common_options_mean_the_same_before_the_subcommand(fresh):
 
 
 @pytest.mark.parametrize("line", [("--expalin", "x"), ("valdate",), ("tools",), ()], ids=str)
-def test_a_wrong_call_is_json_where_json_was_asked_for_first(fresh, line):
+def test_a_wrong_call_is_a_json_error_with_output_json_in_front(fresh, line):
     told_in_json(pulsus_here(fresh, "--output", "json", *line), "USAGE", 2)
 
 
-def test_a_prefix_no_tool_has_is_told(fresh):
+def test_a_prefix_that_no_tool_has_is_a_warning(fresh):
     done = pulsus_here(fresh, "tools", "list", "storge")
     assert done.code == 0
     assert "warning: no tool's id starts with 'storge'\n" in done.err
@@ -157,7 +157,7 @@ def test_a_linked_workflows_folder_is_a_catalogue(fresh):
 
 
 @pytest.mark.parametrize("command", [(HELLO,), ("validate", GREETER), PROMOTE], ids=lambda c: c[0])
-def test_a_file_where_the_logs_belong_is_named(fresh, command):
+def test_a_file_in_place_of_the_log_folder_is_named(fresh, command):
     (fresh / "logs").write_text("mine")
     before = tree(fresh / "workflows")
     done = pulsus_here(fresh, *command)
@@ -175,7 +175,7 @@ def test_a_file_where_the_logs_belong_is_named(fresh, command):
         pytest.param(None, "Is a directory", id="a folder"),
     ],
 )
-def test_state_of_another_or_no_version_is_refused(fresh, content, says):
+def test_state_of_a_newer_or_unreadable_version_is_refused(fresh, content, says):
     version = fresh / ".pulsus/version"
     version.unlink(missing_ok=True)
     version.mkdir() if content is None else version.write_bytes(content)
@@ -304,7 +304,7 @@ def test_only_the_promoted_bytes_are_run(promoted):
 
 
 @pytest.mark.sandbox
-def test_a_tool_that_is_none_or_one_of_several_is_not_run(promoted):
+def test_an_unknown_or_ambiguous_tool_is_not_run(promoted):
     done = pulsus_here(promoted, "run", "say_helo")
     told(done, "TOOL_NOT_FOUND", 2)
     assert "did you mean demo/greet/say_hello?" in done.err
@@ -354,7 +354,7 @@ def test_a_misspelt_input_of_a_route_is_named_before_the_missing_one(fresh):
         pytest.param("/dev/zero", id="a device"),
     ],
 )
-def test_what_is_no_module_is_not_validated_and_never_waited_for(fresh, path):
+def test_a_path_that_is_no_regular_file_is_refused_without_waiting(fresh, path):
     (fresh / "folder.py").mkdir()
     os.mkfifo(fresh / "pipe.py")
     (fresh / "dangling.py").symlink_to("nowhere.py")
@@ -401,7 +401,7 @@ def test_a_wrong_settings_file_is_one_error(fresh, file, text, says):
     assert says in done.err
 
 
-def test_a_pyproject_that_says_nothing_of_us_is_passed_over(fresh):
+def test_a_pyproject_without_our_section_is_ignored(fresh):
     (fresh / "pyproject.toml").write_text("tool = 5")
     assert pulsus_here(fresh, "tools", "list").code == 0
 
@@ -440,7 +440,7 @@ def raw(folder, *args, **options):
     [("tools", "list"), ("tools", "list", "--output", "json"), ("--help",), ("valdate",)],
     ids=" ".join,
 )
-def test_a_reader_who_goes_away_is_no_error(fresh, arguments):
+def test_a_closed_pipe_is_no_error(fresh, arguments):
     script = f'"{PULSUS}" {" ".join(arguments)} 2>&1 | true; echo "${{PIPESTATUS[0]}}"'
     done = subprocess.run(
         ["bash", "-c", script], cwd=fresh, capture_output=True, text=True, check=False
@@ -481,7 +481,7 @@ def test_a_closed_stream_neither_crashes_nor_becomes_a_file_of_ours(
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8:strict"])
-def test_no_encoding_of_the_terminal_crashes_it(fresh, encoding):
+def test_no_encoding_of_the_terminal_crashes_a_command(fresh, encoding):
     env = {"PYTHONIOENCODING": encoding}
     done = raw(fresh, "explain", HELLO, env=os.environ | env)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -551,7 +551,7 @@ def test_a_read_only_checkout_can_be_read(fresh):
 
 
 @pytest.mark.parametrize("line", [(HELLO, "--plan"), (HELLO, "--explain"), ("explain", HELLO)])
-def test_a_read_only_checkout_can_be_asked_what_it_would_do(fresh, line):
+def test_plan_and_explain_work_in_a_read_only_checkout(fresh, line):
     writable = pulsus_here(fresh, *line)
     done = read_only(fresh, (PULSUS, *line))
     assert not RUN_ID.search(done.stdout), "an id that nothing knows"
@@ -566,7 +566,7 @@ def test_a_read_only_checkout_can_be_asked_what_it_would_do(fresh, line):
     assert done.stderr.count("\n") == len(logs) + len(young)
 
 
-def test_a_read_only_checkout_without_caches_can_be_asked_too(tmp_path):
+def test_plan_works_in_a_read_only_checkout_without_caches(tmp_path):
     fresh = make(tmp_path / "project", warm=False)
     done = read_only(fresh, (PULSUS, HELLO, "--plan"))
     assert (done.returncode, "demo/greet/say_hello" in done.stdout) == (0, True)
@@ -574,7 +574,7 @@ def test_a_read_only_checkout_without_caches_can_be_asked_too(tmp_path):
     assert done.stderr.count("\n") == 2
 
 
-def test_what_would_act_in_a_read_only_checkout_says_what_needs_no_logs(fresh):
+def test_a_run_in_a_read_only_checkout_is_refused_and_names_plan_and_explain(fresh):
     done = read_only(fresh, (PULSUS, HELLO, "--dry-run"))
     assert (done.returncode, done.stdout) == (2, "")
     assert "error[STORAGE_UNWRITABLE]: cannot write " in done.stderr
@@ -597,7 +597,7 @@ DISK_SECONDS = 1200
 
 
 @pytest.mark.sandbox
-def test_a_promotion_that_cannot_be_noted_afterwards_is_said_to_stand(fresh):
+def test_a_promotion_stands_if_its_metrics_cannot_be_written(fresh):
     need_sandbox()
     (fresh / "logs").mkdir()
     (fresh / "logs/metrics").write_text("where a folder is needed", encoding="utf-8")
@@ -652,7 +652,7 @@ def test_a_full_disk_is_one_error_and_leaves_nothing_half_written(full, command)
 
 @pytest.mark.slow
 @pytest.mark.timeout(DISK_SECONDS + 60)
-def test_a_disk_that_fills_up_on_the_way_leaves_nothing_half_written(tmp_path_factory):
+def test_a_disk_that_fills_up_midway_leaves_nothing_half_written(tmp_path_factory):
     rows = disk(tmp_path_factory, "alternating", 1, 2, 3, 5, 8, 12, 16, 24)
     stopped = [row for row in rows if row["code"] == 75]
     assert {row["command"] for row in stopped} >= {"route", "validate", "promote", "init"}
@@ -667,7 +667,7 @@ def deny(project, pattern):
     (project / "config/pulsus.toml").write_text(text, encoding="utf-8")
 
 
-def test_a_filter_that_leaves_no_tool_is_named(fresh):
+def test_a_filter_that_excludes_every_tool_is_named(fresh):
     deny(fresh, "*")
     done = pulsus_here(fresh, HELLO, "--plan", "--output", "json")
     assert (done.code, done.json["error"]["code"]) == (5, "NOTHING_FITS")
@@ -675,7 +675,7 @@ def test_a_filter_that_leaves_no_tool_is_named(fresh):
     assert "left by access.deny = ['*']" in pulsus_here(fresh, "explain", HELLO).out
 
 
-def test_a_pattern_of_no_tool_is_told_once_and_the_rest_goes_on(fresh):
+def test_a_filter_that_matches_no_tool_is_one_warning(fresh):
     deny(fresh, "demo/greet/say_helo")
     done = pulsus_here(fresh, HELLO, "--plan")
     assert done.code == 0

@@ -58,7 +58,7 @@ def triggered(tool, outside):
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(("lot", "start"), PARTS)
-def test_a_hostile_tool_that_reads_changes_nothing_outside_when_it_runs_confined(work, lot, start):
+def test_a_hostile_read_tool_changes_nothing_outside_its_confinement(work, lot, start):
     need_confinement()
     for module in modules(lot)[start : start + PART]:
         if module.honest:

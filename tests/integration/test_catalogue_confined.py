@@ -131,7 +131,7 @@ def test_a_shipped_tool_gives_the_same_result_confined(tool, user, tmp_path):
 
 @pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize("tool_id", ["process/files/open_files", "network/ports/listening_ports"])
-def test_what_other_processes_have_open_is_still_seen(tool_id, user, tmp_path):
+def test_a_confined_tool_still_sees_the_open_files_of_other_processes(tool_id, user, tmp_path):
     tool = next(tool for tool in TOOLS if tool.id == tool_id)
     for folder in (tmp_path, *tmp_path.parents):
         if folder.is_relative_to("/tmp") and folder != Path("/tmp"):

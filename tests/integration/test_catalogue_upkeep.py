@@ -40,7 +40,7 @@ def test_a_deleted_tool_can_be_promoted_again(project):
     assert pulsus(project, "run", "demo/greet/say_hello").code == 0
 
 
-def test_merely_looking_a_tool_up_again_does_not_count_as_accepting_it(project):
+def test_looking_a_tool_up_again_does_not_count_as_acceptance(project):
     accepted = project / ".pulsus" / "accepted.jsonl"
     assert pulsus(project, "route", COUNT, "--non-interactive").code == 0
     once = accepted.read_text(encoding="utf-8")
@@ -60,7 +60,7 @@ def test_a_promoted_composition_does_not_become_a_step_of_another(project):
     assert not [tool for tool in plan.json["selected"] if tool.endswith(name)]
 
 
-def test_a_golden_request_that_names_no_tool_is_told(project):
+def test_a_golden_request_with_an_unknown_tool_is_reported(project):
     rows = project / "requests.jsonl"
     rows.write_text('{"query": "count words", "tools": ["text/count/cuont"]}\n', encoding="utf-8")
     done = pulsus(project, "eval", rows)

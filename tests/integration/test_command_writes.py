@@ -112,7 +112,7 @@ def test_the_observer_sees_the_files_that_a_command_makes():
     assert any(path.endswith("-shm") for path in rows[0]["writes"])
 
 
-def test_caches_and_temporary_files_lie_in_a_folder_that_is_removed(tmp_path):
+def test_caches_and_temporary_files_are_in_a_folder_that_is_removed(tmp_path):
     plan = prepared(classify("env"), {"HOME": str(tmp_path)})
     printed = run(plan).output.decode()
     given = dict(line.split("=", 1) for line in printed.splitlines() if "=" in line)
@@ -124,7 +124,7 @@ def test_caches_and_temporary_files_lie_in_a_folder_that_is_removed(tmp_path):
     assert given["PSQL_HISTORY"] == "/dev/null"
 
 
-def test_a_home_with_keys_is_used_and_one_without_is_not_given_any(tmp_path):
+def test_gnupghome_is_private_unless_home_has_a_keyring(tmp_path):
     assert "GNUPGHOME" in prepared(classify("ls"), {"HOME": str(tmp_path)}).private
     (tmp_path / ".gnupg").mkdir()
     assert "GNUPGHOME" not in prepared(classify("ls"), {"HOME": str(tmp_path)}).private

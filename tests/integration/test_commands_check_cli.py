@@ -26,7 +26,7 @@ def checked(project, text, *options):
     return pulsus_here(project, "commands", "check", "acmeq.yaml", *options, "--output", "json")
 
 
-def test_a_restriction_that_no_example_shows_is_a_finding_only_where_it_is_asked_for(project):
+def test_an_unproved_restriction_is_a_finding_only_on_request(project):
     assert checked(project, TABLE).code == 0
     done = checked(project, TABLE, "--restrictions")
     assert done.code == 3
@@ -39,7 +39,7 @@ def test_a_restriction_that_no_example_shows_is_a_finding_only_where_it_is_asked
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every folder")
 @pytest.mark.parametrize("mode", [0o000, 0o100, 0o400])
-def test_tables_that_cannot_be_read_are_an_error_and_not_right(tmp_path, mode):
+def test_unreadable_tables_are_an_error(tmp_path, mode):
     folder = make(tmp_path / "closed", warm=False)
     (folder / "config/commands").mkdir(parents=True)
     (folder / "config/commands/acme.yaml").write_text("program: acme\n", encoding="utf-8")
@@ -53,7 +53,7 @@ def test_tables_that_cannot_be_read_are_an_error_and_not_right(tmp_path, mode):
         (folder / "config/commands").chmod(0o755)
 
 
-def test_an_option_called_like_a_change_is_a_warning_and_no_finding(project):
+def test_an_option_named_like_a_change_is_a_warning(project):
     done = checked(project, TABLE.replace("flags: -a", "flags: -a --delete"))
     assert done.code == 0
     assert done.json["findings"] == []
@@ -62,7 +62,7 @@ def test_an_option_called_like_a_change_is_a_warning_and_no_finding(project):
     assert "--delete" in done.err
 
 
-def test_a_pattern_that_may_hang_is_told_with_the_repeat_that_is_why(project):
+def test_a_slow_pattern_is_reported_with_its_nested_repeat(project):
     done = checked(project, TABLE.replace("text*", "'/(a+)+b/'"))
     (found,) = done.json["findings"]
     assert found["code"] == "TABLE_INVALID"

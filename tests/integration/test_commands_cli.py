@@ -59,7 +59,7 @@ def test_the_exit_status_says_whether_a_command_is_allowed(project, command, cod
     assert done.out.startswith("allowed: " if code == 0 else "refused: ")
 
 
-def test_a_command_of_bytes_that_are_no_text_is_refused(project):
+def test_a_command_that_is_not_utf_8_is_refused(project):
     done = subprocess.run(
         [os.fsencode(PULSUS), b"commands", b"classify", b"ls \xff\xfe", b"--output", b"json"],
         cwd=project,
@@ -70,7 +70,7 @@ def test_a_command_of_bytes_that_are_no_text_is_refused(project):
     assert json.loads(done.stdout)["allow"] is False
 
 
-def test_exactly_one_of_command_and_rows_is_asked_for(project):
+def test_a_command_and_rows_exclude_each_other(project):
     assert pulsus_here(project, "commands", "classify").code == 2
     file = rows(project, {"command": "ls"})
     assert pulsus_here(project, "commands", "classify", "ls", "--jsonl", file).code == 2
@@ -126,7 +126,7 @@ def test_a_bad_row_gets_an_answer_and_stops_nothing(project):
         check("commands-row", each)
 
 
-def test_a_job_can_fail_on_a_row_that_is_refused(project):
+def test_fail_on_refused_sets_the_exit_status(project):
     mixed = rows(project, {"command": "ls"}, {"command": "rm x"}, {"command": 1})
     done = pulsus_here(project, "commands", "classify", "--jsonl", mixed, "--fail-on-refused")
     assert done.code == 6
@@ -137,7 +137,7 @@ def test_a_job_can_fail_on_a_row_that_is_refused(project):
     assert (done.code, done.err) == (0, "")
 
 
-def test_a_row_is_answered_for_the_target_it_names(tmp_path):
+def test_a_row_is_judged_for_its_own_target(tmp_path):
     folder = make(tmp_path / "project", warm=False)
     settings(folder, '[policy]\n[policy.target_block]\n"db*" = ["df"]\n')
     given = rows(folder, {"command": "df"}, {"command": "df", "target": "db1"})
@@ -148,7 +148,7 @@ def test_a_row_is_answered_for_the_target_it_names(tmp_path):
 
 
 @pytest.mark.parametrize("command", ["--help", "-h", "--jsonl=/dev/null", "--output=json"])
-def test_what_looks_like_an_option_is_judged_behind_two_dashes(project, command):
+def test_a_command_that_looks_like_an_option_is_judged_after_two_dashes(project, command):
     done = pulsus_here(project, "commands", "classify", "--", command)
     assert done.code == 6
     assert done.out.startswith("refused: ")
@@ -160,7 +160,7 @@ def test_a_target_without_a_name_is_refused(project):
     assert "names no target" in done.err
 
 
-def test_ctrl_c_speaks_of_no_promotion(project):
+def test_ctrl_c_does_not_mention_promotion(project):
     running = subprocess.Popen(
         [PULSUS, "commands", "classify", "--jsonl", "-"],
         cwd=project,
@@ -188,7 +188,7 @@ def test_an_allowed_pipe_names_all_its_programs(project):
     assert done.out.startswith("allowed: psql, sort: each only reads, and ends by itself; ")
 
 
-def test_rows_are_answered_as_they_come(project):
+def test_rows_are_answered_before_the_input_ends(project):
     running = subprocess.Popen(
         [PULSUS, "commands", "classify", "--jsonl", "-"],
         cwd=project,
@@ -207,20 +207,20 @@ def test_rows_are_answered_as_they_come(project):
     assert running.returncode == 0
 
 
-def test_a_row_without_a_line_end_is_answered(project):
+def test_a_last_row_without_a_line_end_is_answered(project):
     done = pulsus_here(
         project, "commands", "classify", "--jsonl", rows(project, b'{"command":"ls"}')
     )
     assert [each["allow"] for each in answers(done)] == [True]
 
 
-def test_standard_input_is_not_read_where_nobody_is_there(project):
+def test_standard_input_is_not_read_when_non_interactive(project):
     done = pulsus(project, "commands", "classify", "--jsonl", "-", "--non-interactive")
     assert done.code == 2
     assert "--non-interactive" in done.err
 
 
-def test_one_verdict_is_the_same_alone_and_among_rows(project):
+def test_a_verdict_is_the_same_alone_and_among_rows(project):
     for command in ("df -h", "tail -f log", "sort -o x y"):
         one = pulsus_here(project, "commands", "classify", command, "--output", "json").json
         row = rows(project, {"command": command})
@@ -288,7 +288,7 @@ def test_a_table_that_cannot_be_read_refuses_its_program(tmp_path):
     assert "TABLE_INVALID" in checked.out
 
 
-def test_an_unknown_program_is_told_to_be_refused(project):
+def test_the_error_for_an_unknown_program_says_that_its_calls_are_refused(project):
     done = pulsus_here(project, "commands", "show", "nobody-knows-it")
     assert done.code == 2
     assert "every call of it is refused" in done.err
@@ -331,13 +331,13 @@ def test_without_a_file_every_table_that_is_used_is_checked(checked):
 
 
 @pytest.mark.seconds
-def test_a_table_that_is_not_read_for_its_ending_is_a_finding(checked):
+def test_a_table_with_a_wrong_file_ending_is_a_finding(checked):
     (found,) = (f for f in checked.json["findings"] if f["path"].endswith(".yml"))
     assert "call it zed.yaml" in found["fix"]
 
 
 @pytest.mark.seconds
-def test_a_table_that_lies_too_deep_is_a_finding(checked):
+def test_a_table_in_a_sub_folder_is_a_finding(checked):
     (found,) = (f for f in checked.json["findings"] if "/sub/" in f["path"])
     assert (found["path"], found["code"]) == ("config/commands/sub/foo.yaml", "TABLE_INVALID")
     assert found["fix"] == "move it to commands/"
@@ -350,7 +350,7 @@ def test_a_failed_plugin_is_a_finding_of_the_check(checked):
     assert "ZeroDivisionError" in found["reason"]
 
 
-def test_a_policy_may_hold_what_is_a_read(tmp_path):
+def test_a_policy_can_block_a_read(tmp_path):
     folder = make(tmp_path / "project", warm=False)
     (folder / "config").mkdir(exist_ok=True)
     (folder / "config/pulsus.toml").write_text(
@@ -390,7 +390,7 @@ def test_a_plugin_adds_a_table_and_the_inspector_it_names(project, tmp_path):
         ("exit(0)", "its inspector failed"),
     ],
 )
-def test_an_inspector_that_answers_nonsense_refuses(project, tmp_path, answer, says):
+def test_an_invalid_answer_of_an_inspector_refuses_the_command(project, tmp_path, answer, says):
     site = tmp_path / "site"
     register(site, "example", "pulsus_example")
     (site / "pulsus_example.py").write_text(
@@ -446,11 +446,11 @@ def test_the_folder_of_the_shipped_tables_holds_nothing_else():
         ("tail -f x", "allowed instead: tail -n 200 x"),
     ],
 )
-def test_an_answer_tells_a_way_out(project, command, told):
+def test_a_refusal_offers_an_allowed_command(project, command, told):
     assert told in pulsus_here(project, "commands", "classify", command).out
 
 
-def test_a_read_that_the_policy_does_not_name_is_told_so(tmp_path):
+def test_the_answer_says_that_no_policy_names_the_read(tmp_path):
     folder = make(tmp_path / "project", warm=False)
     settings(folder, '[policy]\nallow = ["dmesg"]\n')
     done = pulsus_here(folder, "commands", "classify", "df -h")
@@ -496,7 +496,7 @@ def test_a_refusal_of_the_policy_says_so_and_where_it_is_set(tmp_path):
         ("touch x", "ACTION_NOT_ALLOWED"),
     ],
 )
-def test_an_error_has_the_code_of_a_tools_envelope_beside_its_own(tmp_path, command, code):
+def test_an_error_also_has_the_code_of_a_tool_envelope(tmp_path, command, code):
     folder = make(tmp_path / "project", warm=False)
     settings(folder, '[policy]\nallow = ["@default", "touch **"]\n')
     done = pulsus_here(folder, "commands", "classify", command, "--output", "json")
@@ -505,7 +505,7 @@ def test_an_error_has_the_code_of_a_tools_envelope_beside_its_own(tmp_path, comm
     assert done.json["error"]["details"]["code"] == code
 
 
-def test_nothing_is_offered_that_the_policy_refuses(tmp_path):
+def test_no_refused_command_is_offered_instead(tmp_path):
     folder = make(tmp_path / "project", warm=False)
     offered = pulsus_here(folder, "commands", "classify", "ping 127.0.0.1", "--output", "json").json
     assert offered["rewrite"] == "ping -c 4 127.0.0.1"
@@ -521,7 +521,7 @@ def test_nothing_is_offered_that_the_policy_refuses(tmp_path):
             assert pulsus_here(folder, "commands", "classify", other).code == 0
 
 
-def test_a_policy_that_a_folder_above_sets_is_not_dropped_without_a_word(tmp_path):
+def test_a_policy_of_a_parent_folder_is_not_dropped_silently(tmp_path):
     folder = make(tmp_path / "project", warm=False)
     settings(folder, '[policy]\nblock = ["dmesg"]\n')
     below = folder / "a/b"
@@ -543,7 +543,7 @@ def test_a_policy_that_a_folder_above_sets_is_not_dropped_without_a_word(tmp_pat
     assert pulsus_here(below, *ask).err == ""
 
 
-def test_a_folder_above_that_anybody_can_write_to_is_not_spoken_of(tmp_path):
+def test_a_world_writable_parent_folder_is_not_mentioned(tmp_path):
     folder = make(tmp_path / "project", warm=False)
     settings(folder, '[policy]\nblock = ["dmesg"]\n')
     (folder / "sub").mkdir()
@@ -552,7 +552,7 @@ def test_a_folder_above_that_anybody_can_write_to_is_not_spoken_of(tmp_path):
 
 
 @pytest.mark.parametrize("words", [("ls", "-Z"), ("df", "/var"), ("ls", "--frob")])
-def test_a_command_without_quotes_is_told_to_be_quoted(project, words):
+def test_the_error_for_an_unquoted_command_asks_for_quotes(project, words):
     done = pulsus_here(project, "commands", "classify", *words)
     assert done.code == 2
     assert "in quotes" in done.err
@@ -568,7 +568,7 @@ NEVER = (
 )
 
 
-def test_what_a_projects_table_changes_for_others_is_told_apart_from_findings(tmp_path):
+def test_effects_on_other_tables_are_listed_apart_from_findings(tmp_path):
     folder = make(tmp_path / "project", warm=False)
     own_table(folder, "stat.yaml", NEVER)
     trust(folder)
@@ -585,7 +585,7 @@ def test_what_a_projects_table_changes_for_others_is_told_apart_from_findings(tm
 
 
 @pytest.mark.seconds
-def test_a_failed_plugin_is_told_and_is_no_finding_of_the_check_of_one_table(project, tmp_path):
+def test_a_failed_plugin_is_a_warning_in_the_check_of_one_table(project, tmp_path):
     register(tmp_path / "site", "broken", "pulsus_broken")
     (tmp_path / "site/pulsus_broken.py").write_text("1 / 0\n", encoding="utf-8")
     one = pulsus(
@@ -609,7 +609,7 @@ def test_a_broken_table_is_named_by_the_list_and_hides_no_other(tmp_path):
 @pytest.mark.parametrize(
     ("key", "meant"), [("targt", "target"), ("Known", "known"), ("commands", "command")]
 )
-def test_a_mistyped_key_of_a_row_is_not_dropped_without_a_word(project, key, meant):
+def test_a_mistyped_key_of_a_row_is_one_warning(project, key, meant):
     told = f"rows have a key {key!r}, which does not count; did you mean {meant!r}?"
     row = {"command": "df -h", key: "db1"}
     done = pulsus_here(project, "commands", "classify", "--jsonl", rows(project, row, row))
@@ -617,13 +617,13 @@ def test_a_mistyped_key_of_a_row_is_not_dropped_without_a_word(project, key, mea
     assert " ".join(done.err.split()).count(told) == 1
 
 
-def test_keys_of_a_rows_own_are_not_taken_for_mistyped_ones(project):
+def test_other_keys_of_a_row_are_not_reported_as_mistyped(project):
     row = rows(project, {"id": 1, "command": "df -h", "label": "read", "source": "x"})
     assert pulsus_here(project, "commands", "classify", "--jsonl", row).err == ""
 
 
 @pytest.mark.parametrize("command", ["df -h | tee out", "df -h | sort -o out"])
-def test_a_refused_pipe_is_not_said_to_run_or_to_pass_the_policy(project, command):
+def test_the_explanation_of_a_refused_pipe_does_not_say_that_it_runs(project, command):
     done = pulsus_here(project, "commands", "classify", command, "--explain")
     assert done.code == 6
     assert "  policy: require_approval, by compound\n" in done.out
@@ -636,7 +636,7 @@ def test_a_refused_pipe_is_not_said_to_run_or_to_pass_the_policy(project, comman
     assert found["explanation"]["policy"]["answer"] == "needs approval"
 
 
-def test_rows_that_several_cores_answer_keep_their_order_and_one_warning(project):
+def test_rows_judged_in_parallel_keep_their_order_and_one_warning(project):
     commands = ("ls", "rm x", "df -h", "reboot", "cat a.txt")
     lines: list[object] = [
         {"id": n, "command": commands[n % 5], "targett": "a"} for n in range(200)

@@ -43,7 +43,7 @@ def gone(mark):
     return False
 
 
-def test_what_the_policy_refuses_is_not_prepared_though_it_reads(commands):
+def test_a_read_that_the_policy_refuses_is_not_prepared(commands):
     assert commands.answer("dmesg").verdict.allow
     for command, target in (("dmesg", None), ("df -h", "db1"), ("rm x", None)):
         assert not commands.answer(command, target).allow
@@ -54,7 +54,7 @@ def test_what_the_policy_refuses_is_not_prepared_though_it_reads(commands):
     assert commands.prepared("df -h", os.environ, "web").argv[1:] == ("-h",)
 
 
-def test_a_folder_without_the_policy_of_the_one_above_says_so_from_python_too(commands, tmp_path):
+def test_the_missing_policy_of_a_parent_folder_is_reported_in_python(commands, tmp_path):
     below = tmp_path / "sub"
     below.mkdir()
     assert commands.warnings == ()
@@ -63,7 +63,7 @@ def test_a_folder_without_the_policy_of_the_one_above_says_so_from_python_too(co
         build(tmp_path / "mistyped", {}).commands.answer("df -h")
 
 
-def test_a_projects_own_table_holds_for_what_is_prepared(commands, tmp_path):
+def test_a_projects_own_table_applies_to_prepared_commands(commands, tmp_path):
     (tmp_path / "config/commands/acme.yaml").write_text(
         "program: acme\nsource: ours\nflags: -l\n"
         "examples: {allowed: [acme -l], refused: [acme x]}\n",
@@ -80,7 +80,7 @@ def test_an_allowed_command_gives_its_status_and_what_it_prints(commands, tmp_pa
     assert b"missing" in ran.errors
 
 
-def test_a_command_is_ended_with_all_it_started_when_its_time_is_up(tmp_path):
+def test_a_command_and_its_children_end_at_the_time_limit(tmp_path):
     started = time.monotonic()
     ran = run(plan(f"(sleep 600; touch {tmp_path}/late) & echo a; sleep 600", seconds=0.5))
     assert time.monotonic() - started < PATIENCE_SECONDS
@@ -89,27 +89,27 @@ def test_a_command_is_ended_with_all_it_started_when_its_time_is_up(tmp_path):
 
 
 @pytest.mark.parametrize("held", ["", ">/dev/null 2>&1"])
-def test_what_a_command_leaves_behind_is_ended_though_it_ended_itself(tmp_path, held):
+def test_processes_that_outlive_their_command_are_ended(tmp_path, held):
     ran = run(plan(f"(sleep 600; touch {tmp_path}/late) {held} & echo a", seconds=0.5))
     assert (ran.status, ran.output) == (0, b"a\n")
     assert gone(f"{tmp_path}/late")
 
 
-def test_what_is_printed_beyond_the_limit_is_dropped_and_said():
+def test_output_beyond_the_limit_is_dropped_with_a_note():
     ran = run(plan("head -c 300000 /dev/zero; echo x >&2", most_bytes=1000))
     assert (ran.status, len(ran.output), ran.errors, ran.cut) == (0, 1000, b"x\n", True)
     ran = run(plan("printf %1000s", most_bytes=1000))
     assert (len(ran.output), ran.cut) == (1000, False)
 
 
-def test_a_command_has_no_terminal_and_nothing_to_read():
+def test_a_command_has_no_terminal_and_no_input():
     ran = run(plan("cat; tty; ps -o sid= -p $$; echo $$"))
     assert b"not a tty" in ran.output
     _, session, own = ran.output.split(b"\n")[:3]
     assert session.strip() == own
 
 
-def test_a_folder_or_a_program_that_is_not_there_is_told(tmp_path):
+def test_a_missing_folder_or_program_is_an_error(tmp_path):
     with pytest.raises(UsageError, match="No such file"):
         run(plan("true"), tmp_path / "missing")
     with pytest.raises(UsageError, match="/no/program"):

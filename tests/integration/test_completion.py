@@ -48,12 +48,12 @@ def test_every_subcommand_is_offered(tmp_path):
         ("pulsus nonsense", []),
     ],
 )
-def test_what_was_begun_is_completed(tmp_path, line, offers):
+def test_a_partial_word_is_completed(tmp_path, line, offers):
     found = complete(tmp_path, line)
     assert set(offers) <= set(found)
     assert bool(found) == bool(offers)
 
 
-def test_an_unknown_shell_is_a_failure_not_a_request(tmp_path):
+def test_an_unknown_shell_is_a_usage_error(tmp_path):
     done = pulsus(tmp_path, env={"_PULSUS_COMPLETE": "nonsense"})
     assert (done.code, done.out) == (1, "")

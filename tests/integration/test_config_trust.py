@@ -68,11 +68,11 @@ def test_validating_one_file_as_editors_do_stops_too(unapproved):
 
 
 @pytest.mark.parametrize(("args", "code"), WORKING, ids=lambda v: str(v))
-def test_a_command_that_only_reports_still_works(unapproved, args, code):
+def test_a_report_works_without_approval(unapproved, args, code):
     assert pulsus_here(unapproved, *args).code == code
 
 
-def test_every_report_tells_of_a_value_that_is_not_approved(unapproved):
+def test_every_report_names_an_unapproved_value(unapproved):
     shown = pulsus_here(unapproved, "config", "show", "tools")
     assert "NOT APPROVED" in shown.out
     rows = pulsus_here(unapproved, "config", "show", "tools", "--output", "json").json["settings"]
@@ -129,12 +129,12 @@ def test_a_mistake_in_the_call_is_a_usage_error(unapproved, args, message):
     assert message in done.err
 
 
-def test_a_key_that_needs_nothing_is_done(unapproved):
+def test_approving_a_setting_that_needs_no_approval_succeeds(unapproved):
     done = pulsus_here(unapproved, "config", "trust", "model.name")
     assert (done.code, done.out) == (0, "nothing to approve\n")
 
 
-def test_a_table_of_the_project_judges_nothing_before_it_is_approved(tmp_path):
+def test_an_unapproved_table_of_the_project_judges_nothing(tmp_path):
     folder = make(tmp_path / "project", "tables", warm=False)
     (folder / "config/commands/rm.yaml").write_text(
         "program: rm\nsource: ours\nsummary: lists\nflags: -r -f\noperands: [[path*]]\n"

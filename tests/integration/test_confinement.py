@@ -232,7 +232,7 @@ def test_open_files_are_bounded():
         confined(tool(text), limits=RunLimits(max_files=64))
 
 
-def test_what_left_the_group_is_ended_with_the_run(tmp_path):
+def test_processes_that_left_the_group_end_with_the_run(tmp_path):
     text = """
 def run():
     process = subprocess.Popen(["setsid", "sh", "-c", "sleep 100"], start_new_session=True)
@@ -243,7 +243,7 @@ def run():
     assert not Path(f"/proc/{number}").exists()
 
 
-def test_a_run_out_of_time_leaves_no_process_and_no_folder():
+def test_a_timeout_leaves_no_process_and_no_folder():
     text = """
 def run():
     process = subprocess.Popen(["setsid", "sleep", "100"], start_new_session=True)
@@ -339,7 +339,7 @@ def test_a_declared_port_is_the_only_one(server):
     assert (heard, unheard) == ([b"x"], [])
 
 
-def test_hosts_that_only_the_run_shows_are_open_and_said_to_be(server):
+def test_hosts_named_only_at_run_time_are_open_and_reported(server):
     port, _ = server()
     text = tool(SPEAK, hosts="the host of the URL and those it redirects to")
     done = confined(text, host="127.0.0.1", port=port)
@@ -368,7 +368,7 @@ def run(host: str, port: int):
 """
 
 
-def test_datagrams_go_to_declared_hosts_alone(server):
+def test_datagrams_reach_declared_hosts_only(server):
     port, heard = server(socket.SOCK_DGRAM)
     text = tool(DATAGRAMS, hosts="{host}")
     assert confined(text, host="192.0.2.1", port=port).result == ["PermissionError"] * 5
@@ -377,7 +377,7 @@ def test_datagrams_go_to_declared_hosts_alone(server):
     _wait_for(lambda: heard == [b"a", b"b"] or None)
 
 
-def test_a_local_socket_that_is_declared_is_reached(tmp_path):
+def test_a_declared_local_socket_is_reached(tmp_path):
     path = str(tmp_path / "s")
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(path)
@@ -405,7 +405,7 @@ def run(path: str, elsewhere: str = ""):
 """
 
 
-def test_a_write_tool_writes_below_its_declared_folder_alone(tmp_path):
+def test_a_write_tool_writes_only_below_its_declared_folder(tmp_path):
     inside, outside = tmp_path / "in", tmp_path / "out"
     inside.mkdir()
     outside.mkdir()
@@ -518,7 +518,7 @@ def test_a_step_that_fails_is_named_with_its_line(tmp_path):
     assert "text is refused" in str(caught.value)
 
 
-def test_nothing_runs_where_confinement_is_required_and_impossible(monkeypatch):
+def test_nothing_runs_if_confinement_is_required_and_impossible(monkeypatch):
     from pulsus.errors import ConfinementUnavailable
 
     none = found.KernelSupport(0, False, False, False, ("the kernel has neither",))

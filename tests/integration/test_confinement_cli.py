@@ -27,7 +27,7 @@ def pulsus(tmp_path):
     return run
 
 
-def test_a_run_says_what_held(pulsus):
+def test_a_run_reports_its_confinement(pulsus):
     need_confinement()
     done = pulsus("run", "load_average", "--output", "json")
     assert done.code == 0, done.err
@@ -38,7 +38,7 @@ def test_a_run_says_what_held(pulsus):
     assert held["limits"]["max_mem_mb"] == 2048
 
 
-def test_an_unconfined_read_is_said_to_be_one(pulsus, monkeypatch):
+def test_an_unconfined_read_is_reported_as_unconfined(pulsus, monkeypatch):
     none = kernel_support.KernelSupport(0, False, False, False, ("the kernel has neither",))
     monkeypatch.setattr(confinement_plan, "find_support", lambda: none)
     done = pulsus("run", "load_average")
@@ -70,7 +70,7 @@ def test_a_person_at_a_terminal_may_run_unconfined(tmp_path, said, code):
         assert "--unconfined" in shown
 
 
-def test_doctor_says_what_this_machine_has(pulsus):
+def test_doctor_reports_the_confinement_of_this_machine(pulsus):
     checks = {check["name"]: check for check in pulsus("doctor", "--output", "json").json["checks"]}
     found = checks["run confinement"]
     assert found["required"] is False

@@ -148,7 +148,7 @@ def test_no_socket_was_reached(attacked):
     assert outside.reached == []
 
 
-def test_a_call_by_another_processor_s_numbers_ends_the_tool():
+def test_a_system_call_of_another_architecture_ends_the_tool():
     text = (TOOL % "none").partition("def run(")[
         0
     ] + "def run():\n    call(0x40000001, 1, b'x', 1)\n"

@@ -43,11 +43,11 @@ def test_a_full_disk_stops_promotion_at_any_point_and_leaves_the_catalogue_as_it
 
 
 @pytest.mark.parametrize("what", ["routes", "trace"])
-def test_a_full_disk_is_said_before_work_starts(report, what):
+def test_a_full_disk_is_reported_before_work_starts(report, what):
     assert [(r[2], r[3]) for r in report["full"] if r[0] == what] == [("DISK_FULL", True)]
 
 
 @pytest.mark.parametrize("what", ["promote", "routes", "trace"])
-def test_a_read_only_disk_is_said_and_nothing_changes(report, what):
+def test_a_read_only_disk_is_reported_and_nothing_changes(report, what):
     found = [(r[2], r[3]) for r in report["read_only"] if r[0] == what]
     assert found == [("STORAGE_UNWRITABLE", True)]

@@ -92,7 +92,7 @@ def test_every_hook_is_documented():
     assert [name for name in hooks if f"`{name}`" not in page] == []
 
 
-def test_every_room_is_on_the_map():
+def test_every_layer_is_on_the_map():
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     package = ROOT / "agents/pulsus"
     rooms = [p.name for p in package.iterdir() if p.is_dir() and (p / "__init__.py").exists()]

@@ -44,7 +44,7 @@ def valid(document):
     return document
 
 
-def test_an_able_model_is_ready(project):
+def test_a_capable_model_is_ready(project):
     with playing(able, models=[{"id": "tiny", "max_model_len": 8192}]) as played:
         done = asked(project, played.url)
     model = valid(done.json)["model"]
@@ -69,7 +69,7 @@ def test_an_able_model_is_ready(project):
         ),
     ],
 )
-def test_a_model_that_is_not_ready_says_why_and_what_to_do(project, answer, code, fix):
+def test_a_model_that_is_not_ready_is_reported_with_reason_and_hint(project, answer, code, fix):
     with playing(answer) as played:
         done = asked(project, played.url)
     assert done.code == 3
@@ -81,7 +81,7 @@ def test_a_model_that_is_not_ready_says_why_and_what_to_do(project, answer, code
     assert fix in bad["hint"]
 
 
-def test_without_a_model_doctor_model_says_what_to_set(project):
+def test_doctor_model_without_a_model_names_the_setting(project):
     done = asked(project, "")
     assert done.code == 3
     (check,) = valid(done.json)["model"]["checks"]
@@ -89,7 +89,7 @@ def test_without_a_model_doctor_model_says_what_to_set(project):
     assert "model.base_url" in check["hint"]
 
 
-def test_doctor_alone_asks_no_model(project):
+def test_doctor_without_the_flag_asks_no_model(project):
     with playing(able) as played:
         env = {"PULSUS_MODEL__BASE_URL": played.url}
         done = pulsus(project, "doctor", env=env)

@@ -80,21 +80,21 @@ def project(tmp_path_factory):
     return folder
 
 
-def test_a_run_gets_the_secret_and_shows_it_nowhere(project):
+def test_a_run_receives_the_secret_and_prints_it_nowhere(project):
     done = pulsus(project, "run", "slip_token", "--output", "json", env={"SHOP_TOKEN": SECRET})
     assert done.json["result"] == {"length": len(SECRET), "said": "[redacted]"}
     assert SECRET not in done.out + done.err
     assert "[redacted]" in done.err
 
 
-def test_a_failure_does_not_show_it_either(project):
+def test_a_failure_does_not_print_the_secret(project):
     done = pulsus(project, "run", "slip_token", "--input", "fail=true", env={"SHOP_TOKEN": SECRET})
     assert done.code == 1
     assert "cannot use [redacted]" in done.err
     assert SECRET not in done.out + done.err
 
 
-def test_no_log_and_no_record_holds_it(project):
+def test_no_log_and_no_record_contains_the_secret(project):
     pulsus(project, "run", "slip_token", env={"SHOP_TOKEN": SECRET})
     held = [p for p in project.rglob("*") if p.is_file() and SECRET.encode() in p.read_bytes()]
     assert held == []
@@ -108,14 +108,14 @@ def test_the_secret_may_come_from_a_file(project, tmp_path):
     assert done.json["result"]["length"] == len(SECRET)
 
 
-def test_without_it_the_run_ends_before_it_begins_and_names_it(project):
+def test_a_missing_secret_is_named_before_the_run_starts(project):
     done = pulsus(project, "run", "slip_token", "--output", "json")
     assert done.code == 4
     assert done.json["error"]["code"] == "INPUT_NEEDED"
     assert done.json["error"]["details"]["secrets"] == ["SHOP_TOKEN"]
 
 
-def test_another_tool_does_not_inherit_it(project):
+def test_another_tool_does_not_inherit_the_secret(project):
     done = pulsus(project, "run", "nosy", "--output", "json", env={"SHOP_TOKEN": SECRET})
     assert done.code == 0, done.err
     assert "SHOP_TOKEN" not in done.json["result"]
@@ -179,7 +179,7 @@ def test_a_read_tool_that_tries_to_write_is_refused(tmp_path):
         ),
     ],
 )
-def test_what_is_done_elsewhere_or_later_is_refused_too(tmp_path, body, message):
+def test_effects_in_other_processes_or_at_exit_are_refused_too(tmp_path, body, message):
     done = write(make(tmp_path), "Kind: read\n\n", "", body)
     assert done.code == 3
     assert message in done.json["modules"][0]["steps"][-1]["message"]
@@ -201,7 +201,7 @@ def test_undeclared_effects_are_reported_and_the_promoted_tool_counts_as_write(t
     assert any(json.loads(line).get("kind") == "run" for line in logged.splitlines())
 
 
-def test_the_filters_know_what_it_counts_as(tmp_path):
+def test_filters_use_the_recorded_kind_of_a_tool(tmp_path):
     folder = make(tmp_path)
     write(folder, "Kind: read\n\n", "", START)
     promoted = pulsus(folder, "promote", "seen.py", "--domain", "a", "--action", "b", "--yes")
@@ -254,7 +254,7 @@ def test_a_tool_is_validated_and_run_with_the_python_of_the_settings(tmp_path):
     assert done.json["result"] == {"number": 7, "prefix": str(tmp_path / "venv")}
 
 
-def test_a_python_that_is_none_is_a_configuration_error(tmp_path):
+def test_a_python_setting_without_an_interpreter_is_a_configuration_error(tmp_path):
     env = {"PULSUS_TOOLS__PYTHON": "nowhere/python"}
     folder = make(tmp_path)
     done = pulsus(folder, "validate", "workflows/domains/text", "--output", "json", env=env)

@@ -47,7 +47,7 @@ def project(tmp_path):
     return make(tmp_path / "project", "requests")
 
 
-def test_a_kept_floor_passes_and_leaves_a_summary_and_a_report(project):
+def test_a_floor_that_is_met_passes_with_a_summary_and_a_report(project):
     done = measure(project)
     assert done.returncode == 0, done.stderr
     assert "✅ every floor is kept" in (project / "summary.md").read_text(encoding="utf-8")
@@ -56,7 +56,7 @@ def test_a_kept_floor_passes_and_leaves_a_summary_and_a_report(project):
     assert report["schema_version"] == 1
 
 
-def test_a_floor_that_is_missed_fails_the_job_and_still_leaves_both(project):
+def test_a_floor_that_is_missed_fails_the_job_with_a_summary_and_a_report(project):
     row = {"query": "count the words of the text", "tools": ["text/count/gone"]}
     with (project / "requests.jsonl").open("a", encoding="utf-8") as file:
         file.write(json.dumps(row) + "\n")

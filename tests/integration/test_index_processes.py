@@ -32,7 +32,7 @@ print(json.dumps(told))
 """
 
 
-def test_writers_and_readers_never_meet_half_an_index(tmp_path):
+def test_readers_never_see_a_partly_written_index(tmp_path):
     root, state = tmp_path / "workflows", tmp_path / "state"
     (root / "domains").mkdir(parents=True)
     names = ("one", "two", "reader")

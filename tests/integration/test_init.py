@@ -30,7 +30,7 @@ def test_an_empty_folder_becomes_a_catalogue(tmp_path):
     assert not [name for name in tree(tmp_path) if "__pycache__" in name or "_tmp" in name]
 
 
-def test_a_second_time_changes_nothing(tmp_path):
+def test_a_second_init_changes_nothing(tmp_path):
     pulsus(tmp_path, "init")
     before = tree(tmp_path)
     done = pulsus(tmp_path, "init", "--output", "json")
@@ -74,7 +74,7 @@ def test_tools_hidden_by_an_older_ignore_file_are_named_and_still_validated(tmp_
     assert "git ignores this module (.gitignore:1: logs/)" in since.out
 
 
-def test_what_is_there_is_kept(tmp_path):
+def test_init_keeps_existing_files(tmp_path):
     mine = {
         "config/pulsus.toml": "[ranker]\nthreshold = 0.7\n",
         "workflows/domains/storage/usage/disk_usage.py": '"""Mine."""\n',
@@ -106,7 +106,7 @@ def test_a_link_where_a_file_belongs_is_neither_followed_nor_replaced(tmp_path):
     assert (tmp_path / "config/pulsus.toml").is_symlink()
 
 
-def test_a_folder_that_is_named_is_made(tmp_path):
+def test_init_creates_the_given_folder(tmp_path):
     done = pulsus(tmp_path, "init", "new/place", "--empty", "--output", "json")
     assert done.json["created"] == ["config/pulsus.toml", ".gitignore"]
     assert (tmp_path / "new/place/workflows/domains").is_dir()
@@ -182,7 +182,7 @@ def test_a_plain_install_carries_the_starter_catalogue(tmp_path):
     assert "storage/usage" in planned.stdout
 
 
-def test_an_empty_catalogue_is_told_from_one_where_nothing_fits(tmp_path):
+def test_an_empty_catalogue_differs_from_one_where_nothing_fits(tmp_path):
     made = pulsus(tmp_path, "init", "--empty")
     assert "how full" not in made.out
     assert "next: write a tool" in made.out

@@ -68,7 +68,7 @@ def test_ctrl_c_is_one_line_and_exit_130(folder, command, after):
         ]
 
 
-def test_ctrl_c_while_pulsus_is_being_loaded_is_one_line_too():
+def test_ctrl_c_during_start_up_is_one_line():
     done = subprocess.run(
         [sys.executable, "-c", LOADING], capture_output=True, text=True, check=False
     )

@@ -125,7 +125,7 @@ def project(tmp_path_factory):
     RAN,
     ids=lambda v: " ".join(v[:2]) if isinstance(v, list) else str(v),
 )
-def test_what_a_command_prints_as_json_fits_its_schema(schema, code, args, project):
+def test_json_output_fits_its_schema(schema, code, args, project):
     done = pulsus_here(project, *args, "--output", "json")
     assert done.code == code, done.out + done.err
     check(schema, done.json)
@@ -133,7 +133,7 @@ def test_what_a_command_prints_as_json_fits_its_schema(schema, code, args, proje
 
 @pytest.mark.seconds
 @pytest.mark.sandbox
-def test_what_proving_commands_print_as_json_fits_their_schemas(tmp_path):
+def test_json_output_of_validating_commands_fits_its_schema(tmp_path):
     need_sandbox()
     project = make(tmp_path / "project", "candidate", "versions", "wrong_types", "script")
     for schema, code, args in PROVEN:
@@ -152,7 +152,7 @@ def test_a_failed_command_prints_one_json_document_and_nothing_else(code, status
     assert done.code == status
 
 
-def test_tools_check_says_as_json_what_is_broken(tmp_path):
+def test_tools_check_lists_broken_tools_as_json(tmp_path):
     project = make(tmp_path / "project", "broken", "shadow", warm=False)
     done = pulsus_here(project, "tools", "check", "--output", "json")
     assert done.code == 3

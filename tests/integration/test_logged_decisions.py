@@ -42,7 +42,7 @@ def run(project, *more):
     return mark, pulsus_here(project, "run", "things", "--input", f"path={mark}", "--yes", *more)
 
 
-def test_who_runs_a_tool_that_may_write_is_logged_without_secrets(tmp_path):
+def test_a_confirmed_run_of_a_write_tool_is_logged_without_secrets(tmp_path):
     promoted(tmp_path, WRITER)
     mark, done = run(tmp_path, "--input", "password=hunter2")
     assert done.code == 0, done.err
@@ -54,13 +54,13 @@ def test_who_runs_a_tool_that_may_write_is_logged_without_secrets(tmp_path):
     assert record.data["consent"] == "yes"
 
 
-def test_a_tool_that_only_reads_is_run_without_an_entry(tmp_path):
+def test_a_run_of_a_read_tool_is_not_logged(tmp_path):
     promoted(tmp_path, READER)
     assert pulsus_here(tmp_path, "run", "things").code == 0
     assert logged(tmp_path, "run") == []
 
 
-def test_a_tool_that_may_write_does_not_run_unlogged(tmp_path):
+def test_a_write_tool_does_not_run_if_the_log_cannot_be_written(tmp_path):
     promoted(tmp_path, WRITER)
     log = tmp_path / ".pulsus/audit/decisions-000001.jsonl"
     log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-1]))
@@ -69,7 +69,7 @@ def test_a_tool_that_may_write_does_not_run_unlogged(tmp_path):
     assert "AUDIT_TAMPERED" in done.err
 
 
-def test_what_policy_refuses_is_logged_and_refused_even_where_it_cannot_be(tmp_path):
+def test_a_policy_refusal_is_logged_and_stands_without_a_log(tmp_path):
     promoted(tmp_path, READER)
     path = tmp_path / "workflows/domains/system/count/things.py"
     path.write_bytes(path.read_bytes() + b"# edited\n")
@@ -82,7 +82,7 @@ def test_what_policy_refuses_is_logged_and_refused_even_where_it_cannot_be(tmp_p
     assert "the refusal is not in the decision log" in done.err
 
 
-def test_what_gc_removed_is_logged_and_nothing_to_remove_is_not(tmp_path):
+def test_gc_logs_removals_and_nothing_else(tmp_path):
     promoted(tmp_path, module("one"))
     old = tmp_path / "workflows/_tmp/route_1.py"
     old.parent.mkdir()
@@ -97,14 +97,14 @@ def test_what_gc_removed_is_logged_and_nothing_to_remove_is_not(tmp_path):
     assert record.data["paths"] == ["workflows/_tmp/route_1.py"]
 
 
-def test_gc_where_nothing_was_ever_logged_makes_no_log(tmp_path):
+def test_gc_creates_no_log(tmp_path):
     (tmp_path / "workflows").mkdir()
     assert pulsus_here(tmp_path, "gc").code == 0
     assert not (tmp_path / ".pulsus/audit").exists()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_state_folder_that_cannot_be_written_stops_what_would_have_to_be_logged(tmp_path):
+def test_an_unwritable_state_folder_stops_every_decision_that_must_be_logged(tmp_path):
     promoted(tmp_path, WRITER)
     (tmp_path / ".pulsus/audit").chmod(0o500)
     mark, done = run(tmp_path)

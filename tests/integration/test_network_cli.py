@@ -98,7 +98,7 @@ def test_an_allowed_host_is_reached_and_named_in_every_report(project, host):
     assert f"::notice file={MODULE},title=pulsus network::its dry run may reach {host}" in github
 
 
-def test_a_verdict_that_rests_on_the_network_is_neither_kept_nor_lent(project, host):
+def test_a_verdict_that_used_the_network_is_not_cached(project, host):
     lay(project, host)
     for _ in range(2):
         done = pulsus_here(project, "validate", MODULE, "--allow-network", host, "--output", "json")
@@ -106,7 +106,7 @@ def test_a_verdict_that_rests_on_the_network_is_neither_kept_nor_lent(project, h
     assert pulsus_here(project, "validate", MODULE).code == 3
 
 
-def test_a_kept_verdict_tells_of_the_hosts_of_now(project, host):
+def test_a_cached_verdict_lists_the_hosts_allowed_now(project, host):
     module = "workflows/domains/text/count"
     variable = "PULSUS_SANDBOX__TOOL_NETWORK"
 
@@ -134,7 +134,7 @@ def test_undeclared_hosts_are_reported_and_others_than_declared_refused(project,
     assert f"reaches {host}" in done.out
 
 
-def test_a_promotion_says_what_its_proof_could_reach(project, host):
+def test_a_promotion_names_the_hosts_that_its_dry_run_could_reach(project, host):
     lay(project, host)
     place = ("--domain", "web", "--action", "fetch", "--yes")
     refused = pulsus(project, "promote", MODULE, *place)
@@ -151,7 +151,7 @@ def test_a_promotion_says_what_its_proof_could_reach(project, host):
     assert pulsus(project, "audit").code == 0
 
 
-def test_a_new_version_is_compared_with_the_same_hosts_in_reach(project, host):
+def test_a_new_version_is_compared_with_the_same_hosts_allowed(project, host):
     place = ("--domain", "web", "--action", "fetch", "--yes", "--allow-network", host)
     lay(project, host)
     assert pulsus(project, "promote", MODULE, *place).code == 0
@@ -177,7 +177,7 @@ def test_a_plan_names_what_its_dry_run_could_reach(project):
     assert "its dry run may reach api.example.org:443" in done.json["notes"]
 
 
-def test_a_checkout_cannot_open_this_machine_by_its_own_settings(project, host):
+def test_project_settings_cannot_open_a_local_host_without_the_option(project, host):
     lay(project, host)
     settle(project, f'[sandbox]\nnetwork = ["{host}"]\n')
     done = pulsus(project, "validate", MODULE)
@@ -187,7 +187,7 @@ def test_a_checkout_cannot_open_this_machine_by_its_own_settings(project, host):
 
 
 @pytest.mark.parametrize("entry", ["*.example.org:443", "example.org", "localhost:80"])
-def test_what_names_no_host_is_a_usage_error(project, entry):
+def test_an_invalid_host_is_a_usage_error(project, entry):
     done = pulsus_here(project, "validate", "workflows", "--allow-network", entry)
     assert (done.code, "sandbox.network" in done.err) == (2, True), done.err
 

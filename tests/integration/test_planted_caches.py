@@ -16,7 +16,7 @@ def attacker(tmp_path, monkeypatch):
     return make(tmp_path / "project", warm=False)
 
 
-def test_contracts_that_a_repository_brings_are_read_anew(attacker, tmp_path, monkeypatch):
+def test_cached_contracts_from_a_repository_are_ignored(attacker, tmp_path, monkeypatch):
     def known(folder):
         from pulsus.routing.index.discovery_index import DiscoveryIndex
 
@@ -36,7 +36,7 @@ def test_contracts_that_a_repository_brings_are_read_anew(attacker, tmp_path, mo
 
 @pytest.mark.seconds
 @pytest.mark.sandbox
-def test_a_verdict_that_a_repository_brings_is_not_believed(attacker, tmp_path, monkeypatch):
+def test_cached_verdicts_from_a_repository_are_ignored(attacker, tmp_path, monkeypatch):
     need_sandbox()
 
     def cached():
@@ -50,7 +50,7 @@ def test_a_verdict_that_a_repository_brings_is_not_believed(attacker, tmp_path, 
     assert [cached(), cached()] == [False, True]
 
 
-def test_without_a_home_everything_works_and_nothing_is_taken_from_a_cache(attacker, monkeypatch):
+def test_commands_work_without_a_home_and_use_no_cache(attacker, monkeypatch):
     assert pulsus_here(attacker, "tools", "list").code == 0
     monkeypatch.delenv("XDG_STATE_HOME")
     monkeypatch.delenv("HOME", raising=False)

@@ -104,7 +104,7 @@ def test_a_plugins_feature_is_shown_with_weight_0_and_used_once_configured(proje
 
 
 @pytest.mark.sandbox
-def test_a_plugins_validator_refuses_and_lets_pass(project, example):
+def test_a_validator_of_a_plugin_refuses_and_accepts(project, example):
     need_sandbox()
     done = pulsus(project, "validate", GREETER, "--output", "json", env=example)
     assert done.code == 3
@@ -211,7 +211,7 @@ def test_a_failed_plugin_adds_nothing_at_all(project, bad):
     assert state["state"] == "failed: RuntimeError: late"
 
 
-def test_a_feature_that_raises_while_ranking_counts_nothing_and_is_named_once(project, bad):
+def test_a_feature_that_raises_counts_zero_with_one_warning(project, bad):
     bad(
         """
         class Moody:
@@ -233,7 +233,7 @@ def test_a_feature_that_raises_while_ranking_counts_nothing_and_is_named_once(pr
 @pytest.mark.parametrize(
     "answer", ["None", "True", "'fine'", "1 / 0", "exit(0)"], ids=lambda text: text
 )
-def test_a_validator_that_answers_nonsense_refuses_the_module(project, bad, answer):
+def test_an_invalid_answer_of_a_validator_refuses_the_module(project, bad, answer):
     bad(
         f"""
         def careless(source, tool):
@@ -270,7 +270,7 @@ def test_a_disabled_plugin_is_not_even_imported(project, bad):
     assert [p["state"] for p in listed.json["plugins"]] == ["ok", "disabled"]
 
 
-def test_two_plugins_of_one_name_are_the_first_and_a_failure(project, tmp_path, bad):
+def test_a_second_plugin_of_the_same_name_fails(project, tmp_path, bad):
     bad("@hookimpl\ndef pulsus_synonyms():\n    return {}")
     other = tmp_path / "site/other-1.0.dist-info"
     other.mkdir()
@@ -290,7 +290,7 @@ def test_a_plugins_missing_tool_folder_is_a_warning(project, bad):
     assert "tool source '/nowhere' is no readable folder" in done.err
 
 
-def test_an_error_message_of_a_plugin_drives_no_terminal(project, bad):
+def test_terminal_codes_in_a_plugin_error_are_removed(project, bad):
     bad("raise RuntimeError('\\x1b[2J\\nerror[FORGED]: x')")
     done = pulsus_here(project, "tools", "list")
     assert "\x1b" not in done.err

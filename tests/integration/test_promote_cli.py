@@ -83,7 +83,7 @@ def test_eight_promotions_at_once_are_all_on_record(project):
     assert pulsus(project, "run", "hello_2").json == {"greeting": "Hi2, world!"}
 
 
-def test_the_same_tool_four_times_at_once_is_one_record(project):
+def test_four_promotions_of_the_same_tool_at_once_are_one_record(project):
     source = module(project, "hello")
     made = at_once(project, *[(source, "--domain", "demo", "--action", "greet")] * 4)
     assert Counter(m["created"] for m in made) == {True: 1, False: 3}
@@ -114,7 +114,7 @@ def test_four_versions_of_one_tool_at_once_are_four_revisions_in_a_row(project):
     assert (project / "workflows/domains/demo/greet/hi.py").read_bytes() == source.read_bytes()
 
 
-def test_promotion_waits_for_a_lock_and_says_who_holds_it(project):
+def test_promotion_waits_for_a_lock_and_names_its_holder(project):
     (project / "config").mkdir(exist_ok=True)
     (project / "config/pulsus.toml").write_text("[storage]\nlock_seconds = 0.2\n")
     lock = project / ".pulsus/locks/promote.lock"
@@ -130,7 +130,7 @@ def test_promotion_waits_for_a_lock_and_says_who_holds_it(project):
     assert records(project) == []
 
 
-def test_a_file_in_the_catalogue_that_nobody_promoted_is_not_overwritten(project):
+def test_an_unrecorded_file_in_the_catalogue_is_not_overwritten(project):
     source = module(project, "say_hello", "Howdy")
     before = tree(project / "workflows")
     done = pulsus(project, "promote", source, "--domain", "demo", "--action", "greet", "--yes")
@@ -156,7 +156,7 @@ def test_promoting_again_changes_nothing_and_new_results_are_a_major_version(pro
 
 
 @pytest.mark.parametrize("flags", [(), ("--non-interactive",)], ids=["no terminal", "unattended"])
-def test_nobody_approving_is_not_an_approval(project, flags):
+def test_promotion_without_approval_is_refused(project, flags):
     before = tree(project / "workflows")
     done = pulsus(project, "promote", GREETER, "--domain", "demo", "--action", "greet", *flags)
     assert done.code == 4
@@ -164,7 +164,7 @@ def test_nobody_approving_is_not_an_approval(project, flags):
     assert tree(project / "workflows") == before
 
 
-def test_a_refused_module_is_not_promoted_and_says_where_its_log_is(project):
+def test_a_refused_module_is_not_promoted_and_its_log_is_named(project):
     bad = project / "bad.py"
     bad.write_text('"""Doc."""\n\n\ndef run() -> int:\n    return "x"\n')
     before = tree(project / "workflows")

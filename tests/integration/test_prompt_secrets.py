@@ -45,7 +45,7 @@ def _sent(brief):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("sign", SIGNS)
-def test_a_named_secret_is_taken_out_before_the_request_is_summarised(name, sign):
+def test_a_named_secret_is_removed_before_the_request_is_summarised(name, sign):
     for value in VALUES:
         sent = _sent(_brief(f"log in with {name}{sign}{value} and list the volumes"))
         assert value not in sent
@@ -53,13 +53,13 @@ def test_a_named_secret_is_taken_out_before_the_request_is_summarised(name, sign
 
 
 @pytest.mark.parametrize("token", [*TOKENS, KNOWN])
-def test_a_token_is_taken_out_wherever_it_stands(token):
+def test_a_token_is_removed_from_every_part_of_the_prompt(token):
     for around in ("use {} here", "url https://x/{}/y", "file /tmp/{}.txt", "'{}'", "a,{},b"):
         assert token not in _sent(_brief(around.format(token)))
 
 
 @pytest.mark.parametrize(("name", "value"), list(itertools.product(NAMES, VALUES)))
-def test_secrets_of_examples_are_taken_out_of_inputs_files_and_results(name, value):
+def test_secrets_are_removed_from_example_inputs_files_and_results(name, value):
     given = [
         Example(
             {"text": f"{name}={value}", "path": "/tmp/a.env", name: value},
@@ -73,11 +73,11 @@ def test_secrets_of_examples_are_taken_out_of_inputs_files_and_results(name, val
     assert "/tmp/a.env" in sent
 
 
-def test_a_name_made_of_the_request_holds_no_secret():
+def test_a_generated_tool_name_contains_no_secret():
     text = REDACTOR.redact("password=hunter2 rotate logs").replace("[redacted]", " ")
     assert "hunter" not in scaffold.derive_name(text)
 
 
-def test_a_request_without_secrets_is_sent_as_it_is():
+def test_a_request_without_secrets_is_sent_unchanged():
     text = "count the words of a text: letters, digits = no"
     assert text in _sent(_brief(text))

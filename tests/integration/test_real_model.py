@@ -34,7 +34,7 @@ def ask(folder, row, *flags):
 
 
 @pytest.mark.parametrize(("name", "rounds"), [("vowels", 1), ("percentile", 0), ("slug", 0)])
-def test_what_a_real_model_writes_is_accepted_only_where_it_passes_its_checks(
+def test_a_module_of_a_real_model_is_accepted_only_if_it_passes_its_checks(
     name, rounds, model, tmp_path, monkeypatch
 ):
     need_sandbox()

@@ -80,7 +80,7 @@ def test_a_module_and_its_record_edited_together_are_not_run(project):
     assert code(run(project)) == (6, "RECORD_CHANGED")
 
 
-def test_nor_if_the_record_no_longer_names_the_log(project):
+def test_an_edited_module_whose_record_does_not_name_the_log_is_not_run(project):
     (row,) = rows(project)
     new = named(row, PLANTED)
     del new["log"]
@@ -88,7 +88,7 @@ def test_nor_if_the_record_no_longer_names_the_log(project):
     assert code(run(project)) == (6, "RECORD_CHANGED")
 
 
-def test_nor_if_a_record_of_another_revision_stands_in_its_place(project):
+def test_an_edited_module_with_the_record_of_another_revision_is_not_run(project):
     (row,) = rows(project)
     write(project, PLANTED, [named(row, PLANTED, id="rev-20260302-001")])
     assert code(run(project)) == (6, "RECORD_CHANGED")
@@ -138,7 +138,7 @@ def test_a_read_tool_of_an_unknown_record_runs_confined_only_and_with_a_warning(
     ],
     ids=["host", "program", "secret"],
 )
-def test_nor_does_it_run_if_confinement_would_leave_it_a_way_out(contract, project):
+def test_a_read_tool_of_an_unknown_record_does_not_run_if_confinement_has_a_gap(contract, project):
     planted(project, PLANTED.replace(b"Kind: read\n", b"Kind: read\n\n" + contract))
     assert code(run(project)) == (4, "RECORD_UNKNOWN")
 
@@ -154,7 +154,7 @@ def test_without_confinement_no_unknown_record_runs(project):
         require_approved_records(app, [app.tool("things")], "off")
 
 
-def test_a_known_record_is_not_set_back_without_a_word(tmp_path):
+def test_a_record_set_back_to_an_older_version_is_not_run(tmp_path):
     """An older version may have been replaced because it does harm."""
     promoted(tmp_path, WRITER)
     promoted(tmp_path, WRITER.replace(b"Count", b"Count all"))
@@ -162,7 +162,7 @@ def test_a_known_record_is_not_set_back_without_a_word(tmp_path):
     assert code(run(tmp_path, "--yes")) == (4, "RECORD_UNKNOWN")
 
 
-def test_a_planted_version_is_not_what_a_rollback_brings_back(project):
+def test_a_rollback_does_not_restore_a_planted_version(project):
     promoted(project, READER.replace(b"Count", b"Count all"))
     first, second = rows(project)
     write(project, (project / PLACE / "things.py").read_bytes(), [named(first, PLANTED), second])
@@ -302,7 +302,7 @@ def test_a_journal_that_came_with_the_repository_approves_nothing(tmp_path):
     assert code(run(tmp_path, "--yes")) == (4, "RECORD_UNKNOWN")
 
 
-def test_nor_after_this_user_wrote_to_it(tmp_path):
+def test_a_foreign_journal_approves_nothing_after_this_user_wrote_to_it(tmp_path):
     theirs, mine = tmp_path / "theirs", tmp_path / "mine"
     promoted(theirs, WRITER)
     shutil.copytree(theirs, mine)
@@ -340,7 +340,7 @@ def test_accepting_a_break_goes_on_with_what_is_there(project):
     assert code(run(project)) == (0, {"words": 99})
 
 
-def test_a_crash_between_the_line_and_the_users_file_is_put_right(project):
+def test_a_crash_between_log_and_user_state_is_repaired(project):
     from pulsus.core.storage.decision_log.user_witness import Witness
 
     folder = project / ".pulsus/audit"
@@ -364,7 +364,7 @@ def test_a_crash_between_the_line_and_the_users_file_is_put_right(project):
     assert code(run(project)) == (0, {"words": 2})
 
 
-def test_a_user_state_that_cannot_be_kept_approves_nothing_and_says_so(tmp_path, monkeypatch):
+def test_an_unwritable_user_state_approves_nothing_and_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "p/.pulsus"))
     project = tmp_path / "p"
     promoted(project, WRITER)

@@ -45,7 +45,7 @@ def consents(project):
 
 @pytest.mark.parametrize("source", [WRITER, UNDECLARED], ids=["declared", "undeclared"])
 @pytest.mark.parametrize("option", [(), ("--non-interactive",)], ids=["no terminal", "option"])
-def test_a_tool_that_may_write_does_not_run_where_nobody_can_be_asked(source, option, tmp_path):
+def test_a_write_tool_does_not_run_non_interactively(source, option, tmp_path):
     promoted(tmp_path, source)
     written, done = run(tmp_path, "--input", "dry_run=false", *option)
     assert (done.code, written()) == (4, False)
@@ -54,7 +54,7 @@ def test_a_tool_that_may_write_does_not_run_where_nobody_can_be_asked(source, op
     assert consents(tmp_path) == []
 
 
-def test_nor_from_a_pipe_that_says_yes(tmp_path):
+def test_a_yes_from_a_pipe_does_not_confirm_a_write_tool(tmp_path):
     promoted(tmp_path, WRITER)
     args = ("run", "things", "--input", f"path={tmp_path / 'mark'}", "--input", "dry_run=false")
     done = subprocess.run(
@@ -63,7 +63,7 @@ def test_nor_from_a_pipe_that_says_yes(tmp_path):
     assert (done.returncode, (tmp_path / "mark").exists()) == (4, False)
 
 
-def test_the_callers_own_word_is_enough_and_is_logged(tmp_path):
+def test_the_option_yes_confirms_a_write_tool_and_is_logged(tmp_path):
     promoted(tmp_path, WRITER)
     written, done = run(tmp_path, "--input", "dry_run=false", "--yes", "--non-interactive")
     assert (done.code, written()) == (0, True)
@@ -71,7 +71,7 @@ def test_the_callers_own_word_is_enough_and_is_logged(tmp_path):
 
 
 @pytest.mark.parametrize("source", [WRITER, UNDECLARED, CAREFUL])
-def test_a_call_that_only_tries_is_a_read(source, tmp_path):
+def test_a_dry_run_call_counts_as_a_read(source, tmp_path):
     promoted(tmp_path, source)
     written, done = run(tmp_path, "--input", "dry_run=true")
     assert (done.code, written()) == (0, False), done.err
@@ -87,13 +87,13 @@ def test_a_call_that_only_tries_is_a_read(source, tmp_path):
         pytest.param(NAMESAKE, ("--input", "dry_run=true"), id="only of that name"),
     ],
 )
-def test_what_does_not_only_try_is_none(source, given, tmp_path):
+def test_a_call_without_a_dry_run_does_not_count_as_a_read(source, given, tmp_path):
     promoted(tmp_path, source)
     written, done = run(tmp_path, *given)
     assert (done.code, written()) == (4, False), done.err
 
 
-def test_a_read_tool_that_was_seen_writing_counts_as_write_whatever_its_dry_run(tmp_path):
+def test_a_read_tool_that_was_observed_writing_counts_as_write_despite_its_dry_run(tmp_path):
     """The gate never tried a read tool with `dry_run` true, so the word means nothing there."""
     promoted(tmp_path, WRITER.replace(b"Kind: write", b"Kind: read"))
     path = tmp_path / "workflows/domains/system/count/metadata.jsonl"
@@ -116,7 +116,7 @@ def test_a_person_at_the_terminal_is_asked(answer, code, tmp_path):
     assert consents(tmp_path) == (["asked"] if code == 0 else [])
 
 
-def test_the_environment_rules_the_question_out(tmp_path):
+def test_the_environment_variable_prevents_the_question(tmp_path):
     promoted(tmp_path, WRITER)
     args = ["run", "things", "--input", "path=mark", "--input", "dry_run=false"]
     done, shown = talk(tmp_path, args, env={"PULSUS_NON_INTERACTIVE": "1"})

@@ -28,14 +28,14 @@ def decided(found):
         ("5 biggest files in /etc as a table", ["biggest_files", "markdown_table"]),
     ],
 )
-def test_two_things_asked_for_are_two_steps(search, request_text, tools):
+def test_a_request_for_two_things_is_a_plan_of_two_steps(search, request_text, tools):
     assert decided(search(request_text)) == ("compose", tools)
 
 
 @pytest.mark.parametrize(
     "request_text", ["biggest files in /var/log and plot", "show memory and draw a chart"]
 )
-def test_a_picture_of_what_no_step_gives_as_a_summary_is_no_plan(search, request_text):
+def test_no_plan_draws_a_value_that_no_step_gives(search, request_text):
     found = search(request_text)
     assert decided(found) == ("generate", [])
     assert "plot_matrix: no step before it clearly gives 'summary'" in found.choice.reason
@@ -52,7 +52,7 @@ def test_a_picture_of_what_no_step_gives_as_a_summary_is_no_plan(search, request
         ("crontab -l", "cron_jobs"),
     ],
 )
-def test_a_command_that_looks_leads_to_the_tool_that_does(search, line, name):
+def test_a_read_command_in_a_request_selects_the_matching_tool(search, line, name):
     assert decided(search(line)) == ("select", [name])
 
 
@@ -72,10 +72,10 @@ def test_a_command_that_looks_leads_to_the_tool_that_does(search, line, name):
         "ip addr show",
     ],
 )
-def test_a_command_no_tool_carries_out_selects_none(search, line):
+def test_a_command_without_a_matching_tool_selects_none(search, line):
     assert decided(search(line)) == ("generate", [])
 
 
-def test_rows_at_hand_are_sorted_whatever_their_column_is_called(search):
+def test_rows_are_sorted_by_a_column_of_any_name(search):
     assert decided(search("top rows by cpu column")) == ("select", ["top_rows"])
     assert decided(search("top cpu processes")) == ("select", ["top_processes"])

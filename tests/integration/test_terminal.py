@@ -53,14 +53,14 @@ def folder(tmp_path):
     return make(tmp_path / "project")
 
 
-def test_what_is_approved_is_promoted(folder):
+def test_an_approved_candidate_is_promoted(folder):
     code, shown = talk(folder, ["route", COUNT], (DECIDE, "a\n"))
     assert code == 0
     assert "kind read, proof behaviour, to text/count/count_words" in shown
     assert [r["name"] for r in records(folder)] == ["count_words.py"]
 
 
-def test_what_is_relocated_is_promoted_there(folder):
+def test_a_relocated_candidate_is_promoted_to_its_new_target(folder):
     answers = [(DECIDE, "r\n"), ("domain/action/name", "../x/y\n")]
     answers += [(DECIDE, "r\n"), ("domain/action/name", "text/tally/words\n")]
     code, shown = talk(folder, ["route", COUNT], *answers)
@@ -69,7 +69,7 @@ def test_what_is_relocated_is_promoted_there(folder):
     assert (folder / "workflows/domains/text/tally/words.py").is_file()
 
 
-def test_what_is_edited_is_proven_again_before_it_is_promoted(folder):
+def test_an_edited_candidate_is_validated_again_before_promotion(folder):
     editor = "sed -i s/len(text.split())/str(text)/"
     code, shown = talk(folder, ["route", COUNT], (DECIDE, "e\n"), env={"EDITOR": editor})
     assert code == 3
@@ -77,7 +77,7 @@ def test_what_is_edited_is_proven_again_before_it_is_promoted(folder):
     assert records(folder) == []
 
 
-def test_what_is_discarded_is_offered_again(folder):
+def test_a_discarded_candidate_is_offered_again(folder):
     code, shown = talk(folder, ["route", COMPOSE], (DECIDE, "d\n"), ("why", "not now\n"))
     assert (code, records(folder)) == (0, [])
     assert "the next run offers it again" in shown
@@ -100,14 +100,14 @@ def test_ctrl_c_ends_it_at_once_and_the_end_of_input_means_no(folder):
     assert records(folder) == []
 
 
-def test_one_question_is_asked_where_the_request_is_unclear(folder):
+def test_an_unclear_request_gets_one_question(folder):
     env = {"PULSUS_PARSER__CONFIDENCE_THRESHOLD": "1"}
     code, shown = talk(folder, ["route", COUNT, "--plan"], ("best guess)", "1\n"), env=env)
     assert code == 0
     assert shown.count("Did you mean") == 1
 
 
-def test_a_tool_that_may_write_is_run_only_when_the_person_says_so(folder):
+def test_a_write_tool_runs_only_after_confirmation(folder):
     args = ["route", "delete old files in a folder", "--run", "--input", "folder=."]
     answers = [("days", "0\n"), (DECIDE, "a\n"), ("Run it? [y/N]", "n\n")]
     code, _ = talk(folder, args, *answers)
@@ -118,7 +118,7 @@ def test_a_tool_that_may_write_is_run_only_when_the_person_says_so(folder):
 
 
 @pytest.mark.parametrize("flag", ["--explain", "--plan", "--dry-run", "--non-interactive"])
-def test_nothing_is_asked_with_a_flag_that_asks_for_nothing(flag, folder):
+def test_plan_and_explain_ask_no_question(flag, folder):
     code, shown = talk(folder, ["route", COUNT, flag])
     assert code == 0
     assert DECIDE not in shown
@@ -152,7 +152,7 @@ def test_the_one_question_takes_a_number_or_a_name(folder, answer, tool):
         pytest.param("\x04", id="end of input"),
     ],
 )
-def test_no_answer_to_the_one_question_makes_nothing_surer(folder, answer):
+def test_a_useless_answer_does_not_raise_the_confidence(folder, answer):
     code, shown = talk(folder, ["route", MATRIX, "--explain"], ("best guess)", answer))
     assert code == 5
     assert shown.count("best guess)") == 1
@@ -247,7 +247,7 @@ def test_a_missing_input_is_asked_for_before_anything_is_proven(folder):
     assert "error[INPUT_NEEDED]: text (str) has no value" in shown
 
 
-def test_unattended_it_reads_nothing_though_there_is_a_terminal(folder):
+def test_a_non_interactive_run_does_not_read_the_terminal(folder):
     child = pexpect.spawn(
         str(PULSUS), ["route", COUNT, "--non-interactive"], cwd=str(folder), encoding="utf-8"
     )
@@ -259,7 +259,7 @@ def test_unattended_it_reads_nothing_though_there_is_a_terminal(folder):
     assert DECIDE not in child.before
 
 
-def test_colours_are_for_terminals_that_want_them(folder):
+def test_colours_are_printed_only_to_terminals_that_allow_them(folder):
     _, shown = talk(folder, ["run", "nope"], env={"NO_COLOR": ""})
     assert "\x1b[31merror" in shown
     _, shown = talk(folder, ["run", "nope"])
@@ -328,7 +328,7 @@ def test_a_long_error_is_folded_on_a_terminal_and_whole_in_a_pipe(folder):
     assert piped[0] == f"error[TOOL_NOT_FOUND]: no tool is called {name!r}"
 
 
-def test_a_person_is_asked_for_an_example_and_sees_what_became_of_every_answer(folder):
+def test_a_person_is_asked_for_an_example_and_sees_every_round(folder):
     asked = 'example, such as {"text": "a b"} -> {"words": 2} (Enter: no more)'
     with playing(says(fenced(module(counts=WRONG))), says(fenced(MODULE))) as server:
         code, shown = talk(

@@ -80,7 +80,7 @@ def test_a_commit_signed_by_a_listed_ssh_key_brings_records_that_count(project, 
     assert not signed(project)
 
 
-def test_an_unsigned_commit_does_not(project):
+def test_records_of_an_unsigned_commit_do_not_count(project):
     pulled(project)
     assert not signed(project, "0" * 40)
 

@@ -71,7 +71,7 @@ EXPECTED = {
 }
 
 
-def test_each_of_many_gets_the_verdict_it_gets_alone_in_the_order_of_paths(many):
+def test_verdicts_do_not_depend_on_the_batch_and_follow_the_order_of_paths(many):
     done = pulsus_here(many, "validate", "mine", "--output", "json")
     assert done.code == 3
     assert verdicts(done) == EXPECTED
@@ -90,7 +90,7 @@ def test_a_module_named_twice_is_validated_once(many):
 
 
 @pytest.mark.seconds
-def test_a_second_run_knows_what_is_certain_and_looks_again_at_the_rest(many):
+def test_a_second_run_reuses_certain_verdicts_and_repeats_the_others(many):
     pulsus_here(many, "validate", "mine")
     again = pulsus_here(many, "validate", "mine", "--output", "json")
     assert verdicts(again) == EXPECTED
@@ -101,7 +101,7 @@ def test_a_second_run_knows_what_is_certain_and_looks_again_at_the_rest(many):
     assert not any(m["cached"] for m in none.json["modules"])
 
 
-def test_a_known_verdict_promotes_nothing_without_proof(many):
+def test_promotion_does_not_use_a_cached_verdict(many):
     pulsus_here(many, "validate", "mine/double.py")
     file = many / "mine" / "double.py"
     target = ("--domain", "math", "--action", "double", "--yes", "--output", "json")
@@ -139,7 +139,7 @@ def test_only_what_changed_since_a_revision_is_validated(many):
 
 @pytest.mark.seconds
 @pytest.mark.skipif(shutil.which("git") is None, reason="no git")
-def test_a_composition_changed_where_one_of_its_steps_did(tmp_path):
+def test_a_changed_step_selects_its_composition(tmp_path):
     folder = make(tmp_path / "project", "requests")
     request = "summarise the matrix then plot it as a bar chart picture"
     assert pulsus_here(folder, "route", request, "--non-interactive").code in (0, 4)
@@ -195,7 +195,7 @@ def name(process):
 
 
 @pytest.mark.seconds
-def test_without_mypy_or_a_sandbox_it_says_so_in_one_sentence_and_fails(many, tmp_path):
+def test_a_missing_mypy_or_sandbox_is_one_sentence_and_a_failure(many, tmp_path):
     code = """
 import sys
 from pulsus.core.validators.steps import mypy
@@ -242,7 +242,7 @@ def test_logs_that_cannot_be_written_stop_it_with_one_sentence(many):
 
 
 @pytest.mark.seconds
-def test_a_cache_that_cannot_be_written_is_done_without(many):
+def test_validate_works_with_an_unwritable_cache(many):
     shutil.rmtree(many / ".pulsus", ignore_errors=True)
     (many / ".pulsus").mkdir()
     (many / ".pulsus" / "cache").write_text("in the way", encoding="utf-8")
@@ -253,7 +253,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(many):
 
 
 @pytest.mark.parametrize("name", ["gate.py", "lint.py", "types.py", "runs.py", "double.py"])
-def test_the_plainest_line_says_what_any_other_form_of_it_says(many, name):
+def test_the_fast_path_prints_the_same_as_the_full_command(many, name):
     file = f"mine/{name}"
     run = pulsus if name == "gate.py" else pulsus_here  # one as a process of its own
     plain = run(many, "validate", file)
@@ -275,7 +275,7 @@ def test_the_plainest_line_says_what_any_other_form_of_it_says(many, name):
     ],
     ids=["refused", "accepted", "missing", "wrong settings"],
 )
-def test_a_mypy_that_was_started_early_leaves_nothing_behind(many, tmp_path, name, settings):
+def test_a_prestarted_mypy_leaves_no_process_and_no_folder(many, tmp_path, name, settings):
     (many / "pyproject.toml").write_text(settings, encoding="utf-8")
     pulsus(many, "validate", f"mine/{name}", env={"TMPDIR": str(tmp_path)})
     assert [p.name for p in tmp_path.glob("pulsus-mypy-*")] == []
@@ -283,12 +283,12 @@ def test_a_mypy_that_was_started_early_leaves_nothing_behind(many, tmp_path, nam
     assert [p for p in here if str(tmp_path) in str(p.info["cmdline"])] == []
 
 
-def test_watching_prints_text_only(many):
+def test_watch_refuses_json_output(many):
     done = pulsus_here(many, "validate", "mine", "--watch", "--output", "json")
     assert (done.code, done.json["error"]["code"]) == (2, "USAGE")
 
 
-def test_generated_modules_are_good_and_no_two_alike(tmp_path):
+def test_the_modules_of_the_benchmark_are_valid_and_distinct(tmp_path):
     paths = write(tmp_path, 3)
     lend(tmp_path / ".pulsus/cache/mypy")
     assert len({path.read_bytes() for path in paths}) == 3
@@ -329,7 +329,7 @@ def act(project, **inputs):
 
 @pytest.mark.seconds
 @pytest.mark.skipif(BASH is None, reason="no bash")
-def test_the_action_annotates_leaves_its_files_and_fails_where_one_is_refused(many):
+def test_the_action_annotates_writes_its_files_and_fails_for_a_refused_module(many):
     done = act(many, paths="mine", sarif="found.sarif", junit="found.xml")
     assert done.returncode == 3, done.stderr
     assert sum(line.startswith("::error file=mine/") for line in done.stdout.splitlines()) >= 6
@@ -340,7 +340,7 @@ def test_the_action_annotates_leaves_its_files_and_fails_where_one_is_refused(ma
 
 
 @pytest.mark.skipif(BASH is None, reason="no bash")
-def test_the_action_passes_where_all_are_accepted_and_fails_where_it_cannot_begin(many):
+def test_the_action_passes_for_accepted_modules_and_fails_for_a_missing_path(many):
     done = act(many, paths="mine/double.py mine/sub/double.py")
     assert done.returncode == 0, done.stderr
     assert "2 modules: 2 accepted" in (many / "summary.md").read_text(encoding="utf-8")
@@ -400,14 +400,14 @@ def test_every_input_of_the_action_is_used_and_documented():
         assert f"`{name}`" in guide
 
 
-def test_the_reader_of_the_guide_is_told_to_name_the_repository():
+def test_the_guide_has_a_placeholder_for_the_repository():
     guide = (ROOT / "docs/guides/validate-in-ci.md").read_text(encoding="utf-8")
     named = re.findall(r"(?:uses: |github\.com/)([\w.-]+/pulsus)\b", guide)
     assert named == ["OWNER/pulsus"] * 3
     assert "`OWNER/pulsus`, here and below, stands for the repository" in guide
 
 
-def test_the_pre_commit_hook_runs_what_the_command_line_has(many):
+def test_the_pre_commit_hook_calls_an_existing_command(many):
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     assert hook["id"] == "pulsus-validate"
     assert hook["require_serial"] is True
@@ -417,7 +417,7 @@ def test_the_pre_commit_hook_runs_what_the_command_line_has(many):
     assert done.code == 3
 
 
-def test_watching_validates_what_changed_and_ctrl_c_ends_it_with_the_last_verdict(many):
+def test_watch_validates_changes_and_ctrl_c_ends_it_with_the_last_verdict(many):
     file = many / "mine" / "double.py"
     file.write_text(WRONG, encoding="utf-8")
     watching = pexpect.spawn(
@@ -436,7 +436,7 @@ def test_watching_validates_what_changed_and_ctrl_c_ends_it_with_the_last_verdic
     assert watching.exitstatus == 3
 
 
-def test_a_terminal_shows_how_far_it_is(many):
+def test_a_terminal_shows_the_progress(many):
     shown = pexpect.spawn(
         str(PULSUS), ["validate", "--no-cache", "mine/double.py", "mine/runs.py"], cwd=many
     )

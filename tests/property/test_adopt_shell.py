@@ -69,7 +69,7 @@ def filled(template, command):
     st.none() | st.sampled_from(QUOTED),
     st.lists(st.sampled_from(AROUND), max_size=2),
 )
-def test_a_program_is_declared_whatever_stands_around_it(simple, inside, quoted, outside):
+def test_a_program_is_declared_in_any_context(simple, inside, quoted, outside):
     text = filled(simple, "zap out.txt")
     for template in inside:
         text = filled(template, text)
@@ -84,7 +84,7 @@ def test_a_program_is_declared_whatever_stands_around_it(simple, inside, quoted,
 
 @settings(max_examples=examples(300))
 @given(st.lists(st.sampled_from(AROUND), max_size=4))
-def test_what_only_reads_is_read_whatever_stands_around_it(around):
+def test_a_read_is_a_read_in_any_context(around):
     text = "grep -c x /etc/hosts 2>/dev/null"
     for template in around:
         text = filled(template, text)
@@ -96,12 +96,12 @@ def test_what_only_reads_is_read_whatever_stands_around_it(around):
 
 @settings(max_examples=examples(300))
 @given(st.text(alphabet="ab $\"'`(){}[]<>|&;\n\\#=-!*?", max_size=60))
-def test_no_text_makes_it_raise_or_run_long(text):
+def test_no_script_makes_the_reader_raise_or_run_long(text):
     assert collect_facts(text, "sh").kind in ("read", "write")
 
 
 @given(st.sampled_from(("$CMD x", "${C[@]}", '"$1" y', "eval $x", "$(which rm) a", ". ./x", "*/x")))
-def test_what_only_shows_when_it_runs_is_unknown(text):
+def test_a_command_known_only_at_run_time_is_unknown(text):
     found = collect_facts(f"ls\n{text}\n", "sh")
     assert "unknown: read the script" in found.effects.commands
     assert any(note.startswith("line 2: ") for note in found.notes)

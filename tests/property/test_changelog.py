@@ -25,7 +25,7 @@ BEFORE = TEXT | st.lists(
 
 
 @given(BEFORE, st.lists(ENTRIES, min_size=1, max_size=4))
-def test_every_earlier_byte_is_kept_and_every_entry_is_there_newest_first(text, entries):
+def test_adding_an_entry_keeps_all_earlier_ones_newest_first(text, entries):
     whole = text
     for entry in entries:
         whole = changelog.add_entry(whole, entry)

@@ -110,7 +110,7 @@ def test_no_program_of_another_folder_is_allowed(found, folder):
         )
     ),
 )
-def test_what_stands_beside_it_makes_nothing_a_read(command, around):
+def test_other_commands_beside_it_never_make_a_command_a_read(command, around):
     assume(
         "\n" not in command and not verdict(command).allow and not command.rstrip().endswith("\\")
     )
@@ -138,7 +138,7 @@ def test_what_stands_beside_it_makes_nothing_a_read(command, around):
         )
     ),
 )
-def test_no_wrapper_makes_a_read_of_what_is_none(found, wrapper):
+def test_no_wrapper_turns_a_command_into_a_read(found, wrapper):
     command, words = found
     assume(not verdict(command).allow and command == shlex.join(words))
     # The shell behind ssh reads the words anew, without their quotes.
@@ -148,7 +148,7 @@ def test_no_wrapper_makes_a_read_of_what_is_none(found, wrapper):
 
 @FEW
 @given(PLAIN)
-def test_a_timeout_makes_a_read_only_of_what_does_not_end(found):
+def test_a_timeout_turns_only_endless_commands_into_reads(found):
     command, words = found
     said = verdict(command)
     assume(not said.allow)
@@ -158,7 +158,7 @@ def test_a_timeout_makes_a_read_only_of_what_does_not_end(found):
 
 @FEW
 @given(PLAIN, st.sampled_from(UNLISTED), st.data())
-def test_no_option_that_no_table_lists_makes_a_read(found, option, data):
+def test_no_unlisted_option_is_a_read(found, option, data):
     _, words = found
     assume(not verdict(shlex.join(words)).allow)
     place = data.draw(st.integers(1, len(words)))
@@ -172,7 +172,7 @@ def test_no_option_that_no_table_lists_makes_a_read(found, option, data):
 
 @FEW
 @given(PLAIN, st.sampled_from(UNLISTED))
-def test_an_option_that_no_table_lists_is_refused_behind_the_program(found, option):
+def test_an_unlisted_option_after_the_program_is_refused(found, option):
     _, words = found
     program = words[0].rpartition("/")[2]
     assume(not _text(program) and program != "[")
@@ -232,7 +232,7 @@ def test_clusters_and_order_of_options_change_nothing(found, data):
 
 @FEW
 @given(PLAIN, st.sampled_from("\u2013\u2212\uff0d\u2010"))
-def test_what_only_looks_like_a_dash_makes_no_read(found, dash):
+def test_no_lookalike_of_a_dash_makes_a_read(found, dash):
     _, words = found
     assume(not verdict(shlex.join(words)).allow)
     assume(any(word.startswith("-") for word in words[1:]))

@@ -20,7 +20,7 @@ GLOB = st.text(alphabet="ab*?", max_size=4)
 
 
 @given(GLOB, GLOB)
-def test_two_patterns_meet_where_a_name_fits_both(one, other):
+def test_two_patterns_overlap_exactly_if_a_name_fits_both(one, other):
     """Two patterns of at most four letters share a name of at most eight, here of at most four."""
     both = (re.compile(translate(one)), re.compile(translate(other)))
     shared = any(all(pattern.match(name) for pattern in both) for name in NAMES)
@@ -62,14 +62,14 @@ def test_no_spelling_of_a_secret_is_read(reader, path):
 
 
 @given(SECRETS, st.integers(1, 20), st.sampled_from("?*"))
-def test_a_pattern_that_stands_for_a_secret_is_one(path, at, star):
+def test_a_pattern_that_matches_a_secret_is_a_secret(path, at, star):
     at = min(at, len(path) - 1)
     pattern = path[:at] + star + path[at + 1 :] if path[at] != "/" else path
     assert secret_pattern(pattern) or is_secret(pattern) or ".ssh" not in pattern.split("/")
 
 
 @given(st.text(max_size=60))
-def test_no_text_makes_the_questions_raise(text):
+def test_no_text_makes_the_secret_checks_raise(text):
     is_secret(text)
     secret_pattern(text)
     is_disk(text)

@@ -65,7 +65,7 @@ def test_a_value_fits_exactly_when_json_schema_says_so(schema, value):
 
 
 @given(SCHEMAS, VALUES, TEXT, TEXT)
-def test_what_is_taken_from_prose_is_json_that_fits(schema, value, before, after):
+def test_json_extracted_from_prose_fits_the_schema(schema, value, before, after):
     said = f"{before}\n```json\n{json.dumps(value)}\n```\n{after}"
     try:
         found = json_answer(said, schema)
@@ -76,7 +76,7 @@ def test_what_is_taken_from_prose_is_json_that_fits(schema, value, before, after
 
 
 @given(st.text(max_size=200), SCHEMAS)
-def test_any_answer_is_json_that_fits_or_refused(said, schema):
+def test_every_answer_fits_the_schema_or_is_refused(said, schema):
     try:
         found = json_answer(said, schema)
     except ModelAnswerInvalid:
@@ -85,7 +85,7 @@ def test_any_answer_is_json_that_fits_or_refused(said, schema):
 
 
 @pytest.mark.parametrize("keyword", ["pattern", "$ref", "oneOf", "format", "typ"])
-def test_a_keyword_that_is_not_checked_is_not_passed_over(keyword):
+def test_an_unsupported_schema_keyword_is_not_ignored(keyword):
     with pytest.raises(ValueError, match="not supported"):
         list(find_misfits("x", {keyword: "x"}))
 

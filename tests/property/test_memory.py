@@ -65,7 +65,7 @@ def test_one_more_rejection_never_raises_its_tool(past, text, more, tool_id):
 
 
 @given(pasts, requests)
-def test_what_is_recalled_stays_in_range_and_is_the_same_each_time(past, text):
+def test_recall_is_deterministic_and_stays_in_range(past, text):
     counts = WordCounts.of(past, len(TOOLS))
     found = memory(past, counts).recall(text)
     assert found == memory(list(past), WordCounts.of(past, len(TOOLS))).recall(text)
@@ -75,16 +75,14 @@ def test_what_is_recalled_stays_in_range_and_is_the_same_each_time(past, text):
 
 
 @given(pasts, ids)
-def test_no_past_comes_before_a_tool_that_is_named(past, tool_id):
+def test_no_history_outranks_a_tool_that_the_request_names(past, tool_id):
     counts = WordCounts.of(past, len(TOOLS))
     text = f"{tool_id.rpartition('/')[2]}.py show the log"
     assert ranked(past, counts, text)[tool_id].rank == 1
 
 
 @given(requests, requests, st.lists(requests, max_size=6), ids, ids)
-def test_a_request_of_the_same_words_decides_against_those_that_are_merely_like_it(
-    text, other, more, tool_id, rival
-):
+def test_an_identical_request_outweighs_similar_ones(text, other, more, tool_id, rival):
     alike = [r for r in (other, *more) if set(phrases(r)) != set(phrases(text))]
     if rival == tool_id:
         return

@@ -47,12 +47,12 @@ def written(records):
 
 
 @given(st.lists(RECORDS, max_size=4))
-def test_what_is_appended_is_read_back(records):
+def test_appended_records_are_read_back(records):
     assert metadata.parse(written(records)) == tuple(records)
 
 
 @given(st.lists(RECORDS, min_size=1, max_size=3), st.integers(0, 10_000))
-def test_a_file_cut_anywhere_loses_only_its_last_record_and_takes_new_ones(records, cut):
+def test_a_truncated_file_loses_only_its_last_record_and_accepts_new_ones(records, cut):
     data = written(records).encode()
     cut %= len(data)
     text = data[:cut].decode("utf-8", "surrogateescape")

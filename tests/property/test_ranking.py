@@ -77,7 +77,7 @@ def test_parsing_never_fails_and_names_only_what_exists(text):
 
 
 @given(requests, st.text(max_size=30))
-def test_any_answer_leaves_an_intent_of_the_catalogue(request_text, answer):
+def test_any_answer_gives_an_intent_of_the_catalogue(request_text, answer):
     reading = PARSER.read(request_text)
     asked = clarifying_question(reading, threshold=0.55, max_options=4)
     if asked is None:

@@ -69,7 +69,7 @@ def level(old, new):
 @pytest.mark.seconds
 @settings(max_examples=examples(150), deadline=None)
 @given(tools(), tools(), tools())
-def test_two_changes_together_never_call_for_more_than_the_greater_of_them(first, second, third):
+def test_two_changes_together_need_no_higher_bump_than_the_larger_one(first, second, third):
     assert level(first, third) <= max(level(first, second), level(second, third))
 
 
@@ -81,7 +81,7 @@ def test_no_change_is_a_patch(one):
 
 @settings(deadline=None)
 @given(tools(), tools())
-def test_a_change_that_breaks_nobody_breaks_no_call_that_names_its_arguments(old, new):
+def test_a_compatible_change_breaks_no_call_with_named_arguments(old, new):
     if diff_specs(old, new).bump == "major":
         return
     after = {a.name for a in new.args if not a.kind.startswith("var_")}
@@ -100,7 +100,7 @@ def test_a_version_never_goes_down(version, bumps):
 
 
 @given(HINTS, HINTS, HINTS)
-def test_admitting_more_is_transitive(one, two, three):
+def test_accepting_more_is_transitive(one, two, three):
     if type_hints.admits(one, two) and type_hints.admits(two, three):
         assert type_hints.admits(one, three)
     assert type_hints.admits(one, one)

@@ -7,7 +7,7 @@ import pytest
 
 from pulsus.commands.shell.script_parser import read
 from pulsus.commands.shell.words import Unreadable
-from tests.integration.test_command_words import called_by_bash
+from tests.integration.test_bash_words import called_by_bash
 
 pytestmark = pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
 
@@ -63,7 +63,7 @@ def loop(dice):
 
 @pytest.mark.seconds
 @pytest.mark.parametrize("seed", range(3))
-def test_random_loops_are_refused_or_make_the_calls_that_bash_makes(seed, tmp_path):
+def test_random_loops_are_refused_or_read_as_bash_runs_them(seed, tmp_path):
     dice = random.Random(seed)
     found = {}
     for _ in range(6_000):

@@ -41,7 +41,7 @@ def kept(project, *options):
     return found
 
 
-def test_the_same_request_names_what_was_left_and_what_to_do_with_it(project):
+def test_the_same_request_offers_the_earlier_candidate_with_commands(project):
     found = kept(project, "--explain")
     assert (found["status"], found["edited"]) == ("pending", False)
     assert found["module"] == str(candidate(project).relative_to(project))
@@ -52,7 +52,7 @@ def test_the_same_request_names_what_was_left_and_what_to_do_with_it(project):
     assert "regenerate: rm" in shown
 
 
-def test_the_commands_that_are_offered_work(project):
+def test_the_offered_commands_work(project):
     commands = kept(project)["commands"]
     validate, promote = (shlex.split(commands[name])[1:] for name in ("validate", "promote"))
     assert pulsus_here(project, *validate).code == 0
@@ -61,14 +61,14 @@ def test_the_commands_that_are_offered_work(project):
     assert pulsus_here(project, "route", COMPOSE, "--output", "json").json["kept"] == []
 
 
-def test_another_request_is_offered_nothing(project):
+def test_another_request_is_not_offered_the_candidate(project):
     other = pulsus_here(
         project, "route", "count the words of the text", "--plan", "--output", "json"
     )
     assert other.json["kept"] == []
 
 
-def test_what_was_edited_is_not_overwritten_and_not_promoted_unasked(project):
+def test_an_edited_candidate_is_neither_overwritten_nor_promoted_unattended(project):
     path = candidate(project)
     edited = path.read_bytes() + b"\n# by hand\n"
     path.write_bytes(edited)
@@ -81,7 +81,7 @@ def test_what_was_edited_is_not_overwritten_and_not_promoted_unasked(project):
     assert "was edited since it was made" in done.err
 
 
-def test_what_a_person_rejected_is_not_promoted_by_the_next_unattended_run(project):
+def test_a_rejected_candidate_is_not_promoted_by_the_next_unattended_run(project):
     note(project, status="rejected", reasons=["too slow"])
     for _ in range(2):
         done = pulsus_here(project, "route", COMPOSE, "--non-interactive")
@@ -90,7 +90,7 @@ def test_what_a_person_rejected_is_not_promoted_by_the_next_unattended_run(proje
     assert kept(project)["status"] == "rejected"
 
 
-def test_what_was_not_rejected_is_promoted_by_the_rules_and_no_longer_kept(project):
+def test_a_pending_candidate_is_promoted_by_the_rules_and_removed(project):
     lay(project, "chained")
     pulsus_here(project, "route", CHAINED)
     done = pulsus_here(project, "route", CHAINED, "--non-interactive", "--output", "json")

@@ -13,7 +13,7 @@ def project(tmp_path_factory):
 
 
 @pytest.mark.parametrize("args", [("explain",), ("route", "--plan"), ("route", "--explain")])
-def test_a_value_or_a_part_left_out_is_noted(project, args):
+def test_an_ignored_value_or_clause_is_noted(project, args):
     command, *flags = args
     request = f"{COUNT} in /srv/report.txt"
     done = pulsus_here(project, command, request, *flags)

@@ -66,7 +66,7 @@ def test_the_parts_of_a_score_add_up_to_it(request_text):
 
 
 @given(pairs)
-def test_without_the_decisive_gaps_the_loser_would_not_have_lost(pair):
+def test_without_the_decisive_gaps_the_other_tool_would_have_won(pair):
     winner, loser = pair
     blamed = explanation.decisive(explanation.gaps(winner, loser))
     closed = {g.feature: g.winner for g in blamed}
@@ -89,7 +89,7 @@ def test_a_stated_change_is_enough_and_no_larger_than_needed(pair):
 
 
 @given(requests)
-def test_what_p_is_said_to_be_made_of_gives_p(request_text):
+def test_the_stated_parts_of_p_give_p(request_text):
     calibration = shipped_calibration()
     for ranked in INDEX.rank(request_text):
         odds = calibration.intercept + math.fsum(

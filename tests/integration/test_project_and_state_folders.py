@@ -32,7 +32,7 @@ def test_another_repository_is_routed_promoted_and_run_from_anywhere(here, there
     assert list(here.iterdir()) == []
 
 
-def test_a_path_is_relative_to_the_current_folder_whatever_the_repository(here, there):
+def test_paths_are_relative_to_the_current_folder_and_not_to_the_project(here, there):
     module = here / "hello.py"
     module.write_bytes((there / "workflows/domains/demo/greet/say_hello.py").read_bytes())
     place = ("--domain", "demo", "--action", "greet", "--yes", "--project", there)
@@ -42,7 +42,7 @@ def test_a_path_is_relative_to_the_current_folder_whatever_the_repository(here, 
     assert [p.name for p in here.iterdir()] == ["hello.py"]
 
 
-def test_state_goes_where_it_is_told_to(tmp_path, there):
+def test_state_dir_moves_all_state(tmp_path, there):
     before = tree(there / ".pulsus")
     state = tmp_path / "state"
     done = pulsus_here(there, COUNT, "--non-interactive", "--state-dir", state)
@@ -54,12 +54,12 @@ def test_state_goes_where_it_is_told_to(tmp_path, there):
 
 
 @pytest.mark.parametrize(("value", "promoted"), [("1", 1), ("true", 1), ("0", 0)])
-def test_the_environment_can_rule_out_questions(there, value, promoted):
+def test_the_environment_variable_makes_a_run_non_interactive(there, value, promoted):
     done = pulsus_here(there, COUNT, env={"PULSUS_NON_INTERACTIVE": value})
     assert (done.code, len(records(there))) == (0 if promoted else 4, promoted)
 
 
-def test_a_tool_that_may_write_is_promoted_but_not_run_with_nobody_watching(there):
+def test_a_write_tool_is_promoted_but_not_run_non_interactively(there):
     (there / "old").mkdir()
     given = ("--input", f"folder={there / 'old'}", "--input", "days=1", "--input", "dry_run=false")
     request = "delete old files in a folder"
@@ -70,7 +70,7 @@ def test_a_tool_that_may_write_is_promoted_but_not_run_with_nobody_watching(ther
     assert [r["name"] for r in records(there)] == ["delete_old_files.py"]
 
 
-def test_a_missing_input_is_told_before_anything_is_proven(there):
+def test_a_missing_input_is_reported_before_validation(there):
     done = pulsus_here(there, COUNT, "--run", "--non-interactive", "--output", "json")
     assert (done.code, done.json["error"]["code"]) == (4, "INPUT_NEEDED")
     assert done.json["error"]["hint"] == "--input text=..."

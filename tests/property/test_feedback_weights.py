@@ -61,7 +61,7 @@ def votes(routes, now=None):
 
 
 @given(st.integers(1, 40), st.sampled_from(["none", "right"]), st.floats(0, 60))
-def test_one_word_outweighs_any_number_of_earlier_runs(count, word, later):
+def test_one_feedback_outweighs_any_number_of_earlier_runs(count, word, later):
     runs = [route(n, 0.0, "ran", A, SPELLINGS[n % 3]) for n in range(count)]
     said = route(count, later, word, A if word == "none" else B)
     found = votes([*runs, said])
@@ -72,20 +72,20 @@ def test_one_word_outweighs_any_number_of_earlier_runs(count, word, later):
 
 
 @given(st.integers(1, 40), st.floats(0, 90))
-def test_runs_that_go_on_as_before_do_not_wear_a_fresh_word_down(count, later):
+def test_later_runs_do_not_outweigh_fresh_feedback(count, later):
     said = route(0, 0.0, "none", A)
     runs = [route(1 + n, later, "ran", A) for n in range(count)]
     assert votes([said, *runs])[A] < 0
 
 
-def test_runs_long_after_a_word_count_again():
+def test_runs_long_after_a_feedback_count_again():
     said = route(0, 0.0, "none", A)
     runs = [route(1 + n, 700.0, "ran", A) for n in range(3)]
     assert votes([said, *runs])[A] > 0
 
 
 @given(pasts(), st.sampled_from([A, B]))
-def test_the_newest_word_wins_whatever_was_said_before(past, tool):
+def test_the_newest_feedback_wins(past, tool):
     past = [r for r in past if r.request != OTHER]
     end = (past[-1].ts - NOON) / timedelta(days=1) if past else 0.0
     other = B if tool == A else A
@@ -96,21 +96,21 @@ def test_the_newest_word_wins_whatever_was_said_before(past, tool):
 
 
 @given(pasts(), st.sampled_from([A, B]), st.sampled_from(["ran", "right"]))
-def test_one_more_good_end_never_lowers_its_tool(past, tool, kind):
+def test_one_more_success_never_lowers_its_tool(past, tool, kind):
     now = past[-1].ts
     more = route("more", (now - NOON) / timedelta(days=1), kind, tool)
     assert votes([*past, more])[tool] >= votes(past, now)[tool] - 1e-9
 
 
 @given(pasts(), st.sampled_from([A, B]), st.sampled_from(["refused", "none"]))
-def test_one_more_bad_end_never_raises_its_tool(past, tool, kind):
+def test_one_more_failure_never_raises_its_tool(past, tool, kind):
     now = past[-1].ts
     more = route("more", (now - NOON) / timedelta(days=1), kind, tool)
     assert votes([*past, more])[tool] <= votes(past, now)[tool] + 1e-9
 
 
 @given(pasts())
-def test_parts_of_the_past_say_what_the_whole_says(past):
+def test_partial_histories_add_up_to_the_whole(past):
     cut = max((n + 1 for n, r in enumerate(past) if r.told), default=len(past) // 2)
     parts = [
         *weighted_past_requests(past[:cut], HALF_LIFE),
@@ -119,5 +119,5 @@ def test_parts_of_the_past_say_what_the_whole_says(past):
     assert parts == list(weighted_past_requests(past, HALF_LIFE))
 
 
-def test_a_run_without_a_request_speaks_for_no_request():
+def test_a_run_without_a_request_changes_no_weight():
     assert list(weighted_past_requests([route(0, 0.0, "ran", A, "")], HALF_LIFE)) == []

@@ -44,7 +44,7 @@ def test_an_annotation_reads_back_as_itself(text):
 
 @settings(max_examples=examples(300))
 @given(TYPES, TYPES, VALUES)
-def test_what_fits_is_accepted(given_type, wanted_type, value):
+def test_a_value_that_fits_its_hint_is_accepted(given_type, wanted_type, value):
     given_hint, wanted = type_hints.parse_hint(given_type), type_hints.parse_hint(wanted_type)
     surely = "Any" not in given_type and "None" not in given_type and "Optional" not in given_type
     if surely and type_hints.fits(given_hint, wanted) and type_hints.accepts(given_hint, value):
@@ -52,6 +52,6 @@ def test_what_fits_is_accepted(given_type, wanted_type, value):
 
 
 @given(st.text(max_size=60))
-def test_no_text_is_too_odd_for_a_hint(text):
+def test_no_text_makes_a_hint_raise(text):
     assert type_hints.fits(type_hints.parse_hint(text), type_hints.parse_hint(text))
     type_hints.write_annotation(type_hints.parse_hint(text))

@@ -105,7 +105,7 @@ def test_a_signal_that_ends_pulsus_ends_the_tool_and_its_children(tmp_path, numb
     assert "Traceback" not in err
 
 
-def test_so_does_a_kill_that_nothing_can_catch(tmp_path):
+def test_sigkill_of_pulsus_ends_the_tool_and_its_children(tmp_path):
     assert ended(tmp_path, SLOW, signal.SIGKILL)[0] == -signal.SIGKILL
 
 
@@ -114,7 +114,7 @@ def test_a_tool_may_tidy_up_before_it_ends(tmp_path):
     assert (tmp_path / "tidy").exists()
 
 
-def test_one_that_does_not_listen_is_killed_after_a_moment(tmp_path):
+def test_a_tool_that_ignores_the_signal_is_killed_after_a_grace_period(tmp_path):
     assert ended(tmp_path, DEAF, signal.SIGTERM)[0] == 143
 
 
@@ -129,7 +129,7 @@ def test_a_signal_that_is_ignored_stays_ignored():
         signal.signal(signal.SIGHUP, before)
 
 
-def test_another_thread_than_the_main_one_changes_no_handler():
+def test_a_run_outside_the_main_thread_changes_no_signal_handler():
     seen = []
 
     def look():
@@ -142,7 +142,7 @@ def test_another_thread_than_the_main_one_changes_no_handler():
     assert seen == [signal.SIG_DFL]
 
 
-def test_where_the_kernel_does_not_the_worker_kills_its_group_at_the_end_of_the_pipe():
+def test_the_worker_kills_its_group_when_its_pipe_closes():
     read, write = os.pipe()
     code = f"from {worker.__name__} import end_with; print(flush=True); end_with({read})"
     child = subprocess.Popen(

@@ -32,7 +32,7 @@ MANY = settings(max_examples=examples(300), deadline=None, suppress_health_check
 @given(rows=st.lists(st.tuples(DATA, st.text(max_size=12) | st.none()), max_size=5))
 @example(rows=[({}, ""), ({}, "")])
 @FEW
-def test_whatever_is_appended_verifies_and_reads_back(tmp_path_factory, rows):
+def test_appended_records_verify_and_read_back(tmp_path_factory, rows):
     state_dir = tmp_path_factory.mktemp("log")
     for data, key in rows:
         append(state_dir, data=data, key=key)
@@ -50,7 +50,7 @@ def test_whatever_is_appended_verifies_and_reads_back(tmp_path_factory, rows):
     prev=st.text("0123456789abcdef", min_size=64, max_size=64),
 )
 @settings(max_examples=examples(100), deadline=None)
-def test_a_record_is_one_line_and_reads_back_as_it_was(seq, kind, data, key, prev):
+def test_a_record_is_one_line_and_reads_back_unchanged(seq, kind, data, key, prev):
     line = log_record.encode(seq, "2026-03-01T12:00:00.000+00:00", kind, data, key, prev)
     assert line.count(b"\n") == 1
     record = log_record.parse_valid(line[:-1])
@@ -135,7 +135,7 @@ def _files(folder):
 @pytest.mark.seconds
 @given(where=st.data())
 @settings(max_examples=examples(100), deadline=None, suppress_health_check=list(HealthCheck))
-def test_after_any_change_of_bytes_an_acceptance_makes_it_whole(tmp_path_factory, where):
+def test_an_acceptance_repairs_the_log_after_any_change_of_bytes(tmp_path_factory, where):
     state_dir = tmp_path_factory.mktemp("log")
     folder = logged(state_dir, 6, seal_after=(3,))
     path = where.draw(st.sampled_from(sorted(p for p in folder.iterdir() if p.is_file())))

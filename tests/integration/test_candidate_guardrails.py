@@ -52,7 +52,7 @@ def verdict(project, path):
     return done.code, module["steps"][-1]["step"], module["summary"]
 
 
-def test_validate_holds_a_candidate_to_the_guardrails_it_was_made_under(project, path):
+def test_validate_applies_the_guardrails_to_a_generated_candidate(project, path):
     assert verdict(project, path)[0] == 0
     edit(path)
     code, step, summary = verdict(project, path)
@@ -60,7 +60,7 @@ def test_validate_holds_a_candidate_to_the_guardrails_it_was_made_under(project,
     assert "imports os" in summary
 
 
-def test_a_verdict_of_before_an_edit_of_the_note_is_not_kept(project, path):
+def test_editing_the_note_does_not_lift_the_guardrails(project, path):
     edit(path)
     note = path.with_suffix(".json")
     row = json.loads(note.read_text("utf-8"))
@@ -71,7 +71,7 @@ def test_a_verdict_of_before_an_edit_of_the_note_is_not_kept(project, path):
     assert verdict(project, path)[:2] == (3, "guardrails")
 
 
-def test_promote_holds_it_too_where_its_note_is_gone(project, path):
+def test_promote_applies_the_guardrails_without_the_note(project, path):
     edit(path)
     path.with_suffix(".json").unlink()
     done = pulsus_here(project, "promote", path, *PLACE, "--yes", "--output", "json")
@@ -79,7 +79,7 @@ def test_promote_holds_it_too_where_its_note_is_gone(project, path):
     assert not records(project)
 
 
-def test_a_file_that_nobody_knows_of_is_held_in_tmp_and_nowhere_else(project, path):
+def test_the_guardrails_apply_to_unknown_files_in_tmp_only(project, path):
     edit(path)
     other = path.with_name("mine.py")
     other.write_bytes(path.read_bytes())
@@ -89,7 +89,7 @@ def test_a_file_that_nobody_knows_of_is_held_in_tmp_and_nowhere_else(project, pa
     assert verdict(project, outside)[0] == 0
 
 
-def test_a_folder_in_tmp_is_no_way_out_and_the_catalogue_is_judged_beside_it(project, path):
+def test_the_guardrails_apply_in_folders_below_tmp_and_not_to_the_catalogue(project, path):
     edit(path)
     inner = path.parent / "sub" / "mine.py"
     inner.parent.mkdir()
@@ -101,7 +101,7 @@ def test_a_folder_in_tmp_is_no_way_out_and_the_catalogue_is_judged_beside_it(pro
     assert found == {"mine.py": "guardrails", "count_words.py": "dry-run", path.name: "guardrails"}
 
 
-def test_a_composition_and_a_skeleton_are_not_held(tmp_path):
+def test_the_guardrails_do_not_apply_to_compositions_and_skeletons(tmp_path):
     need_sandbox()
     project = make(tmp_path / "project")
     pulsus_here(project, "route", COMPOSE)

@@ -64,14 +64,14 @@ def test_a_leaf_replaced_by_the_wildcard_still_matches(value, data):
 
 
 @given(st.dictionaries(KEYS, VALUES, max_size=4), KEYS, VALUES)
-def test_a_further_key_is_noticed_unless_the_mapping_is_open(value, key, extra):
+def test_an_extra_key_is_noticed_unless_the_mapping_is_open(value, key, extra):
     more = {**value, key: extra}
     assert matches({**value, **OPEN_KEYS}, {**more, **value}) is None
     assert (matches(value, more) is None) == (key in value and matches(value[key], extra) is None)
 
 
 @given(st.lists(VALUES, max_size=4), st.lists(VALUES, min_size=1, max_size=3))
-def test_a_further_item_is_noticed_unless_the_list_is_open(value, extra):
+def test_an_extra_item_is_noticed_unless_the_list_is_open(value, extra):
     assert matches([*value, "..."], value + extra) is None
     assert matches(value, value + extra) is not None
     assert matches(value + extra, value) is not None

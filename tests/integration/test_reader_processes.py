@@ -84,7 +84,7 @@ assert len(started) == 3 and no_child() and time.monotonic() - began < 90
 
 
 @pytest.mark.parametrize("body", [SAME, FAILING, INTERRUPTED], ids=["same", "fail", "interrupt"])
-def test_helpers(tmp_path, body):
+def test_reader_processes(tmp_path, body):
     root = tmp_path / "workflows"
     for number in range(12):
         file = root / f"domains/d{number % 4}/a/t{number}.py"

@@ -119,7 +119,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_what_others_expect_of_commands_is_what_we_say(file, record_property):
+def test_verdicts_agree_with_the_external_cases(file, record_property):
     text = (FOLDER / f"{file}.jsonl").read_text(encoding="utf-8")
     rows = [json.loads(line) for line in text.splitlines()]
     wrong = [row for row in rows if not FILES[file](row)]
