@@ -74,17 +74,13 @@ class Terminal:
     def confirm_run(self, tool: ToolSpec) -> bool:
         """Ask whether to run a tool that may write."""
         effects = one_line(tool.side_effects or "it does not say what it changes")
-        return (_ask(f"{tool.id} may change things ({effects}). Run it? [y/N]") or "").lower() in (
-            "y",
-            "yes",
-        )
+        return confirm(f"{tool.id} may change things ({effects}). Run it?")
 
     def confirm_unconfined(self, tool_id: str) -> bool:
         """Ask whether a tool may run with all rights of this user. No pipe can answer."""
         if not sys.stdin.isatty():
             return False
-        question = f"{tool_id} would run with all your rights, unconfined. Run it? [y/N]"
-        return (_ask(question) or "").lower() in ("y", "yes")
+        return confirm(f"{tool_id} would run with all your rights, unconfined. Run it?")
 
     def _answer(self, choice: str, proposal: Proposal) -> ApprovalAnswer | None:
         match choice:
@@ -123,6 +119,11 @@ def _edited(source: bytes) -> EditModule | None:
         console.note("nothing was changed")
         return None
     return EditModule(text.encode("utf-8"))
+
+
+def confirm(question: str) -> bool:
+    """Ask a yes-or-no question. The end of the input means no."""
+    return (_ask(f"{question} [y/N]") or "").lower() in ("y", "yes")
 
 
 def _ask(prompt: str) -> str | None:

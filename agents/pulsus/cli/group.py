@@ -23,19 +23,22 @@ COMMANDS = {
     ),
     "tools": ("pulsus.cli.catalogue.tools", "List, show and check the catalogue."),
     "run": ("pulsus.cli.route.run", "Run a promoted tool on this machine."),
-    "feedback": ("pulsus.cli.route.feedback", "Tell which tool was right for a past request."),
-    "generate": ("pulsus.cli.route.generate", "Let a model write a tool, through the same gate."),
+    "feedback": ("pulsus.cli.route.feedback", "Say which tool was right for a past request."),
+    "generate": ("pulsus.cli.route.generate", "Let a model write a tool; it passes the same gate."),
     "validate": (
         "pulsus.cli.validate.validate",
         "Prove modules: lint, types, import, sandboxed dry run.",
     ),
     "promote": ("pulsus.cli.catalogue.promote", "Validate a module and add it to the catalogue."),
-    "rollback": ("pulsus.cli.catalogue.rollback", "Put an older version of a tool back."),
-    "deprecate": ("pulsus.cli.catalogue.deprecate", "Let another tool be used instead of one."),
-    "commands": ("pulsus.cli.commands.commands", "Say which shell commands are provably reads."),
+    "rollback": ("pulsus.cli.catalogue.rollback", "Bring back an older version of a tool."),
+    "deprecate": (
+        "pulsus.cli.catalogue.deprecate",
+        "Replace a tool by another one, from a day on.",
+    ),
+    "commands": ("pulsus.cli.commands.commands", "Check which shell commands only read."),
     "eval": (
         "pulsus.cli.evaluate.evaluate",
-        "Measure routing on requests whose right tools are known.",
+        "Measure routing on requests with known right tools.",
     ),
     "init": ("pulsus.cli.catalogue.init", "Set up a catalogue with the starter tools."),
     "doctor": ("pulsus.cli.setup.doctor", "Show what works on this machine and what to install."),
@@ -44,7 +47,7 @@ COMMANDS = {
         "Show every setting and its origin; approve a project's.",
     ),
     "plugins": ("pulsus.cli.setup.plugins", "List plugins and what they add."),
-    "audit": ("pulsus.cli.catalogue.audit", "Show whether tools and decision log are as recorded."),
+    "audit": ("pulsus.cli.catalogue.audit", "Check that tools and decision log are as recorded."),
     "gc": ("pulsus.cli.catalogue.gc", "Remove old candidates and logs."),
 }
 

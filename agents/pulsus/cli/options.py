@@ -38,7 +38,7 @@ kind_option = click.option(
     "kinds",
     multiple=True,
     type=click.Choice(("resolve", "read", "write")),
-    help="Only tools of this kind; may be given again. [default: every kind]",
+    help="Only tools of this kind; repeatable. [default: every kind]",
 )
 
 network_option = click.option(
@@ -46,7 +46,7 @@ network_option = click.option(
     "network",
     multiple=True,
     metavar="HOST:PORT",
-    help="Let dry runs reach this host, instead of those in sandbox.network; may be given again.",
+    help="Let dry runs reach this host, instead of those in sandbox.network; repeatable.",
 )
 
 
@@ -109,7 +109,7 @@ def _options(formats: tuple[str, ...]) -> list[Callable[..., Any]]:
             type=click.Choice(formats),
             default="text",
             show_default=True,
-            help="Form of the result on stdout.",
+            help="Format of the result on stdout.",
         ),
         click.option(
             "--project",
@@ -122,7 +122,7 @@ def _options(formats: tuple[str, ...]) -> list[Callable[..., Any]]:
             "--state-dir",
             type=click.Path(file_okay=False, path_type=Path),
             metavar="DIR",
-            help="Keep caches and locks here instead of .pulsus/.",
+            help="Folder of caches and locks, instead of .pulsus/.",
         ),
         click.option("--non-interactive", is_flag=True, help="Never ask; never read stdin."),
         click.option("-v", "--verbose", count=True, help="Say more on stderr."),

@@ -29,10 +29,10 @@ Examples:
 @click.argument(
     "file", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE"
 )
-@click.option("--domain", metavar="D", help="Its domain; without one it is for a shared tool.")
-@click.option("--action", metavar="A", default="run", show_default=True, help="Its action.")
-@click.option("--name", metavar="N", help="Its name.  [default: the file's]")
-@click.option("--replace", is_flag=True, help="Write over a candidate of that name.")
+@click.option("--domain", metavar="D", help="Domain folder. Without it the tool is shared.")
+@click.option("--action", metavar="A", default="run", show_default=True, help="Action folder.")
+@click.option("--name", metavar="N", help="Name of the tool.  [default: the file's]")
+@click.option("--replace", is_flag=True, help="Overwrite a candidate of that name.")
 @common()
 def adopt(
     session: CommandSession,
@@ -44,8 +44,9 @@ def adopt(
 ) -> None:
     """Turn the script FILE (argparse, click, or a shell script) into a tool and a test skeleton.
 
-    The script is read, not run, and its code is kept. What cannot be mapped is said. The module is
-    written to the candidates and validated like any other; exit 3 when it has to be worked on.
+    The script is read and not run, and its code is kept. The output lists what could not be
+    converted. The module is written to workflows/_tmp/ and validated like any other. Exit 3 if it
+    is refused, and you have to edit it first.
     """
     from pulsus.adoption.adopt import adopt as adopted
 

@@ -45,28 +45,28 @@ _WORDS = 2
 @click.option(
     "--expect-head",
     metavar="HASH",
-    help="The decision log must hold the record with this hash, kept elsewhere.",
+    help="Require that the decision log has the record with this hash, which you keep elsewhere.",
 )
-@click.option("--quick", is_flag=True, help="Compare sealed segments with their seals only.")
-@click.option("--strict", is_flag=True, help="Warnings count too.")
+@click.option("--quick", is_flag=True, help="Compare sealed segments only with their seals.")
+@click.option("--strict", is_flag=True, help="Exit 1 for warnings too.")
 @click.option(
     "--accept-break",
     "reason",
     metavar="REASON",
-    help="Go on with a damaged log, or with promotions that it does not know: what was found, your "
-    "user name and REASON are recorded in it.",
+    help="Go on with a damaged log, or with promotions that it does not know. The log records the "
+    "damage, your user name and REASON.",
 )
 @click.option(
     "--accept-records",
     is_flag=True,
-    help="Show the promotion records that you did not approve on this machine (they came with a "
-    "pull or a merge) with commit and difference, and accept them if you say yes.",
+    help="Show the promotion records that you did not approve on this machine, with commit and "
+    "difference, and ask whether to accept them. They come with a pull or a merge.",
 )
 @click.option(
     "--expect-commit",
     metavar="REV",
-    help="With --accept-records, without a question: accept them if HEAD is exactly this commit "
-    "and has these records and modules.",
+    help="With --accept-records: accept without a question if HEAD is exactly this commit and has "
+    "these records and modules.",
 )
 @common(inspects=True)
 def command(
@@ -78,10 +78,10 @@ def command(
     accept_records: bool,
     expect_commit: str | None,
 ) -> None:
-    """Say whether tools, compositions, kept versions and the decision log are as recorded.
+    """Check that tools, compositions, archived versions and the decision log are as recorded.
 
-    Every file is read anew. Exit 1 when a promoted file, a step of a composition or a line of the
-    log was changed, is missing or stands out of order.
+    Every file is read again. Exit 1 if a promoted file, a step of a composition or a line of the
+    log was changed, is missing or is out of order.
     """
     pass
     from pulsus.routing.maintenance import audit_catalogue, audit_log
@@ -172,7 +172,7 @@ def _refusal(findings: Sequence[AuditFinding], *, strict: bool) -> AuditTampered
     if not wrong:
         return None
     return AuditTampered(
-        f"{len(wrong)} findings: something is not as it was recorded",
+        f"{console.counted(len(wrong), 'finding')}: not everything is as it was recorded",
         hint="`findings` say what, and what to do; docs/guides/audit.md",
     )
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from pulsus.cli import console
+from pulsus.cli.approval_prompt import confirm
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.render.validation_text import relative
 from pulsus.core.telemetry import ids
@@ -61,20 +61,26 @@ def run(session: CommandSession, commit: str | None) -> None:
     if session.json:
         console.document({"ok": True, "accepted": [_row(session, each) for each in found]})
     else:
-        click.echo(f"accepted {count} records of {len(found)} tools" if found else "nothing to do")
+        click.echo(
+            f"accepted {console.counted(count, 'record')} of {_tools(found)}"
+            if found
+            else "nothing to do"
+        )
 
 
 def _ask(session: CommandSession, found: Sequence[PendingRecords]) -> None:
     if not session.interactive:
         raise RecordUnknown(
-            f"the records of {len(found)} tools wait for a person, and nobody can be asked here",
+            f"the records of {_tools(found)} wait for a person, and no person can be asked here",
             hint="run it on a terminal; in CI: pulsus audit --accept-records --expect-commit REV",
             tools=[each.tool for each in found],
         )
-    question = f"accept these records of {len(found)} tools? [y/N]"
-    click.echo(f"{question} ", nl=False, err=True)
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+    if not confirm(f"accept these records of {_tools(found)}?"):
         raise RecordUnknown("nothing was accepted", hint="their tools still do not run")
+
+
+def _tools(found: Sequence[PendingRecords]) -> str:
+    return console.counted(len(found), "tool")
 
 
 def _show(session: CommandSession, found: Sequence[PendingRecords]) -> None:
@@ -84,7 +90,7 @@ def _show(session: CommandSession, found: Sequence[PendingRecords]) -> None:
         click.echo(f"{each.tool} {latest.version} ({latest.id}, {kind}): {each.status.reason}")
         click.echo(f"  file {relative(each.module, session.project)}")
         click.echo(f"  commit {each.commit or 'none: the record is not committed'}")
-        by = latest.approved_by or "nobody named"
+        by = latest.approved_by or "an unnamed user"
         click.echo(f"  approved by {one_line(by)} on {latest.created_at}, says the record")
         for line in each.difference:
             click.echo(f"  {strip_controls(line)}")

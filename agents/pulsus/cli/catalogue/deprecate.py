@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 def command(
     session: CommandSession, tool: str, replacement: str | None, sunset: datetime | None, undo: bool
 ) -> None:
-    """Let another tool be used instead of ID, and ID not be selected after a day.
+    """Replace the tool ID by another one. After the sunset day ID is no longer selected.
 
-    Until then ID is selected only where nothing else fits. `pulsus run ID` keeps working. Adds a
-    line to metadata.jsonl and an entry to the CHANGELOG; the module stays as it is.
+    Until then ID is selected only if nothing else fits. `pulsus run ID` keeps working. It adds a
+    line to metadata.jsonl and an entry to CHANGELOG.md. The module stays as it is.
 
     \b
     Example:

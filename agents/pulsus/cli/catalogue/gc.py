@@ -16,15 +16,20 @@ from pulsus.errors import PulsusError
 if TYPE_CHECKING:
     from pulsus.core.storage.retention import GcReport
 
+EPILOG = """\b
+Example:
+  pulsus gc --dry-run
+"""
 
-@click.command()
-@click.option("--dry-run", is_flag=True, help="Show what would go; remove nothing.")
+
+@click.command(epilog=EPILOG)
+@click.option("--dry-run", is_flag=True, help="List what would be removed, and remove nothing.")
 @common()
 def command(session: CommandSession, dry_run: bool) -> None:
     """Remove candidates and logs older than tmp.retention_days and log.retention_days.
 
-    Promoted tools and .pulsus/audit/ are never touched. The decision log's newest segment is
-    sealed when it began more than audit.seal_days ago; nothing is cut from it.
+    Promoted tools and .pulsus/audit/ are never removed. The newest segment of the decision log is
+    sealed if it is older than audit.seal_days. Nothing is cut from the log.
     """
     report = session.app.housekeeping.gc(dry_run=dry_run)
     sealed, failure = None, None

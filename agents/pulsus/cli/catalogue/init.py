@@ -17,13 +17,17 @@ from pulsus.errors import ConfigUntrusted, PulsusError
 
 @click.command()
 @click.argument("folder", default=".", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--empty", is_flag=True, help="Only the folders, without the starter tools.")
+@click.option("--empty", is_flag=True, help="Make only the folders, without the starter tools.")
 @common(inspects=True)
 def command(session: CommandSession, folder: Path, empty: bool) -> None:
     """Set up a catalogue in FOLDER: starter tools, settings and ignore rules.
 
-    What is there already is kept; nothing is overwritten. The decision log of FOLDER notes which
+    Existing files are kept, and nothing is overwritten. The decision log of FOLDER records which
     promotions came with the tools.
+
+    \b
+    Example:
+      pulsus init ops-tools
     """
     from pulsus.routing.discovery import starter_catalogue
 

@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--domain", metavar="D", help="Domain folder; without it, a shared tool.")
+@click.option("--domain", metavar="D", help="Domain folder. Without it the tool is shared.")
 @click.option("--action", required=True, metavar="A", help="Action folder.")
 @click.option("--name", metavar="N", help="Name in the catalogue.  [default: the file's]")
 @click.option(
     "--bump",
     type=click.Choice(("major", "minor", "patch")),
-    help="Let the version go up by more than the change calls for; never by less.",
+    help="Raise the version by more than the change needs; never by less.",
 )
-@click.option("--owner", metavar="TEAM", help="Who looks after it.  [default: as before]")
-@click.option("--yes", is_flag=True, help="You approve it; recorded with your user name.")
+@click.option("--owner", metavar="TEAM", help="The team that maintains it.  [default: as before]")
+@click.option("--yes", is_flag=True, help="Approve it; your user name is recorded.")
 @network_option
 @common()
 def command(
@@ -48,13 +48,17 @@ def command(
 ) -> None:
     """Validate the module PATH and add it to the catalogue.
 
-    Writes the module, a line in metadata.jsonl and an entry in the domain's CHANGELOG.md, together
-    or not at all. The same bytes under the same name again change nothing. The version goes up by
-    what changed for callers; a promoted tool's own file promoted to another place is moved there.
+    It writes the module, a line in metadata.jsonl and an entry in the domain's CHANGELOG.md, all of
+    them or none. Promoting the same bytes under the same name again changes nothing. The version
+    goes up by what changed for callers. The file of a promoted tool is moved if you name another
+    place.
 
     \b
     Example:
       pulsus promote check_dns.py --domain network --action dns --yes
+
+    \b
+    Exit codes: 0 promoted, or already promoted · 2 usage · 3 validation · 4 not approved
     """
     from pulsus.core.storage.records.target import Target
     from pulsus.routing.delivery.candidate_module import file_module

@@ -18,17 +18,20 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("tool", metavar="ID[@VERSION]")
-@click.option("--yes", is_flag=True, help="You approve it; recorded with your user name.")
+@click.option("--yes", is_flag=True, help="Approve it; your user name is recorded.")
 @common()
 def command(session: CommandSession, tool: str, yes: bool) -> None:
-    """Put an older version of a tool back; without VERSION the one before the latest.
+    """Bring back an older version of a tool. Without VERSION it is the one before the latest.
 
-    Its kept bytes are validated again and promoted under a new, higher version: what has been is
-    never rewritten.
+    Its archived bytes are validated again, and promoted under a new, higher version. The history
+    is never rewritten.
 
     \b
     Example:
       pulsus rollback network/dns/check_dns@1.0.0 --yes
+
+    \b
+    Exit codes: 0 promoted · 2 usage, or no such version · 3 validation · 4 not approved
     """
     from pulsus.cli.catalogue import promote
     from pulsus.core.storage.promotion import rollback

@@ -25,7 +25,12 @@ def command() -> None:
 @click.argument("prefix", default="")
 @common()
 def list_(session: CommandSession, prefix: str) -> None:
-    """List tools whose id starts with PREFIX."""
+    """List tools whose id starts with PREFIX.
+
+    \b
+    Example:
+      pulsus tools list storage/
+    """
     from pulsus.cli import warnings
 
     found = [t for t in session.app.catalogue.tools if t.id.startswith(prefix)]
@@ -44,7 +49,12 @@ def list_(session: CommandSession, prefix: str) -> None:
 @click.argument("tool_id", metavar="ID")
 @common()
 def show(session: CommandSession, tool_id: str) -> None:
-    """Show the contract of one tool: arguments, outputs, effects, examples."""
+    """Show the contract of one tool: arguments, outputs, effects, examples.
+
+    \b
+    Example:
+      pulsus tools show storage/usage/disk_usage
+    """
     tool = session.app.tool(tool_id)
     if session.json:
         console.document(_body(session, tool))

@@ -43,23 +43,23 @@ Examples:
     "--golden",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help=f"Requests with their right tools, to tell who takes whose. [default: {GOLDEN}, if any]",
+    help=f"Requests with their right tools, to find tools that take them. [default: {GOLDEN}]",
 )
 @click.option(
     "--unused-days",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Report tools no route used in the last N days.",
+    help="Report tools that no route used in the last N days.",
 )
 @click.option("--strict", is_flag=True, help="Exit 3 for warnings too.")
 @common("github")
 def check(
     session: CommandSession, golden: Path | None, unused_days: int | None, strict: bool
 ) -> None:
-    """Say which files are no tools, which tools are duplicates, unreachable or unused, and why.
+    """Find files that are no tools, and tools that are duplicates, unreachable or unused.
 
-    Every tool is asked for in its own words, and in golden requests where there are some. Exit 3
-    when a file cannot be routed to, a contract has an error, or a tool contradicts itself.
+    Every tool is asked for in its own words, and in the golden requests if there are some. Exit 3
+    if a file cannot be a tool, a contract has an error, or a tool contradicts itself.
     """
     found = _findings(session, golden, unused_days)
     failing = [f for f in found if f.level == "error" or (strict and f.level == "warning")]

@@ -36,6 +36,8 @@ Examples:
   pulsus eval config/golden.jsonl --floor hit_at_1=0.75 --floor policy_accuracy=0.8
   pulsus eval config/golden.jsonl --output markdown --baseline main.json --keep new.json
   pulsus eval config/golden.jsonl --calibrate --plot reliability.svg
+\b
+Exit codes: 0 measured · 2 usage · 3 below a floor, or calibration refused
 """
 
 
@@ -56,10 +58,10 @@ Examples:
 @click.option(
     "--calibrate",
     is_flag=True,
-    help="Fit p to these requests and keep that in config/calibration.json.",
+    help="Fit p to these requests and write it to config/calibration.json.",
 )
 @click.option(
-    "--force", is_flag=True, help="With --calibrate: keep a fit that is worse out of fold too."
+    "--force", is_flag=True, help="With --calibrate: keep the fit even if it is worse out of fold."
 )
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N requests.")
 @click.option(
@@ -67,16 +69,16 @@ Examples:
     "floors",
     multiple=True,
     metavar="FIGURE=VALUE",
-    help="Exit 3 when a figure is below this, e.g. hit_at_1=0.8.",
+    help="Exit 3 if a figure is below this value, for example hit_at_1=0.8; repeatable.",
 )
 @click.option(
-    "--baseline", type=_FILE, metavar="FILE", help="Tell the change since this JSON report."
+    "--baseline", type=_FILE, metavar="FILE", help="Show the change since this JSON report."
 )
 @click.option(
     "--keep",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write the JSON report here too, whatever is printed: the next --baseline.",
+    help="Also write the JSON report to this file: the next --baseline.",
 )
 @click.option(
     "--plot",
@@ -100,9 +102,9 @@ def command(
 ) -> None:
     """Measure ranking and policy on QUERIES: rows {query, tools: [id, …], policy?, any?}.
 
-    `tools` are whole ids; `[]` means that nothing fits, `any: true` that each of them alone does.
-    The same code decides here as in `pulsus route`, as in a fresh checkout: past routes and
-    `pulsus feedback` are left out; `requests` and `intents` of manifests count.
+    `tools` are whole ids. `[]` means that nothing fits, and `any: true` that each tool alone is
+    right. The code is that of `pulsus route` in a fresh checkout: past routes and feedback do not
+    count, but `requests` and `intents` of manifests do.
     """
     from pulsus.cli import console, warnings
     from pulsus.cli.evaluate.calibrate import check_enough, fit

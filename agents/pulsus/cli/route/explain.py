@@ -25,6 +25,8 @@ EPILOG = """\b
 Examples:
   pulsus explain "which disks are nearly full"
   pulsus explain "which disks are nearly full" --why-not memory_summary
+\b
+Exit codes: 0 explained · 2 usage, or no such tool
 """
 
 
@@ -40,10 +42,10 @@ def command(
     request: tuple[str, ...],
     about: str | None,
 ) -> None:
-    """Show how REQUEST would be decided, with every number behind it. Nothing runs, nothing is
-    asked and nothing is written.
+    """Show how REQUEST would be decided, with every number behind it.
 
-    With --why-not: the smallest reason that tool was not chosen, and what would change it.
+    Nothing runs, nothing is asked and nothing is written. With --why-not it shows the smallest
+    reason why that tool was not chosen, and what would change the decision.
     """
     from pulsus.cli import warnings
     from pulsus.cli.render import candidate_table, outcome_json, outcome_text

@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     "right",
     multiple=True,
     metavar="TOOL",
-    help="The tool that was right for the request; again for each further one.",
+    help="The tool that was right for the request; repeatable.",
 )
 @click.option("--none", "nothing", is_flag=True, help="No tool here fits the request.")
 @common()
 def command(session: CommandSession, run_id: str, right: tuple[str, ...], nothing: bool) -> None:
-    """Remember which tool was right for the request of RUN; one that was chosen instead was wrong.
+    """Say which tool was right for the request of RUN. A tool chosen instead was wrong.
 
-    RUN is `last`, or the route_id that a route prints, for its newest run; or the run_id that it
-    prints last, the name of the run's folder in logs/runs.
-    Requests like it are routed accordingly from now on, unless an anti-intent or the threshold
-    stands against it: what will happen next time is said. The last word on a request counts.
+    RUN is the run_id that a route prints last, which is also a folder in logs/runs. A route_id
+    means its newest run, and `last` the newest run of all. Similar requests follow your feedback
+    from now on, unless an anti-intent or the threshold prevents it. The output says what the next
+    route will do. Later feedback on a request replaces earlier feedback.
 
     \b
     Examples:
@@ -50,7 +50,7 @@ def command(session: CommandSession, run_id: str, right: tuple[str, ...], nothin
 
     if bool(right) == nothing:
         raise UsageError(
-            "say either which tool was right, or that none was",
+            "give either --right TOOL or --none",
             hint=f"pulsus feedback {run_id} --right TOOL",
         )
     app = session.app

@@ -21,10 +21,11 @@ Examples:
   pulsus generate "count the vowels of a text" --example '{"text": "echo"} -> {"vowels": 2}'
   pulsus generate "count the vowels of a text" --scaffold
 \b
-In an example "..." (in quotes) stands for any value, as the last item of a list for any more items,
-and as a key with "..." for any more keys: {"text": "a"} -> {"rows": [1, "..."], "...": "..."}
-What is left open proves nothing: unattended, two examples have to differ in values. From three on,
-one is kept from the model, and the module has to pass it.
+In an example, "..." (in quotes) stands for any value. As the last item of a list it stands for more
+items, and as a key with the value "..." for more keys:
+  {"text": "a"} -> {"rows": [1, "..."], "...": "..."}
+Open values prove nothing: without a person, two examples must expect different values. Of three or
+more examples one is hidden from the model, and the module must pass it too.
 \b
 Exit codes: 0 done · 2 usage · 3 refused · 4 waits for approval · 5 no model · 75 model busy or away
 """
@@ -37,21 +38,25 @@ Exit codes: 0 done · 2 usage · 3 refused · 4 waits for approval · 5 no model
     "examples",
     multiple=True,
     metavar="JSON",
-    help='What it must do: INPUTS -> OUTPUT in JSON ("..." for any value), or @FILE; repeatable.',
+    help='An example: INPUTS -> OUTPUT in JSON ("..." for any value), or @FILE; repeatable.',
 )
 @click.option(
     "--scaffold", is_flag=True, help="Write a skeleton to fill in by hand; asks no model."
 )
-@click.option("--domain", metavar="D", help="Domain folder.  [default: as understood]")
-@click.option("--action", metavar="A", help="Action folder.  [default: as understood]")
+@click.option("--domain", metavar="D", help="Domain folder.  [default: from the request]")
+@click.option("--action", metavar="A", help="Action folder.  [default: from the request]")
 @click.option("--name", metavar="N", help="Name in the catalogue.  [default: from the request]")
 @click.option(
     "--rounds",
     type=click.IntRange(0, 10),
     help="Repair rounds after a refused answer.  [default: generator.rounds]",
 )
-@click.option("--regenerate", is_flag=True, help="Write it anew whatever an earlier run left.")
-@click.option("--dry-run", is_flag=True, help="Write and prove it; stop before promotion.")
+@click.option(
+    "--regenerate",
+    is_flag=True,
+    help="Write it anew, even if a candidate of an earlier run exists.",
+)
+@click.option("--dry-run", is_flag=True, help="Write and validate it, and stop before promotion.")
 @rag_option
 @common()
 def command(
@@ -68,9 +73,9 @@ def command(
 ) -> None:
     """Let the configured model write a tool for REQUEST.
 
-    The module is kept in workflows/_tmp/, held to the import allowlist and the docstring contract,
-    linted, type-checked and run in the sandbox on your examples. What is refused goes back to the
-    model with the reasons. An accepted module waits for your approval, like any other.
+    The module is written to workflows/_tmp/. It must meet the import allowlist and the docstring
+    contract, and it is linted, type-checked and run in the sandbox on your examples. A refused
+    answer goes back to the model with the reasons. An accepted module waits for your approval.
     """
     from pulsus.cli import console
     from pulsus.cli.route.route import print_outcome

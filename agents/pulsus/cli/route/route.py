@@ -37,15 +37,19 @@ Exit codes: 0 done · 2 usage · 3 validation · 4 would have asked · 5 nothing
 
 @click.command(epilog=EPILOG)
 @click.argument("request", nargs=-1, required=True)
-@click.option("--plan", is_flag=True, help="Print the plan (DSL) and stop.")
+@click.option("--plan", is_flag=True, help="Print the plan and stop.")
 @click.option(
     "--explain",
     is_flag=True,
-    help="Print features, weights, scores and tie-breakers; alone, it stops there.",
+    help="Print features, weights, scores and tie-breakers. Alone, it stops there.",
 )
-@click.option("--dry-run", is_flag=True, help="Print report and plan; stop before promotion.")
+@click.option(
+    "--dry-run", is_flag=True, help="Validate, print report and plan, and stop before promotion."
+)
 @click.option("--run", is_flag=True, help="Run the selected tool once it is proven and promoted.")
-@click.option("--input", "inputs", multiple=True, metavar="K=V", help="An argument for --run.")
+@click.option(
+    "--input", "inputs", multiple=True, metavar="K=V", help="An argument for --run; repeatable."
+)
 @cache_option(help="Use the discovery index of earlier runs. [default: on]")
 @rag_option
 @embeddings_option
@@ -62,8 +66,8 @@ def command(
 ) -> None:
     """Find, compose or generate what REQUEST asks for, in plain words.
 
-    The tools under workflows/ are ranked; one is selected, or several are composed into a plan. The
-    result is validated in a sandbox and, once approved, promoted.
+    Pulsus ranks the tools under workflows/. It selects one tool, or composes several into a plan.
+    The result is validated in a sandbox and, once you approve it, promoted.
     """
     from pulsus.cli import console
     from pulsus.routing.delivery.route_run import GenerationRequest, RouteOptions

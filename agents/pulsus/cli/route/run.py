@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     "inputs",
     multiple=True,
     metavar="K=V",
-    help="An argument: k=v typed by its hint, k=@FILE, k:=JSON.",
+    help="An argument: K=V by its type hint, K=@FILE, or K:=JSON; repeatable.",
 )
 @click.option(
-    "--yes", is_flag=True, help="You confirm a tool that may write; recorded with your user name."
+    "--yes", is_flag=True, help="Confirm a tool that may write; your user name is recorded."
 )
 @click.option(
     "--unconfined",
     is_flag=True,
-    help="Run a read with all your rights. Asked on the terminal each time.",
+    help="Run a read with all your rights. The terminal asks each time.",
 )
 @common()
 def command(
@@ -43,17 +43,20 @@ def command(
 ) -> None:
     """Run the promoted tool ID on this machine, in a child process.
 
-    Only promoted, hash-verified tools run; a candidate never does, nor one that the settings under
-    [access] leave out. A tool that reads is confined: it changes no file and reaches no host but
-    those it declares. One that may write is confirmed on the terminal or with --yes, unless its
-    dry_run is true; where nobody can be asked it ends with 4. The result goes to stdout as JSON,
-    what the tool prints to stderr.
+    Only promoted tools with verified hashes run. Candidates never run, nor tools that the settings
+    under [access] exclude. A tool that reads is confined: it changes no file, and reaches only the
+    hosts it declares. A tool that may write needs your confirmation on the terminal or by --yes,
+    unless you pass dry_run=true. The result goes to stdout as JSON, the tool's own output to
+    stderr.
 
     \b
     Examples:
       pulsus run disk_usage
       pulsus run storage/usage/biggest_files --input folder=/var/log --input limit=5
       pulsus run save_report --input markdown=@r.md --input path=out.md --input dry_run=false --yes
+
+    \b
+    Exit codes: 0 done · 2 usage · 4 not confirmed, or not promoted · 6 denied by [access]
     """
     from pulsus.approvals.run_consent import RunApproval
     from pulsus.execution.inputs import parse_inputs

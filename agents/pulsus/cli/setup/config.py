@@ -23,11 +23,11 @@ _SAID = {
 
 @click.group()
 def command() -> None:
-    """Show every setting and where it came from, and approve those of a project.
+    """Show every setting and its origin, and approve those of a project.
 
     Later sources win: defaults, [tool.pulsus] in pyproject.toml, config/pulsus.toml, PULSUS_*
-    variables (nested by "__"), flags. A value of a project's file that widens what may run or leave
-    counts after `pulsus config trust KEY`.
+    variables (nested by "__"), flags. Some values widen what may run or leave this machine. In a
+    file of the project they count only after `pulsus config trust KEY`.
     """
 
 
@@ -38,7 +38,12 @@ command.add_command(trust)
 @click.argument("prefix", default="")
 @common(inspects=True)
 def show(session: CommandSession, prefix: str) -> None:
-    """Print each setting whose name starts with PREFIX, with its origin and its approval."""
+    """Print each setting whose name starts with PREFIX, with its origin and its approval.
+
+    \b
+    Example:
+      pulsus config show sandbox
+    """
     known = list(_rows(session))
     rows = [row for row in known if row["key"].startswith(prefix)]
     if not rows:

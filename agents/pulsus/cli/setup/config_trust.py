@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from pulsus.cli import console
+from pulsus.cli.approval_prompt import confirm
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.options import common
 from pulsus.core.telemetry import ids
@@ -41,11 +43,11 @@ def trust(
     listing: bool,
     revoke: tuple[str, ...],
 ) -> None:
-    """Approve what a file of this project sets for KEY, on this machine and for this user.
+    """Approve the value that a file of this project sets for KEY, for you on this machine.
 
-    A value that widens what may run or leave is not taken from a project's file before that. The
-    approval holds for this folder, this key and this value: a change needs a new one. It is kept in
-    $XDG_STATE_HOME/pulsus/trust.json, outside every project. Variables and flags need none.
+    A value that widens what may run or leave this machine does not count before that. The approval
+    holds for this folder, this key and this value. A changed value needs a new approval. Approvals
+    are in $XDG_STATE_HOME/pulsus/trust.json, outside every project. Variables and flags need none.
     """
     if [bool(keys or every), listing, bool(revoke)].count(True) != 1:
         raise UsageError(
@@ -142,13 +144,7 @@ def _confirmed(session: CommandSession, each: SettingApproval) -> bool:
         console.note(f"    {line}")
     if each.found.program:
         console.note("  that program runs with your rights, with every package installed for it")
-    try:
-        said = click.prompt("approve it? [y/N]", default="", show_default=False, err=True)
-    except click.Abort as stopped:
-        if isinstance(stopped.__context__, KeyboardInterrupt):
-            raise
-        return False
-    return str(said).strip().lower() in ("y", "yes")
+    return confirm("approve it?")
 
 
 def _changes(default: Any, value: Any) -> list[str]:
@@ -184,16 +180,7 @@ def _list(session: CommandSession) -> None:
     approvals = SettingApprovals.load(UserState.of(session.project)).known
     real = os.path.realpath(session.project)
     if session.json:
-        kept = [
-            {
-                "project": each.project,
-                "key": each.key,
-                "value": each.value,
-                "sha256": each.sha256,
-                "approved_at": each.approved_at,
-            }
-            for each in approvals
-        ]
+        kept = [asdict(each) for each in approvals]
         here = [
             project_trust.approval_row(each, app.redactor.redact_value) for each in app.standings
         ]

@@ -43,13 +43,17 @@ class DoctorCheck:
 
 
 @click.command()
-@click.option("--model", is_flag=True, help="Ask the configured model for what Pulsus needs of it.")
+@click.option("--model", is_flag=True, help="Test the configured model.")
 @common(inspects=True)
 def command(session: CommandSession, model: bool) -> None:
-    """Show what works on this machine, why, and what to do where it does not.
+    """Show what works on this machine, and what to do about the rest.
 
-    Exit 0 when tools can be validated and promoted here (and the model is fit to write them, where
-    it is asked for), else 3.
+    Exit 0 if tools can be validated and promoted here, else 3. With --model, the model must also
+    be able to write tools.
+
+    \b
+    Example:
+      pulsus doctor --model
     """
     checks = list(run_checks(session.app))
     examined = _examined(session) if model else None

@@ -20,7 +20,12 @@ def command() -> None:
 @command.command("list")
 @common()
 def list_(session: CommandSession) -> None:
-    """Print every plugin found, failed and disabled ones included."""
+    """Print every plugin found, also failed and disabled ones.
+
+    \b
+    Example:
+      pulsus plugins list
+    """
     infos = session.app.checked_plugins().infos
     if session.json:
         console.document({"plugins": [{**asdict(i), "state": _state(i)} for i in infos]})
