@@ -34,7 +34,7 @@ def _brief(text, given=()):
         rules=GuardrailRules(frozenset(("json",))),
         imports=("json",),
         examples=tuple(given),
-        shown=shown,
+        shown_examples=shown,
         skeleton=scaffold.render_model_skeleton(text, shown),
     )
 

@@ -30,8 +30,8 @@ class JudgedAnswer:
     """A module from an answer, with the verdict of the gates. `refusal` is None if they accept it.
 
     `depth` counts the steps that it passed. `final` means that no other answer can do better, for
-    example because there is no sandbox. `shown` is the module as the model may see it again, or
-    None if the model may see it unchanged.
+    example because there is no sandbox. `shown_source` is the module as the model may see it again;
+    None shows it unchanged.
     """
 
     source: bytes
@@ -41,7 +41,7 @@ class JudgedAnswer:
     validated: ValidatedModule | None = None
     depth: int = 0
     final: bool = False
-    shown: bytes | None = None
+    shown_source: bytes | None = None
 
 
 Judge = Callable[[str], JudgedAnswer]
@@ -64,7 +64,7 @@ class GenerationResult:
 class Generator:
     """Asks one model for one module. `redact` hides secrets in all that is hashed and recorded.
 
-    `told` is called after every round, `on_text` with every piece of an answer.
+    `on_round` is called after every round, `on_text` with every piece of an answer.
     """
 
     model: Proposer
@@ -72,7 +72,7 @@ class Generator:
     redact: Callable[[str], str]
     rounds: int
     seed: int
-    told: Callable[[GenerationRound], None]
+    on_round: Callable[[GenerationRound], None]
     on_text: OnText | None = None
     _seen: dict[str, JudgedAnswer] = field(default_factory=dict)
     _rounds: list[GenerationRound] = field(default_factory=list)
@@ -162,7 +162,7 @@ class Generator:
             changed=question.changed,
         )
         self._rounds.append(last)
-        self.told(last)
+        self.on_round(last)
 
     def _find_stop_reason(
         self, judged: JudgedAnswer, question: _Question, repeated: bool, repairs: int
@@ -226,7 +226,7 @@ def _quote_module(judged: JudgedAnswer, answer: Completion) -> str:
 
     Line numbers in the reasons refer to the module as it was judged.
     """
-    source = judged.source if judged.shown is None else judged.shown
+    source = judged.source if judged.shown_source is None else judged.shown_source
     code = source.decode("utf-8", "replace")
     return f"```python\n{code}```" if code else answer.text
 

@@ -117,7 +117,7 @@ def evaluate_answer(
         validated=validated,
         depth=len(report.steps),
         final=report.verdict == "unverified",
-        shown=shown,
+        shown_source=shown,
     )
 
 

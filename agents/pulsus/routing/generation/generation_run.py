@@ -72,7 +72,7 @@ class GenerationRun:
         generation = replace(
             made.generation,
             behaviours=caller_examples.count_behaviours(given),
-            held_back=int(brief.held is not None),
+            held_back=int(brief.hidden_example is not None),
             boundaries=tuple(
                 (b.argument, b.value, b.why) for b in boundary_inputs.propose_boundaries(given)
             ),
@@ -96,12 +96,12 @@ class GenerationRun:
                 path,
                 brief.request,
                 brief.examples,
-                held=brief.held,
+                held=brief.hidden_example,
             ),
             redact=self.run.project.redactor.redact,
             rounds=settings.rounds if self.wanted.rounds is None else self.wanted.rounds,
             seed=settings.seed,
-            told=self._told,
+            on_round=self._told,
         )
         self.wanted.told(f"asking {model.model} ({model.provider}); this may take minutes")
         return generator.generate(brief)
@@ -178,8 +178,10 @@ class GenerationRun:
             rules=rules,
             imports=acceptance.allowed_imports(settings),
             examples=tuple(e for e in given if e is not held),
-            shown=tuple(caller_examples.redact_example(e, redact) for e in given if e is not held),
-            held=held,
+            shown_examples=tuple(
+                caller_examples.redact_example(e, redact) for e in given if e is not held
+            ),
+            hidden_example=held,
             neighbours=prompt_context.similar_tools(
                 outcome.candidates,
                 rules,

@@ -25,19 +25,20 @@ class PromptContext:
 
     `neighbours` are sources or descriptions of existing tools, and `hints` are passages of the
     docs. `imports` is the allowlist in the order of the settings. `skeleton` is a module without a
-    body to start from. `shown` are the examples without secrets, as the model sees them; None shows
-    them unchanged. `held` is an example that the answer must pass and that the model does not see.
+    body to start from. `shown_examples` are the examples without secrets, as the model sees them;
+    None shows them unchanged. The answer must also pass `hidden_example`, which the model does not
+    see.
     """
 
     request: str
     rules: GuardrailRules
     imports: tuple[str, ...]
     examples: tuple[Example, ...] = ()
-    shown: tuple[Example, ...] | None = None
+    shown_examples: tuple[Example, ...] | None = None
     neighbours: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     skeleton: str = ""
-    held: Example | None = None
+    hidden_example: Example | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def build_prompt(brief: PromptContext, *, short: bool = False) -> list[Message]:
     """Return the first messages. If `short`, they leave out neighbours and hints."""
     told: dict[str, Any] = {"imports": brief.imports, "writes": brief.rules.writes}
     call = infer_signature(brief.examples)
-    examples = brief.examples if brief.shown is None else brief.shown
+    examples = brief.examples if brief.shown_examples is None else brief.shown_examples
     asked = render_template(
         "request.j2",
         request=brief.request.strip(),
@@ -65,7 +66,7 @@ def build_prompt(brief: PromptContext, *, short: bool = False) -> list[Message]:
         sure=call is not None,
         result=call.result if call else "",
         examples=caller_examples.dump_examples(examples) if examples else "",
-        held=brief.held is not None,
+        hidden=brief.hidden_example is not None,
         neighbours=() if short else brief.neighbours,
         hints=() if short else brief.hints,
     )
