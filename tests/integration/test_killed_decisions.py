@@ -24,7 +24,7 @@ import griffe
 THINGS, HELLO = Target("system", "count", "things"), Target(None, "say", "hello")
 
 def back(project):
-    kept = rollback.kept(project / "workflows", THINGS, "1.0.0")
+    kept = rollback.archived_version(project / "workflows", THINGS, "1.0.0")
     promoted(project, kept.source, context=replace(CONTEXT, restores="1.0.0"))
 
 def status(project, replacement):
