@@ -32,5 +32,5 @@ def find_syntax_error(script: str, shell: str) -> str:
             ran = checker.result(_SECONDS)
     if ran.status == 0:
         return ""
-    found = _SAID.search(ran.said)
+    found = _SAID.search(ran.errors)
     return f"line {found[1]}: {found[2]}" if found else f"{name} -n does not get through it"

@@ -20,17 +20,17 @@ _DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _PROPERTY = {**_DATA, ":": "%3A", ",": "%2C"}
 
 
-def render(found: Sequence[CheckedModule], project: Path) -> str:
+def render(modules: Sequence[CheckedModule], project: Path) -> str:
     """Write an `::error` or `::warning` for each finding, then a count of the verdicts.
 
     A `::notice` says which hosts a dry run was allowed to reach.
     """
     lines = [
         line
-        for checked in found
+        for checked in modules
         for line in _annotations(checked.report, relative(checked.report.path, project))
     ]
-    return "".join(f"{line}\n" for line in (*lines, count_verdicts(found)))
+    return "".join(f"{line}\n" for line in (*lines, count_verdicts(modules)))
 
 
 def _annotations(report: ValidationReport, path: str) -> Iterator[str]:

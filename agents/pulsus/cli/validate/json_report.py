@@ -13,11 +13,11 @@ from pulsus.core.validators.verdict_cache import CheckedModule
 from pulsus.errors import Busy, PulsusError, ValidationFailed
 
 
-def render(found: Sequence[CheckedModule], project: Path) -> str:
+def render(modules: Sequence[CheckedModule], project: Path) -> str:
     """Write one JSON document, `schema_version` first."""
-    refused = [c.report for c in found if not c.report.ok]
-    failed = console.error_body(_refused(refused, len(found), project)) if refused else {}
-    body = {"ok": not refused, "modules": [_module(c, project) for c in found], **failed}
+    refused = [c.report for c in modules if not c.report.ok]
+    failed = console.error_body(_refused(refused, len(modules), project)) if refused else {}
+    body = {"ok": not refused, "modules": [_module(c, project) for c in modules], **failed}
     return console.pretty({"schema_version": console.SCHEMA_VERSION, **body}) + "\n"
 
 

@@ -16,19 +16,19 @@ from pulsus.core.validators.verdict_cache import CheckedModule
 _NO_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def render(found: Sequence[CheckedModule], project: Path) -> str:
+def render(modules: Sequence[CheckedModule], project: Path) -> str:
     """Write one document: a suite a module, a case a step. `error` means unverified.
 
     Warnings are the suite's `system-out`. The line of a finding stands where the case's file does.
     """
-    return "\n".join(_lines(found, project)) + "\n"
+    return "\n".join(_lines(modules, project)) + "\n"
 
 
-def _lines(found: Sequence[CheckedModule], project: Path) -> Iterator[str]:
-    steps = [step for checked in found for step in checked.report.steps]
+def _lines(modules: Sequence[CheckedModule], project: Path) -> Iterator[str]:
+    steps = [step for checked in modules for step in checked.report.steps]
     yield '<?xml version="1.0" encoding="utf-8"?>'
     yield f'<testsuites name="pulsus validate" {_counts(steps)}>'
-    for checked in found:
+    for checked in modules:
         report = checked.report
         path = relative(report.path, project)
         yield f"  <testsuite name={_attribute(path)} {_counts(report.steps)}>"

@@ -24,10 +24,12 @@ _STEPS = {
 }
 
 
-def render(found: Sequence[CheckedModule], project: Path) -> str:
+def render(modules: Sequence[CheckedModule], project: Path) -> str:
     """Write one SARIF log of one run."""
-    told = [(checked, finding) for checked in found for finding in list_findings(checked.report)]
-    rules = sorted({finding.rule: finding for _, finding in told}.items())
+    located = [
+        (checked, finding) for checked in modules for finding in list_findings(checked.report)
+    ]
+    rules = sorted({finding.rule: finding for _, finding in located}.items())
     places = {rule: number for number, (rule, _) in enumerate(rules)}
     run: dict[str, Any] = {
         "tool": {
@@ -37,7 +39,7 @@ def render(found: Sequence[CheckedModule], project: Path) -> str:
                 "rules": [_rule(finding) for _, finding in rules],
             }
         },
-        "invocations": [_invocation(told, project)],
+        "invocations": [_invocation(located, project)],
         "originalUriBaseIds": {"PROJECT": {"uri": project.as_uri().rstrip("/") + "/"}},
         "artifacts": [
             {
@@ -45,11 +47,11 @@ def render(found: Sequence[CheckedModule], project: Path) -> str:
                 "hashes": {"sha-256": checked.report.sha256},
                 **_allowed(checked),
             }
-            for checked in found
+            for checked in modules
         ],
         "results": [
             _result(checked, finding, places[finding.rule], project)
-            for checked, finding in told
+            for checked, finding in located
             if not finding.unverified
         ],
         "columnKind": "unicodeCodePoints",
@@ -69,7 +71,7 @@ def _rule(finding: LocatedFinding) -> dict[str, Any]:
 
 
 def _invocation(
-    told: Sequence[tuple[CheckedModule, LocatedFinding]], project: Path
+    located: Sequence[tuple[CheckedModule, LocatedFinding]], project: Path
 ) -> dict[str, Any]:
     """Report unverified modules as a failed run: they say nothing about the code."""
     notes = [
@@ -78,7 +80,7 @@ def _invocation(
             "message": {"text": finding.message},
             "locations": [_place(checked, finding, project)],
         }
-        for checked, finding in told
+        for checked, finding in located
         if finding.unverified
     ]
     return {"executionSuccessful": not notes, "toolExecutionNotifications": notes}

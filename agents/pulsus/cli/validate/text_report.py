@@ -9,21 +9,21 @@ from pulsus.cli.render.validation_text import report_lines
 from pulsus.core.validators.verdict_cache import CheckedModule
 
 
-def render(found: Sequence[CheckedModule], project: Path) -> str:
+def render(modules: Sequence[CheckedModule], project: Path) -> str:
     """Write every report, and a last line of counts if there are many."""
-    lines = [line for checked in found for line in report_lines(checked.report, project)]
-    if len(found) != 1:
-        lines.append(count_verdicts(found))
+    lines = [line for checked in modules for line in report_lines(checked.report, project)]
+    if len(modules) != 1:
+        lines.append(count_verdicts(modules))
     return "".join(f"{line}\n" for line in lines)
 
 
-def count_verdicts(found: Sequence[CheckedModule]) -> str:
+def count_verdicts(modules: Sequence[CheckedModule]) -> str:
     """Return the number of modules with each verdict, in words."""
-    if not found:
+    if not modules:
         return "no module to validate"
-    verdicts = [checked.report.verdict for checked in found]
+    verdicts = [checked.report.verdict for checked in modules]
     parts = [f"{verdicts.count(v)} {v}" for v in ("accepted", "refused", "unverified")]
-    cached = sum(checked.report.cached for checked in found)
+    cached = sum(checked.report.cached for checked in modules)
     known = f" ({cached} known from earlier runs)" if cached else ""
     told = ", ".join(part for part in parts if not part.startswith("0 "))
-    return f"{len(found)} module{'s' if len(found) > 1 else ''}: {told}{known}"
+    return f"{len(modules)} module{'s' if len(modules) > 1 else ''}: {told}{known}"

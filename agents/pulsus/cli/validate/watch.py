@@ -45,9 +45,9 @@ def watch(
         while True:
             many = "" if len(seen) == 1 else "s"
             console.note(f"watching {len(seen)} module{many}; Ctrl-C ends it")
-            now = _changed(paths, seen, sleep)
+            now = _wait_for_change(paths, seen, sleep)
             with _mypy() as ahead:  # it loads while the editor finishes
-                seen = _settled(paths, now, sleep)
+                seen = _wait_until_quiet(paths, now, sleep)
                 status = _again(Validation(session, ahead), paths, revision, news)
     except KeyboardInterrupt:
         console.note("")
@@ -73,17 +73,17 @@ class ChangedVerdicts:
     """
 
     def __init__(self) -> None:
-        self._told: dict[Path, tuple[str, str]] = {}
+        self._printed: dict[Path, tuple[str, str]] = {}
 
     def __call__(self, found: Sequence[CheckedModule]) -> list[CheckedModule]:
         """Return the verdicts to print, in order, and remember them as printed."""
-        before = self._told
-        self._told = {c.report.path: (c.report.sha256, c.report.verdict) for c in found}
+        before = self._printed
+        self._printed = {c.report.path: (c.report.sha256, c.report.verdict) for c in found}
         return [
             checked
             for checked in found
             if not checked.report.cached
-            or before.get(checked.report.path) != self._told[checked.report.path]
+            or before.get(checked.report.path) != self._printed[checked.report.path]
         ]
 
 
@@ -98,7 +98,7 @@ def _again(
         return failure.exit_status
 
 
-def _changed(paths: Sequence[Path], before: Seen, sleep: Callable[[float], None]) -> Seen:
+def _wait_for_change(paths: Sequence[Path], before: Seen, sleep: Callable[[float], None]) -> Seen:
     """Wait for a change, and return the files' stamps after it."""
     now = before
     while now == before:
@@ -107,7 +107,7 @@ def _changed(paths: Sequence[Path], before: Seen, sleep: Callable[[float], None]
     return now
 
 
-def _settled(paths: Sequence[Path], now: Seen, sleep: Callable[[float], None]) -> Seen:
+def _wait_until_quiet(paths: Sequence[Path], now: Seen, sleep: Callable[[float], None]) -> Seen:
     """Wait until nothing changes for a while, and return the files' stamps."""
     settled = 0
     while settled < _SETTLED_POLLS:

@@ -57,7 +57,7 @@ def is_apart(one: JsonValue, other: JsonValue) -> bool:
         (least, most), (less, more) = _lengths(one), _lengths(other)
         inner = zip(one[:least], other[:less], strict=False)
         return least > more or less > most or any(is_apart(a, b) for a, b in inner)
-    return not (_same(one, other) or _equal(one, other))
+    return not (_is_same_value(one, other) or _is_equal_number(one, other))
 
 
 def _lengths(items: list[JsonValue]) -> tuple[int, float]:
@@ -72,7 +72,7 @@ def _compare(expected: JsonValue, actual: JsonValue, at: str) -> str | None:
         return _mapping(expected, actual, at)
     if isinstance(expected, list) and isinstance(actual, list):
         return _sequence(expected, actual, at)
-    return None if _same(expected, actual) else _differ(at, expected, actual)
+    return None if _is_same_value(expected, actual) else _differ(at, expected, actual)
 
 
 def _mapping(expected: dict[str, JsonValue], actual: dict[str, JsonValue], at: str) -> str | None:
@@ -103,7 +103,7 @@ def _sequence(expected: list[JsonValue], actual: list[JsonValue], at: str) -> st
     return None
 
 
-def _same(expected: JsonValue, actual: JsonValue) -> bool:
+def _is_same_value(expected: JsonValue, actual: JsonValue) -> bool:
     if isinstance(expected, bool) or isinstance(actual, bool):
         return expected is actual
     if isinstance(expected, float) and isinstance(actual, float):
@@ -111,7 +111,7 @@ def _same(expected: JsonValue, actual: JsonValue) -> bool:
     return type(expected) is type(actual) and expected == actual
 
 
-def _equal(one: JsonValue, other: JsonValue) -> bool:
+def _is_equal_number(one: JsonValue, other: JsonValue) -> bool:
     """Return True if both are one number, such as 2 and 2.0."""
     numbers = [n for n in (one, other) if isinstance(n, int | float) and not isinstance(n, bool)]
     return len(numbers) == 2 and numbers[0] == numbers[1]

@@ -18,7 +18,7 @@ def list_constants(tree: ast.Module) -> dict[str, int]:
     """Return every constant of the code, folded, with the first line of each."""
     found: dict[str, int] = {}
     for node in ast.walk(ast.Module(tree.body[1:], [])):
-        for value in _given_on(node):
+        for value in _possible_results(node):
             for constant, line in _flowing(value):
                 found.setdefault(make_key(constant), line)
         if isinstance(node, ast.expr) and (known := evaluate_literal(node)) is not ...:
@@ -26,7 +26,7 @@ def list_constants(tree: ast.Module) -> dict[str, int]:
     return found
 
 
-def _given_on(node: ast.AST) -> Iterator[ast.expr]:
+def _possible_results(node: ast.AST) -> Iterator[ast.expr]:
     match node:
         case (
             ast.Return(value=ast.expr() as value)

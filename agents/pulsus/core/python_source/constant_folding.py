@@ -44,7 +44,7 @@ class Scope(dict[str, ast.expr]):
     ) -> None:
         super().__init__(found)
         self._texts: dict[str, ConstantText | None] = {}
-        self._held: dict[str | int, ConstantText | None] = {}
+        self._attribute_texts: dict[str | int, ConstantText | None] = {}
         self.bound = bound
         """Every name that the module binds, but for imports."""
         self.attributes = attributes or {}
@@ -53,12 +53,12 @@ class Scope(dict[str, ast.expr]):
         for name in self:
             self.text(name, _DEEPEST)
 
-    def held(self, key: str | int, value: ast.expr, depth: int) -> ConstantText | None:
+    def fold_attribute(self, key: str | int, value: ast.expr, depth: int) -> ConstantText | None:
         """Return the constant text of an attribute or an item, folded once."""
-        if key not in self._held:
-            self._held[key] = None
-            self._held[key] = fold(value, self, depth)
-        return self._held[key]
+        if key not in self._attribute_texts:
+            self._attribute_texts[key] = None
+            self._attribute_texts[key] = fold(value, self, depth)
+        return self._attribute_texts[key]
 
     def text(self, name: str, depth: int) -> ConstantText | None:
         """Return the constant text of a name, or None; None also if it is made of itself."""
@@ -106,7 +106,7 @@ def _folded(node: ast.expr, scope: Scope, inner: int) -> ConstantText | None:
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             return _joined([left, right], scope, inner)
         case ast.BinOp(left=left, op=ast.Div(), right=right):
-            return _below(fold(left, scope, inner), [right], scope, inner)
+            return _fold_path(fold(left, scope, inner), [right], scope, inner)
         case ast.JoinedStr(values=values):
             return _joined(values, scope, inner)
         case ast.FormattedValue(value=value, format_spec=None):
@@ -119,19 +119,19 @@ def _folded(node: ast.expr, scope: Scope, inner: int) -> ConstantText | None:
         case ast.Call():
             return _called(node, scope, inner)
         case _:
-            return _held(node, scope, inner) if scope.loose else None
+            return _fold_attribute(node, scope, inner) if scope.loose else None
 
 
-def _held(node: ast.expr, scope: Scope, inner: int) -> ConstantText | None:
+def _fold_attribute(node: ast.expr, scope: Scope, inner: int) -> ConstantText | None:
     """Fold an attribute, the value of an enum's member, or an item of a table."""
     match node:
         case ast.Attribute(attr=name) if name in scope.attributes:
-            return scope.held(name, scope.attributes[name], inner)
+            return scope.fold_attribute(name, scope.attributes[name], inner)
         case ast.Attribute(value=ast.Attribute() as member, attr="value"):
             return fold(member, scope, inner)
         case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=at)) if name in scope:
             item = _item(scope[name], at)
-            return None if item is None else scope.held(id(item), item, inner)
+            return None if item is None else scope.fold_attribute(id(item), item, inner)
         case _:
             return None
 
@@ -152,7 +152,7 @@ def _called(call: ast.Call, scope: Scope, depth: int) -> ConstantText | None:
     if name == "join" and owner is not None:
         return _join(call, owner, scope, depth)
     if owner is None or last_name(owner) in FILE_MODULES or name in PATHS:
-        return _made(call, name, scope, depth)
+        return _fold_call(call, name, scope, depth)
     if name == "home" and last_name(owner) in PATHS:
         return ConstantText("~", True)
     known = fold(owner, scope, depth)
@@ -161,7 +161,7 @@ def _called(call: ast.Call, scope: Scope, depth: int) -> ConstantText | None:
     return _text_method(known, name, call) if known else None
 
 
-def _made(call: ast.Call, name: str, scope: Scope, depth: int) -> ConstantText | None:
+def _fold_call(call: ast.Call, name: str, scope: Scope, depth: int) -> ConstantText | None:
     """Fold a function's call with constants."""
     if name in PATHS:
         parts = [fold(arg, scope, depth) for arg in call.args]
@@ -195,10 +195,10 @@ def _path_method(
 ) -> ConstantText | None:
     if name in ("expanduser", "resolve", "absolute"):
         return known
-    return _below(known, call.args, scope, depth) if name == "joinpath" else None
+    return _fold_path(known, call.args, scope, depth) if name == "joinpath" else None
 
 
-def _below(
+def _fold_path(
     base: ConstantText | None, parts: list[ast.expr], scope: Scope, depth: int
 ) -> ConstantText | None:
     """Return the path of those parts below a folder."""

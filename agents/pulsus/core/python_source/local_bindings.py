@@ -23,7 +23,7 @@ class LocalBindings:
         self.values: dict[Bound, list[tuple[ast.expr | None, str]]] = {}
         self._homes: dict[int, tuple[int, ...]] = {}
         """By the identity of a name's node: its functions, the innermost first."""
-        self._shown: dict[int, tuple[ast.expr, str]] = {}
+        self._assigned: dict[int, tuple[ast.expr, str]] = {}
         self._outer = {
             name for n in nodes if isinstance(n, ast.Global | ast.Nonlocal) for name in n.names
         }
@@ -31,7 +31,7 @@ class LocalBindings:
         for node in nodes:
             for target, value, how in assignments(node):
                 self._target(target, value, how)
-        parameters = _given(nodes)
+        parameters = _passed_arguments(nodes)
         for node in nodes:
             for name in bound_names(node) if type(node) in BINDERS else ():
                 bound = (self._homes[id(node)][0], name)
@@ -40,7 +40,7 @@ class LocalBindings:
                     given = parameters.get(id(node))
                     found.extend([(v, "is") for v in given] if given else [(None, "")])
                 else:
-                    found.append(self._shown.get(id(node), (None, "")))
+                    found.append(self._assigned.get(id(node), (None, "")))
 
     def of(self, node: ast.Name) -> Bound | None:
         """Return the binding that a name means, or None if `global` or `nonlocal` blurs it."""
@@ -72,16 +72,16 @@ class LocalBindings:
 
     def _target(self, target: ast.expr, value: ast.expr, how: str) -> None:
         if isinstance(target, ast.Name):
-            self._shown[id(target)] = (value, how)
+            self._assigned[id(target)] = (value, how)
         elif isinstance(target, ast.Tuple | ast.List):
             counted = how == "each" and isinstance(value, ast.Call)
             for position, each in enumerate(target.elts):
                 if not isinstance(each, ast.Name):
                     continue
                 if counted and last_name(value.func) == "enumerate" and position == 0:  # type: ignore[attr-defined]
-                    self._shown[id(each)] = (value, "number")
+                    self._assigned[id(each)] = (value, "number")
                 elif how == "is":
-                    self._shown[id(each)] = (value, "item")
+                    self._assigned[id(each)] = (value, "item")
 
 
 def _is_count(value: ast.expr, how: str) -> bool:
@@ -90,7 +90,7 @@ def _is_count(value: ast.expr, how: str) -> bool:
     return (how == "each" and called == "range") or (how == "is" and (number or called == "len"))
 
 
-def _given(nodes: Sequence[ast.AST]) -> dict[int, list[ast.expr | None]]:
+def _passed_arguments(nodes: Sequence[ast.AST]) -> dict[int, list[ast.expr | None]]:
     """By parameter: what each call of its function gives it, if all of them are known."""
     functions: dict[str, list[ast.FunctionDef]] = {}
     names: dict[str, int] = {}

@@ -99,7 +99,7 @@ class ModuleIndex:
             case ast.Attribute(value=value, attr="__dict__"):
                 return self.dotted(value, inner)
             case ast.Attribute(value=value, attr=name):
-                return self._below(self.dotted(value, inner), name)
+                return self._attribute_of(self.dotted(value, inner), name)
             case ast.IfExp(body=body, orelse=orelse):
                 return self.dotted(body, inner) | self.dotted(orelse, inner)
             case ast.Call(func=func, args=[first, *rest]):
@@ -128,7 +128,7 @@ class ModuleIndex:
     ) -> frozenset[str]:
         if name == "getattr" and rest:
             text = self.text(rest[0])
-            return _NONE if text is None else self._below(self.dotted(first, depth), text)
+            return _NONE if text is None else self._attribute_of(self.dotted(first, depth), text)
         if name in ("__import__", "import_module"):
             text = self.text(first)
             return _NONE if text is None else frozenset((text,))
@@ -146,9 +146,9 @@ class ModuleIndex:
             "__dict__",
             "__builtins__",
         )
-        return self._below(self.dotted(value, depth), text) if holds_names else _NONE
+        return self._attribute_of(self.dotted(value, depth), text) if holds_names else _NONE
 
-    def _below(self, owners: frozenset[str], name: str) -> frozenset[str]:
+    def _attribute_of(self, owners: frozenset[str], name: str) -> frozenset[str]:
         return frozenset(f"{owner}.{name}" for owner in owners) if owners else _NONE
 
 

@@ -111,7 +111,7 @@ class _Called:
         if not isinstance(node, _METHOD) or node.name == "run":
             return
         calls = self._calls.get(node.name, [])
-        least = min((_given(call) for call in calls), default=0)
+        least = min((_count_positional(call) for call in calls), default=0)
         arguments = node.args
         positional = [*arguments.posonlyargs, *arguments.args]
         first = len(positional) - len(arguments.defaults)
@@ -124,7 +124,7 @@ class _Called:
                 yield arg.arg, default
 
 
-def _given(call: ast.Call) -> int:
+def _count_positional(call: ast.Call) -> int:
     return len([each for each in call.args if not isinstance(each, ast.Starred)])
 
 

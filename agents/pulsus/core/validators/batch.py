@@ -21,7 +21,7 @@ from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pulsus.core.validators.pipeline import Network, Proven
-    from pulsus.core.validators.steps.parallel_dry_runs import Told
+    from pulsus.core.validators.steps.parallel_dry_runs import ReportProgress
 
 Define = Callable[[bytes, Path], ToolSpec | BrokenTool]
 """The tool that bytes are at a path."""
@@ -39,7 +39,11 @@ class Judges(Protocol):
         ...
 
     def validate_all(
-        self, modules: Sequence[ModuleInput], *, jobs: int = 1, told: Told | None = None
+        self,
+        modules: Sequence[ModuleInput],
+        *,
+        jobs: int = 1,
+        report_progress: ReportProgress | None = None,
     ) -> list[Proven]:
         """As `Pipeline.validate_all`."""
         ...
@@ -60,18 +64,20 @@ class Batch:
     uncached: Path | None = None
 
     def check(
-        self, files: Sequence[tuple[Path, bytes]], told: Told | None = None
+        self, files: Sequence[tuple[Path, bytes]], report_progress: ReportProgress | None = None
     ) -> list[CheckedModule]:
         """Return a verdict on each file, in order. Raises as `Pipeline.validate_all`.
 
-        `told` hears how many of those that are run have been run, and how many there are.
+        `report_progress` gets the number of modules run so far, and of all to run.
         """
         found: dict[int, CheckedModule] = {}
         for number, (path, source) in enumerate(files):
-            if known := self._known(path, source):
-                found[number] = known
+            if cached := self._load_cached(path, source):
+                found[number] = cached
         new = [number for number in range(len(files)) if number not in found]
-        for number, checked in zip(new, self._checked([files[n] for n in new], told), strict=True):
+        for number, checked in zip(
+            new, self._checked([files[n] for n in new], report_progress), strict=True
+        ):
             found[number] = checked
             path, source = files[number]
             if self.cache and self.uncached not in path.parents:
@@ -81,21 +87,23 @@ class Batch:
         return [found[number] for number in range(len(files))]
 
     def _checked(
-        self, files: Sequence[tuple[Path, bytes]], told: Told | None
+        self, files: Sequence[tuple[Path, bytes]], report_progress: ReportProgress | None
     ) -> Iterable[CheckedModule]:
         tools = map_in_processes(lambda file: self.define(file[1], file[0]), files)
         given = [
-            self._given(path, source, tool)
+            self._prepare(path, source, tool)
             for (path, source), tool in zip(files, tools, strict=True)
         ]
         # Starting a sandbox is waiting for the most part: two for each core keep the cores busy.
-        reports = self.pipeline.validate_all(given, jobs=2 * cores(), told=told)
+        reports = self.pipeline.validate_all(
+            given, jobs=2 * cores(), report_progress=report_progress
+        )
         for one, (report, _) in zip(given, reports, strict=True):
             declared = None if isinstance(one.tool, BrokenTool) else one.tool.effects
             steps = None if one.objection else _hashes(one.steps)
             yield CheckedModule(report, declared, steps)
 
-    def _given(self, path: Path, source: bytes, tool: ToolSpec | BrokenTool) -> ModuleInput:
+    def _prepare(self, path: Path, source: bytes, tool: ToolSpec | BrokenTool) -> ModuleInput:
         if isinstance(tool, BrokenTool) or not tool.composed:
             return ModuleInput(source, path, tool)
         try:
@@ -103,7 +111,7 @@ class Batch:
         except PulsusError as failure:
             return ModuleInput(source, path, tool, objection=f"{failure.message} ({failure.code})")
 
-    def _known(self, path: Path, source: bytes) -> CheckedModule | None:
+    def _load_cached(self, path: Path, source: bytes) -> CheckedModule | None:
         if self.cache is None or self.uncached in path.parents:
             return None
         sha256 = hashlib.sha256(source).hexdigest()
@@ -118,15 +126,15 @@ class Batch:
             return None
         return found if now == found.steps else None
 
-    def _reaches(self, path: Path, source: bytes, known: CheckedModule) -> bool:
+    def _reaches(self, path: Path, source: bytes, cached: CheckedModule) -> bool:
         """Return True if the module may reach the same hosts as when it was checked."""
         network = self.pipeline.network
         if network is None:
-            return not known.report.network
+            return not cached.report.network
         tool = self.define(source, path)
         if isinstance(tool, BrokenTool):
-            return not known.report.network
-        return network(path, tool, known.steps or ()) == known.report.network
+            return not cached.report.network
+        return network(path, tool, cached.steps or ()) == cached.report.network
 
     def _key(self, path: Path, source: bytes) -> str:
         assert self.cache

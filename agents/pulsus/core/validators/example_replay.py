@@ -57,8 +57,8 @@ class Replay:
         again = [case.example for each in newer for case in _cases(api_diff.read(each))]
         return tuple(
             change
-            for case in _kept(before, after)
-            if not any(_same(case.example, each) for each in again)
+            for case in _shared_cases(before, after)
+            if not any(_is_same_call(case.example, each) for each in again)
             for change in self._case(case, known, now)
         )
 
@@ -71,7 +71,7 @@ class Replay:
 
     def _case(self, case: Case, known: _Side, now: _Side) -> Iterator[ApiChange]:
         found = now.call(case)
-        told = self._told(case)
+        told = self._label(case)
         if found is None or found.status != "ok":
             said = found.message if found else "what it calls is not there"
             text = f"{told} does not run any more: {self.redactor.redact(said)}"
@@ -80,7 +80,7 @@ class Replay:
         seen = self._differences(case, known, found.value)
         broken = [each for each in seen if each.breaks]
         for each in broken[:_LISTED]:
-            yield ApiChange("major", f"{told} gives {self._said(each)}")
+            yield ApiChange("major", f"{told} gives {self._describe(each)}")
         if len(broken) > _LISTED:
             yield ApiChange("major", f"{told}: {len(broken) - _LISTED} further differences")
         if added := [each.at for each in seen if not each.breaks]:
@@ -102,11 +102,11 @@ class Replay:
             found, result_diff.find_differences(before.value, again.value)
         )
 
-    def _told(self, case: Case) -> str:
+    def _label(self, case: Case) -> str:
         inputs = self.redactor.redact_value(dict(case.example.inputs))
         return f"{case.label} {_text(inputs)}"
 
-    def _said(self, found: Difference) -> str:
+    def _describe(self, found: Difference) -> str:
         where, old, new = _path(found.at), *self._values(found)
         match found.what:
             case "removed":
@@ -156,14 +156,14 @@ class _Side:
         return outcome
 
 
-def _kept(old: ToolSpec, new: ToolSpec) -> list[Case]:
+def _shared_cases(old: ToolSpec, new: ToolSpec) -> list[Case]:
     """Return the old tool's calls that the new one takes and was not just validated with."""
     judged = [each for each in new.examples if each.has_expected]
     return [
         case
         for case in _cases(old)
         if is_callable_with(new, case.example.inputs)
-        and not any(_same(case.example, each) for each in judged)
+        and not any(_is_same_call(case.example, each) for each in judged)
     ]
 
 
@@ -182,11 +182,11 @@ def is_callable_with(tool: ToolSpec, inputs: Mapping[str, JsonValue]) -> bool:
     return needed <= inputs.keys() and (anything or inputs.keys() <= named)
 
 
-def _same(one: Example, other: Example) -> bool:
-    return one.files == other.files and _said(one) == _said(other)
+def _is_same_call(one: Example, other: Example) -> bool:
+    return one.files == other.files and _describe(one) == _describe(other)
 
 
-def _said(example: Example) -> str:
+def _describe(example: Example) -> str:
     said = (dict(example.inputs), example.has_expected, example.expected)
     return json.dumps(said, sort_keys=True)
 

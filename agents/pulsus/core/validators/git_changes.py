@@ -46,10 +46,10 @@ def read_committed(path: Path) -> Iterator[bytes]:
         yield read_git_output(path.parent, "cat-file", "blob", f"{commit.decode()}:./{path.name}")
 
 
-def read_git_output(folder: Path, *args: str, given: bytes = b"") -> bytes:
+def read_git_output(folder: Path, *args: str, stdin: bytes = b"") -> bytes:
     """Return what git prints in `folder`; nothing without git, or if it fails or takes too long."""
     try:
-        done = run_git(folder, *args, given=given)
+        done = run_git(folder, *args, stdin=stdin)
     except subprocess.TimeoutExpired:
         return b""
     return b"" if done is None or done.returncode else done.stdout
@@ -88,7 +88,7 @@ def list_ignored_modules(folder: Path, paths: Iterable[Path]) -> tuple[IgnoredPa
 
     Empty without git, outside a repository, and where git fails or takes too long.
     """
-    return tuple(_asked(folder, list(paths)))
+    return tuple(_check_ignored(folder, list(paths)))
 
 
 def list_hiding_rules(folder: Path, workflows: Path) -> tuple[IgnoredPath, ...]:
@@ -102,16 +102,16 @@ def list_hiding_rules(folder: Path, workflows: Path) -> tuple[IgnoredPath, ...]:
     probed = [domains / "logs" / "action", workflows / "shared_tools" / "logs"]
     probed += [p / "logs" for p in parents if not p.name.startswith((".", "_"))]
     rules: dict[str, IgnoredPath] = {}
-    for one in _asked(folder, [place / _PROBE for place in probed], "--no-index"):
+    for one in _check_ignored(folder, [place / _PROBE for place in probed], "--no-index"):
         rules.setdefault(one.rule, IgnoredPath(one.path.parent, one.rule))
     return tuple(rules.values())
 
 
-def _asked(folder: Path, paths: Sequence[Path], *options: str) -> Iterator[IgnoredPath]:
+def _check_ignored(folder: Path, paths: Sequence[Path], *options: str) -> Iterator[IgnoredPath]:
     if not paths:
         return
-    given = b"\0".join(os.fsencode(path) for path in paths) + b"\0"
-    said = read_git_output(folder, "check-ignore", "-v", "-z", "--stdin", *options, given=given)
+    stdin = b"\0".join(os.fsencode(path) for path in paths) + b"\0"
+    said = read_git_output(folder, "check-ignore", "-v", "-z", "--stdin", *options, stdin=stdin)
     fields = os.fsdecode(said).removesuffix("\0").split("\0") if said else []
     for source, line, pattern, path in zip(*(iter(fields),) * 4, strict=True):
         if not pattern.startswith("!"):

@@ -32,7 +32,7 @@ _ISOLATED = {
 
 
 def run_git(
-    folder: Path, *args: str, given: bytes = b"", isolated: Sequence[str] | None = None
+    folder: Path, *args: str, stdin: bytes = b"", isolated: Sequence[str] | None = None
 ) -> subprocess.CompletedProcess[bytes] | None:
     """Run git in `folder`, and return None if it is not installed. Raises TimeoutExpired, OSError.
 
@@ -51,7 +51,7 @@ def run_git(
     return subprocess.run(
         [program, "-C", str(folder), *options, "--no-pager", *args],
         capture_output=True,
-        input=given,
+        input=stdin,
         timeout=SECONDS,
         check=False,
         env=environment | _ENVIRONMENT,

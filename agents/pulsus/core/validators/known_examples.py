@@ -64,14 +64,14 @@ def find_example_table(source: bytes, tool: ToolSpec) -> str:
     bound: Mapping[str, list[ast.expr]] | None = None
     for node in _code(source) if given else ():
         match node:
-            case ast.Subscript(value=held, slice=by) if not isinstance(by, ast.Constant):
+            case ast.Subscript(value=constant, slice=by) if not isinstance(by, ast.Constant):
                 pass
-            case ast.Call(func=ast.Attribute(value=held, attr="get" | "pop"), args=[by, *_]):
+            case ast.Call(func=ast.Attribute(value=constant, attr="get" | "pop"), args=[by, *_]):
                 pass
             case _:
                 continue
         bound = _bound(source) if bound is None else bound
-        if _is_table(_held(held, bound), given):
+        if _is_table(_constant_of(constant, bound), given):
             return f"line {node.lineno}: a table of its examples"
     return ""
 
@@ -84,7 +84,7 @@ def find_doubt(source: bytes, tool: ToolSpec) -> str:
     code = _code(source)
     known = CodeConstants(code)
     sizes = _compared_features(code)
-    if all(_is_told(e, tool, known, sizes) and _is_answered(e, known) for e in given):
+    if all(_has_known_inputs(e, tool, known, sizes) and _is_answered(e, known) for e in given):
         return "its code holds the inputs and the results of every example"
     return ""
 
@@ -125,7 +125,7 @@ def _bound(source: bytes) -> Mapping[str, list[ast.expr]]:
     return found
 
 
-def _held(node: ast.expr, bound: Mapping[str, list[ast.expr]]) -> object:
+def _constant_of(node: ast.expr, bound: Mapping[str, list[ast.expr]]) -> object:
     """Return the constant an expression is; a name counts if it is bound once."""
     if isinstance(node, ast.Name):
         values = bound.get(node.id, ())
@@ -144,11 +144,11 @@ def _is_pair(item: object) -> bool:
     return isinstance(item, list | tuple) and len(item) == 2
 
 
-def _is_table(held: object, given: Sequence[Example]) -> bool:
+def _is_table(constant: object, given: Sequence[Example]) -> bool:
     """Return True if it maps each example to its result, and nothing else."""
-    if not isinstance(held, dict) or not held or len(held) > len(given):
+    if not isinstance(constant, dict) or not constant or len(constant) > len(given):
         return False
-    entries = [(make_key(key), make_key(value)) for key, value in held.items()]
+    entries = [(make_key(key), make_key(value)) for key, value in constant.items()]
     known = [(_features(e), set(_results(e))) for e in given]
     return all(any(key in f and value in r for f, r in known) for key, value in entries) and all(
         any(key in f and value in r for key, value in entries) for f, r in known
@@ -183,7 +183,9 @@ def _results(example: Example) -> Iterator[str]:
         yield from (make_key(value) for value in example.expected.values())
 
 
-def _is_told(example: Example, tool: ToolSpec, known: CodeConstants, sizes: frozenset[str]) -> bool:
+def _has_known_inputs(
+    example: Example, tool: ToolSpec, known: CodeConstants, sizes: frozenset[str]
+) -> bool:
     """Return True if the code can tell this example from others, by each input given."""
     defaults = {arg.name: arg.default for arg in tool.args}
     given = [

@@ -52,15 +52,15 @@ class ModuleRun:
 
     def __init__(
         self,
-        given: ModuleInput,
+        module: ModuleInput,
         artifacts: Artifacts,
         redact: Callable[[str], str],
         log_name: str,
         network: tuple[str, ...] = (),
     ) -> None:
-        self.given = given
+        self.module = module
         self._network = network
-        self.sha256 = hashlib.sha256(given.source).hexdigest()
+        self.sha256 = hashlib.sha256(module.source).hexdigest()
         self._artifacts, self._redact, self._log_name = artifacts, redact, log_name
         self._results: list[StepResult] = []
         self._warnings: list[str] = []
@@ -68,10 +68,10 @@ class ModuleRun:
     @property
     def subject(self) -> Subject | None:
         """The input of the steps after the gate, or None for a broken tool."""
-        given = self.given
-        if isinstance(given.tool, BrokenTool):
+        module = self.module
+        if isinstance(module.tool, BrokenTool):
             return None
-        return Subject(given.source, given.path, given.tool, given.steps, self._network)
+        return Subject(module.source, module.path, module.tool, module.steps, self._network)
 
     @property
     def going(self) -> bool:
@@ -110,7 +110,7 @@ class ModuleRun:
         return ValidationReport(
             ok=verdict == "accepted",
             verdict=verdict,
-            path=self.given.path,
+            path=self.module.path,
             sha256=self.sha256,
             steps=tuple(self._results),
             duration_ms=took,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pulsus.core.sandbox.interpreter import Interpreter
     from pulsus.core.validators.steps.dry_run import Run
     from pulsus.core.validators.steps.mypy import MypyProcess
-    from pulsus.core.validators.steps.parallel_dry_runs import Told
+    from pulsus.core.validators.steps.parallel_dry_runs import ReportProgress
 
 Proven = tuple[ValidationReport, ValidatedModule | None]
 Network = Callable[[Path, ToolSpec, Iterable[str]], tuple[str, ...]]
@@ -75,27 +75,32 @@ class Pipeline:
         self, source: bytes, path: Path, tool: ToolSpec | BrokenTool
     ) -> ValidationReport | None:
         """Return the report if the gate refuses a module by itself; else do nothing."""
-        given = ModuleInput(source, path, tool)
+        module = ModuleInput(source, path, tool)
         composed = not isinstance(tool, BrokenTool) and tool.composed
-        if composed or self._gated(given)[0].ok:
+        if composed or self._gated(module)[0].ok:
             return None
-        return self.validate_all([given])[0][0]
+        return self.validate_all([module])[0][0]
 
     def validate_all(
-        self, modules: Sequence[ModuleInput], *, jobs: int = 1, told: Told | None = None
+        self,
+        modules: Sequence[ModuleInput],
+        *,
+        jobs: int = 1,
+        report_progress: ReportProgress | None = None,
     ) -> list[Proven]:
         """Validate many modules, in order: one ruff, one mypy, `jobs` sandboxes at a time.
 
-        `told` hears how many modules have been run. Raises StorageUnwritable or DiskFull before
-        anything runs where the logs cannot be written, ConfigError for a rule or flag that is none.
+        `report_progress` gets the number of modules run so far, and of all. Raises
+        StorageUnwritable or DiskFull before anything runs if the logs cannot be written. Raises
+        ConfigError for an invalid rule or flag.
         """
         if not modules:
             return []
         began = time.monotonic()
         artifacts = Artifacts.open(self.log_dir, self.clock(), modules[0].name, self.redact)
         works = [
-            ModuleRun(given, artifacts, self.redact, name, self._network(given))
-            for given, name in zip(modules, _log_names(modules), strict=True)
+            ModuleRun(module, artifacts, self.redact, name, self._network(module))
+            for module, name in zip(modules, _log_names(modules), strict=True)
         ]
         self._gate(works)
         proven: dict[int, ValidatedModule] = {}
@@ -112,13 +117,13 @@ class Pipeline:
                 ready=self.ready,
                 python=self.python,
             )
-            found = stages.run_stages(means, going, jobs, told)
+            found = stages.run_stages(means, going, jobs, report_progress)
             for work, evidence in zip(going, found, strict=True):
                 report = work.report(_since(began, works), *evidence)
                 reports[id(work)] = report
                 if report.ok and work.subject:
                     tool = work.subject.tool
-                    proven[id(work)] = ValidatedModule(work.given.source, tool, report)
+                    proven[id(work)] = ValidatedModule(work.module.source, tool, report)
         return [
             (
                 reports.get(id(work)) or work.report(_since(began, works), None, None),
@@ -127,30 +132,30 @@ class Pipeline:
             for work in works
         ]
 
-    def _network(self, given: ModuleInput) -> tuple[str, ...]:
-        if self.network is None or isinstance(given.tool, BrokenTool):
+    def _network(self, module: ModuleInput) -> tuple[str, ...]:
+        if self.network is None or isinstance(module.tool, BrokenTool):
             return ()
-        return self.network(given.path, given.tool, given.steps)
+        return self.network(module.path, module.tool, module.steps)
 
-    def _gated(self, given: ModuleInput) -> tuple[Finding, int]:
+    def _gated(self, module: ModuleInput) -> tuple[Finding, int]:
         began = time.monotonic()
-        if given.objection:
-            return Finding(ok=False, message=given.objection), 0
+        if module.objection:
+            return Finding(ok=False, message=module.objection), 0
         from pulsus.core.validators.steps.static_gate import (
             run_static_gate,  # not for a kept verdict
         )
 
         finding = run_static_gate(
-            given.source,
-            given.tool,
+            module.source,
+            module.tool,
             max_bytes=self.validation.max_module_bytes,
-            steps=given.steps,
+            steps=module.steps,
             python=self.python,
         )
         return finding, _ms(began)
 
     def _gate(self, works: Sequence[ModuleRun]) -> None:
-        found = map_in_processes(self._gated, [work.given for work in works])
+        found = map_in_processes(self._gated, [work.module for work in works])
         for work, (finding, took) in zip(works, found, strict=True):
             work.add("static", finding, took)
         for work in works:
@@ -176,16 +181,16 @@ def _plugin(validator: Validator, subject: Subject) -> Finding:
 
 def _log_names(modules: Sequence[ModuleInput]) -> list[str]:
     """Return the modules' names, with the beginning of the path's hash if several share one."""
-    shared = Counter(given.name for given in modules)
+    shared = Counter(module.name for module in modules)
     if len(shared) == len(modules):
-        return [given.name for given in modules]
+        return [module.name for module in modules]
     from hashlib import sha256
 
     return [
-        given.name
-        if shared[given.name] == 1
-        else f"{given.name[:60]}-{sha256(str(given.path).encode()).hexdigest()[:8]}"
-        for given in modules
+        module.name
+        if shared[module.name] == 1
+        else f"{module.name[:60]}-{sha256(str(module.path).encode()).hexdigest()[:8]}"
+        for module in modules
     ]
 
 

@@ -23,7 +23,7 @@ from pulsus.core.validators.module_run import ModuleRun
 from pulsus.core.validators.steps.checker_process import CheckedSource, report_no_slot
 from pulsus.core.validators.steps.dry_run import DryRun, Run
 from pulsus.core.validators.steps.mypy import Mypy, MypyProcess
-from pulsus.core.validators.steps.parallel_dry_runs import DryRuns, Told
+from pulsus.core.validators.steps.parallel_dry_runs import DryRuns, ReportProgress
 from pulsus.core.validators.steps.ruff import run_ruff
 from pulsus.fast_dataclass import dataclass
 
@@ -46,7 +46,10 @@ class StageConfig:
 
 
 def run_stages(
-    using: StageConfig, works: Sequence[ModuleRun], jobs: int, told: Told | None = None
+    using: StageConfig,
+    works: Sequence[ModuleRun],
+    jobs: int,
+    report_progress: ReportProgress | None = None,
 ) -> list[Evidence]:
     """Return the evidence of the dry runs, and note every step in `works`."""
     rules = using.validation
@@ -62,7 +65,7 @@ def run_stages(
     try:
         mypy.start()
         _lint(using, works)
-        return _run(using, works, mypy, jobs, told)
+        return _run(using, works, mypy, jobs, report_progress)
     finally:
         mypy.end()
 
@@ -77,7 +80,11 @@ def _lint(using: StageConfig, works: Sequence[ModuleRun]) -> None:
 
 
 def _run(
-    using: StageConfig, works: Sequence[ModuleRun], mypy: Mypy, jobs: int, told: Told | None
+    using: StageConfig,
+    works: Sequence[ModuleRun],
+    mypy: Mypy,
+    jobs: int,
+    report_progress: ReportProgress | None,
 ) -> list[Evidence]:
     going = [work for work in works if work.going]
     limits = SandboxLimits.of(using.sandbox, using.validation.import_seconds)
@@ -89,7 +96,7 @@ def _run(
     if not mypy.installed:
         _types(going, mypy)
     elif going:
-        with DryRuns(runs, jobs, told) as started:
+        with DryRuns(runs, jobs, report_progress) as started:
             _types(going, mypy, started)
             ran = {id(work) for work in going if work.going}
             for number, work in enumerate(going):
@@ -125,7 +132,7 @@ def _types(works: Sequence[ModuleRun], mypy: Mypy, runs: DryRuns | None = None) 
 
 
 def _texts(works: Sequence[ModuleRun]) -> list[CheckedSource]:
-    return [CheckedSource(work.given.name, work.given.source) for work in works]
+    return [CheckedSource(work.module.name, work.module.source) for work in works]
 
 
 def _share(began: float, works: Sequence[ModuleRun]) -> int:

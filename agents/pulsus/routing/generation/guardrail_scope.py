@@ -20,7 +20,7 @@ from pulsus.routing.delivery.project import Project
 
 if TYPE_CHECKING:
     from pulsus.core.validators.pipeline import Network, Pipeline, Proven
-    from pulsus.core.validators.steps.parallel_dry_runs import Told
+    from pulsus.core.validators.steps.parallel_dry_runs import ReportProgress
 
 
 def guardrails_apply(
@@ -63,7 +63,11 @@ class GuardedBatchValidator:
         return self.plain.network
 
     def validate_all(
-        self, modules: Sequence[ModuleInput], *, jobs: int = 1, told: Told | None = None
+        self,
+        modules: Sequence[ModuleInput],
+        *,
+        jobs: int = 1,
+        report_progress: ReportProgress | None = None,
     ) -> list[Proven]:
         """As `Pipeline.validate_all`."""
         tmp = self.project.tmp_dir.resolve()
@@ -73,12 +77,14 @@ class GuardedBatchValidator:
             if tmp in m.path.parents and guardrails_apply(self.project, m.path, m.source, m.tool)
         }
         if not strict:
-            return self.plain.validate_all(modules, jobs=jobs, told=told)
+            return self.plain.validate_all(modules, jobs=jobs, report_progress=report_progress)
         found: dict[int, Proven] = {}
         for pipeline, of in (
             (self.strict(), sorted(strict)),
             (self.plain, [n for n in range(len(modules)) if n not in strict]),
         ):
-            proven = pipeline.validate_all([modules[n] for n in of], jobs=jobs, told=told)
+            proven = pipeline.validate_all(
+                [modules[n] for n in of], jobs=jobs, report_progress=report_progress
+            )
             found |= dict(zip(of, proven, strict=True))
         return [found[n] for n in range(len(modules))]

@@ -21,11 +21,14 @@ def find_problems(code: bytes, tree: ast.Module) -> Iterator[Problem]:
     """(line, what is wrong) of every such character as it stands, and of those in docstrings."""
     text = code.decode("utf-8-sig", "replace").replace("\r\n", "\n")
     for line, char in _hidden(text):
-        yield line, f"{_named(char)} is not to be seen: write it as an escape in code, or remove it"
+        yield (
+            line,
+            f"{_describe(char)} is not to be seen: write it as an escape in code, or remove it",
+        )
     for node in ast.walk(tree):
         if isinstance(node, _HAVE_DOCSTRINGS) and (found := _docstring(node)):
             for line, char in _hidden(str(found.value)):
-                yield found.lineno + line - 1, f"{_named(char)} in a docstring: remove it"
+                yield found.lineno + line - 1, f"{_describe(char)} in a docstring: remove it"
 
 
 def _hidden(text: str) -> Iterator[tuple[int, str]]:
@@ -45,5 +48,5 @@ def _docstring(
             return None
 
 
-def _named(char: str) -> str:
+def _describe(char: str) -> str:
     return f"U+{ord(char):04X} ({unicodedata.name(char, 'a control character').lower()})"

@@ -52,14 +52,14 @@ def _statement(node: ast.AST, syntax: Syntax) -> Iterator[Problem]:
             for name in names:
                 if why := _in_a_pattern(name):
                     yield node.lineno, f"the pattern takes {name}: {why}"
-            if by_place and not _of_own(node.cls, syntax):
+            if by_place and not _has_known_parts(node.cls, syntax):
                 yield node.lineno, "the pattern takes what only shows when it runs: name each part"
         case ast.ClassDef(keywords=keywords):
             if any(k.arg in (None, "metaclass") for k in keywords):
                 yield node.lineno, "a metaclass makes classes nobody can judge: do without it"
         case ast.ImportFrom(module=str(module), names=names):
             for alias in names:
-                yield from _led(node.lineno, f"{module}.{alias.name}")
+                yield from _judge_origin(node.lineno, f"{module}.{alias.name}")
         case _:
             pass
 
@@ -70,7 +70,7 @@ def _in_a_pattern(name: str) -> str:
     return explain_attribute(name)
 
 
-def _of_own(cls: ast.expr, syntax: Syntax) -> bool:
+def _has_known_parts(cls: ast.expr, syntax: Syntax) -> bool:
     """Return True if a class's parts by place are known: its own, or a builtin type's."""
     match cls:
         case ast.Name(id=name) if name in syntax.classes:
@@ -111,7 +111,7 @@ def _name(node: ast.Name, syntax: Syntax) -> Iterator[Problem]:
     if name in _NEVER or (_dunder(name) and name not in _OWN_DUNDERS):
         yield line, f"{name} is not allowed: work with the arguments alone"
     elif name in syntax:
-        yield from _led(line, syntax.taken.get(name, ""))
+        yield from _judge_origin(line, syntax.taken.get(name, ""))
     elif name in _BY_NAME and id(node) not in syntax.calls:
         yield line, f"{name} is passed on as a value: call it where it is needed"
     elif name == "type" and not _type_is_plain(node, syntax):
@@ -129,9 +129,9 @@ def _attribute(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
         yield line, ".__class__ is passed on as a value: use isinstance() or type(x).__name__"
     elif name in ("__init__", "__post_init__") and not _of_super(node.value):
         yield line, f".{name} makes an object anew: call the class, or super().{name}()"
-    elif name.startswith("_") and not _dunder(name) and not _own(node, syntax):
+    elif name.startswith("_") and not _dunder(name) and not _is_own_attribute(node, syntax):
         yield line, f".{name} is private to something else: use what is public"
-    yield from _led(line, origin)
+    yield from _judge_origin(line, origin)
 
 
 def _of_a_module(node: ast.Attribute, syntax: Syntax) -> bool:
@@ -141,7 +141,7 @@ def _of_a_module(node: ast.Attribute, syntax: Syntax) -> bool:
     return import_standard(syntax.origin(node.value), syntax.allowed) is not None
 
 
-def _led(line: int, origin: str) -> Iterator[Problem]:
+def _judge_origin(line: int, origin: str) -> Iterator[Problem]:
     if origin in _LEADING:
         yield line, f"{origin} is not allowed: {_LEADING[origin]}"
     elif "." in origin and origin.partition(".")[0] in _RULING:
@@ -178,7 +178,7 @@ def _of_super(node: ast.expr) -> bool:
     )
 
 
-def _own(node: ast.Attribute, syntax: Syntax) -> bool:
+def _is_own_attribute(node: ast.Attribute, syntax: Syntax) -> bool:
     """Return True if a private attribute is the module's own, as far as its text shows."""
     if node.attr in _NAMEDTUPLE:
         return True

@@ -129,14 +129,14 @@ class _Reader:
         ):
             yield from self._method(node, call)
         if keys:
-            yield from self._named(node, keys, call)
+            yield from self._judge_name(node, keys, call)
 
-    def _named(
+    def _judge_name(
         self, node: ast.expr, keys: frozenset[str], call: ast.Call | None
     ) -> Iterator[tuple[str, str]]:
         """Judge a name that an import gives."""
         for key in keys:
-            if key in CHANGING and not (call and self.targets.own(call, last=key)):
+            if key in CHANGING and not (call and self.targets.is_own(call, last=key)):
                 yield "changes", key
             if key in CONNECTING and not (call and _is_own_name(call)):
                 yield "reaches", key
@@ -158,7 +158,7 @@ class _Reader:
                 case "os.open":
                     flags = call.args[1] if len(call.args) > 1 else get_keyword(call, "flags")
                     writing = flags is not None and may_flags_write(flags, self.module)
-                    if (writing or _is_unpacked(call)) and not self.targets.own(call):
+                    if (writing or _is_unpacked(call)) and not self.targets.is_own(call):
                         yield "changes", key
                 case "os.kill":
                     if not _is_zero(call.args[1] if len(call.args) > 1 else None):
@@ -185,9 +185,9 @@ class _Reader:
 
     def _method(self, node: ast.Attribute, call: ast.Call | None) -> Iterator[tuple[str, str]]:
         name, owner = node.attr, node.value
-        own = self.targets.own_object(owner, name)
+        own = self.targets.is_own_object(owner, name)
         if name in EXTRACTING or name in METHODS_OF_ONE:  # its argument is changed, too
-            own = call is not None and self.targets.own(call) and (own or name in EXTRACTING)
+            own = call is not None and self.targets.is_own(call) and (own or name in EXTRACTING)
         if name in METHODS and not own:
             gives_text = name in CREATING_WITHOUT_ARGUMENTS and call and not _has_arguments(call)
             if not gives_text:
@@ -196,7 +196,7 @@ class _Reader:
             if not own:
                 yield "changes", f".{name} with one argument"
         elif not METHODS_OF.get(name, _NO_MODULES).isdisjoint(self.module.modules):
-            if not own and not (call and self.targets.own(call)):
+            if not own and not (call and self.targets.is_own(call)):
                 yield "changes", f".{name}"
         else:
             yield from self._reaching(name, call)
@@ -232,7 +232,7 @@ class _Reader:
     def _opened(self, call: ast.Call, name: str) -> Iterator[tuple[str, str]]:
         """Judge a call of an unknown function with a mode that writes."""
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-        if (owner is not None and self.targets.owns(owner)) or self.targets.own(call):
+        if (owner is not None and self.targets.owns(owner)) or self.targets.is_own(call):
             return
         named = get_keyword(call, "mode")
         for mode in (*call.args[:2], *((named,) if named is not None else ())):
@@ -251,7 +251,7 @@ class _Reader:
         mode = call.args[position] if len(call.args) > position else get_keyword(call, "mode")
         if get_keyword(call, "opener") is not None:
             yield "changes", f"{key} with an opener"
-        if mode is None or (not passed_on and self.targets.own(call)):
+        if mode is None or (not passed_on and self.targets.is_own(call)):
             return
         found = list_modes(mode, self.module)
         if found is None:

@@ -33,7 +33,7 @@ class PrivateTargets:
         self.owns = self._temporary.owns
         self.stays = self._temporary.stays
 
-    def own(self, call: ast.Call, last: str = "") -> bool:
+    def is_own(self, call: ast.Call, last: str = "") -> bool:
         """Return True if everything that the call changes is the run's own."""
         name = last.rpartition(".")[2]
         if name in _LINKS or any(each.arg in _MAKING_LINKS for each in call.keywords):
@@ -43,13 +43,13 @@ class PrivateTargets:
         targets += [each.value for each in call.keywords if each.arg in _NAMED_TARGETS]
         if name == "rmtree":
             return bool(targets) and all(map(self._temporary.owns_folder, targets))
-        return bool(targets) and all(self.owns(each) or self.harmless(each) for each in targets)
+        return bool(targets) and all(self.owns(each) or self.is_harmless(each) for each in targets)
 
-    def own_object(self, node: ast.expr, method: str) -> bool:
+    def is_own_object(self, node: ast.expr, method: str) -> bool:
         """Return True if an object whose method is called is the run's own."""
-        return method not in _LINKS and (self.owns(node) or self.harmless(node))
+        return method not in _LINKS and (self.owns(node) or self.is_harmless(node))
 
-    def harmless(self, node: ast.expr) -> bool:
+    def is_harmless(self, node: ast.expr) -> bool:
         """Return True for a device such as /dev/null that a constant names."""
         if self._module.keys(node) == {"os.devnull"}:
             return self._module.is_sure(node)

@@ -42,7 +42,7 @@ class Reflection:
             for node in module.nodes
             if isinstance(node, ast.Name | ast.Attribute)
         )
-        self._asked: set[int] = set()
+        self._membership_tests: set[int] = set()
         """Collections of functions that are only asked whether they contain something."""
         self._looked: set[int] = set()
         """What a constant name is looked up in."""
@@ -55,7 +55,7 @@ class Reflection:
             case ast.Call(func=ast.Attribute(value=value, attr="get"), args=[at, *_]):
                 self._look(value, at)
             case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[right]):
-                self._asked.add(id(right))
+                self._membership_tests.add(id(right))
             case ast.Subscript(value=value, slice=at):
                 self._look(value, at)
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_class_of(value):
@@ -98,7 +98,7 @@ class Reflection:
     def _reference(self, node: ast.Name | ast.Attribute) -> Iterator[tuple[str, str]]:
         keys = self._module.keys(node)
         for key in keys & FUNCTION_SETS:
-            if id(node) not in self._asked and id(node) not in self._looked:
+            if id(node) not in self._membership_tests and id(node) not in self._looked:
                 yield "anything", f"functions of {key}"
         if keys & _PASSED and id(node) not in self._module.calls:
             yield "anything", f"{last_name(node)} passed on as a value"

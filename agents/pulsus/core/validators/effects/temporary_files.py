@@ -121,10 +121,10 @@ class TemporaryFiles:
         if self._bindings is None or depth == 0:
             return None
         if id(node) not in self._memo:
-            self._memo[id(node)] = self._found(node, depth - 1)
+            self._memo[id(node)] = self._judge_kind(node, depth - 1)
         return self._memo[id(node)]
 
-    def _found(self, node: ast.expr, depth: int) -> int | None:
+    def _judge_kind(self, node: ast.expr, depth: int) -> int | None:
         match node:
             case ast.Name():
                 bound = self._bindings.of(node) if self._bindings else None
@@ -138,7 +138,7 @@ class TemporaryFiles:
                 first, second = self._kind(body, depth), self._kind(orelse, depth)
                 return first if first == second else None
             case ast.BinOp(left=left, op=ast.Div(), right=right):
-                return self._below(self._kind(left, depth), [right])
+                return self._kind_below(self._kind(left, depth), [right])
             case ast.BinOp(left=left, op=ast.Add(), right=right):
                 return self._longer(self._kind(left, depth), [right])
             case ast.JoinedStr(values=[ast.FormattedValue(value=first, format_spec=None), *rest]):
@@ -162,7 +162,7 @@ class TemporaryFiles:
             return None
         first = self._kind(call.args[0], depth)
         if name in PATHS or name == "join":
-            return self._below(first, call.args[1:])
+            return self._kind_below(first, call.args[1:])
         if name in _SAME and len(call.args) == 1 and (plain or owner is not None):
             return first
         if opens:
@@ -181,12 +181,12 @@ class TemporaryFiles:
         if own < 0:
             return own if own == LEAF and name in _SAME else None
         if name == "joinpath":
-            return self._below(own, call.args)
+            return self._kind_below(own, call.args)
         if name in ("with_name", "with_suffix", "with_stem") and own > 0:
-            return own if self._below(own, call.args) is not None else None
+            return own if self._kind_below(own, call.args) is not None else None
         return own if name in _SAME else None
 
-    def _below(self, own: int | None, parts: list[ast.expr]) -> int | None:
+    def _kind_below(self, own: int | None, parts: list[ast.expr]) -> int | None:
         if own is None or own < 0:
             return own if own == LEAF and not parts else None
         for position, part in enumerate(parts):

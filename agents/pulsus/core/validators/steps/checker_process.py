@@ -54,12 +54,12 @@ class CheckerResult:
     """`status` is the exit status, negative for a signal, None if it was killed as too late.
 
     `starved`: the clock ran out before it had used its processor time. `output` may hold control
-    characters. `said` is the text of standard error without them.
+    characters. `errors` is the text of standard error without them.
     """
 
     status: int | None
     output: str
-    said: str = ""
+    errors: str = ""
     starved: bool = False
 
 
@@ -77,15 +77,15 @@ class Checker:
     def of(cls, early: PrestartedMypy) -> Checker:
         """Take over one that was started before, with its descriptors."""
         order = open(early.order, "wb")  # noqa: PTH123, SIM115 - descriptors, closed by `end`
-        output, said = (open(fd, "w+b") for fd in (early.output, early.said))  # noqa: PTH123, SIM115
+        output, errors = (open(fd, "w+b") for fd in (early.output, early.errors))  # noqa: PTH123, SIM115
         found = cls.__new__(cls)
-        found._take(early.child, order, output, said)
+        found._take(early.child, order, output, errors)
         return found
 
     def _take(
-        self, process: AnyChild, order: IO[bytes], output: IO[bytes], said: IO[bytes]
+        self, process: AnyChild, order: IO[bytes], output: IO[bytes], errors: IO[bytes]
     ) -> None:
-        self._process, self._order, self._output, self._said = process, order, output, said
+        self._process, self._order, self._output, self._errors = process, order, output, errors
         _limit(process.pid)
 
     def result(self, seconds: float, order: bytes = b"") -> CheckerResult:
@@ -100,13 +100,13 @@ class Checker:
         ended = _wait(self._process, seconds)
         status = self._process.wait() if ended == "itself" else None
         self._kill()
-        output, said = (_text(file) for file in (self._output, self._said))
-        return CheckerResult(status, output, strip_controls(said), starved=ended == "clock")
+        output, errors = (_text(file) for file in (self._output, self._errors))
+        return CheckerResult(status, output, strip_controls(errors), starved=ended == "clock")
 
     def end(self) -> None:
         """Kill it with its children; fine where it has ended."""
         self._kill()
-        for file in (self._output, self._said, self._order):
+        for file in (self._output, self._errors, self._order):
             with suppress(OSError):
                 file.close()
 
@@ -119,19 +119,19 @@ class Checker:
 def _started(argv: Sequence[str], cwd: Path) -> tuple[AnyChild, IO[bytes], IO[bytes], IO[bytes]]:
     with ExitStack() as stack:
         output = stack.enter_context((cwd / ".output").open("w+b"))
-        said = stack.enter_context((cwd / ".said").open("w+b"))
+        errors = stack.enter_context((cwd / ".said").open("w+b"))
         process = subprocess.Popen(
             argv,
             stdin=subprocess.PIPE,
             stdout=output,
-            stderr=said,
+            stderr=errors,
             cwd=cwd,
             env=make_environment(str(cwd)),
             start_new_session=True,
         )
         stack.pop_all()
     assert process.stdin
-    return process, process.stdin, output, said
+    return process, process.stdin, output, errors
 
 
 def summarize_output(output: str) -> str:
@@ -191,12 +191,12 @@ def check_by_halves(
     return [*check(texts[:half]), *check(texts[half:])]
 
 
-def report_failure(checker: str, done: CheckerResult, said: str, seconds: float) -> Finding:
+def report_failure(checker: str, done: CheckerResult, errors: str, seconds: float) -> Finding:
     """Return the finding about a checker that failed itself, or was killed as too late."""
     if done.status is None:
         return report_too_late(done, seconds)
-    message = f"{checker} itself failed with status {done.status}: {summarize_output(said)}"
-    return Finding(ok=False, message=message, output=said)
+    message = f"{checker} itself failed with status {done.status}: {summarize_output(errors)}"
+    return Finding(ok=False, message=message, output=errors)
 
 
 def report_no_slot(seconds: float) -> Finding:

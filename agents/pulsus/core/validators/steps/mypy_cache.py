@@ -19,14 +19,14 @@ NOWHERE = Path(os.devnull)
 _KEPT = 3  # folders of other versions or flags
 
 
-def prepare_cache(cache_dir: Path | None, packages: Path, told: str) -> Path:
-    """Make and return the folder to use, or `NOWHERE`. `told` are the settings.
+def prepare_cache(cache_dir: Path | None, packages: Path, settings: str) -> Path:
+    """Make and return the folder to use, or `NOWHERE`. `settings` are the settings.
 
     `packages` is the folder that mypy is installed in.
     """
     if cache_dir is None:
         return NOWHERE
-    key = hashlib.sha256(f"{sys.version}\n{_versions(packages)}\n{told}".encode()).hexdigest()
+    key = hashlib.sha256(f"{sys.version}\n{_versions(packages)}\n{settings}".encode()).hexdigest()
     folder = cache_dir / key[:16]
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -42,14 +42,14 @@ def make_environment(folder: str) -> dict[str, str]:
 class PrestartedMypy:
     """A mypy that waits for its order in a working folder.
 
-    `order`, `output` and `said` are the descriptors of its input, output and errors. The caller
+    `order`, `output` and `errors` are the descriptors of its input, output and errors. The caller
     kills it, or hands it to a `Checker`. It ends by itself when `order` is closed.
     """
 
     def __init__(self, scratch: Scratch, slot: machine_slots.Slot) -> None:
         self.scratch, self.slot = scratch, slot
         folder = scratch.path
-        self.output, self.said = (_file(f"{folder}/{name}") for name in (".output", ".said"))
+        self.output, self.errors = (_file(f"{folder}/{name}") for name in (".output", ".said"))
         theirs, self.order = os.pipe()
         try:
             pid = os.posix_spawn(
@@ -60,13 +60,13 @@ class PrestartedMypy:
                 file_actions=[
                     (os.POSIX_SPAWN_DUP2, theirs, 0),
                     (os.POSIX_SPAWN_DUP2, self.output, 1),
-                    (os.POSIX_SPAWN_DUP2, self.said, 2),
+                    (os.POSIX_SPAWN_DUP2, self.errors, 2),
                 ],
                 setpgroup=0,
                 setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],
             )
         except OSError:
-            for fd in (self.order, self.output, self.said):
+            for fd in (self.order, self.output, self.errors):
                 os.close(fd)
             raise
         finally:
@@ -75,7 +75,7 @@ class PrestartedMypy:
 
     def end(self) -> None:
         """Kill it, remove its folder and release its slot."""
-        for fd in (self.order, self.output, self.said):
+        for fd in (self.order, self.output, self.errors):
             os.close(fd)
         os.killpg(self.child.pid, signal.SIGKILL)
         self.child.wait()

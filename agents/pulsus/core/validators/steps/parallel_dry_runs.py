@@ -14,8 +14,8 @@ from pulsus.core.sandbox.job import cancel_on
 from pulsus.core.validators.steps.dry_run import DryRun
 from pulsus.core.validators.validator_protocol import Finding
 
-Told = Callable[[int, int], None]
-"""Told how many modules are done, of how many."""
+ReportProgress = Callable[[int, int], None]
+"""Called with the number of modules done, and of all modules."""
 
 
 class TimedFinding(NamedTuple):
@@ -29,8 +29,10 @@ class TimedFinding(NamedTuple):
 class DryRuns:
     """Import smoke and dry run of each, in `jobs` threads; leaving the block ends what runs."""
 
-    def __init__(self, runs: Sequence[DryRun], jobs: int, told: Told | None = None) -> None:
-        self._runs, self._told = runs, told
+    def __init__(
+        self, runs: Sequence[DryRun], jobs: int, report_progress: ReportProgress | None = None
+    ) -> None:
+        self._runs, self._report_progress = runs, report_progress
         self._stops = [threading.Event() for _ in runs]
         self._done = [threading.Event() for _ in runs]
         self._steps: list[list[TimedFinding]] = [[] for _ in runs]
@@ -81,10 +83,10 @@ class DryRuns:
                 self._done[number].set()
 
     def _tell(self) -> None:
-        if self._told:
+        if self._report_progress:
             with self._lock:
                 self._count += 1
-                self._told(self._count, len(self._runs))
+                self._report_progress(self._count, len(self._runs))
 
 
 def _steps(run: DryRun) -> list[TimedFinding]:

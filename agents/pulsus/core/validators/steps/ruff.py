@@ -78,7 +78,7 @@ def _some(
         return found
     if len(texts) > 1:
         return check_by_halves(texts, lambda half: _some(half, program, rules, seconds))
-    return [report_failure("ruff", done, done.said or one_line(done.output), seconds)]
+    return [report_failure("ruff", done, done.errors or one_line(done.output), seconds)]
 
 
 @contextmanager

@@ -37,13 +37,13 @@ def find_hidden_character(text: str) -> str:
     """
     if text.isascii():
         found = _CONTROL.search(text.replace("\r\n", "\n"))
-        return _told(text, found[0]) if found else _far(text)
+        return _describe(text, found[0]) if found else _far(text)
     for char in sorted(set(text)):
         if not char.isascii() or char < " ":
             if char in "\0\t\n\r" or not _is_hidden(char):
                 continue
             if char not in _JOINERS + _STYLES or not _all_in_place(text, char):
-                return _told(text, char)
+                return _describe(text, char)
     return _far(text)
 
 
@@ -88,7 +88,7 @@ def _script(char: str) -> str:
     return unicodedata.name(char, "").partition(" ")[0]
 
 
-def _told(text: str, char: str) -> str:
+def _describe(text: str, char: str) -> str:
     line = text.count("\n", 0, text.index(char)) + 1
     name = unicodedata.name(char, "a control character").lower()
     what = f"line {line}: U+{ord(char):04X} ({name})"
