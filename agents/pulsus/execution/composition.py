@@ -86,9 +86,9 @@ class StepServer:
             return False
         tool_id = question.get("tool")
         if tool_id not in self._job["tool"]["calls"] or tool_id not in self._job["steps"]:
-            answer = _refused(f"{tool_id!r} is not part of this plan")
+            answer = _refusal_report(f"{tool_id!r} is not part of this plan")
         elif self._job["max_nesting"] <= 0:
-            answer = _refused("compositions nest deeper than is allowed")
+            answer = _refusal_report("compositions nest deeper than is allowed")
         else:
             answer = self._run(str(tool_id), question["inputs"])
         send(self._answer, answer)
@@ -101,7 +101,7 @@ class StepServer:
         found, finding = os.pipe()
         child = os.fork()
         if not child:
-            _forget_the_run(finding)
+            _drop_supervision(finding)
             raise NextJob(job, self._orders_for(tool_id, unit, inputs), finding, self._folder)
         os.close(finding)
         try:
@@ -129,13 +129,13 @@ class StepServer:
             return {**orders, "steps": self._orders["steps"]}
         if given["reads"]:
             return orders
-        folders = _folders(given, inputs) if given["decidable"] else None
+        folders = _writable_folders(given, inputs) if given["decidable"] else None
         if folders is None:
             return {**orders, "only_limits": True}
         return {**orders, "folders": list(folders)}
 
 
-def _folders(given: dict[str, Any], inputs: dict[str, Any]) -> tuple[str, ...] | None:
+def _writable_folders(given: dict[str, Any], inputs: dict[str, Any]) -> tuple[str, ...] | None:
     from types import SimpleNamespace
 
     from pulsus.execution.confinement import declared_effects
@@ -147,7 +147,7 @@ def _folders(given: dict[str, Any], inputs: dict[str, Any]) -> tuple[str, ...] |
     return declared_effects.declared_folders(contract, inputs)
 
 
-def _forget_the_run(keep: int) -> None:
+def _drop_supervision(keep: int) -> None:
     """Drop the descriptors and signal handlers of the composition's supervisor."""
     import signal
 
@@ -159,7 +159,7 @@ def _forget_the_run(keep: int) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _refused(message: str) -> dict[str, Any]:
+def _refusal_report(message: str) -> dict[str, Any]:
     return {"ok": False, "stage": "run", "type": "StepRefused", "message": message, "own": False}
 
 
@@ -177,10 +177,10 @@ def write(number: int, data: bytes) -> None:
 
 def receive(number: int) -> dict[str, Any] | None:
     """Return the next frame, or None if there is none or it is invalid."""
-    head = _exactly(number, HEADER.size)
+    head = _read_exactly(number, HEADER.size)
     if len(head) < HEADER.size:
         return None
-    data = _exactly(number, HEADER.unpack(head)[0])
+    data = _read_exactly(number, HEADER.unpack(head)[0])
     try:
         found = json.loads(data)
     except (ValueError, RecursionError):
@@ -188,7 +188,7 @@ def receive(number: int) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _exactly(number: int, size: int) -> bytes:
+def _read_exactly(number: int, size: int) -> bytes:
     parts = []
     while size > 0 and (part := os.read(number, min(size, 1 << 20))):
         parts.append(part)

@@ -37,7 +37,7 @@ def parse_inputs(pairs: Iterable[str], args: Sequence[ArgSpec]) -> dict[str, Jso
     for pair in pairs:
         name, mark, text = _split(pair)
         if name in values:
-            raise _wrong(name, text, "it is given twice", "give it once")
+            raise _wrong_value(name, text, "it is given twice", "give it once")
         if name not in known and not free:
             raise _unknown(name, known)
         hint = (
@@ -64,31 +64,33 @@ def _split(pair: str) -> tuple[str, str, str]:
 def _value(name: str, mark: str, text: str, hint: Hint) -> JsonValue:
     match mark:
         case ":=":
-            return _checked(name, _json(name, text), hint)
+            return _require_accepted(name, _json(name, text), hint)
         case "@":
             content = _read(name, text)
             container = _container(hint)
-            return _checked(name, _json(name, content), hint) if container else content
+            return _require_accepted(name, _json(name, content), hint) if container else content
         case _:
-            return _typed(name, text, hint)
+            return _parse_by_hint(name, text, hint)
 
 
-def _typed(name: str, text: str, hint: Hint) -> JsonValue:
+def _parse_by_hint(name: str, text: str, hint: Hint) -> JsonValue:
     """Return `text` as the first alternative of `hint` that it fits; plain text comes last."""
     if hint.anything:
         return text
     for shape in sorted(hint.concrete, key=lambda s: s.name in ("str", "Path", "bytes")):
         if hint.has("str") and shape.name in ("list", "tuple") and not text.startswith("["):
             continue
-        value = _as(shape, text)
+        value = _parse_as(shape, text)
         if value is not None and type_hints.accepts(Hint((shape,)), value):
             return value
     if not hint.has("str") and hint.optional and text in ("null", "none", "None"):
         return None
-    raise _wrong(name, text, f"it is not of type {type_hints.write_annotation(hint)}", _how(hint))
+    raise _wrong_value(
+        name, text, f"it is not of type {type_hints.write_annotation(hint)}", _fix_for(hint)
+    )
 
 
-def _as(shape: Shape, text: str) -> JsonValue:
+def _parse_as(shape: Shape, text: str) -> JsonValue:
     match shape.name:
         case "bool":
             return _BOOLS.get(text.lower())
@@ -121,7 +123,7 @@ def _items(shape: Shape, text: str) -> JsonValue:
         return None
     words = [word.strip() for word in text.split(",")] if text.strip() else []
     options = item.concrete if not item.anything else (Shape("str"),)
-    return [next((v for s in options if (v := _as(s, w)) is not None), None) for w in words]
+    return [next((v for s in options if (v := _parse_as(s, w)) is not None), None) for w in words]
 
 
 def _loads(text: str) -> JsonValue:
@@ -136,7 +138,7 @@ def _json(name: str, text: str) -> JsonValue:
         return cast(JsonValue, json.loads(text, parse_constant=_refuse))
     except (ValueError, RecursionError) as error:
         fix = "put text in double quotes and give finite numbers"
-        raise _wrong(name, text, f"it is not JSON: {error}", fix) from None
+        raise _wrong_value(name, text, f"it is not JSON: {error}", fix) from None
 
 
 def _refuse(word: str) -> NoReturn:
@@ -150,21 +152,23 @@ def _read(name: str, file: str) -> str:
     except OSError as error:
         reason = error.strerror or "it cannot be read"
         fix = 'name a readable file, or write NAME:="@…" for text'
-        raise _wrong(name, f"@{file}", reason, fix) from None
+        raise _wrong_value(name, f"@{file}", reason, fix) from None
     if len(data) > MAX_FILE_BYTES:
         reason = f"the file is larger than {MAX_FILE_BYTES} bytes"
-        raise _wrong(name, f"@{file}", reason, "give its path instead")
+        raise _wrong_value(name, f"@{file}", reason, "give its path instead")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        raise _wrong(name, f"@{file}", "it is not UTF-8 text", "give its path instead") from None
+        raise _wrong_value(
+            name, f"@{file}", "it is not UTF-8 text", "give its path instead"
+        ) from None
 
 
-def _checked(name: str, value: JsonValue, hint: Hint) -> JsonValue:
+def _require_accepted(name: str, value: JsonValue, hint: Hint) -> JsonValue:
     if not type_hints.accepts(hint, value):
         shown = json.dumps(value, ensure_ascii=False)
-        raise _wrong(
-            name, shown, f"it is not of type {type_hints.write_annotation(hint)}", _how(hint)
+        raise _wrong_value(
+            name, shown, f"it is not of type {type_hints.write_annotation(hint)}", _fix_for(hint)
         )
     return value
 
@@ -191,7 +195,7 @@ def _unknown(name: str, known: Mapping[str, ArgSpec]) -> UsageError:
     return UsageError(f"there is no input {name!r}", hint=fix, input=name, known=list(known))
 
 
-def _how(hint: Hint) -> str:
+def _fix_for(hint: Hint) -> str:
     literals = [str(value) for shape in hint.shapes for value in shape.values]
     if literals:
         return f"use one of {', '.join(literals)}"
@@ -202,6 +206,6 @@ def _how(hint: Hint) -> str:
     return f"write a value of type {type_hints.write_annotation(hint)}"
 
 
-def _wrong(name: str, text: str, reason: str, fix: str) -> UsageError:
+def _wrong_value(name: str, text: str, reason: str, fix: str) -> UsageError:
     shown = text if len(text) <= 80 else f"{text[:80]}…"
     return UsageError(f"input {name}={shown!r}: {reason}", hint=fix, input=name)

@@ -60,21 +60,21 @@ class Pump:
         deadline = time.monotonic() + timeout_s
         late = False
         with selectors.DefaultSelector() as selector:
-            self._watch(selector, memoryview(job))
+            self._register(selector, memoryview(job))
             while not (self.ended or self.oversized) and deadline > time.monotonic():
-                _turn(selector, deadline - time.monotonic())
+                _serve_ready(selector, deadline - time.monotonic())
                 if self.answer is not None and not late:
                     late = True
                     deadline = min(deadline, time.monotonic() + self.bounds.grace_s)
-            _turn(selector, 0)
+            _serve_ready(selector, 0)
 
-    def _watch(self, selector: selectors.BaseSelector, job: memoryview) -> None:
+    def _register(self, selector: selectors.BaseSelector, job: memoryview) -> None:
         for stream in (self.stdin, *self.outputs, self.report):
             os.set_blocking(stream.fileno(), False)
         selector.register(self.stdin, selectors.EVENT_WRITE, self._writer(selector, job))
         for stream, tail in zip(self.outputs, self.tails, strict=True):
             selector.register(stream, selectors.EVENT_READ, self._listener(selector, stream, tail))
-        selector.register(self.report, selectors.EVENT_READ, lambda: self._hear(selector))
+        selector.register(self.report, selectors.EVENT_READ, lambda: self._read_report(selector))
 
     def _writer(self, selector: selectors.BaseSelector, job: memoryview) -> Callable[[], None]:
         sent = 0
@@ -106,21 +106,21 @@ class Pump:
 
         return listen
 
-    def _hear(self, selector: selectors.BaseSelector) -> None:
+    def _read_report(self, selector: selectors.BaseSelector) -> None:
         data = self.report.read(_CHUNK)
         if not data:
             selector.unregister(self.report)
             self.ended = True
             return
         self._frame += data
-        if self.first is None and (frame := self._whole(_FIRST_BYTES)) is not None:
+        if self.first is None and (frame := self._first_frame(_FIRST_BYTES)) is not None:
             self.first = frame
             del self._frame[: HEADER.size + len(frame)]
         if self.first is not None and self.answer is None:
-            self.answer = self._whole(self.bounds.report)
+            self.answer = self._first_frame(self.bounds.report)
         self.oversized |= len(self._frame) - HEADER.size > self.bounds.report
 
-    def _whole(self, most: int) -> bytes | None:
+    def _first_frame(self, most: int) -> bytes | None:
         """Return the first frame, once all of it is there."""
         if len(self._frame) < HEADER.size:
             return None
@@ -131,6 +131,6 @@ class Pump:
         return bytes(self._frame[HEADER.size : HEADER.size + length])
 
 
-def _turn(selector: selectors.BaseSelector, timeout_s: float) -> None:
+def _serve_ready(selector: selectors.BaseSelector, timeout_s: float) -> None:
     for key, _ in selector.select(timeout_s):
         key.data()

@@ -25,7 +25,7 @@ def parse_report(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> J
             f"{tool.id} sent a report over its limit", hint="return less", tool=tool.id
         )
     if pump.answer is None:
-        raise _silence(tool, pump, status, timeout_s)
+        raise _no_report_error(tool, pump, status, timeout_s)
     report = _report(pump.answer)
     if report is None:
         raise ToolFailed(
@@ -38,10 +38,10 @@ def parse_report(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> J
             tool=tool.id,
         )
     if report.get("ok") is not True:
-        raise _failure(tool, report)
+        raise _failure_error(tool, report)
     if pump.ended and status != 0:
         raise ToolFailed(
-            f"{tool.id} gave a result and then ended with {_ending(status)}",
+            f"{tool.id} gave a result and then ended with {_describe_end(status)}",
             hint="see what it printed; its exit handlers failed",
             tool=tool.id,
             status=status,
@@ -61,7 +61,7 @@ def _report(answer: bytes) -> dict[str, Any] | None:
     return found
 
 
-def _silence(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> ToolFailed:
+def _no_report_error(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> ToolFailed:
     if not pump.ended:
         return ToolFailed(
             f"{tool.id} was still running after {timeout_s:g} s and was ended, "
@@ -71,14 +71,14 @@ def _silence(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> ToolF
             timed_out=True,
         )
     return ToolFailed(
-        f"{tool.id} ended with {_ending(status)} and no result",
+        f"{tool.id} ended with {_describe_end(status)} and no result",
         hint="see what it printed; a tool returns instead of exiting",
         tool=tool.id,
         status=status,
     )
 
 
-def _failure(tool: ToolSpec, report: Mapping[str, Any]) -> PulsusError:
+def _failure_error(tool: ToolSpec, report: Mapping[str, Any]) -> PulsusError:
     kind, message = str(report.get("type")), one_line(str(report.get("message")), 1000)
     step = report.get("tool", tool.id)
     kept = ("stage", "type", "file", "line", "function")
@@ -92,18 +92,18 @@ def _failure(tool: ToolSpec, report: Mapping[str, Any]) -> PulsusError:
         hint = f"`pulsus tools show {step}` says what it takes"
         return UsageError(f"{tool.id} rejects its inputs{via}: {message}", hint=hint, **details)
     return ToolFailed(
-        f"{tool.id} failed{via}: {kind}: {message}{_where(report)}", hint=_SEE, **details
+        f"{tool.id} failed{via}: {kind}: {message}{_describe_place(report)}", hint=_SEE, **details
     )
 
 
-def _where(report: Mapping[str, Any]) -> str:
+def _describe_place(report: Mapping[str, Any]) -> str:
     if not report.get("file"):
         return ""
     inside = f" in {report['function']}" if report.get("function") else ""
     return f" ({report['file']}:{report.get('line')}{inside})"
 
 
-def _ending(status: int) -> str:
+def _describe_end(status: int) -> str:
     if status >= 0:
         return f"status {status}"
     try:

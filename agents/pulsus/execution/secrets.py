@@ -126,7 +126,7 @@ class MaskedStream:
         data = self._held + chunk
         if self._any:
             data = self._any.sub(MARK.encode("ascii"), data)
-        keep = max((_beginning(data, value) for value in self._values), default=0)
+        keep = max((_partial_length(data, value) for value in self._values), default=0)
         self._held = data[len(data) - keep :]
         if passed := data[: len(data) - keep]:
             self._on_output(passed)
@@ -138,7 +138,7 @@ class MaskedStream:
             self._on_output(held)
 
 
-def _beginning(data: bytes, value: bytes) -> int:
+def _partial_length(data: bytes, value: bytes) -> int:
     """Return how many of the last bytes are a beginning of the value."""
     longest = min(len(data), len(value) - 1)
     return next((n for n in range(longest, 0, -1) if data.endswith(value[:n])), 0)

@@ -54,7 +54,7 @@ _BOOT = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Surroundings:
     """The interpreter (None: ours), folder and environment of a run."""
 
     python: Path | None
@@ -132,8 +132,12 @@ def run_tool(
     ).encode("ascii")
     bounds = Bounds(report=max_result_bytes, tail=_TAIL_BYTES, grace_s=_GRACE_S)
     started = time.monotonic()
-    pump, status = _converse(
-        job, bounds, timeout_s, _Place(python, cwd, environment_without_settings(env)), on_output
+    pump, status = _exchange(
+        job,
+        bounds,
+        timeout_s,
+        _Surroundings(python, cwd, environment_without_settings(env)),
+        on_output,
     )
     took = int((time.monotonic() - started) * 1000)
     tails = [strip_controls(tail.decode("utf-8", "replace")) for tail in pump.tails]
@@ -185,11 +189,11 @@ def _is_fed(step: PlanStep) -> bool:
     return any(isinstance(value, OutputRef) for value in step.inputs.values())
 
 
-def _converse(
+def _exchange(
     job: bytes,
     bounds: Bounds,
     timeout_s: float,
-    place: _Place,
+    place: _Surroundings,
     on_output: OnOutput | None,
 ) -> tuple[Pump, int]:
     with ExitStack() as stack:
@@ -215,7 +219,7 @@ def _converse(
                 termination.ask_to_end(process.pid, streams)
                 raise
         finally:
-            folder = _end(process.pid, pump) if pump is not None else None
+            folder = _end_worker(process.pid, pump) if pump is not None else None
             # Before its status is read: until then no other process can get its number.
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -225,7 +229,7 @@ def _converse(
     return pump, status
 
 
-def _end(worker: int, pump: Pump) -> str | None:
+def _end_worker(worker: int, pump: Pump) -> str | None:
     """Let the worker of a confined run end what it started and clear up, for a bounded time.
 
     Only the worker knows processes that left its group. Return the temporary folder of the run,
@@ -244,7 +248,7 @@ def _end(worker: int, pump: Pump) -> str | None:
     return str(first["folder"])
 
 
-def _start(pipes: tuple[int, int], place: _Place) -> subprocess.Popen[bytes]:
+def _start(pipes: tuple[int, int], place: _Surroundings) -> subprocess.Popen[bytes]:
     # -I: neither the working directory nor PYTHON* variables can put a module before ours.
     flags = ("-I", "-u", "-X", "utf8")
     try:

@@ -24,15 +24,15 @@ class ChildProcess:
 
     def poll(self) -> int | None:
         """Return its exit status, negative for a signal, or None while it runs."""
-        return self._ended(os.WNOHANG)
+        return self._wait_with(os.WNOHANG)
 
     def wait(self) -> int:
         """Return its exit status, once it has ended."""
-        status = self._ended(0)
+        status = self._wait_with(0)
         assert status is not None
         return status
 
-    def _ended(self, options: int) -> int | None:
+    def _wait_with(self, options: int) -> int | None:
         if self.returncode is None:
             pid, status = os.waitpid(self.pid, options)
             if pid:

@@ -30,7 +30,7 @@ def connect_to(target: str) -> socket.socket:
     host, port = hosts.split_host_port(target)
     literal = hosts.parse_address(host)
     if literal is not None:
-        return _connected([str(literal)], port)
+        return _connect_first([str(literal)], port)
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     addresses = list(dict.fromkeys(str(info[4][0]) for info in found))
     allowed = [each for each in addresses if _is_public(each)]
@@ -39,7 +39,7 @@ def connect_to(target: str) -> socket.socket:
             f"{host} leads to {', '.join(addresses[:3])}, which is not on the public internet: "
             f"allow the address itself"
         )
-    return _connected(allowed, port)
+    return _connect_first(allowed, port)
 
 
 def _is_public(text: str) -> bool:
@@ -47,7 +47,7 @@ def _is_public(text: str) -> bool:
     return found is not None and hosts.is_public(found)
 
 
-def _connected(addresses: list[str], port: int) -> socket.socket:
+def _connect_first(addresses: list[str], port: int) -> socket.socket:
     until = time.monotonic() + CONNECT_SECONDS
     failure: OSError = TimeoutError()
     for each in addresses:

@@ -49,9 +49,9 @@ class Interpreter:
 
     def has(self, module: str) -> bool:
         """Return True if a top-level module of that name is installed for it."""
-        if any(_holds(path, module) for path in self.paths):
+        if any(_has_module(path, module) for path in self.paths):
             return True
-        return self.ours and _found(module)
+        return self.ours and _can_import(module)
 
     def installed(self, distribution: str) -> str | None:
         """Return the version of an installed distribution, or None."""
@@ -65,11 +65,11 @@ class Interpreter:
 
 def own_interpreter() -> Interpreter:
     """Return the Python that runs Pulsus."""
-    return _ours(tuple(sys.path))
+    return _describe_own(tuple(sys.path))
 
 
 @functools.cache
-def _ours(path: tuple[str, ...]) -> Interpreter:
+def _describe_own(path: tuple[str, ...]) -> Interpreter:
     prefixes = dict.fromkeys(map(Path, (sys.prefix, sys.base_prefix)))
     paths = tuple(Path(each) for each in path if each and Path(each).is_dir())
     version = platform.python_version()
@@ -84,10 +84,10 @@ def read_interpreter(python: Path) -> Interpreter:
             f"{python} is not an executable file: name the python of an environment"
         )
     prefix = python.parent.parent
-    config = _config(prefix / "pyvenv.cfg")
+    config = _read_config(prefix / "pyvenv.cfg")
     home = config.get("home")
     base = Path(home).parent if home else python.resolve().parent.parent
-    minor = _minor(python, base, config)
+    minor = _find_minor(python, base, config)
     if minor is None:
         raise NoInterpreter(f"{python} is not a Python: {base / 'lib'} has no standard library")
     if minor < OLDEST:
@@ -96,27 +96,27 @@ def read_interpreter(python: Path) -> Interpreter:
     system = home is None or config.get("include-system-site-packages", "").lower() == "true"
     prefixes = (prefix, base) if home else (base,)
     sites = prefixes if system else (prefix,)
-    paths = [folder for each in sites for folder in _sites(each, minor)]
+    paths = [folder for each in sites for folder in _site_folders(each, minor)]
     if system and base == Path("/usr") and _DEBIAN.is_dir():
         paths.append(_DEBIAN)
-    version = _version(base, minor, config)
+    version = _find_version(base, minor, config)
     return Interpreter(python, version, prefixes, tuple(paths))
 
 
-def _holds(folder: Path, module: str) -> bool:
+def _has_module(folder: Path, module: str) -> bool:
     if (folder / module).is_dir() or (folder / f"{module}.py").is_file():
         return True
     return any(folder.glob(f"{module}.*.so")) or (folder / f"{module}.so").is_file()
 
 
-def _found(module: str) -> bool:
+def _can_import(module: str) -> bool:
     try:
         return importlib.util.find_spec(module) is not None
     except (ImportError, ValueError, AttributeError):
         return False
 
 
-def _config(path: Path) -> dict[str, str]:
+def _read_config(path: Path) -> dict[str, str]:
     """Return the settings of a virtual environment, or {} if there are none."""
     try:
         with path.open("rb") as file:
@@ -127,7 +127,7 @@ def _config(path: Path) -> dict[str, str]:
     return {key.strip().lower(): value.strip() for key, sign, value in pairs if sign}
 
 
-def _minor(python: Path, base: Path, config: dict[str, str]) -> tuple[int, int] | None:
+def _find_minor(python: Path, base: Path, config: dict[str, str]) -> tuple[int, int] | None:
     libraries = {
         (int(found[1]), int(found[2]))
         for folder in base.glob("lib*/python3.*")
@@ -141,7 +141,7 @@ def _minor(python: Path, base: Path, config: dict[str, str]) -> tuple[int, int] 
     return libraries.pop() if len(libraries) == 1 else None
 
 
-def _sites(prefix: Path, minor: tuple[int, int]) -> list[Path]:
+def _site_folders(prefix: Path, minor: tuple[int, int]) -> list[Path]:
     library = f"python{minor[0]}.{minor[1]}"
     found = [
         prefix / folder / library / packages
@@ -151,7 +151,7 @@ def _sites(prefix: Path, minor: tuple[int, int]) -> list[Path]:
     return [folder for folder in found if folder.is_dir()]
 
 
-def _version(base: Path, minor: tuple[int, int], config: dict[str, str]) -> str:
+def _find_version(base: Path, minor: tuple[int, int], config: dict[str, str]) -> str:
     short = f"{minor[0]}.{minor[1]}"
     header = base / "include" / f"python{short}" / "patchlevel.h"
     told = [config.get(key, "") for key in ("version", "version_info")]

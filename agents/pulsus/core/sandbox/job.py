@@ -68,22 +68,22 @@ class Outcome:
     starved: bool = False
 
 
-_here = threading.local()
+_of_thread = threading.local()
 
 
 @contextmanager
 def cancel_on(signal: threading.Event) -> Iterator[None]:
     """Kill the sandboxes that this thread runs in the block once `signal` is set."""
-    _here.signal = signal
+    _of_thread.signal = signal
     try:
         yield
     finally:
-        del _here.signal
+        del _of_thread.signal
 
 
 def is_cancelled() -> bool:
     """True if the result of this thread's sandbox is not needed any more."""
-    signal: threading.Event | None = getattr(_here, "signal", None)
+    signal: threading.Event | None = getattr(_of_thread, "signal", None)
     return signal is not None and signal.is_set()
 
 
@@ -118,7 +118,7 @@ def to_harness(
         "filename": f"/pulsus/{job.name}.py",
         "entry": job.entry,
         "network": list(job.network),
-        "inputs": None if job.inputs is None else _plain(dict(job.inputs)),
+        "inputs": None if job.inputs is None else _to_plain(dict(job.inputs)),
         "files": [{"path": f.path, "content": f.content, "age_s": f.age_s} for f in job.files],
         "steps": {
             name: {"entry": step.entry, "source": step.source} for name, step in job.steps.items()
@@ -126,10 +126,10 @@ def to_harness(
     }
 
 
-def _plain(value: object) -> object:
+def _to_plain(value: object) -> object:
     """Return the value as plain dicts and lists, which can be marshalled."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
+        return {str(key): _to_plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
+        return [_to_plain(inner) for inner in value]
     return value

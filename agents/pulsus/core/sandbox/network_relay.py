@@ -96,7 +96,7 @@ class Relay:
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits in accept
         self._listener.close()
-        self._cut()
+        self._shut_all()
         until = time.monotonic() + _END_SECONDS
         with self._lock:
             waiting = [t for t in (self._acceptor, *self._workers) if t.is_alive()]
@@ -118,7 +118,7 @@ class Relay:
             pass  # closed, or out of descriptors: `problem` says which
         finally:
             self._listener.close()
-            self._cut()
+            self._shut_all()
 
     def _work(self, task: Callable[..., None], *args: object) -> threading.Thread:
         thread = threading.Thread(target=task, args=args, daemon=True)
@@ -129,8 +129,8 @@ class Relay:
 
     def _serve(self, inside: socket.socket) -> None:
         """Answer one connection, and carry its bytes."""
-        with suppress(OSError), self._held(inside):
-            target = _line(inside)
+        with suppress(OSError), self._track(inside):
+            target = _read_line(inside)
             why = self._objection(target)
             if why:
                 inside.sendall(_refusal(errno.ECONNREFUSED, why))
@@ -138,9 +138,9 @@ class Relay:
             try:
                 outside = self._reach(canonical_host(target))
             except (HostNotAllowed, OSError) as error:
-                inside.sendall(_refusal(*_told(error)))
+                inside.sendall(_refusal(*_describe_failure(error)))
                 return
-            with self._held(outside):
+            with self._track(outside):
                 inside.sendall(b"+")
                 back = self._work(self._carry, outside, inside)
                 self._carry(inside, outside)
@@ -169,17 +169,17 @@ class Relay:
                     spent = self._bytes > self._limit
                 if spent:
                     self._problem = f"it moved more than {self._limit >> 20} MB over the network"
-                    self._cut()
+                    self._shut_all()
                     return
                 sink.sendall(data)
             sink.shutdown(socket.SHUT_WR)
         except OSError:
             for each in (source, sink):
-                _shut(each)
+                _shut_down(each)
 
     @contextmanager
-    def _held(self, end: socket.socket) -> Iterator[None]:
-        """Close it in the end; meanwhile `_cut` reaches it."""
+    def _track(self, end: socket.socket) -> Iterator[None]:
+        """Close it in the end; meanwhile `_shut_all` reaches it."""
         with end:
             with self._lock:
                 self._open.add(end)
@@ -191,19 +191,19 @@ class Relay:
                 with self._lock:
                     self._open.discard(end)
 
-    def _cut(self) -> None:
+    def _shut_all(self) -> None:
         """Shut every connection."""
         with self._lock:
             for each in self._open:
-                _shut(each)
+                _shut_down(each)
 
 
-def _shut(end: socket.socket) -> None:
+def _shut_down(end: socket.socket) -> None:
     with suppress(OSError):
         end.shutdown(socket.SHUT_RDWR)
 
 
-def _line(inside: socket.socket) -> str:
+def _read_line(inside: socket.socket) -> str:
     """Return the line that was sent, also if it is too long or cut short."""
     line = b""
     while len(line) < _LINE_BYTES and not line.endswith(b"\n") and (byte := inside.recv(1)):
@@ -211,7 +211,7 @@ def _line(inside: socket.socket) -> str:
     return line.rstrip(b"\n").decode("ascii", "backslashreplace")
 
 
-def _told(error: Exception) -> tuple[int, str]:
+def _describe_failure(error: Exception) -> tuple[int, str]:
     match error:
         case socket.gaierror():
             return errno.EHOSTUNREACH, f"the name cannot be looked up: {error.strerror}"

@@ -72,7 +72,7 @@ def _run(
     stack: ExitStack,
 ) -> job.Outcome:
     shown = mount_plan(python)
-    relay = _relay(stack, limits, task)
+    relay = _open_relay(stack, limits, task)
     shown_calls = b"" if seccomp_notify.objection() else traced_syscalls.program()
     first = way_for(landlock_version())
     pipes = Pipes.open(
@@ -93,9 +93,9 @@ def _run(
         task,
         nonce,
         talk,
-        _inside(limits),
+        _harness_limits(limits),
         _host_namespaces(),
-        _python(shown, python),
+        _python_environment(shown, python),
         shown_calls,
         first,
     )
@@ -109,20 +109,22 @@ def _run(
         stdin=stdin,
         stdout=pipes.stdout.theirs.fileno(),
         stderr=pipes.stderr.theirs.fileno(),
-        keep=(fds.info, *talk, fds.seccomp, *_contents(fds)),
+        keep=(fds.info, *talk, fds.seccomp, *_file_descriptors(fds)),
     )
     process = start(bwrap, shown, limits, fds, streams, core)
     session = SandboxSession(process, pipes, limits, nonce, relay)
     try:
         # Made while bubblewrap sets up: that takes longer.
-        session.limit(_group(stack, limits))
+        session.limit(_make_group(stack, limits))
         session.loop()
     finally:
         session.end()
-    return _told(session.outcome(), relay)
+    return _add_relay_hosts(session.outcome(), relay)
 
 
-def _relay(stack: ExitStack, limits: bwrap_arguments.SandboxLimits, task: job.Job) -> Relay | None:
+def _open_relay(
+    stack: ExitStack, limits: bwrap_arguments.SandboxLimits, task: job.Job
+) -> Relay | None:
     """Return the relay to the hosts that the job may reach, or None if there are none."""
     if not task.network:
         return None
@@ -133,7 +135,7 @@ def _relay(stack: ExitStack, limits: bwrap_arguments.SandboxLimits, task: job.Jo
     return relay
 
 
-def _told(outcome: job.Outcome, relay: Relay | None) -> job.Outcome:
+def _add_relay_hosts(outcome: job.Outcome, relay: Relay | None) -> job.Outcome:
     """Add the hosts that the relay was asked for, whatever the candidate's process reports."""
     if relay is None:
         return outcome
@@ -142,7 +144,9 @@ def _told(outcome: job.Outcome, relay: Relay | None) -> job.Outcome:
     return replace(outcome, observed=replace(seen, hosts=hosts))
 
 
-def _group(stack: ExitStack, limits: bwrap_arguments.SandboxLimits) -> cgroup_limits.Group | None:
+def _make_group(
+    stack: ExitStack, limits: bwrap_arguments.SandboxLimits
+) -> cgroup_limits.Group | None:
     try:
         group = cgroup_limits.create_group(limits)
     except cgroup_limits.NoGroups:
@@ -155,7 +159,7 @@ def _sources(task: job.Job) -> tuple[bytes, ...]:
     return tuple(step.source for step in task.steps.values())
 
 
-def _python(shown: MountPlan, python: Interpreter | None) -> dict[str, object]:
+def _python_environment(shown: MountPlan, python: Interpreter | None) -> dict[str, object]:
     path = [str(folder) for folder in shown.packages]
     if python is not None and not python.ours:
         prefix = str(python.prefixes[0])
@@ -163,7 +167,7 @@ def _python(shown: MountPlan, python: Interpreter | None) -> dict[str, object]:
     return {"prefix": sys.prefix, "exec_prefix": sys.exec_prefix, "path": path}
 
 
-def _contents(fds: bwrap_arguments.Descriptors) -> tuple[int, ...]:
+def _file_descriptors(fds: bwrap_arguments.Descriptors) -> tuple[int, ...]:
     return fds.zero, *(fd for fd, _ in fds.files)
 
 
@@ -179,7 +183,7 @@ def _memory_file(stack: ExitStack, data: bytes) -> int:
     return fd
 
 
-def _inside(limits: bwrap_arguments.SandboxLimits) -> dict[str, int]:
+def _harness_limits(limits: bwrap_arguments.SandboxLimits) -> dict[str, int]:
     inside = limits.inside()
     found = re.match(r"(\d+)\.(\d+)", os.uname().release)
     if not found or (int(found[1]), int(found[2])) < _NPROC_PER_NAMESPACE:

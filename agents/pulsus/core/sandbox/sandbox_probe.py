@@ -73,7 +73,7 @@ def examine(programs: tuple[Path, ...]) -> SandboxStatus:
         return _broken("there is no bwrap program", _INSTALL)
     reasons: list[str] = []
     for program in programs:
-        problem = bubblewrap.objection(program) or _try(program)
+        problem = bubblewrap.objection(program) or _try_program(program)
         if not problem:
             return _working(program)
         reasons.append(problem)
@@ -106,7 +106,7 @@ def run_with(
     return Outcome("unverified", "start", f"not verified, because {why}")
 
 
-def _try(program: Path) -> str:
+def _try_program(program: Path) -> str:
     limits = SandboxLimits.of(SandboxConfig(max_seconds=10.0), import_seconds=10.0)
     source = b"def run() -> int:\n    return 6 * 7\n"
     outcome = runner.run(program, limits, Job(source, "probe", "run", {}))

@@ -57,15 +57,17 @@ class SandboxSession:
         self._stage: Stage = "start"
         self._final: dict[str, Any] | None = None
         self._returned: dict[str, Any] = {}
-        self._over: dict[str, Any] | None = None  # the last message; processes may be left
-        self._killed = ""  # why the host ended it
+        self._last_message: dict[str, Any] | None = None  # the last message; processes may be left
+        self._kill_reason = ""  # why the host ended it
         self._clock = RunClock(bwrap_arguments.START_SECONDS)
         self._starved = False
         self._lost_ms = 0
         self._seen = 0  # bytes of the result channel already read as messages
         self._init_fd: int | None = None
-        self._watch: ResourceMonitor | None = None
-        self._left: tuple[str, ...] = ()  # shared memory that a real run would leave behind
+        self._monitor: ResourceMonitor | None = None
+        self._leftover_memory: tuple[
+            str, ...
+        ] = ()  # shared memory that a real run would leave behind
         self._import_ms = 0
         self._peak = 0
 
@@ -79,7 +81,7 @@ class SandboxSession:
         with self._selector as selector:
             for channel in self._pipes.all():
                 selector.register(channel.ours, selectors.EVENT_READ, channel)
-            while not self._decided():
+            while not self._is_decided():
                 for key, _ in selector.select(TICK_SECONDS):
                     key.data.read_some()
                     if key.data.ended:
@@ -87,18 +89,18 @@ class SandboxSession:
                 self._read_messages()
                 if self._stage == "start" and self._pipes.info.data:
                     self._enter_group()
-                if not self._decided() and time.monotonic() >= self._look_at:
+                if not self._is_decided() and time.monotonic() >= self._look_at:
                     self._check_limits()
                     self._look_at = time.monotonic() + TICK_SECONDS
                 if self._process.poll() is not None:
                     self._pipes.result.drain(self._result_cap())
                     self._read_messages()
-                    self._final = self._final or self._over
+                    self._final = self._final or self._last_message
                     return
 
     def end(self) -> None:
         """Kill everything that still runs and wait until it is gone."""
-        self._note_left()
+        self._note_shared_memory()
         self._pipes.handed_over()
         self._find_init()
         with suppress(ProcessLookupError):
@@ -120,28 +122,28 @@ class SandboxSession:
             self._init_fd = None
         if self._calls is not None:
             self._calls.close()
-        if self._watch is not None:
-            self._watch.close()
+        if self._monitor is not None:
+            self._monitor.close()
         if self._group is not None:
-            if self._group.out_of_memory() and not self._killed:
-                self._killed = self._too_much_memory()
+            if self._group.out_of_memory() and not self._kill_reason:
+                self._kill_reason = self._too_much_memory()
             self._group.close()
-        if self._relay is not None and not self._killed:
-            self._killed = self._relay.problem()
+        if self._relay is not None and not self._kill_reason:
+            self._kill_reason = self._relay.problem()
         for channel in (self._pipes.stdout, self._pipes.stderr, self._pipes.effects):
             channel.drain(bwrap_arguments.OUTPUT_KILL_BYTES)
 
-    def _note_left(self) -> None:
+    def _note_shared_memory(self) -> None:
         """Note the shared memory that a real run would leave behind."""
-        if self._over is not None and self._watch is not None:
-            self._left = tuple(f"/dev/shm/{name}" for name in self._watch.shared())
+        if self._last_message is not None and self._monitor is not None:
+            self._leftover_memory = tuple(f"/dev/shm/{name}" for name in self._monitor.shared())
 
     def outcome(self) -> Outcome:
         """Return the outcome of the job."""
         final = self._final or {}
         phase, value = final.get("phase"), self._returned.get("value")
         status: Status = "failed"
-        if phase == "done" and not self._killed:
+        if phase == "done" and not self._kill_reason:
             status = "ok"
         elif phase == "unsafe" or self._stage == "start" or self._starved:
             status = "unverified"
@@ -152,7 +154,7 @@ class SandboxSession:
         if self._calls is not None:
             self._calls.witness.last()
             seen = observed_effects.add_syscall_effects(seen, self._calls.witness.seen)
-        left = ObservedEffects(paths=tuple(map(printable, self._left)))
+        left = ObservedEffects(paths=tuple(map(printable, self._leftover_memory)))
         seen = observed_effects.join_effects((seen, left))
         return Outcome(
             status=status,
@@ -171,21 +173,21 @@ class SandboxSession:
             starved=self._starved,
         )
 
-    def _decided(self) -> bool:
-        return self._final is not None or bool(self._killed)
+    def _is_decided(self) -> bool:
+        return self._final is not None or bool(self._kill_reason)
 
     def _read_messages(self) -> None:
         if self._pipes.result.total > self._result_cap():
-            self._killed = "it sent more than a result may hold"
+            self._kill_reason = "it sent more than a result may hold"
             return
         data = bytes(self._pipes.result.data)
         while self._final is None and (end := data.find(b"\n", self._seen)) >= 0:
             line, self._seen = data[self._seen : end], end + 1
             message = self._decode(line)
             if message is None:
-                self._killed = "it sent something that is not a result"
+                self._kill_reason = "it sent something that is not a result"
                 return
-            self._take(message)
+            self._handle(message)
 
     def _decode(self, line: bytes) -> dict[str, Any] | None:
         if not line.startswith(self._nonce):
@@ -198,20 +200,20 @@ class SandboxSession:
             return None
         return found if isinstance(found, dict) else None
 
-    def _take(self, message: dict[str, Any]) -> None:
+    def _handle(self, message: dict[str, Any]) -> None:
         match message.get("phase"):
-            case _ if self._over is not None:
-                self._killed = "it sent a message after its last"
+            case _ if self._last_message is not None:
+                self._kill_reason = "it sent a message after its last"
             case "ready" if self._stage == "start":
                 if self._start_watching(messages.to_number(message.get("calls"))):
                     self._stage = "import"
-                    self._clock = RunClock(self._limits.import_seconds, self._watch)
+                    self._clock = RunClock(self._limits.import_seconds, self._monitor)
                     with suppress(BrokenPipeError):
                         self._pipes.let_go()
             case "imported" if self._stage == "import":
                 self._import_ms = messages.to_milliseconds(message.get("ms"))
                 self._stage = "run"
-                self._clock = RunClock(self._limits.run_seconds, self._watch)
+                self._clock = RunClock(self._limits.run_seconds, self._monitor)
             case "unsafe" if self._stage == "start":
                 self._final = message
             case "returned" if self._stage == "run":
@@ -221,16 +223,16 @@ class SandboxSession:
             case "failed" if self._stage in ("import", "run", "end"):
                 self._final = message
             case "done" if self._stage == "end":
-                self._over = message
+                self._last_message = message
                 self._lost_ms = int(self._clock.lost() * 1000)
                 self._clock.cut(_LEFT_SECONDS)
                 self._end_if_alone()
             case _:
-                self._killed = "it sent messages out of order"
+                self._kill_reason = "it sent messages out of order"
 
     def _end_if_alone(self) -> None:
-        if self._watch is not None and not self._watch.others((1, HARNESS)):
-            self._final = self._over
+        if self._monitor is not None and not self._monitor.others((1, HARNESS)):
+            self._final = self._last_message
 
     def _start_watching(self, calls: int) -> bool:
         """Return True once the resource monitor is in place; the candidate is not loaded before.
@@ -242,7 +244,7 @@ class SandboxSession:
             pid = self._find_init()
             if pid is None:
                 raise ProcessLookupError("bubblewrap did not report its first process")
-            self._watch = ResourceMonitor(pid)
+            self._monitor = ResourceMonitor(pid)
             if self._group is not None:
                 self._group.hold(pid)
             if self._relay is not None:
@@ -275,45 +277,49 @@ class SandboxSession:
 
     def _check_limits(self) -> None:
         limits = self._limits
-        if self._over is not None:
+        if self._last_message is not None:
             self._end_if_alone()
         if is_cancelled():
-            self._killed = "its caller cancelled it"
+            self._kill_reason = "its caller cancelled it"
         elif self._clock.ended():
-            self._killed = self._late()
+            self._kill_reason = self._describe_timeout()
         elif self._relay is not None and (problem := self._relay.problem()):
-            self._killed = problem
+            self._kill_reason = problem
         elif (
             self._pipes.stdout.total + self._pipes.stderr.total > bwrap_arguments.OUTPUT_KILL_BYTES
         ):
-            self._killed = (
+            self._kill_reason = (
                 f"it printed more than {bwrap_arguments.OUTPUT_KILL_BYTES >> 20} MiB: print less"
             )
-        elif self._watch is not None:
+        elif self._monitor is not None:
             with suppress(OSError):  # its first process is just ending
-                usage = self._watch.usage()
+                usage = self._monitor.usage()
                 if self._group is not None and self._group.out_of_memory():
-                    self._killed = self._too_much_memory()
+                    self._kill_reason = self._too_much_memory()
                 self._peak = max(self._peak, usage.memory)
                 if usage.memory > limits.memory_bytes:
-                    self._killed = self._too_much_memory()
+                    self._kill_reason = self._too_much_memory()
                 elif usage.threads > limits.processes + 2:  # bubblewrap's own two
-                    self._killed = f"it ran more than {limits.processes} processes and threads"
+                    self._kill_reason = f"it ran more than {limits.processes} processes and threads"
 
     def _too_much_memory(self) -> str:
         return f"it used more than {self._limits.memory_bytes >> 20} MB of memory"
 
-    def _late(self) -> str:
-        if self._over is not None and self._watch is not None:
-            return messages.leftover_processes_message(self._watch.others((1, HARNESS)))
+    def _describe_timeout(self) -> str:
+        if self._last_message is not None and self._monitor is not None:
+            return messages.leftover_processes_message(self._monitor.others((1, HARNESS)))
         self._starved = self._stage == "start" or self._clock.starved()
         if self._starved:
             return messages.starved_message()
         return messages.timeout_message(self._stage, self._limits, self._returned.get("threads"))
 
     def _message(self, final: dict[str, Any]) -> str:
-        if self._killed:
-            return self._killed if self._stage == "start" else f"{self._killed}; it was killed"
+        if self._kill_reason:
+            return (
+                self._kill_reason
+                if self._stage == "start"
+                else f"{self._kill_reason}; it was killed"
+            )
         if final:
             return messages.failure_message(final)
         if self._stage == "start":

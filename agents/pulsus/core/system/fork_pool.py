@@ -96,7 +96,7 @@ def map_in_processes(
         for _ in range(count):
             with suppress(OSError):  # no process or no file to be had: the others do it all
                 workers.append(_start(numbers, perform))
-        done.update((task, perform(task)) for task in _taken(numbers))
+        done.update((task, perform(task)) for task in _take_tasks(numbers))
         for worker in workers:
             done.update(worker.results())  # type: ignore[arg-type]
     finally:
@@ -119,7 +119,7 @@ def _task_numbers(tasks: int) -> int:
     return reading
 
 
-def _taken(numbers: int) -> Iterator[int]:
+def _take_tasks(numbers: int) -> Iterator[int]:
     while number := os.read(numbers, _NUMBER.size):
         yield _NUMBER.unpack(number)[0]
 
@@ -132,7 +132,7 @@ def _start(numbers: int, perform: Callable[[int], object]) -> WorkerProcess:
     def serve() -> None:
         import pickle
 
-        for task in _taken(numbers):
+        for task in _take_tasks(numbers):
             pickle.dump((task, perform(task)), file)
         file.flush()
 
@@ -164,11 +164,11 @@ def is_affordable(work: Callable[[], object]) -> bool:
     if sys.platform != "linux":
         return True
     try:
-        child = _fork(lambda: _work_in_limits(work))
+        child = _fork(lambda: _work_within_limits(work))
     except OSError:
         return True
     try:
-        ended = _ended_in_time(child)
+        ended = _ends_in_time(child)
         if not ended:
             os.kill(child, signal.SIGKILL)
     finally:
@@ -176,7 +176,7 @@ def is_affordable(work: Callable[[], object]) -> bool:
     return ended and status == 0
 
 
-def _ended_in_time(child: int) -> bool:
+def _ends_in_time(child: int) -> bool:
     try:
         handle = os.pidfd_open(child)
     except OSError:  # before Linux 5.3: the limit of processor time is left
@@ -189,7 +189,7 @@ def _ended_in_time(child: int) -> bool:
         os.close(handle)
 
 
-def _work_in_limits(work: Callable[[], object]) -> None:
+def _work_within_limits(work: Callable[[], object]) -> None:
     import resource
 
     signal.signal(signal.SIGXCPU, signal.SIG_DFL)

@@ -126,7 +126,7 @@ def plan_confinement(
         return plan_undecided(limits, here)
     if here.files == "none":
         return plan_unconfined("; ".join(here.why))
-    return _confined(tools, inputs, limits, here, folders or (), reads=reads)
+    return _plan_confined(tools, inputs, limits, here, folders or (), reads=reads)
 
 
 def plan_unconfined(why: str) -> ConfinementPlan:
@@ -146,12 +146,12 @@ def plan_by_step(
     The composition itself only passes values on. The worker decides what a step may write once its
     inputs are known.
     """
-    own = _confined(tools[:1], {}, limits, here, (), reads=True, pure=True)
+    own = _plan_confined(tools[:1], {}, limits, here, (), reads=True, pure=True)
     steps: dict[str, Any] = {}
     record: dict[str, JsonValue] = {}
     for step in tools[1:]:
         reads = step.kind != "write"
-        found = _confined([step], {}, limits, here, (), reads=reads, certain=False)
+        found = _plan_confined([step], {}, limits, here, (), reads=reads, certain=False)
         steps[step.id] = {
             "orders": found.orders,
             "reads": reads,
@@ -180,7 +180,7 @@ def plan_undecided(limits: RunLimits, here: KernelSupport) -> ConfinementPlan:
     return ConfinementPlan(orders, {**record, "limits": enforced, "why": [why]})
 
 
-def _confined(
+def _plan_confined(
     tools: Sequence[ToolSpec],
     inputs: Mapping[str, JsonValue],
     limits: RunLimits,
@@ -202,7 +202,7 @@ def _confined(
     if network == "gate" and not here.supervisor:
         network = "open"
         why.append("hosts cannot be checked here, so every host can be reached")
-    files = _files(tools, here, why)
+    files = _choose_file_guard(tools, here, why)
     if not here.supervisor:
         why.append("processes are not counted, and look-ups of users at local services are refused")
     known = here.landlock if files == "landlock" else 0
@@ -248,7 +248,7 @@ def _confined(
     return ConfinementPlan(orders, record)
 
 
-def _files(tools: Sequence[ToolSpec], here: KernelSupport, why: list[JsonValue]) -> str:
+def _choose_file_guard(tools: Sequence[ToolSpec], here: KernelSupport, why: list[JsonValue]) -> str:
     """Return Landlock, unless it would hide from a tool the processes that it is about."""
     if here.files != "landlock" or not _looks_at_processes(tools):
         return here.files

@@ -36,7 +36,9 @@ def declared_folders(tool: ToolSpec, inputs: Inputs) -> tuple[str, ...] | None:
     inputs = {**literal_defaults(tool), **inputs}
     found: list[str] = []
     for item in tool.effects.paths:
-        values = _filled(item, inputs) if _is_path(item) else _given(item, tool, inputs, _PLACES)
+        values = (
+            _fill(item, inputs) if _is_path(item) else _values_meant(item, tool, inputs, _PLACES)
+        )
         if values is None:
             return None
         for value in values:
@@ -57,7 +59,7 @@ def declared_hosts(tool: ToolSpec, inputs: Inputs) -> tuple[str, ...] | None:
         if item.startswith("unix:"):
             continue
         words = " " in item
-        values = _given(item, tool, inputs, _HOSTS) if words else _filled(item, inputs)
+        values = _values_meant(item, tool, inputs, _HOSTS) if words else _fill(item, inputs)
         if values is None:
             return None
         for value in values:
@@ -81,7 +83,7 @@ def _is_path(item: str) -> bool:
     return item.startswith(_PATH_START) or (" " not in item and "/" in item)
 
 
-def _filled(item: str, inputs: Inputs) -> list[str] | None:
+def _fill(item: str, inputs: Inputs) -> list[str] | None:
     """Return the item with its placeholders filled; None for a pattern or an unknown value."""
     if any(mark in item for mark in "*?"):
         return None
@@ -99,7 +101,9 @@ def _filled(item: str, inputs: Inputs) -> list[str] | None:
     return [each for each in found if each]
 
 
-def _given(item: str, tool: ToolSpec, inputs: Inputs, kinds: tuple[str, ...]) -> list[str] | None:
+def _values_meant(
+    item: str, tool: ToolSpec, inputs: Inputs, kinds: tuple[str, ...]
+) -> list[str] | None:
     """Return the values of the arguments that words such as "the given figure path" are about."""
     said = _GIVEN.match(item.lower())
     if said is None or _MORE.search(said[1]):

@@ -81,7 +81,7 @@ def named(monkeypatch):
     def use(**found):
         def go(target):
             host, port = target.rsplit(":", 1)
-            return host_connection._connected([found[host.replace(".", "_")]], int(port))
+            return host_connection._connect_first([found[host.replace(".", "_")]], int(port))
 
         class Here(Relay):
             def __init__(self, allowed, limit):

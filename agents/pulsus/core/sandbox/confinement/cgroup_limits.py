@@ -89,7 +89,7 @@ class Group:
         """Remove the group. Its processes have been killed; the last may take a moment to end."""
         deadline = time.monotonic() + _GONE_SECONDS
         for folder in self.folders:
-            while not _removed(folder) and time.monotonic() < deadline:
+            while not _remove_group(folder) and time.monotonic() < deadline:
                 time.sleep(0.005)
 
 
@@ -111,15 +111,15 @@ def _tree(mounts: tuple[str, ...], groups: tuple[tuple[str, str], ...], _user: i
         kind, point, options = words[words.index("-") + 1], Path(words[4]), words[-1].split(",")
         if kind == "cgroup":
             for name in {"memory", "pids"} & set(options):
-                found[name] = _below(point, words[3], own.get(name, "/"))
+                found[name] = _folder_of_group(point, words[3], own.get(name, "/"))
         elif kind == "cgroup2" and (
-            parent := _delegating(_below(point, words[3], own.get("", "/")))
+            parent := _delegated_folder(_folder_of_group(point, words[3], own.get("", "/")))
         ):
             enabled = set(_lines(parent / "cgroup.subtree_control")[0].split())
             return Tree(2, {name: parent for name in ("memory", "pids") if name in enabled})
     if not {"memory", "pids"} <= found.keys():
         raise NoGroups("no control group of this machine offers memory and pids")
-    refused = [str(path) for path in found.values() if not _lets_us(path)]
+    refused = [str(path) for path in found.values() if not _may_make_groups(path)]
     if refused:
         raise NoGroups(f"{refused[0]} cannot be written")
     return Tree(1, found)
@@ -138,7 +138,7 @@ def create_group(limits: SandboxLimits) -> Group:
     group = Group(where.version, folders, where.parents["memory"] / name / file)
     try:
         for folder in folders:
-            _swept(folder.parent)
+            _sweep_once(folder.parent)
             folder.mkdir()
         for controller, parent in where.parents.items():
             _limit(parent / name, controller, where.version, limits)
@@ -163,7 +163,7 @@ def _limit(folder: Path, controller: str, version: int, limits: SandboxLimits) -
 
 
 @functools.cache
-def _swept(parent: Path) -> None:
+def _sweep_once(parent: Path) -> None:
     """Remove the leftover groups, once in a process."""
     _sweep(parent)
 
@@ -173,10 +173,10 @@ def _sweep(parent: Path) -> None:
     for folder in parent.glob("pulsus-*-*"):
         maker = folder.name.split("-")[1]
         if maker.isdigit() and not Path("/proc", maker).exists():
-            _removed(folder)
+            _remove_group(folder)
 
 
-def _removed(folder: Path) -> bool:
+def _remove_group(folder: Path) -> bool:
     try:
         folder.rmdir()
     except FileNotFoundError:
@@ -186,16 +186,16 @@ def _removed(folder: Path) -> bool:
     return True
 
 
-def _delegating(folder: Path) -> Path | None:
+def _delegated_folder(folder: Path) -> Path | None:
     """Return the nearest folder at or above whose groups can limit memory and processes."""
     for each in (folder, *folder.parents):
         lines = _lines(each / "cgroup.subtree_control")
-        if lines and {"memory", "pids"} <= set(lines[0].split()) and _lets_us(each):
+        if lines and {"memory", "pids"} <= set(lines[0].split()) and _may_make_groups(each):
             return each
     return None
 
 
-def _lets_us(folder: Path) -> bool:
+def _may_make_groups(folder: Path) -> bool:
     """Return True if groups can be made below it and processes can be moved there.
 
     Root may, and a user to whom the folder was delegated (`Delegate=` of systemd).
@@ -209,7 +209,7 @@ def _own_groups() -> list[tuple[str, str]]:
     return [(name, path) for _, names, path in parts for name in names.split(",")]
 
 
-def _below(point: Path, root: str, path: str) -> Path:
+def _folder_of_group(point: Path, root: str, path: str) -> Path:
     """Return the folder of that group under a mount that shows the groups below `root`."""
     inside = Path(path).relative_to(root) if Path(path).is_relative_to(root) else Path()
     return point / inside if (point / inside).is_dir() else point

@@ -71,8 +71,10 @@ def _layout_for(python: Interpreter) -> MountPlan:
     Links that lead to it from outside its own folders are shown one by one.
     """
     inside = [Path("/usr"), *python.prefixes]
-    hops = [p for p in _hops(python.python) if not any(p.is_relative_to(i) for i in inside)]
-    return _layout(_outside(list(python.prefixes)), hops, python.python, list(python.paths))
+    hops = [p for p in _link_chain(python.python) if not any(p.is_relative_to(i) for i in inside)]
+    return _layout(
+        _folders_outside_usr(list(python.prefixes)), hops, python.python, list(python.paths)
+    )
 
 
 def _layout(
@@ -84,7 +86,7 @@ def _layout(
     parts += [Path("/etc", name) for name in _ETC_FOLDERS]
     parts += others
     for prefix in prefixes:
-        parts += [prefix] if _holds_nothing_else(prefix) else [prefix / p for p in _PREFIX_PARTS]
+        parts += [prefix] if _may_show_whole(prefix) else [prefix / p for p in _PREFIX_PARTS]
     for part in parts:
         if part.is_symlink() and not part.is_relative_to("/etc"):
             links.append((os.readlink(part), part))  # noqa: PTH115 - the text, unresolved
@@ -100,7 +102,7 @@ def _layout(
     )
 
 
-def _holds_nothing_else(prefix: Path) -> bool:
+def _may_show_whole(prefix: Path) -> bool:
     """Return True if the interpreter's whole folder may be shown, which saves a mount a part."""
     if not prefix.is_dir():
         return False
@@ -126,11 +128,11 @@ def _site_folders(folders: list[Path], binds: list[Path]) -> tuple[Path, ...]:
 
 def _prefixes() -> list[Path]:
     found = [Path(p) for p in (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)]
-    found += [hop.parent.parent for hop in _hops(Path(sys.executable))]
-    return _outside(found)
+    found += [hop.parent.parent for hop in _link_chain(Path(sys.executable))]
+    return _folders_outside_usr(found)
 
 
-def _outside(found: list[Path]) -> list[Path]:
+def _folders_outside_usr(found: list[Path]) -> list[Path]:
     """Return the folders that lie outside `/usr`, as named and as resolved."""
     found += [path.resolve() for path in found]
     outside = sorted({path for path in found if not path.is_relative_to("/usr")})
@@ -140,7 +142,7 @@ def _outside(found: list[Path]) -> list[Path]:
     return outside
 
 
-def _hops(path: Path, limit: int = 10) -> list[Path]:
+def _link_chain(path: Path, limit: int = 10) -> list[Path]:
     """Return the chain of links to an interpreter, first to last."""
     hops = [path]
     while path.is_symlink() and len(hops) < limit:

@@ -36,10 +36,10 @@ class SocketMemory:
     def bytes(self) -> int:
         """Return how many bytes they hold at most."""
         counts, *tables = self._fds
-        used, streams = _counted(os.pread(counts, 4096, 0))
+        used, streams = _count_sockets(os.pread(counts, 4096, 0))
         held = (used - streams) * self._each
         if streams:
-            held += sum(_waiting(_whole(table)) for table in tables)
+            held += sum(_count_waiting_bytes(_read_table(table)) for table in tables)
         return held
 
     def close(self) -> None:
@@ -48,7 +48,7 @@ class SocketMemory:
             os.close(self._fds.pop())
 
 
-def _whole(table: int) -> bytes:
+def _read_table(table: int) -> bytes:
     """Return the whole table: the kernel gives a page of it at a time."""
     parts: list[bytes] = []
     while part := os.pread(table, _READ, sum(map(len, parts))):
@@ -56,14 +56,14 @@ def _whole(table: int) -> bytes:
     return b"".join(parts)
 
 
-def _counted(text: bytes) -> tuple[int, int]:
+def _count_sockets(text: bytes) -> tuple[int, int]:
     """Return the number of all sockets in use, and of TCP sockets among them."""
     rows = {line.partition(b":")[0]: line.split() for line in text.splitlines()}
     used, streams = int(rows[b"sockets"][2]), int(rows[b"TCP"][2])
     return used, min(used, streams)
 
 
-def _waiting(table: bytes) -> int:
+def _count_waiting_bytes(table: bytes) -> int:
     rows = (line.split() for line in table.splitlines()[1:])
     queues = (row[_QUEUES].split(b":") for row in rows if len(row) > _QUEUES)
     return sum(int(size, 16) for queue in queues for size in queue if size)

@@ -37,7 +37,7 @@ def start(
 ) -> AnyChild:
     """Start one sandbox, in a session of its own and on that core. Root becomes nobody first."""
     if not is_root():
-        with _on(core):
+        with _run_on(core):
             return subprocess.Popen(
                 [str(bwrap), *bwrap_arguments.bwrap_arguments(layout, limits, fds, str)],
                 stdin=streams.stdin,
@@ -48,10 +48,10 @@ def start(
                 pass_fds=streams.keep,
                 start_new_session=True,
             )
-    hidden = _hidden(bwrap, layout)
+    hidden = _unreachable_paths(bwrap, layout)
     if fds.relay is not None:
         hidden = (*hidden, fds.relay)
-    source_of = _staged(hidden)
+    source_of = _source_finder(hidden)
     arguments = bwrap_arguments.bwrap_arguments(layout, limits, fds, source_of)
     return drop_root.fork(
         drop_root.Start(
@@ -65,7 +65,7 @@ def start(
 
 
 @contextmanager
-def _on(core: int) -> Iterator[None]:
+def _run_on(core: int) -> Iterator[None]:
     """Start this block's processes on that core; the filter does not let them leave it."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {core})
@@ -76,7 +76,7 @@ def _on(core: int) -> Iterator[None]:
 
 
 @functools.cache
-def _hidden(bwrap: Path, layout: MountPlan) -> tuple[Path, ...]:
+def _unreachable_paths(bwrap: Path, layout: MountPlan) -> tuple[Path, ...]:
     """Return the paths that nobody cannot reach by itself."""
     hidden = [path for path in layout.binds if not reachable_by_others(path)]
     if not reachable_by_others(bwrap) and not any(bwrap.is_relative_to(p) for p in hidden):
@@ -84,7 +84,7 @@ def _hidden(bwrap: Path, layout: MountPlan) -> tuple[Path, ...]:
     return tuple(hidden)
 
 
-def _staged(hidden: tuple[Path, ...]) -> Callable[[Path], str]:
+def _source_finder(hidden: tuple[Path, ...]) -> Callable[[Path], str]:
     def source_of(path: Path) -> str:
         for number, root in enumerate(hidden):
             if path.is_relative_to(root):

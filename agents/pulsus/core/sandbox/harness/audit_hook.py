@@ -108,7 +108,7 @@ def install(fd: int, *, paths: bool = True) -> Callable[[], None]:
 def facts_of_event(event: str, args: tuple[object, ...]) -> Iterator[Fact]:
     """Yield the files outside the temporary folder, hosts and programs that an event names."""
     if event == "open":
-        yield from _opened(args[0], args[2])
+        yield from _facts_of_open(args[0], args[2])
     elif event in EVENTS:
         yield from _read(args[0])
     elif event in _CHANGES:
@@ -133,7 +133,7 @@ _FILES = frozenset({"open", *_CHANGES})
 _WATCHED = frozenset({"os.system", *_INSIDE, *_FILES, *EVENTS, *_PROGRAMS, *_NAMES, *_ADDRESSES})
 
 
-def _opened(path: object, flags: object) -> Iterator[Fact]:
+def _facts_of_open(path: object, flags: object) -> Iterator[Fact]:
     if not isinstance(flags, int) or not flags & _WRITING:
         yield from _read(path)
     elif not isinstance(path, int):

@@ -33,13 +33,13 @@ _mro = type.__dict__["__mro__"].__get__  # which no class can replace
 
 def list_waited_threads() -> list[str]:
     """Return the names of the first few threads that a program waits for at its end."""
-    return [_shown(t.name) for t in _others() if not t.daemon][:_NAMED]
+    return [_printable_name(t.name) for t in _other_threads() if not t.daemon][:_NAMED]
 
 
 def list_running_threads() -> list[str]:
     """Return the names of the first few Python threads other than this one."""
     _let_threads_begin()
-    named = [_shown(each.name) for each in _others()]
+    named = [_printable_name(each.name) for each in _other_threads()]
     nameless = max(0, _count() - len(named))  # started without `threading`
     return [*named, *["without a name"] * nameless][:_NAMED]
 
@@ -111,12 +111,12 @@ def _is_candidates(filename: str) -> bool:
     return filename[:8] == "/pulsus/" and filename[:21] != "/pulsus/core/sandbox/"
 
 
-def _others() -> list[Any]:
+def _other_threads() -> list[Any]:
     threading, own = sys.modules.get("threading"), _own()
     if threading is None:
         return []
     return [each for each in list(threading._active.values()) if each.ident != own]
 
 
-def _shown(name: object) -> str:
+def _printable_name(name: object) -> str:
     return str(name).encode("ascii", "backslashreplace").decode("ascii")[:60]

@@ -128,9 +128,9 @@ def serve(job: dict[str, Any], send: Send, came: list[Any]) -> Iterator[Task]:
     All that may run the candidate's code is such a task. Names are bound here, before it runs,
     because it may replace any that it can import.
     """
-    flush, exits, spent = [sys.stdout.flush, sys.stderr.flush], posix._exit, _clock()
+    flush, exits, spent = [sys.stdout.flush, sys.stderr.flush], posix._exit, _start_clock()
     own_pid, own, filename = posix.getpid, posix.getpid(), job["filename"]
-    check, cap, tell, line = _problem, int(job["limits"]["result"]), describe, line_in
+    check, cap, tell, line = _find_problem, int(job["limits"]["result"]), describe, line_in
     run, entry, inputs = run_entry, job["entry"], job["inputs"]
     ends: list[Callable[[], object]]
     ends = [exit.wait_for_threads, exit.run_exit_handlers, exit.drop_loaded]
@@ -162,7 +162,7 @@ def serve(job: dict[str, Any], send: Send, came: list[Any]) -> Iterator[Task]:
         stage = "end"
         yield waited_for, ()
         send("returned", {"value": value, "threads": came[0] or []})
-        error = yield from _ended(ends, lambda: send("joined", {}), leave_forked, came)
+        error = yield from _finish(ends, lambda: send("joined", {}), leave_forked, came)
     if error is None:
         yield still_running, ()
         send("done", {"ms": spent(1), "threads": came[0] or []})
@@ -175,7 +175,7 @@ def serve(job: dict[str, Any], send: Send, came: list[Any]) -> Iterator[Task]:
     send("failed", {**body, **(came[0] or {"kind": "Error", "message": "", "trace": ""})})
 
 
-def _ended(
+def _finish(
     ends: list[Callable[[], object]],
     joined: Callable[[], None],
     leave_forked: Callable[[], None],
@@ -195,7 +195,7 @@ def _ended(
     return failed
 
 
-def _clock() -> Callable[[int], int]:
+def _start_clock() -> Callable[[int], int]:
     """Return a function that returns the milliseconds passed; called with 0, it starts anew."""
     now = time.monotonic
     began = [now()]
@@ -208,7 +208,7 @@ def _clock() -> Callable[[int], int]:
     return spent
 
 
-def _problem(value: object, cap: int) -> ValueError | None:
+def _find_problem(value: object, cap: int) -> ValueError | None:
     """Return the reason why that value is not a valid result."""
     try:
         check_json(value)

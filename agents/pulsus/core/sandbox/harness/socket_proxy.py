@@ -43,7 +43,7 @@ class AllowedHosts:
 
     def named(self, host: object) -> tuple[str, str] | None:
         """Return (name, placeholder) if `host` is a name with an allowed port, in any spelling."""
-        name = _plain(host)
+        name = _canonical_name(host)
         place = self._names.get(name)
         return (name, place) if place else None
 
@@ -51,7 +51,7 @@ class AllowedHosts:
         """Return the target to ask the relay for, or None if the relay does not serve it."""
         if not (isinstance(address, tuple) and len(address) >= 2 and type(address[1]) is int):
             return None
-        host = _plain(address[0])
+        host = _canonical_name(address[0])
         host = self._places.get(host, host)
         known = host in self._names or (host, address[1]) in self._targets
         return (host, address[1]) if known else None
@@ -79,9 +79,11 @@ def _patch_connecting(socket: Any, hosts: AllowedHosts, peers: dict[int, Any]) -
             plain_connect(self, address)
             return
         sys.audit("socket.connect", self, target)
-        link = _link(socket, target, self.gettimeout())
+        link = _open_link(socket, target, self.gettimeout())
         with link:
-            peers[posix.fstat(link.fileno()).st_ino] = _shown(self.family == families[0], address)
+            peers[posix.fstat(link.fileno()).st_ino] = _format_peer(
+                self.family == families[0], address
+            )
             posix.dup2(link.fileno(), self.fileno(), inheritable=False)
         posix.set_blocking(self.fileno(), self.gettimeout() is None)
 
@@ -158,7 +160,7 @@ def _patch_names(socket: Any, hosts: AllowedHosts) -> None:
     socket.getaddrinfo, socket.gethostbyname = getaddrinfo, gethostbyname
 
 
-def _link(socket: Any, target: tuple[str, int], timeout: float | None) -> Any:
+def _open_link(socket: Any, target: tuple[str, int], timeout: float | None) -> Any:
     """Return a connection to the target. Raises OSError with the relay's own message."""
     host, port = target
     host = f"[{host}]" if ":" in host else host
@@ -183,7 +185,7 @@ def _link(socket: Any, target: tuple[str, int], timeout: float | None) -> Any:
     raise OSError(int(code), why)
 
 
-def _plain(host: object) -> str:
+def _canonical_name(host: object) -> str:
     """Return a name or address in the form that settings use."""
     if isinstance(host, bytes | bytearray):
         host = host.decode("ascii", "replace")
@@ -213,7 +215,7 @@ def _port(socket: Any, port: Any) -> int:
     return int(port)
 
 
-def _shown(v4: bool, address: Any) -> Any:
+def _format_peer(v4: bool, address: Any) -> Any:
     """Return the peer's address in the form of that kind of socket."""
     host, port = address[:2]
     host = host if isinstance(host, str) else bytes(host).decode("ascii", "replace")

@@ -46,7 +46,7 @@ class NetworkEffects:
             return
         for address in _addresses(name, caller, args):
             yield from self._address(name, caller, address)
-        for text in _asked_for(name, caller, args):
+        for text in _looked_up_names(name, caller, args):
             self._unasked.discard(caller.pid)
             yield "h", printable(text)
 
@@ -60,12 +60,12 @@ class NetworkEffects:
         if family == socket.AF_UNIX:
             yield from self._unix(caller, address[2:], binds=name == "bind")
         elif family in (socket.AF_INET, socket.AF_INET6):
-            host, port = _host(family, address)
+            host, port = _parse_address(family, address)
             if name == "bind":
                 if port:
-                    yield "s", f"calls listen at {_shown(host, port)}"
+                    yield "s", f"calls listen at {_format_address(host, port)}"
                 return
-            text = _shown(host, port)
+            text = _format_address(host, port)
             if text == _RESOLVER and name == "connect":
                 if caller.pid in self._unasked:
                     yield "h", text
@@ -78,7 +78,7 @@ class NetworkEffects:
     def _listens(self, bound: tuple[str, int] | None) -> Iterator[Fact]:
         """Yield a socket that other machines can reach at a port that the kernel chose."""
         if bound is not None and not is_loopback(bound[0]):
-            yield "s", f"calls listen at {_shown(bound[0], 0)}"
+            yield "s", f"calls listen at {_format_address(bound[0], 0)}"
 
     def _unix(self, caller: Caller, raw: bytes, *, binds: bool) -> Iterator[Fact]:
         if raw[:1] == b"\0":
@@ -105,13 +105,13 @@ def _is_look_up(path: str) -> bool:
     return path in _LOOK_UPS or (folder + "/" == _USERS and bool(name))
 
 
-def _host(family: int, address: bytes) -> tuple[str, int]:
+def _parse_address(family: int, address: bytes) -> tuple[str, int]:
     raw = address[4:8] if family == socket.AF_INET else address[8:24]
     (port,) = struct.unpack_from("!H", address, 2)
     return socket.inet_ntop(family, raw), port
 
 
-def _shown(host: str, port: int) -> str:
+def _format_address(host: str, port: int) -> str:
     name = f"[{host}]" if ":" in host else host
     return f"{name}:{port}" if port else name
 
@@ -137,7 +137,7 @@ def _messages(name: str, caller: Caller, args: Sequence[int]) -> Iterator[bytes]
         yield caller.bytes(args[1] + number * size, 56)
 
 
-def _asked_for(name: str, caller: Caller, args: Sequence[int]) -> Iterator[str]:
+def _looked_up_names(name: str, caller: Caller, args: Sequence[int]) -> Iterator[str]:
     """Yield the names that a program looks up, from its questions to a name server."""
     if name == "sendto":
         sent = [(args[1], args[2])]

@@ -40,7 +40,7 @@ def add_syscall_effects(
     that the candidate started itself do not count as effects: the sandbox network has no other
     hosts.
     """
-    commands = {c for c in seen["c"] if not _is_told(c, told.commands)}
+    commands = {c for c in seen["c"] if not _is_reported(c, told.commands)}
     names = {host.rpartition(":")[0] for host in told.hosts}
     hosts = {
         host for host in seen["h"] if host not in names
@@ -67,7 +67,7 @@ def _is_own(host: str, ports: Collection[str]) -> bool:
     return port in ports and is_loopback(name.strip("[]"))
 
 
-def _is_told(command: str, told: tuple[str, ...]) -> bool:
+def _is_reported(command: str, told: tuple[str, ...]) -> bool:
     folder, _, name = command.rpartition("/")
     return folder in SYSTEM and name in told
 

@@ -51,8 +51,8 @@ class ProcessTargets:
             target = signed(args[_SIGNALLED[name]])
         if target == -1:
             yield "s", "signals every process"
-        elif self._is_strange(target):
-            yield "s", f"signals {_named(target)}"
+        elif self._is_foreign(target):
+            yield "s", f"signals {_describe_target(target)}"
 
     def settings(self, name: str, args: Sequence[int]) -> Iterator[Fact]:
         """Name the process whose priority, scheduling or limits change.
@@ -67,8 +67,8 @@ class ProcessTargets:
             return  # it only reads the limits
         if kind == _USER:
             yield "s", f"calls {name} for every process of a user"
-        elif self._is_strange(-target if kind == _GROUP else target):
-            yield "s", f"calls {name} for {_named(-target if kind == _GROUP else target)}"
+        elif self._is_foreign(-target if kind == _GROUP else target):
+            yield "s", f"calls {name} for {_describe_target(-target if kind == _GROUP else target)}"
 
     def owner(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
         """Name who is to get the signals of a descriptor, and a signal that is chosen for it."""
@@ -83,16 +83,16 @@ class ProcessTargets:
             kind = caller.number(args[2])
             target = caller.number(args[2] + 4)
             target = -target if kind == _OWNER_GROUP else target
-        if self._is_strange(target):
-            yield "s", f"signals {_named(target)}"
+        if self._is_foreign(target):
+            yield "s", f"signals {_describe_target(target)}"
 
-    def _is_strange(self, target: int) -> bool:
+    def _is_foreign(self, target: int) -> bool:
         number = abs(target)
         self.saw(self._inside.newest())
         return number == FIRST or (number > self._highest and not self._inside.holds(number))
 
 
-def _named(target: int) -> str:
+def _describe_target(target: int) -> str:
     return f"process{' group' if target < 0 else ''} {abs(target)}"
 
 

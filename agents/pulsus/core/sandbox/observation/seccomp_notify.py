@@ -109,11 +109,11 @@ def harness_of(first: int) -> int:
 
 def objection() -> str:
     """Return the reason why no sandbox of this machine can be watched, or ""."""
-    return _refused[0] if _refused else _lacking()
+    return _refused[0] if _refused else _find_objection()
 
 
 @functools.cache
-def _lacking() -> str:
+def _find_objection() -> str:
     sizes = bytes(6)  # the kernel fills it in
     try:
         call("seccomp", _GET_SIZES, 0, sizes)

@@ -182,19 +182,19 @@ def program(machine: str | None = None) -> bytes:
     audit_arch = list(ARCHES.values())[own]
     code = [op(LOAD, ARCH), op(JEQ, audit_arch, 1, 0), op(RET, ALLOW), op(LOAD, NR)]
     for number, name in names(machine).items():
-        code += when(number, _asked(name))
+        code += when(number, _show_rules(name))
     # No process inside may answer in place of the host.
     another = [op(LOAD, ARGS[1]), op(JSET, _NEW_LISTENER, 0, 1), deny(errno.EPERM), op(RET, ALLOW)]
     code += when(SECCOMP[own], another)
     return b"".join([*code, op(RET, ALLOW)])
 
 
-def _asked(name: str) -> list[bytes]:
+def _show_rules(name: str) -> list[bytes]:
     ask, allow = op(RET, ASK), op(RET, ALLOW)
     if name in _OPENS:
         return [op(LOAD, ARGS[_OPENS[name]]), op(JSET, WRITING, 0, 1), ask, allow]
     if name == "sendto":
-        return _sent()
+        return _sendto_rules()
     if name == "socket":
         raw = int(socket.SOCK_RAW)
         kernel = [
@@ -214,7 +214,7 @@ def _asked(name: str) -> list[bytes]:
     return [ask]
 
 
-def _sent() -> list[bytes]:
+def _sendto_rules() -> list[bytes]:
     """Return the rules for `sendto`.
 
     It names its target, or the socket was connected before: then only questions are shown.

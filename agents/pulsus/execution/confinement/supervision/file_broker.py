@@ -104,12 +104,14 @@ class FileBroker:
     def _open(
         self, q: WaitingCall, folder: int | None, path: int, flags: int, mode: int
     ) -> OpenedFile:
-        return self._opened(q, q.path(folder, path), signed(q.args[flags]), q.args[mode])
+        return self._open_for_caller(q, q.path(folder, path), signed(q.args[flags]), q.args[mode])
 
     def _create(self, q: WaitingCall) -> OpenedFile:
-        return self._opened(q, q.path(None, 0), os.O_CREAT | os.O_WRONLY | os.O_TRUNC, q.args[1])
+        return self._open_for_caller(
+            q, q.path(None, 0), os.O_CREAT | os.O_WRONLY | os.O_TRUNC, q.args[1]
+        )
 
-    def _opened(self, q: WaitingCall, path: bytes, flags: int, mode: int) -> OpenedFile:
+    def _open_for_caller(self, q: WaitingCall, path: bytes, flags: int, mode: int) -> OpenedFile:
         flags &= _ALL_OPENS
         late = bool(flags & os.O_CLOEXEC)
         if path in _DEVICES or path.removeprefix(_PTY).isdigit():
@@ -155,7 +157,7 @@ class FileBroker:
             raise OSError(errno.EINVAL, "not carried out here")
         source, target = q.path(*old), q.path(*new)
         with self.parent(source) as (one, name), self.parent(target) as (other, to):
-            if flags and _is_there(to, other):
+            if flags and _exists(to, other):
                 raise FileExistsError(errno.EEXIST, "it is there")
             os.rename(name, to, src_dir_fd=one, dst_dir_fd=other)
         return 0
@@ -256,7 +258,7 @@ def _stream(q: WaitingCall, number: int, flags: int) -> int:
         os.close(found)
 
 
-def _is_there(name: bytes, folder: int) -> bool:
+def _exists(name: bytes, folder: int) -> bool:
     with suppress(FileNotFoundError):
         os.stat(name, dir_fd=folder, follow_symlinks=False)
         return True

@@ -71,7 +71,7 @@ class SocketBroker:
             made.close()
             raise
         if waits:
-            _in_thread(q, made, lambda: made.connect(address))
+            _answer_in_thread(q, made, lambda: made.connect(address))
         with closing(made):
             made.connect(address)
         return 0
@@ -125,11 +125,11 @@ class SocketBroker:
         size = min(q.args[2], _MOST_BYTES)
         raw = q.memory(q.args[4], min(q.args[5] & 0xFFFFFFFF, _ADDRESS_BYTES))
         data = q.memory(q.args[1], size)
-        return self._sent(q, data, signed(q.args[3]), raw)
+        return self._send(q, data, signed(q.args[3]), raw)
 
     def _send_message(self, q: WaitingCall) -> int:
         head = q.memory(q.args[1], _MESSAGE)
-        return self._sent(q, *self._message(q, head, signed(q.args[2])))
+        return self._send(q, *self._message(q, head, signed(q.args[2])))
 
     def _send_messages(self, q: WaitingCall) -> int:
         count = min(q.args[2] & 0xFFFFFFFF, _MOST_MESSAGES)
@@ -138,7 +138,7 @@ class SocketBroker:
             at = q.args[1] + number * _MESSAGE_OF_MANY
             message = self._message(q, q.memory(at, _MESSAGE), signed(q.args[3]))
             try:
-                size = self._sent(q, *message, wait=False)
+                size = self._send(q, *message, wait=False)
             except OSError:
                 if done:
                     return done
@@ -161,7 +161,7 @@ class SocketBroker:
         raw = q.memory(name, min(size, _ADDRESS_BYTES)) if name and size else b""
         return data, flags, raw
 
-    def _sent(self, q: WaitingCall, data: bytes, flags: int, raw: bytes, wait: bool = True) -> int:
+    def _send(self, q: WaitingCall, data: bytes, flags: int, raw: bytes, wait: bool = True) -> int:
         family = int.from_bytes(raw[:2], "little") if raw else 0
         address = _internet(family, raw) if raw else None
         if flags & 0x20000000:
@@ -177,7 +177,7 @@ class SocketBroker:
             made.close()
             raise
         if waits:
-            _in_thread(q, made, lambda: made.send(data, flags))
+            _answer_in_thread(q, made, lambda: made.send(data, flags))
         with closing(made):
             if address is not None and made.type != _STREAM:
                 return int(made.sendto(data, flags, address))
@@ -200,7 +200,7 @@ class SocketBroker:
 
     def _require(self, address: tuple[Any, ...], made: Any) -> None:
         """Raise PermissionError unless the plan allows that address."""
-        host, port = _plain(str(address[0])), int(address[1])
+        host, port = _canonical_host(str(address[0])), int(address[1])
         if self._hosts is None or self._listed(host, port):
             return
         if port == _DNS and host in self._name_servers():
@@ -221,23 +221,25 @@ class SocketBroker:
         if wanted not in known and time.monotonic() - at > _FRESH_S:
             with suppress(OSError, UnicodeError):
                 found = _socket.getaddrinfo(name, None)
-                known |= {_plain(str(each[4][0])) for each in found}
+                known |= {_canonical_host(str(each[4][0])) for each in found}
             self._resolved[name] = time.monotonic(), known
         return known
 
     def _name_servers(self) -> frozenset[str]:
         if self._servers is None:
-            self._servers = frozenset(_configured())
+            self._servers = frozenset(_configured_servers())
         return self._servers
 
 
-def _configured() -> list[str]:
+def _configured_servers() -> list[str]:
     """Return the name servers of /etc/resolv.conf, by default those of this machine."""
     found: list[str] = []
     with suppress(OSError):
         with open("/etc/resolv.conf", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
             words = [line.split() for line in file]
-        found = [_plain(each[1]) for each in words if each[:1] == ["nameserver"] and each[1:]]
+        found = [
+            _canonical_host(each[1]) for each in words if each[:1] == ["nameserver"] and each[1:]
+        ]
     return found or ["127.0.0.1", "::1"]
 
 
@@ -245,14 +247,14 @@ def _split(host: str) -> tuple[str, int]:
     """Return (name or address, port or 0)."""
     if host.startswith("["):
         name, _, port = host[1:].partition("]")
-        return _plain(name), int(port.removeprefix(":") or 0)
+        return _canonical_host(name), int(port.removeprefix(":") or 0)
     name, colon, port = host.rpartition(":")
     if colon and ":" not in name and port.isdigit():
-        return _plain(name), int(port)
-    return _plain(host), 0
+        return _canonical_host(name), int(port)
+    return _canonical_host(host), 0
 
 
-def _plain(host: str) -> str:
+def _canonical_host(host: str) -> str:
     """Return the usual spelling of a host: an IPv4 address in IPv6 form is that IPv4 address."""
     low = host.rstrip(".").lower().partition("%")[0]
     return low.removeprefix("::ffff:") if low.count(".") == 3 else low
@@ -279,7 +281,7 @@ def _non_blocking(made: Any) -> bool:
     return bool(fcntl.fcntl(made.fileno(), fcntl.F_GETFL) & os.O_NONBLOCK)
 
 
-def _in_thread(q: WaitingCall, made: Any, act: Callable[[], int | None]) -> None:
+def _answer_in_thread(q: WaitingCall, made: Any, act: Callable[[], int | None]) -> None:
     """Perform the call in a thread that answers the caller. Always raises AnsweredLater."""
     import _thread
 

@@ -50,7 +50,7 @@ class SupervisedRun:
         self._child = 0
         self._listener = -1
         self._names = {int(number): name for number, name in plan["names"].items()}
-        self._told = False
+        self._is_ended = False
         within = within or private_folders.temporary_folder(os.environ)
         self._within = within
         self.folder, self._lock = private_folders.make(within, private_folders.run_prefix())
@@ -76,13 +76,13 @@ class SupervisedRun:
         from pulsus.execution.confinement.supervision.run_processes import become_reaper
 
         become_reaper()
-        self._hear(said)
+        self._wait_until_confined(said)
         announce()
         os.write(go, b"1")
         os.close(go)
         return False
 
-    def _hear(self, said: int) -> None:
+    def _wait_until_confined(self, said: int) -> None:
         """Wait until the child is confined, and take its listener. Raises NotConfined."""
         from pulsus.core.sandbox.observation.notifications import take_descriptor
 
@@ -169,7 +169,7 @@ class SupervisedRun:
             ended = pidfd in ready
             if time.monotonic() - looked > _TICK_MS / 1000:
                 self._reap()
-                self._look_at_use()
+                self._check_use()
                 looked = time.monotonic()
         os.close(pidfd)
         self.clear_up()
@@ -179,7 +179,7 @@ class SupervisedRun:
         from pulsus.execution.confinement.supervision.run_processes import end_all
 
         self._reap()
-        end_all(self._reaped)
+        end_all(self._note_end)
         private_folders.remove(self.folder)
 
     def end_like_it(self) -> NoReturn:
@@ -225,11 +225,11 @@ class SupervisedRun:
             if not isinstance(result, int):
                 os.close(result.number)
 
-    def _look_at_use(self) -> None:
+    def _check_use(self) -> None:
         """End the run if it uses too much memory or too many threads."""
         from pulsus.execution.confinement.supervision.run_processes import measure_use
 
-        if self._told:
+        if self._is_ended:
             return
         most: int = self._plan["max_mem_mb"]
         threads = self._plan["max_processes"] * _THREADS
@@ -242,7 +242,7 @@ class SupervisedRun:
     def _end_for(self, why: str) -> None:
         from pulsus.execution.confinement.supervision.run_processes import descendants
 
-        self._told = True
+        self._is_ended = True
         sys.stderr.write(f"the tool and what it started {why} and were ended\n")
         sys.stderr.flush()
         for process in descendants():
@@ -255,9 +255,9 @@ class SupervisedRun:
                 process, status = os.waitpid(-1, os.WNOHANG)
                 if not process:
                     return
-                self._reaped(process, status)
+                self._note_end(process, status)
 
-    def _reaped(self, process: int, status: int) -> None:
+    def _note_end(self, process: int, status: int) -> None:
         if process == self._child:
             self.status = status
 

@@ -174,11 +174,11 @@ def test_the_nearest_folder_that_delegates_memory_and_processes_is_taken(tmp_pat
     inner.mkdir(parents=True)
     (inner / "cgroup.subtree_control").write_text("\n", encoding="ascii")
     (inner.parent / "cgroup.subtree_control").write_text("cpu memory pids\n", encoding="ascii")
-    assert cgroup_limits._delegating(inner) is None  # no process could be moved from there
+    assert cgroup_limits._delegated_folder(inner) is None  # no process could be moved from there
     (inner.parent / "cgroup.procs").touch()
-    assert cgroup_limits._delegating(inner) == inner.parent
+    assert cgroup_limits._delegated_folder(inner) == inner.parent
     (inner.parent / "cgroup.subtree_control").write_text("cpu\n", encoding="ascii")
-    assert cgroup_limits._delegating(inner) is None
+    assert cgroup_limits._delegated_folder(inner) is None
 
 
 def test_a_group_that_cannot_be_made_says_why(tmp_path, monkeypatch):

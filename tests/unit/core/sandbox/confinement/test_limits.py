@@ -438,7 +438,7 @@ FILL = """
 
 @pytest.mark.seconds
 def test_memory_of_socket_buffers_is_counted(monkeypatch):
-    monkeypatch.setattr(runner, "_group", lambda *given: None)  # a group would hide it
+    monkeypatch.setattr(runner, "_make_group", lambda *given: None)  # a group would hide it
     outcome = sandboxed(FILL, run_seconds=PATIENCE_SECONDS)
     assert "more than 512 MB of memory" in outcome.message, outcome
 
