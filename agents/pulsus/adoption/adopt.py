@@ -1,4 +1,4 @@
-"""An existing script becomes a candidate in `_tmp/` (`pulsus tools adopt`). Effect: writes files.
+"""Turn a script into a candidate in `_tmp/` (`pulsus tools adopt`). Effect: writes files.
 
 The script is read, never run. What it does is proven like any other module: in the sandbox.
 """
@@ -26,7 +26,7 @@ _PYTHON = (".py", ".pyw")
 
 @dataclass(frozen=True, slots=True)
 class Adopted:
-    """What became of a script. `notes` say what was not mapped and what has to be looked at."""
+    """An adopted script. `notes` list what was not converted, and what a person has to check."""
 
     target: Target
     module: Path
@@ -38,7 +38,7 @@ class Adopted:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The script's own, and what a dry run that runs nothing leaves unproven."""
+        """Return the script's notes. If a dry run cannot run the script, a note says so."""
         if tool_source.DRY_RUN in self.parameters:
             return (
                 *self.script.notes,
@@ -56,10 +56,10 @@ def adopt(
     name: str | None,
     replace: bool = False,
 ) -> Adopted:
-    """The script at `file` as a module and a test skeleton in `_tmp/`, and the verdict on it.
+    """Write the script as a module and a test skeleton in `_tmp/`, and validate the module.
 
-    Raises UsageError for what cannot be adopted, or a candidate of that name that is there
-    already unless `replace`; TargetRefused for a place that is none.
+    Raises UsageError for a script that cannot be adopted, and for an existing candidate of that
+    name unless `replace`. Raises TargetRefused for an invalid place in the catalogue.
     """
     source = candidate_module.read_module(file)
     target = Target(domain, action, name or _name(file))
@@ -117,6 +117,6 @@ def _is_python(file: Path, code: str) -> bool:
 
 
 def _name(file: Path) -> str:
-    """The file's name in the catalogue's form."""
+    """Return the file's name as a tool name."""
     name = re.sub(r"\W+", "_", file.name.partition(".")[0].lower()).strip("_")
     return (name or "adopted")[:MAX_NAME_CHARS].strip("_")

@@ -1,4 +1,4 @@
-"""Options of argparse and click, read from their calls, as typed parameters. Pure."""
+"""Convert the options of argparse and click to typed parameters, by their calls. Pure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Found = ToolParameter | str
 
 
 def parse_argparse(tree: ast.AST) -> Iterator[Found]:
-    """The parameters of every `add_argument` call, in the order of the lines."""
+    """Yield the parameters of every `add_argument` call, in the order of the lines."""
     taken: list[str] = []
     subcommands = _subparsers(tree)
     for call in _calls(tree, "add_argument"):
@@ -46,7 +46,7 @@ def parse_argparse(tree: ast.AST) -> Iterator[Found]:
 
 
 def parse_click(function: ast.FunctionDef) -> Iterator[Found]:
-    """The parameters of a command's decorators."""
+    """Yield the parameters of a command's decorators."""
     taken: list[str] = []
     for call in function.decorator_list:
         kind = last_name(call.func) if isinstance(call, ast.Call) else ""
@@ -186,7 +186,7 @@ def _hint(name: str, given: Mapping[str, ast.expr]) -> str:
 
 
 def _default(node: ast.expr | None, hint: str) -> str | None:
-    """Source of the default where it is plain and of the hint's kind."""
+    """Return the source of a literal default that fits the type hint."""
     value = _value(node)
     if isinstance(value, str) and hint == "Path":
         return f"Path({_quoted(value)})"
@@ -199,7 +199,7 @@ def _default(node: ast.expr | None, hint: str) -> str | None:
 
 
 def _subparsers(tree: ast.AST) -> set[str]:
-    """Names of the parsers of subcommands."""
+    """Return the names of the parsers of subcommands."""
     return {
         last_name(target)
         for node in ast.walk(tree)

@@ -1,4 +1,4 @@
-"""A Python script taken apart: argparse, click, or none of them. Pure; nothing is imported.
+"""Convert a Python script, with argparse, click or neither. Pure: the script is not imported.
 
 Its code is kept as it is written. What it does when it is started moves into one function, names
 that would be a second entry point get an underscore, and that is all.
@@ -28,14 +28,14 @@ _ARGUMENTS = ToolParameter(
 
 @dataclass(frozen=True, slots=True)
 class _Split:
-    """Statements that stay at the top, and those that make the script run, each with its guard."""
+    """Statements that stay at the top, and those that run the script, each with its guard."""
 
     kept: list[ast.stmt]
     moved: list[tuple[ast.stmt, list[ast.stmt]]]
 
 
 def parse_python_script(text: str) -> ParsedScript:
-    """The script. Raises NotAdoptable."""
+    """Return the parsed script. Raises NotAdoptable."""
     tree = ast.Module(parse_module(text.encode("utf-8")) or [], [])
     if not tree.body:
         raise NotAdoptable(facts.explain_syntax_error(text))
@@ -68,7 +68,7 @@ def parse_python_script(text: str) -> ParsedScript:
 
 
 def _plain_words(tree: ast.Module, parameters: list[ToolParameter]) -> list[str]:
-    """Parameters for `sys.argv[1]` and on; what is said of them."""
+    """Add parameters for `sys.argv[1]` and later words, and return notes about them."""
     last = max((_argv(node) for node in ast.walk(tree)), default=0)
     if last:
         parameters += [
@@ -92,7 +92,7 @@ def _argv(node: ast.AST) -> int:
 def _code(
     text: str, tree: ast.Module, command: ast.FunctionDef | None, notes: list[str]
 ) -> tuple[str, tuple[str, ...]]:
-    """The code below the docstring, and what it imports from `__future__`."""
+    """Return the code below the docstring, and the names imported from `__future__`."""
     clash = sorted(set(_TAKEN) & rename.bound_names(tree.body))
     if clash:
         raise NotAdoptable(f"it has a name of its own for {clash[0]}: rename that")
@@ -115,7 +115,7 @@ def _code(
     lines = [f"{name}: Any = None" for name in shared]
     top = "\n".join((*kept, *(("", *lines) if lines else ())))
     said = f"    global {', '.join(shared)}\n" if shared else ""
-    head = f'def {SCRIPT}() -> None:\n    """What the script does when it is started."""\n{said}'
+    head = f'def {SCRIPT}() -> None:\n    """Do the work of the script."""\n{said}'
     return f"{top.strip(chr(10))}\n\n\n{head}" + "\n".join(started).rstrip() + "\n", future
 
 
@@ -144,7 +144,7 @@ def _stays(node: ast.stmt) -> bool:
 
 
 def _is_active(node: ast.stmt) -> bool:
-    """Whether the statement does what the script is for, rather than prepare it."""
+    """Return True if the statement does the script's work. Others prepare it."""
     calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
     if any(last_name(call.func) in _ACTIVE for call in calls):
         return True
@@ -168,7 +168,7 @@ _PREPARES = (
 
 
 def _started(tree: ast.Module, command: ast.FunctionDef | None) -> list[str]:
-    """How a script without a guard is started: by its command, or its `main`."""
+    """Return the lines that start a script without a guard, by its command or its `main`."""
     if command:
         name = f"_{command.name}" if command.name in _ENTRIES else command.name
         return [f"    {name}()"]
@@ -180,7 +180,7 @@ def _started(tree: ast.Module, command: ast.FunctionDef | None) -> list[str]:
 
 
 def _kept(lines: list[str], tree: ast.Module, split: _Split) -> list[str]:
-    """The lines of what stays, with the comments above each statement."""
+    """Return the lines of the statements that stay, with the comments above them."""
     gone = [*(node for node, _ in split.moved)]
     gone += [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "__future__"]
     if tree.body and _is_text(tree.body[0]):
@@ -199,7 +199,7 @@ def _kept(lines: list[str], tree: ast.Module, split: _Split) -> list[str]:
 def _moved(
     lines: list[str], node: ast.stmt, body: Sequence[ast.stmt], strings: set[int]
 ) -> list[str]:
-    """The statements' lines, one level in. Lines inside a string are left as they are."""
+    """Return the statements' lines, indented. Lines inside a string stay as they are."""
     start, end = _first(body[0]), body[-1].end_lineno or 0
     if isinstance(node, ast.If) and body is node.body:
         start = min(start, (node.test.end_lineno or node.lineno) + 1)
@@ -218,7 +218,7 @@ def _moved(
 
 
 def _shared(split: _Split) -> list[str]:
-    """Names that the moved code sets for functions that stay."""
+    """Return the names that the moved code sets for functions that stay."""
     made = rename.bound_names([stmt for _, body in split.moved for stmt in body])
     return sorted(made & rename.names_used_in_functions(split.kept))
 
@@ -233,7 +233,7 @@ def _inside_strings(tree: ast.Module) -> set[int]:
 
 
 def _described(tree: ast.Module, command: ast.FunctionDef | None) -> tuple[str, str]:
-    """(summary, the rest): of its docstring, its command's, or its parser's description."""
+    """Return summary and body of the script's, its command's or its parser's description."""
     texts = [ast.get_docstring(tree) or "", ast.get_docstring(command) or "" if command else ""]
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and last_name(node.func) == "ArgumentParser":

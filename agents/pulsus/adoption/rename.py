@@ -1,4 +1,4 @@
-"""Renames what a module binds at its top, wherever the module's own name is meant. Pure."""
+"""Rename names that a module binds at its top, wherever they mean the module's own. Pure."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def bound_names(body: Collection[ast.stmt]) -> set[str]:
-    """The names these statements bind in their own scope."""
+    """Return the names that these statements bind in their own scope."""
     return {name for node in _own(list(body)) for name in _names(node)}
 
 
 def names_used_in_functions(body: Collection[ast.stmt]) -> set[str]:
-    """Names that functions and classes among these statements read."""
+    """Return the names that functions and classes among these statements read."""
     return {
         node.id
         for stmt in body
@@ -27,7 +27,7 @@ def names_used_in_functions(body: Collection[ast.stmt]) -> set[str]:
 
 
 def rename_entries(text: str, tree: ast.Module, wanted: Collection[str]) -> str:
-    """The text with `_NAME` for every one of those names that the module binds and uses."""
+    """Return the text with `_NAME` for each of those names that the module binds and uses."""
     names = set(wanted) & bound_names(tree.body)
     places = sorted(set(_places(tree, names, frozenset())), reverse=True)
     lines = text.split("\n")
@@ -46,7 +46,7 @@ def _places(
     hidden: frozenset[str],
     here: frozenset[str] = frozenset(),
 ) -> Iterator[tuple[int, int, str]]:
-    """(line, column in bytes, name) of every use, `hidden` being bound nearer.
+    """Yield line, column in bytes and name of every use. `hidden` names are bound nearer.
 
     What a class binds is hidden in its own lines alone: its methods do not see it.
     """
@@ -82,7 +82,7 @@ def _said(node: ast.AST) -> tuple[str, ...]:
 
 
 def _parts(node: _Scope) -> tuple[list[ast.AST], list[ast.AST]]:
-    """(what is evaluated outside the scope, what is inside)."""
+    """Return the parts that are evaluated outside the scope, and those inside."""
     if isinstance(node, ast.ClassDef):
         return [*node.decorator_list, *node.bases, *node.keywords], [*node.body]
     arguments = node.args
@@ -97,7 +97,7 @@ def _parts(node: _Scope) -> tuple[list[ast.AST], list[ast.AST]]:
 
 
 def _local(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
-    """What the function binds itself."""
+    """Return the names that the function binds itself."""
     args = node.args
     every = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
     names = {arg.arg for arg in every if arg is not None}
@@ -108,7 +108,7 @@ def _local(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str
 
 
 def _own(body: list[ast.stmt]) -> Iterator[ast.AST]:
-    """Every node of the scope itself, nested functions and classes as one node each."""
+    """Yield the nodes of the scope, with nested functions and classes as one node each."""
     todo: list[ast.AST] = list(body)
     while todo:
         node = todo.pop()

@@ -1,4 +1,4 @@
-"""What was found of a script, and how its arguments are passed on. Pure."""
+"""Hold a parsed script, and write the code that passes arguments to it. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Style = Literal[
 
 
 class NotAdoptable(ValueError):
-    """The file is no script that can be adopted; one line says why."""
+    """The file cannot be adopted. The message is one line that says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +36,13 @@ class ToolParameter:
 
     @property
     def declared(self) -> str:
-        """As it stands in a signature."""
+        """Return the parameter as a signature has it."""
         return f"{self.name}: {self.hint}" + ("" if self.default is None else f" = {self.default}")
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedScript:
-    """A script taken apart. `code` is what the tool's module holds of it, below the docstring.
+    """A script and its parameters. `code` is its part of the tool's module, below the docstring.
 
     `notes` say what could not be mapped or has to be looked at. `runs` names the function that
     runs it with a list of words. `effects` are None where the text does not tell them. `future` are
@@ -63,7 +63,7 @@ class ParsedScript:
 
 
 def python_name(text: str, taken: Sequence[str] = ()) -> str:
-    """A Python name for what an option is called; never one that is taken."""
+    """Return a Python name for an option. It is none of `taken`."""
     name = re.sub(r"\W", "_", text.strip("-")).lower().strip("_") or "value"
     if name[0].isdigit():
         name = f"argument_{name}"
@@ -75,12 +75,12 @@ def python_name(text: str, taken: Sequence[str] = ()) -> str:
 
 
 def required_first(parameters: Sequence[ToolParameter]) -> list[ToolParameter]:
-    """Required ones first, else in their order."""
+    """Return the parameters with required ones first, else in their order."""
     return sorted(parameters, key=lambda each: each.default is not None)
 
 
 def word_statements(parameters: Sequence[ToolParameter]) -> list[str]:
-    """The statements that turn the arguments into words on a command line, places last."""
+    """Return statements that turn arguments into words of a command line, places last."""
     places = [p for p in parameters if p.style == "place"]
     rest = [p for p in parameters if p.style == "rest"]
     lines = [line for p in parameters if p not in (*places, *rest) for line in _passed(p)]
@@ -124,7 +124,7 @@ def _one(flag: str, value: str) -> str:
 
 
 def _guarded(parameter: ToolParameter, *lines: str) -> list[str]:
-    """Left out where there is no value."""
+    """Return the lines so that an argument without a value is left out."""
     if not parameter.hint.endswith("| None"):
         return list(lines)
     return [f"if {parameter.name} is not None:", *(f"    {line}" for line in lines)]

@@ -1,4 +1,4 @@
-"""A shell script taken apart: getopts, `case` options, `$1` and on. Pure; nothing is run.
+"""Convert a shell script: getopts, `case` options, `$1` and later words. Pure: it is not run.
 
 The script is embedded as text and given to its shell. Which words it takes is read line by line,
 which finds the usual forms and says where it is not sure.
@@ -38,7 +38,7 @@ _HELP = ("h", "help", "version", "V")
 
 
 def parse_shell_script(script: str, name: str) -> ParsedScript:
-    """The script called `name`. Raises NotAdoptable."""
+    """Return the parsed script called `name`. Raises NotAdoptable."""
     shell = name_shell(script)
     if len(script.encode("utf-8")) > MAX_BYTES:
         raise NotAdoptable(f"it is longer than {MAX_BYTES} bytes: split it")
@@ -72,7 +72,7 @@ def parse_shell_script(script: str, name: str) -> ParsedScript:
 
 
 def name_shell(script: str) -> str:
-    """The shell that its first line names. Raises NotAdoptable."""
+    """Return the shell that the first line names. Raises NotAdoptable."""
     found = _SHEBANG.match(script)
     shell = found[1].rpartition("/")[2] if found else "bash"
     if shell not in SHELLS:
@@ -81,12 +81,12 @@ def name_shell(script: str) -> str:
 
 
 def _bare(line: str) -> str:
-    """The line without a comment."""
+    """Return the line without a comment."""
     return "" if line.lstrip().startswith("#") else re.sub(r"\s#\s.*$", "", line)
 
 
 def _unquoted(text: str) -> str:
-    """The text without what stands in single quotes, which no shell looks into."""
+    """Return the text without the contents of single quotes: no shell expands those."""
     kept: list[str] = []
     single = double = escaped = False
     for char in text:
@@ -105,7 +105,7 @@ def _unquoted(text: str) -> str:
 
 
 def _top(lines: list[str]) -> list[str]:
-    """Lines outside functions: their `$1` are the script's own."""
+    """Return the lines outside functions: only there `$1` is a word of the script."""
     kept: list[str] = []
     inside = False
     for line in lines:
@@ -157,7 +157,7 @@ def _letters(lines: list[str]) -> Iterator[tuple[str, bool]]:
 
 
 def _named(lines: list[str], branch: re.Pattern[str], letter: str, takes: bool) -> tuple[str, str]:
-    """Name and hint of an option, named after the variable that its branch sets."""
+    """Return name and hint of an option. The variable that its branch sets names it."""
     hint = "str | None" if takes else "bool"
     for number, line in enumerate(lines):
         found = branch.match(line)
@@ -170,7 +170,7 @@ def _named(lines: list[str], branch: re.Pattern[str], letter: str, takes: bool) 
 
 
 def _block(lines: list[str], number: int, first: str) -> str:
-    """A branch's commands, up to its `;;`."""
+    """Return a branch's commands, up to its `;;`."""
     rows = [first]
     for line in lines[number + 1 : number + 20]:
         if ";;" in rows[-1]:
@@ -180,7 +180,7 @@ def _block(lines: list[str], number: int, first: str) -> str:
 
 
 def _places(lines: list[str], taken: list[str]) -> tuple[list[ToolParameter], list[str]]:
-    """Parameters for `$1` and on; what could not be told."""
+    """Return parameters for `$1` and later words, and notes about unknown ones."""
     loops = any(re.search(r"while\b.*(\$#|\$\{?1)", line) for line in lines)
     text = "\n".join(lines)
     if loops and "shift" in text:
@@ -219,7 +219,7 @@ def _own_path(lines: list[str]) -> list[str]:
 
 
 def _asks(lines: list[str]) -> Iterator[str]:
-    """Where it reads what nobody gives it: a `read` without a pipe, a file or a text before it."""
+    """Yield a note for each `read` without a pipe, a file or a text: a tool gets no input."""
     before = ""
     for number, line in enumerate(lines, start=1):
         found = _READ.search(line)
@@ -234,7 +234,7 @@ def _asks(lines: list[str]) -> Iterator[str]:
 
 
 def _described(script: str) -> tuple[str, str]:
-    """The first comment of the script: its first line, and the rest."""
+    """Return the first line of the script's first comment, and the rest."""
     found: list[str] = []
     for line in script.split("\n")[1 if script.startswith("#!") else 0 :]:
         words = line.lstrip("#").strip()
@@ -246,12 +246,12 @@ def _described(script: str) -> tuple[str, str]:
 
 
 def _code(script: str, shell: str, name: str) -> str:
-    """The script as text, and what gives it to its shell."""
+    """Return code that holds the script as text and gives it to its shell."""
     return f'''_SCRIPT = {_embedded(script)}
 
 
 def {RUNS}(words: list[str]) -> dict[str, Any]:
-    """The script's exit status and output; it reads nothing."""
+    """Return the script's exit status and output. It gets no input."""
     done = subprocess.run(
         ["{shell}", "-c", _SCRIPT, {quoted(name)}, *words],
         stdin=subprocess.DEVNULL,
@@ -266,7 +266,7 @@ def {RUNS}(words: list[str]) -> dict[str, Any]:
 
 
 def _embedded(script: str) -> str:
-    """A literal that is the script, line by line as it is written where that can be."""
+    """Return a literal of the script, line by line as it is written if that is possible."""
     text = script if script.endswith("\n") else script + "\n"
     plain = all(c.isprintable() or c in "\n\t" for c in text)
     if plain and "'''" not in text:

@@ -1,4 +1,4 @@
-"""Whether a shell script parses, said by its own shell (`-n`: read, not run). Effect: a process."""
+"""Check a script's syntax by its own shell, which reads but does not run it. Effect: a process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SAID = re.compile(r"^.*?: (?:line )?(\d+): (.*)$", re.M)
 
 
 def find_syntax_error(script: str, shell: str) -> str:
-    """The line and what is wrong there; "" where it parses, or where that shell is not here."""
+    """Return the line and the error, or "" if the script parses or its shell is missing."""
     name = "bash" if shell in ("sh", "dash") and not shutil.which(shell, path=_PATH) else shell
     program = shutil.which(name, path=_PATH)
     if program is None:

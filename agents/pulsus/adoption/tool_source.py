@@ -1,4 +1,4 @@
-"""The tool's module that a script becomes: contract, code, entry point. Pure."""
+"""Write the tool's module of a script: contract, code, entry point. Pure."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pulsus.adoption.script import ParsedScript, ToolParameter, required_first, 
 from pulsus.core.python_source.python_literals import write_docstring, write_text
 from pulsus.core.telemetry.sanitize import one_line
 
-DRY_RUN = ToolParameter("dry_run", "bool", "False", "True only says what would be run.", "flag")
+DRY_RUN = ToolParameter("dry_run", "bool", "False", "List the words and run nothing.", "flag")
 
 _HEADER = re.compile(r"[A-Za-z -]{1,20}:")
 _PYTHON = '''
 def _called(words: list[str]) -> dict[str, Any]:
-    """The script's exit status and output for these words on its command line."""
+    """Return the script's exit status and output for these words on its command line."""
     raw, errors, before, status = io.BytesIO(), io.StringIO(), sys.argv, 0
     output = io.TextIOWrapper(raw, "utf-8", write_through=True)
     sys.argv = [{name}, *words]
@@ -37,7 +37,7 @@ def _called(words: list[str]) -> dict[str, Any]:
 
 
 def render_module(script: ParsedScript, name: str, origin: str) -> str:
-    """The module's source. `origin` is the name of the file it was."""
+    """Return the module's source. `origin` is the name of the script's file."""
     parameters = required_first(tool_parameters(script))
     dry = DRY_RUN in parameters
     parts = [
@@ -52,7 +52,7 @@ def render_module(script: ParsedScript, name: str, origin: str) -> str:
 
 
 def tool_parameters(script: ParsedScript) -> list[ToolParameter]:
-    """The tool's parameters: a write tool without a dry run of its own gets one."""
+    """Return the tool's parameters. A write tool without `dry_run` gets one."""
     own = list(script.parameters)
     has = any(each.name == DRY_RUN.name and each.hint == "bool" for each in own)
     return own if script.kind != "write" or has else [*own, DRY_RUN]
@@ -69,7 +69,7 @@ def _entry(script: ParsedScript, parameters: list[ToolParameter], *, dry: bool) 
     head = (
         f"def run(\n{declared}) -> dict[str, Any]:" if declared else "def run() -> dict[str, Any]:"
     )
-    said = '    """What the script prints for these arguments, and its exit status."""'
+    said = '    """Return the output and exit status of the script for these arguments."""'
     return "\n".join(("", head, said, *(f"    {line}" for line in lines), ""))
 
 
@@ -113,9 +113,9 @@ def _contract(
 def _returns(script: ParsedScript) -> Iterator[str]:
     if script.kind == "write":
         yield "ran (bool): False in a dry run."
-        yield "words (list[str]): The words on the script's command line."
-    yield "exit_code (int): What the script ended with."
-    yield "stdout (str): What it printed."
+        yield "words (list[str]): The words of the script's command line."
+    yield "exit_code (int): The exit status of the script."
+    yield "stdout (str): The output of the script."
 
 
 def _effects(script: ParsedScript, parameters: list[ToolParameter]) -> Iterator[str]:
@@ -129,7 +129,7 @@ def _effects(script: ParsedScript, parameters: list[ToolParameter]) -> Iterator[
 
 
 def _prose(body: str) -> Iterator[str]:
-    """The script's own words, none of which may be taken for a section."""
+    """Yield the script's description so that no line of it looks like a section."""
     for line in body.splitlines():
         plain = "".join(c if c.isprintable() else " " for c in line).rstrip()
         yield f"- {plain}" if _HEADER.match(plain) else plain

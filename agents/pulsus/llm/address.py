@@ -1,4 +1,4 @@
-"""Where the model's server is, and whether a key may travel there."""
+"""Parse the address of the model's server, and decide if a key may go there."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ class Address:
 
     @property
     def place(self) -> str:
-        """Host and port, as a key is bound to them; the port of HTTPS is left out."""
+        """Return host and port as `model.key_hosts` names them: HTTPS has no port."""
         shown = f"[{self.host}]" if ":" in self.host else self.host
         return (
             shown if self.port in (None, 443) and self.encrypted else f"{shown}:{self.port or 80}"
         )
 
     def of(self, path: str) -> str:
-        """The URL of an endpoint below the base."""
+        """Return the URL of an endpoint below the base."""
         return f"{self.base}/{path}"
 
 
 def parse_address(base_url: str) -> Address:
-    """The address that `model.base_url` means. Raises ConfigError, never showing a password."""
+    """Return the address of `model.base_url`. Raises ConfigError, which shows no password."""
     try:
         parts = urlsplit(base_url.strip())
         host, _ = parts.hostname, parts.port
@@ -72,7 +72,7 @@ def parse_address(base_url: str) -> Address:
 
 
 def is_local(host: str) -> bool:
-    """Whether `host` is this machine or on a network that is not the public one.
+    """Return True if `host` is this machine or on a private network.
 
     True for addresses outside the public ranges, names without a dot, and names public DNS cannot
     hold. No name is looked up: an answer may change between the look and the request.

@@ -1,7 +1,7 @@
-"""What every question to a model passes, whichever provider answers it. Effects: the provider's.
+"""Redact, limit and check every question to a model. Effects: those of the provider.
 
-Secrets are taken out of the messages, what an answer may cost is held against the run's budget
-before it is asked for, and what comes back is checked: nothing of this is left to a provider.
+Secrets are removed from the messages. The possible cost of an answer is compared with the run's
+budget before the question is sent. The answer is checked. No provider has to do any of this.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _OVERHEAD = 8
 
 
 def estimate_tokens(messages: Sequence[Message], schema: Schema | None = None) -> int:
-    """About how many tokens a question has, never 0."""
+    """Return about how many tokens a question has, never 0."""
     size = sum(len(m.content.encode("utf-8", "replace")) for m in messages)
     if schema is not None:
         size += len(json.dumps(schema))
@@ -40,7 +40,7 @@ def estimate_tokens(messages: Sequence[Message], schema: Schema | None = None) -
 class BudgetedModel:
     """A provider as a Proposer, for one run.
 
-    `redact_own` is for what the model itself said before, and is `setup.redact` where not given.
+    `redact_own` redacts earlier answers of the model. It defaults to `setup.redact`.
     """
 
     def __init__(
@@ -52,27 +52,27 @@ class BudgetedModel:
 
     @property
     def provider(self) -> str:
-        """The name of the adapter."""
+        """Return the name of the adapter."""
         return self._settings.provider
 
     @property
     def model(self) -> str:
-        """The name of the model as configured."""
+        """Return the name of the model as configured."""
         return self._settings.name
 
     @property
     def temperature(self) -> float:
-        """The temperature used where a call names none."""
+        """Return the temperature of calls that name none."""
         return self._settings.temperature
 
     @property
     def spent(self) -> Usage:
-        """The tokens so far; a failed question counts as one without an answer."""
+        """Return the tokens so far. A failed question counts without an answer."""
         return self._spent
 
     @property
     def cost(self) -> float:
-        """What they cost at the configured prices."""
+        """Return the cost of these tokens at the configured prices."""
         return self._price(self._spent)
 
     def complete(
@@ -85,7 +85,7 @@ class BudgetedModel:
         seed: int | None = None,
         on_text: OnText | None = None,
     ) -> Completion:
-        """The model's answer, checked. Raises ModelBudget before asking, and ModelError's kinds."""
+        """Return the checked answer. Raises ModelBudget before asking, and kinds of ModelError."""
         sent = [self._redacted(message) for message in messages]
         most = self._settings.max_answer_tokens if max_tokens is None else max_tokens
         asked = estimate_tokens(sent, schema)
@@ -109,11 +109,11 @@ class BudgetedModel:
         return Completion(text, usage, name, answer.finish, answer.dropped)
 
     def models(self) -> Sequence[ServedModel]:
-        """What the server says it has."""
+        """Return the models that the server lists."""
         return self._provider.models()
 
     def _redacted(self, message: Message) -> Message:
-        """Without secrets. What the model wrote came of redacted words, and is code to repair."""
+        """Remove secrets. Answers came from redacted text, and contain code to repair."""
         redact = self._redact_own if message.role == "assistant" else self._redact
         return Message(message.role, redact(message.content))
 
@@ -162,7 +162,7 @@ class BudgetedModel:
 
 
 def _counted(answer: Completion, asked: int) -> Usage:
-    """The server's counts, and our own where it gives none."""
+    """Return the server's token counts, or our own estimate if it gives none."""
     said = answer.usage
     if said.prompt_tokens > 0 and said.completion_tokens > 0:
         return said

@@ -1,4 +1,4 @@
-"""Settings → a model to ask. Nothing is sent yet."""
+"""Make a model from the settings. Nothing is sent yet."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def connect(
     redact_own: Callable[[str], str] | None = None,
     by_project: Mapping[str, str] | None = None,
 ) -> BudgetedModel:
-    """The configured model; `redact_own` is Gate's.
+    """Return the configured model. `redact_own` is that of BudgetedModel.
 
     `by_project`: the settings that stand in a file of the project, which others may have written,
     and in which file. A plugin's provider may do without a `base_url`. Raises LlmNotConfigured
@@ -52,7 +52,7 @@ def connect(
 
 
 def not_configured(settings: ModelConfig) -> LlmNotConfigured:
-    """There is no model; what to set."""
+    """Return the error for a missing model. It says what to set."""
     return LlmNotConfigured(
         "no language model is configured: model.base_url is empty",
         hint='set model.base_url (for example "http://127.0.0.1:11434/v1") and model.name in '

@@ -1,7 +1,6 @@
-"""Whether a model can do what Pulsus needs of it, tried on it. Effects: asks the model.
+"""Test if a model can do what Pulsus needs. Effects: asks the model.
 
-Each thing is asked once, at temperature 0, with little to read and write: it takes minutes where a
-model is slow.
+Each ability is tested once, at temperature 0, with short texts. A slow model takes minutes.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _SCHEMA = {
 
 @dataclass(frozen=True, slots=True)
 class ProbeFinding:
-    """One thing that was tried. Without a `required` one the model is of no use here."""
+    """One tested ability. A model without a `required` one cannot be used."""
 
     name: str
     ok: bool
@@ -50,7 +49,7 @@ Probe = Callable[[Proposer], ProbeFinding]
 
 
 def list_probes(clock: Callable[[], float]) -> tuple[tuple[str, Probe], ...]:
-    """What to try, in order, each with the question it answers; `clock` gives seconds."""
+    """Return the tests in order, each with its question. `clock` gives seconds."""
     return (
         ("which models are there", _listed),
         ("does it answer", _answers),
@@ -64,7 +63,7 @@ def list_probes(clock: Callable[[], float]) -> tuple[tuple[str, Probe], ...]:
 def run_probes(
     model: Proposer, clock: Callable[[], float], tell: Callable[[str], None]
 ) -> Iterator[ProbeFinding]:
-    """Every finding; the first without an answer at all is the last. `tell` says what comes."""
+    """Yield every finding, and stop if the model does not answer. `tell` names each test."""
     for question, probe in list_probes(clock):
         tell(question)
         finding = probe(model)
@@ -74,7 +73,7 @@ def run_probes(
 
 
 def describe_failure(name: str, error: PulsusError) -> ProbeFinding:
-    """A finding that is an error."""
+    """Return the finding for an error."""
     return ProbeFinding(name, False, f"{error.code}: {error.message}", error.hint)
 
 
@@ -191,7 +190,7 @@ def _context(model: Proposer) -> ProbeFinding:
 
 
 def _stated(model: Proposer) -> int:
-    """What the server says of the model's context; 0 where it does not."""
+    """Return the length of the model's context by the server, or 0."""
     try:
         found: Sequence[tuple[str, int]] = [(m.name, m.context) for m in model.models()]
     except ModelError:

@@ -1,7 +1,7 @@
-"""What Pulsus itself contributes through its hooks: the built-in path is the plugin path.
+"""Implement the hooks for Pulsus itself: the built-in path is the plugin path.
 
-Name, doc and history are the scorer's own buckets and the checkers of spec §8 are the pipeline's
-own steps, so the features and validators here are none; the vocabulary is a plugin like any other.
+Name, doc and history belong to the scorer, and the checkers of spec §8 to the pipeline. So this
+plugin has no features and validators, but it has the vocabulary and the model providers.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
 
 @hookimpl
 def pulsus_features() -> Iterable[Feature]:
-    """None beyond name, doc and history."""
+    """Return none: name, doc and history are the scorer's."""
     return ()
 
 
 @hookimpl
 def pulsus_validators() -> Iterable[Validator]:
-    """None beyond the steps of spec §8."""
+    """Return none: the steps of spec §8 are the pipeline's."""
     return ()
 
 
 @hookimpl
 def pulsus_tool_sources() -> Iterable[Path]:
-    """None beyond the project's own workflows."""
+    """Return none: the project has its own workflows."""
     return ()
 
 
 @hookimpl
 def pulsus_synonyms() -> Mapping[str, tuple[str, ...]]:
-    """The general infrastructure vocabulary."""
+    """Return the general infrastructure vocabulary."""
     from pulsus.routing.intent.synonyms import shipped_synonyms  # not where a module is validated
 
     return shipped_synonyms()
@@ -47,19 +47,19 @@ def pulsus_synonyms() -> Mapping[str, tuple[str, ...]]:
 
 @hookimpl
 def pulsus_model_providers() -> Mapping[str, MakeProvider]:
-    """The two dialects most servers speak, over plain HTTP."""
+    """Return the two dialects that most servers speak, over plain HTTP."""
     return {"openai": _openai, "anthropic": _anthropic}
 
 
 @hookimpl
 def pulsus_command_tables() -> Iterable[Path]:
-    """None beyond those of the gate itself: whoever uses it alone has them too."""
+    """Return none: the gate has its own tables, also without plugins."""
     return ()
 
 
 @hookimpl
 def pulsus_content_inspectors() -> Mapping[str, ContentInspector]:
-    """None beyond those of the gate itself."""
+    """Return none: the gate has its own inspectors."""
     return {}
 
 

@@ -1,4 +1,4 @@
-"""What the plugins add together, checked. Gathering calls plugin code; a bad answer is isolated."""
+"""Gather and check what plugins add. A plugin with an invalid answer is left out."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Contributions:
 
 
 def gather(plugins: Plugins) -> Contributions:
-    """What `plugins` add. One that answers nonsense is marked as failed and adds nothing at all."""
+    """Return what `plugins` add. One with an invalid answer has failed and adds nothing."""
     while True:
         failed = plugins.failures
         found = _gather(plugins)

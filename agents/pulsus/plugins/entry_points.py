@@ -1,7 +1,8 @@
-"""Whether anything installed declares a plugin. Effect: reads the installed packages' metadata.
+"""Find installed plugins. Effect: reads the installed packages' metadata.
 
-`importlib.metadata` and what it imports cost more than a warm route may; almost nobody has a
-plugin. So the files it would read are searched for the group's name first.
+`importlib.metadata` and its imports cost more than a warm route may, and few users have a plugin.
+So its files are searched for the group's name first. Importing pluggy would cost as much, so this
+is a module of its own.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _INFO = (".dist-info", ".egg-info", ".egg")
 
 
 def entry_points() -> Iterable[EntryPoint]:
-    """The entry points of the group `pulsus.plugins`."""
+    """Return the entry points of the group `pulsus.plugins`."""
     if not any(_may_declare(text) for text in _texts()):
         return ()
     from importlib.metadata import entry_points as found
@@ -33,7 +34,7 @@ def _may_declare(text: bytes) -> bool:
 
 
 def _texts() -> Iterator[bytes]:
-    """The entry points of every package; the group's name where one has to be looked into."""
+    """Yield the entry points of each package, or the group's name for unknown ones."""
     if any(hasattr(f, "find_distributions") and not _is_standard(f) for f in sys.meta_path):
         yield GROUP.encode()  # a finder of its own may know more packages than the folders show
     for folder in dict.fromkeys(path or os.curdir for path in sys.path):

@@ -1,7 +1,7 @@
-"""Extension points. Each is documented in docs/plugins.md; a test checks it.
+"""Define the hooks of plugins (docs/plugins.md).
 
-A hook receives nothing and returns values: it is never handed the application. Pulsus implements
-each hook itself (`plugins/builtin.py`), so the built-in path is the plugin path.
+A hook takes no arguments and returns values, so it never gets the application. Pulsus implements
+each hook too (`plugins/builtin.py`): the built-in path is the plugin path.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ hookimpl = pluggy.HookimplMarker("pulsus")
 
 @hookspec
 def pulsus_features() -> Iterable[Feature]:  # type: ignore[empty-body]
-    """Ranking features to add. Names must be unique; weight 0 until configured."""
+    """Return ranking features to add. Names must be unique. Their weight is 0 until configured."""
 
 
 @hookspec
 def pulsus_validators() -> Iterable[Validator]:  # type: ignore[empty-body]
-    """Validation steps to run after the static gate. A step that raises has failed."""
+    """Return validation steps to run after the static gate. A step that raises has failed."""
 
 
 @hookspec
 def pulsus_tool_sources() -> Iterable[Path]:  # type: ignore[empty-body]
-    """More folders laid out like `workflows/`, read-only, below the project's own in precedence."""
+    """Return folders like `workflows/`. They are read-only, and the project's own tools win."""
 
 
 @hookspec
 def pulsus_synonyms() -> Mapping[str, tuple[str, ...]]:  # type: ignore[empty-body]
-    """Words people use → words the catalogue uses, lower case."""
+    """Return a map from words of users to words of the catalogue, in lower case."""
 
 
 @hookspec
 def pulsus_model_providers() -> Mapping[str, MakeProvider]:  # type: ignore[empty-body]
-    """Ways to reach a language model, by the name that `model.provider` selects one by."""
+    """Return makers of model providers by the name that `model.provider` selects."""
 
 
 @hookspec
 def pulsus_command_tables() -> Iterable[Path]:  # type: ignore[empty-body]
-    """Folders of tables (`NAME.yaml`, docs/commands.md), searched before those that ship."""
+    """Return folders of tables (docs/commands.md), searched before the shipped ones."""
 
 
 @hookspec
 def pulsus_content_inspectors() -> Mapping[str, ContentInspector]:  # type: ignore[empty-body]
-    """Judges of what stands inside a command's words, by the kind that tables name."""
+    """Return inspectors of the text inside a command's words, by the kind that tables name."""

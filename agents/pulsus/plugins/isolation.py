@@ -1,4 +1,4 @@
-"""What a plugin contributes, called so that its failure stays its own. Calls plugin code."""
+"""Wrap what a plugin adds, so that its failure does not stop Pulsus. Calls plugin code."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class PluginExit(Exception):
 
 @contextlib.contextmanager
 def contain_plugin() -> Iterator[None]:
-    """A block that runs plugin code: what it prints goes to stderr, and it cannot end Pulsus.
+    """Run plugin code in a block: its output goes to stderr, and it cannot end Pulsus.
 
-    Raises PluginExit in the place of SystemExit.
+    Raises PluginExit instead of SystemExit.
     """
     try:
         with contextlib.redirect_stdout(sys.stderr):
@@ -48,7 +48,7 @@ def contain_plugin() -> Iterator[None]:
 
 @dataclass(slots=True)
 class GuardedFeature:
-    """A plugin's ranking signal. Once it has raised it is 0 for every tool, and told of once."""
+    """A plugin's ranking signal. After it raised once, it is 0 for every tool."""
 
     feature: Feature
     failed: Callable[[Exception], None]
@@ -56,11 +56,11 @@ class GuardedFeature:
 
     @property
     def name(self) -> str:
-        """The plugin's own name for it."""
+        """Return the plugin's name for it."""
         return self.feature.name
 
     def __call__(self, intent: ParsedIntent, tool: ToolSpec) -> float:
-        """The plugin's number, or 0 where it gives none."""
+        """Return the plugin's number, or 0 if it raises."""
         if self.broken:
             return 0.0
         try:
@@ -74,12 +74,12 @@ class GuardedFeature:
 
 @dataclass(frozen=True, slots=True)
 class GuardedValidator:
-    """A plugin's check. One that answers anything but a step result raises TypeError."""
+    """A plugin's check. It raises TypeError for an answer that is no step result."""
 
     validator: Validator
 
     def __call__(self, source: bytes, tool: ToolSpec) -> StepResult:
-        """The plugin's verdict. Raises what the plugin raises."""
+        """Return the plugin's verdict. Raises the plugin's exceptions."""
         with contain_plugin():
             found: Any = self.validator(source, tool)
         if not isinstance(found, StepResult) or not isinstance(found.ok, bool):
@@ -89,12 +89,12 @@ class GuardedValidator:
 
 @dataclass(frozen=True, slots=True)
 class GuardedInspector:
-    """A plugin's judge of content. What it raises, or answers that is no opinion, is no read."""
+    """A plugin's judge of content. An exception or an invalid opinion refuses the command."""
 
     inspector: ContentInspector
 
     def __call__(self, words: tuple[str, ...], argument: str) -> Opinion:
-        """The plugin's opinion, or one that refuses."""
+        """Return the plugin's opinion, or one that refuses."""
         from pulsus.commands.content import Opinion
 
         try:
@@ -109,7 +109,7 @@ class GuardedInspector:
 
 
 def _misfilled(found: Any) -> str:
-    """What is wrong with the fields of an opinion that a plugin gave."""
+    """Return what is wrong with the fields of a plugin's opinion, or ''."""
     from pulsus.commands.verdict import Category
 
     categories = get_args(Category)
@@ -124,19 +124,19 @@ def _misfilled(found: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GuardedMaker:
-    """What makes a plugin's model provider, so that its failures are the model's, named."""
+    """The maker of a plugin's model provider. Its failures are ModelErrors with its name."""
 
     plugin: str
     make: MakeProvider
 
     def __call__(self, setup: Setup) -> GuardedProvider:
-        """The provider, guarded. Raises ModelError."""
+        """Return the guarded provider. Raises ModelError."""
         return GuardedProvider(self.plugin, _asked(self.plugin, lambda: self.make(setup)))
 
 
 @dataclass(frozen=True, slots=True)
 class GuardedProvider:
-    """A plugin's way to a model. Whatever it raises but our own errors is a ModelError."""
+    """A plugin's model provider. Exceptions other than PulsusError become ModelErrors."""
 
     plugin: str
     provider: Provider
@@ -144,7 +144,7 @@ class GuardedProvider:
     def complete(
         self, messages: Sequence[Message], *, on_text: OnText | None = None, **options: Any
     ) -> Completion:
-        """The plugin's answer. Raises ModelError and its kinds."""
+        """Return the plugin's answer. Raises ModelError and its kinds."""
         from pulsus.core.compose.proposer import Completion
 
         options["on_text"] = on_text and _outside(on_text, sys.stdout)
@@ -154,12 +154,12 @@ class GuardedProvider:
         return found
 
     def models(self) -> Sequence[ServedModel]:
-        """What the plugin says there is. Raises ModelError and its kinds."""
+        """Return the plugin's list of models. Raises ModelError and its kinds."""
         return _asked(self.plugin, self.provider.models)
 
 
 def _outside(on_text: OnText, stdout: TextIO) -> OnText:
-    """What the caller wants told, printing where the caller prints and not where the plugin may."""
+    """Return `on_text` so that it prints to the caller's stdout, and not to the plugin's."""
 
     def tell(piece: str) -> None:
         with contextlib.redirect_stdout(stdout):

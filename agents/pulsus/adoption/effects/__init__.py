@@ -1,1 +1,1 @@
-"""Read from a script's text whether it only reads, and what it uses."""
+"""Find the effects of a script in its text, without running it."""

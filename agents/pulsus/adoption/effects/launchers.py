@@ -1,4 +1,4 @@
-"""Programs that run what their words, their input or another file say. Pure tables."""
+"""List programs that run other programs, and variables that change which ones. Pure tables."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ _SYSTEM = re.compile(r"(?:(?:\0|/(?:usr/)?(?:local/)?s?bin|/snap/bin)(?::|$))+")
 
 
 def changes_programs(name: str, value: str) -> bool:
-    """Whether programs are other ones once that variable is set, `value` being a word's shape."""
+    """Return True if a variable with this value (a word's shape) changes which programs start."""
     name = name.partition("[")[0]
     if name == "IFS":  # it takes words apart at letters only where somebody means to
         return bool(re.search(r"[\w./]", value))
@@ -87,7 +87,7 @@ def changes_programs(name: str, value: str) -> bool:
 
 
 def split_wrapper(base: str, call: Sequence[ScriptWord]) -> tuple[list[ScriptWord], str]:
-    """(the words that the wrapper starts, what cannot be told of them)."""
+    """Return the command in the words of a wrapper, and the doubt about it, or ''."""
     words, doubt = list(call), ""
     while words:
         shape = words[0].shape
@@ -111,7 +111,7 @@ def split_wrapper(base: str, call: Sequence[ScriptWord]) -> tuple[list[ScriptWor
 
 
 def _option(base: str, words: list[ScriptWord]) -> tuple[list[ScriptWord], str]:
-    """(the words behind an option and its value, what cannot be told of it)."""
+    """Return the words behind an option and its value, and the doubt about it, or ''."""
     shape, rest = words[0].shape, words[1:]
     if base == "env" and shape.startswith(("-S", "--split")):
         return rest, "env -S makes words of a text"

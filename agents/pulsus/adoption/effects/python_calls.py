@@ -1,4 +1,4 @@
-"""Programs that a Python script starts, as far as its text tells. Pure."""
+"""Find the programs that a Python script starts, in its text. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MODULES = ("subprocess", "os", "asyncio", "pty", "multiprocessing")
 
 
 def find_started_programs(tree: ast.Module) -> ScriptFacts:
-    """The programs of every call, and their effects; whatever is not literal is a doubt."""
+    """Collect the programs of every call and their effects. Words without literals are doubts."""
     found = ScriptFacts("")
     names, froms = _bound(tree)
     called: set[int] = set()
@@ -35,7 +35,7 @@ def find_started_programs(tree: ast.Module) -> ScriptFacts:
 
 
 def _bound(tree: ast.Module) -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
-    """(names of modules that start programs, names taken from them)."""
+    """Return the names of modules that start programs, and the names imported from them."""
     names: dict[str, str] = {}
     froms: dict[str, tuple[str, str]] = {}
     for node in ast.walk(tree):
@@ -50,7 +50,7 @@ def _bound(tree: ast.Module) -> tuple[dict[str, str], dict[str, tuple[str, str]]
 
 
 def _meant(node: ast.AST, names: dict[str, str], froms: dict[str, tuple[str, str]]) -> str:
-    """`module.name` of what starts programs; "" for anything else."""
+    """Return `module.name` of a function that starts programs, or ""."""
     match node:
         case ast.Attribute(value=ast.Name(id=base), attr=attr) if base in names:
             module, name = names[base], attr
@@ -104,7 +104,7 @@ def _doubt(call: ast.Call, what: str, found: ScriptFacts) -> None:
 
 
 def _words(node: ast.expr, tree: ast.Module) -> Iterator[ScriptWord]:
-    """The words of a list; those that are not literal are HOLEs."""
+    """Yield the words of a list, with a HOLE for each that is no literal."""
     match node:
         case ast.List(elts=items) | ast.Tuple(elts=items):
             for item in items:
@@ -125,7 +125,7 @@ def _words(node: ast.expr, tree: ast.Module) -> Iterator[ScriptWord]:
 
 
 def _named(name: str, tree: ast.Module) -> Iterator[ScriptWord]:
-    """The list that a name is given once; what is added to it later are further words."""
+    """Yield the words of the list that a name is bound to once, and of later additions."""
     values = [
         n.value
         for n in ast.walk(tree)
@@ -150,7 +150,7 @@ def _named(name: str, tree: ast.Module) -> Iterator[ScriptWord]:
 
 
 def _of(node: ast.AST, name: str) -> bool:
-    """Whether something is done to the list of that name: a method of it, an item set."""
+    """Return True if the node calls a method of that list, or sets an item of it."""
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
         return False
     return (

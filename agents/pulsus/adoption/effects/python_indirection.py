@@ -1,4 +1,4 @@
-"""Where a Python script gets at an attribute without naming it on the spot. Pure."""
+"""Find where a Python script uses an attribute without naming it. Pure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _DUNDERS |= {"__version__", "__author__", "__license__"}
 
 
 def find_indirections(tree: ast.Module, bound: Mapping[str, str]) -> Iterator[Doubt]:
-    """Every place where a name may lead to another one; `bound` are modules by their names."""
+    """Yield every name that may lead to another one. `bound` maps names to modules."""
     for node in ast.walk(tree):
         match node:
             case ast.MatchClass():
@@ -84,6 +84,6 @@ def _imported(node: ast.ImportFrom, module: str, aliases: list[ast.alias]) -> It
 
 
 def _carries(module: str, name: str) -> bool:
-    """Whether that is another module of the standard library, which the first imports."""
+    """Return True if `name` is another standard module that this module imports."""
     root = module.partition(".")[0]
     return name in sys.stdlib_module_names and name != root and (root, name) not in _NAMESAKES

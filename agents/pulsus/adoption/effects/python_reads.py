@@ -1,4 +1,4 @@
-"""Whether a Python script's text can change anything, and where. Pure."""
+"""Find where a Python script may change something, in its text. Pure."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ _CARRIED = frozenset(("os", "sys", "io", "shutil", "subprocess", "socket", "buil
 
 
 def find_changes(tree: ast.Module) -> Iterator[Doubt]:
-    """Everything in the text that may change something, or of which it cannot be told."""
+    """Yield every place that may change something, or whose effect is not known."""
     bound, roots = dict(_modules(tree)), imported_modules(tree)
     yield from _imports(tree)
     yield from python_indirection.find_indirections(tree, bound)
@@ -153,7 +153,7 @@ def find_changes(tree: ast.Module) -> Iterator[Doubt]:
 
 
 def imported_modules(tree: ast.Module) -> set[str]:
-    """The top names of its modules; of `urllib` only where more than its parser is imported."""
+    """Return the imported top-level modules. `urllib.parse` alone does not count."""
     found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -164,7 +164,7 @@ def imported_modules(tree: ast.Module) -> set[str]:
 
 
 def _network(module: str, name: str) -> str:
-    """The module, as it stands in NETWORK; "" where only a harmless part is meant."""
+    """Return the module as NETWORK names it, or "" for a harmless part of it."""
     root = module.partition(".")[0]
     if root == "urllib":
         return "" if "parse" in (module.rpartition(".")[2], name) else "http"
@@ -247,7 +247,7 @@ def _call(call: ast.Call, bound: Mapping[str, str], roots: Collection[str]) -> I
 
 
 def _called(func: ast.expr) -> tuple[str, bool]:
-    """(the last name of what is called, whether it is a bare name)."""
+    """Return the last name of the called function, and True if it is a bare name."""
     match func:
         case ast.Name(id=name):
             return name, True
@@ -258,7 +258,7 @@ def _called(func: ast.expr) -> tuple[str, bool]:
 
 
 def _moves(call: ast.Call) -> bool:
-    """Text takes two words of `replace`, a date only named ones, `dataclasses.replace` both."""
+    """Return True for `Path.replace`: text takes two arguments, a date only named ones."""
     starred = any(isinstance(each, ast.Starred) for each in call.args)
     named = {each.arg for each in call.keywords}
     owner = ast.unparse(call.func).rpartition(".")[0].rpartition(".")[2]
@@ -282,7 +282,7 @@ def _opens(call: ast.Call, name: str, own: bool, bound: Mapping[str, str]) -> It
 
 
 def _mode_at(call: ast.Call, name: str, own: bool, bound: Mapping[str, str]) -> int:
-    """Which argument is the mode: the first of `path.open`, `click.File` and `FileType`."""
+    """Return the place of the mode: the first of `path.open`, `click.File` and `FileType`."""
     if name in ("File", "FileType"):
         return 0
     if own or name != "open":

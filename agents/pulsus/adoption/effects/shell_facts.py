@@ -1,4 +1,4 @@
-"""What a shell script's text shows of its effects, and that it shows all or not. Pure.
+"""Hold the effects that a shell script's text shows, and the doubts about them. Pure.
 
 Never less is said than is there: whatever only shows when the script runs is a doubt, with its
 line, and a script with a doubt, or a program that may change something, is none that only reads.
@@ -32,12 +32,12 @@ class ScriptFacts:
 
     @property
     def kind(self) -> Kind:
-        """Read where the text proves that nothing is changed."""
+        """Return `read` if the text proves that the script changes nothing."""
         return "write" if self.doubts or self.changes else "read"
 
     @property
     def effects(self) -> Effects:
-        """Those of the tool that runs the script."""
+        """Return the effects of the tool that runs the script."""
         names = (self.shell, *sorted(self.commands - {self.shell}))
         if self.kind == "read":
             return Effects(("what its programs read",), (), names)
@@ -49,7 +49,7 @@ class ScriptFacts:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Each line whose effects only show when the script runs."""
+        """Return a note for each line whose effects are unknown before the script runs."""
         return tuple(
             f"line {line}: {one_line(what, 160)}: read the script"
             for line, what, _ in sorted(self.doubts)

@@ -1,4 +1,4 @@
-"""Words and commands of a shell script. Pure values."""
+"""Define the words and commands of a shell script. Pure values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PLACE = re.compile(r"""\[(?:[\w\s$#{}+*/%.:,-]*|"[\w\s$#{}+*/%.:,-]*"|'[\w\s.:,-
 
 
 class UnfollowedText(ValueError):
-    """The text is no shell script that can be followed; `line` is where."""
+    """The commands of a text are not certain. `line` is the first such place."""
 
     def __init__(self, line: int, why: str) -> None:
         super().__init__(why)
@@ -40,7 +40,7 @@ class ScriptWord:
 
     @property
     def text(self) -> str | None:
-        """What it is; None where that only shows when the script runs."""
+        """Return the word, or None if a part of it is unknown before the script runs."""
         return None if HOLE in self.shape else self.shape
 
 
@@ -64,7 +64,7 @@ class SimpleCommand:
 
     @property
     def here(self) -> str | None:
-        """The text that it is given as a here-document or here-string."""
+        """Return the text of its here-document or here-string, or None."""
         for each in reversed(self.redirects):
             if each.document is not None:
                 return each.document
@@ -74,12 +74,12 @@ class SimpleCommand:
 
 
 def with_variables(shape: str) -> str:
-    """A text that is run, with an expansion in place of each HOLE."""
+    """Return a text that a shell runs, with a variable for each HOLE."""
     return shape.replace(HOLE, "${_}")
 
 
 def option_index(words: Sequence[ScriptWord], letter: str) -> int:
-    """Where the option that ends in that letter stands."""
+    """Return the place of the option that ends in that letter."""
     return next(
         n
         for n, w in enumerate(words)

@@ -1,4 +1,4 @@
-"""Words that a shell evaluates once more: arithmetic, names of variables, `${…}`. Pure.
+"""Find words that a shell evaluates once more: arithmetic, variable names, `${…}`. Pure.
 
 A subscript in any of them is a script of its own (`a[$(rm x)]`), so whatever is no plain name or
 number is none that can be told.
@@ -30,12 +30,12 @@ _VALUED = {
 
 
 def is_run_later(word: ScriptWord) -> bool:
-    """Whether a value holds text that arithmetic or a prompt would run."""
+    """Return True if arithmetic or a prompt would run a part of the value."""
     return bool(_LATER.search(word.shape))
 
 
 def find_doubts(name: str, rest: Sequence[ScriptWord]) -> Iterator[tuple[ScriptWord, str]]:
-    """What cannot be told of a builtin's words: (the word, why)."""
+    """Yield each word of a builtin whose effect is unknown, and why."""
     for word in _unsure(name, rest):
         yield word, f"what {word.raw} does to {name} only shows when it runs"
     for word in evaluated_words(name, rest):
@@ -50,7 +50,7 @@ def find_doubts(name: str, rest: Sequence[ScriptWord]) -> Iterator[tuple[ScriptW
 
 
 def _unsure(name: str, rest: Sequence[ScriptWord]) -> list[ScriptWord]:
-    """Words that make a builtin change what others start, or a file."""
+    """Return the words by which a builtin changes a file, or which programs start."""
     shapes = " ".join(w.shape for w in rest)
     match name:
         case "hash":
@@ -72,7 +72,7 @@ def _unsure(name: str, rest: Sequence[ScriptWord]) -> list[ScriptWord]:
 
 
 def evaluated_words(name: str, rest: Sequence[ScriptWord]) -> Iterator[ScriptWord]:
-    """Words of arithmetic that are more than names, numbers and expansions."""
+    """Yield words of arithmetic with more than names, numbers and expansions."""
     words: list[ScriptWord] = []
     if name in ("let", ARITHMETIC):
         words = list(rest)
@@ -85,7 +85,7 @@ def evaluated_words(name: str, rest: Sequence[ScriptWord]) -> Iterator[ScriptWor
 
 
 def _braced(shape: str) -> bool:
-    """Whether what stands between `${` and `}` runs or evaluates more than shows."""
+    """Return True if the text in `${…}` may run a command or evaluate a hidden text."""
     found = _BRACED.match(shape)
     if not found or shape[:1] in (" ", "\t", "\n", "|", "("):
         return True
@@ -97,13 +97,13 @@ def _braced(shape: str) -> bool:
 
 
 def assignment_in_braces(word: ScriptWord) -> tuple[str, str] | None:
-    """(the variable that `${NAME:=value}` sets, the value); None for any other."""
+    """Return the variable and the value of `${NAME:=value}`, or None for another form."""
     found = re.match(r"(\w+)(?:\[[^\]]*\])?:?=(.*)\Z", word.shape, re.S)
     return (found[1], found[2]) if found else None
 
 
 def variable_words(name: str, rest: Sequence[ScriptWord]) -> Iterator[ScriptWord]:
-    """The words that name variables which are set or looked up."""
+    """Yield the words that name a variable to set or look up."""
     if name in TESTS:
         yield from (rest[n + 1] for n, w in enumerate(rest[:-1]) if w.shape in ("-v", "-R"))
     elif name == "getopts":

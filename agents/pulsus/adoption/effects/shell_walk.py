@@ -1,4 +1,4 @@
-"""Goes through a shell script's commands and tells what each may do. Pure."""
+"""Collect the effects of each command of a shell script. Pure."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _SYSTEM = re.compile(r"/(?:usr/(?:local/)?)?s?bin/[^/]+\Z")
 
 
 def collect_facts(script: str, shell: str) -> ScriptFacts:
-    """The effects of a script for that shell; a text that cannot be followed is a doubt."""
+    """Return the effects of a script for that shell."""
     found = ScriptFacts(shell)
     _Walk(found).text(script, 1)
     return found
 
 
 def add_script(text: str, line: int, found: ScriptFacts) -> None:
-    """Add what a text given to a shell does."""
+    """Add the effects of a text that a shell runs."""
     _Walk(found).text(text, line)
 
 
 def add_command(simple: SimpleCommand, found: ScriptFacts) -> None:
-    """Add what one command does that no shell starts."""
+    """Add the effects of a command that a program starts."""
     _Walk(found).started(simple)
 
 
@@ -48,7 +48,7 @@ class _Walk:
         self._depth = 0
 
     def text(self, script: str, line: int) -> None:
-        """Everything in a script, or in a text that a command runs as one."""
+        """Add the commands of a script, or of a text that a command runs as one."""
         self._depth += 1
         try:
             if self._depth > _MAX_DEPTH:
@@ -63,7 +63,7 @@ class _Walk:
         self._depth -= 1
 
     def started(self, simple: SimpleCommand) -> None:
-        """A command that is started by a program."""
+        """Add a command that a program starts."""
         self._call(simple, simple.words, by_shell=False)
 
     def _simple(self, simple: SimpleCommand) -> None:
@@ -114,7 +114,7 @@ class _Walk:
     def _call(
         self, simple: SimpleCommand, words: Sequence[ScriptWord], *, by_shell: bool = True
     ) -> None:
-        """One command; `by_shell` is False where a program starts it, which knows no functions."""
+        """Add one command. A program (`by_shell` is False) knows no functions and builtins."""
         name, rest, line = words[0].text, words[1:], words[0].line
         if not name or re.search(r"[*?{]", name):
             self._doubt(
@@ -136,7 +136,7 @@ class _Walk:
             self._started(simple, base, rest)
 
     def _builtin(self, line: int, name: str, rest: Sequence[ScriptWord]) -> None:
-        """A command of the shell itself: the variables that it sets, and what it evaluates."""
+        """Add a builtin: the variables that it sets, and the words that it evaluates."""
         for word in rest:
             variable, sign, value = word.shape.partition("=")
             if sign:
@@ -176,7 +176,7 @@ class _Walk:
             self._found.commands.add(name)
 
     def _wrapped(self, simple: SimpleCommand, base: str, rest: Sequence[ScriptWord]) -> None:
-        """`sudo`, `env`, `timeout`, `xargs` and others: the command in their words."""
+        """Add the command in the words of `sudo`, `env`, `timeout`, `xargs` and others."""
         if base in launchers.RAISES:
             self._change(simple.line, f"{base} may change something")
         if base == "command" and rest and rest[0].shape in ("-v", "-V"):
@@ -204,23 +204,23 @@ class _Walk:
             self._doubt(line, "what a shell is given only shows when it runs")
 
     def _run_text(self, line: int, words: Sequence[ScriptWord], what: str) -> None:
-        """Words that are run as a script: what stands in them, and a doubt where there is more."""
+        """Add the commands in words that are run as a script, and a doubt about unknown words."""
         if not words or any(w.splits or w.text is None for w in words):
             self._doubt(line, f"the words that {what} takes only show when it runs")
         if words:
             self.text(with_variables(" ".join(w.shape for w in words)), words[0].line)
 
     def eval(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
-        """`eval`: its words are a script."""
+        """Add the words of `eval`, which are a script."""
         if words[1:]:
             self._run_text(simple.line, words[1:], "eval")
 
     def source(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
-        """`.` and `source`: another file's commands."""
+        """Add a doubt: `.` and `source` run the commands of another file."""
         self._doubt(simple.line, f"what {words[1].raw if words[1:] else 'a file'} holds is run too")
 
     def trap(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
-        """`trap`: its first word is a script for later."""
+        """Add the first word of `trap`, which is a script for later."""
         rest = [w for w in words[1:] if w.shape not in ("--", "-p", "-l")]
         if any(w.splits for w in rest):
             self._doubt(simple.line, "what trap is given only shows when it runs")
@@ -228,7 +228,7 @@ class _Walk:
             self._run_text(simple.line, rest[:1], "trap")
 
     def alias(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
-        """`alias NAME=TEXT`: a script under a name."""
+        """Add the texts of `alias NAME=TEXT`, which are scripts."""
         for word in words[1:]:
             name, sign, text = word.shape.partition("=")
             if sign:
@@ -237,13 +237,13 @@ class _Walk:
                 self._doubt(word.line, f"{word.raw} makes another command of a name")
 
     def called_back(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
-        """`mapfile`, `bind`, `complete`: an option of theirs runs or loads something."""
+        """Add `mapfile`, `bind` or `complete`: some of their options run or load something."""
         self._builtin(simple.line, words[0].shape, words[1:])
         if any(re.match(r"-[A-Za-z]*[CFfx]", w.shape) for w in words[1:]):
             self._doubt(simple.line, f"{words[0].shape} runs or loads something")
 
     def find(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
-        """`find`: what it starts, deletes and writes."""
+        """Add the programs that `find` starts, and the files that it deletes or writes."""
         line, rest = words[0].line, list(words[1:])
         self._program(line, words[0].shape)
         shapes = [w.shape for w in rest]
@@ -261,14 +261,14 @@ class _Walk:
             self._doubt(line, "what find's words start or delete only shows when it runs")
 
     def tee(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
-        """`tee`: every word is a file."""
+        """Add the files of `tee`: every word is one."""
         self._program(words[0].line, words[0].shape)
         for word in words[1:]:
             if not word.shape.startswith("-"):
                 self._writes(word.line, word)
 
     def dd(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
-        """`dd`: `of=` is a file."""
+        """Add the file that `dd of=` writes."""
         self._program(words[0].line, words[0].shape)
         for word in words[1:]:
             if word.shape.startswith("of=") or word.splits:
@@ -276,7 +276,7 @@ class _Walk:
                 self._writes(word.line, rest)
 
     def _inside(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
-        """What find starts; `{}` stands for one file."""
+        """Add a program that find starts. `{}` stands for one file."""
         if words:
             shown = [
                 ScriptWord(w.line, w.shape.replace("{}", HOLE), w.raw, w.splits) for w in words[1:]

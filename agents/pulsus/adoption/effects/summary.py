@@ -1,4 +1,4 @@
-"""What a Python script's text shows of its effects and secrets. Pure.
+"""Summarise the effects and secrets that a Python script's text shows. Pure.
 
 A script only reads where every import, every attribute of a module and every call is known to. Any
 doubt makes it one that writes; each has its line.
@@ -22,7 +22,7 @@ _LISTED = 6
 
 
 def summarise(tree: ast.Module) -> tuple[Kind, Effects | None, list[str]]:
-    """(kind, the effects its text names, what has to be looked at).
+    """Return the kind, the effects that the text names, and notes for a person to check.
 
     The effects are None where its text does not tell all: a declaration that leaves something out
     is a lie.
@@ -60,7 +60,7 @@ def _hosts(tree: ast.Module) -> tuple[str, ...]:
 
 
 def explain_syntax_error(text: str) -> str:
-    """Why a text is no Python script, with the line."""
+    """Return why a text is no Python script, with the line."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -73,7 +73,7 @@ def explain_syntax_error(text: str) -> str:
 
 
 def find_stdin_reads(tree: ast.Module) -> list[str]:
-    """Where it reads what nobody gives it."""
+    """Return a note for each line that reads standard input: a tool gets none."""
     lines: set[int] = set()
     for node in ast.walk(tree):
         match node:
@@ -87,7 +87,7 @@ def find_stdin_reads(tree: ast.Module) -> list[str]:
 
 
 def find_secrets(tree: ast.Module) -> tuple[str, ...]:
-    """Variables of its environment whose names say that they are secret."""
+    """Return the environment variables whose names say that they are secret."""
     found: set[str] = set()
     for node in ast.walk(tree):
         match node:

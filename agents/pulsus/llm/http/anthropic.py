@@ -26,11 +26,11 @@ class Anthropic:
     optional: Mapping[str, tuple[str, ...]] = {"temperature": ("temperature",)}
 
     def headers(self, key: str) -> dict[str, str]:
-        """The version of the dialect and the key."""
+        """Return the headers for the dialect's version and the key."""
         return {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}
 
     def body(self, ask: ModelAsk, without: Without) -> dict[str, Any]:
-        """The request; system messages have a place of their own."""
+        """Return the request. System messages have a field of their own."""
         system = [m.content for m in ask.messages if m.role == "system"]
         if ask.schema is not None:
             system.append(schema_instruction(ask.schema))
@@ -49,7 +49,7 @@ class Anthropic:
         return body
 
     def lacking(self, ask: ModelAsk, without: Without) -> tuple[str, ...]:
-        """Always seed and schema; temperature where it was refused."""
+        """Return seed and schema, and temperature if the server refused it."""
         asked = {
             "temperature": "temperature" in without,
             "seed": ask.seed is not None,
@@ -58,13 +58,13 @@ class Anthropic:
         return tuple(name for name, missing in asked.items() if missing)
 
     def whole(self, document: Mapping[str, Any]) -> AnswerChunk:
-        """The text blocks, one after the other; others are not ours."""
+        """Return the text blocks in order. Other blocks are ignored."""
         blocks = [block for block in document["content"] if block["type"] == "text"]
         text = "".join(text_or_empty(block["text"]) for block in blocks)
         return _heard(document, text, document.get("stop_reason"))
 
     def piece(self, document: Mapping[str, Any]) -> AnswerChunk:
-        """What one event adds."""
+        """Return the piece in one event."""
         match document.get("type"):
             case "message_start":
                 return _heard(document["message"], "", None)

@@ -1,7 +1,7 @@
 """A model behind HTTP, in one of the dialects. Effects: network, waiting.
 
-Transient failures are tried again, within one deadline and never once text was handed on. What a
-server refuses by name (a schema, a seed) is left out and the request made again.
+Transient failures are retried within one deadline, but not after text was passed on. If a server
+refuses a field by name (a schema, a seed), the request is repeated without it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _LOOK_SECONDS = 10.0
 
 
 class Server:
-    """One configured server. It remembers what that server refused to take."""
+    """One configured server. It remembers the fields that this server refused."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Server:
         seed: int | None = None,
         on_text: OnText | None = None,
     ) -> Completion:
-        """The model's answer; streamed where `on_text` is given. Raises ModelError's kinds."""
+        """Return the model's answer, streamed to `on_text`. Raises kinds of ModelError."""
         settings = self._settings
         ask = ModelAsk(
             settings.name,
@@ -92,7 +92,7 @@ class Server:
         )
 
     def models(self) -> Sequence[ServedModel]:
-        """What the server lists. Raises ModelError's kinds."""
+        """Return the models that the server lists. Raises kinds of ModelError."""
         base, total = self._address.base, self._settings.total_seconds
         try:
             return self._attempts.within(total, lambda left: self._list(base, left))
@@ -132,7 +132,7 @@ class Server:
         raise failed
 
     def _leave_out(self, failed: ExchangeFailure) -> None:
-        """Note what the server refuses by name. Raises the error where that is nothing new."""
+        """Note the field that the server refuses. Raises the error if it names no new one."""
         if isinstance(failed.error, ModelRequestRefused):
             said = failed.said.lower()
             for name, words in self._dialect.optional.items():
@@ -144,7 +144,7 @@ class Server:
         raise failed.error from None
 
     def _explained(self, error: ModelUrlWrong | ModelNotFound) -> ModelUrlWrong | ModelNotFound:
-        """The same failure after a look at which models are there, and at which address."""
+        """Return the failure with the models and the address that do exist."""
         base, place = self._address.base, self._reader.place
         names = self._names(base)
         if names and self._settings.name not in names:

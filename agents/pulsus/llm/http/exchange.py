@@ -1,7 +1,7 @@
 """One HTTP exchange with a model's server. Effect: network.
 
-Nothing is believed of the other side: what is read is counted, compressed answers are not taken,
-redirects are not followed (a key would travel with them), and every wait has an end.
+The server is not trusted. Received bytes are counted, compressed answers are refused, and every
+wait has an end. Redirects are not followed, because a key would go with them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ExchangeLimits:
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """What is sent. `body` None means GET. `local`: proxies of the environment do not apply."""
+    """A request. `body` None means GET. If `local`, proxies of the environment do not apply."""
 
     url: str
     headers: Mapping[str, str]
@@ -51,7 +51,7 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class HttpAnswer:
-    """What came back: header names in lower case; `chunks` raises WireFailed, as it is read."""
+    """An answer. Header names are in lower case. Reading `chunks` may raise WireFailed."""
 
     status: int
     headers: Mapping[str, str]
@@ -60,7 +60,7 @@ class HttpAnswer:
 
 @contextlib.contextmanager
 def exchange(request: HttpRequest, limits: ExchangeLimits) -> Iterator[HttpAnswer]:
-    """The answer to `request`, to be read inside the block. Raises WireFailed."""
+    """Give the answer to `request`, to read inside the block. Raises WireFailed."""
     import httpx2
 
     wait = {"connect": limits.connect, "read": limits.read, "write": limits.read, "pool": None}
@@ -96,9 +96,9 @@ def exchange(request: HttpRequest, limits: ExchangeLimits) -> Iterator[HttpAnswe
 
 
 def _trusted(request: HttpRequest) -> ssl.SSLContext:
-    """Whose certificates are taken: nobody's for plain HTTP here, which spares reading them all.
+    """Return the trusted certificates. Plain HTTP to this machine needs none: that saves time.
 
-    Elsewhere a proxy may be on the way that is spoken to by TLS.
+    To other hosts the connection may go through a proxy with TLS.
     """
     import httpx2
 
@@ -130,7 +130,7 @@ def _ended_by(deadline: Deadline, seconds: float) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _failures() -> Iterator[None]:
-    """What the HTTP client raises, as WireFailed."""
+    """Raise the errors of the HTTP client as WireFailed."""
     import httpx2
 
     try:

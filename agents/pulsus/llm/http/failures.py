@@ -1,4 +1,4 @@
-"""What a failed exchange means: an error with cause and fix, and whether to try again. Pure."""
+"""Turn a failed exchange into an error with cause and fix, and decide about a retry. Pure."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _NO_TOOLS = re.compile(r"(?:not support|unsupported|without).{0,40}\btools?\b|to
 
 @dataclass(frozen=True, slots=True)
 class ServerPlace:
-    """Where was asked for what, for messages. `redact` hides what a server may echo."""
+    """The server and model of a question, for messages. `redact` hides echoed secrets."""
 
     base: str
     model: str
@@ -56,7 +56,7 @@ class ServerPlace:
 
 
 class ExchangeFailure(Exception):
-    """One attempt failed. `again`: another may not.
+    """One attempt failed. `again` is True if another one may succeed.
 
     `wait` is in seconds, where the server asks for one. `said` are the words in which it
     refused the form of a request; they may name what it does not take.
@@ -78,7 +78,7 @@ class ExchangeFailure(Exception):
 
 
 def wire_failure(failure: WireFailed, place: ServerPlace) -> ExchangeFailure:
-    """The failure to reach a server, or to hear it out."""
+    """Return the failure to reach a server, or to read its answer."""
     said = one_line(place.redact(failure.reason), 300)
     match failure.why:
         case "connect":
@@ -109,7 +109,7 @@ def wire_failure(failure: WireFailed, place: ServerPlace) -> ExchangeFailure:
 def status_failure(
     status: int, headers: Mapping[str, str], body: str, place: ServerPlace, now: datetime
 ) -> ExchangeFailure:
-    """What a status other than 200 means; `now` is aware."""
+    """Return the failure for a status other than 200. `now` has a time zone."""
     said = one_line(place.redact(_message(body)), 300)
     raw = f"{said} {_kind(body)}"
     if status == 413 or (status in (400, 422, 500) and _TOO_LONG.search(raw)):
@@ -133,13 +133,13 @@ def status_failure(
 
 
 def wrong_url(place: ServerPlace, said: str, hint: str = "") -> ModelUrlWrong:
-    """No such endpoint there."""
+    """Return the error for a server without this endpoint."""
     hint = hint or "model.base_url is the address up to and with /v1; compare model.provider too"
     return ModelUrlWrong(f"{place.base} is no such model server: {said}", hint=hint, said=said)
 
 
 def missing_model(place: ServerPlace, said: str, served: tuple[str, ...] = ()) -> ModelNotFound:
-    """No such model there; `served` are those that are."""
+    """Return the error for a missing model. `served` are the existing ones."""
     near = f"set model.name to one of: {', '.join(served)}" if served else ""
     return ModelNotFound(
         f"{place.base} has no model {place.model!r}: {said}",
@@ -149,7 +149,7 @@ def missing_model(place: ServerPlace, said: str, served: tuple[str, ...] = ()) -
 
 
 def unreadable_answer(place: ServerPlace, said: str) -> ModelAnswerInvalid:
-    """An answer of HTTP 200 that is not of the dialect's form."""
+    """Return the error for an HTTP 200 answer in an unknown form."""
     return ModelAnswerInvalid(
         f"{place.base} answered in a form that is not understood: {said}",
         hint="compare model.base_url (it ends in /v1) and model.provider with the server's manual",
@@ -157,7 +157,7 @@ def unreadable_answer(place: ServerPlace, said: str) -> ModelAnswerInvalid:
 
 
 def quote_answer(text: str, place: ServerPlace) -> str:
-    """The beginning of what a server said, without secrets, for a message."""
+    """Return the beginning of a server's answer without secrets, for a message."""
     return repr(one_line(place.redact(text[:2000]), 120))
 
 
@@ -197,7 +197,7 @@ def _form(status: int, said: str, place: ServerPlace) -> ModelRequestRefused:
 
 
 def _retry_after(value: str, now: datetime) -> float | None:
-    """Seconds to wait, given as such or as a date (RFC 9110, 10.2.3)."""
+    """Return the seconds to wait, given as a number or a date (RFC 9110, 10.2.3)."""
     value = value.strip()
     if value.isdecimal():
         return float(value[:9])

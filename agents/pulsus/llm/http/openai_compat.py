@@ -1,6 +1,6 @@
 """`/v1/chat/completions`: OpenAI, Ollama, vLLM, llama.cpp and many more. Pure.
 
-Native tools are never sent: small local models write the call as text all the same.
+Native tools are never sent, because small local models write the call as text anyway.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class OpenAi:
     }
 
     def headers(self, key: str) -> dict[str, str]:
-        """A bearer token."""
+        """Return the header with the bearer token."""
         return {"authorization": f"Bearer {key}"} if key else {}
 
     def body(self, ask: ModelAsk, without: Without) -> dict[str, Any]:
-        """The request; without `max_tokens` the newer name of the same limit is used."""
+        """Return the request. If `max_tokens` was refused, it uses that limit's newer name."""
         messages = ask.messages
         if ask.schema is not None and "schema" in without:
             messages = tuple(with_instruction(messages, schema_instruction(ask.schema)))
@@ -63,17 +63,17 @@ class OpenAi:
         return body
 
     def lacking(self, ask: ModelAsk, without: Without) -> tuple[str, ...]:
-        """What was asked for and refused."""
+        """Return the fields that were asked for and refused."""
         asked = {"temperature": True, "seed": ask.seed is not None, "schema": bool(ask.schema)}
         return tuple(name for name, wanted in asked.items() if wanted and name in without)
 
     def whole(self, document: Mapping[str, Any]) -> AnswerChunk:
-        """The first choice."""
+        """Return the first choice."""
         choice = document["choices"][0]
         return _heard(document, text_or_empty(choice["message"].get("content")), choice)
 
     def piece(self, document: Mapping[str, Any]) -> AnswerChunk:
-        """The first choice's delta; the last event has usage and no choice."""
+        """Return the first choice's delta. The last event has usage and no choice."""
         choices = document.get("choices") or [{}]
         delta = choices[0].get("delta") or {}
         return _heard(document, text_or_empty(delta.get("content")), choices[0])

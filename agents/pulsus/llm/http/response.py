@@ -21,23 +21,23 @@ _MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, Recur
 
 @dataclass(frozen=True, slots=True)
 class AnswerReader:
-    """Reads answers in a dialect; `place` and `now` serve what it says of failures."""
+    """Reads answers in a dialect. `place` and `now` are for messages about failures."""
 
     dialect: Dialect
     place: ServerPlace
     now: Callable[[], datetime]
 
     def check(self, answer: HttpAnswer) -> None:
-        """Raises Failed for any status but 200."""
+        """Raise ExchangeFailure for any status but 200."""
         if answer.status != 200:
             body = read_text(answer, ERROR_BYTES)
             status, headers = answer.status, answer.headers
             raise failures.status_failure(status, headers, body, self.place, self.now())
 
     def heard(self, answer: HttpAnswer, most: int, tell: OnText) -> AnswerChunk:
-        """What the model said, at most `most` bytes of text; `tell` is called with each piece.
+        """Return at most `most` bytes of the model's text, and call `tell` with each piece.
 
-        Raises Failed, and WireFailed.
+        Raises ExchangeFailure and WireFailed.
         """
         self.check(answer)
         whole, texts = AnswerChunk(), []
@@ -54,7 +54,7 @@ class AnswerReader:
         return whole.saying("".join(texts))
 
     def _pieces(self, answer: HttpAnswer) -> Iterator[AnswerChunk]:
-        """The answer piece by piece; one piece where the server does not stream."""
+        """Yield the answer piece by piece: one piece if the server does not stream."""
         if "event-stream" not in answer.headers.get("content-type", ""):
             text = b"".join(answer.chunks).decode("utf-8", "replace")
             yield self._read(text, self.dialect.whole)
@@ -83,14 +83,14 @@ class AnswerReader:
         raise self._told(document["error"], text)
 
     def _told(self, error: Any, text: str) -> ExchangeFailure:
-        """An error inside an answer of HTTP 200: a gateway's way, and that of broken streams."""
+        """Return the failure in an HTTP 200 answer. Gateways and broken streams send this."""
         code = error.get("code") if isinstance(error, dict) else None
         status = code if isinstance(code, int) and 400 <= code < 600 else 500
         return failures.status_failure(status, {}, text, self.place, self.now())
 
 
 def read_text(answer: HttpAnswer, most: int) -> str:
-    """The body's first `most` bytes. Raises WireFailed."""
+    """Return the body's first `most` bytes. Raises WireFailed."""
     body = bytearray()
     for chunk in answer.chunks:
         body += chunk
