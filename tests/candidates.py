@@ -60,14 +60,14 @@ def read(source: str | bytes, name: str = "double") -> ToolSpec | BrokenTool:
 
 
 def tool_of(source: str | bytes, name: str = "double") -> ToolSpec:
-    """The same, where it must be a tool."""
+    """Return the tool in this source, and fail if it is none."""
     found = read(source, name)
     assert isinstance(found, ToolSpec), found
     return found
 
 
 def pipeline(folder: Path, **given: Any) -> Pipeline:
-    """A pipeline that logs below `folder`. What mypy knows of libraries is shared by all."""
+    """Return a pipeline that logs below `folder` and uses the shared cache of mypy."""
     known: dict[str, Any] = {
         "validation": ValidationConfig(),
         "sandbox": SandboxConfig(),

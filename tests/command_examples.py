@@ -1,4 +1,4 @@
-"""Calls that the command gate's tables show, each with what is said of it."""
+"""The example calls of the shipped command tables, with their verdicts."""
 
 from functools import cache
 
@@ -13,7 +13,7 @@ CONTEXT = JudgeContext(Tables())
 
 @cache
 def verdict(command):
-    """What is said of a command by the tables that ship."""
+    """Return the verdict of the shipped tables on a command."""
     return classify(command, CONTEXT)
 
 

@@ -40,7 +40,7 @@ def noticed(
     refused: Iterable[str],
     kept: Iterable[Row],
 ) -> bool:
-    """Whether an example that is `refused` is allowed once the table is loosened, or a call that
+    """Return True if the loosened table allows an example that is `refused`, or if a call that
     is `kept` comes out otherwise."""
     calls = [*((command, None) for command in refused), *kept]
     calls.sort(key=partial(_unlike, one))

@@ -54,7 +54,7 @@ def module(tool_id, text, folder=Path("/workflows")):
 
 
 def finder(*tools):
-    """What `Catalogue.find` is for a catalogue of these tools."""
+    """Return a function like `Catalogue.find` for these tools."""
 
     def find(ref):
         bare = ref.removesuffix("::run").removesuffix("::main").removesuffix(".py")

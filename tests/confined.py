@@ -1,4 +1,4 @@
-"""Running small tools confined, as this user and as nobody."""
+"""Run small tools confined, as this user and as the user `nobody`."""
 
 import functools
 import os
@@ -19,14 +19,14 @@ _NOBODY = "65534"
 
 
 def need_confinement():
-    """Skip the test, with the reason, where nothing can be confined."""
+    """Skip the test, with the reason, if this machine cannot confine tools."""
     if find_support().files == "none":
         pytest.skip(f"no confinement here: {'; '.join(find_support().why)}")
 
 
 @functools.cache
 def _reachable_python():
-    """An interpreter that nobody may start."""
+    """Return an interpreter that the user `nobody` can start."""
     for python in (sys.executable, "/usr/bin/python3", "/usr/local/bin/python3"):
         words = ["setpriv", "--reuid", _NOBODY, "--regid", _NOBODY, "--clear-groups", python]
         check = "import sys; sys.exit(sys.version_info < (3, 11))"

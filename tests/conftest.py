@@ -1,4 +1,4 @@
-"""What every test shares."""
+"""Set-up that every test shares."""
 
 import gc
 import json
@@ -44,7 +44,7 @@ def pytest_unconfigure():
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Keep what is collected out of every later search for garbage: it all stays to the end."""
+    """Keep the collected tests out of garbage collection: they live to the end of the run."""
     gc.disable()
     try:
         return (yield)
@@ -54,9 +54,10 @@ def pytest_collection():
 
 
 def pytest_collection_finish(session):
-    """Do not wait for the disk in this process: a quarter of the suite's time, and no test cuts the
-    power. Benchmarks do wait, and so do commands that tests start as processes; a test of what
-    happens around a sync puts its own in this one's place.
+    """Replace `os.fsync` in this process. It takes a quarter of the suite's time.
+
+    No test cuts the power. Benchmarks keep the real one, and so do commands in processes of their
+    own. A test of the order of writes and syncs sets its own function.
     """
     if not any(item.get_closest_marker("bench") for item in session.items):
         os.fsync = _look_only

@@ -50,7 +50,7 @@ def parsed(line):
 
 
 def head(folder):
-    """What the head file says."""
+    """Return the content of the head file."""
     found = decision_log.read_head(folder)
     assert found
     return found

@@ -1,4 +1,4 @@
-"""Runs an allowed command as the executor does: for tests of what surrounds it."""
+"""Run an allowed command as the executor does."""
 
 import subprocess
 from pathlib import Path
@@ -8,12 +8,12 @@ from pulsus.commands.execution import prepared
 
 
 def executed(command, folder="/", **environ):
-    """What came of it; `environ` is the caller's environment."""
+    """Return the result of the command; `environ` is the caller's environment."""
     return started(prepared(classify(command), environ), folder)
 
 
 def started(plan, folder="/"):
-    """What came of the plan."""
+    """Return the result of a prepared command."""
     with Path(plan.stdin).open(encoding="utf-8") as nothing:
         return subprocess.run(
             plan.argv,

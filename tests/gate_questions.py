@@ -31,7 +31,7 @@ def _words(words: str | Sequence[str]) -> tuple[Word, ...]:
 
 
 def http_method_mutates(method: str) -> bool:
-    """Whether a request by `method` is refused."""
+    """Return True if a request by `method` is refused."""
     return not classify(shlex.join(("curl", "-X", method.strip(), "http://h"))).allow
 
 
@@ -47,25 +47,25 @@ def curl_short_cluster(word: str) -> str:
 
 
 def curl_args_have_http_url(words: Sequence[str]) -> bool:
-    """Whether curl may ask for what they name, and one of them has a scheme."""
+    """Return True if curl may request these addresses, and one of them has a scheme."""
     given = [word.text for word in _words(words)]
     return any("://" in word for word in given) and classify(shlex.join(("curl", *given))).allow
 
 
 def curl_command_writes(words: str | Sequence[str]) -> bool:
-    """Whether the call is refused for what it says, not because it says nothing."""
+    """Return True if the call has words and is refused."""
     given = [word.text for word in _words(words)]
     return bool(given) and not classify(shlex.join(given)).allow
 
 
 def wget_option_writes(word: str) -> bool:
-    """Whether a call that only looks whether a page is there is refused because of `word`."""
+    """Return True if a call that only checks for a page is refused because of `word`."""
     call = ("wget", "--spider", *filter(None, [word]), "x", "http://h")
     return not classify(shlex.join(call)).allow
 
 
 def env_args_run_a_command(words: Sequence[str]) -> bool:
-    """Whether something is left once env is peeled off, or an option may run something."""
+    """Return True if env has a command to run, or an option that can run one."""
     given = tuple(Word(word.strip("\"'")) for word in words)
     parser = Parser(_table("env"), {}, stop_at_first=False)
     try:
@@ -76,12 +76,12 @@ def env_args_run_a_command(words: Sequence[str]) -> bool:
 
 
 def timeout_duration_token(word: str) -> bool:
-    """Whether it fits what timeout's table wants of its first operand."""
+    """Return True if the word fits the first operand in the table of timeout."""
     return fits(Word(word), _table("timeout").forms[0].kinds[0])
 
 
 def timeout_inner_command(words: str | Sequence[str]) -> str | None:
-    """What is left behind a duration, where timeout's own words fit its table."""
+    """Return the command after the duration, if the words of timeout fit its table."""
     parsed = _parsed("timeout", _words(words)[1:])
     if parsed is None or not parsed.operands:
         return None
@@ -90,9 +90,9 @@ def timeout_inner_command(words: str | Sequence[str]) -> str | None:
 
 
 def _parsed(program: str, words: Sequence[Word]) -> Parsed | None:
-    """The words by the program's table; None where an option is not known or its value not fit.
+    """Parse the words by the program's table; return None for an unknown option or a wrong value.
 
-    Options without a value that the table names only to refuse them are passed over.
+    Options without a value that the table refuses by name are left out.
     """
     node, rest = _table(program), list(words)
     for _ in words:

@@ -48,9 +48,9 @@ print(json.dumps(codes))
 
 
 def killed_everywhere(base, work, code):
-    """The copies of `base` in which `act(project)` of `code` was killed, and the one it finished.
+    """Run `act(project)` of `code` in copies of `base`. Return those killed, and the finished one.
 
-    Copy number n was killed at call n; what `code` imports is imported before.
+    Copy number n is killed at system call n. The imports of `code` come before the first call.
     """
     out = subprocess.run(
         [sys.executable, "-c", FORKER, str(base), str(work), code],

@@ -1,4 +1,4 @@
-"""A real small model on this machine, where there is one: its address, or a skip with the reason.
+"""The address of a real small model on this machine, or a skip with the reason.
 
 `PULSUS_LLM_BASE_URL` names a server that runs already; otherwise `PULSUS_LLM_SCRIPT`, by default
 `../shared/llm/start-local-model.sh`, is asked to start one (and to stop it, if it was not running).

@@ -1,4 +1,4 @@
-"""A model's server on loopback that does what a test says: real network, no model."""
+"""A server on loopback that answers as a model would, from a script: real network, no model."""
 
 import json
 import threading
@@ -12,7 +12,7 @@ from tests.patience import PATIENCE_SECONDS
 
 @dataclass
 class Played:
-    """A running server: its address, and what it was asked, in order."""
+    """A running server: its address, and the requests it got, in order."""
 
     url: str
     asked: list = field(default_factory=list)
@@ -99,7 +99,7 @@ def reply(handler, status, document, headers=()):
 
 
 def says(text, usage=True, finish="stop"):
-    """A good answer, streamed word by word where that was asked for."""
+    """Answer with this text, streamed word by word if the request asks for a stream."""
 
     def answer(handler):
         body = handler.played.asked[-1]["body"]

@@ -11,7 +11,7 @@ WAYS = (("unshare", "--mount"), ("unshare", "--user", "--map-root-user", "--moun
 
 @functools.cache
 def way():
-    """The command that enters a mount namespace, or None where there is none."""
+    """Return the command that enters a mount namespace, or None if none works."""
     for command in WAYS[0 if os.geteuid() == 0 else 1 :]:
         try:
             probe = subprocess.run(
@@ -25,7 +25,7 @@ def way():
 
 
 def read_only(folder, command, *, cwd=None):
-    """Run `command` where `folder` can only be read, as root of a mount namespace of its own."""
+    """Run `command` in its own mount namespace, with `folder` read-only."""
     mount = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1"'
     return inside(
         f'{{ {mount}; }} || exit 99; cd "$2"; shift 2; "$@"', folder, cwd or folder, *command
@@ -33,9 +33,9 @@ def read_only(folder, command, *, cwd=None):
 
 
 def inside(script, *args, seconds=240):
-    """Run a shell script as root of a mount namespace of its own.
+    """Run a shell script as root of its own mount namespace.
 
-    Skips where there is none, or where the script ends with 99: it could not mount.
+    Skip the test if there is none, or if the script cannot mount (exit 99).
     """
     entering = way()
     if entering is None:

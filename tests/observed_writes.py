@@ -1,4 +1,4 @@
-"""Runs allowed commands where every file they write is seen: an overlay over the whole system.
+"""Run allowed commands on an overlay over the whole system, which shows every file they write.
 
 Each command runs as `prepared` says, through `execution/read_command.py`, without a network. Files
 that
@@ -70,7 +70,7 @@ def observed(commands, seconds=SECONDS):
 
 
 def written(seen):
-    """Each path in the overlay's upper layer, with what changes when it is written."""
+    """Return each path in the overlay's upper layer, with the values that a write changes."""
     found = {}
     for folder, folders, files in os.walk(seen):
         for name in (*folders, *files):
@@ -121,7 +121,7 @@ def work(folder):
 
 
 def main(given_in):
-    """Inside the namespace: run what is asked, and print a row for each command."""
+    """Run the given commands inside the namespace, and print a row for each."""
     from pulsus.commands import classify
     from pulsus.commands.execution import prepared
     from pulsus.errors import PulsusError
@@ -155,7 +155,7 @@ def main(given_in):
 
 
 def _own(path):
-    """Whether it is the private folder of a run, which is made and removed again."""
+    """Return True for the private folder of a run, which is made and removed again."""
     return path.startswith("/srv/private")
 
 

@@ -1,4 +1,4 @@
-"""Route outcomes for tests of what is decided and printed after a choice."""
+"""Route outcomes for tests of delivery and output."""
 
 from pathlib import Path
 

@@ -1,7 +1,7 @@
-"""How long tests wait, so that no verdict depends on how fast the machine is.
+"""The waiting times of tests, so that no verdict depends on the speed of the machine.
 
-What hangs in a test hangs for `HANG_SECONDS`. What should end it has `PATIENCE_SECONDS`: far more
-than a busy machine needs, and far less than the hang.
+A tool that hangs on purpose hangs for `HANG_SECONDS`. The code that must end it has
+`PATIENCE_SECONDS`: far more than a busy machine needs, and far less than the hang.
 """
 
 HANG_SECONDS = 300

@@ -1,4 +1,4 @@
-"""A small project in a folder of its own, and the real `pulsus` command in it."""
+"""Make a small project in its own folder, and run the real `pulsus` command in it."""
 
 import contextlib
 import fcntl
@@ -113,7 +113,7 @@ def pulsus(folder, *args, env=None, seconds=120):
 
 
 def pulsus_here(folder, *args, env=None):
-    """As `pulsus`, in this process: quicker, where it does not matter."""
+    """Run `pulsus` in this process. It is quicker, and serves if the test needs no real process."""
     from pulsus.cli.main import main
 
     out, err = io.StringIO(), io.StringIO()
@@ -135,7 +135,7 @@ def pulsus_here(folder, *args, env=None):
 
 
 def trust(folder):
-    """Approve what the project's files set, as this user would with `pulsus config trust`."""
+    """Approve the settings of the project's files, as `pulsus config trust` does."""
     from pulsus import bootstrap
     from pulsus.bootstrap import project_trust
 

@@ -1,4 +1,4 @@
-"""Running small candidates in a real sandbox from tests."""
+"""Run small candidates in a real sandbox."""
 
 import re
 from dataclasses import replace
@@ -42,14 +42,14 @@ LIMITS = SandboxLimits.of(SandboxConfig(max_seconds=10.0), import_seconds=5.0)
 
 
 def need_sandbox():
-    """Skip the test, with the reason, where no sandbox works."""
+    """Skip the test, with the reason, if no sandbox works."""
     status = probe()
     if not status.works:
         pytest.skip(f"no sandbox here: {status.reason}: {status.hint}")
 
 
 def sandboxed(source: str, limits: SandboxLimits = LIMITS, **job: Any) -> Any:
-    """The `Outcome` of `run()` in that source."""
+    """Return the `Outcome` of `run()` in this source."""
     need_sandbox()
     caps = {name: job.pop(name) for name in list(job) if name in SandboxLimits.__dataclass_fields__}
     text = dedent(source).encode()
@@ -71,7 +71,7 @@ def trying(line: str) -> str:
 
 
 def processes_with(token: str) -> list[int]:
-    """Processes of this machine whose command line holds that text."""
+    """Return the processes of this machine whose command line contains `token`."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:

@@ -1,4 +1,4 @@
-"""A proposer that says what a test wrote down. Nothing in the package knows of it."""
+"""A proposer with scripted answers. Only tests use it."""
 
 from collections import deque
 
@@ -22,7 +22,7 @@ class Scripted:
         self.spent = Usage()
 
     def complete(self, messages, **options):
-        """The next text, checked against the schema where there is one."""
+        """Return the next text, checked against the schema if there is one."""
         self.asked.append((tuple(messages), options))
         assert self._left, f"the script is over; asked: {messages[-1].content[:200]!r}"
         text = self._left.popleft()

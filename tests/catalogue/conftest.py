@@ -1,4 +1,4 @@
-"""How catalogue tests reach a tool: imported by path in the test process, under its own name."""
+"""Load a tool for catalogue tests: imported by path, in the test process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _numbers = itertools.count()
 
 @pytest.fixture
 def load():
-    """A function: tool id (`domain/action/name` or `shared/action/name`) -> its module."""
+    """Return a function from a tool id (`domain/action/name`, `shared/...`) to its module."""
 
     def _load(tool_id):
         domain, rest = tool_id.split("/", 1)

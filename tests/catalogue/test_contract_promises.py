@@ -1,4 +1,4 @@
-"""What the docstrings of these tools promise is what they do (docs/tool-contract.md)."""
+"""The shipped tools do what their docstrings promise (docs/tool-contract.md)."""
 
 import json
 import os

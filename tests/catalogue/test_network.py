@@ -20,7 +20,7 @@ def server():
 
 @pytest.fixture
 def closed():
-    """A loopback port on which nobody listens."""
+    """Return a loopback port without a listener."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return listener.getsockname()[1]
 

@@ -14,7 +14,7 @@ _TURNS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
 
 def attempt(documented, call, *args):
-    """(what the call gives, None), or (None, the failure) where it is a documented one."""
+    """Return (the result of the call, None), or (None, the failure) if it is a documented one."""
     try:
         return call(*args), None
     except documented as failure:
@@ -22,7 +22,7 @@ def attempt(documented, call, *args):
 
 
 def harmless(text: str, *, lines: bool = False) -> bool:
-    """Whether it can be printed: no controls, halves of characters or turns of direction in it.
+    """Return True if a terminal can print it: no controls, surrogates or direction marks.
 
     `lines`: line ends and tabs may be.
     """

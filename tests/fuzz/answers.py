@@ -1,4 +1,4 @@
-"""What a model's server sends (spec §14): any bytes are an answer or a documented failure.
+"""The bytes of a model's server (spec §14) are an answer or a documented failure.
 
 The first byte chooses the reader, the second the size of the pieces in which bytes arrive.
 """
@@ -93,7 +93,7 @@ def _refused(data, status):
 
 
 def _in_words(text):
-    """The JSON and the module in what a model says, and examples in what a person says."""
+    """Read the JSON and the module in a model's text, and the examples in a person's."""
     found, failure = attempt(ModelAnswerInvalid, json_answer, text, _SCHEMA)
     if failure:
         assert harmless(failure.message)

@@ -64,7 +64,7 @@ def _read(data):
 
 
 def _passed(data, tool):
-    """What holds of whatever the gate lets through."""
+    """Check the invariants of every module that passes the gate."""
     text = data.decode("utf-8-sig")
     assert "\0" not in text
     tree = ast.parse(text)

@@ -1,7 +1,7 @@
-"""What the indexes keep (spec §13): any bytes are what was stored, or damaged, and nothing else.
+"""The index files (spec §13): any bytes are either the stored value or a damaged file.
 
-The first byte chooses the file. The second says whether its checksum is made right again, so that
-what lies behind it is looked at as well.
+The first byte chooses the file. The second decides if its checksum is corrected, so that the
+content is read too.
 """
 
 import struct

@@ -47,7 +47,7 @@ def fuzz_one(data):
 
 
 def _kept(found: LoadedManifest) -> None:
-    """The warm index gives back what was read."""
+    """Check that the warm index returns the value that was read."""
     text = json.dumps(value_codec.encode(found)).encode("ascii")
     assert value_codec.decode(json.loads(text)) == found
     if found.manifest:

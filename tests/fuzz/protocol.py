@@ -80,7 +80,7 @@ def _behind_secret(body):
 
 @dataclass
 class _Sends:
-    """A sandbox that sends what it was given, piece by piece, and ends."""
+    """A sandbox that sends the given bytes, piece by piece, and ends."""
 
     sent: bytes
     size: int
@@ -163,7 +163,7 @@ def _reported(body):
 
 
 def _answered(body):
-    """What a promoted tool may write over its own report, run outside the sandbox."""
+    """Read any bytes as the report of a promoted tool, which can overwrite its own report."""
     pump = Pump(_NULL, (_NULL, _NULL), _NULL, Bounds(1, 1, 1.0), answer=body, ended=True)
     value, failure = attempt(PulsusError, run_report.parse_report, _TOOL, pump, 0, 1.0)
     if failure:

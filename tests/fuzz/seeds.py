@@ -1,4 +1,4 @@
-"""Whole examples of what each fuzzer reads, in today's formats: where every search begins."""
+"""Complete inputs of each fuzzer in today's formats. Every search begins with them."""
 
 import json
 from array import array

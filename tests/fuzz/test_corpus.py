@@ -1,4 +1,4 @@
-"""Every kept input, and every whole example, holds what its fuzzer asserts of any bytes."""
+"""Every corpus input and every seed passes the assertions of its fuzzer."""
 
 import importlib
 

@@ -1,4 +1,4 @@
-"""What differs from run to run in the output of a command, made the same. Pure."""
+"""Replace the parts of a command's output that differ from run to run. Pure."""
 
 import re
 

@@ -44,7 +44,7 @@ def directive(head, name):
 
 @contextmanager
 def scripted(head):
-    """The variables under which the model that the transcript names is asked."""
+    """Yield the variables that set the model which the transcript names."""
     names = directive(head, "model")
     if not names:
         yield {}
@@ -55,7 +55,10 @@ def scripted(head):
 
 
 def play(command, folder, model, run):
-    """What a command prints and how it ends; `cat` shows a file, `edit FILE OLD NEW` changes it."""
+    """Return the output and exit status of a command.
+
+    `cat FILE` shows a file, and `edit FILE OLD NEW` changes one.
+    """
     words = shlex.split(command)
     env = dict(model)
     while "=" in words[0]:

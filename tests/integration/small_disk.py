@@ -1,4 +1,4 @@
-"""What the command line says on a full disk; runs as root of its own mount namespace.
+"""Run commands on a full disk and report their output, as root of a mount namespace.
 
 `python -m tests.integration.small_disk FOLDER FORMS PAGES...`: mounts a small tmpfs on FOLDER and
 prints a JSON list of rows, one for each command, number of free pages, and output form. FORMS is
@@ -37,7 +37,7 @@ def fill(disk, pages):
 
 
 def row(disk, name, pages, form):
-    """How one command ended, and what it left."""
+    """Return the exit, the output and the remaining files of one command."""
     # A machine of its own: on one, a log that was there and is gone is an error.
     os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp()
     project = make(disk / "project")
@@ -72,7 +72,7 @@ def changed(before, after, places):
 
 
 def told(name):
-    """Whether a file is replaced whole: not mypy's cache, a lock, or a log that is added to."""
+    """Return True for files that are replaced whole: no mypy cache, no lock, no log."""
     places = (".pulsus/cache/", ".pulsus/locks/", "logs/app/", "logs/runs/", "logs/metrics/")
     return not name.startswith(places)
 

@@ -117,7 +117,7 @@ def test_a_record_of_another_folder_is_found(project):
 
 
 def test_file_and_record_changed_together_are_found_by_the_log(project):
-    """Whoever changes a tool also changes the hash on record: only the log still knows."""
+    """An attacker changes the recorded hash with the tool. Only the log has the old one."""
     evil = module("evil")
     (project / TOOL).write_bytes(evil)
     path = project / RECORDS
@@ -154,7 +154,7 @@ def test_a_log_cut_together_with_its_head_contradicts_the_catalogue(project):
 
 
 def test_nothing_is_promoted_on_a_log_that_was_cut_together_with_its_head(project):
-    """What approved the promotion was appended first, and the log was long enough again."""
+    """The new approval would make the log long enough again, and hide the cut."""
     append(project / ".pulsus", "approve", {"tool": "system/count/things"})
     promoted(project, module("four"))
     cut(project, 4)
@@ -241,7 +241,7 @@ def test_a_fresh_checkout_without_the_log_is_a_note_and_no_error(project):
 
 
 def test_promotions_missing_from_the_log_are_named(project):
-    """Which of two hundred tools somebody had slipped in was not to be found out."""
+    """Without the names, nobody finds one added tool among two hundred."""
     for number in range(4):
         promoted(project, module(f"n{number}"), target=Target("system", "count", f"n{number}"))
     as_in_a_clone(project)
@@ -260,7 +260,7 @@ def test_promotions_missing_from_the_log_are_named(project):
 
 
 def test_one_promotion_does_not_make_a_wiped_log_look_whole(project):
-    """It was only a note: whoever removed the log had to promote once, and nothing showed."""
+    """If this were a note, an attacker could remove the log, promote once, and stay hidden."""
     shutil.rmtree(project / ".pulsus")
     with pytest.raises(AuditTampered, match="LOG_MISSING"):
         promoted(project, module("three"))
@@ -268,7 +268,7 @@ def test_one_promotion_does_not_make_a_wiped_log_look_whole(project):
 
 
 def test_a_log_that_begins_in_a_clone_takes_over_its_records_and_lists_them(project):
-    """Rule of ADR 31; it was a warning until somebody accepted them."""
+    """ADR 31: the new log adopts the records of the clone."""
     as_in_a_clone(project)
     promoted(project, module("three"))
     done = audited(project, "--strict")

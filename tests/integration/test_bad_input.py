@@ -1,7 +1,7 @@
 """Careless and hostile use of the command line: one clear error, nothing half-written.
 
-Contracts, "Conventions of every command"; docs/exit-codes.md. In this process where a process of
-its own would show no more; streams, folders, disks and environments are those of the real command.
+See docs/exit-codes.md. Commands run in this process if a process of their own would show no more.
+Streams, folders, disks and environments need the real command.
 """
 
 import json

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(not BASH, reason="bash is not installed")
 
 
 def bash(script, *options):
-    """What bash prints and how it ends; a script that it is given as a file of its own."""
+    """Run a script with bash; return its output and its exit status."""
     return subprocess.run(
         [BASH, "--noprofile", "--norc", *options],
         input=script.encode(),

@@ -1,5 +1,6 @@
-"""What hostile tools that call themselves reads change when they run confined, as a person who
-approved them by mistake would run them (see `tests/blind_modules.py`)."""
+"""Hostile tools that claim to be reads change nothing when they run confined.
+
+A person may approve such a tool by mistake (see `tests/blind_modules.py`)."""
 
 import hashlib
 import os
@@ -35,7 +36,7 @@ def work():
 
 
 def state(folder):
-    """What can be seen of every file below a folder."""
+    """Return the visible state of every file below a folder."""
     found = {}
     for path in [folder, *sorted(folder.rglob("*"))]:
         status = path.lstat()
@@ -46,7 +47,7 @@ def state(folder):
 
 
 def triggered(tool, outside):
-    """The inputs of its first example, and values that wake what waits in other arguments."""
+    """Return the inputs of its first example, with values that trigger code in other arguments."""
     inputs = dict(tool.examples[0].inputs) if tool.examples else {}
     planted = {"str": str(outside / "planted"), "int": 99, "bool": True}
     for arg in tool.args:

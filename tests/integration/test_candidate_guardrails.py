@@ -1,4 +1,4 @@
-"""A candidate in `_tmp/` meets the guardrails again whoever looks at it (routing spec §7, §8)."""
+"""Every command applies the guardrails to a generated candidate (routing spec §7, §8)."""
 
 import json
 
@@ -39,7 +39,7 @@ def path(project):
 
 
 def edit(path):
-    """What no generated module may do, and any other may."""
+    """Import os: generated modules may not, and all others may."""
     text = path.read_text("utf-8").replace(
         "    return {", "    import os\n    os.getcwd()\n    return {"
     )

@@ -64,7 +64,7 @@ def run(tool, inputs, *, confined, python):
 
 
 def differs(before, after, confined, drift, at="result"):
-    """The first place where the confined result is another, though the others agree on it."""
+    """Return the first place where the confined result differs from the other two."""
     if type(before) is not type(confined):
         return f"{at}: {before!r} and {confined!r}"
     if isinstance(before, dict) and isinstance(after, dict):

@@ -1,4 +1,4 @@
-"""What happens to a catalogue between promotions: edits, deletions, mere look-ups."""
+"""Changes of a catalogue between promotions: edits, deletions and look-ups."""
 
 import pytest
 

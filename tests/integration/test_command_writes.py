@@ -1,4 +1,4 @@
-"""Allowed commands write nothing: each is run where every file it writes is seen (issue: C6)."""
+"""Allowed commands write no file. Each runs on an overlay that shows every written file."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`pulsus commands check` of tables that hold what their examples do not show, or list changes."""
+"""`pulsus commands check`: unproved restrictions, and options that change something."""
 
 import os
 

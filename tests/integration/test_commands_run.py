@@ -35,7 +35,7 @@ def plan(text, **given):
 
 
 def gone(mark):
-    """Whether no process has `mark` in its words, or not for long."""
+    """Wait for the end of all processes with `mark` in their command line; False if one remains."""
     for _ in range(50):
         if subprocess.run(["pgrep", "-f", mark], capture_output=True, check=False).returncode:
             return True

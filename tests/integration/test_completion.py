@@ -1,4 +1,4 @@
-"""Shell completion: a script for each shell, and what it offers."""
+"""Shell completion: the script for each shell, and its suggestions."""
 
 import shutil
 import subprocess
@@ -12,7 +12,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def complete(folder, line):
-    """What bash is offered behind `line`."""
+    """Return the completions of `line` in bash."""
     words = line.split(" ")
     env = {
         "_PULSUS_COMPLETE": "bash_complete",

@@ -1,6 +1,6 @@
-"""The compliance checklist of routing spec §21, one test a line, and the invariants beside it.
+"""The compliance checklist of routing spec §21, one test for each line, and further invariants.
 
-Lines about parts that do not exist yet hold what is true today: they are refused, not ignored.
+For parts that do not exist yet, a test checks that they are refused and not ignored.
 """
 
 import ast
@@ -278,7 +278,7 @@ def test_nothing_imports_the_package_through_its_folder():
 
 @contextmanager
 def pipe(path, size):
-    """A named pipe that holds so many bytes; gives what counts those still unread."""
+    """Make a named pipe of this size; yield a function that counts its unread bytes."""
     os.mkfifo(path)
     held = os.open(path, os.O_RDWR | os.O_NONBLOCK)
     try:

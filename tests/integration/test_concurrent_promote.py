@@ -32,7 +32,7 @@ def promote_at_once(project, names, sources):
 
 
 def leftovers(project):
-    """Staged files and journals; what a new state folder left is for `pulsus gc`."""
+    """Return staged files and journals. Remains of a new state folder are for `pulsus gc`."""
     staged = [p for p in tree(project / "workflows") if p.endswith(".pulsus-tmp")]
     return staged + [p for p in tree(project / ".pulsus") if "promotion.json" in p]
 

@@ -1,4 +1,4 @@
-"""`pulsus config trust`, and what every command does before it."""
+"""`pulsus config trust`, and every command with settings that are not approved."""
 
 import json
 import os

@@ -1,4 +1,6 @@
-"""What confinement allows, keeps and says (ADR 28). test_confinement_hostile.py attacks it."""
+"""The permissions, limits and messages of confinement (ADR 28).
+
+test_confinement_hostile.py attacks it."""
 
 import os
 import signal
@@ -49,7 +51,7 @@ def tool(body, *, kind="read", paths="none", hosts="none", commands="none"):
 
 @pytest.fixture
 def server():
-    """A function that listens on a free port of this machine; what came is in its list."""
+    """Yield a function that listens on a free port of this machine and lists the received data."""
     held = []
 
     def listen(kind=socket.SOCK_STREAM):

@@ -1,4 +1,4 @@
-"""`pulsus run` and `pulsus doctor` say what confines a tool (ADR 28)."""
+"""`pulsus run` and `pulsus doctor` report the confinement of tools (ADR 28)."""
 
 import json
 from pathlib import Path

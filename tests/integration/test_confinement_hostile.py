@@ -1,4 +1,4 @@
-"""Hostile tools that call themselves reads: what they change outside (ADR 28)."""
+"""Hostile tools that claim to be reads change nothing outside (ADR 28)."""
 
 import os
 import platform
@@ -41,7 +41,7 @@ WAYS = {
 
 
 class Outside:
-    """Everything the attacks are after, and what became of it."""
+    """The targets of the attacks, and their state afterwards."""
 
     def __init__(self, user):
         self.folder = Path(tempfile.mkdtemp(prefix="pulsus-outside-", dir="/var/tmp"))
@@ -96,7 +96,7 @@ class Outside:
 
 @pytest.fixture(scope="module", params=[(w, u) for w in WAYS for u in USERS], ids="-".join)
 def attacked(request, tmp_path_factory):
-    """(what each attack saw, the outside afterwards) of one tool that tries everything."""
+    """Run one tool with all attacks; return the result of each, and the outside afterwards."""
     way, user = request.param
     folder = tmp_path_factory.mktemp("as")
     for above in (folder, *folder.parents):

@@ -15,7 +15,7 @@ WAYS = (
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    """What `tests.integration.tiny_disk` saw in its own mount namespace."""
+    """The report of `tests.integration.tiny_disk`, run in its own mount namespace."""
     disk = tmp_path_factory.mktemp("disk")
     command = (sys.executable, "-m", "tests.integration.tiny_disk", str(disk))
     for way in WAYS[0 if os.geteuid() == 0 else 1 :]:

@@ -1,4 +1,4 @@
-"""What a run left in `_tmp/` is offered again by the next one, and never overwritten (spec §16)."""
+"""Offer the candidates of earlier runs in `_tmp/` again, and never overwrite them (spec §16)."""
 
 import json
 import shlex

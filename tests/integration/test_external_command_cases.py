@@ -1,7 +1,7 @@
-"""The case files of another assistant's tests: what it expects of commands, and what we say.
+"""Compare our verdicts on commands with the case files of another project.
 
-A row is contested where its own label says so, or where the label is unsafe by our rules; those
-rules are below, one function each, and docs/commands-disagreements.md has the reasons.
+A row is contested if its own label says so, or if the label is unsafe by our rules. Each rule is a
+function below, and docs/commands-disagreements.md has the reasons.
 """
 
 import json
@@ -82,7 +82,7 @@ def follows_without_an_end(row):
 
 
 def in_capitals(row):
-    """A program in capitals is another program, and nobody knows what it does."""
+    """A program in capitals is a different, unknown program."""
     command = str(row.get("command", ""))
     words = command.split()
     small = classify(command.lower())
@@ -90,7 +90,7 @@ def in_capitals(row):
 
 
 def keeps_secrets_anyway(row):
-    """What is called like a secret is hidden and refused, though the row says it is none."""
+    """A name like that of a secret is hidden and refused, although the row says it is harmless."""
     if row.get("sensitive") is not False:
         return False
     named = row["kind"] == "field_name" and is_secret_name(row["input"])

@@ -1,4 +1,4 @@
-"""`pulsus feedback`: what is said of a run decides the next request like it."""
+"""`pulsus feedback`: feedback on a run decides the next similar request."""
 
 import json
 from pathlib import Path

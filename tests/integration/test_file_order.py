@@ -1,4 +1,4 @@
-"""The same answers whatever order the file system lists the catalogue in (routing spec §5)."""
+"""The order in which the file system lists the catalogue changes no answer (routing spec §5)."""
 
 import os
 import random
@@ -16,7 +16,7 @@ SHUFFLES = 20
 
 
 class Shuffled:
-    """What `os.scandir` gives, in another order."""
+    """The entries of `os.scandir`, in another order."""
 
     def __init__(self, entries, rng):
         self.entries = entries

@@ -1,5 +1,7 @@
-"""The behaviour matrix of routing spec §12: for the flags, what happened, what was promoted, what
-was printed, and the exit status. Read from the trace and the catalogue, not the output alone.
+"""The behaviour matrix of routing spec §12.
+
+Each combination of flags has its phases, promotions, output and exit status. The tests read the
+trace and the catalogue too, and not the output alone.
 """
 
 from dataclasses import dataclass
@@ -27,7 +29,7 @@ OVERLAYS = {BROKEN: ["wrong_types"], CHAINED: ["chained"]}
 
 @dataclass(frozen=True)
 class Row:
-    """What one flag combination leads to. `shows` are parts of stdout; the others are absent."""
+    """The result of one flag combination. `shows` are parts of stdout; the others are absent."""
 
     flags: str
     stages: list

@@ -1,4 +1,4 @@
-"""A model's module on its way into the catalogue: real server, real sandbox (routing spec §7)."""
+"""Generate a module, validate and promote it: real server, real sandbox (routing spec §7)."""
 
 import json
 import shlex

@@ -1,4 +1,4 @@
-"""The requests of the benchmark are checked with what a right answer gives."""
+"""The checks of the benchmark's generation requests fit correct modules."""
 
 import json
 

@@ -31,7 +31,7 @@ def rows():
 
 @pytest.fixture(scope="module")
 def found(app, rows):
-    """What the project's own parser and searcher find for each request."""
+    """Return the result of the project's parser and searcher for each request."""
     parser, searcher = app.parser(), app.searcher()
     return {row.query: searcher.search(parser.parse(row.query)) for row in rows}
 

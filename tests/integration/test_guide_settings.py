@@ -1,4 +1,4 @@
-"""What guides say of settings is what the settings are."""
+"""The guides agree with the settings."""
 
 from pathlib import Path
 

@@ -39,7 +39,7 @@ if not CASES:
 
 @dataclass
 class World:
-    """What a case may try to reach, and how it was before."""
+    """The targets of a case, and their state before it."""
 
     folder: Path
     token: str
@@ -57,7 +57,7 @@ class World:
         return source + b"# padding line\n" * (int(grow[1]) // 15) if grow else source
 
     def contacts(self) -> list[str]:
-        """Every listener that somebody spoke to."""
+        """Return every listener that was contacted."""
         found = []
         for each in self.sockets:
             try:
@@ -110,7 +110,7 @@ def world(tmp_path):
 
 
 def listen(stack: ExitStack, path: Path, token: str) -> tuple[list[socket.socket], dict[str, str]]:
-    """Canary listeners of every kind, and what a case calls them."""
+    """Start canary listeners of every kind; return them by the names that cases use."""
     tcp, udp, unix, abstract = (
         stack.enter_context(socket.socket(family, kind))
         for family, kind in (

@@ -1,4 +1,4 @@
-"""What a warm command imports: a library for fitting or serving would cost it its speed."""
+"""A warm command imports no library for fitting or serving: that would make it slow."""
 
 import json
 import subprocess

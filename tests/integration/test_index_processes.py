@@ -1,4 +1,4 @@
-"""Processes that use one index at the same time: nobody sees half of it, nobody is told of it."""
+"""Processes that use one index at the same time never see a partly written one."""
 
 import json
 import subprocess

@@ -146,7 +146,7 @@ def test_a_read_only_folder_is_one_error(tmp_path):
 
 @pytest.mark.slow
 def test_a_plain_install_carries_the_starter_catalogue(tmp_path):
-    """The wheel, unpacked where nothing of this checkout is on the path."""
+    """The unpacked wheel works without this checkout on the path."""
     build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path]
     done = subprocess.run([*build, ROOT], capture_output=True, text=True, check=False)
     if "No module named build" in done.stderr:

@@ -1,4 +1,4 @@
-"""Ctrl-C ends any command with one line and exit 130, whatever it is doing."""
+"""Ctrl-C ends every command with one line and exit 130."""
 
 import os
 import signal

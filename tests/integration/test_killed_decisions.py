@@ -1,4 +1,4 @@
-"""Rollbacks, deprecations and acceptances that were killed half-way (spec §10, §17)."""
+"""Rollbacks, deprecations and acceptances that are killed midway (spec §10, §17)."""
 
 import pytest
 
@@ -61,7 +61,7 @@ def base(tmp_path):
 
 
 def recovered(project):
-    """What any command does first."""
+    """Recover, as every command does first."""
     store_of(project).recover()
 
 
@@ -107,7 +107,7 @@ def test_a_decision_killed_at_any_system_call_is_completed_or_undone(what, base,
 
 
 def _without_log(files):
-    """Contents without what follows from how often the log's head was read."""
+    """Return the files without the records, which depend on how often the log's head was read."""
     return {name: data for name, data in files.items() if not name.endswith("metadata.jsonl")}
 
 

@@ -1,4 +1,4 @@
-"""What people decide through the command line is in the decision log (spec §10, §17)."""
+"""The decision log has every decision made on the command line (spec §10, §17)."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""What a decision leaves out is said, however the decision is looked at."""
+"""Route and explain name the values and clauses that a decision ignores."""
 
 import pytest
 

@@ -11,7 +11,7 @@ MODULE = "workflows/domains/text/count/count_words.py"
 
 @pytest.fixture
 def attacker(tmp_path, monkeypatch):
-    """The project as somebody else used it, with all caches, before this user has it."""
+    """The project with the caches of another user."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "attacker"))
     return make(tmp_path / "project", warm=False)
 

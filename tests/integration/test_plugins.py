@@ -1,4 +1,4 @@
-"""Plugins through the real command: what they add, and that a bad one spoils nothing.
+"""Plugins through the real command: their additions, and isolation from a bad one.
 
 docs/plugins.md. A plugin is put on the path with a hand-made `dist-info`, as pip would leave it.
 """
@@ -28,7 +28,7 @@ HOOKS = {
 
 
 def register(site, name, value, version="1.0"):
-    """What pip leaves of a distribution with one entry point."""
+    """Write the files of an installed distribution with one entry point."""
     info = site / f"{name}-{version}.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")

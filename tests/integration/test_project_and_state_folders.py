@@ -1,4 +1,4 @@
-"""Which repository, which state, which environment: `--project`, `--state-dir`, `PULSUS_*`."""
+"""The options `--project` and `--state-dir`, and the variables `PULSUS_*`."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""No secret of a request reaches a model, in whatever form the prompt repeats it (spec §7)."""
+"""No secret of a request reaches a model in any part of the prompt (spec §7)."""
 
 import itertools
 

@@ -1,6 +1,6 @@
-"""Helpers that read new modules: never another answer, never a process left behind.
+"""Reader processes for new modules change no answer, and none is left behind.
 
-In processes of their own: forking belongs where there is one thread.
+Each test is a process of its own, because forking needs a process with one thread.
 """
 
 import subprocess

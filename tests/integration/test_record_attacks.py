@@ -44,7 +44,7 @@ def write(project, source, records):
 
 
 def named(row, source, **changes):
-    """A record that says of these bytes what the true one says of the true bytes."""
+    """Return a forged record: the true one, with the hash of these bytes."""
     return row | {"tool_hash": f"sha256:{hashlib.sha256(source).hexdigest()}"} | changes
 
 

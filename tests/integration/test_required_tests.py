@@ -66,7 +66,7 @@ def outcomes(folder, forbid):
 
 @pytest.fixture(scope="module")
 def in_ci(tmp_path_factory):
-    """The outcomes where CI forbids skips."""
+    """The outcomes if skips are forbidden, as in CI."""
     return outcomes(tmp_path_factory.mktemp("ci"), "1")
 
 

@@ -1,4 +1,4 @@
-"""A tool that may write runs with somebody's word only (contracts: exit 4, `--yes`)."""
+"""A write tool runs only after confirmation (exit 4, `--yes`)."""
 
 import json
 import subprocess

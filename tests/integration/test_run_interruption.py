@@ -1,4 +1,4 @@
-"""A tool ends with Pulsus, and all that it started (contracts, `pulsus run`)."""
+"""A tool and its child processes end with `pulsus run`."""
 
 import os
 import select

@@ -1,4 +1,4 @@
-"""What the shipped catalogue decides where a plan, a command line or a word is easily misread."""
+"""Decisions on the shipped catalogue for requests that are easily misread."""
 
 from pathlib import Path
 

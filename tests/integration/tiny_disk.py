@@ -1,4 +1,4 @@
-"""What happens on a full or read-only disk; runs inside its own mount namespace.
+"""Promote on a full and on a read-only disk, inside a mount namespace.
 
 `python -m tests.integration.tiny_disk FOLDER`: mounts a small tmpfs there and prints a JSON report.
 """
@@ -72,7 +72,7 @@ def _trace(disk):
 
 
 def read_only(disk):
-    """What promotion, trace and past routes say on a read-only disk."""
+    """Return the errors of promotion, trace and past routes on a read-only disk."""
     before = tree(disk)
     mount("-o", "remount,bind,ro", str(disk))
     route = past_routes.PastRoute(NOON, "run-1", None, "x", ("a/b/c",), "accepted")

@@ -1,4 +1,4 @@
-"""A command of a shell script is told wherever it stands (`pulsus tools adopt`)."""
+"""`pulsus tools adopt` finds a command in every part of a shell script."""
 
 import hypothesis.strategies as st
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""Another spelling of a command never turns what is no read into one.
+"""Another spelling of a command never turns it into a read.
 
 Over every example of every table: quoting, spacing, paths, clusters and order of options, wrappers
 and further stages.
@@ -186,13 +186,13 @@ def _cloud(program):
 
 
 def _text(program):
-    """Whether everything behind it may be text."""
+    """Return True if every word after it may be text."""
     node = CONTEXT.tables.get(program)
     return node is not None and node.style == "words"
 
 
 def _regrouped(words):
-    """Options one by one with their values, and the operands; None where that is not clear."""
+    """Return the options with their values, and the operands; None if that is not clear."""
     node = CONTEXT.tables.get(words[0])
     if node is None or node.style != "gnu" or node.subcommands or node.never or node.plus:
         return None

@@ -1,4 +1,4 @@
-"""Secrets stay secrets under every spelling; patterns meet exactly where some name fits both."""
+"""Secrets stay secrets under every spelling; patterns overlap exactly if a name fits both."""
 
 import itertools
 import re

@@ -1,4 +1,4 @@
-"""The decision log: whatever is appended verifies, and no single change goes unseen (spec §17)."""
+"""The decision log: appended records verify, and every single change is found (spec §17)."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Somebody's word outweighs what runs merely went along with (ADR 16)."""
+"""Feedback outweighs runs without feedback (ADR 16)."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -49,7 +49,7 @@ def pasts(draw):
 
 
 def votes(routes, now=None):
-    """What memory says for each tool, for the request itself; by default at the last run."""
+    """Return the votes of memory for each tool on the request, by default at the last run."""
     past = list(weighted_past_requests(routes, HALF_LIFE))
     counts = WordCounts.of([PastRequest(SPELLINGS[0], (A,)), PastRequest(OTHER, (B,))], 2)
     now = now or max(r.ts for r in routes)

@@ -1,4 +1,4 @@
-"""What the index keeps comes back unchanged (spec §13)."""
+"""Encoding for the index and decoding changes no value (spec §13)."""
 
 import json
 from dataclasses import fields

@@ -1,4 +1,4 @@
-"""Whatever happens to the files, the warm index gives what reading them all gives (spec §13)."""
+"""After any change of files, the warm index equals a cold one (spec §13)."""
 
 import shutil
 import tempfile

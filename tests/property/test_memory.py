@@ -1,4 +1,4 @@
-"""Memory is monotone: a good word never harms the tool it is for (spec §4, ADR 16)."""
+"""Memory is monotone: good feedback never lowers the tool it is for (spec §4, ADR 16)."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What holds for every request and catalogue (spec §3, §5)."""
+"""Invariants of ranking for every request and catalogue (spec §3, §5)."""
 
 import random
 from dataclasses import replace

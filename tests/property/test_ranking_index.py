@@ -71,7 +71,7 @@ def test_a_grown_index_ranks_like_a_new_one(versions):
 
 @contextmanager
 def on_arrays():
-    """What happens where numpy is loaded, however few the postings."""
+    """Rank with numpy, even for few postings."""
     with (
         mock.patch.object(query_matches, "MANY", 0),
         mock.patch.object(doc_feature, "ngram_cosine", ngram_cosine_numpy.ngram_cosine),
@@ -81,7 +81,7 @@ def on_arrays():
 
 @contextmanager
 def plain():
-    """What happens where it is not."""
+    """Rank without numpy."""
     with (
         mock.patch.object(query_matches, "MANY", 10**9),
         mock.patch.object(doc_feature, "ngram_cosine", doc_feature.plain_ngram_cosine),

@@ -1,4 +1,4 @@
-"""What is said of a lost place is arithmetic on what decided it (spec §5)."""
+"""The explanation of a lower rank adds up to the score difference (spec §5)."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Versions go up by what changed, whatever way a change is made (spec §10, ADR 20)."""
+"""The changed contract decides the next version (spec §10, ADR 20)."""
 
 from dataclasses import replace
 

@@ -159,7 +159,7 @@ def read(source):
 
 
 def question(source):
-    """What the child needs to compare: the source and what was read from it."""
+    """Return the source and the signature read from it, for the child process to compare."""
     tool = read(source)
     return {
         "source": source,

@@ -1,4 +1,4 @@
-"""Wildcards mean what a regular expression says of them, without its time."""
+"""Wildcards match as a regular expression does, in less time."""
 
 import re
 
