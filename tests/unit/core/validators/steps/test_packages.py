@@ -176,7 +176,10 @@ def test_a_virtual_environment_sees_its_own_packages_and_not_its_bases(tmp_path)
 
 @pytest.mark.parametrize(
     ("minor", "said"),
-    [pytest.param("3.9", "Python 3.9", id="too old"), pytest.param("3.x", "no Python", id="none")],
+    [
+        pytest.param("3.9", "Python 3.9", id="too old"),
+        pytest.param("3.x", "is not a Python", id="none"),
+    ],
 )
 def test_what_cannot_run_tools_is_refused(tmp_path, minor, said):
     with pytest.raises(NoInterpreter, match=said):
@@ -184,7 +187,7 @@ def test_what_cannot_run_tools_is_refused(tmp_path, minor, said):
 
 
 def test_a_path_without_a_program_is_refused(tmp_path):
-    with pytest.raises(NoInterpreter, match="no program"):
+    with pytest.raises(NoInterpreter, match="is not an executable file"):
         read_interpreter(tmp_path / "python")
 
 
