@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pulsus.core.validators.steps.mypy import SharedPrestartedMypy
 
 _ENTRIES = (b"def run(", b"def main(")
-_MOST_BYTES = 1 << 20  # what is larger is refused for it
+_MOST_BYTES = 1 << 20  # the gate refuses larger modules
 
 
 def run(args: Sequence[str]) -> int | None:
@@ -32,7 +32,7 @@ def run(args: Sequence[str]) -> int | None:
         return None
     known = _is_known(source)
     started = mypy_prestart.prestart_mypy() if not known and _has_entry(source) else None
-    gc.disable()  # what is loaded stays: looking for garbage among it finds none
+    gc.disable()  # loaded modules stay, so collecting garbage finds none
     try:
         from pathlib import Path
 

@@ -122,7 +122,9 @@ class Validation:
         pipeline: Judges = replace(app.pipeline(), ready=ready)
         tmp = app.tmp_dir.resolve()
         if tmp.is_dir():
-            from pulsus.routing.generation import guardrail_scope  # only where candidates are kept
+            from pulsus.routing.generation import (
+                guardrail_scope,
+            )  # only with candidates
 
             plain = replace(app.pipeline(), ready=ready)
             pipeline = guardrail_scope.GuardedBatchValidator(app, plain, self._strict)

@@ -43,7 +43,7 @@ class Docstring:
 
 @dataclass(frozen=True, slots=True)
 class DocstringEntry:
-    """One `name (type): text` item of a section; `type` is None where none is given."""
+    """One `name (type): text` item of a section; `type` is None if it is missing."""
 
     name: str
     type: str | None

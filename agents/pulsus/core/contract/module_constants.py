@@ -90,7 +90,7 @@ def _converted(arg: ast.expr) -> Iterator[tuple[JsonValue, int]]:
 def evaluate_literal(node: ast.expr, depth: int = _DEEPEST) -> object:
     """Return the value an expression plainly is, with constants folded, or `...`.
 
-    Sums of more than `depth` parts are none: each part would be reckoned once for all before it.
+    Longer sums than `depth` parts give `...`: each part would be added to all before it again.
     """
     match node:
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() as op, right=right):

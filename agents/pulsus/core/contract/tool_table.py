@@ -17,7 +17,7 @@ from pulsus.fast_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What is known of every tool, position by position; the columns have one length.
+    """The facts known of every tool, by position; all columns have the same length.
 
     `sha256` are hex digests of the modules' bytes; `hints` those of the manifests' content, empty
     where there is no manifest. `digest` is a hex SHA-256 over it all: equal digests, equal tools.

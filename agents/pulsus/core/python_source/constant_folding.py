@@ -49,7 +49,7 @@ class Scope(dict[str, ast.expr]):
         """Every name that the module binds, but for imports."""
         self.attributes = attributes or {}
         self.loose = loose
-        """Whether attributes and items of tables are read too: they may hold something else."""
+        """True if attributes and items of tables are read too: they may have other values."""
         for name in self:
             self.text(name, _DEEPEST)
 

@@ -15,7 +15,7 @@ from pulsus.core.python_source.constant_folding import Scope, fold
 from pulsus.core.python_source.names import last_name
 
 _MOST = 16
-"""So many values of one name are tried; a tool that needs more is shown by its dry run."""
+"""The number of values tried for one name; the dry run shows the others."""
 _PLACE = re.compile(r"[/~]|\w+://|[\w-]+(\.[\w-]+)+\Z|[0-9a-fA-F:]+:[0-9a-fA-F:.]*\Z")
 _HOLDING = frozenset(
     (

@@ -144,7 +144,7 @@ class Artifacts:
     ) -> Artifacts:
         """Make the folder for validations that start at `now` (aware), named by the first module.
 
-        Raises StorageUnwritable or DiskFull: proof that cannot be kept is not begun.
+        Raises StorageUnwritable or DiskFull: no validation starts without its log.
         """
         folder = log_dir / "validation" / now.strftime("%Y-%m-%d")
         found = cls(folder, redact)

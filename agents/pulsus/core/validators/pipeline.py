@@ -142,7 +142,7 @@ class Pipeline:
         if module.objection:
             return Finding(ok=False, message=module.objection), 0
         from pulsus.core.validators.steps.static_gate import (
-            run_static_gate,  # not for a kept verdict
+            run_static_gate,  # not for a cached verdict
         )
 
         finding = run_static_gate(

@@ -92,7 +92,7 @@ def _run(
     run = using.run or partial(run_with, bubblewrap.candidates(), python=using.python)
     run = partial(_in_turn, run, using.validation.wait_seconds)
     runs = [DryRun(work.subject, limits, run) for work in going if work.subject is not None]
-    ran: set[int] = set()  # what was seen of a module that mypy refuses is thrown away
+    ran: set[int] = set()  # the sandbox results of modules that mypy refuses are discarded
     if not mypy.installed:
         _types(going, mypy)
     elif going:

@@ -26,7 +26,7 @@ KNOWN = ".known"
 
 _FORMAT = 3
 _MOST = 20_000  # files kept; beyond it the oldest go
-_CERTAIN = ("static", "ruff", "mypy")  # what these refuse they refuse again
+_CERTAIN = ("static", "ruff", "mypy")  # these steps give the same verdict again
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def _lasting(report: ValidationReport) -> bool:
     """
     last = report.steps[-1]
     if report.verdict == "accepted":
-        # What another host answered may be otherwise next time.
+        # Another host may answer otherwise next time.
         return not (report.network and report.observed and report.observed.hosts)
     if report.verdict == "unverified" or last.step not in _CERTAIN:
         return False

@@ -22,7 +22,7 @@ from pulsus.core.python_source.scopes import (
 
 
 def find_problems(syntax: Syntax) -> Iterator[Problem]:
-    """(line, what is wrong) of every import, and of every way to a module around them."""
+    """Yield (line, problem) of every import, and of every way to a module around them."""
     for node in syntax.nodes:
         match node:
             case ast.Import(names=names):
@@ -65,7 +65,7 @@ def _used(node: ast.Name, syntax: Syntax) -> Iterator[Problem]:
     """Judge a module's name: it may only stand before what is taken from it."""
     module, line = syntax.modules[node.id], node.lineno
     if not (is_allowed(module, syntax.allowed) or _leads_on(module, syntax.allowed)):
-        return  # that it is imported at all is said
+        return  # the import itself is refused
     at: ast.AST = node
     while isinstance(above := syntax.parents.get(id(at)), ast.Attribute):
         further = f"{module}.{above.attr}"
@@ -99,4 +99,4 @@ def _reached(line: int, module: str, attr: str, allowed: frozenset[str]) -> Iter
             yield line, f"reaches {name}, which is not on the allowlist"
         return
     if not is_offered(module, attr, owner):
-        yield line, f"{module}.{attr} is nothing that {module} offers: use what it documents"
+        yield line, f"{module}.{attr} is not offered by {module}: use a documented name"

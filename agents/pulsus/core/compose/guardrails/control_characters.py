@@ -18,7 +18,7 @@ _HAVE_DOCSTRINGS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunction
 
 
 def find_problems(code: bytes, tree: ast.Module) -> Iterator[Problem]:
-    """(line, what is wrong) of every such character as it stands, and of those in docstrings."""
+    """Yield (line, problem) of every such character, and of those in docstrings."""
     text = code.decode("utf-8-sig", "replace").replace("\r\n", "\n")
     for line, char in _hidden(text):
         yield (

@@ -25,7 +25,7 @@ _GENERIC = ("list", "dict", "tuple", "set", "frozenset", "type")
 
 
 def find_problems(syntax: Syntax) -> Iterator[Problem]:
-    """(line, what is wrong) of every use of such a class but in a call or a type."""
+    """Yield (line, problem) of every use of such a class but in a call or a type."""
     types: frozenset[int] | None = None
     for node in syntax.nodes:
         if not isinstance(node, ast.Name | ast.Attribute) or syntax.origin(node) not in _CLASSES:

@@ -31,7 +31,7 @@ _DIRECT = "call it where it is needed, with its arguments"
 
 
 def find_problems(syntax: Syntax) -> Iterator[Problem]:
-    """(line, what is wrong) of every write, and of every way to one that hides it."""
+    """Yield (line, problem) of every write, and of every way that hides one."""
     for node in syntax.nodes:
         match node:
             case ast.Name(id=name, ctx=ast.Load()):
@@ -192,7 +192,7 @@ def _mode(mode: ast.expr) -> str:
 def _limited(line: int, origin: str, syntax: Syntax) -> Iterator[Problem]:
     module, _, name = origin.rpartition(".")
     if not is_allowed(module, syntax.allowed):
-        return  # that it is imported at all is said
+        return  # the import itself is refused
     reads_only = name.isupper() or name in _LIMITED.get(module, (name,))
     if not reads_only and origin not in _OPENERS:
         yield line, f"{origin} may change more than its result: {_ALSO}"

@@ -32,7 +32,7 @@ _LEADING = {name: advice for advice, names in _LISTS.by_key("leading").items() f
 
 
 def find_problems(syntax: Syntax) -> Iterator[Problem]:
-    """(line, what is wrong) of everything that reaches what no rule here could see."""
+    """Yield (line, problem) of every way to objects that the rules cannot see."""
     yield from _rebound(syntax)
     for node in syntax.nodes:
         match node:
@@ -56,7 +56,7 @@ def _statement(node: ast.AST, syntax: Syntax) -> Iterator[Problem]:
                 yield node.lineno, "the pattern takes what only shows when it runs: name each part"
         case ast.ClassDef(keywords=keywords):
             if any(k.arg in (None, "metaclass") for k in keywords):
-                yield node.lineno, "a metaclass makes classes nobody can judge: do without it"
+                yield node.lineno, "a metaclass makes classes that cannot be judged: do without it"
         case ast.ImportFrom(module=str(module), names=names):
             for alias in names:
                 yield from _judge_origin(node.lineno, f"{module}.{alias.name}")
@@ -124,7 +124,7 @@ def _attribute(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
     name, line = node.attr, node.lineno
     origin = syntax.origin(node) if _of_a_module(node, syntax) else ""
     if (why := explain_attribute(name)) and not (origin and name in _MODULES):
-        yield line, f".{name}: {why}"  # of a module, what it offers is judged with the imports
+        yield line, f".{name}: {why}"  # `allowed_imports` judges names of a module
     elif name == "__class__" and not _class_is_plain(node, syntax):
         yield line, ".__class__ is passed on as a value: use isinstance() or type(x).__name__"
     elif name in ("__init__", "__post_init__") and not _of_super(node.value):

@@ -12,7 +12,7 @@ _NAMES = ("format", "format_map")
 
 
 def find_problems(syntax: Syntax) -> Iterator[Problem]:
-    """(line, what is wrong) of every `format` that might look into what it is given."""
+    """Yield (line, problem) of every `format` that might read attributes of its arguments."""
     for node in syntax.nodes:
         match node:
             case ast.Call(func=ast.Attribute(value=template, attr="format" | "format_map")):

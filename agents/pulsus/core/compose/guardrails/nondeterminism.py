@@ -11,7 +11,7 @@ _SOURCES = ("Random", "seed")
 
 
 def find_problems(syntax: Syntax) -> Iterator[Problem]:
-    """(line, what is wrong) of chance that no seed repeats, and of sets put in an order."""
+    """Yield (line, problem) of chance without a seed, and of sets put in an order."""
     yield from _chance(syntax)
     yield from _set_order(syntax)
 

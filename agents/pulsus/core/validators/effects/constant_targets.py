@@ -204,7 +204,7 @@ def _hosts(call: ast.Call, name: str, owner: ast.expr | None, scope: Scope) -> I
 
 
 def _proxies(call: ast.Call, scope: Scope) -> Iterator[str]:
-    """Hosts through which a client is told to go: every constant among the arguments."""
+    """Yield the hosts that a client goes through: every constant among the arguments."""
     for part in ast.walk(call):
         text = fold(part, scope) if isinstance(part, ast.expr) else None
         if text and "://" in text.value:

@@ -38,7 +38,7 @@ def judge_effects(
     changes = (*(f"changes {path}" for path in observed.paths), *observed.others)
     if changes and is_read_only(tool):
         return Judgement(_with(changes, f"(Kind: {tool.kind})", tool, observed, inputs))
-    if is_read_only(tool) and has_dry_run(tool):  # then what it does otherwise is never seen
+    if is_read_only(tool) and has_dry_run(tool):  # a dry run never sees its other effects
         return Judgement((f"takes dry_run, as only what writes does (Kind: {tool.kind})",))
     if changes and inputs.get(DRY_RUN) is True and has_dry_run(tool):
         return Judgement(_with(changes, "(dry_run is true)", tool, observed, inputs))
@@ -87,7 +87,7 @@ def _beyond(
     if declared is None:
         return ()
     paths = observed.paths
-    if tool.kind_declared and tool.kind == "write":  # it stages beside what it replaces
+    if tool.kind_declared and tool.kind == "write":  # it writes beside what it replaces
         paths = tuple(p for p in paths if not p.startswith(f"{WORK_FOLDER}/"))
     return (
         *(f"changes {p}" for p in paths if not is_path_covered(p, declared.paths, inputs)),

@@ -18,7 +18,7 @@ from pulsus.core.validators.effects.wildcard_match import matches_wildcard
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _PATH_START = ("/", "~", ".", "{", "*")
 WORK_FOLDER = "/tmp"
-"""Where a dry run works, and where its examples' files lie."""
+"""The folder of a dry run, with the files of its examples."""
 _FOUND_IN = ("/bin/", "/sbin/", "/usr/", "/opt/", "/snap/bin/", "/nix/store/")
 _VERSION = re.compile(r"[0-9.]+\Z")
 

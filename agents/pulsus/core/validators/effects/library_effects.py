@@ -21,7 +21,7 @@ OPENERS: Mapping[str, int] = {
     **dict.fromkeys(("open", *_LISTS.names("openers")), 1),
     "argparse.FileType": 0,
 }
-"""What opens a file, and where its mode stands among its arguments."""
+"""Functions that open a file, with the position of the mode among the arguments."""
 DATABASES = _LISTS.names("databases")
 CONNECTING = _LISTS.names("connecting")
 CONNECTING_METHODS = _LISTS.names("connecting_methods")

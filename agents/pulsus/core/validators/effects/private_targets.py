@@ -20,7 +20,7 @@ _NAMED_TARGETS = (
     *("dst", "path", "name", "filename", "target", "extract_dir", "dir", "file", "fileobj"),
 )
 _LINKS = frozenset(("link", "symlink", "symlink_to", "hardlink_to", "link_to"))
-"""What makes a second way to a file: what is written below a folder need not lie there."""
+"""Functions that make a second path to a file: writes below a folder may then go elsewhere."""
 _MAKING_LINKS = frozenset(("symlinks", "follow_symlinks", "filter", "opener"))
 
 

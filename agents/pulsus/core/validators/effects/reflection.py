@@ -45,7 +45,7 @@ class Reflection:
         self._membership_tests: set[int] = set()
         """Collections of functions that are only asked whether they contain something."""
         self._looked: set[int] = set()
-        """What a constant name is looked up in."""
+        """Objects in which a constant name is looked up."""
         self._classes: set[str] = set()
         for node in module.nodes:
             self._note(node)

@@ -48,7 +48,7 @@ class TemporaryFiles:
             or (isinstance(n, ast.Attribute) and n.attr == "__dict__")
             for n in module.nodes
         )
-        """Whether the name of an open file may be another than the library gave it."""
+        """True if the name of an open file may differ from the one the library gave."""
         if not any(isinstance(node, ast.Call) and self._is_source(node) for node in module.nodes):
             return
         self._bindings = LocalBindings(module.nodes)

@@ -59,7 +59,7 @@ class DryRun:
     def import_smoke(self) -> Finding:
         """Check that the module loads and that its entry point can be called.
 
-        The first case runs in the same process; what came of it is kept for `dry_run`.
+        The first case runs in the same process, and `dry_run` uses its outcome.
         """
         try:
             self._cases = list_cases(self.subject.tool)

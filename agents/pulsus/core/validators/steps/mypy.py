@@ -247,7 +247,7 @@ def _lines(entry: dict[str, Any], text: CheckedSource) -> Iterable[str]:
 
 def _failed(done: CheckerResult, text: CheckedSource, seconds: float) -> Finding:
     errors = done.errors
-    with suppress(ValueError, KeyError, TypeError):  # what stops it is told as a finding too
+    with suppress(ValueError, KeyError, TypeError):  # mypy reports what stops it as a finding too
         entries = [json.loads(line) for line in done.output.splitlines()]
         errors = "\n".join(line for e in entries for line in _lines(e, text)) or errors
     return report_failure("mypy", done, errors, seconds)

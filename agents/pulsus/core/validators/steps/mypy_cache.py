@@ -40,7 +40,7 @@ def prepare_cache(cache_dir: Path | None, packages: Path, settings: str) -> Path
 
 
 def remove_entries(cache: Path, stems: Collection[str] | None = None) -> None:
-    """Remove what is kept of the modules of those names; all of it where none are given."""
+    """Remove the entries of the modules of those names, or all entries without names."""
     if cache == NOWHERE:
         return
     if stems is None:

@@ -110,7 +110,7 @@ def _blocks(lines: list[str]) -> list[str]:
         elif line == "#" or line.startswith("# "):
             content.append(line[2:])
         else:
-            content = None  # a block that is not closed is none
+            content = None  # a block must be closed
     return found
 
 
@@ -133,7 +133,7 @@ def _requirement(text: str) -> Requirement:
 def _unmet(header: Header, python: Interpreter) -> tuple[str, ...]:
     try:
         return tuple(_unmet_one_by_one(header, python))
-    except (ValueError, RecursionError) as error:  # a marker or a version that is none
+    except (ValueError, RecursionError) as error:  # an invalid marker or version
         raise HeaderInvalid(f"it cannot be decided: {str(error)[:200]}") from None
 
 
