@@ -438,7 +438,7 @@ def test_the_folder_of_the_shipped_tables_holds_nothing_else():
         ("", "give a command in quotes"),
         ("df | sort", "policy: require_approval, by compound; reads may run\n"),
         ("nosuch --list", "`pulsus commands list` has the known programs"),
-        ("rm x", "risk 3 is for somebody to approve"),
+        ("rm x", "a command of risk 3 needs the approval of a person"),
         ("ls $HOME", "with values instead of variables"),
         ("cat /etc/shadow", "no setting allows it; names and sizes may be asked for"),
         ("rm -rf /etc", "it is blocked: policy.block (as it ships) has rm <system>"),
@@ -455,7 +455,7 @@ def test_the_answer_says_that_no_policy_names_the_read(tmp_path):
     settings(folder, '[policy]\nallow = ["dmesg"]\n')
     done = pulsus_here(folder, "commands", "classify", "df -h")
     assert done.code == 6
-    assert "no pattern that the policy allows is about it" in done.out
+    assert "no pattern of policy.allow matches it" in done.out
     assert "it is a read; policy.allow (set in config/pulsus.toml) decides" in done.out
 
 

@@ -131,7 +131,7 @@ def examine(command: str, context: JudgeContext) -> Examined:
         unread = refusal("parse", error.word, error.rule, error.instead)
         return Examined(command, None, (unread, *find_secrets_in_text(command)))
     if len(script.stages) > MOST:
-        many = refusal("guard", f"{len(script.stages)} programs", f"more than the {MOST} judged")
+        many = refusal("guard", f"{len(script.stages)} programs", f"more than the limit of {MOST}")
         return Examined(command, script, (*find_secrets_in_text(command), many))
     return Examined(command, script, tuple(_findings(script, context)))
 

@@ -69,7 +69,7 @@ BLOCKS: Final[Mapping[Category, str]] = {
     "tty_flag": "asks for a terminal",
     "pager": "waits for keys",
     "unbounded_stream": "does not end by itself",
-    "interactive_repl": "waits for somebody to type",
+    "interactive_repl": "waits for typed input",
 }
 """Reasons by category: in a non-interactive run no person can act on them."""
 

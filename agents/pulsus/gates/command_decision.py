@@ -99,7 +99,7 @@ def describe_ruling(ruling: Ruling) -> str:
     if ruling.rule == COMPOUND:
         return "the policy asks for approval of several programs, unless all of them are reads"
     if ruling.rule == UNKNOWN:
-        return "no pattern that the policy allows is about it, so it asks for approval"
+        return "no pattern of policy.allow matches it, so the policy asks for approval"
     if ruling.rule in {EGRESS, COST}:
         does = "blocks it" if ruling.decision == "block" else "asks for approval"
         return f"{ruling.why}, and {ruling.setting} {does}"

@@ -74,11 +74,11 @@ def test_a_word_that_stands_for_others_is_told_apart_from_one_that_does_not_fit(
         ("env LD_PRELOAD=/tmp/x ls", "LD_PRELOAD=/tmp/x", "a variable set before a program"),
         ("env LC_ALL=C rm x", "rm", "every call of it is known to change"),
         ("env LC_ALL=C sort -o a b", "-o", "writes"),
-        ("visudo", "visudo", "waits for somebody to type"),
+        ("visudo", "visudo", "waits for typed input"),
         ("strace ls", "strace", "runs programs"),
-        ("mysql -e 'analyze table t'", "analyze table t", "counts of a table"),
-        ("cat \udcff", "\\xff", "not UTF-8"),
-        ("cat \ud800", "U+D800", "half of a pair"),
+        ("mysql -e 'analyze table t'", "analyze table t", "statistics of a table"),
+        ("cat \udcff", "\\xff", "has to be UTF-8"),
+        ("cat \ud800", "U+D800", "half of a UTF-16"),
     ],
 )
 def test_the_reason_is_the_true_one(command, word, told):

@@ -74,7 +74,7 @@ policy.egress_hosts"
         return f"it is blocked: {_set(ruling, origin)} has {_one(ruling.rule)}"
     known_to_read = found.reason.phase != "unknown" and not always_changes(found.reason.word)
     if not known_to_read and found.risk == RISKIEST:
-        return "risk 3 is for somebody to approve"
+        return "a command of risk 3 needs the approval of a person"
     return _WAYS.get(found.reason.phase, _EXAMPLES)
 
 

@@ -78,7 +78,7 @@ def _form(
             plain = every[:at]  # the program behind it says what may be wild there
         at += count
     if at < len(every):
-        rule = f"one operand more than {node.name} reads with"
+        rule = f"{node.name} takes no further operand in a read"
         yield at, refusal("allow", every[at].text, rule)
     if any(word.wild for word in plain) and not _takes_any(form, plain):
         word = next(w for w in plain if w.wild)

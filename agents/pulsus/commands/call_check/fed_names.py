@@ -45,9 +45,7 @@ def fed_names(script: Script, tables: Tables, *, fed: bool) -> Iterator[CallFind
         if not reads or (not from_file and _lists(script, at - 1, tables, stage, fed=fed)):
             continue
         source = "a file" if from_file or not stage.fed else program(script.stages[at - 1].words)
-        rule = (
-            f"{source} says which files it reads, and need not list those of a folder that is known"
-        )
+        rule = f"{source} decides which files it reads, and may name any file"
         yield refusal("allow", program(inner), rule, "let find list the files")
 
 

@@ -48,7 +48,7 @@ def judge(words: Sequence[Word], context: JudgeContext) -> Iterator[CallFinding]
             yield refusal("unknown", name, "no table says what it does")
         return
     if folder and folder not in TRUSTED:
-        rule = f"a program of that name may be another: known are those in {_folders()}"
+        rule = f"only programs in {_folders()} are known; this may be another one of the same name"
         yield refusal("unknown", program.text, rule, f"{name} alone would be judged")
         return
     yield from _node(known, words[1:], {}, context, ())
@@ -183,7 +183,7 @@ def _needs(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[CallFi
     for one, other in node.apart:
         if names & one and names & other:
             word = min(names & other)
-            rule = f"{node.name} is not known to read with it beside {min(names & one)}"
+            rule = f"{node.name} is not known to read with it together with {min(names & one)}"
             yield refusal("allow", word, rule)
     for need in node.needs:
         if names & need.one_of or names & need.unless or (need.when and not names & need.when):

@@ -35,7 +35,7 @@ def check_duration(
 
 def _endless(word: str, took: float, context: JudgeContext) -> CallFinding:
     most = describe_duration(context.high_seconds)
-    rule = f"it runs {describe_duration(took)}, and {most} is the most"
+    rule = f"it runs for {describe_duration(took)}, and the limit is {most}"
     reason = Reason("non_interactive", word, rule, "timeout N before it would end it")
     return CallFinding("write_or_unknown", reason, "unbounded_stream")
 
@@ -43,11 +43,11 @@ def _endless(word: str, took: float, context: JudgeContext) -> CallFinding:
 def describe_duration(time: float) -> str:
     """Return a time in words."""
     if time == inf:
-        return "for a time that cannot be told"
+        return "an unknown time"
     for name, length in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
         if time >= 2 * length:
-            return f"for {time / length:,.0f} {name}"
-    return f"for {time:,.0f} seconds"
+            return f"{time / length:,.0f} {name}"
+    return f"{time:,.0f} seconds"
 
 
 def check_total_duration(context: JudgeContext) -> Iterator[CallFinding]:

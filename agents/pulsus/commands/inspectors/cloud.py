@@ -60,7 +60,7 @@ def inspect(words: tuple[str, ...], argument: str) -> Opinion:
     """Judge a call of a cloud's client; `argument` is aws, az or linode."""
     of_a_file = _OF_A_FILE.get(argument)
     if of_a_file and (sent := next(filter(of_a_file.search, words), None)):
-        return _no(sent, "it sends what stands in that file")
+        return _no(sent, "it sends the content of that file")
     return _CLIENTS[argument](words)
 
 
@@ -75,11 +75,11 @@ def _aws(words: Sequence[str]) -> Opinion:
     known = f"{service} {operation}" in _AWS_ALSO
     named = _AWS_READS.fullmatch(operation) or _AWS_GETS.fullmatch(operation)
     if not known and not named:
-        return _no(operation, "aws is not known to read with it")
+        return _no(operation, "not an operation of aws that is known to read")
     if _SECRETS.search(operation) and not known:
         return _no(operation, "it can print a secret")
     if any(word.lower().rpartition("=")[2] == "userdata" for word in words[2:]):
-        return _no(operation, "it prints what a machine is started with, secrets too")
+        return _no(operation, "it prints the start-up data of a machine, with its secrets")
     if _AWS_SECRETS.fullmatch(f"{service} {operation}") and not _picks_others(words[2:]):
         return _no(operation, "it prints environments or keys, if --query picks nothing else")
     one = 1 if service == "s3" or operation == "tail" else 0
@@ -109,9 +109,9 @@ def _az(words: Sequence[str]) -> Opinion:
     if path[0] in {"interactive", "login"}:
         return replace(_no(verb, "it asks"), category="interactive_repl")
     if " ".join(path) not in _AZ_ALSO and (len(path) < 2 or not _AZ_READS.fullmatch(verb)):
-        return _no(verb, "az is not known to read with it")
+        return _no(verb, "not a verb of az that is known to read")
     if any(word in _AZ_NO_GROUPS for word in path):
-        return _no(verb, "what stands before it is no group that az is known to read with")
+        return _no(verb, "the words before it are no group of az that is known to read")
     secret = any(_SECRETS.search(word) or _AZ_SECRETS.fullmatch(word) for word in path)
     if secret or any(path[: len(group)] == group for group in _AZ_SECRET_GROUPS):
         return _no(verb, "it can print a secret")
@@ -123,7 +123,7 @@ def _linode(words: Sequence[str]) -> Opinion:
     if len(path) < 2 or not all(_PLAIN.fullmatch(word) for word in path[:2]):
         return _no(words[0], "a group and an action are not named by plain words")
     if not _LINODE_READS.fullmatch(path[1]) or path[0] in {"configure", "obj", "image-upload"}:
-        return _no(path[1], "linode-cli is not known to read with it")
+        return _no(path[1], "not an action of linode-cli that is known to read")
     if _LINODE_SECRETS.search(path[1]):
         return _no(path[1], "it can print a secret")
     rest = words[len(path) :]
@@ -161,11 +161,11 @@ def _options(
                 False, "it follows and does not end; leave it out", word, "unbounded_stream"
             )
         elif any(one.startswith(word.partition("=")[0]) for one in refused):
-            return _no(word, "it chooses where things go to or come from")
+            return _no(word, "it chooses a file or server to write to or read from")
         else:
             room = float("inf") if several or word in _MANY else 1
         if room < 0:
-            return _no(word, "one word more than it is known to read with")
+            return _no(word, "one word too many for a call that reads")
     return None
 
 

@@ -76,7 +76,7 @@ def _url(text: str, argument: str) -> Opinion:
     if found is None or (not scheme and _GUESSED.match(found["host"])):
         return Opinion(False, "not a plain http or https address", text)
     if _SECRETS.fullmatch(found["host"]):
-        return Opinion(False, "a cloud machine is told its credentials there", found["host"])
+        return Opinion(False, "a cloud machine gets its credentials there", found["host"])
     rest = found["rest"] or ""
     if requests > _MOST_REQUESTS or _MORE.search(rest):
         return Opinion(False, f"stands for more than {_MOST_REQUESTS} requests", text)

@@ -47,7 +47,7 @@ def inspect(words: tuple[str, ...], argument: str) -> Opinion:
 
 def _text(text: str) -> None:
     if len(text) > LONGEST:
-        raise _Refused(text[:40], f"longer than the {LONGEST} characters that are looked at")
+        raise _Refused(text[:40], f"longer than the limit of {LONGEST} characters")
     shell = _SHELL.fullmatch(text)
     if shell:
         if shell["what"] and shell["what"] not in _WORDS["shows"]:
@@ -66,7 +66,7 @@ def _tokens(text: str) -> list[tuple[str, str]]:
     while at < len(text):
         found = _TOKEN.match(text, at)
         if found is None:
-            raise _Refused(text[at : at + 20], "not of the part of JavaScript that is followed")
+            raise _Refused(text[at : at + 20], "JavaScript that the gate does not follow")
         at, kind = found.end(), found.lastgroup or ""
         if kind == "blank":
             continue
@@ -171,7 +171,7 @@ class _MongoReader:
             self.command()
             return "cursor"
         if name == "watch":
-            raise _Refused(name, "it goes on until it is interrupted", "unbounded_stream")
+            raise _Refused(name, "it runs until it is interrupted", "unbounded_stream")
         if name not in _WORDS[holder]:
             raise _Refused(name, "not a method that is known to read")
         self.arguments(name)

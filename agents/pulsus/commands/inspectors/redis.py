@@ -54,13 +54,15 @@ def inspect(words: tuple[str, ...], argument: str) -> Opinion:
     known = _commands()
     name, rest = words[0].lower(), [word.lower() for word in words[1:]]
     if name in known.streams:
-        return Opinion(True, "it goes on until it is interrupted", words[0], "unbounded_stream")
+        return Opinion(True, "it runs until it is interrupted", words[0], "unbounded_stream")
     if name in known.blocks:
-        return Opinion(False, "it waits for others, and may write", words[0], "unbounded_stream")
+        return Opinion(
+            False, "it waits for other clients, and may write", words[0], "unbounded_stream"
+        )
     if name in known.subcommands:
         return _subcommand(words, known)
     if name == "xread" and _waits(rest):
-        return Opinion(True, "it waits for what is added", words[0], "unbounded_stream")
+        return Opinion(True, "it waits for new entries", words[0], "unbounded_stream")
     if name in known.reads or (name in _LOCAL and len(words) < 4):
         return Opinion(True, "a read by the server's own flags", words[0])
     return Opinion(False, "not a read by the server's own flags", words[0])

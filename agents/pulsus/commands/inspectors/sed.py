@@ -51,7 +51,7 @@ def _ends(found: Sequence[SedCommand]) -> Opinion:
 
 
 def _endless(word: str) -> Opinion:
-    rule = "it goes back, and is not seen to end by itself"
+    rule = "it jumps back, and may not end"
     return Opinion(True, rule, word, category="unbounded_stream")
 
 

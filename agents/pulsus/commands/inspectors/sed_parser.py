@@ -138,7 +138,7 @@ class _SedReader:
 
     def ended(self, after: str) -> None:
         if not _END.match(self.script, self.at):
-            raise Rejected(after, "sed: more follows than the command takes")
+            raise Rejected(after, "sed: unexpected text after the command")
 
     def close(self) -> None:
         if not self.blocks:

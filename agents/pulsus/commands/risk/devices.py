@@ -72,11 +72,13 @@ def _device(
         if not word.wild and not _FOLDERS.search(path.lower()):
             continue
         if asked and not use.only_names and matches_any(path, _named("starts")):
-            yield CallFinding("write_or_unknown", Reason("guard", path, "opening it starts it"))
+            yield CallFinding(
+                "write_or_unknown", Reason("guard", path, "opening it starts the device")
+            )
         if not asked:
             yield from _read(path, ends=ends, called=use.pattern if use.deep else None)
         if (use.program in words("readers") or not use.program) and is_disk(path):
-            rule = "it is a whole disk: every file of it, whoever may read them"
+            rule = "it is a whole disk: it holds every file, also files that you may not read"
             yield CallFinding("write_or_unknown", Reason("sensitive", path, rule))
 
 
@@ -89,7 +91,7 @@ def _read(path: str, *, ends: Callable[[], bool], called: str | None) -> Iterato
             yield CallFinding("write_or_unknown", _REASONS[category](path), category)
     deep = called is not None and holds_any(path, _named("effects"), called)
     if deep or matches_any(path, _named("effects")):
-        reason = Reason("guard", path, "reading it does something: it is no file")
+        reason = Reason("guard", path, "reading it has an effect: it is no plain file")
         yield CallFinding("write_or_unknown", reason)
 
 

@@ -92,7 +92,7 @@ def _never_used() -> tuple[str, ...]:
 def _named(word: Word, use: FileUse) -> Iterator[CallFinding]:
     host = told_credentials(word.text) if "://" in word.text else ""
     if host:
-        yield _refused(host, "a cloud machine is told its credentials there")
+        yield _refused(host, "a cloud machine gets its credentials there")
         return
     for text, whole in _parts(word, use.program):
         if any(_opened(path, word, use, whole=whole) for path in resolve_paths(use.folders, text)):

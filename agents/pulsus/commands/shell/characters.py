@@ -25,16 +25,19 @@ def find_hidden(command: str) -> tuple[str, str] | None:
     Other characters than ASCII may stand in arguments (`grep –i` is found where words are judged).
     """
     if len(command) > LONGEST:
-        return f"{len(command)} characters", f"longer than the {LONGEST} that are judged"
+        return f"{len(command)} characters", f"longer than the limit of {LONGEST}"
     if _ASCII.fullmatch(command):
         return None
     for char in command:
         if char in "\t\n" or " " <= char <= "~":
             continue
         if "\udc80" <= char <= "\udcff":  # how Python keeps a byte that it could not read
-            return f"\\x{ord(char) - 0xDC00:02x}", "bytes that are not UTF-8 are not judged"
+            return (
+                f"\\x{ord(char) - 0xDC00:02x}",
+                "the command has to be UTF-8, and this byte is not",
+            )
         if unicodedata.category(char) == "Cs":
-            return f"U+{ord(char):04X}", "half of a pair of UTF-16 is no character"
+            return f"U+{ord(char):04X}", "half of a UTF-16 surrogate pair is no character"
         if unicodedata.category(char) in _HIDING:
             return f"U+{ord(char):04X}", _name(char)
     return None
@@ -42,7 +45,7 @@ def find_hidden(command: str) -> tuple[str, str] | None:
 
 def _name(char: str) -> str:
     name = unicodedata.name(char, "a control character").lower()
-    return f"{name} is not seen and may separate or hide words"
+    return f"{name} is invisible and may separate or hide words"
 
 
 def escape_invalid(command: str) -> str:

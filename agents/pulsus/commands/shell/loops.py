@@ -67,7 +67,7 @@ def written_out(root: Node, source: bytes) -> str | None:
     text = _Unrolling(source).replaced(root, {}, 0)
     if len(text) > LONGEST:
         raise Unreadable(
-            "for", f"written out, it has more than the {LONGEST:,} characters that are judged"
+            "for", f"written out, it is longer than the limit of {LONGEST:,} characters"
         )
     return text.decode()
 
@@ -156,7 +156,7 @@ class _Unrolling:
         unsure."""
         kinds = [child.type for child in loop.children]
         if kinds[0] != "for":
-            raise Unreadable(kinds[0], "it asks somebody to choose", _WORDS)
+            raise Unreadable(kinds[0], "it asks a person to choose", _WORDS)
         if kinds[1:3] != ["variable_name", "in"] or kinds[-1] != "do_group":
             raise Unreadable("for", "the words it goes over are not named", _WORDS)
         name = self.text(loop.children[1])
@@ -204,9 +204,7 @@ class _Unrolling:
         text = self.filled(word, word.start_byte, word.end_byte, bound).decode()
         for each in expanded(text):
             if "$" in each or "`" in each:
-                raise Unreadable(
-                    each, "which words it goes over is not known before it runs", _WORDS
-                )
+                raise Unreadable(each, "its list of words is not known before it runs", _WORDS)
             value = unquoted(each)
             if value.wild:
                 raise Unreadable(each, "which files it goes over is not known", "name them")

@@ -106,7 +106,7 @@ def _step(source: str, at: int, out: list[str], wild: list[int], bare: _Bare) ->
     if char in " \t\r\n;&|<>()":
         raise Unreadable(source, "the parser and the shell may differ on where this word ends")
     if char in _SEEMING:
-        raise Unreadable(source, f"U+{ord(char):04X} only looks like a mark of the shell: quote it")
+        raise Unreadable(source, f"U+{ord(char):04X} only looks like a shell operator: quote it")
     if char in "*?[":
         wild.append(len(out))
     out.append(char)
@@ -116,7 +116,7 @@ def _step(source: str, at: int, out: list[str], wild: list[int], bare: _Bare) ->
 
 def _escaped(source: str, at: int, out: list[str], bare: _Bare) -> int:
     if at + 1 == len(source):
-        raise Unreadable(source, "a backslash with nothing behind it")
+        raise Unreadable(source, "a backslash at the end of the word")
     if source[at + 1] != "\n":
         out.append(source[at + 1])
         bare.text += "\0"
@@ -165,8 +165,8 @@ def _dollar(source: str, at: int, out: list[str], bare: _Bare, *, inside: bool =
     if expands or (following and following in "'\"" and not inside):
         raise Unreadable(
             source,
-            "an expansion or substitution is not known before it runs",
-            "write the value itself, or quote it by '…' where the text is meant",
+            "the value of an expansion or substitution is not known before it runs",
+            "write the value itself, or quote it with '…' if you mean the text itself",
         )
     out.append("$")
     bare.text += "$"

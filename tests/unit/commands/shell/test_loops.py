@@ -113,7 +113,7 @@ def test_what_runs_is_the_text_that_was_judged():
         ("for h in $(cat f); do ls; done", "name the words"),
         ("f() { ls; }; f", "write its body alone"),
         ("echo $HOME", "write the value itself"),
-        ("ls &", "leave the & out"),
+        ("ls &", "leave out the &"),
         ("[[ -f x ]]", "use [ … ]"),
         ("cat <<< x", "use a pipe"),
         ("cat <<E\nx\nE", "name a file"),

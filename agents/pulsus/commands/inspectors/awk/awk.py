@@ -37,7 +37,7 @@ def awk(words: tuple[str, ...], argument: str) -> Opinion:
         except Unclear as error:
             return Opinion(False, error.rule, error.word)
         except RecursionError:
-            return Opinion(False, "longer than is followed", "awk")
+            return Opinion(False, "too long to check", "awk")
         if loop is not None:
             return Opinion(True, f"{loop}: {_ENDLESS}", word, category="unbounded_stream")
     return Opinion(True, "the program only reads and prints", words[0])

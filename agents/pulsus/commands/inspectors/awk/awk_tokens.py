@@ -65,7 +65,7 @@ def tokens(program: str) -> list[AwkToken]:
     while reading.at < len(program):
         reading.step()
         if len(reading.found) > _MOST:
-            raise Unclear("", "longer than is followed")
+            raise Unclear("", "too long to check")
     return [*reading.found, AwkToken("end", "")]
 
 

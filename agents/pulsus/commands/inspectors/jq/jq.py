@@ -52,7 +52,7 @@ def _judged(programs: tuple[str, ...], known: frozenset[str]) -> Opinion:
             return Opinion(False, error.rule, error.word)
         word = _goes_on(found)
         if word is not None:
-            rule = f"{word}: not seen to end by itself"
+            rule = f"{word}: it may not end"
             return Opinion(True, rule, program, category="unbounded_stream")
     return Opinion(True, "the program only reads and prints", programs[0] if programs else "")
 
@@ -61,7 +61,7 @@ def _defined(found: Sequence[JqToken]) -> frozenset[str]:
     """Return the names that the program defines: functions, and their parameters."""
     names: set[str] = set()
     if sum(t.kind == "name" and t.text in {"def", *_LOOKED_INTO} for t in found) > _MOST:
-        raise Unclear("", "longer than is followed")
+        raise Unclear("", "too long to check")
     for place, token in enumerate(found):
         if token.kind == "name" and token.text == "def":
             for one in found[place + 1 :]:
@@ -82,7 +82,7 @@ def _check(found: Sequence[JqToken], known: frozenset[str]) -> None:
         elif token.text in {"load", "load_str", "load_xml", "load_props", "load_base64"}:
             raise Unclear(token.text, "it reads another file")
         elif token.text in {"eval", "system", "exec"}:
-            raise Unclear(token.text, "it runs what is put together")
+            raise Unclear(token.text, "it runs a computed text")
         elif token.kind == "name" and token.text not in known:
             raise Unclear(token.text, "not a function that is known to read")
 

@@ -44,7 +44,7 @@ def tokens(program: str) -> list[JqToken]:
     while reading.at < len(program):
         reading.step()
         if len(reading.found) > _MOST:
-            raise Unclear("", "longer than is followed")
+            raise Unclear("", "too long to check")
     if reading.open:
         raise Unclear(reading.open[-1], "jq: it is not closed")
     return reading.found

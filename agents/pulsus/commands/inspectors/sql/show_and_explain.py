@@ -75,12 +75,14 @@ def _explain(statement: Statement, dialect: str) -> Inner | None:
         if re.match(r"\(|(?:select|with)\b", rest, re.IGNORECASE):
             return Inner(rest)
         if re.match(r"table\b", rest, re.IGNORECASE):
-            raise Unclear(statement.shown, "it writes what the server counts of a table")
+            raise Unclear(statement.shown, "it writes the statistics of a table")
     elif _QUERY.match(rest):
         return Inner(rest, explained=shown)
     elif dialect == "mysql" and shown and _DESCRIBED.fullmatch(rest):
         return None
-    raise Unclear(rest[:40] or statement.shown, "what it explains is not known to read")
+    raise Unclear(
+        rest[:40] or statement.shown, "the statement that it explains is not known to read"
+    )
 
 
 def _describe(statement: Statement, dialect: str) -> Inner | None:
@@ -92,7 +94,7 @@ def _describe(statement: Statement, dialect: str) -> Inner | None:
         return Inner(rest)
     if not rest or re.fullmatch(r"[\w.`\"]+\s*|'[^':]*'\s*", rest):
         return None
-    raise Unclear(rest[:40], "what it describes is not known to read")
+    raise Unclear(rest[:40], "the query that it describes is not known to read")
 
 
 _SQLITE_OF: Final = WORDS["sqlite_pragmas_of"]

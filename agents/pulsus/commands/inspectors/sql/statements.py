@@ -121,7 +121,7 @@ def _lexer(dialect: str) -> re.Pattern[str]:
 def statements(text: str, dialect: str) -> tuple[Statement, ...]:
     """Return the statements of `text`; empty ones are left out. Raises Unclear."""
     if len(text) > LONGEST:
-        raise Unclear(text[:40], f"longer than the {LONGEST} characters that are looked at")
+        raise Unclear(text[:40], f"longer than the limit of {LONGEST} characters")
     out: list[Statement] = []
     tokens: list[SqlToken] = []
     kept: list[str] = []
@@ -130,7 +130,7 @@ def statements(text: str, dialect: str) -> tuple[Statement, ...]:
     while at < len(text):
         found = lexer.match(text, at)
         if found is None:
-            raise Unclear(text[at : at + 20], "servers and clients may take this text differently")
+            raise Unclear(text[at : at + 20], "servers and clients may read this text differently")
         at = found.end()
         kind, part = found.lastgroup or "", found[0]
         if kind == "end":
@@ -142,7 +142,7 @@ def statements(text: str, dialect: str) -> tuple[Statement, ...]:
             kept.append(part)
         count += 1
         if count > 2 * MOST or len(tokens) > MOST:
-            raise Unclear(text[:40], f"more than the {MOST} words that are looked at")
+            raise Unclear(text[:40], f"more than the limit of {MOST} words")
     _close(out, tokens, kept)
     return tuple(out)
 
