@@ -105,6 +105,6 @@ def test_an_event_of_several_lines_is_one():
 
 
 @pytest.mark.parametrize("line", [b"x" * 1000, b"data: " + b"x" * 990 + b"\n"])
-def test_an_event_has_an_end(line):
+def test_an_endless_event_is_refused(line):
     with pytest.raises(WireFailed):
         list(read_events([line] * (2 * MAX_EVENT // len(line))))

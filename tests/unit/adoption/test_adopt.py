@@ -65,7 +65,7 @@ def test_a_script_becomes_the_module_that_was_reviewed(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_made_module_has_a_whole_contract_and_a_way_to_be_tried(name):
+def test_every_adopted_module_has_a_complete_contract_and_a_dry_run(name):
     tool = tool_of(made(name), name.partition(".")[0])
     assert tool.contract_errors == ()
     lacks = set(tool.missing_sections)
@@ -141,27 +141,27 @@ def test_a_click_parameter_becomes_a_typed_one(decorator, wanted):
         pytest.param("import sys\nprint(sys.argv)", "no argparse", id="whole argv"),
     ],
 )
-def test_what_cannot_be_mapped_is_said_and_can_still_be_given(source, said):
+def test_options_that_cannot_be_converted_are_noted_and_go_in_arguments(source, said):
     script = from_python(f"import argparse\np = argparse.ArgumentParser()\n{source}\nprint(1)\n")
     assert any(said in note for note in script.notes), script.notes
     assert "arguments: list[str] | None = None" in declared(script)
 
 
-def test_subcommands_options_are_not_taken_for_the_scripts_own():
+def test_options_of_subcommands_are_not_parameters_of_the_tool():
     assert declared(read("inventory.py.txt")) == [
         "config: str | None = None",
         "arguments: list[str] | None = None",
     ]
 
 
-def test_a_script_that_only_reads_is_proven_so_by_its_text_and_any_doubt_makes_it_write():
+def test_any_doubt_makes_a_read_script_write():
     assert read("word_count.py.txt").kind == "read"
     for line in ("open('x', 'w')", "import socket", "p.unlink()", "eval('1')", "import shelve"):
         assert from_python(f"import json\n{line}\nprint(1)\n").kind == "write", line
     assert read("disk_alert.sh.txt").kind == "read"
 
 
-def test_secrets_programs_and_hosts_that_the_text_names_are_declared():
+def test_secrets_programs_and_hosts_in_the_text_are_declared():
     script = read("notify.py.txt")
     assert script.secrets == ("CHAT_TOKEN",)
     assert script.effects
@@ -172,13 +172,13 @@ def test_secrets_programs_and_hosts_that_the_text_names_are_declared():
     assert {"bash", "pg_dump", "gzip"} <= set(dump.effects.commands)
 
 
-def test_effects_that_the_text_does_not_tell_are_left_undeclared():
+def test_unknown_effects_are_not_declared():
     script = read("inventory.py.txt")
     assert script.effects is None
     assert "Effects:" not in made("inventory.py.txt").replace("add an Effects:", "")
 
 
-def test_a_second_run_or_main_is_renamed_where_it_is_meant_and_nowhere_else():
+def test_only_uses_of_the_module_s_run_and_main_are_renamed():
     found = made("inventory.py.txt")
     assert "def _run(command):" in found
     assert 'main = _run(["uname", "-r"])' in found  # a local name stays
@@ -187,7 +187,7 @@ def test_a_second_run_or_main_is_renamed_where_it_is_meant_and_nowhere_else():
     assert "subprocess.run(command" in found
 
 
-def test_text_over_several_lines_is_not_indented_with_the_code(tmp_path):
+def test_multi_line_strings_are_not_indented_with_the_code(tmp_path):
     source = 'print("""a\n  b\nc""")\n'
     assert called(source, tmp_path)["stdout"] == "a\n  b\nc\n"
 
@@ -206,7 +206,7 @@ def test_the_made_tool_does_what_the_script_did(tmp_path):
         run(file=tmp_path / "absent")
 
 
-def test_a_value_that_looks_like_an_option_is_none(tmp_path):
+def test_a_value_that_looks_like_an_option_is_passed_as_a_value(tmp_path):
     source = (
         "import argparse\np = argparse.ArgumentParser()\np.add_argument('--name')\n"
         "p.add_argument('word')\na = p.parse_args()\nprint(a.name, a.word)\n"
@@ -215,7 +215,7 @@ def test_a_value_that_looks_like_an_option_is_none(tmp_path):
     assert done["stdout"] == "--x -y\n"
 
 
-def test_a_dry_run_of_its_own_is_passed_on(tmp_path):
+def test_the_script_s_own_dry_run_is_passed_on(tmp_path):
     old = tmp_path / "a.log"
     old.write_text("x")
     os.utime(old, (0, 0))
@@ -265,7 +265,7 @@ def test_a_file_that_is_no_script_is_refused_with_the_reason(source, said):
         from_python(source)
 
 
-def test_the_line_of_a_python_script_that_does_not_parse_is_said():
+def test_a_python_syntax_error_is_reported_with_its_line():
     with pytest.raises(NotAdoptable, match="line 2: "):
         from_python("x = 1\nif then\n")
 
@@ -285,12 +285,12 @@ def test_the_line_of_a_python_script_that_does_not_parse_is_said():
         ("echo read it", False),
     ],
 )
-def test_a_read_of_the_standard_input_is_something_to_look_at(line, asked):
+def test_a_shell_script_that_reads_standard_input_is_noted(line, asked):
     notes = from_shell(f"#!/bin/bash\n{line}\n").notes
     assert any("line 2: it reads its standard input" in note for note in notes) == asked
 
 
-def test_a_python_script_that_asks_is_something_to_look_at():
+def test_a_python_script_that_reads_standard_input_is_noted():
     notes = from_python("import sys\nx = input()\nprint(sys.stdin.read())\n").notes
     assert [note.partition(":")[0] for note in notes] == ["line 2", "line 3"]
 

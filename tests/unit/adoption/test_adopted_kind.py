@@ -42,7 +42,7 @@ def test_there_are_twenty_scripts_of_each_form_and_both_kinds():
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_a_script_is_of_the_kind_it_is(name):
+def test_a_script_gets_its_kind(name):
     _, made = read(name)
     assert made.kind == name.split("/")[1], made.notes
     tool = tool_of(tool_source.render_module(made, stem(name), Path(name).stem), stem(name))
@@ -50,7 +50,7 @@ def test_a_script_is_of_the_kind_it_is(name):
 
 
 @pytest.mark.parametrize("name", SHELL)
-def test_every_program_that_stands_in_a_shell_script_is_declared(name):
+def test_every_program_in_a_shell_script_is_declared(name):
     source, made = read(name)
     (listed,) = re.findall(r"^# commands: (.*)$", source, re.M)
     wanted = set(listed.split())
@@ -60,7 +60,7 @@ def test_every_program_that_stands_in_a_shell_script_is_declared(name):
 
 
 @pytest.mark.parametrize("name", SHELL)
-def test_every_line_that_only_shows_when_it_runs_is_named_and_no_other(name):
+def test_exactly_the_lines_with_unknown_effects_are_reported(name):
     source, made = read(name)
     rows = source.split("\n")
     wanted = {n for n, row in enumerate(rows, start=1) if row.endswith("# <unknown>")}
@@ -71,7 +71,7 @@ def test_every_line_that_only_shows_when_it_runs_is_named_and_no_other(name):
 
 
 @pytest.mark.parametrize("name", [n for n in SCRIPTS if "/read/" in n])
-def test_a_script_that_only_reads_is_not_said_to_change_anything(name):
+def test_a_read_script_declares_no_change_and_no_host(name):
     _, made = read(name)
     assert "change" not in " ".join(made.notes)
     assert UNKNOWN not in str(made.effects)
@@ -79,7 +79,7 @@ def test_a_script_that_only_reads_is_not_said_to_change_anything(name):
 
 
 @pytest.mark.parametrize("name", [n for n in PYTHON if "/write/" in n])
-def test_a_python_script_that_changes_something_declares_it_or_says_where_it_is(name):
+def test_a_python_write_script_declares_its_effects_or_reports_their_lines(name):
     _, made = read(name)
     if made.effects is None:
         (note,) = [n for n in made.notes if n.startswith("add an Effects:")]
@@ -136,7 +136,7 @@ def test_a_python_script_that_changes_something_declares_it_or_says_where_it_is(
         "print(__builtins__)",
     ],
 )
-def test_no_way_around_makes_a_python_script_read(source):
+def test_indirect_changes_never_make_a_python_script_read(source):
     made = python_script.parse_python_script(f"{source}\nprint(1)\n")
     assert made.kind == "write"
     if made.effects is not None:
@@ -153,7 +153,7 @@ def test_no_way_around_makes_a_python_script_read(source):
         ("socket.sethostname('x')", "sethostname"),
     ],
 )
-def test_the_line_of_a_hidden_attribute_is_named(line, said):
+def test_a_hidden_attribute_is_reported_with_its_line(line, said):
     head = "import operator, socket, time\nfrom pathlib import Path\n"
     (note,) = python_script.parse_python_script(f"{head}{line}\n").notes
     assert said in note
@@ -172,12 +172,12 @@ def test_the_line_of_a_hidden_attribute_is_named(line, said):
         "import dataclasses\nprint(dataclasses.replace(1, a=2), {}.copy())",
     ],
 )
-def test_what_looks_like_a_way_around_and_is_none_is_read(source):
+def test_harmless_attributes_keep_a_python_script_read(source):
     made = python_script.parse_python_script(f"{source}\nprint(1)\n")
     assert (made.kind, made.notes) == ("read", ())
 
 
-def test_a_shell_command_of_a_python_script_names_its_programs():
+def test_a_shell_command_in_python_reports_its_programs():
     source = "import os\nos.system(f'cd {1} && rm -rf y')\n"
     made = python_script.parse_python_script(source)
     assert made.effects is None

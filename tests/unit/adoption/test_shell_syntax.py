@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="there is n
         ("echo 'a\n", "bash", "line 1: unexpected EOF"),
     ],
 )
-def test_the_line_that_does_not_parse_is_said(script, shell, said):
+def test_a_syntax_error_is_reported_with_its_line(script, shell, said):
     assert find_syntax_error(script, shell).startswith(said)
 
 
@@ -25,14 +25,14 @@ def test_the_line_that_does_not_parse_is_said(script, shell, said):
     "script",
     ["if true; then ls; fi\n", "shopt -s extglob\nls !(a|b)\n", "[[ a == @(a|b) ]]\n", ""],
 )
-def test_a_script_that_parses_is_not_wrong(script):
+def test_a_script_that_parses_has_no_syntax_error(script):
     assert find_syntax_error(script, "bash") == ""
 
 
-def test_it_is_not_run_to_see_whether_it_parses(tmp_path):
+def test_a_syntax_check_does_not_run_the_script(tmp_path):
     assert find_syntax_error(f"touch {tmp_path}/x\nexit 3\n", "bash") == ""
     assert not (tmp_path / "x").exists()
 
 
-def test_nothing_is_said_of_a_shell_that_is_not_here():
+def test_a_missing_shell_reports_no_syntax_error():
     assert find_syntax_error("if then\n", "nosuchshell") == ""

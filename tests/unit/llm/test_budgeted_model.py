@@ -134,7 +134,7 @@ def test_a_budget_without_a_price_is_refused():
         pytest.param('{"m": 1} no, wait: {"n": 3}', id="the first that fits"),
     ],
 )
-def test_the_json_is_found_where_small_models_put_it(text):
+def test_json_is_found_in_prose_fences_and_after_thinking(text):
     assert gate(Said(text)).complete(ASK, schema=SCHEMA).text == '{"n": 3}'
 
 
@@ -163,7 +163,7 @@ def test_an_answer_that_was_cut_off_says_so():
     assert "model.max_answer_tokens" in caught.value.hint
 
 
-def test_an_empty_answer_is_none():
+def test_an_empty_answer_is_refused():
     with pytest.raises(ModelAnswerInvalid, match="empty"):
         gate(Said(" \n")).complete(ASK)
 
@@ -173,7 +173,7 @@ def test_an_answer_longer_than_allowed_is_refused_whichever_provider_gave_it():
         gate(Said("x" * 2000), max_answer_kb=1).complete(ASK)
 
 
-def test_what_a_model_echoes_of_a_secret_is_not_in_the_error():
+def test_a_secret_that_a_model_echoes_is_not_in_the_error():
     with pytest.raises(ModelAnswerInvalid) as caught:
         gate(Said(f"no: {SECRET}")).complete(ASK, schema=SCHEMA)
     assert SECRET not in str(caught.value.details) + caught.value.message

@@ -54,7 +54,7 @@ def made(environ=None, by_project=None, **changes):
     return found[0]
 
 
-def test_no_base_url_is_no_model_and_says_what_to_set():
+def test_a_missing_base_url_is_an_error_that_says_what_to_set():
     with pytest.raises(LlmNotConfigured) as caught:
         made(base_url="")
     for said in ("model.base_url", "model.name", "PULSUS_LLM_API_KEY", "pulsus doctor --model"):
@@ -66,7 +66,7 @@ def test_a_local_server_needs_no_key():
     assert made().key == ""
 
 
-def test_a_public_server_needs_a_key_or_the_word_that_it_does_not():
+def test_a_public_server_needs_a_key_or_an_empty_setting():
     with pytest.raises(ModelRefused, match="PULSUS_LLM_API_KEY"):
         made(base_url="https://api.example.com/v1")
     assert made(base_url="https://api.example.com/v1", api_key_env="").key == ""
@@ -100,7 +100,7 @@ def test_a_checkout_cannot_name_another_secret_as_the_key(name):
     assert made(environ, api_key_env=name).key == KEY
 
 
-def test_the_project_s_file_is_told_from_the_user_s_variable(tmp_path, monkeypatch):
+def test_a_project_file_and_a_user_variable_are_distinguished(tmp_path, monkeypatch):
     (tmp_path / "config").mkdir()
     settings = '[model]\nbase_url = "http://127.0.0.1:9/v1"\napi_key_env = "GITHUB_TOKEN"\n'
     (tmp_path / "config/pulsus.toml").write_text(settings, encoding="utf-8")
@@ -179,7 +179,7 @@ def test_a_project_s_local_server_without_a_key_still_works():
     assert made(MINE, {"model.base_url": FILE}, api_key_env="").key == ""
 
 
-def test_who_names_the_host_is_told_from_where_the_setting_stands(tmp_path, monkeypatch):
+def test_the_source_of_base_url_decides_about_the_key(tmp_path, monkeypatch):
     for name in [n for n in os.environ if n.startswith("PULSUS_MODEL__")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PULSUS_LLM_API_KEY", KEY)
@@ -202,7 +202,7 @@ def test_the_value_of_the_named_variable_is_a_secret_everywhere(tmp_path, monkey
     assert "ordinary" not in app.redactor.redact("it is perfectly-ordinary-words, see")
 
 
-def test_an_unknown_provider_is_named_with_those_there_are(tmp_path):
+def test_an_unknown_provider_error_lists_the_existing_ones(tmp_path):
     flags = {"model": {"base_url": "http://127.0.0.1:9/v1", "provider": "nobody"}}
     with pytest.raises(ConfigError, match="'nobody'") as caught:
         bootstrap.build(tmp_path, flags).model()
@@ -229,7 +229,7 @@ def test_no_setting_reaches_the_scripted_provider(tmp_path):
     }
 
 
-def test_the_package_knows_nothing_of_its_tests():
+def test_the_package_does_not_import_its_tests():
     assert Scripted.__module__.startswith("tests.")
     for path in PACKAGE.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
@@ -302,7 +302,7 @@ def test_public_hosts(host):
         "http://x.local/v1\x01",
     ],
 )
-def test_an_address_that_cannot_be_meant_is_refused_with_a_hint(base_url):
+def test_an_invalid_address_is_refused_with_a_hint(base_url):
     with pytest.raises(ConfigError) as caught:
         parse_address(base_url)
     assert caught.value.hint
@@ -316,5 +316,5 @@ def test_a_plugin_s_provider_may_need_no_address():
     assert setups[0].settings.base_url == ""
 
 
-def test_a_last_slash_means_nothing():
+def test_a_last_slash_does_not_change_the_address():
     assert parse_address("http://127.0.0.1:1/v1/").of("models") == "http://127.0.0.1:1/v1/models"

@@ -65,7 +65,7 @@ def own(answer):
     return BudgetedModel(providers["own"](SETUP), SETUP)
 
 
-def test_a_plugin_s_provider_answers_and_its_prints_are_no_result():
+def test_output_of_a_plugin_s_provider_goes_to_stderr():
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         model = own(Completion("fine", Usage(1, 1), "m", "stop"))
@@ -75,19 +75,19 @@ def test_a_plugin_s_provider_answers_and_its_prints_are_no_result():
 
 
 @pytest.mark.parametrize("raised", [KeyError("x"), SystemExit(3), RuntimeError("boom")])
-def test_what_a_plugin_raises_is_an_error_that_names_it(raised):
+def test_an_exception_of_a_provider_is_an_error_with_its_plugin(raised):
     with pytest.raises(ModelError, match="acme") as caught:
         own(raised).complete(ASK)
     assert type(caught.value) is ModelError
 
 
-def test_a_plugin_may_raise_the_errors_that_are_there():
+def test_a_provider_may_raise_model_errors():
     with pytest.raises(ModelBusy):
         own(ModelBusy("later")).complete(ASK)
 
 
 @pytest.mark.parametrize("answer", ["text", None, Completion(None, Usage(), "m", "stop")])  # type: ignore[arg-type]
-def test_an_answer_that_is_none_is_the_plugin_s_failure(answer):
+def test_an_invalid_answer_is_the_plugin_s_failure(answer):
     with pytest.raises(ModelError, match="acme"):
         own(answer).complete(ASK)
 
@@ -99,13 +99,13 @@ def test_a_plugin_cannot_take_the_name_of_another_provider():
 
 
 @pytest.mark.parametrize("providers", [{"own": "not callable"}, {"": print}, {3: print}, ["own"]])
-def test_nonsense_is_a_failed_plugin(providers):
+def test_an_invalid_contribution_fails_the_plugin(providers):
     found, failures = contributed(providers)
     assert failures
     assert set(found) == {"openai", "anthropic"}
 
 
-def test_a_maker_that_fails_is_named_when_it_is_used():
+def test_a_failing_maker_is_an_error_with_its_plugin():
     def make(setup):
         raise OSError("no such device")
 

@@ -52,7 +52,7 @@ def test_a_model_that_can_do_everything_is_ready():
 @pytest.mark.parametrize(
     "error", [ModelRefused("no key", hint="set it"), ModelUnreachable("away", hint="start it")]
 )
-def test_a_model_that_does_not_answer_is_asked_nothing_more(error):
+def test_the_probe_stops_if_a_model_does_not_answer(error):
     found = examined(Model(error))
     assert list(found) == ["listed", "answers"]
     assert not found["answers"].ok
@@ -69,7 +69,7 @@ def test_a_model_that_does_not_answer_is_asked_nothing_more(error):
         pytest.param("python", (READY, NUMBERS, JSON, "Sorry, I can't."), id="no code"),
     ],
 )
-def test_what_a_model_cannot_do_is_named_with_a_fix(name, texts):
+def test_a_missing_ability_is_reported_with_a_fix(name, texts):
     found = examined(Model(*texts))
     bad = [n for n, finding in found.items() if not finding.ok]
     assert bad == [name]
@@ -77,18 +77,18 @@ def test_what_a_model_cannot_do_is_named_with_a_fix(name, texts):
     assert found[name].hint
 
 
-def test_an_answer_in_one_piece_is_told_but_no_obstacle():
+def test_an_answer_in_one_piece_is_reported_but_passes():
     found = examined(Model(READY, NUMBERS, JSON, CODE, pieces=False))
     assert (found["streams"].ok, found["streams"].required) == (False, False)
 
 
-def test_another_name_on_the_server_is_told_but_no_obstacle():
+def test_another_model_name_is_reported_but_passes():
     found = examined(Model(READY, NUMBERS, JSON, CODE, name="other"))
     assert (found["listed"].ok, found["listed"].required) == (False, False)
     assert "other" in found["listed"].found
 
 
-def test_a_short_context_is_found_out_where_it_is_stated():
+def test_a_stated_short_context_is_reported():
     found = examined(Model(READY, NUMBERS, JSON, CODE, context=2048))
     assert not found["context"].ok
     assert "OLLAMA_CONTEXT_LENGTH" in found["context"].hint
@@ -104,6 +104,6 @@ def test_a_short_context_is_found_out_where_it_is_stated():
         pytest.param(ModelError("too long"), 0, False, id="it is refused"),
     ],
 )
-def test_a_context_that_is_not_stated_is_tried(answer, read, ok):
+def test_an_unstated_context_is_tested(answer, read, ok):
     found = examined(Model(READY, NUMBERS, JSON, CODE, answer, context=0, read=read))
     assert found["context"].ok is ok

@@ -163,7 +163,7 @@ def test_a_failing_plugin_is_named_and_does_not_stop_the_others(plugin, says):
     assert says in failure
 
 
-def test_a_plugin_that_failed_later_has_no_effect_by_its_wrapper_either():
+def test_a_failed_plugin_s_wrapper_has_no_effect():
     class Half(Wrapper):
         @hookimpl
         def pulsus_tool_sources(self):

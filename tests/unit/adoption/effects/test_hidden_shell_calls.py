@@ -103,14 +103,14 @@ READS = [
 
 
 @pytest.mark.parametrize("text", HIDDEN)
-def test_what_a_shell_evaluates_once_more_is_no_proof_of_reading(text):
+def test_text_that_a_shell_evaluates_again_is_never_read(text):
     found = collect_facts(f"#!/bin/bash\n{text}\n", "bash")
     assert found.kind == "write"
     assert {line for line, _, _ in found.doubts} | {line for line, _ in found.changes} == {2}
 
 
 @pytest.mark.parametrize("text", READS)
-def test_usual_variables_tests_and_arithmetic_only_read(text):
+def test_usual_variables_tests_and_arithmetic_are_read(text):
     found = collect_facts(f"#!/bin/bash\n{text}\n", "bash")
     assert (found.kind, found.notes) == ("read", ())
 
@@ -148,7 +148,7 @@ DISPUTED = [
 
 
 @pytest.mark.parametrize("text", DISPUTED)
-def test_text_that_parser_and_shell_may_read_differently_is_no_proof_of_reading(text):
+def test_text_that_parser_and_shell_may_read_differently_is_never_read(text):
     assert collect_facts(text, "bash").kind == "write"
 
 
@@ -168,6 +168,6 @@ def test_text_that_parser_and_shell_may_read_differently_is_no_proof_of_reading(
         "case $x in\n  a | b) ls ;; # rm\n  *) exit 1 ;;\nesac",
     ],
 )
-def test_usual_forms_that_the_grammar_knows_only_in_part_are_read(text):
+def test_usual_forms_that_the_grammar_misreads_are_read(text):
     found = collect_facts(text, "bash")
     assert (found.kind, found.notes) == ("read", ())

@@ -101,20 +101,20 @@ DOUBTS = [
 
 
 @pytest.mark.parametrize("text", READS)
-def test_a_call_that_only_reads_is_read(text):
+def test_a_reading_call_makes_no_write_script(text):
     found = collect_facts(text, "sh")
     assert (found.kind, found.notes, found.effects.hosts) == ("read", (), ())
 
 
 @pytest.mark.parametrize(("text", "programs"), WRITES)
-def test_a_call_that_may_change_something_is_write_and_names_its_programs(text, programs):
+def test_a_call_that_may_change_something_is_write_and_declares_its_programs(text, programs):
     found = collect_facts(text, "sh")
     assert found.kind == "write"
     assert programs <= found.commands
 
 
 @pytest.mark.parametrize("text", DOUBTS)
-def test_what_cannot_be_told_is_said_with_its_line(text):
+def test_an_unknown_effect_is_reported_with_its_line(text):
     found = collect_facts(f"ls\n{text}\n", "sh")
     assert found.kind == "write"
     assert {line for line, _, _ in found.doubts} == {2}
@@ -130,7 +130,7 @@ def test_what_cannot_be_told_is_said_with_its_line(text):
         ('sh -c "cd $x && mv a b"', {"sh", "mv"}),
     ],
 )
-def test_a_text_that_is_run_names_what_stands_in_it_and_that_there_may_be_more(text, programs):
+def test_a_text_run_as_script_declares_its_programs_and_a_doubt(text, programs):
     found = collect_facts(text, "sh")
     assert programs <= found.commands
     assert found.doubts
@@ -148,14 +148,14 @@ def test_a_text_that_is_run_names_what_stands_in_it_and_that_there_may_be_more(t
         ("exec 3<>/dev/tcp/h.example/80", set(), {"h.example"}),
     ],
 )
-def test_files_and_hosts_that_stand_in_it_are_declared(text, paths, hosts):
+def test_literal_files_and_hosts_are_declared(text, paths, hosts):
     found = collect_facts(text, "bash")
     assert (found.kind, found.paths, found.hosts) == ("write", paths, hosts)
     assert not found.doubts
 
 
 @pytest.mark.parametrize("text", ["ls > $f", 'ls > "$d/x"', "ls | tee $f", "dd of=$x", "ls > a*"])
-def test_a_file_that_only_shows_when_it_runs_leaves_the_programs_known(text):
+def test_an_unknown_file_leaves_the_programs_known(text):
     effects = collect_facts(text, "sh").effects
     assert "unknown: read the script" in effects.paths
     assert "unknown: read the script" not in effects.commands

@@ -155,7 +155,7 @@ def test_anthropic_gets_system_apart_and_a_schema_in_words():
         ),
     ],
 )
-def test_what_a_server_refuses_by_name_is_left_out_and_told(message, fields, dropped, gone):
+def test_a_field_that_a_server_refuses_is_left_out_and_reported(message, fields, dropped, gone):
     with playing(status(400, message, **fields), says('{"n": 1}')) as played:
         made, _ = server(played.url)
         found = made.complete(ASK, schema=SCHEMA, seed=1)
@@ -171,20 +171,20 @@ def test_what_a_server_refuses_by_name_is_left_out_and_told(message, fields, dro
         assert json.dumps(SCHEMA) in second["messages"][0]["content"]
 
 
-def test_a_refusal_that_names_nothing_new_ends_it():
+def test_a_repeated_refusal_ends_the_retries():
     _, played, _ = failure(ModelRequestRefused, status(400, "temperature is not supported"))
     assert len(played.bodies) == 2
 
 
 @pytest.mark.parametrize("code", [429, 500, 502, 503, 529])
-def test_a_transient_failure_is_tried_again(code):
+def test_a_transient_failure_is_retried(code):
     with playing(status(code, "loading"), status(code, "loading"), says("done")) as played:
         made, waits = server(played.url)
         assert made.complete(ASK).text == "done"
     assert waits == [0.5, 1.0]
 
 
-def test_trying_again_has_an_end():
+def test_retries_have_an_end():
     error, played, waits = failure(ModelBusy, status(429, "slow down"))
     assert len(played.bodies) == 3
     assert len(waits) == 2
@@ -198,13 +198,13 @@ def test_retry_after_is_honoured():
     assert waits == [2.0]
 
 
-def test_half_a_character_in_a_servers_words_is_none_in_ours():
+def test_half_a_character_from_a_server_is_not_in_messages():
     error, _, _ = failure(ModelBusy, status(429, "later\ud800 or now"))
     assert error.message.encode("utf-8").endswith(b"later? or now")
 
 
 @pytest.mark.parametrize("value", ["600", "99999999999999999999", "Fri, 01 Jan 2100 00:00:00 GMT"])
-def test_a_wait_longer_than_the_whole_is_not_begun(value):
+def test_a_wait_longer_than_the_deadline_is_not_begun(value):
     error, played, waits = failure(ModelBusy, status(429, "later", [("retry-after", value)]))
     assert (len(played.bodies), waits) == (1, [])
     assert "s" in error.hint
@@ -213,7 +213,7 @@ def test_a_wait_longer_than_the_whole_is_not_begun(value):
 @pytest.mark.parametrize(
     "value", ["soon", "-1", "nan", "Fri, 99 Foo 2100", "Thu, 01 Jan 26 9999999990:00 GMT"]
 )
-def test_an_unreadable_retry_after_is_no_wait_of_its_own(value):
+def test_an_invalid_retry_after_is_ignored(value):
     _, _, waits = failure(ModelBusy, status(429, "", [("retry-after", value)]))
     assert waits == [0.5, 1.0]
 
@@ -271,7 +271,7 @@ def test_an_unreadable_retry_after_is_no_wait_of_its_own(value):
         ),
     ],
 )
-def test_a_failure_that_stays_is_told_once_with_cause_and_fix(kind, answer, said):
+def test_a_lasting_failure_is_reported_once_with_cause_and_fix(kind, answer, said):
     error, played, waits = failure(kind, answer)
     assert said in error.hint
     assert (len(played.bodies), waits) == (1, [])
@@ -287,7 +287,7 @@ def test_a_key_that_is_refused_is_named_by_its_variable_and_never_shown():
     assert "not accepted" in error.hint
 
 
-def test_an_unknown_model_is_told_with_those_there_are():
+def test_an_unknown_model_error_lists_the_existing_ones():
     answer = status(404, "The model `tiny` does not exist", code="model_not_found")
     with playing(answer, models=("alpha", "beta")) as played:
         made, _ = server(played.url)
@@ -297,7 +297,7 @@ def test_an_unknown_model_is_told_with_those_there_are():
     assert caught.value.details["served"] == ["alpha", "beta"]
 
 
-def test_a_missing_v1_is_found_out():
+def test_a_missing_v1_in_the_address_is_reported():
     with playing(says("x")) as played:
         made, _ = server(played.url.removesuffix("/v1"))
         with pytest.raises(ModelUrlWrong) as caught:
@@ -306,7 +306,7 @@ def test_a_missing_v1_is_found_out():
     assert played.url in caught.value.hint
 
 
-def test_a_server_of_the_other_dialect_is_found_out():
+def test_a_server_of_the_other_dialect_is_reported():
     with playing(status(404, "Not Found"), models=("tiny",)) as played:
         made, _ = server(played.url)
         with pytest.raises(ModelUrlWrong) as caught:
@@ -322,7 +322,7 @@ def test_a_key_does_not_follow_a_redirect():
     assert "redirect" in error.message
 
 
-def test_a_server_that_is_not_there_is_unreachable():
+def test_a_missing_server_is_unreachable():
     with playing(says("x")) as played:
         url = played.url
     made, waits = server(url)
@@ -332,7 +332,7 @@ def test_a_server_that_is_not_there_is_unreachable():
     assert len(waits) == 2
 
 
-def test_silence_ends_at_the_read_limit_and_is_not_tried_again():
+def test_silence_ends_at_the_read_limit_and_is_not_retried():
     began = time.monotonic()
     _, played, _ = failure(ModelUnreachable, hangs(HANG_SECONDS), read_seconds=0.3)
     assert time.monotonic() - began < PATIENCE_SECONDS
@@ -363,7 +363,7 @@ def test_a_stream_that_drips_ends_at_the_total_limit():
     assert pieces
 
 
-def test_a_stream_that_breaks_off_is_not_begun_again_once_text_was_shown():
+def test_a_broken_stream_is_not_retried_after_text_was_shown():
     pieces: list[str] = []
     with playing(breaks_off("one", " two"), says("anew")) as played:
         made, _ = server(played.url)
@@ -373,7 +373,7 @@ def test_a_stream_that_breaks_off_is_not_begun_again_once_text_was_shown():
     assert len(played.bodies) == 1
 
 
-def test_a_stream_that_breaks_off_before_any_text_is_begun_again():
+def test_a_broken_stream_is_retried_before_any_text():
     pieces: list[str] = []
     with playing(breaks_off(), says("it is")) as played:
         made, _ = server(played.url)
@@ -391,7 +391,7 @@ def test_a_flood_is_not_read_to_its_end(streamed):
     assert "model.max_answer_kb" in caught.value.hint
 
 
-def test_an_error_inside_a_stream_is_the_error_it_is():
+def test_an_error_inside_a_stream_is_reported():
     def answer(handler):
         start_stream(handler)
         event(handler, {"error": {"message": "context length exceeded", "code": 400}})
@@ -402,7 +402,7 @@ def test_an_error_inside_a_stream_is_the_error_it_is():
             made.complete(ASK, on_text=lambda _: None)
 
 
-def test_a_server_that_does_not_stream_is_heard_all_the_same():
+def test_a_server_that_does_not_stream_is_supported():
     def answer(handler):
         choice = {"message": {"content": "whole"}, "finish_reason": "length"}
         reply(handler, 200, {"choices": [choice]})
@@ -428,14 +428,14 @@ def test_the_models_are_listed_with_their_context():
         assert [(m.name, m.context) for m in made.models()] == [("a", 4096), ("b", 8192), ("c", 0)]
 
 
-def test_a_list_that_is_none_is_an_error_and_not_an_empty_list():
+def test_an_invalid_list_of_models_is_an_error():
     with playing(says("x"), models=None) as played:
         made, _ = server(played.url)
         with pytest.raises(ModelError):
             made.models()
 
 
-def test_what_the_caller_raises_while_it_is_told_is_the_caller_s():
+def test_an_exception_of_the_caller_s_callback_is_passed_on():
     def tell(_):
         raise RuntimeError("the terminal is gone")
 
@@ -445,7 +445,7 @@ def test_what_the_caller_raises_while_it_is_told_is_the_caller_s():
             made.complete(ASK, on_text=tell)
 
 
-def test_proxies_of_the_environment_do_not_see_what_goes_to_this_machine(monkeypatch):
+def test_requests_to_this_machine_use_no_proxy(monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.delenv("NO_PROXY", raising=False)
     with playing(says("direct")) as played:
