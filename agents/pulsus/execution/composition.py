@@ -123,26 +123,26 @@ class StepServer:
         self, tool_id: str, unit: dict[str, Any], inputs: dict[str, Any]
     ) -> dict[str, Any]:
         """Return how that call is confined, now that its inputs are known."""
-        given = self._orders["steps"][tool_id]
-        orders = dict(given["orders"])
+        step = self._orders["steps"][tool_id]
+        orders = dict(step["orders"])
         if unit["calls"]:  # a composition among the steps: its steps are confined one by one, too
             return {**orders, "steps": self._orders["steps"]}
-        if given["reads"]:
+        if step["reads"]:
             return orders
-        folders = _writable_folders(given, inputs) if given["decidable"] else None
+        folders = _writable_folders(step, inputs) if step["decidable"] else None
         if folders is None:
             return {**orders, "only_limits": True}
         return {**orders, "folders": list(folders)}
 
 
-def _writable_folders(given: dict[str, Any], inputs: dict[str, Any]) -> tuple[str, ...] | None:
+def _writable_folders(step: dict[str, Any], inputs: dict[str, Any]) -> tuple[str, ...] | None:
     from types import SimpleNamespace
 
     from pulsus.execution.confinement import declared_effects
 
     contract: Any = SimpleNamespace(
-        effects=SimpleNamespace(paths=tuple(given["paths"]), hosts=()),
-        args=[SimpleNamespace(name=name, default=default) for name, default in given["args"]],
+        effects=SimpleNamespace(paths=tuple(step["paths"]), hosts=()),
+        args=[SimpleNamespace(name=name, default=default) for name, default in step["args"]],
     )
     return declared_effects.declared_folders(contract, inputs)
 

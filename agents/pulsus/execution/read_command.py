@@ -114,11 +114,11 @@ def _read_streams(
     """Read until all streams end or the time is up. Return True if output was dropped."""
     cut = False
     with selectors.DefaultSelector() as selector:
-        for stream, kept in streams:
+        for stream, buffer in streams:
             if stream is not None:
-                selector.register(stream, selectors.EVENT_READ, kept)
-        while selector.get_map() and (left := deadline - time.monotonic()) > 0:
-            for key, _ in selector.select(left):
+                selector.register(stream, selectors.EVENT_READ, buffer)
+        while selector.get_map() and (remaining := deadline - time.monotonic()) > 0:
+            for key, _ in selector.select(remaining):
                 data = os.read(key.fd, _CHUNK)
                 if not data:
                     selector.unregister(key.fileobj)

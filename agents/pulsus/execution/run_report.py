@@ -81,8 +81,8 @@ def _no_report_error(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) 
 def _failure_error(tool: ToolSpec, report: Mapping[str, Any]) -> PulsusError:
     kind, message = str(report.get("type")), one_line(str(report.get("message")), 1000)
     step = report.get("tool", tool.id)
-    kept = ("stage", "type", "file", "line", "function")
-    details = {key: report[key] for key in kept if key in report}
+    keys = ("stage", "type", "file", "line", "function")
+    details = {key: report[key] for key in keys if key in report}
     details |= {"tool": tool.id, "step": None if step == tool.id else step}
     if report.get("stage") == "result":
         hint = "a tool returns JSON values only (docs/tool-contract.md)"

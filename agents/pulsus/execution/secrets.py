@@ -58,12 +58,12 @@ def environment_with_secrets(
     environ: Mapping[str, str], secrets: Mapping[str, str]
 ) -> dict[str, str]:
     """Return a tool's environment: without secrets, but for those that it names."""
-    kept = {
+    allowed = {
         name: value
         for name, value in environ.items()
         if name in _FOLDERS or not (_SECRET.search(name.upper()) or value in secrets.values())
     }
-    return {**kept, **secrets}
+    return {**allowed, **secrets}
 
 
 class SecretMask:

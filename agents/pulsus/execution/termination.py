@@ -67,8 +67,8 @@ def ask_to_end(group: int, streams: Sequence[FileIO], moment_s: float = MOMENT_S
     with selectors.DefaultSelector() as selector:
         for stream in streams:
             selector.register(stream, selectors.EVENT_READ)
-        while selector.get_map() and (left := deadline - time.monotonic()) > 0:
-            for key, _ in selector.select(left):
+        while selector.get_map() and (remaining := deadline - time.monotonic()) > 0:
+            for key, _ in selector.select(remaining):
                 if not os.read(key.fd, _CHUNK):
                     selector.unregister(key.fileobj)
 

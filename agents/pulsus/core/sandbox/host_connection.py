@@ -51,14 +51,14 @@ def _connect_first(addresses: list[str], port: int) -> socket.socket:
     until = time.monotonic() + CONNECT_SECONDS
     failure: OSError = TimeoutError()
     for each in addresses:
-        left = until - time.monotonic()
-        if left <= 0:
+        remaining = until - time.monotonic()
+        if remaining <= 0:
             break
         version = ipaddress.ip_address(each).version
         family = socket.AF_INET6 if version == 6 else socket.AF_INET
         made = socket.socket(family, socket.SOCK_STREAM)
         try:
-            made.settimeout(left)
+            made.settimeout(remaining)
             made.connect((each, port))
             made.settimeout(None)
             with suppress(OSError):

@@ -133,8 +133,8 @@ def _find_minor(python: Path, base: Path, config: dict[str, str]) -> tuple[int, 
         for folder in base.glob("lib*/python3.*")
         if (found := _LIBRARY.match(folder.name)) and (folder / "os.py").is_file()
     }
-    told = [config.get(key, "") for key in ("version", "version_info")]
-    for name in (*told, python.name, python.resolve().name):
+    texts = [config.get(key, "") for key in ("version", "version_info")]
+    for name in (*texts, python.name, python.resolve().name):
         found = re.search(r"(3)\.(\d+)", name)
         if found and (int(found[1]), int(found[2])) in libraries:
             return int(found[1]), int(found[2])
@@ -154,10 +154,10 @@ def _site_folders(prefix: Path, minor: tuple[int, int]) -> list[Path]:
 def _find_version(base: Path, minor: tuple[int, int], config: dict[str, str]) -> str:
     short = f"{minor[0]}.{minor[1]}"
     header = base / "include" / f"python{short}" / "patchlevel.h"
-    told = [config.get(key, "") for key in ("version", "version_info")]
+    texts = [config.get(key, "") for key in ("version", "version_info")]
     if header.is_file():
-        told.append(header.read_text(encoding="utf-8", errors="replace"))
-    for text in told:
+        texts.append(header.read_text(encoding="utf-8", errors="replace"))
+    for text in texts:
         found = re.search(rf"{re.escape(short)}\.\d+", text)
         if found:
             return found.group()

@@ -70,15 +70,15 @@ def failure_message(final: Mapping[str, object]) -> str:
     kind, text = final.get("kind"), final.get("message")
     if final.get("phase") == "unsafe":
         return one_line(f"the sandbox does not confine: {text}", 300)
-    told = ": ".join(str(each) for each in (kind, text) if each)
-    return one_line(told, 300) or "it failed without a message"
+    summary = ": ".join(str(each) for each in (kind, text) if each)
+    return one_line(summary, 300) or "it failed without a message"
 
 
 def join_output(*streams: Channel) -> str:
     """Return the stored output, and how many bytes were dropped."""
-    kept = [bytes(each.data) for each in streams]
-    lost = sum(each.total for each in streams) - sum(map(len, kept))
-    text = "".join(part.decode("utf-8", "replace") for part in kept)
+    stored = [bytes(each.data) for each in streams]
+    lost = sum(each.total for each in streams) - sum(map(len, stored))
+    text = "".join(part.decode("utf-8", "replace") for part in stored)
     return strip_controls(text) + (f"\n[{lost} more bytes]" if lost else "")
 
 

@@ -175,9 +175,9 @@ def _memory_file(stack: ExitStack, data: bytes) -> int:
     """Return a sealed file in memory with that content, which no process can change or enlarge."""
     fd = os.memfd_create("pulsus", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     stack.callback(os.close, fd)
-    left = memoryview(data)
-    while left:
-        left = left[os.write(fd, left) :]
+    remaining = memoryview(data)
+    while remaining:
+        remaining = remaining[os.write(fd, remaining) :]
     os.lseek(fd, 0, os.SEEK_SET)
     fcntl.fcntl(fd, fcntl.F_ADD_SEALS, _SEALS)
     return fd

@@ -1,17 +1,18 @@
-"""How many checkers and sandboxes of this user run at once on this machine. Effect: locks files.
+"""Limit the checkers and sandboxes of this user that run at once here. Effect: locks files.
 
 Thirty promotions at once would start thirty mypy on two cores, and each would run out of time for
-want of a core. A slot is a file that is locked meanwhile; the kernel releases the lock with its
-process. This module imports little: mypy is started before anything else is loaded.
+lack of a core. A slot is a locked file. The kernel releases the lock with its process. This module
+imports little: mypy is started before anything else is loaded.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-import stat
 import time
 from contextlib import suppress
+
+from pulsus.core.system.private_folders import own_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,13 +27,13 @@ class NoSlot(Exception):
 
 
 class Slot:
-    """A place among those that work at once. `release` it; the end of the process does so too."""
+    """A permission to work. `release` it after the work; the end of the process does so too."""
 
     def __init__(self, lock: int) -> None:
         self._lock = lock
 
     def release(self) -> None:
-        """Let another in. May be called again."""
+        """Free the slot for another process. May be called again."""
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
@@ -47,8 +48,7 @@ def cores() -> int:
 def try_take(kind: str, count: int) -> Slot | None:
     """Return one of `count` slots of a kind; None if all are taken.
 
-    Where the locks cannot be kept, each caller gets a slot: the limit saves time, and protects
-    nothing.
+    If the locks cannot be made, each caller gets a slot: the limit only saves time.
     """
     try:
         folder = _folder()
@@ -81,15 +81,10 @@ def take(
 
 
 def _folder() -> str:
-    """The folder of this user's locks: the same whatever TMPDIR says."""
+    """Return the folder of this user's locks, which does not depend on TMPDIR."""
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     path = f"{runtime}/pulsus" if runtime.startswith("/") else f"/tmp/pulsus-{os.geteuid()}"
+    slots = f"{own_folder(path)}/slots"
     with suppress(FileExistsError):
-        os.mkdir(path, 0o700)  # noqa: PTH102 - pathlib is not loaded yet
-    found = os.lstat(path)
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o022:
-        raise PermissionError(1, "another user may write to it", path)
-    slots = f"{path}/slots"
-    with suppress(FileExistsError):
-        os.mkdir(slots, 0o700)  # noqa: PTH102
+        os.mkdir(slots, 0o700)  # noqa: PTH102 - pathlib is not loaded yet
     return slots

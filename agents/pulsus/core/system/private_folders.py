@@ -42,7 +42,14 @@ def scratch_root() -> str:
     Raises OSError if another user owns it or can write to it: such a user could replace the copies
     that are checked.
     """
-    path = f"{os.environ.get('TMPDIR') or '/tmp'}/pulsus-{os.geteuid()}"
+    return own_folder(f"{os.environ.get('TMPDIR') or '/tmp'}/pulsus-{os.geteuid()}")
+
+
+def own_folder(path: str) -> str:
+    """Make that folder if it is missing, and return its path.
+
+    Raises OSError if another user owns it or can write to it.
+    """
     with suppress(FileExistsError):
         os.mkdir(path, 0o700)  # noqa: PTH102 - pathlib is not loaded yet
     found = os.lstat(path)
@@ -110,7 +117,7 @@ def sweep(within: str, prefix: str) -> int:
     """
     found: list[str] = []
     with suppress(OSError):
-        found = [name for name in os.listdir(within) if name.startswith(prefix)]  # noqa: PTH208
+        found = [name for name in os.listdir(within) if _is_made_here(name, prefix)]  # noqa: PTH208
     removed = 0
     for name in found:
         with suppress(OSError):
@@ -118,6 +125,12 @@ def sweep(within: str, prefix: str) -> int:
         if removed >= _MOST_REMOVED:
             break
     return removed
+
+
+def _is_made_here(name: str, prefix: str) -> bool:
+    """Return True for the names that `make` gives: other folders lie beside them (`slots`)."""
+    digits = name.removesuffix(_NEW).rpartition("-")[2]
+    return name.startswith(prefix) and len(digits) == 16 and not digits.strip("0123456789abcdef")
 
 
 def _remove_unlocked(path: str) -> bool:

@@ -96,22 +96,22 @@ def choose_confinement(
     """
     if mode == "off":
         return plan_unconfined("a person ran it with --unconfined")
-    here = find_support()
-    if mode == "required" and here.files == "none":
+    support = find_support()
+    if mode == "required" and support.files == "none":
         raise ConfinementUnavailable(
             f"{used[0].id} may only run confined, and this machine cannot confine it: "
-            f"{'; '.join(here.why)}",
+            f"{'; '.join(support.why)}",
             hint="run it on a Linux machine that can (`pulsus doctor`)",
             tool=used[0].id,
         )
-    return plan_confinement(used, inputs, limits, here, reads=reads)
+    return plan_confinement(used, inputs, limits, support, reads=reads)
 
 
 def plan_confinement(
     tools: Sequence[ToolSpec],
     inputs: Mapping[str, JsonValue],
     limits: RunLimits,
-    here: KernelSupport,
+    support: KernelSupport,
     *,
     reads: bool,
 ) -> ConfinementPlan:
@@ -119,14 +119,14 @@ def plan_confinement(
 
     `reads` means that none of them may change anything in this call.
     """
-    if not reads and len(tools) > 1 and here.files != "none":
-        return plan_by_step(tools, limits, here)
+    if not reads and len(tools) > 1 and support.files != "none":
+        return plan_by_step(tools, limits, support)
     folders = () if reads else declared_effects.declared_folders(tools[0], inputs)
     if not reads and (folders is None or not _only_files(tools[0])):
-        return plan_undecided(limits, here)
-    if here.files == "none":
-        return plan_unconfined("; ".join(here.why))
-    return _plan_confined(tools, inputs, limits, here, folders or (), reads=reads)
+        return plan_undecided(limits, support)
+    if support.files == "none":
+        return plan_unconfined("; ".join(support.why))
+    return _plan_confined(tools, inputs, limits, support, folders or (), reads=reads)
 
 
 def plan_unconfined(why: str) -> ConfinementPlan:
@@ -139,19 +139,19 @@ def plan_unconfined(why: str) -> ConfinementPlan:
 
 
 def plan_by_step(
-    tools: Sequence[ToolSpec], limits: RunLimits, here: KernelSupport
+    tools: Sequence[ToolSpec], limits: RunLimits, support: KernelSupport
 ) -> ConfinementPlan:
     """Plan a composition with steps that write: each step runs in a confined process of its own.
 
     The composition itself only passes values on. The worker decides what a step may write once its
     inputs are known.
     """
-    own = _plan_confined(tools[:1], {}, limits, here, (), reads=True, pure=True)
+    own = _plan_confined(tools[:1], {}, limits, support, (), reads=True, pure=True)
     steps: dict[str, Any] = {}
     record: dict[str, JsonValue] = {}
     for step in tools[1:]:
         reads = step.kind != "write"
-        found = _plan_confined([step], {}, limits, here, (), reads=reads, certain=False)
+        found = _plan_confined([step], {}, limits, support, (), reads=reads, certain=False)
         steps[step.id] = {
             "orders": found.orders,
             "reads": reads,
@@ -166,15 +166,15 @@ def plan_by_step(
     return ConfinementPlan(orders, {**own.record, "writes": "by step", "steps": record})
 
 
-def plan_undecided(limits: RunLimits, here: KernelSupport) -> ConfinementPlan:
+def plan_undecided(limits: RunLimits, support: KernelSupport) -> ConfinementPlan:
     """Plan a tool whose contract does not say before the run where it writes."""
     orders = _limits(limits) | {"only_limits": True}
     why = "what it may write is unknown before the run: Effects name words, patterns or programs"
     record: dict[str, JsonValue] = {
         "files": "undecided", "writes": "undecided", "network": "undecided", "processes": "none",
     }  # fmt: skip
-    if not here.filter:
-        return ConfinementPlan(None, {**record, "limits": {}, "why": [why, *here.why]})
+    if not support.filter:
+        return ConfinementPlan(None, {**record, "limits": {}, "why": [why, *support.why]})
     enforced: dict[str, JsonValue] = {**_limits(limits)}
     enforced.pop("max_processes")
     return ConfinementPlan(orders, {**record, "limits": enforced, "why": [why]})
@@ -184,7 +184,7 @@ def _plan_confined(
     tools: Sequence[ToolSpec],
     inputs: Mapping[str, JsonValue],
     limits: RunLimits,
-    here: KernelSupport,
+    support: KernelSupport,
     folders: tuple[str, ...],
     *,
     reads: bool,
@@ -199,18 +199,18 @@ def _plan_confined(
     if pure:
         tools = ()
     network, hosts = _network(tools, inputs, certain=certain)
-    if network == "gate" and not here.supervisor:
+    if network == "gate" and not support.supervisor:
         network = "open"
         why.append("hosts cannot be checked here, so every host can be reached")
-    files = _choose_file_guard(tools, here, why)
-    if not here.supervisor:
+    files = _choose_file_guard(tools, support, why)
+    if not support.supervisor:
         why.append("processes are not counted, and look-ups of users at local services are refused")
-    known = here.landlock if files == "landlock" else 0
+    known = support.landlock if files == "landlock" else 0
     raw = any(program_ in _RAW for program_ in _commands(tools))
     shape = Filter(
         landlock=bool(known),
         scoped=known >= LANDLOCK_SCOPES_SIGNALS,
-        supervised=here.supervisor,
+        supervised=support.supervisor,
         network=network,
         raw=raw,
     )
@@ -223,7 +223,7 @@ def _plan_confined(
         "only_limits": False,
         "reads": reads,
         "landlock": known,
-        "supervised": here.supervisor,
+        "supervised": support.supervisor,
         "filter": program(shape).hex(),
         "names": {str(number): name for number, name in names().items()},
         "network": network,
@@ -233,7 +233,7 @@ def _plan_confined(
         "capabilities": sorted(CAPABILITIES[name] for name in keep),
     }
     enforced: dict[str, JsonValue] = {**_limits(limits)}
-    if not here.supervisor:
+    if not support.supervisor:
         enforced.pop("max_processes")
     record: dict[str, JsonValue] = {
         "files": files,
@@ -241,20 +241,22 @@ def _plan_confined(
         "network": "undecided" if network == "open" else network,
         "hosts": list(hosts),
         "sockets": list(sockets),
-        "processes": "supervised" if here.supervisor else "none",
+        "processes": "supervised" if support.supervisor else "none",
         "limits": enforced,
         "why": why,
     }
     return ConfinementPlan(orders, record)
 
 
-def _choose_file_guard(tools: Sequence[ToolSpec], here: KernelSupport, why: list[JsonValue]) -> str:
+def _choose_file_guard(
+    tools: Sequence[ToolSpec], support: KernelSupport, why: list[JsonValue]
+) -> str:
     """Return Landlock, unless it would hide from a tool the processes that it is about."""
-    if here.files != "landlock" or not _looks_at_processes(tools):
-        return here.files
-    if here.supervisor:
+    if support.files != "landlock" or not _looks_at_processes(tools):
+        return support.files
+    if support.supervisor:
         return "supervised"
-    why.append("files that other processes have open are hidden from it: " + "; ".join(here.why))
+    why.append("files that other processes have open are hidden from it: " + "; ".join(support.why))
     return "landlock"
 
 

@@ -59,7 +59,7 @@ def test_the_folder_of_a_killed_process_is_removed_and_one_in_use_stays():
 
 
 def test_a_folder_that_is_not_locked_yet_is_removed_only_later():
-    left = Path(scratch_root()) / "mypy-0.new"
+    left = Path(scratch_root()) / "mypy-0123456789abcdef.new"
     left.mkdir()
     assert sweep_scratch() == 0
     os.utime(left, (time.time() - 120,) * 2)
@@ -67,11 +67,19 @@ def test_a_folder_that_is_not_locked_yet_is_removed_only_later():
     assert not left.exists()
 
 
+def test_a_sweep_leaves_other_folders_alone():
+    others = [Path(scratch_root()) / name for name in ("slots", "mypy-x", "0123456789abcdef.new.d")]
+    for other in others:
+        other.mkdir()
+    assert sweep_scratch() == 0
+    assert all(other.is_dir() for other in others)
+
+
 def test_a_link_in_the_place_of_a_folder_is_not_followed(tmp_path):
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "keep").touch()
-    (Path(scratch_root()) / "mypy-1").symlink_to(outside)
+    (Path(scratch_root()) / "mypy-0123456789abcdef").symlink_to(outside)
     sweep_scratch()
     assert (outside / "keep").exists()
 

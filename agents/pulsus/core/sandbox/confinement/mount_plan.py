@@ -120,8 +120,8 @@ def _site_folders(folders: list[Path], binds: list[Path]) -> tuple[Path, ...]:
         for file in sorted(folder.glob("*.pth")):
             with suppress(OSError, UnicodeDecodeError):
                 lines = file.read_text(encoding="utf-8").splitlines()
-                kept = [line.strip() for line in lines if not line.startswith(("#", "import"))]
-                found += [folder / line for line in kept if line]
+                entries = [line.strip() for line in lines if not line.startswith(("#", "import"))]
+                found += [folder / line for line in entries if line]
     unique = dict.fromkeys(found)
     return tuple(p for p in unique if p.is_dir() and any(p.is_relative_to(b) for b in binds))
 

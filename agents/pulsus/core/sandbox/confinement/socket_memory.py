@@ -37,10 +37,10 @@ class SocketMemory:
         """Return how many bytes they hold at most."""
         counts, *tables = self._fds
         used, streams = _count_sockets(os.pread(counts, 4096, 0))
-        held = (used - streams) * self._each
+        total = (used - streams) * self._each
         if streams:
-            held += sum(_count_waiting_bytes(_read_table(table)) for table in tables)
-        return held
+            total += sum(_count_waiting_bytes(_read_table(table)) for table in tables)
+        return total
 
     def close(self) -> None:
         """Let go of the tables."""

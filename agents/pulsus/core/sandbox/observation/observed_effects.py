@@ -32,7 +32,7 @@ def _is_outside(path: str) -> bool:
 
 
 def add_syscall_effects(
-    told: ObservedEffects, seen: Mapping[str, Collection[str]]
+    reported: ObservedEffects, seen: Mapping[str, Collection[str]]
 ) -> ObservedEffects:
     """Merge the effects that the candidate's process reported with those of its system calls.
 
@@ -40,17 +40,18 @@ def add_syscall_effects(
     that the candidate started itself do not count as effects: the sandbox network has no other
     hosts.
     """
-    commands = {c for c in seen["c"] if not _is_reported(c, told.commands)}
-    names = {host.rpartition(":")[0] for host in told.hosts}
-    hosts = {
-        host for host in seen["h"] if host not in names
-    }  # looked up, and reported with its port
+    commands = {c for c in seen["c"] if not _is_reported(c, reported.commands)}
+    names = {host.rpartition(":")[0] for host in reported.hosts}
+    # A name that was looked up is reported with its port already.
+    hosts = {host for host in seen["h"] if host not in names}
     hosts = {host for host in hosts if not _is_own(host, seen["l"])}
-    told = replace(told, hosts=tuple(h for h in told.hosts if not _is_own(h, seen["l"])))
+    reported = replace(
+        reported, hosts=tuple(h for h in reported.hosts if not _is_own(h, seen["l"]))
+    )
     kernel = ObservedEffects(
         *(_bounded(set(found), lost=False) for found in (seen["p"], hosts, commands, seen["s"]))
     )
-    return join_effects((told, kernel))
+    return join_effects((reported, kernel))
 
 
 def is_loopback(host: str) -> bool:
@@ -67,9 +68,9 @@ def _is_own(host: str, ports: Collection[str]) -> bool:
     return port in ports and is_loopback(name.strip("[]"))
 
 
-def _is_reported(command: str, told: tuple[str, ...]) -> bool:
+def _is_reported(command: str, reported: tuple[str, ...]) -> bool:
     folder, _, name = command.rpartition("/")
-    return folder in SYSTEM and name in told
+    return folder in SYSTEM and name in reported
 
 
 def join_effects(several: Iterable[ObservedEffects]) -> ObservedEffects:
@@ -90,5 +91,5 @@ def _union(parts: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _bounded(items: set[str], *, lost: bool) -> tuple[str, ...]:
-    kept = sorted(items)
-    return (*kept[:MOST], _MORE) if len(kept) > MOST or lost else tuple(kept)
+    ordered = sorted(items)
+    return (*ordered[:MOST], _MORE) if len(ordered) > MOST or lost else tuple(ordered)

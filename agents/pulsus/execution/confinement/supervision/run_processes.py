@@ -78,8 +78,8 @@ def end_all(reaped: Callable[[int, int], None]) -> None:
     """Kill every descendant and reap it, for a bounded time."""
     until = time.monotonic() + _END_S
     while time.monotonic() < until:
-        left = descendants()
-        for process in left:
+        remaining = descendants()
+        for process in remaining:
             with suppress(OSError):
                 os.kill(process, signal.SIGKILL)
         try:
