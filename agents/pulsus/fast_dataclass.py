@@ -24,7 +24,8 @@ else:
         that is not frozen: use the original for it.
         """
         if not frozen:
-            raise ValueError("a record is frozen; for anything else use dataclasses.dataclass")
+            raise ValueError("the class is not frozen: use dataclasses.dataclass for it")
+        # `dataclasses` still collects the fields, so its helpers know the class.
         plain = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots)
         return lambda cls: _add_methods(plain(cls))
 
@@ -34,6 +35,7 @@ def _add_methods(cls: Any) -> Any:
     names = [f.name for f in fields]
     cls._values = staticmethod(_build_getter(names))
     cls.__init__ = _build_init(cls, fields)
+    # A method that the class defines itself stays. Python sets `__hash__` to None beside `__eq__`.
     for name, method in _METHODS.items():
         if name not in cls.__dict__ or cls.__dict__[name] is None:
             setattr(cls, name, method)
@@ -64,6 +66,7 @@ def _build_init(cls: Any, fields: tuple[dataclasses.Field[Any], ...]) -> Any:
         lines.append("  _self.__post_init__()")
     text = f"def __init__({', '.join(('_self', *arguments))}):\n" + "\n".join(lines or ["  pass"])
     made: dict[str, Any] = {}
+    # `text` has only names of fields: values come in through `known`.
     exec(text, known, made)
     init = made["__init__"]
     init.__qualname__ = f"{cls.__qualname__}.__init__"

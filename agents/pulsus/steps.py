@@ -52,6 +52,7 @@ def output(result: Any, key: str, /, *, step: str) -> Any:
     For the key `result`, a result without that key is returned as a whole. Raises OutputMissing
     with the step, the key, and the keys that the step gave.
     """
+    # A dict is a set of named outputs. Any other result is one output with the name `result`.
     if isinstance(result, dict) and key in result:
         return result[key]
     if key == "result":

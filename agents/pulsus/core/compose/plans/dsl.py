@@ -86,6 +86,7 @@ def _value_to_json(value: PlanValue) -> JsonValue:
 
 def _escape_braces(value: JsonValue) -> JsonValue:
     if isinstance(value, str):
+        # One more backslash before each `{{`; reading takes one away.
         return _BRACES.sub(lambda found: f"\\{found[0]}", value)
     if isinstance(value, list):
         return [_escape_braces(item) for item in value]
@@ -143,6 +144,7 @@ def _require_mapping(
             refuse(place, key, "a key is not text", "put quotes round it")
         if allowed is not None and key not in allowed:
             refuse(f"{place}.{key}", key, "the key is unknown", f"use {', '.join(sorted(allowed))}")
+    # Sorted, so that the same file always gives the same message.
     for key in sorted((required or set()) - data.keys()):
         refuse(place, data, f"{key!r} is missing", f"add `{key}:`")
     return data

@@ -18,6 +18,7 @@ from pulsus.core.types import (
     ToolSpec,
 )
 
+# From the weakest kind to the strongest: a module may do what its strongest step may do.
 _STRENGTH: tuple[Kind, ...] = ("resolve", "read", "write")
 _SUMMARY_CHARS = 200
 
@@ -77,6 +78,7 @@ def _list_returns(plan: Plan, tools: Mapping[str, ToolSpec]) -> list[tuple[str, 
 def _list_side_effects(plan: Plan, used: Sequence[ToolSpec]) -> list[str]:
     lines = []
     for step, tool in zip(plan.steps, used, strict=True):
+        # A step without the section may have effects, so it is listed rather than left out.
         text = one_line(tool.side_effects if tool.side_effects is not None else "not stated")
         if text.rstrip(".").lower() not in ("", "none"):
             lines.append(f"{step.id} ({tool.id}): {text}")
@@ -86,6 +88,7 @@ def _list_side_effects(plan: Plan, used: Sequence[ToolSpec]) -> list[str]:
 def _merge_effects(used: Sequence[ToolSpec]) -> list[str] | None:
     """Return the union of the steps' effects, or None if one step declares no effects."""
     declared = [tool.effects for tool in used if tool.effects is not None]
+    # A union without that step would promise less than the module does.
     if len(declared) < len(used):
         return None
     return [

@@ -39,6 +39,7 @@ def build_example(plan: Plan, tools: Mapping[str, ToolSpec]) -> Example | None:
         refs = _map_parameters(step)
         must = {arg: name for arg, name in refs.items() if name in needed}
         fed = any(isinstance(value, OutputRef) for value in step.inputs.values())
+        # All its required values are chosen already, by a step that shares them.
         if set(must.values()) <= inputs.keys() and (must or fed):
             continue
         chosen = _choose_example(step, must, tools[step.tool])
@@ -54,6 +55,7 @@ def build_example(plan: Plan, tools: Mapping[str, ToolSpec]) -> Example | None:
             files.setdefault(file.path, file)
         origins.update({chosen.files} if chosen.files else ())
     example = Example(inputs=inputs, files=tuple(files.values()), title=TITLE)
+    # After a write, a step may see other data than its own example did.
     reads = all(tools[step.tool].kind != "write" for step in plan.steps[:-1])
     expected = _prove_result(plan, tools, example) if reads and len(origins) <= 1 else None
     if expected is None:
@@ -75,6 +77,7 @@ def _has_file_input(step: PlanStep, tool: ToolSpec) -> bool:
 
 def _choose_example(step: PlanStep, must: Mapping[str, str], tool: ToolSpec) -> Example | None:
     able = [e for e in tool.examples if must.keys() <= e.inputs.keys()]
+    # An example that sets only what the plan sets runs the step as the plan does.
     whole = [e for e in able if e.inputs.keys() <= step.inputs.keys()]
     return next(iter(whole or able), None)
 

@@ -45,7 +45,7 @@ _PLAN = "PLAN"
 def name_module_file(route_id: str) -> str:
     """Return the file name of a route's module: `route-1a2b3c4d` gives `route_1a2b3c4d.py`."""
     if not _ROUTE_ID.fullmatch(route_id):
-        raise ValueError(f"{route_id!r} is no route id: route- and eight hex digits")
+        raise ValueError(f"{route_id!r} is not a route id: write route- and eight hex digits")
     return route_id.replace("-", "_") + ".py"
 
 
@@ -121,6 +121,7 @@ def _name_results(composed: Plan) -> dict[str, str]:
     No name hides a parameter or the import of Pulsus.
     """
     names: dict[str, str] = {}
+    # A parameter may be called s1 like a step.
     taken = {*RESERVED, *composed.params}
     for step in composed.steps:
         name = step.id

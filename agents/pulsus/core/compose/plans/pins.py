@@ -67,7 +67,7 @@ def _resolve_tool(step: PlanStep, find: FindTools) -> ToolSpec:
         case several:
             ids = sorted(tool.id for tool in several)
             raise ToolAmbiguous(
-                f"step {step.id}: {step.tool!r} may be {' or '.join(ids)}",
+                f"step {step.id}: {step.tool!r} is ambiguous: it may be {' or '.join(ids)}",
                 hint="write the whole id",
                 step=step.id,
                 tools=ids,
@@ -82,8 +82,8 @@ def _collect(
         return
     if depth >= MAX_NESTING:
         raise PlanInvalid(
-            f"compositions nest deeper than {MAX_NESTING}",
-            hint="compose from tools that are not compositions themselves",
+            f"the plan nests compositions deeper than {MAX_NESTING} levels",
+            hint="replace a composed step by the steps that it calls",
         )
     for step in plan.steps:
         tool = _resolve_tool(step, find)
@@ -92,16 +92,18 @@ def _collect(
         digest = hashlib.sha256(code).hexdigest()
         if step.sha256 != digest:
             raise _build_moved_error(step, digest)
+        # The steps of a tool are collected once, however many steps call it.
         if tool.id not in found:
             found[tool.id] = (replace(tool, sha256=digest), code)
             _collect(code, find, read, found, depth + 1)
 
 
 def _build_moved_error(step: PlanStep, digest: str) -> HashMoved:
-    wanted = step.sha256[:12] if step.sha256 else "nothing"
+    # Twelve digits are enough for people; the details carry the whole hashes.
+    wanted = step.sha256[:12] if step.sha256 else "no hash"
     return HashMoved(
-        f"step {step.id}: {step.tool} is {digest[:12]}…, the plan is pinned to {wanted}",
-        hint="make the plan again, so that it is validated with the tool as it is now",
+        f"step {step.id}: {step.tool} is {digest[:12]}… now, the plan is pinned to {wanted}",
+        hint="compose the plan again, so that it is validated with the current tool",
         step=step.id,
         tool=step.tool,
         expected=step.sha256,

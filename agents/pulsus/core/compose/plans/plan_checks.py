@@ -12,9 +12,9 @@ from typing import NoReturn
 from pulsus.core.types import OutputRef, ParamRef, Plan, PlanStep, PlanValue
 from pulsus.errors import PlanInvalid
 
-# Far above `compose.max_steps`: a bound on what is read, not on what is planned.
+# A limit for files. It is far above `compose.max_steps`, the limit for new plans.
 MAX_STEPS = 50
-# A value nested deeper is no configuration; the YAML reader allows 64 levels in all.
+# No useful constant is nested deeper. The YAML reader allows 64 levels for the whole file.
 MAX_DEPTH = 32
 # A parameter becomes an argument of the composed module, which imports `pulsus.steps`.
 RESERVED = frozenset({*keyword.kwlist, "pulsus"})
@@ -25,6 +25,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 def refuse(place: str, value: object, reason: str, fix: str) -> NoReturn:
     """Raise PlanInvalid with the place, the value, the reason and the fix."""
+    # ASCII: a value may hold control characters, or characters that look like others.
     shown = ascii(value)
     shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
     raise PlanInvalid(f"{place}: {shown}: {reason}", hint=fix, place=place)
@@ -45,6 +46,7 @@ def check_plan(plan: Plan, *, max_steps: int = MAX_STEPS) -> None:
         if name in RESERVED:
             refuse(f"io.params[{number}]", name, "the name is reserved", f"call it {name}_")
     _check_names(plan.returns, "io.returns")
+    # Only earlier steps can be referred to, so a plan that passes has no cycle.
     earlier: dict[str, PlanStep] = {}
     for number, step in enumerate(plan.steps):
         place = f"plan.steps[{number}]"

@@ -37,6 +37,7 @@ def find_unconnected_steps(plan: Plan) -> tuple[str, ...]:
             if isinstance(value, OutputRef):
                 ties[step.id].add(value.step)
                 ties[value.step].add(step.id)
+    # Links count in both directions: the first step may feed a step that another one feeds too.
     reached, waiting = set[str](), [plan.steps[0].id]
     while waiting:
         step_id = waiting.pop()
@@ -66,6 +67,7 @@ def find_backward_reference(clauses: Sequence[str]) -> str | None:
     same noun with an article: then both mean the same input of the caller. A noun before "of" does
     not count, because the noun after it decides ("the lines of the text").
     """
+    # Nouns with an article in the clauses so far: they name inputs of the caller.
     named: set[str] = set()
     for number, clause in enumerate(clauses):
         words: list[str] = [word.casefold() for word in _WORD.findall(clause)]

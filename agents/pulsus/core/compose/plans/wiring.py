@@ -67,7 +67,7 @@ def find_source(
 
     1. The nearest step with an output of the same name and a fitting type.
     2. For a required container: the nearest step with an output of exactly this type. If a step has
-       several, `rows` is used.
+       several, `rows` is used, and without `rows` none of them.
     3. For a required container that may be text: the output `text` of the nearest step.
 
     An optional scalar is never connected. Its default is what the tool means, and names such as
@@ -82,6 +82,7 @@ def find_source(
     fitting = [offer for offer in same if type_hints.fits(offer.hint, wanted)]
     if fitting:
         return OutputRef(fitting[0].step, fitting[0].key)
+    # By type alone, a path or a number could come from any tool: only containers are matched so.
     if not arg.required or wanted.scalar:
         return None
     by_type = (_match_type(wanted, step) for step in reversed(earlier))
@@ -106,10 +107,12 @@ def _match_type(wanted: Hint, offers: Sequence[StepOutput]) -> StepOutput | None
     rows = [offer for offer in equal if offer.key == ROWS]
     document = [offer for offer in offers if wanted.has("str") and offer.key == TEXT]
     best = rows or equal or [offer for offer in document if type_hints.fits(offer.hint, wanted)]
+    # With several equal outputs a choice would be a guess, and a wrong guess still type-checks.
     return best[0] if len(best) == 1 else None
 
 
 def _is_same_name(one: str, other: str) -> bool:
+    # Tools spell the same thing as `filename` and `file_name`.
     return one.replace("_", "").casefold() == other.replace("_", "").casefold()
 
 

@@ -65,6 +65,7 @@ def close_docstring(source: bytes) -> bytes:
     code = _CODE.search(source)
     if code is None or not source.startswith(b'"""') or python.parse_module(source) is not None:
         return source
+    # `from __future__` is the first code of every module that the prompt shows.
     closed = source[: code.start()].rstrip() + b'\n"""\n\n' + source[code.start() :]
     return source if python.parse_module(closed) is None else closed
 
@@ -84,6 +85,7 @@ def add_missing_imports(source: bytes, allowed: Collection[str]) -> bytes:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
     }
     bound = {name for node in nodes for name in bound_names(node)}
+    # A name that is bound anywhere may be that variable: an import would hide a mistake.
     missing = sorted((used & set(allowed)) - bound - set(dir(builtins)))
     if not missing:
         return source
@@ -100,4 +102,4 @@ def _count_lines_before_code(body: Sequence[ast.stmt]) -> int:
     first = body[start + list(futures).index(False)]
     # A decorator stands on a line before its function.
     decorators: list[ast.expr] = getattr(first, "decorator_list", [])
-    return min(first.lineno, *(d.lineno for d in decorators), first.lineno) - 1
+    return min([first.lineno, *(decorator.lineno for decorator in decorators)]) - 1

@@ -59,6 +59,7 @@ def find_examples(request: str) -> tuple[Example, ...]:
 
 def remove_example(request: str, example: Example) -> str:
     """Return the request without the text of that example."""
+    # From the end, so that the positions before a cut stay valid.
     for item, start, end in reversed(list(_find_arrows(request))):
         if _read_values([item], request) == (example,):
             request = f"{request[:start].rstrip()} {request[end:].lstrip()}"

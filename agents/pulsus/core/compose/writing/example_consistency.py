@@ -54,6 +54,7 @@ def _check_connected(given: Sequence[Example]) -> None:
     """Refuse two groups of examples without a common argument: they describe two tools."""
     named = [(n, e) for n, e in enumerate(given, 1) if e.inputs]
     known = set(named[0][1].inputs) if named else set()
+    # Each pass adds arguments of examples that share one, until no more can follow.
     for _ in named:
         known |= {a for _, e in named if known & set(e.inputs) for a in e.inputs}
     for number, example in named:
@@ -73,6 +74,7 @@ def _build_input_key(example: Example) -> tuple[str, frozenset[object]]:
 def _is_contradiction(one: Example, other: Example) -> bool:
     if not (one.has_expected and other.has_expected):
         return False
+    # A wildcard may stand for the difference, but two dicts without one must have the same keys.
     pair = one.expected, other.expected
     keys = [set(e) for e in pair if isinstance(e, dict) and ANY not in e]
     return is_apart(*pair) or (len(keys) == 2 and keys[0] != keys[1])

@@ -5,8 +5,6 @@ The system prompt depends only on settings and comes first, so that a server can
 
 from __future__ import annotations
 
-from typing import Any
-
 from pulsus.core.compose.guardrails.all_rules import GuardrailRules
 from pulsus.core.compose.proposer import Message
 from pulsus.core.compose.rendering import render_template
@@ -15,6 +13,7 @@ from pulsus.core.compose.writing.call_signature import infer_signature
 from pulsus.core.types import Example
 from pulsus.fast_dataclass import dataclass
 
+# More text would push the rules out of the context of a small model.
 _SHOWN_REASONS = 12
 _SHOWN_DETAIL = 1500
 
@@ -56,10 +55,10 @@ class AnswerRefusal:
 
 def build_prompt(brief: PromptContext, *, short: bool = False) -> list[Message]:
     """Return the first messages. If `short`, they leave out neighbours and hints."""
-    told: dict[str, Any] = {"imports": brief.imports, "writes": brief.rules.writes}
+    system = render_template("system.j2", imports=brief.imports, writes=brief.rules.writes)
     call = infer_signature(brief.examples)
     examples = brief.examples if brief.shown_examples is None else brief.shown_examples
-    asked = render_template(
+    request = render_template(
         "request.j2",
         request=brief.request.strip(),
         skeleton=brief.skeleton.strip(),
@@ -70,7 +69,7 @@ def build_prompt(brief: PromptContext, *, short: bool = False) -> list[Message]:
         neighbours=() if short else brief.neighbours,
         hints=() if short else brief.hints,
     )
-    return [Message("system", render_template("system.j2", **told)), Message("user", asked)]
+    return [Message("system", system), Message("user", request)]
 
 
 def build_repair_prompt(
@@ -81,7 +80,7 @@ def build_repair_prompt(
     If `short`, they leave out the answer too, because the model has repeated it.
     """
     begun = build_prompt(brief, short=short)
-    told = render_template(
+    reasons = render_template(
         "repair.j2",
         step=refusal.step,
         reasons=refusal.reasons[:_SHOWN_REASONS],
@@ -90,8 +89,9 @@ def build_repair_prompt(
         short=short,
     )
     if short:
-        return [begun[0], Message("user", f"{begun[1].content}\n{told}")]
-    return [*begun, Message("assistant", answer), Message("user", told)]
+        # One user message: without the answer between them, two would follow each other.
+        return [begun[0], Message("user", f"{begun[1].content}\n{reasons}")]
+    return [*begun, Message("assistant", answer), Message("user", reasons)]
 
 
 def format_module(name: str, text: str) -> str:

@@ -317,7 +317,7 @@ def test_a_tampered_plan_in_a_module_is_refused(text):
 def test_a_module_file_is_named_after_its_route():
     assert module_source.name_module_file("route-1a2b3c4d") == "route_1a2b3c4d.py"
     for bad in ("route-1a2b3c4", "route-../../../", "run-1a2b3c4d"):
-        with pytest.raises(ValueError, match="no route id"):
+        with pytest.raises(ValueError, match="not a route id"):
             module_source.name_module_file(bad)
 
 

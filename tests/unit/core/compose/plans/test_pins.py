@@ -70,7 +70,7 @@ def test_compositions_that_nest_too_deep_are_refused():
         text = module_source.render_module(planner.compose_plan("", [below]), [below])
         pairs.append(module(f"c/d/level{number}", text))
     tools = [tool for tool, _ in pairs]
-    with pytest.raises(PlanInvalid, match="nest deeper"):
+    with pytest.raises(PlanInvalid, match="deeper than"):
         pins.collect_step_sources(pairs[-1][1], finder(*tools), reader(*pairs))
     assert (
         len(pins.collect_step_sources(pairs[-2][1], finder(*tools), reader(*pairs)))
