@@ -38,7 +38,7 @@ def _module(checked: CheckedModule, project: Path) -> dict[str, Any]:
 
 def _refused(reports: list[ValidationReport], of: int, project: Path) -> PulsusError:
     paths = [relative(report.path, project) for report in reports]
-    text = f"{len(paths)} of {of} modules not accepted"
+    text = f"{len(paths)} of {of} module{'' if of == 1 else 's'} not accepted"
     if all(report.busy for report in reports):
         return Busy(f"{text}: this machine was too busy", hint="try again", paths=paths)
     return ValidationFailed(text, hint="each module's `steps` say why", paths=paths)

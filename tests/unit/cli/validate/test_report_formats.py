@@ -89,7 +89,7 @@ def test_a_failed_run_is_shown_at_its_line_not_at_the_first():
     assert (case.get("file"), case.get("line")) == ("runs.py", "17")
 
 
-def test_warnings_are_told_in_every_form_and_refuse_nothing():
+def test_every_report_form_shows_warnings_and_they_refuse_nothing():
     first, second, last = github_report.render((WARNED,), PROJECT).splitlines()
     assert first == "::warning file=warned.py,line=1,col=1,title=pulsus warning::has no Args"
     assert second.endswith("::an%250A%25 odd one")
@@ -107,7 +107,7 @@ def test_warnings_are_told_in_every_form_and_refuse_nothing():
     assert "has no Args" in json_report.render((WARNED,), PROJECT)
 
 
-def test_whatever_is_not_accepted_has_a_finding():
+def test_a_module_that_is_not_accepted_has_a_finding():
     for step in ("ruff", "mypy", "dry-run", "house-rules"):
         (found,) = list_findings(checked(StepResult(step, False, 1, message="")).report)
         assert found.message
@@ -130,7 +130,7 @@ def test_sarif_points_at_file_line_and_rule():
     assert places[2]["artifactLocation"]["uri"] == "a%20b/%C3%BC.py"
 
 
-def test_what_could_not_be_verified_is_a_failed_run_in_sarif_not_a_clean_one():
+def test_an_unverified_module_is_a_failed_run_in_sarif_and_no_clean_one():
     (run,) = json.loads(sarif_report.render((UNVERIFIED,), PROJECT))["runs"]
     assert run["results"] == []
     (invocation,) = run["invocations"]

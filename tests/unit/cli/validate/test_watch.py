@@ -105,7 +105,7 @@ def test_mypy_loads_while_a_change_settles_and_is_ended_after_its_round(watched)
     assert [mypy.ended for mypy in others] == [True, True]
 
 
-def test_mypy_is_ended_where_somebody_stops_it_while_a_change_settles(watched, monkeypatch):
+def test_ctrl_c_while_a_change_settles_ends_mypy(watched, monkeypatch):
     module, call = watched
     made = []
 
@@ -135,7 +135,7 @@ def test_new_gone_and_replaced_files_are_changes(watched):
     assert len(set(map(id, rounds.asked))) == 1  # what one round told, the next ones know
 
 
-def test_a_round_that_cannot_be_made_is_told_and_the_next_change_tries_again(watched, capsys):
+def test_a_failed_round_is_reported_and_the_next_change_tries_again(watched, capsys):
     module, call = watched
     rounds = Rounds(fails=(False, True, False))
     assert call(Clock(write(module, "a"), nothing, write(module, "b"), nothing), rounds) == 0
@@ -164,7 +164,7 @@ def checked(name, verdict, *, cached=True):
     return CheckedModule(report)
 
 
-def test_a_module_repaired_to_what_was_accepted_before_is_told_again():
+def test_a_module_repaired_to_accepted_bytes_is_printed_again():
     news, good = watch.ChangedVerdicts(), checked("m.py", "accepted")
     bad, other = checked("m.py", "refused", cached=False), checked("n.py", "accepted")
     assert news([good, other]) == [good, other]
@@ -173,7 +173,7 @@ def test_a_module_repaired_to_what_was_accepted_before_is_told_again():
     assert news([good, other]) == []
 
 
-def test_what_came_back_after_it_was_gone_is_told_again():
+def test_a_verdict_is_printed_again_after_its_module_was_gone():
     news, one, other = (
         watch.ChangedVerdicts(),
         checked("m.py", "accepted"),
@@ -184,6 +184,6 @@ def test_what_came_back_after_it_was_gone_is_told_again():
     assert news([one, other]) == [one]
 
 
-def test_a_verdict_that_cannot_be_kept_is_told_every_time():
+def test_a_verdict_that_cannot_be_cached_is_printed_every_time():
     news, lost = watch.ChangedVerdicts(), checked("m.py", "unverified", cached=False)
     assert [news([lost]), news([lost])] == [[lost], [lost]]

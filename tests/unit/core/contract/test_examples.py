@@ -69,7 +69,7 @@ def test_wildcards_need_no_quotes_in_any_yaml_style():
     ]
 
 
-def test_an_output_of_null_is_an_expectation_and_no_output_is_none():
+def test_a_null_output_is_an_expectation_and_a_missing_output_is_not():
     found, _ = read("- inputs: {}\n  output: null\n- inputs: {}\n")
     assert [(e.expected, e.has_expected) for e in found] == [(None, True), (None, False)]
 
@@ -130,7 +130,7 @@ def test_any_input_fits_an_entry_that_takes_any():
         ("- {inputs: {a: " + "9" * 5000 + "}}", "5000 digits"),
     ],
 )
-def test_what_cannot_be_run_as_written_is_named(text, said):
+def test_an_example_that_cannot_run_as_written_is_named(text, said):
     found, problems = read(text)
     assert found == ()
     assert len(problems) == 1

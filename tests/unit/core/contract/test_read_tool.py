@@ -155,7 +155,7 @@ def test_warnings_of_the_source_do_not_leak():
     assert tool(DOC + b'x = "\\d" is 5\ndef run(): ...\n').entry == "run"
 
 
-def test_without_a_module_docstring_the_entry_s_is_the_contract_and_that_is_said():
+def test_without_a_module_docstring_the_entry_s_docstring_is_the_contract_and_a_warning_says_so():
     found = tool('def run(a):\n    """Sum.\n\n    Args:\n        a: x\n\n    Kind: read\n    """\n')
     assert (found.summary, found.kind) == ("Sum.", "read")
     assert found.args[0].description == "x"

@@ -99,7 +99,7 @@ def test_an_example_that_cannot_run_any_more_is_a_major_change(replay):
 
 
 @pytest.mark.sandbox
-def test_what_is_different_every_time_is_not_held_against_a_version(replay):
+def test_values_that_differ_on_every_run_do_not_make_a_version_major(replay):
     body = "import time; return {'words': 2, 'at': time.perf_counter_ns()}"
     assert replay(module(body, OPEN), module(body + "  # again", OPEN)) == ()
 
@@ -153,7 +153,7 @@ def test_a_sandbox_that_fails_is_never_a_patch():
     assert change.bump == "major"
 
 
-def test_where_the_earlier_steps_are_gone_only_what_examples_say_is_compared():
+def test_without_the_earlier_steps_only_expected_outputs_are_compared():
     old, new = module(examples=OPEN), module(OLD + "  # new", OPEN)
 
     def steps(source):
@@ -178,7 +178,7 @@ def promoter(project, replay=None, **more):
 TARGET = Target("system", "count", "things")
 
 
-def test_what_the_examples_showed_is_in_the_record_and_the_changelog(tmp_path):
+def test_the_record_and_the_changelog_name_changed_results(tmp_path):
     promoted(tmp_path, module(), target=TARGET)
     shown = promoter(tmp_path, lambda *given: (ApiChange("major", "example 1 gives 3, it was 2"),))
     done = shown.promote(validated(module(OLD + "  # more")), TARGET)
@@ -226,7 +226,7 @@ def test_an_example_that_a_patch_took_out_still_makes_a_change_of_its_result_maj
 
 
 @pytest.mark.sandbox
-def test_what_an_older_version_said_does_not_outlive_the_next_major_one(tmp_path, replay):
+def test_examples_of_versions_before_the_last_major_one_are_not_replayed(tmp_path, replay):
     doubled = "return {'words': len(text.split()) * 2}"
     sources = [module(), module(doubled, ""), module(doubled + "  # new", "")]
     assert [p.version for p in versions_of(tmp_path, sources, replay)][1:] == ["2.0.0", "2.0.1"]

@@ -72,7 +72,7 @@ def test_a_broken_tool_is_refused_at_the_gate(tmp_path):
     assert (report.verdict, steps(report), validated) == ("refused", ["static"], None)
 
 
-def test_what_mypy_refuses_is_refused_whatever_came_of_its_run(tmp_path):
+def test_a_module_that_mypy_refuses_is_refused_even_if_its_run_passed(tmp_path):
     source = DOCUMENTED.replace('"value": 2 * value', '"value": "text"')
     report, validated = validate(pipeline(tmp_path, run=pretend), source)
     assert (report.verdict, validated, report.observed) == ("refused", None, None)
@@ -80,7 +80,7 @@ def test_what_mypy_refuses_is_refused_whatever_came_of_its_run(tmp_path):
 
 
 @pytest.mark.sandbox
-def test_nobody_waits_for_the_run_of_what_mypy_refuses(tmp_path):
+def test_the_run_of_a_module_that_mypy_refuses_is_cancelled(tmp_path):
     need_sandbox()
     source = DOCUMENTED.replace('"value": 2 * value', '"value": "text"')
     slow = source.replace('"""Twice the number."""', f"__import__('time').sleep({HANG_SECONDS})")

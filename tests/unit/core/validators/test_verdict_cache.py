@@ -80,7 +80,7 @@ def test_the_same_bytes_are_not_run_again(tmp_path, real_mypy):
     assert again.declared == first.declared
 
 
-def test_a_kept_acceptance_is_no_validated_module(tmp_path):
+def test_a_cached_acceptance_gives_no_validated_module(tmp_path):
     using = batch(tmp_path, Sandbox())
     one(using, tmp_path)
     known = one(using, tmp_path).report
@@ -107,7 +107,7 @@ def test_a_pipeline_never_reads_the_cache(tmp_path):
         pytest.param({"basis": "c"}, id="tools or settings"),
     ],
 )
-def test_whatever_else_changes_is_checked_anew(tmp_path, change):
+def test_any_other_change_checks_the_module_again(tmp_path, change):
     sandbox = Sandbox()
     one(batch(tmp_path, sandbox), tmp_path)
     using = batch(tmp_path, sandbox, basis=change.pop("basis", "b"))
@@ -115,7 +115,7 @@ def test_whatever_else_changes_is_checked_anew(tmp_path, change):
     assert sandbox.runs == 2
 
 
-def test_what_could_not_be_verified_is_never_kept(tmp_path):
+def test_an_unverified_result_is_never_cached(tmp_path):
     sandbox = Sandbox(status="unverified", stage="start", message="no sandbox")
     for _ in range(2):
         assert one(batch(tmp_path, sandbox), tmp_path).report.verdict == "unverified"
@@ -129,7 +129,7 @@ def test_a_failed_run_is_tried_again_it_may_have_been_late(tmp_path):
     assert sandbox.runs == 2
 
 
-def test_what_a_checker_refuses_is_known(tmp_path):
+def test_a_refusal_by_a_checker_is_cached(tmp_path):
     bad = DOCUMENTED.replace("2 * value", "2 * valeu").encode()
     using = batch(tmp_path, Sandbox())
     assert not one(using, tmp_path, bad).report.cached
@@ -179,7 +179,7 @@ def test_a_cache_that_cannot_be_written_keeps_nothing_and_checks_all(tmp_path):
     assert sandbox.runs == 2
 
 
-def test_the_log_of_a_kept_verdict_is_named_as_long_as_it_is_there(tmp_path):
+def test_a_cached_verdict_names_its_log_only_while_the_log_exists(tmp_path):
     using = batch(tmp_path, Sandbox())
     one(using, tmp_path)
     known = one(using, tmp_path).report

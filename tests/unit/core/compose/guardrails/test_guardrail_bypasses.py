@@ -182,7 +182,7 @@ def told(head, body, rules=RULES):
         pytest.param("from random import _os", "_os", id="private module"),
     ],
 )
-def test_what_opens_or_imports_cannot_hide_behind_another_form(head, body):
+def test_functions_that_open_or_import_cannot_hide_behind_another_form(head, body):
     assert any(reason.startswith("line ") for reason in told(head, body))
 
 
@@ -315,7 +315,7 @@ def test_a_class_is_no_type_where_annotations_are_values():
     assert found(code.replace("import annotations", "import division"))
 
 
-def test_what_is_nested_too_deep_to_be_read_is_refused():
+def test_a_module_nested_too_deep_to_be_read_is_refused():
     deep = module(body=f"    text{'.a' * 1500}").encode()
     tool = read(MODULE.encode())
     assert list_reasons(deep, tool, RULES) in (

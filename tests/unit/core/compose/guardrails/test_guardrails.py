@@ -162,7 +162,7 @@ def test_a_writer_is_refused_unless_writes_are_allowed_and_then_owes_a_dry_run()
     assert found(ready.replace("    return", "    open('x', 'w')\n    return"), allowed) == ()
 
 
-def test_what_cannot_be_parsed_is_left_to_the_static_gate():
+def test_the_static_gate_refuses_modules_that_cannot_be_parsed():
     tool = read(MODULE.encode())
     assert list_reasons(b"def run(:", tool, RULES) == ()
 
@@ -184,7 +184,7 @@ def test_what_cannot_be_parsed_is_left_to_the_static_gate():
         ),
     ],
 )
-def test_what_drives_a_terminal_or_hides_is_refused_with_its_line(before, after):
+def test_control_and_hidden_characters_are_refused_with_their_line(before, after):
     code = MODULE.replace(before, after, 1)
     assert code != MODULE
     told = [reason for reason in found(code) if reason.startswith("line ")]

@@ -102,7 +102,7 @@ def test_a_constant_host_that_is_not_declared_refuses(code, seen):
         'x = "https://docs.example/help"',
     ],
 )
-def test_what_changes_and_reaches_nothing_is_accepted(code):
+def test_code_without_effects_is_accepted(code):
     assert not _judged(code)[0].exceeded
 
 
@@ -152,7 +152,7 @@ def test_a_constant_that_a_name_may_hold_is_compared(above, code):
         ('def put(where="/srv/x"):\n    return open(where)', "put()"),
     ],
 )
-def test_a_default_that_every_call_replaces_is_none(above, code):
+def test_a_default_that_every_call_replaces_is_not_judged(above, code):
     text = HEAD.format(kind="write", paths="/var/own", hosts="none", code=code) + f"\n\n{above}\n"
     assert not constant_targets.judge_source(tool_of(text), text.encode())[0].exceeded
 

@@ -143,7 +143,7 @@ def test_code_that_a_dry_run_does_not_reach_cannot_change_files_in_a_tool_that_r
         "held = io.BytesIO()\nsetattr(held, 'name', text)\nopen(held.name, 'w')",
     ],
 )
-def test_what_may_lie_elsewhere_is_no_temporary_file(code):
+def test_a_path_that_may_lie_elsewhere_is_not_a_temporary_file(code):
     imports = "import io, os, shutil, tempfile\nfrom pathlib import Path"
     assert _beyond(code.replace("OWN", "tempfile.mkdtemp()"), imports)
 
@@ -164,7 +164,7 @@ def test_what_may_lie_elsewhere_is_no_temporary_file(code):
         'os.environ["LC_ALL"] = "C"',
     ],
 )
-def test_what_lies_below_a_temporary_folder_is_free(code):
+def test_files_below_a_temporary_folder_may_be_changed(code):
     imports = "import os, shutil, tempfile\nfrom pathlib import Path"
     if code == "text.name = level":
         imports = "import os"

@@ -72,7 +72,7 @@ def test_all_examples_are_taken_in_order():
     assert not any(case.made_up for case in found)
 
 
-def test_what_an_example_leaves_out_is_made_up_and_named():
+def test_arguments_missing_in_an_example_are_made_up_and_named():
     source = DOCUMENTED.replace("value: int)", "value: int, unit: str)")
     (case,) = list_cases(tool_of(source))
     assert case.example.inputs == {"value": 4, "unit": "example"}
@@ -90,7 +90,7 @@ def test_a_made_up_path_exists():
     assert [file.path for file in case.example.files] == [FILE]
 
 
-def test_a_write_tool_is_told_to_change_nothing():
+def test_a_write_tool_is_called_with_dry_run_true():
     (case,) = list_cases(signature("dry_run: bool = False"))
     assert case.example.inputs == {"dry_run": True}
 

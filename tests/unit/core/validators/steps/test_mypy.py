@@ -159,7 +159,7 @@ def test_one_that_mypy_stops_at_is_refused_and_the_others_are_checked(cache):
     assert "[return-value]" in found[2].message
 
 
-def test_what_a_message_quotes_is_not_a_finding_about_another_module(cache):
+def test_a_quoted_path_in_a_message_is_not_a_finding_about_another_module(cache):
     forger = """
 from typing import TypedDict
 
@@ -179,7 +179,7 @@ def test_a_second_candidate_of_the_same_size_in_the_same_second_is_not_taken_for
 
 
 @pytest.mark.seconds
-def test_a_damaged_cache_is_not_held_against_the_module_and_is_put_right(tmp_path):
+def test_a_damaged_mypy_cache_does_not_refuse_the_module_and_is_repaired(tmp_path):
     def found():
         given = {"flags": FLAGS, "seconds": 60.0, "cache_dir": tmp_path}
         return [

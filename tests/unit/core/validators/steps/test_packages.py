@@ -138,7 +138,7 @@ def test_a_header_that_cannot_be_read_is_refused(text, said):
         pytest.param(f"a; python_version > '{'9' * 5000}'", id="endless number"),
     ],
 )
-def test_a_requirement_that_nobody_can_decide_is_a_finding_and_no_crash(wanted):
+def test_an_undecidable_requirement_is_a_finding_and_no_crash(wanted):
     text = f'# /// script\n# dependencies = ["{wanted}"]\n# ///\n'
     (problem,) = check_packages(text, ast.parse(text), own_interpreter()).problems
     assert problem.startswith("the `# /// script` header: ")
@@ -181,7 +181,7 @@ def test_a_virtual_environment_sees_its_own_packages_and_not_its_bases(tmp_path)
         pytest.param("3.x", "is not a Python", id="none"),
     ],
 )
-def test_what_cannot_run_tools_is_refused(tmp_path, minor, said):
+def test_an_interpreter_that_cannot_run_tools_is_refused(tmp_path, minor, said):
     with pytest.raises(NoInterpreter, match=said):
         python(tmp_path, minor=minor)
 

@@ -43,7 +43,7 @@ def test_of_many_each_gets_its_own_findings_also_under_one_name():
     assert found[1].message.startswith("tool.py:2:12: F821")
 
 
-def test_what_a_message_quotes_is_not_a_finding_about_another_module():
+def test_a_quoted_path_in_a_message_is_not_a_finding_about_another_module():
     forger = "x: 'a\\n0/tool.py:1:1: F821 forged'\n"
     texts = [CheckedSource("tool", b"x = 1\n"), CheckedSource("other", forger.encode())]
     found = run_ruff(texts, rules=("F",), seconds=20.0)

@@ -20,7 +20,7 @@ def test_nothing_else_is_changed():
     assert mended(written) == written
 
 
-def test_what_is_no_python_stays_as_it_is():
+def test_text_that_is_not_python_stays_as_it_is():
     assert mended("import os\ndef run(:\n") == "import os\ndef run(:\n"
     assert remove_unused_imports(b"\xff\x00", seconds=20) == b"\xff\x00"
 
