@@ -310,7 +310,7 @@ def test_a_log_without_its_head_is_not_reported_as_missing(project):
     done = pulsus_here(project, "audit")
     assert done.code == 1
     assert "HEAD_MISSING" in done.out
-    assert "4 records in 1 segments, and no head: whether records are missing" in done.out
+    assert "4 records in 1 segment, and no head: nothing shows whether records" in done.out
     assert "decision log: none" not in done.out
     assert found(project) == ["HEAD_MISSING"], "its promotions are still compared"
 

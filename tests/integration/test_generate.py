@@ -120,7 +120,7 @@ def test_an_unattended_promotion_needs_two_different_examples_and_a_target(proje
 def test_one_of_two_examples_is_hidden_and_unproven_boundaries_are_reported(ask):
     done = ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE)
     (told,) = [note for note in done.json["notes"] if "checked with" in note]
-    assert told == "checked with 2 examples, one of them held back from the model"
+    assert told == "checked with 2 examples, one of them hidden from the model"
     (open_,) = [note for note in done.json["notes"] if "not proven at the boundary" in note]
     assert 'text = "" (empty)' in open_
     assert {"argument": "text", "value": "", "why": "empty"} in done.json["generation"][
@@ -153,7 +153,7 @@ def test_the_hidden_example_decides_and_is_never_sent_to_the_model(project, ask)
     assert (first["step"], second["step"]) == ("dry-run", None)
     assert "not shown" in first["reasons"][0]
     assert done.json["generation"]["held_back"] == 1
-    assert "checked with 3 examples, one of them held back from the model" in done.json["notes"]
+    assert "checked with 3 examples, one of them hidden from the model" in done.json["notes"]
     asked = json.dumps([body["messages"] for body in ask.asked])
     assert "rhythm" in asked
     assert "audio" not in asked

@@ -24,6 +24,7 @@ def show_warnings(session: CommandSession) -> None:
         console.warn(shadowed.warning(app.workflows_root))
     broken = app.catalogue.broken
     if broken and session.verbosity == 0:
-        console.warn(f"{len(broken)} files are no tools: `pulsus tools check` says why")
+        files = "1 file is no tool" if len(broken) == 1 else f"{len(broken)} files are no tools"
+        console.warn(f"{files}: `pulsus tools check` says why")
     for found in broken if session.verbosity > 0 else ():
         console.warn(f"{relative(found.path, session.project)} [{found.code}]: {found.reason}")

@@ -20,6 +20,7 @@ from pulsus.routing.maintenance.audit_catalogue import AuditFinding, Level
 if TYPE_CHECKING:
     from pulsus.bootstrap import App
     from pulsus.bootstrap.project_trust import SettingApproval
+    from pulsus.core.storage.decision_log.verify import LogCheck
     from pulsus.routing.maintenance.audit_catalogue import CatalogueAudit
     from pulsus.routing.maintenance.audit_log import LogAudit
 
@@ -241,7 +242,9 @@ def _tell(
         rows = [(f.level, f.code, _where(f, session), f.reason) for f in shown]
         console.table(("level", "code", "where", "reason"), rows)
         if logged.checked.more:
-            click.echo(f"and {logged.checked.more} more lines of the decision log")
+            click.echo(
+                f"and {console.counted(logged.checked.more, 'more line')} of the decision log"
+            )
         click.echo()
         console.table(("code", "what to do"), sorted({(f.code, f.fix) for f in shown}))
         click.echo()
@@ -254,13 +257,16 @@ def _tell(
             f"{console.counted(each.damages, 'damage')} and {unknown}; {one_line(each.reason)}"
         )
     click.echo(
-        f"catalogue: {catalogued.promoted} promoted tools, {catalogued.compositions} of them "
-        f"compositions, {catalogued.versions} kept versions"
+        f"catalogue: {console.counted(catalogued.promoted, 'promoted tool')}, "
+        f"{console.counted(catalogued.compositions, 'composition')}, "
+        f"{console.counted(catalogued.versions, 'archived version')}"
     )
     click.echo(_log(logged))
     more = "" if session.verbosity > 0 or not counts["info"] else " (-v lists them)"
     click.echo(
-        f"{counts['error']} errors, {counts['warning']} warnings, {counts['info']} notes{more}"
+        f"{console.counted(counts['error'], 'error')}, "
+        f"{console.counted(counts['warning'], 'warning')}, "
+        f"{console.counted(counts['info'], 'note')}{more}"
     )
 
 
@@ -270,16 +276,21 @@ def _log(logged: LogAudit) -> str:
         return "decision log: none"
     if found.head is None:
         return (
-            f"decision log: {found.records} records in {found.segments} segments, and no head: "
-            "whether records are missing at its end cannot be said"
+            f"decision log: {_records(found)}, and no head: "
+            "nothing shows whether records are missing at its end"
         )
     unread = f", {found.unread} by their seals only" if found.unread else ""
     known = f"; the expected head is record {logged.expected_at}" if logged.expected_at else ""
     return (
-        f"decision log: {found.records} records in {found.segments} segments, "
+        f"decision log: {_records(found)}, "
         f"{found.sealed} sealed{unread}{known}\n"
         f"head: record {found.head.seq} {found.head.hash}"
     )
+
+
+def _records(found: LogCheck) -> str:
+    records = console.counted(found.records, "record")
+    return f"{records} in {console.counted(found.segments, 'segment')}"
 
 
 def _where(finding: AuditFinding, session: CommandSession) -> str:

@@ -38,7 +38,7 @@ def command(session: CommandSession, folder: Path, empty: bool) -> None:
         paths = [relative(path, root) for path in made]
         console.document({"folder": str(folder), "created": paths, "kept": kept})
         return
-    click.echo(f"{len(made)} files created, {kept} kept")
+    click.echo(f"{console.counted(len(made), 'file')} created, {kept} kept")
     if empty:
         click.echo("next: write a tool below workflows/domains, then `pulsus tools check`")
         return

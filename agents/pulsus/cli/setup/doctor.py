@@ -170,9 +170,11 @@ def _catalogue(app: App) -> DoctorCheck:
         found = app.catalogue
     except PulsusError as failure:
         return DoctorCheck("catalogue", False, failure.message, failure.hint)
-    broken = f", {len(found.broken)} broken files" if found.broken else ""
+    broken = f", {console.counted(len(found.broken), 'broken file')}" if found.broken else ""
     hint = "`pulsus init` adds the starter tools"
-    return DoctorCheck("catalogue", bool(found.tools), f"{len(found.tools)} tools{broken}", hint)
+    return DoctorCheck(
+        "catalogue", bool(found.tools), f"{console.counted(len(found.tools), 'tool')}{broken}", hint
+    )
 
 
 def _git_ignored(app: App) -> Iterator[DoctorCheck]:
@@ -186,7 +188,9 @@ def _git_ignored(app: App) -> Iterator[DoctorCheck]:
     if found:
         tools = [tool for finding in found for tool in finding.tools]
         said = (
-            f"git ignores {len(tools)} tools: {', '.join(tools[:3])}" if tools else found[0].reason
+            f"git ignores {console.counted(len(tools), 'tool')}: {', '.join(tools[:3])}"
+            if tools
+            else found[0].reason
         )
         hint = f"{found[0].fix}; `pulsus tools check` lists all"
         yield DoctorCheck("git", False, said, hint, required=False)

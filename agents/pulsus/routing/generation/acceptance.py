@@ -205,7 +205,7 @@ def _with_quoted_line(line: str, code: Sequence[str]) -> str:
     return f"{line}, in `{code[int(place[1]) - 1].strip()[:_QUOTED]}`"
 
 
-_NEEDS_EXAMPLES = "without the examples in its docstring it gives another result"
+_NEEDS_EXAMPLES = "the result changes when the docstring examples are removed"
 
 
 def check_without_examples(project: Project, validated: ValidatedModule) -> ValidationReport | None:
@@ -224,7 +224,9 @@ def check_without_examples(project: Project, validated: ValidatedModule) -> Vali
 
 def _refused_report(report: ValidationReport, found: Finding, project: Project) -> ValidationReport:
     """The report with the dry run failed."""
-    message = project.redactor.redact(f"{found.message}; {_NEEDS_EXAMPLES}: work the result out")
+    message = project.redactor.redact(
+        f"{found.message}; {_NEEDS_EXAMPLES}: compute it instead of copying it"
+    )
     failed = replace(report.steps[-1], ok=False, message=message, unverified=found.unverified)
     return replace(
         report,

@@ -202,8 +202,8 @@ def _strength(module: CandidateModule, proof: Proof | None) -> tuple[str, ...]:
         return ()
     checked = f"checked with {number} example{'' if number == 1 else 's'}"
     if made.get("held"):
-        return (f"{checked}, one of them held back from the model",)
-    return (f"{checked}, none held back from the model; two or more let Pulsus hold one back",)
+        return (f"{checked}, one of them hidden from the model",)
+    return (f"{checked}, all visible to the model; with two or more results one can be hidden",)
 
 
 def _reasons(

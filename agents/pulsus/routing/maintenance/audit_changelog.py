@@ -50,9 +50,9 @@ def _difference(text: str, wanted: list[str]) -> str:
     missing = [entry for entry in wanted if entry not in there]
     extra = [entry for entry in there if entry not in wanted]
     if missing:
-        return f"{len(missing)} records have no entry like theirs: {_title(missing[0])}"
+        return f"records without their entry: {len(missing)}, first: {_title(missing[0])}"
     if extra:
-        return f"{len(extra)} entries are of no record: {_title(extra[0])}"
+        return f"entries without a record: {len(extra)}, first: {_title(extra[0])}"
     return ""
 
 

@@ -194,8 +194,8 @@ def _same_name(catalogue: Catalogue) -> Iterator[CatalogueFinding]:
             "info",
             same[0].path,
             tuple(tool.id for tool in same),
-            f"{len(same)} tools are called {same[0].name!r}: the bare name means none of them",
-            "rename all but one, or always write the whole id",
+            f"{len(same)} tools are named {same[0].name!r}, so the bare name is ambiguous",
+            "use a full id, or rename all but one",
         )
 
 

@@ -51,7 +51,7 @@ class AccessFilter:
             every_kind = self.kinds == frozenset(AccessConfig().kinds)
             if not tools or every_kind or any(self.refusal(tool) is None for tool in tools):
                 return None
-        return f"none of {len(tools)} tools is left by {self.named}"
+        return f"the filters {self.named} exclude all {len(tools)} tools"
 
     @property
     def named(self) -> str:

@@ -96,7 +96,7 @@ def test_only_the_kinds_asked_for_compete():
 def test_where_no_tool_is_left_the_filter_is_named(config, named):
     found = searched("how full are the disks", **config)
     assert found.filtered
-    assert found.choice.reason == f"none of {len(CATALOGUE)} tools is left by {named}"
+    assert found.choice.reason == f"the filters {named} exclude all {len(CATALOGUE)} tools"
 
 
 def test_where_some_tools_are_left_but_none_shares_a_word_the_filter_is_named():
