@@ -1,4 +1,4 @@
-"""What is wrong with a setting, in a settings file's words: key, value, place, what is allowed.
+"""Errors of settings: the key, the value, the place, and the allowed values.
 
 Pure but for the names of the environment's variables.
 """
@@ -69,7 +69,7 @@ def unknown_key_error(key: str, known: Iterable[str], origin: str) -> ConfigErro
 
 
 def describe_allowed(model: type[Section], at: Sequence[int | str]) -> str:
-    """What may stand at a path of keys and positions, in words."""
+    """Describe the allowed values at a path of keys and positions."""
     hint: Any = model
     for part in at:
         hint = _inner_hint(hint, part)
@@ -135,7 +135,7 @@ def _value_error(key: str, value: object, place: str, reason: str, origin: str) 
 
 
 def _origin_place(origin: str, key: str) -> str:
-    """Where to look: the file, the variable as it is spelt, or the command."""
+    """Return the place to correct: the file, the variable as spelt, or the command."""
     if origin == "flag":
         return "the command's flags"
     if origin != "environment":

@@ -13,5 +13,5 @@ _PLACE: Final = re.compile(
 
 
 def is_place(entry: str) -> bool:
-    """Whether it is a host, `host:port`, `*.domain`, an address or a network."""
+    """Return True for a host, `host:port`, `*.domain`, an address or a network."""
     return _PLACE.fullmatch(entry) is not None and entry != ":"

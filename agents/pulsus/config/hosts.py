@@ -47,7 +47,7 @@ def parse_address(host: str) -> Address | None:
 
 
 def is_public(found: Address) -> bool:
-    """Whether an address belongs to the public internet, whatever it is wrapped in.
+    """Return True for an address of the public internet, also if it is wrapped in another.
 
     Not: loopback, private, link-local, shared, multicast and reserved ones, and what tells cloud
     machines their secrets.

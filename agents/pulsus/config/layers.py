@@ -168,13 +168,13 @@ def _is_section(hint: Any) -> bool:
 
 
 class _Variables(BaseSettings):
-    """What pydantic-settings needs to know to read variables."""
+    """The options by which pydantic-settings reads variables."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_nested_delimiter="__")
 
 
 def _variables(model: type[Section]) -> type[BaseSettings]:
-    """The same with the settings' names: which of them nest, which are JSON."""
+    """Return the options with the settings' names: which nest, and which are JSON."""
     shape: dict[str, Any] = {}
     for name, hint in _hints(model).items():
         nested = hint

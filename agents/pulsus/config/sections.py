@@ -1,4 +1,4 @@
-"""What settings are made of: frozen sections, and the limits that their values must keep to.
+"""The building blocks of settings: frozen sections, and limits of their values.
 
 pydantic validates by them (`config/layers.py`); nothing here imports it.
 """
@@ -13,7 +13,7 @@ from pulsus.fast_dataclass import dataclass
 
 
 class Hosts:
-    """Where pydantic validates it: a list of `host:port`; with `off`, also that word."""
+    """Makes pydantic accept a list of `host:port`; with `off`, also that word."""
 
     def __init__(self, *, off: bool = False) -> None:
         self.off = off
@@ -37,7 +37,7 @@ class Hosts:
 
 
 class ValueLimits:
-    """What a value must keep to, where pydantic validates it: `ge`, `gt`, `le`, `pattern`."""
+    """Limits by which pydantic validates a value: `ge`, `gt`, `le`, `pattern`."""
 
     def __init__(self, **limits: float | str) -> None:
         self.limits = limits

@@ -86,7 +86,7 @@ class AccessConfig(Section):
 
 @dataclass(frozen=True)
 class PolicyConfig(Section):
-    """What may be done with a shell command that was asked for (docs/command-safety.md, Policy).
+    """Rules for shell commands in requests (docs/command-safety.md, Policy).
 
     Patterns of commands: a program, then words of the call in that order. block wins over
     require_approval, that over allow; what no pattern names needs approval. `@default` stands for
@@ -225,7 +225,7 @@ class ModelConfig(Section):
 
 @dataclass(frozen=True)
 class GeneratorConfig(Section):
-    """What a model may write, and how it is asked (spec §7)."""
+    """Limits and options of code generation by a model (spec §7)."""
 
     allowed_imports: Annotated[tuple[str, ...], ASKS_ADDED] = (
         *("typing", "dataclasses", "pathlib", "json", "csv", "math", "statistics", "re"),
@@ -275,7 +275,7 @@ class RunConfig(Section):
 
 @dataclass(frozen=True)
 class ToolsConfig(Section):
-    """What tools run with. With `python` empty it is the Python that runs Pulsus."""
+    """The Python for tools. If `python` is empty, it is the Python that runs Pulsus."""
 
     python: Annotated[str, ASKS_PROGRAM] = ""
 

@@ -55,7 +55,7 @@ _MOST = 8
 
 @dataclass(frozen=True, slots=True)
 class SettingsFingerprint:
-    """Where settings come from, as one hex digest, and the state folder they most likely name."""
+    """The sources of the settings as one digest, and the state folder they most likely name."""
 
     digest: str
     state_dir: Path
@@ -65,7 +65,7 @@ class SettingsFingerprint:
 
     @classmethod
     def of(cls, project: Path, flags: Mapping[str, Any]) -> SettingsFingerprint:
-        """What the settings of a project are made from now."""
+        """Return the present sources of a project's settings."""
         # Variables' names are read without their case, as pydantic-settings does.
         given = {
             k.upper(): v for k, v in sorted(os.environ.items()) if k.upper().startswith(PREFIX)
@@ -88,7 +88,7 @@ class SettingsFingerprint:
         return cls(_sha256("\n".join(parts)), project / named, project, silent)
 
     def file(self, key: bytes) -> Path:
-        """Where this user keeps the settings made from them."""
+        """Return the path of this user's cache for these sources."""
         from pulsus.config import cache_secret
 
         named = cache_secret.seal(key, self.digest.encode())

@@ -22,7 +22,7 @@ MOST_BYTES = 16_000_000
 """A larger file was not written by Pulsus."""
 
 _BESIDE = frozenset("-_.")
-"""What a file's name may hold beside ASCII letters and digits."""
+"""Characters allowed in a file name beside ASCII letters and digits."""
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

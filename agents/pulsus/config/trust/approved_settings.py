@@ -89,7 +89,7 @@ class SettingApprovals:
         return next((a for a in self.known if (a.project, a.key) == (real, key)), None)
 
     def state(self, project: Path, found: Widening, bound: str) -> State:
-        """How a value stands; `bound` is its hash as `bound_hash` makes it."""
+        """Return the approval state of a value; `bound` is its hash by `bound_hash`."""
         approval = self.of(project, found.key)
         if approval is None:
             return "unapproved"
@@ -100,7 +100,7 @@ class SettingApprovals:
         return SettingApprovals((*self.without(new.project, new.key).known, new))
 
     def without(self, project: str, key: str) -> SettingApprovals:
-        """These without the approval of one key."""
+        """Return the approvals without that of one key."""
         return SettingApprovals(
             tuple(a for a in self.known if (a.project, a.key) != (project, key))
         )
@@ -122,7 +122,7 @@ class SettingApprovals:
 
 
 def project_value(settings: Section, origins: Mapping[str, str], key: str) -> Any:
-    """What the project's files say of a key, as a JSON value.
+    """Return the value of a key in the project's files, as a JSON value.
 
     Of a table these are the entries that no variable and no flag replaced.
     """

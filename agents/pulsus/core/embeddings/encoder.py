@@ -27,7 +27,7 @@ _THREADS = 1
 
 
 class Encoder(Protocol):
-    """What turns texts into vectors. Tests bring their own."""
+    """Turns texts into vectors. Tests bring their own."""
 
     @property
     def model(self) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TextSimilarity:
-    """What is like a request, by owner. Pure: same text, same numbers."""
+    """Finds the texts that are similar to a request, by owner. Pure: same text, same numbers."""
 
     encoder: Encoder
     vectors: Vectors

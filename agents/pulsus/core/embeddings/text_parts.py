@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 _BETWEEN = "\x1f"
 _WEIGHTS = (1.0, 0.25, 0.25)
-"""Of the whole, then of its parts. Over eight sets parts of 0.25 to 0.5 were alike."""
+"""Weights of the whole text and of its parts. Over eight sets 0.25 to 0.5 ranked alike."""
 
 
 def join_parts(whole: str, *parts: str) -> str:

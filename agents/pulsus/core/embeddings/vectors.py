@@ -29,7 +29,7 @@ FIRST = 200
 
 
 def text_hash(text: str) -> bytes:
-    """What a text's vector is kept under."""
+    """Return the key of a text's vector."""
     return hashlib.sha256(text.encode("utf-8", "replace")).digest()[:HASH_BYTES]
 
 

@@ -92,7 +92,7 @@ def _visible(char: str) -> str:
 
 
 def _alone(char: str) -> bool:
-    """Whether it is ASCII punctuation or symbol, Unicode punctuation, or an ideograph."""
+    """Return True for an ASCII sign, Unicode punctuation, or an ideograph."""
     code = ord(char)
     if code < 128:
         return char.isprintable() and not char.isalnum() and char != " "

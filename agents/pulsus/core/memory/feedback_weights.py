@@ -1,4 +1,4 @@
-"""What somebody's word on a request makes of the other runs of the same words (ADR 16). Pure.
+"""How a user's feedback changes the weight of other runs of the same request (ADR 16). Pure.
 
 The newest word on a request outweighs what runs of it merely went along with. A run that says
 otherwise counts nothing until the word has faded to half, and from then on ever more.
@@ -13,13 +13,13 @@ from pulsus.core.memory.request_index import PastRequest
 from pulsus.core.text.phrases import phrases
 
 TOLD = 2.0
-"""What somebody's word for or against a tool counts beside a run that went well."""
+"""Weight of a user's feedback on a tool beside a successful run."""
 
 _DAY = 86_400.0
 
 
 def request_key(request: str) -> frozenset[int]:
-    """What requests of the same words, in the same order, have in common."""
+    """Return the key that requests of the same words in the same order share."""
     return frozenset(phrase.key for phrase in phrases(request))
 
 
@@ -68,7 +68,7 @@ def _past(
 
 
 def _against(word: PastRoute, route: PastRoute, half_life_days: float) -> float:
-    """What a run that says otherwise than a word counts, in [0, 1): 0 for the first half-life."""
+    """Return the weight in [0, 1) of a run that contradicts feedback: 0 for the first half-life."""
     if route.told:
         return 0.0  # the newest word stands in place of an earlier one
     days = max(0.0, (route.ts - word.ts).total_seconds() / _DAY)

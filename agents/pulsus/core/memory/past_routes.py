@@ -101,7 +101,7 @@ def latest_per_run(past: Iterable[PastRoute]) -> tuple[PastRoute, ...]:
 def history(
     records: Iterable[PromotionRecord], past: Iterable[PastRoute]
 ) -> dict[str, ToolHistory]:
-    """How every tool that was ever promoted or routed to fared, by tool id.
+    """Return the history of every tool that was promoted or routed to, by tool id.
 
     A record that only changes a tool's status is no promotion.
     """

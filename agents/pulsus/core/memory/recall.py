@@ -22,9 +22,9 @@ _SHARPNESS = 3
 _FLOOR = 0.2
 """Requests less alike do not vote; below it a vote is worth less than a hundredth."""
 _DOUBT = 0.05
-"""What the best tool's votes are held against: one request of similarity 0.37."""
+"""The votes that the best tool needs: one request of similarity 0.37."""
 _DOUBT_AGAINST = 0.5
-"""The same where votes are against a tool: it takes a request much alike."""
+"""The same for votes against a tool, which need a very similar request."""
 _K1, _B = 1.2, 0.25
 """BM25 over a tool's past requests. At b = 0 the tools asked most win, at 0.5 the least."""
 _MOST = 100
@@ -38,7 +38,7 @@ _Ballot = tuple[float, float, str]
 
 @dataclass(frozen=True, slots=True)
 class PastMemory:
-    """What is remembered at one moment. `now` is in seconds of the epoch.
+    """The memory at one moment. `now` is in seconds of the epoch.
 
     Word weights come from `counts` alone. They are renewed whenever memory doubles, not with every
     request: so one more request never takes from a tool what it says for it.
@@ -155,7 +155,7 @@ class PastMemory:
 
 
 def _net(ballots: Mapping[str, Sequence[_Ballot]]) -> dict[str, float]:
-    """What the votes come to for each tool.
+    """Return the sum of the votes for each tool.
 
     A request of the same words decides against those that are merely like it: where it speaks for a
     tool, they do not speak against that one or for another; where it speaks against a tool, they do

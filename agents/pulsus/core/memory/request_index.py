@@ -13,7 +13,7 @@ from pulsus.core.text.phrases import Phrase, phrases
 from pulsus.fast_dataclass import dataclass
 
 _PAIR = 0.7
-"""What a pair of words weighs beside a word. Over three routing sets 0.5 to 1 were alike."""
+"""Weight of a word pair beside a word. Over three routing sets 0.5 to 1 ranked alike."""
 _OWN = 0.3
 """What a word of a path or an address weighs beside one around it: `mount /dev/sdb1 /mnt` and
 `mount /dev/sdc1 /data` ask for the same thing."""
@@ -35,7 +35,7 @@ class PastRequest:
 
 @dataclass(frozen=True, slots=True)
 class WordCounts:
-    """How common phrases are among past requests and their tools. Columns are by `keys`, sorted.
+    """Counts of phrases in past requests and their tools. Columns are by `keys`, sorted.
 
     `known` is the share of the catalogue's tools that have a past; `sizes` how many requests each
     of those has, beside the usual one.
@@ -75,13 +75,13 @@ class WordCounts:
         )
 
     def rarity(self, phrase: Phrase) -> float:
-        """How much two requests that share the phrase are alike."""
+        """Return the similarity that a shared phrase gives to two requests."""
         count = _at(self.keys, self.in_requests, phrase.likeness)
         share = _PAIR if phrase.pair else _OWN if phrase.own else 1.0
         return math.log(1 + max(1, self.requests) / (count + 0.5)) * share
 
     def telling(self, phrase: Phrase) -> float:
-        """How much the phrase tells one tool from the others."""
+        """Return how well the phrase distinguishes one tool from the others."""
         count = _at(self.keys, self.in_tools, phrase.key)
         return (math.log((len(self.sizes) + 1) / (count + 1)) + 1) * (_PAIR if phrase.pair else 1.0)
 
@@ -127,7 +127,7 @@ class RequestSegment:
         return () if n is None else self.request[self.request_at[n] : self.request_at[n + 1]]
 
     def has(self, number: int, key: int) -> bool:
-        """Whether a request is alike by a phrase."""
+        """Return True if a request has a phrase."""
         n = _find(self.keys, key)
         if n is None:
             return False

@@ -10,7 +10,7 @@ from pulsus.core.rankers.lexical.query_matches import Admit
 from pulsus.core.types import Kind
 
 Allowed = Callable[[str], bool] | Collection[str]
-"""Whether a tool may be routed to at all, by id."""
+"""Decides by id if a tool may be routed to at all."""
 
 
 def admission_filter(
@@ -19,7 +19,7 @@ def admission_filter(
     kinds: Collection[Kind] | None,
     allowed: Allowed | None,
 ) -> Admit | None:
-    """Whether a tool may be a candidate, by number; None where all may."""
+    """Return a predicate by tool number, or None if all tools may be candidates."""
     if not hidden and kinds is None and allowed is None:
         return None
     wanted = {n for n, kind in enumerate(KINDS) if kinds is None or kind in kinds}

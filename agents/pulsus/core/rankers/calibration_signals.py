@@ -36,7 +36,7 @@ FALLING = frozenset({"shared", "size"})
 """Signals of which more means less sure; of the others more never lowers p."""
 
 _NEXT = 4
-"""How many of the best other candidates one is compared with."""
+"""Number of the best other candidates that a candidate is compared with."""
 
 _UNLIKE = 0.02
 """Cosines below it are chance."""
@@ -122,7 +122,7 @@ def _rivals(
 
 
 def _of(own: CandidateSignals, detail: CandidateDetail, others: _Rivals) -> dict[str, float]:
-    """What a candidate has of the request, and what it has more than the best others.
+    """Return the signals of a candidate, alone and beside the best other candidates.
 
     `name_words` is how much of its name the request says, by how many words that are: one word is
     said by chance. `lead` is the share of its score that the last of the others lacks, all where

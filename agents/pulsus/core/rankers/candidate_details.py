@@ -1,4 +1,4 @@
-"""What is looked up of a candidate only where its p is wanted: it costs the others nothing."""
+"""Details that only p needs. They are looked up lazily, for the candidates shown."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from pulsus.core.text.tokens import STOP_WORDS, words
 
 _CHARS = 0.6
 _COVERAGE = 0.5
-"""What n-grams and coverage weigh beside BM25."""
+"""Weights of n-grams and coverage beside BM25."""
 
 _PAST = 3.0
 """What words gain over the rest of the bucket where every tool has a past: then they are the words
@@ -28,7 +28,7 @@ _NO_PAST = PastVotes(0.0)
 
 
 def word_gain(recalled: Mapping[str, PastVotes], known: float) -> float:
-    """How many times words count beside n-grams, coverage and meaning: 1 without a past.
+    """Return the weight of words beside n-grams, coverage and meaning: 1 without a past.
 
     `known` is the share of the catalogue's tools that have one.
     """
@@ -79,7 +79,7 @@ def ngram_cosine(
 def plain_ngram_cosine(
     said: Iterable[str], numbers: Collection[int], documents: Documents
 ) -> dict[int, float]:
-    """The same without arrays."""
+    """Return the same numbers without numpy."""
     worth = request_worth(said)
     length = math.sqrt(sum(worth.values())) or 1.0
     known: dict[int, dict[int, float]] = {}
@@ -99,7 +99,7 @@ def plain_ngram_cosine(
 
 
 def _word_score(slots: Iterable[int], worth: Mapping[int, float]) -> float:
-    """What one word of a tool holds of the request."""
+    """Return the summed worth of a word's n-grams to the request."""
     held = 0.0
     for slot in slots:
         if slot in worth:

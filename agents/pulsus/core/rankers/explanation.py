@@ -42,7 +42,7 @@ class RankChange:
 
 @dataclass(frozen=True, slots=True)
 class SignalContribution:
-    """What one signal added to the log-odds of `p`: `coefficient` times `value`."""
+    """The share of one signal in the log-odds of `p`: `coefficient` times `value`."""
 
     signal: str
     value: float
@@ -51,7 +51,7 @@ class SignalContribution:
 
 
 def feature_contributions(ranked: Ranked) -> dict[str, float]:
-    """What each feature gave to the score; they sum to it. Zero weights give zeros."""
+    """Return the share of each feature in the score. Zero weights give zeros."""
     return {name: share * ranked.features[name] for name, share in _shares(ranked).items()}
 
 
@@ -111,7 +111,7 @@ def stated(values: Sequence[float], digits: int) -> tuple[float, ...]:
 def signal_contributions(
     calibration: Calibration, signals: Mapping[str, float]
 ) -> tuple[SignalContribution, ...]:
-    """What moved the log-odds from the calibration's intercept, the strongest first.
+    """Return the signals that moved the log-odds from the intercept, the strongest first.
 
     The intercept and all pushes sum to the log-odds; a tool named in the request, and one at odds
     with it, have limits of p beside them (calibration.py).

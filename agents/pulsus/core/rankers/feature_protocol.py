@@ -1,4 +1,4 @@
-"""What a ranking signal is (spec §4), and what else may know about a request."""
+"""Protocols of ranking signals (spec §4) and of other sources about a request."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Feature(Protocol):
         ...
 
     def __call__(self, intent: ParsedIntent, tool: ToolSpec) -> float:
-        """How well the tool fits, 0 (not at all) to 1."""
+        """Return how well the tool fits, from 0 (not at all) to 1."""
         ...
 
 
@@ -39,7 +39,7 @@ class EmbeddingSimilarity(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PastVotes:
-    """What past requests say about one tool: `value` in [-1, 1], and the strongest of them.
+    """The votes of past requests for one tool: `value` in [-1, 1], and the strongest votes.
 
     `text` is what their words hold of this request, in the unit of `Evidence.relative_overlap`.
     """

@@ -7,7 +7,7 @@ from datetime import datetime
 from pulsus.core.types import ToolHistory
 
 _SERVED = 0.5
-"""What having served at all counts beside having served requests like this one."""
+"""Weight of any past success beside a success with a similar request."""
 _PRIOR = 2.0
 """Trials at 0 that every tool starts with: one success is a hint, ten are a record."""
 

@@ -163,7 +163,7 @@ class Ranker:
         include: Collection[str],
         admit: Admit | None,
     ) -> tuple[Scorer, frozenset[int]]:
-        """What is known of the request's candidates, and which of them it names."""
+        """Return the scored candidates of the request, and the tools that it names."""
         documents = self.documents
         similar = self.dense.similar(text) if self.dense else {}
         by_number = {documents.at(position): value for position, value in similar.items()}

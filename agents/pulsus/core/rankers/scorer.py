@@ -21,7 +21,7 @@ from pulsus.core.types import ParsedIntent, ToolHistory, ToolSpec, Vote
 from pulsus.fast_dataclass import dataclass
 
 _CAUTIOUS = 0.5
-"""What is left of the doc feature where request and tool are at odds (effect_mismatch.py)."""
+"""Factor on the doc feature if request and tool contradict each other (effect_mismatch.py)."""
 _ANTI = 0.5
 """Taken from the doc feature where the request says all words of an anti-intent (spec §15), or
 where the tool was wrong for requests like it."""

@@ -60,7 +60,7 @@ def last_resort(tool: ToolSpec) -> tuple[int, str, str]:
 
 
 def tie_break(winner: RankedCandidate, loser: RankedCandidate) -> str | None:
-    """What put `winner` before `loser` other than its score; None where the score did."""
+    """Return the reason other than the score for the order, or None if the score decided."""
     same = winner.named == loser.named
     if same and abs(winner.score - loser.score) * _GRAINS > 1:
         return None

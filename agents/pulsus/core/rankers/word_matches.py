@@ -1,4 +1,4 @@
-"""What a tool made of each word of a request: found as itself, as something else, or not. Pure."""
+"""How each request word matched a tool: exactly, by another meaning, or not at all. Pure."""
 
 from __future__ import annotations
 

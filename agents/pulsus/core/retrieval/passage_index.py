@@ -29,7 +29,7 @@ Posting = tuple[int, int]
 
 
 class Likeness(Protocol):
-    """How like passages are to a request."""
+    """Compares passages with a request by meaning."""
 
     def similar(self, text: str) -> Mapping[int, float]:
         """Cosine in [-1, 1] by the passage's number."""

@@ -32,7 +32,7 @@ class DocSection:
 
 @dataclass(frozen=True, slots=True)
 class ToolIdNames:
-    """What a document may speak of: ids, and names of more than one word (one may be any word)."""
+    """Names of tools that a document may mention: ids, and names of more than one word."""
 
     ids: Mapping[str, Place]
     names: Mapping[str, tuple[str, ...]]
@@ -40,7 +40,7 @@ class ToolIdNames:
 
     @classmethod
     def of(cls, ids: Collection[str]) -> ToolIdNames:
-        """What there is in a catalogue of these ids."""
+        """Return the names in a catalogue of these ids."""
         by_id: dict[str, Place] = {}
         names: dict[str, tuple[str, ...]] = {}
         places: dict[str, Place] = {}

@@ -68,7 +68,7 @@ def write(candidate: StoredCandidate, redactor: Redactor) -> None:
 
 
 def read(module: Path) -> StoredCandidate | None:
-    """What is known about the candidate; None, with a logged warning, for an unreadable note."""
+    """Return the candidate's note, or None, with a logged warning if it is unreadable."""
     note = module.with_suffix(".json")
     try:
         with note.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Whether this user approved a promotion record (ADR 31). Effect: reads files."""
+"""Check if this user approved a promotion record (ADR 31). Effect: reads files."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ LOG_ROOMS = ("app", "runs", "validation", "metrics")
 
 @dataclass(frozen=True, slots=True)
 class GcReport:
-    """What was removed, or would be: files in path order, their bytes, and how many stayed."""
+    """The removed files in path order (or those to remove), their bytes, and the number kept."""
 
     removed: tuple[Path, ...]
     kept: int

@@ -16,7 +16,7 @@ from pulsus.fast_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FileStamp:
-    """What changes when a file does. Times in ns; `ctime_ns` catches a restored mtime."""
+    """Values that change with a file. Times in ns; `ctime_ns` detects a restored mtime."""
 
     mtime_ns: int
     ctime_ns: int
@@ -79,7 +79,7 @@ def read_failure(error: OSError) -> str:
 
 
 def kind_of(mode: int) -> str:
-    """What a file's mode says it is, with its article."""
+    """Return the kind of a file by its mode, with its article."""
     kinds = (
         (stat.S_ISDIR, "a folder"),
         (stat.S_ISLNK, "a link"),

@@ -28,7 +28,7 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
 _NOT_TEXT = frozenset(("", *"nN~tTfF.+-0123456789"))
-"""What everything starts with that is no text."""
+"""The beginnings of all values that are not text."""
 
 _Container = list[JsonValue] | dict[str, JsonValue]
 _LOADER = cast("type[yaml.SafeLoader]", getattr(yaml, "CSafeLoader", yaml.SafeLoader))

@@ -147,7 +147,7 @@ def _keep_quote(match: re.Match[str]) -> str:
 
 
 def _hide_assigned(text: str) -> str:
-    """What follows a secret's name and a sign is hidden; a value may end in the next such name."""
+    """Hide the value after a secret's name and a sign. A value may end in the next such name."""
     parts, position = [], 0
     while match := _ASSIGNED.search(text, position):
         parts.append(text[position : match.start()])

@@ -63,7 +63,7 @@ def _words(step: str) -> list[str]:
 
 
 def _is_command(said: Sequence[str]) -> bool:
-    """Whether these words have the shape of a command: a program, then a flag or what it does."""
+    """Return True if the words look like a command: a program, then a flag or a subcommand."""
     if len(said) < 2 or not _PROGRAM.fullmatch(said[0]):
         return False
     if any(len(w) > 1 and w in STOP_WORDS and not _brought(said, n) for n, w in enumerate(said)):
@@ -74,7 +74,7 @@ def _is_command(said: Sequence[str]) -> bool:
 
 
 def _deed_at(said: Sequence[str]) -> int | None:
-    """Where the word stands that says what a program does."""
+    """Return the position of the word that says what a program does."""
     bare = [n for n, word in enumerate(said) if n and not word.startswith("-")]
     near = (n for n in bare if (n in bare[:_REACH] and _is_deed(said[n])) or _brought(said, n))
     return next(near, None)
@@ -85,7 +85,7 @@ def _is_deed(word: str) -> bool:
 
 
 def _brought(said: Sequence[str], at: int) -> bool:
-    """Whether something is brought up or down there, flags aside: "docker compose -f x.yaml up"."""
+    """Return True if something is brought up or down: "docker compose -f x.yaml up"."""
     if said[at] not in table.BROUGHT:
         return False
     before = list(said[:at])
@@ -100,7 +100,7 @@ def _brought(said: Sequence[str], at: int) -> bool:
 
 
 def _verb(said: Sequence[str]) -> str | None:
-    """What a command changes, by one word; "" where it only looks, None where it is a verb."""
+    """Return the word of a command's change, "" if it only reads, None if it is a verb."""
     program = said[0]
     flags = [word.partition("=")[0] for word in said[1:] if _FLAG.fullmatch(word)]
     if _any(flags, table.LOOKING.get(program, frozenset()) | table.NEVER):
@@ -124,7 +124,7 @@ def _deed(said: Sequence[str]) -> str:
 
 
 def _any(flags: Sequence[str], wanted: frozenset[str]) -> bool:
-    """Whether one of the flags is wanted, alone or among letters put together: `-nl` has `-l`."""
+    """Return True if one of the flags is wanted, also within joined letters: `-nl` has `-l`."""
     for flag in flags:
         letters = "" if flag.startswith("--") else flag[1:]
         if flag in wanted or any(f"-{letter}" in wanted for letter in letters):

@@ -12,10 +12,10 @@ from pulsus.core.text.tokens import STOP_WORDS, words
 from pulsus.fast_dataclass import dataclass
 
 OWN = 0.75
-"""What a word inside a value weighs beside one outside."""
+"""Weight of a word inside a value beside a word outside."""
 
 KIND = 0.4
-"""What the kind of a value weighs beside a word that says it."""
+"""Weight of the kind of a value beside a word that names the kind."""
 
 _ENDINGS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("tar", "tgz", "gz", "zip", "bz2", "xz", "zst", "7z"), ("archive",)),

@@ -1,4 +1,4 @@
-"""What two requests are compared by: stems and pairs of neighbouring words (ADR 16). Pure."""
+"""Phrases that two requests are compared by: stems and word pairs (ADR 16). Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where in a clause a change is asked for, by which verb (words: verbs.txt). Pure."""
+"""Find the verb by which a clause asks for a change (words: verbs.txt). Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pulsus.core.text import verb_tables as table
 from pulsus.core.text.tokens import STOP_WORDS, stem, words
 
 Known = Callable[[str], bool]
-"""Whether a lower-case word is one of the catalogue's: then it is no misspelt verb."""
+"""Decides if the catalogue has a lower-case word. Then it is not a misspelt verb."""
 
 _REACH = 4
 """Words up to which a particle belongs to its verb, and a symptom to what shows it."""
@@ -28,7 +28,7 @@ _HEADS = _PLAIN.union(table.PARTICLES, table.OBJECTS)
 
 
 def may_command(said: Sequence[str], known: Known) -> bool:
-    """Whether a request of these words can give a command at all: a quick look."""
+    """Return False if a request of these words contains no command, by a quick check."""
     if not _HEADS.isdisjoint(said):
         return True
     if not table.WISHES.isdisjoint(said) and any(w.endswith(("ed", "ing")) for w in said):
@@ -137,12 +137,12 @@ def _is_grammar(word: str) -> bool:
 
 
 def _is_slip(word: str, verb: str) -> bool:
-    """Whether one was typed for the other: letters swapped, lost or doubled, not just others."""
+    """Return True for a slip: letters swapped, lost or doubled, not replaced."""
     return len(word) >= _SURE or len(word) != len(verb) or sorted(word) == sorted(verb)
 
 
 def _is_no_order(verb: str, rest: Sequence[str], clause: str) -> bool:
-    """Whether the verb is a noun here, asks for an answer, or is what a symptom shows in."""
+    """Return True if the verb is a noun, asks for an answer, or describes a symptom."""
     return _is_noun(verb, rest) or _asks_for_answer(verb, rest, clause) or _is_symptom(rest)
 
 
@@ -184,7 +184,7 @@ def _plain_form(form: str) -> str | None:
 
 
 def _is_wanted(said: Sequence[str], at: int) -> bool:
-    """Whether the participle there is what somebody wants, or something needs."""
+    """Return True if the clause wants or needs the participle."""
     before = said[:at]
     if said[at].endswith("ing"):
         return before[-1] in ("need", "needs")

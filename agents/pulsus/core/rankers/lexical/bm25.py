@@ -15,7 +15,7 @@ from pulsus.core.rankers.lexical.postings import Postings
 
 K1 = 1.2
 B = 0.5
-"""How far a tool's length counts. Over eight routing sets 0.5 was better than 0.75."""
+"""Weight of a tool's length. Over eight routing sets 0.5 was better than 0.75."""
 
 
 class Lookup(NamedTuple):
@@ -38,7 +38,7 @@ class Hit(NamedTuple):
 
 
 def length_norm(documents: Documents) -> tuple[float, float]:
-    """What a tool's length adds below the line: a constant, and so much for each word."""
+    """Return the length norm of the denominator: a constant, and an amount for each word."""
     return K1 * (1 - B), K1 * B / documents.mean_length
 
 

@@ -107,7 +107,7 @@ def _bar(scored: Floats, size: int) -> float:
 def _hits(
     stood: Sequence[tuple[int, Lookup]], columns: Sequence[_Column], at: Numbers
 ) -> Iterator[Hit]:
-    """What these places of the columns, one after the other, say."""
+    """Yield the hits at these positions of the joined columns."""
     ends = list(accumulate(len(column.tools) for column in columns))
     which = np.searchsorted(ends, at, side="right").tolist()
     places = np.concatenate([column.places for column in columns])[at].tolist()
@@ -126,7 +126,7 @@ def _sums(numbers: Numbers, values: Floats, tools: int) -> Floats:
 
 
 def _scored(meaning: Lookup, at: int, documents: Documents) -> _Column:
-    """What one of a meaning's postings adds to which tools."""
+    """Return the tools of one posting list, and the score that it adds to each."""
     if _count(documents) > _SMALL:
         return _column(meaning.gain, meaning.postings[at], documents)
     kept: dict[tuple[str, float, int], _Column] = documents.arrays.setdefault("scored", {})

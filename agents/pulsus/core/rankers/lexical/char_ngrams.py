@@ -42,7 +42,7 @@ def idf_table() -> bytes:
 
 
 def request_worth(said: Iterable[str]) -> dict[int, float]:
-    """What finding each slot is worth to a request of these words: its idf squared, per gram."""
+    """Return the worth of each slot to a request: its idf squared, for each n-gram."""
     worth: dict[int, float] = {}
     for word in dict.fromkeys(said):
         for slot, own in _worth(word):

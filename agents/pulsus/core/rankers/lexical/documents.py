@@ -40,7 +40,7 @@ class DocIndex:
     nearby: dict[str, Mapping[str, float]] = field(default_factory=dict)
 
     def knows(self, key: str) -> bool:
-        """Whether a stem stands anywhere."""
+        """Return True if any tool has the stem."""
         return key in self.idf
 
     def stem_of(self, word: str) -> str | None:
@@ -56,7 +56,7 @@ class DocIndex:
         ]
 
     def called(self, key: str) -> bool:
-        """Whether something is called just that."""
+        """Return True if a tool's name is exactly this stem."""
         return (key,) in self.names
 
 
@@ -96,7 +96,7 @@ class Documents:
 
     @cached_property
     def size(self) -> int:
-        """How many tools count."""
+        """The number of tools."""
         return len(self.base) - len(self.gone) + (0 if self.delta is None else len(self.delta))
 
     @cached_property
@@ -135,7 +135,7 @@ class Documents:
             yield len(self.base), self.delta
 
     def knows(self, key: str) -> bool:
-        """Whether a tool has the stem."""
+        """Return True if a tool has the stem."""
         return self.entry(key) is not None
 
     def weight(self, key: str) -> float:
@@ -187,7 +187,7 @@ class Documents:
         return by_length
 
     def called(self, key: str) -> bool:
-        """Whether the name of a tool is just that."""
+        """Return True if a tool's name is exactly this stem."""
         known = self._called.get(key)
         if known is None:
             known = self._called[key] = self._is_called(key)
@@ -203,7 +203,7 @@ class Documents:
         )
 
     def name_size(self, number: int) -> int:
-        """How many stems a tool's name has."""
+        """Return the number of stems in a tool's name."""
         part, own = self.within(number)
         return part["name_at"][own + 1] - part["name_at"][own]
 
@@ -226,7 +226,7 @@ class Documents:
         return mass
 
     def flags(self, number: int) -> int:
-        """What filters and order need of a tool (index_builder.py)."""
+        """Return the bits that filters and order need (index_builder.py)."""
         if self.delta is None:
             return self.base.flags[number]
         part, own = self.within(number)

@@ -82,7 +82,7 @@ def words_of(tools: Sequence[ToolSpec], remembered: Mapping[str, Sequence[str]])
 
 
 def flags_of(tool: ToolSpec) -> int:
-    """What filters and order need of a tool, as bits."""
+    """Return the properties that filters and order need, as bits."""
     careful = CAREFUL if tool.kind_declared and tool.kind == "write" else 0
     declines = DECLINES if tool.manifest and tool.manifest.anti_intents else 0
     return KINDS.index(tool.kind) | (SHARED if tool.shared else 0) | careful | declines

@@ -72,7 +72,7 @@ def _slots(word: str) -> bytes:
 
 
 def _tool_scores(view: _View, tools: Sequence[int], slots: Column, worth: Floats) -> list[float]:
-    """What each of these tools of a segment holds of the request."""
+    """Return the summed n-gram worth of each of these tools of a segment."""
     spans = [slice(view.at[n], view.at[n + 1]) for n in tools]
     words = np.concatenate([view.words[span] for span in spans])
     if not len(words):

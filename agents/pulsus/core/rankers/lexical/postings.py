@@ -1,4 +1,4 @@
-"""Where a stem stands, and what changes when tools come and go. Pure."""
+"""Postings of a stem, and their change when tools come and go. Pure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class StemEntry:
 
 
 def idf(size: int, tools: int) -> float:
-    """How much a word says that `tools` of `size` tools have (BM25; never negative)."""
+    """Return the idf of a word that `tools` of `size` tools have (BM25; never negative)."""
     return math.log(1 + (size - tools + 0.5) / (tools + 0.5))
 
 
@@ -49,7 +49,7 @@ def postings(part: IndexSegment, number: int, first: int) -> Postings:
 def lost_words(
     base: IndexSegment, delta: IndexSegment, removed: Sequence[int]
 ) -> tuple[Counter[str], frozenset[str]]:
-    """How many tools of `base` each stem lost, and the words that no tool writes any more."""
+    """Return the number of tools that each stem lost, and the words that no tool has any more."""
     written: Counter[int] = Counter()
     lost: Counter[str] = Counter()
     for n in removed:

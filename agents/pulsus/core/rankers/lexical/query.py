@@ -14,7 +14,7 @@ class Lexicon(Protocol):
     """The words something is written in; `rankers.doc` has two."""
 
     def knows(self, key: str) -> bool:
-        """Whether a stem stands anywhere."""
+        """Return True if any document has the stem."""
         ...
 
     def stem_of(self, word: str) -> str | None:
@@ -26,12 +26,12 @@ class Lexicon(Protocol):
         ...
 
     def called(self, key: str) -> bool:
-        """Whether something is called just that."""
+        """Return True if a name is exactly this stem."""
         ...
 
     @property
     def nearby(self) -> dict[str, Mapping[str, float]]:
-        """What unknown words were found to mean: kept here between requests."""
+        """Known words near to unknown ones, cached between requests."""
         ...
 
 
@@ -50,7 +50,7 @@ HOW: Mapping[float, Literal["synonym", "typo", "compound"]] = {
     _TYPO: "typo",
     _COMPOUND: "compound",
 }
-"""How a stem was come by, by its weight; a word's own stem weighs 1."""
+"""The kind of a match by its weight. A word's own stem weighs 1."""
 _PHRASE = 3
 _MEMO = 4096
 """Unknown words whose meaning is remembered."""
@@ -70,7 +70,7 @@ _ASKING = WEAK_WORDS | {
     "view",
 }
 _ASKS = 0.4
-"""What a word counts that is mostly a way of asking, beside words that say for what."""
+"""Weight of a word that only asks (`show`, `find`) beside a word of the subject."""
 
 
 class Term(NamedTuple):
@@ -142,7 +142,7 @@ def request_terms(
 
 
 def _only_asks(word: str, index: Lexicon) -> bool:
-    """Whether the word is a way of asking; not where a tool is called just that (`find`)."""
+    """Return True for a word that only asks, unless it is the whole name of a tool (`find`)."""
     return word in _ASKING and not index.called(_stem(word, index))
 
 
@@ -188,7 +188,7 @@ def _synonyms(
 
 
 def _cached_nearby(word: str, index: Lexicon) -> Mapping[str, float]:
-    """The same as `_nearby`, looked for once."""
+    """Return the cached result of `_nearby`."""
     known = index.nearby.get(word)
     if known is None:
         if len(index.nearby) > _MEMO:

@@ -1,4 +1,4 @@
-"""What a request's words find in the catalogue: one pass over the postings, no tool is scanned.
+"""Find the tools that share words with a request, in one pass over the postings.
 
 All tools are scored by their words (BM25); of the best few it is then looked up which words stand
 where. Both ways of scoring give the same numbers to the last bit (bm25.py, bm25_numpy.py).
@@ -23,7 +23,7 @@ POOL = 24
 """Candidates whose features are computed; the rest share too few words to matter."""
 
 MENTION = 0.6
-"""What covering a word counts where the tool only mentions it (its body, arguments, history)."""
+"""Weight of a word that a tool only mentions, in its body, arguments or history."""
 
 _FEW = 400
 """Postings up to which passing over all beats looking up each candidate."""
@@ -34,7 +34,7 @@ MANY = 500
 
 
 class ToolMatches(NamedTuple):
-    """What one tool has of a request.
+    """The matches of one tool.
 
     `overlap` is its BM25 score; `covered` the idf mass of the matched words; `named` that of its
     name's words the request says, or means.
@@ -68,7 +68,7 @@ class QueryMatches:
 
 
 Admit = Callable[[int], bool]
-"""Whether a tool may be a candidate, by number."""
+"""Decides by number if a tool may be a candidate."""
 
 
 def match_query(
@@ -142,7 +142,7 @@ def _lookups(term: Term, documents: Documents) -> list[Lookup]:
 
 
 def _hits(lookups: Sequence[Sequence[Lookup]], pool: Collection[int]) -> dict[int, list[Hit]]:
-    """Where the terms stand in each tool of the pool."""
+    """Return the hits of the terms in each tool of the pool."""
     hits: dict[int, list[Hit]] = {n: [] for n in pool}
     for number, meanings in enumerate(lookups):
         for key, weight, _, _, postings in meanings:

@@ -27,7 +27,7 @@ def encode(text: str) -> bytes:
 
 
 def hash_of(text: str) -> int:
-    """Where a word or a spelling is looked for; others may share it."""
+    """Return the hash of a word or spelling. Several texts may share it."""
     return zlib.crc32(encode(text))
 
 
@@ -51,7 +51,7 @@ class Texts:
         return self.raw(number).decode("utf-8", "surrogatepass")
 
     def place(self, raw: bytes) -> int:
-        """How many texts come before this one."""
+        """Return the number of texts before this one."""
         return bisect_left(range(len(self)), raw, key=self.raw)
 
     def find(self, raw: bytes) -> int | None:
@@ -106,7 +106,7 @@ class IndexSegment:
         return self._columns["grams"][at[word] : at[word + 1]].tolist()
 
     def print(self, number: int) -> bytes:
-        """What a tool's words were taken from, as a short hash."""
+        """Return a short hash of the sources of a tool's words."""
         return bytes(self["prints"][number * PRINT_BYTES : (number + 1) * PRINT_BYTES])
 
     def word(self, word: str) -> int | None:

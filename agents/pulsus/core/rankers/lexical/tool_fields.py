@@ -21,7 +21,7 @@ FOCUS = 0b1111
 _SHOWN = {"summary": "doc", "body": "doc"}
 
 _COUNTS: Mapping[str, int] = {"name": 2}
-"""How often a word counts; 1 unless given. Three times for the name measured no better."""
+"""Weight of a field's words, 1 by default. Three times for the name ranked no better."""
 
 
 def field_words(tool: ToolSpec, remembered: Iterable[str] = ()) -> dict[str, list[str]]:

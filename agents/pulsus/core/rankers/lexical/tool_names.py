@@ -1,4 +1,4 @@
-"""What a request may call a tool (spec §4 `name_similarity`: the exact part of it)."""
+"""Spellings of a tool's name in a request (spec §4 `name_similarity`, the exact part)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def cover(said: float, own: float) -> float:
 
 
 def spellings(tool: ToolSpec) -> frozenset[str]:
-    """What a request may say to mean this very tool, not merely its words.
+    """Return the spellings by which a request names this tool, and not merely its words.
 
     Its id, `name.py`, `name.py::run`, or a name of several words; the bare words of a name only
     as the whole request (`=` and the words).
@@ -48,7 +48,7 @@ def tool_spellings(tool: ToolSpec) -> frozenset[str]:
 
 
 def key_of(spelling: str) -> str:
-    """What is left of a spelling when what joins its words is left out."""
+    """Return the spelling without the signs that join its words."""
     if spelling.startswith("="):
         return spelling[1:].replace(" ", "")
     bare = spelling.partition("::")[0].removesuffix(".py")

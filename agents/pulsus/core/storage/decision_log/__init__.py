@@ -1,1 +1,1 @@
-"""Who decided what, chained by hashes (spec §10, ADR 21)."""
+"""The log of all decisions, chained by hashes (spec §10, ADR 21)."""

@@ -43,7 +43,7 @@ _LOCK_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class AcceptedBreak:
-    """Who accepted what state of the log, and why. `contents` are its segments, oldest first.
+    """An acceptance of a damaged log, by whom and why. `contents` are its segments, oldest first.
 
     `promotions` counts those that the log does not know as they are.
     """
@@ -129,7 +129,7 @@ def accept(
 
 
 def _ends(folder: Path, found: Sequence[Path], least: int) -> tuple[LogRecord | None, Head | None]:
-    """What the acceptance follows: a number above all that were used, and the log's name.
+    """Return the record that the acceptance follows, above all used numbers, and the log's name.
 
     The first record's own hash counts before head and note, which may be what was changed. None
     where no name is left: then it begins a log of its own.

@@ -49,7 +49,7 @@ GO_ON = (
 )
 
 _NO_FILE = (errno.EINVAL, errno.ELOOP)
-"""What `log_reader.open_file` says of a folder, a pipe, a link."""
+"""Errors of `log_reader.open_file` for a folder, a pipe or a link."""
 
 _LOCK_SECONDS = 10.0
 _POLL_SECONDS = 0.002
@@ -96,7 +96,7 @@ def append(
 
 
 def anchor(state_dir: Path, *, clock: Clock, catalogue: Path | None = None) -> dict[str, JsonValue]:
-    """What a promotion's record keeps of the log: `log`, and its head's `seq` and `hash`.
+    """Return the log's name, and its head's `seq` and `hash`, for a promotion's record.
 
     With it in the catalogue, under version control, a log that was cut before that point is found.
     Begins the log where there is none. Raises as `append`.
@@ -130,7 +130,7 @@ def locked(state_dir: Path, seconds: float) -> Iterator[Path]:
 
 
 def read_head(folder: Path) -> Head | None:
-    """What the head file says; None where there is none.
+    """Read the head file, or return None if it is missing.
 
     Raises AuditTampered for what no Pulsus wrote, StorageUnwritable where it cannot be read.
     """

@@ -1,4 +1,4 @@
-"""What is wrong with the decision log, as a list of causes (spec §10, §17). Pure."""
+"""Damages of the decision log, one for each cause (spec §10, §17). Pure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def join_damages(damages: Sequence[Damage]) -> list[Damage]:
 
 
 def _run(at: int, damage: Damage) -> tuple[Path, str, int]:
-    """The same for lines that follow each other alike, and for nothing else."""
+    """Return a key that only consecutive lines with the same reason share."""
     if damage.code == "UNREADABLE" and damage.line is not None:
         return damage.path, damage.reason, damage.line - at
     return damage.path, damage.code, at

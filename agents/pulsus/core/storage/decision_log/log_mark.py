@@ -16,7 +16,7 @@ _MAX_BYTES = 64
 
 
 def path(folder: Path) -> Path:
-    """Where the note of the log in `folder` (`.pulsus/audit/`) lies."""
+    """Return the path of the note about the log in `folder` (`.pulsus/audit/`)."""
     return folder.parent / NAME
 
 

@@ -17,7 +17,7 @@ from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
 
 GENESIS = "0" * 64
-"""What the first record names as the hash before it."""
+"""The hash before the first record."""
 
 HEAD_NAME = "head.json"
 
@@ -96,7 +96,7 @@ def parse_valid(line: bytes) -> LogRecord | None:
 
 
 def is_interrupted(line: bytes) -> bool:
-    """Whether an append that ended midway can have left this line.
+    """Return True if an interrupted append can have left this line.
 
     Such a line has no end, or blocks that never got to the disk and read as zeros.
     """
@@ -129,7 +129,7 @@ def head_bytes(head: Head) -> bytes:
 
 
 def parse_head(data: bytes) -> Head:
-    """What the head file says. Raises ValueError unless it is exactly what was once written."""
+    """Parse the head file. Raises ValueError unless it is exactly as Pulsus writes it."""
     fields = json.loads(data)
     try:
         found = Head(str(fields["log"]), int(fields["seq"]), str(fields["hash"]))

@@ -108,7 +108,7 @@ def _seal_data(path: Path, last: log_record.LogRecord) -> dict[str, JsonValue]:
 
 
 def _older(path: Path, before: datetime) -> bool:
-    """Whether the segment's first record is older; a segment of a seal alone is not closed."""
+    """Return True if the first record is older, unless the segment holds a seal only."""
     record = first_record(path)
     if record is None or datetime.fromisoformat(record.ts) >= before:
         return False

@@ -1,4 +1,4 @@
-"""What this user saw of a project's decision log, kept outside the project (ADR 31).
+"""Remember outside the project what this user saw of its decision log (ADR 31).
 
 `$XDG_STATE_HOME/pulsus/logs/` has two files for each state folder, named by the digest of its real
 path: the head of its log, and the records of the catalogue that this user approved. A log that was
@@ -24,7 +24,7 @@ from pulsus.core.system import jsonl
 from pulsus.errors import PulsusError, UserStateInvalid, storage_error
 
 Match = Literal["none", "unseen", "same", "ahead", "missing", "shorter", "different"]
-"""How a log compares with what this user saw of it.
+"""Result of comparing a log with what this user saw of it.
 
 none: there is no log, and none was seen. unseen: there is one, and this user never wrote to it.
 ahead: it goes on behind what was seen. The last three say that it was removed, cut or replaced.
@@ -75,7 +75,7 @@ class RecordApprovals:
         return found[-1] if found else None
 
     def with_pairs(self, pairs: Iterable[tuple[str | None, str]]) -> RecordApprovals:
-        """These approvals and more; a key that comes again becomes the tool's latest."""
+        """Return the approvals with more pairs. A repeated key becomes the tool's latest."""
         tools, loose = dict(self.tools), set(self.loose)
         for tool, key in pairs:
             if tool is None:

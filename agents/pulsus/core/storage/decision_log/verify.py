@@ -1,4 +1,4 @@
-"""What is wrong with the decision log, line by line (spec §10, §17). Effect: reads files.
+"""Check the decision log line by line (spec §10, §17). Effect: reads files.
 
 Needs no lock: the head is read first, so whatever is appended meanwhile lies behind it.
 """
@@ -33,7 +33,7 @@ MAX_DAMAGES = 100
 
 @dataclass(frozen=True, slots=True)
 class LogCheck:
-    """What was found. `head` is that of the head file; `sealed` counts segments.
+    """The result of a check. `head` is that of the head file; `sealed` counts segments.
 
     `unread` are records not looked at one by one, because the seal of their segment held. `notes`
     are what a crash may leave and the next append puts right. `accepted` damages are none any more.
@@ -136,7 +136,7 @@ def require_whole(folder: Path, anchors: Iterable[Head | None] = ()) -> None:
 
 @dataclass
 class _LogWalk:
-    """Where a reading of the log has got to: the next number, and what it must name before it."""
+    """The state of a check: the last number, and the hashes that the next record may name."""
 
     each: Callable[[LogRecord], None] | None
     seq: int = 0
@@ -226,7 +226,7 @@ class _LogWalk:
             self.damage("LOG_REPLACED", mark, None, reason)
 
     def _interrupted(self, newest: Path) -> None:
-        """What a crash leaves is no damage: a last line that the head never named."""
+        """Drop the damage of an interrupted append: a last line that the head never named."""
         last = self.spoilt
         if last and last.path == newest and self.seq == self.named + 1:
             self.damages.remove(last)
@@ -243,7 +243,7 @@ class _LogWalk:
         self.number = number
 
     def _held(self, path: Path, seal: sealed_segments.Seal) -> bool:
-        """Whether the bytes are those of the seal, and it follows what was read so far."""
+        """Return True if the bytes match the seal and the seal follows the record before it."""
         try:
             same = log_reader.read_content(path) == seal.content
         except OSError:

@@ -1,4 +1,4 @@
-"""What changed for a tool's callers between two revisions, and so its version (spec §10). Pure.
+"""Compare two revisions of a tool for its callers, to choose its version (spec §10). Pure.
 
 Read from source, never imported. Arguments are compared by griffe; what it leaves open (hints,
 names swallowed by `**kwargs`) and what is only in the docstring is compared here. ADR 20 has the
@@ -44,7 +44,7 @@ class Diff:
         return greatest(*(c.bump for c in self.changes))
 
     def with_more(self, changes: Sequence[ApiChange]) -> Diff:
-        """These and others, the gravest first."""
+        """Return these and other changes, the gravest first."""
         return Diff(tuple(sorted((*self.changes, *changes), key=lambda c: -BUMPS.index(c.bump))))
 
     @property
@@ -54,7 +54,7 @@ class Diff:
 
 
 def compare(old: bytes, new: bytes) -> Diff:
-    """What changed from the module `old` to the module `new`.
+    """Return the changes from the module `old` to the module `new`.
 
     Where one of them is no tool, nothing can be compared, and that is a major change.
     """
@@ -71,7 +71,7 @@ def compare(old: bytes, new: bytes) -> Diff:
 
 
 def diff_specs(old: ToolSpec, new: ToolSpec) -> Diff:
-    """What changed from one reading of a tool to the other."""
+    """Return the changes between two specifications of a tool."""
     found = [
         *_arguments(old.args, new.args),
         *_outputs(old.returns, new.returns),
@@ -128,7 +128,7 @@ def _by_griffe(
 def _eased(
     old: Mapping[str, ArgSpec], new: Mapping[str, ArgSpec], names: set[str]
 ) -> Iterator[ApiChange]:
-    """What griffe is silent about because nothing breaks."""
+    """Yield the changes that griffe does not report because nothing breaks."""
     for name in sorted(names):
         if old[name].required and not new[name].required:
             yield ApiChange("minor", f"argument {name!r} has a default now")
@@ -160,7 +160,7 @@ def _hint(what: str, old: str | None, new: str | None) -> Iterator[ApiChange]:
 
 
 def _outputs(old: Sequence[OutputSpec], new: Sequence[OutputSpec]) -> Iterator[ApiChange]:
-    """What comes back must still be there and fit: a hint may only promise more."""
+    """Compare the results. A new type hint may only promise more."""
     before, after = ({o.name: o for o in outputs} for outputs in (old, new))
     for name, output in before.items():
         if name not in after:

@@ -38,7 +38,7 @@ _MAX_DESCRIPTION_CHARS = 500
 
 @dataclass(frozen=True, slots=True)
 class PromotionContext:
-    """What the record says beside the module itself.
+    """Values of the record beside the module itself.
 
     `approved_by` is the OS user who approved. `tokens_estimate` None is estimated from the source.
     `owner` None keeps the earlier revision's, `bump` None takes what the change calls for.

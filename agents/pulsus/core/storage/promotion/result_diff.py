@@ -1,4 +1,4 @@
-"""How a tool's result differs from its earlier one, for the same inputs (spec §10, ADR 20). Pure.
+"""Compare two results of a tool for the same inputs (spec §10, ADR 20). Pure.
 
 Whatever callers could read before must still be there and say the same; more keys break nobody.
 """
@@ -27,7 +27,7 @@ class Difference:
 
     @property
     def breaks(self) -> bool:
-        """Whether a caller of the old result can notice."""
+        """True if a caller of the old result can notice."""
         return self.what != "added"
 
 
@@ -45,7 +45,7 @@ def find_differences(
 def stable_differences(
     found: Sequence[Difference], noise: Sequence[Difference]
 ) -> tuple[Difference, ...]:
-    """Those of `found` that lie nowhere that differs from one call to the next (`noise`)."""
+    """Return the differences outside places that differ between two calls (`noise`)."""
     places = [each.at for each in noise]
     return tuple(f for f in found if not any(f.at[: len(at)] == at for at in places))
 

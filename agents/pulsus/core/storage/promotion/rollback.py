@@ -45,7 +45,7 @@ def archived_version(
 
 
 def find_promoted(workflows_root: Path, ref: str) -> Target:
-    """Where the promoted tool of that id or bare name lies, whether its file is there or not.
+    """Return the place of the promoted tool of that id or bare name, even if its file is missing.
 
     Raises ToolNotFound, ToolAmbiguous, MetadataCorrupt.
     """

@@ -30,7 +30,7 @@ class Outdated(Busy):
 
 @dataclass(frozen=True, slots=True)
 class ReplayResult:
-    """What the examples of earlier revisions showed, of which the latest has the hash `against`.
+    """Changes that earlier examples showed. The latest revision has the hash `against`.
 
     `against` None: there was no revision to be compared with.
     """
@@ -113,7 +113,7 @@ def relevant_changes(
     *,
     kept: bool,
 ) -> tuple[api_diff.ApiChange, ...]:
-    """What counts of what the examples of `version` showed (`seen`), where its bytes are kept.
+    """Return the changes of `seen` that count, which the examples of `version` showed.
 
     Of an older one than `latest` only what breaks: what came since was counted when it came.
     """

@@ -1,1 +1,1 @@
-"""What the catalogue keeps beside its tools: records, changelogs, earlier bytes (spec §10)."""
+"""Files of the catalogue beside its tools: records, changelogs, earlier bytes (spec §10)."""

@@ -18,7 +18,7 @@ _Key = tuple[tuple[str, ...], str]
 
 
 class ChangeSet:
-    """What a decision writes below `root`."""
+    """The files that a decision writes below `root`."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

@@ -1,4 +1,4 @@
-"""What lies at a promotion target now (spec §10). Effect: reads files."""
+"""Read the module and the records at a promotion target (spec §10). Effect: reads files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pulsus.fast_dataclass import dataclass
 tool_hash = version_archive.digest
 
 Find = Callable[[Target, str], bytes | None]
-"""Where else the bytes of a digest may lie. What it gives is believed only if the digest fits."""
+"""Looks elsewhere for the bytes of a digest. The caller checks the digest of the result."""
 
 
 def read_records(root: Path, target: Target) -> tuple[metadata.PromotionRecord, ...]:
@@ -24,7 +24,7 @@ def read_records(root: Path, target: Target) -> tuple[metadata.PromotionRecord, 
 
 @dataclass(frozen=True, slots=True)
 class CurrentRevision:
-    """What lies at a target now. `module` None = no such file."""
+    """The module and the records at a target. `module` is None if the file is missing."""
 
     target: Target
     root: Path
@@ -34,7 +34,7 @@ class CurrentRevision:
 
     @classmethod
     def read(cls, root: Path, target: Target, find: Find | None = None) -> CurrentRevision:
-        """What is there now. Raises TargetRefused, MetadataCorrupt, StorageUnwritable."""
+        """Read module and records. Raises TargetRefused, MetadataCorrupt, StorageUnwritable."""
         module, records = (
             version_archive.read_file(root, target.folders, name)
             for name in (f"{target.name}.py", metadata.FILE_NAME)

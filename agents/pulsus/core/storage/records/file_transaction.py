@@ -175,7 +175,7 @@ def _undo(steps: list[_Step], done: int, root: Path, journal: Path) -> None:
 
 
 def _take_back_all(steps: list[_Step], root: Path, journal: Path) -> None:
-    """Where this fails too, the journal stays and the next promotion finishes the work."""
+    """Undo the renames. If this fails too, the next promotion finishes the work by the journal."""
     for change, plan, fd in steps:
         try:
             _take_back(change, plan, fd)

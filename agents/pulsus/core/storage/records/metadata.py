@@ -79,7 +79,7 @@ class PromotionRecord:
 
     @property
     def deprecated(self) -> bool:
-        """Whether another tool is to be used instead."""
+        """True if another tool replaces this one."""
         return self.status == DEPRECATED
 
     @property
@@ -221,7 +221,7 @@ def append_line(text: str, record: PromotionRecord) -> str:
 
 
 def revision_prefix(day: datetime) -> str:
-    """What every revision of that day begins with."""
+    """Return the beginning of every revision of that day."""
     return f"rev-{day:%Y%m%d}-"
 
 

@@ -1,4 +1,4 @@
-"""Where a tool may be promoted to (spec §10, §17). Effect: reads and makes folders.
+"""Places in the catalogue for promoted tools (spec §10, §17). Effect: reads and makes folders.
 
 Folders are opened one below the other without following links, so what was checked is what is
 written to.
