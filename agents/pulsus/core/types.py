@@ -593,8 +593,8 @@ class RouteOutcome:
     that run.
 
     End: `failure` is the error that ended the route early, although there is an outcome to show,
-    for example a missing approval. `notes` are lines for the user.
-    If `logged` is False, no log or trace mentions `run_id`.
+    for example a missing approval. `notes` are lines for the user. If `logged` is False, no log or
+    trace mentions `run_id`.
     """
 
     run_id: str
@@ -622,7 +622,7 @@ class RouteOutcome:
 
     @property
     def exit_code(self) -> int:
-        """The exit status of `failure`; 0 without one."""
+        """Return the exit status of `failure`, or 0 if there is none."""
         return self.failure.exit_status if self.failure else 0
 
 

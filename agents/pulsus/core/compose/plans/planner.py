@@ -73,6 +73,7 @@ class _PlanDraft:
     offers: list[tuple[wiring.StepOutput, ...]] = field(default_factory=list)
 
     def add_step(self, step: str, tool: ToolSpec) -> None:
+        """Add a step with its required inputs, each from an earlier step or a parameter."""
         args = wiring.list_inputs(tool)
         sources = {arg.name: wiring.find_source(arg, self.offers) for arg in args}
         writes_report = wiring.is_report_writer(tool)

@@ -19,6 +19,7 @@ _THOUGHT = "</think>"
 _FENCE = re.compile(r"^[ \t]*```[ \t]*([\w+-]*)[^\n]*\n(.*?)(?:^[ \t]*```|\Z)", re.S | re.M)
 _ENTRY = re.compile(r"^def (?:run|main)\b", re.M)
 _PYTHON = ("", "python", "py", "python3")
+_CODE = re.compile(rb"^from __future__ import ", re.M)
 _BARE = re.compile(r"(?:r?\"\"\"|r?'''|import |from |def |#)")
 
 
@@ -28,14 +29,15 @@ def extract_module(text: str) -> str | None:
     If there are several blocks, the first with an entry point counts, else the longest. An unclosed
     block ends with the text: then the answer was cut off, and a gate will refuse it.
     """
-    said = text.rpartition(_THOUGHT)[2].replace("\r\n", "\n")
-    found = _extract_from_json(said) or _extract_from_fences(said) or _extract_bare(said)
+    # A reasoning model may write code before its answer that it has given up since.
+    answer = text.rpartition(_THOUGHT)[2].replace("\r\n", "\n")
+    found = _extract_from_json(answer) or _extract_from_fences(answer) or _extract_bare(answer)
     return f"{found.strip()}\n" if found and found.strip() else None
 
 
-def _extract_from_json(said: str) -> str | None:
+def _extract_from_json(answer: str) -> str | None:
     try:
-        value = json.loads(said)
+        value = json.loads(answer)
     except (ValueError, RecursionError):
         return None
     module = value.get("module") if isinstance(value, dict) else None
@@ -44,17 +46,14 @@ def _extract_from_json(said: str) -> str | None:
     return _extract_from_fences(module) or module
 
 
-def _extract_from_fences(said: str) -> str | None:
-    blocks = [body for tag, body in _FENCE.findall(said) if tag.lower() in _PYTHON]
+def _extract_from_fences(answer: str) -> str | None:
+    blocks = [body for tag, body in _FENCE.findall(answer) if tag.lower() in _PYTHON]
     with_entry = (body for body in blocks if _ENTRY.search(body))
     return next(with_entry, None) or max(blocks, key=len, default=None)
 
 
-def _extract_bare(said: str) -> str | None:
-    return said if _BARE.match(said.lstrip()) and _ENTRY.search(said) else None
-
-
-_CODE = re.compile(rb"^from __future__ import ", re.M)
+def _extract_bare(answer: str) -> str | None:
+    return answer if _BARE.match(answer.lstrip()) and _ENTRY.search(answer) else None
 
 
 def close_docstring(source: bytes) -> bytes:

@@ -25,9 +25,9 @@ _SPECIAL = re.compile(r"[^\w\s.,;:!?()'\"/-]")
 
 def derive_name(request: str) -> str:
     """Return a tool name made from the first content words of the request."""
-    said = [w for w in words(take_values(request)[0]) if _NAME.fullmatch(w)]
-    telling = [w for w in said if w not in STOP_WORDS] or said
-    return "_".join(dict.fromkeys(telling[:_NAME_WORDS]))[:48] or "new_tool"
+    possible = [w for w in words(take_values(request)[0]) if _NAME.fullmatch(w)]
+    content = [w for w in possible if w not in STOP_WORDS] or possible
+    return "_".join(dict.fromkeys(content[:_NAME_WORDS]))[:48] or "new_tool"
 
 
 def render_skeleton(request: str, given: Sequence[Example]) -> str:
