@@ -242,7 +242,7 @@ def main(job: dict[str, Any]) -> tuple[Callable[[Task], None], Iterator[Task]]:
         job["unwritten"] = None
         try:
             write_files(job["files"])  # before the filter: these are not writes of the candidate
-        except Exception as error:  # noqa: BLE001 - the example's fault, told as such
+        except Exception as error:  # noqa: BLE001 - the example's fault, reported as such
             job["unwritten"] = error
         calls = _show_calls(job["traps"])
     except Exception as error:  # noqa: BLE001 - whatever it is, the candidate must not run
