@@ -117,8 +117,16 @@ def spellings(kind: str) -> tuple[str, ...]:
 
 
 class Unclear(Exception):
-    """`word` is where a text does more than read, or cannot be followed: the `rule`."""
+    """An inspector raises it at a `word` that does more than read, or cannot be followed.
 
-    def __init__(self, word: str, rule: str) -> None:
+    `rule` says why. `category` is set if the text needs a terminal or may not end.
+    """
+
+    def __init__(self, word: str, rule: str, category: Category | None = None) -> None:
         super().__init__(f"{word}: {rule}")
-        self.word, self.rule = word, rule
+        self.word, self.rule, self.category = word, rule, category
+
+    @property
+    def opinion(self) -> Opinion:
+        """Return the opinion that the content does not only read."""
+        return Opinion(False, self.rule, self.word, self.category)

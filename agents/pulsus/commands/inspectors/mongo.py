@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from pulsus.commands.content import Opinion
+from pulsus.commands.content import Opinion, Unclear
 from pulsus.commands.shipped_data import words_of
-from pulsus.commands.verdict import Category
 
 _WORDS: Final = words_of(Path(__file__).with_name("mongo_words.yaml"))
 LONGEST: Final = 6_000
@@ -29,33 +28,27 @@ _TOKEN: Final = re.compile(
 _SHELL: Final = re.compile(r"(?:show\s+(?P<what>\w+)(?:\s+\w+)?|use\s+[\w-]+)\s*;?", re.ASCII)
 
 
-class _Refused(Exception):
-    def __init__(self, word: str, rule: str, category: Category | None = None) -> None:
-        super().__init__(f"{word}: {rule}")
-        self.word, self.rule, self.category = word, rule, category
-
-
 def inspect(words: tuple[str, ...], argument: str) -> Opinion:
     """Judge `words`, each a text for the shell's `--eval`."""
     try:
         for text in words:
             _text(text.strip())
-    except _Refused as error:
-        return Opinion(False, error.rule, error.word, error.category)
+    except Unclear as error:
+        return error.opinion
     return Opinion(True, "every call in it only reads", words[0][:40])
 
 
 def _text(text: str) -> None:
     if len(text) > LONGEST:
-        raise _Refused(text[:40], f"longer than the limit of {LONGEST} characters")
+        raise Unclear(text[:40], f"longer than the limit of {LONGEST} characters")
     shell = _SHELL.fullmatch(text)
     if shell:
         if shell["what"] and shell["what"] not in _WORDS["shows"]:
-            raise _Refused(shell["what"], "not known to be shown")
+            raise Unclear(shell["what"], "not known to be shown")
         return
     reading = _MongoReader(_tokens(text))
     if not reading.tokens:
-        raise _Refused(text, "there is nothing in it")
+        raise Unclear(text, "there is nothing in it")
     while reading.more():
         reading.statement()
 
@@ -66,18 +59,18 @@ def _tokens(text: str) -> list[tuple[str, str]]:
     while at < len(text):
         found = _TOKEN.match(text, at)
         if found is None:
-            raise _Refused(text[at : at + 20], "JavaScript that the gate does not follow")
+            raise Unclear(text[at : at + 20], "JavaScript that the gate does not follow")
         at, kind = found.end(), found.lastgroup or ""
         if kind == "blank":
             continue
         if kind == "regex" and out and out[-1][1] not in {"(", ",", ":", "["}:
-            raise _Refused(found[0][:20], "a division or a pattern: not followed")
+            raise Unclear(found[0][:20], "a division or a pattern: not followed")
         out.append((kind, found[0]))
     return out
 
 
 class _MongoReader:
-    """Goes through the tokens; each method raises _Refused at what it does not know."""
+    """Goes through the tokens; each method raises Unclear at what it does not know."""
 
     def __init__(self, tokens: list[tuple[str, str]]) -> None:
         self.tokens, self.at, self.depth = tokens, 0, 0
@@ -90,13 +83,13 @@ class _MongoReader:
 
     def take(self, kind: str = "") -> str:
         if not self.more() or (kind and self.tokens[self.at][0] != kind):
-            raise _Refused(self.peek(), f"a {kind or 'word'} was expected here")
+            raise Unclear(self.peek(), f"a {kind or 'word'} was expected here")
         self.at += 1
         return self.tokens[self.at - 1][1]
 
     def mark(self, wanted: str) -> None:
         if self.peek() != wanted or self.tokens[self.at][0] != "mark":
-            raise _Refused(self.peek(), f"{wanted} was expected here")
+            raise Unclear(self.peek(), f"{wanted} was expected here")
         self.at += 1
 
     def statement(self) -> None:
@@ -119,7 +112,7 @@ class _MongoReader:
         elif start in {"rs", "sh"}:
             self.chain("replicas" if start == "rs" else "shards")
         else:
-            raise _Refused(start, "not where a read begins: db, rs, sh or a print of those")
+            raise Unclear(start, "not where a read begins: db, rs, sh or a print of those")
         self.depth -= 1
 
     def printed(self) -> None:
@@ -145,12 +138,12 @@ class _MongoReader:
             elif holder in {"database", "collection"}:
                 holder = "collection"
             elif holder != "cursor" or name == "__proto__":
-                raise _Refused(name, "not known to read")
+                raise Unclear(name, "not known to read")
 
     def indexed(self, holder: str) -> str:
         kind, text = self.tokens[self.at] if self.more() else ("", "")
         if kind not in {"string", "number"} or "\\" in text:
-            raise _Refused(text, "an index that is no plain literal")
+            raise Unclear(text, "an index that is no plain literal")
         self.at += 1
         self.mark("]")
         return "collection" if holder in {"database", "collection"} else "cursor"
@@ -171,9 +164,9 @@ class _MongoReader:
             self.command()
             return "cursor"
         if name == "watch":
-            raise _Refused(name, "it runs until it is interrupted", "unbounded_stream")
+            raise Unclear(name, "it runs until it is interrupted", "unbounded_stream")
         if name not in _WORDS[holder]:
-            raise _Refused(name, "not a method that is known to read")
+            raise Unclear(name, "not a method that is known to read")
         self.arguments(name)
         return "cursor"
 
@@ -198,7 +191,7 @@ class _MongoReader:
         kind, text = self.tokens[at] if at < len(self.tokens) else ("", "")
         name = text[1:-1] if kind == "string" else text
         if name not in _WORDS["commands"]:
-            raise _Refused(name, "not a command that is known to read")
+            raise Unclear(name, "not a command that is known to read")
         self.value()
         self.mark(")")
 
@@ -208,7 +201,7 @@ class _MongoReader:
         if self.peek() == "-":
             self.at += 1
         if not self.more():
-            raise _Refused("", "it ends where a value was expected")
+            raise Unclear("", "it ends where a value was expected")
         kind, text = self.tokens[self.at]
         self.at += 1
         if text in {"{", "["} and kind == "mark":
@@ -216,7 +209,7 @@ class _MongoReader:
         elif kind == "name":
             self.named(text)
         elif kind == "mark":
-            raise _Refused(text, "a value was expected here")
+            raise Unclear(text, "a value was expected here")
         self.depth -= 1
 
     def several(self, begin: str) -> None:
@@ -231,12 +224,12 @@ class _MongoReader:
     def pair(self) -> None:
         kind, text = self.tokens[self.at] if self.more() else ("", "")
         if kind not in {"name", "string", "number"}:
-            raise _Refused(text, "a plain key was expected here")
+            raise Unclear(text, "a plain key was expected here")
         key = text[1:-1] if kind == "string" else text
         if "\\" in key or key in {"__proto__", "tailable", "awaitData"}:
-            raise _Refused(text, "a key that is not plain")
+            raise Unclear(text, "a key that is not plain")
         if key.startswith("$") and key not in _WORDS["operators"]:
-            raise _Refused(key, "not an operator that is known to read")
+            raise Unclear(key, "not an operator that is known to read")
         self.at += 1
         self.mark(":")
         self.value()
@@ -247,11 +240,11 @@ class _MongoReader:
         if name == "new":
             name = self.take("name")
         if name not in _WORDS["values"]:
-            raise _Refused(name, "not a value that is known")
+            raise Unclear(name, "not a value that is known")
         self.mark("(")
         self.arguments(name)
 
     def deeper(self) -> None:
         self.depth += 1
         if self.depth > DEEPEST:
-            raise _Refused(self.peek(), "too deep to follow")
+            raise Unclear(self.peek(), "too deep to follow")

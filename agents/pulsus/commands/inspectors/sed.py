@@ -26,9 +26,9 @@ def sed(words: tuple[str, ...], argument: str) -> Opinion:
             readings.append(commands(script, brackets))
         except Rejected as error:
             if brackets == "plain":
-                return Opinion(False, error.rule, error.word)
+                return error.opinion
         except Unclear as error:
-            return Opinion(False, error.rule, error.word)
+            return error.opinion
     for reading in readings:
         opinion = _ends(reading)
         if not opinion.reads or opinion.category is not None:

@@ -35,7 +35,7 @@ def awk(words: tuple[str, ...], argument: str) -> Opinion:
                 _check(rule, _functions(rules))
             loop = find_unbounded(rules)
         except Unclear as error:
-            return Opinion(False, error.rule, error.word)
+            return error.opinion
         except RecursionError:
             return Opinion(False, "too long to check", "awk")
         if loop is not None:

@@ -49,7 +49,7 @@ def _judged(programs: tuple[str, ...], known: frozenset[str]) -> Opinion:
             defined = _defined(found)
             _check(found, known | defined | _NAMES["keywords"])
         except Unclear as error:
-            return Opinion(False, error.rule, error.word)
+            return error.opinion
         word = _goes_on(found)
         if word is not None:
             rule = f"{word}: it may not end"

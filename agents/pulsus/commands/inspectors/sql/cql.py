@@ -39,7 +39,7 @@ def _opinion(texts: tuple[str, ...], language: str) -> Opinion:
             for statement in found:
                 _statement(statement, _READS[language])
     except Unclear as error:
-        return Opinion(False, error.rule, error.word)
+        return error.opinion
     return Opinion(True, "every statement in it only reads", texts[0][:40])
 
 

@@ -40,7 +40,7 @@ def inspect(texts: tuple[str, ...], argument: str) -> Opinion:
         for text in texts:
             _text(text, argument, endless)
     except Unclear as error:
-        return Opinion(False, error.rule, error.word)
+        return error.opinion
     if endless:
         return Opinion(True, endless[0].rule, endless[0].word, "unbounded_stream")
     return Opinion(True, "every statement in it only reads", texts[0][:40])
