@@ -91,9 +91,11 @@ def ends_in_time(context: JudgeContext) -> bool:
     return True
 
 
-def refusal(phase: Phase, word: str, rule: str, instead: str = "") -> CallFinding:
+def refusal(
+    phase: Phase, word: str, rule: str, instead: str = "", category: Category | None = None
+) -> CallFinding:
     """Return a finding that refuses the command."""
-    return CallFinding("write_or_unknown", Reason(phase, word, rule, instead))
+    return CallFinding("write_or_unknown", Reason(phase, word, rule, instead), category)
 
 
 def block(
@@ -109,8 +111,7 @@ def block(
     if category == "interactive_repl" and fed and rule.endswith(_OPENED):
         rule = "it runs or takes as commands what another program feeds it"
     way = ends and category == "unbounded_stream"
-    instead = "timeout N before it would end it" if way else ""
+    instead = "timeout N in front of it ends it" if way else ""
     if way and context.bounded:
         instead = f"a timeout of at most {context.high_seconds:g} seconds would end it"
-    reason = Reason("non_interactive", word, rule, instead)
-    yield CallFinding("write_or_unknown", reason, category)
+    yield refusal("non_interactive", word, rule, instead, category)

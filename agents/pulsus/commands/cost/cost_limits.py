@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import inf
 
-from pulsus.commands.context import JudgeContext
+from pulsus.commands.context import JudgeContext, refusal
 from pulsus.commands.cost.estimate import estimate
 from pulsus.commands.program_tables.option_parser import Parsed
 from pulsus.commands.program_tables.program_table import Node
-from pulsus.commands.verdict import CallFinding, Cost, Reason
+from pulsus.commands.verdict import CallFinding, Cost
 
 
 def check_duration(
@@ -36,8 +36,8 @@ def check_duration(
 def _endless(word: str, took: float, context: JudgeContext) -> CallFinding:
     most = describe_duration(context.high_seconds)
     rule = f"it runs for {describe_duration(took)}, and the limit is {most}"
-    reason = Reason("non_interactive", word, rule, "timeout N before it would end it")
-    return CallFinding("write_or_unknown", reason, "unbounded_stream")
+    instead = "timeout N in front of it ends it"
+    return refusal("non_interactive", word, rule, instead, "unbounded_stream")
 
 
 def describe_duration(time: float) -> str:

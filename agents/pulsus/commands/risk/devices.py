@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
-from pulsus.commands.context import JudgeContext, ends_in_time
+from pulsus.commands.context import JudgeContext, ends_in_time, refusal
 from pulsus.commands.risk.file_uses import FileUse
 from pulsus.commands.risk.secret_paths import holds_any, is_disk, matches_any, rules, words
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.working_dirs import resolve_paths
 from pulsus.commands.shell.wrappers import program
-from pulsus.commands.verdict import CallFinding, Category, Reason
+from pulsus.commands.verdict import CallFinding, Category
 
 _LIMITS = {
     "head": ("-c", "--bytes"),
@@ -31,12 +31,11 @@ _LIMITS = {
 
 _FOLDERS = re.compile(r"(^|/)(dev|proc|sys)(/|$)|^/$")
 
-_REASONS: Mapping[Category, Callable[[str], Reason]] = {
-    "unbounded_stream": lambda path: Reason(
-        "non_interactive", path, "it does not end", "head -c N reads so many bytes of it"
-    ),
-    "tty_flag": lambda path: Reason("non_interactive", path, "it is a terminal"),
+_REASONS: Mapping[Category, tuple[str, str]] = {
+    "unbounded_stream": ("it does not end", "head -c N reads N bytes of it"),
+    "tty_flag": ("it is a terminal", ""),
 }
+"""The rule for a device of each category, and what would be allowed."""
 
 
 def find_devices(found: Sequence[FileUse], context: JudgeContext) -> Iterator[CallFinding]:
@@ -72,14 +71,12 @@ def _device(
         if not word.wild and not _FOLDERS.search(path.lower()):
             continue
         if asked and not use.only_names and matches_any(path, _named("starts")):
-            yield CallFinding(
-                "write_or_unknown", Reason("guard", path, "opening it starts the device")
-            )
+            yield refusal("guard", path, "opening it starts the device")
         if not asked:
             yield from _read(path, ends=ends, called=use.pattern if use.deep else None)
         if (use.program in words("readers") or not use.program) and is_disk(path):
             rule = "it is a whole disk: it holds every file, also files that you may not read"
-            yield CallFinding("write_or_unknown", Reason("sensitive", path, rule))
+            yield refusal("sensitive", path, rule)
 
 
 def _read(path: str, *, ends: Callable[[], bool], called: str | None) -> Iterator[CallFinding]:
@@ -88,11 +85,10 @@ def _read(path: str, *, ends: Callable[[], bool], called: str | None) -> Iterato
             called is not None and holds_any(path, _named(category), called)
         )
         if found and not (category == "unbounded_stream" and ends()):
-            yield CallFinding("write_or_unknown", _REASONS[category](path), category)
+            yield refusal("non_interactive", path, *_REASONS[category], category)
     deep = called is not None and holds_any(path, _named("effects"), called)
     if deep or matches_any(path, _named("effects")):
-        reason = Reason("guard", path, "reading it has an effect: it is no plain file")
-        yield CallFinding("write_or_unknown", reason)
+        yield refusal("guard", path, "reading it has an effect: it is no plain file")
 
 
 @cache

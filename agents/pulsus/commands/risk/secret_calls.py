@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
 
+from pulsus.commands.context import refusal
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.subcommands import Level, levels
 from pulsus.commands.risk.environment_queries import environment_options
@@ -19,7 +20,7 @@ from pulsus.commands.risk.secret_paths import rules
 from pulsus.commands.shell.glob_overlap import fits
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import program
-from pulsus.commands.verdict import CallFinding, Reason
+from pulsus.commands.verdict import CallFinding
 
 _WILD: Final = frozenset("*?[")
 
@@ -46,8 +47,7 @@ def find_secret_calls(given: Sequence[Word], tables: Tables) -> Iterator[CallFin
     for form in (texts, _canonical(given, parsed)):
         call = _matched(_shown(name, form), elsewhere=elsewhere)
         if call is not None:
-            reason = Reason("sensitive", " ".join(call), "it prints a secret")
-            yield CallFinding("write_or_unknown", reason)
+            yield refusal("sensitive", " ".join(call), "it prints a secret")
             return
 
 
@@ -68,8 +68,7 @@ def _environments(name: str, parsed: Sequence[Level]) -> Iterator[CallFinding]:
         for one in level.parsed.given:
             for value in one.values if one.name in asked else ():
                 if asked[one.name].search(value.text):
-                    reason = Reason("sensitive", value.text, "it asks for an environment by name")
-                    yield CallFinding("write_or_unknown", reason)
+                    yield refusal("sensitive", value.text, "it asks for an environment by name")
                     return
 
 
@@ -106,8 +105,7 @@ def _said(
     for secret in told:
         if any(fits(text, f"*{secret}*") for text in bare):
             shown = secret.rpartition("*")[2]
-            reason = Reason("sensitive", shown, f"{name} prints a secret for it")
-            yield CallFinding("write_or_unknown", reason)
+            yield refusal("sensitive", shown, f"{name} prints a secret for it")
 
 
 def _qualified(

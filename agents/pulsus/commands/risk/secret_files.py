@@ -12,6 +12,7 @@ from functools import cache
 from itertools import islice
 from typing import Final
 
+from pulsus.commands.context import refusal
 from pulsus.commands.inspectors.http import told_credentials
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.risk.file_uses import FileUse
@@ -20,7 +21,7 @@ from pulsus.commands.risk.secret_path_patterns import contains_secrets, secret_p
 from pulsus.commands.risk.secret_paths import is_secret, matches_any, rules
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.working_dirs import resolve_paths
-from pulsus.commands.verdict import CallFinding, Reason
+from pulsus.commands.verdict import CallFinding
 
 _SHELLS: Final = {
     *("sh", "bash", "dash", "zsh", "ksh", "ash", "su", "eval"),
@@ -159,4 +160,4 @@ def _in_repository(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _refused(word: str, rule: str = "secrets are kept there") -> CallFinding:
-    return CallFinding("write_or_unknown", Reason("sensitive", word, rule))
+    return refusal("sensitive", word, rule)
