@@ -78,7 +78,7 @@ def test_an_edited_candidate_is_neither_overwritten_nor_promoted_unattended(proj
         assert done.json["kept"][0]["edited"] is True
     done = pulsus_here(project, "route", COMPOSE, "--non-interactive")
     assert (done.code, records(project)) == (4, [])
-    assert "was edited since it was made" in done.err
+    assert "was edited since Pulsus made it" in done.err
 
 
 def test_a_rejected_candidate_is_not_promoted_by_the_next_unattended_run(project):
@@ -86,7 +86,7 @@ def test_a_rejected_candidate_is_not_promoted_by_the_next_unattended_run(project
     for _ in range(2):
         done = pulsus_here(project, "route", COMPOSE, "--non-interactive")
         assert (done.code, records(project)) == (4, [])
-        assert "was rejected before (too slow)" in done.err
+        assert "was rejected earlier (too slow)" in done.err
     assert kept(project)["status"] == "rejected"
 
 
