@@ -246,7 +246,7 @@ def count_progress(label: str, *, quiet: bool) -> Callable[[int, int], None] | N
     """Return a callback for (items done, items in all); None if no person watches."""
     if quiet or not is_terminal(sys.stderr):
         return None
-    import click  # it takes its time to load, and mostly nobody looks
+    import click  # late: slow to load, and mostly no terminal watches
 
     def tell(done: int, count: int) -> None:
         if count < _PROGRESS_FROM or (done % _PROGRESS_STEP and done != count):

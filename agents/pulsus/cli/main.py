@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         status = _silenced(0)
     except OSError as failure:
         if failure.filename is not None:
-            raise  # a file nobody expected to fail: a bug, with its traceback
+            raise  # a file that never fails: a bug, so show its traceback
         status = _unprinted(failure)
     raise SystemExit(status)
 
@@ -56,7 +56,7 @@ def _status(args: list[str]) -> int:
     try:
         console.fail(failure, as_json=console.wants_json(args))
     except OSError:
-        return _silenced(failure.exit_status)  # it failed all the same, though nobody can read why
+        return _silenced(failure.exit_status)  # the failure counts even if no reader sees it
     return failure.exit_status
 
 

@@ -40,7 +40,7 @@ def saved(value):
         pytest.param(Constant(False), {"dry_run": True}, False, id="never"),
     ],
 )
-def test_a_composition_tries_only_where_every_writing_step_is_told_to(value, given, tries):
+def test_a_composition_is_a_dry_run_only_if_every_write_step_is(value, given, tries):
     params = (value.name,) if isinstance(value, ParamRef) else ()
     source = composed(*saved(value), params=params)
     assert is_dry_run_call([COMPOSED, READ, SAVE], source, given) is tries
@@ -58,7 +58,7 @@ def test_a_step_that_the_plan_does_not_name_makes_the_call_one_that_writes():
     assert not is_dry_run_call([COMPOSED, READ, SAVE, hidden], source, {"dry_run": True})
 
 
-def test_nobody_may_agree_by_default():
+def test_a_write_run_is_refused_by_default():
     with pytest.raises(ApprovalNeeded, match="shared/save/save may change things") as refused:
         RunApproval().obtain(SAVE, dry=False)
     assert "--yes" in refused.value.hint

@@ -26,7 +26,7 @@ from tests.promotions import NOON
 LEAST = 0.55
 
 
-def test_all_conditions_together_need_nobody():
+def test_a_route_that_meets_all_conditions_needs_no_person():
     assert (
         auto_approval_refusal(
             RouteApproval(outcome(candidate(p=0.6), confidence=LEAST), allowed=True, least=LEAST)
@@ -70,14 +70,14 @@ def test_nothing_is_approved_that_misses_a_condition(confidence, ps, allowed):
 
 
 @given(st.floats(0, LEAST, exclude_max=True))
-def test_what_falls_short_never_looks_as_if_it_did_not(confidence):
+def test_a_number_below_the_limit_is_not_rounded_up_to_it(confidence):
     found = low_confidence(outcome(candidate(), confidence=confidence), LEAST)
     assert found
     shown = float(found.message.split()[1])
     assert shown < LEAST
 
 
-def test_the_question_nobody_could_answer_is_told():
+def test_the_failure_names_the_unanswered_question():
     asked = Clarification("Did you mean domain=a or b?", ("a", "b"))
     route = outcome(candidate(), confidence=0.2, clarification=asked)
     found = low_confidence(route, LEAST)

@@ -12,7 +12,7 @@ def test_a_line_that_fits_stays_as_it_is():
     assert fold_line("a  b   c", 80) == "a  b   c"
 
 
-def test_what_does_not_fit_hangs_under_the_first_line():
+def test_a_long_line_continues_below_its_text():
     assert fold_line(LONG, 50).split("\n") == [
         "error[TOOL_NOT_FOUND]: no tool is called",
         "  'disk_usge', nor anything like it in this",

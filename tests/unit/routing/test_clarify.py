@@ -97,7 +97,7 @@ def test_no_usable_answer_leaves_the_best_guess(answer):
     assert resolve_answer(read, ask(read), answer) == read.intent
 
 
-def test_shared_tools_can_be_meant():
+def test_an_answer_may_name_the_shared_tools():
     read = reading((0, 0.4), (4, 0.3))
     assert resolve_answer(read, ask(read), "shared") == ParsedIntent(None, "sort", "words", 1.0)
 
@@ -148,7 +148,7 @@ def test_the_question_between_two_near_equal_tools_names_both():
         ),
     ],
 )
-def test_nobody_is_asked_between_tools_where_there_is_no_choice(found):
+def test_no_question_between_tools_without_a_real_choice(found):
     assert question_between_tools(found, tau=0.6) is None
 
 
@@ -181,7 +181,7 @@ def planned(answer=None):
     return replace(with_plan_option(ask(UNSURE), PLAN, max_options=4), answer=answer)
 
 
-def test_a_plan_is_what_is_asked_about_before_a_folder():
+def test_the_question_offers_the_plan_before_a_folder():
     asked = planned()
     assert asked.question == "Did you mean steps=rows then top_rows or domain=analysis or ingest?"
     assert asked.options == ("rows then top_rows", "analysis", "ingest")
@@ -198,7 +198,7 @@ def test_where_there_is_no_plan_the_question_stays(policy):
 @pytest.mark.parametrize(
     "answer", ["1", "yes", "steps", "rows then top_rows", "steps=Rows then top_rows."]
 )
-def test_a_plan_that_was_meant_is_sure_and_lies_with_its_last_domain_tool(answer):
+def test_an_accepted_plan_is_sure_and_takes_the_folder_of_its_last_domain_tool(answer):
     intent = intent_of_accepted_plan(UNSURE.intent, PLAN, planned(answer))
     assert intent == ParsedIntent("ingest", "load", "words", 1.0)
 
@@ -213,7 +213,7 @@ def test_a_folder_still_answers_a_question_about_a_plan():
     assert resolve_answer(UNSURE, planned("web"), "web").domain == "web"
 
 
-def test_tools_that_are_sure_settle_what_the_words_leave_open():
+def test_sure_tools_settle_an_unsure_intent():
     found = intent_from_candidates(UNSURE.intent, PLAN, least=0.9)
     assert found == ParsedIntent("ingest", "load", "words", 0.9)
 
@@ -228,7 +228,7 @@ def test_tools_that_are_sure_settle_what_the_words_leave_open():
         pytest.param(search(ranked("a/b/x", 0.99)), id="not chosen"),
     ],
 )
-def test_what_is_not_beyond_doubt_settles_nothing(found):
+def test_doubtful_tools_do_not_settle_the_intent(found):
     assert intent_from_candidates(UNSURE.intent, found, least=0.9) is None
 
 

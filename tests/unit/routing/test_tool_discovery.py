@@ -79,7 +79,7 @@ def test_an_empty_workflows_folder_is_an_empty_catalogue(tmp_path):
         "elsewhere/d/a/x.py",
     ],
 )
-def test_what_is_not_meant_as_a_tool_is_not_mentioned(tmp_path, path):
+def test_files_that_are_no_tools_by_name_are_not_listed(tmp_path, path):
     write(tmp_path, path)
     found = find(tmp_path)
     assert (found.tools, found.broken) == ((), ())
@@ -206,7 +206,7 @@ def test_a_workflows_folder_that_may_not_be_read_is_an_error(tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_what_may_not_be_read_is_listed(tmp_path):
+def test_an_unreadable_file_is_listed_as_broken(tmp_path):
     write(tmp_path, "domains/d/a/good.py")
     secret = write(tmp_path, "domains/d/a/secret.py")
     write(tmp_path, "domains/d/closed/x.py")
@@ -338,7 +338,7 @@ def test_the_digest_changes_with_bytes_ids_and_hints_and_with_nothing_else(tmp_p
     assert find(one).digest != before
 
 
-def test_a_manifest_gives_hints_and_never_what_runs(tmp_path):
+def test_a_manifest_never_changes_the_code_that_runs(tmp_path):
     write(tmp_path, "domains/d/a/x.py")
     path = write(
         tmp_path,

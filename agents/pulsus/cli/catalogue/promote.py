@@ -66,7 +66,7 @@ def command(
     _require_named(domain=domain, action=action, name=name)
     if owner is not None and not owner.strip():
         raise UsageError(
-            "--owner '' names nobody", hint="leave it out to keep the owner, or name a team"
+            "--owner '' is empty", hint="leave it out to keep the owner, or name a team"
         )
     target = Target(domain, action, name or path.stem)
     module = file_module(session.app, path.resolve(), target)

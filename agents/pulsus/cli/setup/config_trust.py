@@ -128,7 +128,7 @@ def _no_terminal(each: SettingApproval) -> ApprovalNeeded:
 
     other = "" if "/" in each.key else f", or set the variable {environment_variable(each.key)}"
     return ApprovalNeeded(
-        f"{each.key} ({each.found.place}) is approved at a terminal only, and there is none",
+        f"{each.key} ({each.found.place}) needs approval at a terminal, and this run has none",
         hint=f"run `pulsus config trust {each.key}` in a terminal{other}",
         key=each.key,
     )

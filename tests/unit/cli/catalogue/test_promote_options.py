@@ -17,7 +17,7 @@ def test_an_owner_that_names_nobody_is_refused_and_not_taken_for_none(tmp_path, 
         *("--owner", owner, "--yes"),
     )
     assert (done.code, done.out) == (2, "")
-    assert "error[USAGE]: --owner '' names nobody" in done.err
+    assert "error[USAGE]: --owner '' is empty" in done.err
     assert "leave it out" in done.err
     assert not (project / "workflows/domains/demo/greet/metadata.jsonl").exists()
 

@@ -127,7 +127,7 @@ def test_a_comment_is_not_endless():
     assert "and 5 more: `--output json` lists all." in list(markdown(many))
 
 
-def test_lines_for_a_person_say_why_and_what_to_try():
+def test_text_report_gives_reason_and_advice():
     said = "\n".join(text(SHOWN_ALL))
     assert (
         "hit_at_1                     0.750  (floor 0.8, below)  -0.050 since the baseline" in said
@@ -145,7 +145,7 @@ def keep(path, value):
     return path
 
 
-def test_the_change_since_a_baseline_is_of_what_both_measured(tmp_path):
+def test_baseline_changes_cover_only_figures_of_both_reports(tmp_path):
     file = keep(tmp_path / "b.json", {"queries": 4, "hit_at_1": 0.8, "ece": None})
     found = baseline_deltas(REPORT, load_baseline(file))
     assert found["hit_at_1"] == pytest.approx(-0.05)

@@ -60,7 +60,7 @@ def test_a_path_inside_the_project_is_shown_relative_to_it():
     assert validation_text.relative(Path("/etc/x"), PROJECT) == "/etc/x"
 
 
-def test_a_refused_step_shows_what_the_checker_said():
+def test_a_refused_step_shows_the_output_of_the_checker():
     lines = list(
         validation_text.report_lines(report(ok=False, message="bad", output="l1\nl2"), PROJECT)
     )

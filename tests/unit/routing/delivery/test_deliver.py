@@ -102,7 +102,7 @@ def left(tmp_path):
     return candidate_store.StoredCandidate(path, "greet", "route-1", "run-1", "pending", (), NOON)
 
 
-def test_what_is_approved_is_what_was_proven():
+def test_the_approved_bytes_are_the_proven_bytes():
     promoter = Promoter()
     delivery = deliverer(Person(Approve()), promoter).deliver(
         chosen(), dry_run=False, approval=NEEDED
@@ -121,7 +121,7 @@ def test_an_approval_is_logged_with_its_bytes_its_place_and_whether_anybody_was_
         assert promoter.log == [("approve", about | asked)]
 
 
-def test_a_discard_is_logged_with_its_reason_and_what_nobody_decided_is_not():
+def test_only_a_decided_discard_is_logged_with_its_reason():
     promoter = Promoter()
     delivering = deliverer(Person(Discard("too slow")), promoter)
     delivering.deliver(chosen(), dry_run=False, approval=NEEDED)
@@ -145,7 +145,7 @@ def test_nothing_is_promoted_where_its_approval_cannot_be_logged():
     assert promoter.made == []
 
 
-def test_what_is_refused_is_neither_asked_about_nor_promoted():
+def test_a_refused_module_is_neither_asked_about_nor_promoted():
     person, promoter = Person(Approve()), Promoter()
     delivery = deliverer(person, promoter).deliver(
         chosen(BAD), dry_run=False, approval=CallerApproval()
@@ -164,7 +164,7 @@ def test_a_dry_run_proves_and_stops():
     assert (person.asked, promoter.made, delivery.failure) == ([], [], None)
 
 
-def test_what_is_promoted_already_is_proven_again_and_asked_about_no_more():
+def test_a_promoted_module_is_proven_again_without_a_question():
     known = hashlib.sha256(GOOD).hexdigest()
     person, promoter, prover = Person(Approve()), Promoter([known]), Prover()
     delivery = deliverer(person, promoter, prover).deliver(chosen(), dry_run=False, approval=NEEDED)
@@ -173,7 +173,7 @@ def test_what_is_promoted_already_is_proven_again_and_asked_about_no_more():
     assert (delivery.promotion.revision, delivery.failure) == ("rev-0", None)
 
 
-def test_with_nobody_there_the_reason_becomes_the_failure(left):
+def test_without_a_person_the_objection_becomes_the_failure(left):
     promoter = Promoter()
     delivery = deliverer(None, promoter).deliver(
         chosen(candidate=left), dry_run=False, approval=NEEDED
@@ -186,7 +186,7 @@ def test_with_nobody_there_the_reason_becomes_the_failure(left):
     assert (kept.status, kept.reasons) == ("pending", (delivery.failure.message,))
 
 
-def test_with_nobody_needed_it_is_promoted():
+def test_a_module_without_objection_is_promoted_without_a_person():
     promoter = Promoter()
     delivery = deliverer(None, promoter).deliver(chosen(), dry_run=False, approval=CallerApproval())
     assert delivery.promotion
@@ -213,7 +213,7 @@ def test_an_edit_that_breaks_it_ends_there(left):
     assert kept.status == "failed"
 
 
-def test_what_was_edited_may_replace_only_what_it_was_made_from():
+def test_an_edit_replaces_only_the_bytes_it_was_made_from():
     """Two edits later it still is the first bytes that may be overwritten, and not elsewhere."""
     promoter = Promoter()
     answers = Person(EditModule(BETTER), EditModule(module("best")), Approve())
@@ -232,7 +232,7 @@ def test_a_relocated_candidate_is_promoted_there_and_taken_from_tmp(left):
     assert promoter.made == [(GOOD, ELSEWHERE, left.module, None)]
 
 
-def test_a_discarded_candidate_is_kept_with_the_reason(left):
+def test_a_discarded_candidate_stays_with_its_reason(left):
     promoter = Promoter()
     delivery = deliverer(Person(Discard("ugly")), promoter).deliver(
         chosen(candidate=left), dry_run=False, approval=NEEDED
@@ -252,7 +252,7 @@ def test_an_editor_that_never_ends_is_stopped():
     assert len(prover.proven) == MAX_EDITS
 
 
-def test_a_promotion_that_fails_is_told_as_it_is():
+def test_a_failed_promotion_raises_its_own_error():
     full = DiskFull("no room", hint="make some")
     with pytest.raises(DiskFull):
         deliverer(Person(Approve()), Promoter(failure=full)).deliver(

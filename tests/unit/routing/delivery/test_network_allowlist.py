@@ -51,13 +51,13 @@ def test_without_a_host_there_is_no_allowlist(tmp_path, network):
     assert made(tmp_path, network=network, tools={"web/fetch/page": ()}) is None
 
 
-def test_a_tool_reaches_what_all_may_and_what_it_may_by_itself(tmp_path):
+def test_a_tool_reaches_the_hosts_of_all_tools_and_its_own(tmp_path):
     allowed = made(tmp_path)
     assert allowed(tmp_path / "x.py", tool("web/fetch/page"), ()) == (A, B)
     assert allowed(tmp_path / "x.py", tool("web/fetch/new"), ()) == (A,)
 
 
-def test_a_composed_module_reaches_what_its_steps_may(tmp_path):
+def test_a_composition_reaches_the_hosts_of_its_steps(tmp_path):
     allowed = made(tmp_path)
     assert allowed(tmp_path / "x.py", tool("web/fetch/both"), ["web/fetch/other"]) == (A, C)
 
@@ -75,7 +75,7 @@ def test_a_tools_hosts_are_not_anothers(tmp_path):
         pytest.param(None, (A,), id="composed"),
     ],
 )
-def test_what_a_model_wrote_reaches_only_what_it_may_by_its_own_id(tmp_path, generator, reached):
+def test_a_generated_module_reaches_only_the_hosts_of_its_id(tmp_path, generator, reached):
     folder = tmp_path / "_tmp"
     folder.mkdir()
     path = folder / "page.py"
@@ -86,7 +86,7 @@ def test_what_a_model_wrote_reaches_only_what_it_may_by_its_own_id(tmp_path, gen
     assert own(path, tool("candidate/page"), ()) == tuple(sorted({*reached, B}))
 
 
-def test_what_is_held_to_guardrails_reaches_only_what_it_may_by_its_own_id(tmp_path):
+def test_a_guarded_module_reaches_only_the_hosts_of_its_id(tmp_path):
     """Also where an earlier skeleton left its note under the same name."""
     folder = tmp_path / "_tmp"
     folder.mkdir()
@@ -133,13 +133,13 @@ def test_a_checkout_cannot_open_this_machine_to_its_own_modules(tmp_path, entry,
 
 
 @pytest.mark.parametrize("origin", ["environment", "flag"])
-def test_whoever_runs_it_may_open_it(tmp_path, origin):
+def test_a_flag_or_variable_may_allow_private_addresses(tmp_path, origin):
     entry = "127.0.0.1:8080"
     allowed = made(tmp_path, network=(entry,), origins={"sandbox.network": origin})
     assert allowed(tmp_path / "x.py", tool("a/b/c"), ()) == (entry,)
 
 
-def test_a_plan_tells_what_its_dry_run_may_reach(tmp_path):
+def test_a_plan_lists_the_hosts_of_its_dry_run(tmp_path):
     plan = [tool("web/fetch/page"), tool("web/fetch/other")]
     assert made(tmp_path).notes(plan) == (f"its dry run may reach {A}, {B}, {C}",)
     assert made(tmp_path, network="off").notes([tool("a/b/c")]) == ()

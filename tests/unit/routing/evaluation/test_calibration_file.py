@@ -31,7 +31,7 @@ def store(project, intercept=-1.5):
     return calibration_file.calibration_of(body)
 
 
-def test_what_is_stored_is_what_is_loaded(tmp_path):
+def test_a_stored_calibration_loads_unchanged(tmp_path):
     made = store(tmp_path)
     found, warning = load_calibration(tmp_path)
     assert (found, warning) == (made, None)
@@ -40,7 +40,7 @@ def test_what_is_stored_is_what_is_loaded(tmp_path):
     assert found.spread == shipped_calibration().spread
 
 
-def test_it_says_what_it_was_fitted_on_and_when(tmp_path):
+def test_a_calibration_names_its_data_and_its_date(tmp_path):
     store(tmp_path)
     told = load_calibration(tmp_path)[0].provenance
     assert (told["source"], told["version"], told["data"]) == ("project", 1, "sha256:abc")

@@ -172,7 +172,7 @@ def test_the_constants_are_those_of_the_protocol():
     assert (COPY, calibration_fit.MIN_REQUESTS, calibration_fit.FOLDS) == (0.3, 30, 5)
 
 
-def test_a_fit_worse_than_what_is_in_use_is_refused_by_name():
+def test_a_fit_worse_than_the_calibration_in_use_is_refused():
     good = refit(many(400, 1.5), PLAIN)
     calibration_fit.require_better(good, 400)
     swapped = replace(good, before=good.after, after=good.before)
@@ -180,7 +180,7 @@ def test_a_fit_worse_than_what_is_in_use_is_refused_by_name():
         calibration_fit.require_better(swapped, 400)
 
 
-def test_log_loss_is_least_for_what_is_so():
+def test_log_loss_is_lowest_for_true_probabilities():
     def stated(p):
         return [Prediction(p, right=n < 7, fits=True) for n in range(10)]
 

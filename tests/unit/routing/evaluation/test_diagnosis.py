@@ -28,7 +28,7 @@ def context(index=INDEX):
     )
 
 
-def test_a_tool_without_any_of_the_words_is_told_to_learn_them():
+def test_diagnosis_suggests_words_for_a_tool_that_has_none():
     row = GoldenRow("largest files", ("memory/usage/memory_summary",))
     found = wrong_tool(row, context())
     assert found.why == "no word of the request is known to memory/usage/memory_summary"
@@ -36,7 +36,7 @@ def test_a_tool_without_any_of_the_words_is_told_to_learn_them():
     assert "manifest" in found.fix
 
 
-def test_a_tool_that_loses_is_told_to_what_and_by_which_feature():
+def test_diagnosis_names_the_winner_and_the_deciding_feature():
     expected = "analysis/summarise/summarize_matrix"
     found = wrong_tool(GoldenRow("summary of memory in use", (expected,)), context())
     assert "memory/usage/memory_summary" in found.why
@@ -61,17 +61,17 @@ def test_tools_that_share_little_are_no_twins():
     assert not twins(tool("shared/x/a"), replace(tool("shared/x/b"), name=""))
 
 
-def test_an_id_that_is_none_is_told_as_such():
+def test_diagnosis_reports_an_unknown_id():
     found = wrong_tool(GoldenRow("x", ("no/such/tool",)), context())
     assert found.why == "no such tool: no/such/tool"
 
 
-def test_an_id_that_is_none_is_told_which_one_was_meant():
+def test_diagnosis_suggests_the_id_for_an_unknown_id():
     found = wrong_tool(GoldenRow("x", ("memory_summary",)), context())
     assert found.fix == "did you mean memory/usage/memory_summary for memory_summary?"
 
 
-def test_a_tool_the_settings_deny_is_told_so_and_not_that_it_lacks_words():
+def test_diagnosis_blames_the_filter_and_not_missing_words():
     name = "memory/usage/memory_summary"
     denied = replace(context(), refused={name: "not allowed by access.deny pattern 'memory/*'"})
     found = wrong_tool(GoldenRow("summary of memory in use", (name,)), denied)
@@ -80,7 +80,7 @@ def test_a_tool_the_settings_deny_is_told_so_and_not_that_it_lacks_words():
     assert "settings" in found.fix
 
 
-def test_a_plan_that_needs_a_denied_tool_is_told_so_but_an_alternative_to_one_is_not():
+def test_diagnosis_blames_the_filter_for_a_plan_but_not_for_an_alternative():
     both = ("memory/usage/memory_summary", "network/dns/dns_lookup")
     denied = replace(context(), refused={both[0]: "denied"})
     assert denied_tool(GoldenRow("q", both, "compose"), denied) is not None
@@ -88,7 +88,7 @@ def test_a_plan_that_needs_a_denied_tool_is_told_so_but_an_alternative_to_one_is
     assert denied_tool(GoldenRow("q", (), "generate"), denied) is None
 
 
-def test_the_right_tool_below_tau_is_told_by_how_much_and_why():
+def test_diagnosis_shows_how_far_the_right_tool_is_below_tau():
     found = wrong_policy(
         GoldenRow("how many inodes", ("shared/x/a",), "select"),
         Decision("generate", (), ""),
@@ -108,7 +108,7 @@ def test_something_chosen_where_nothing_fits_is_named_with_the_words_that_did_it
     assert "anti-intent" in found.fix
 
 
-def test_a_request_taken_apart_is_told_into_what():
+def test_diagnosis_lists_the_steps_of_a_split_request():
     steps = (ranked("shared/x/a", 0.8), ranked("shared/x/b", 0.8))
     found = wrong_policy(
         GoldenRow("q", ("shared/x/a",), "select"), Decision("compose", steps, ""), steps, context()

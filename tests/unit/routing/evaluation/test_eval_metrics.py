@@ -68,7 +68,7 @@ def test_the_figures_are_those_of_the_definition():
     assert (found.queries, found.tools, found.index_seconds) == (4, 3, 0.5)
 
 
-def test_recall_at_5_counts_against_what_five_places_can_hold():
+def test_recall_at_5_divides_by_at_most_five_tools():
     many = GoldenRow("many", tuple(f"shared/x/{t}" for t in "abcdefg"))
     assert report(many).recall_at_5 == pytest.approx(3 / 5)
 
@@ -80,7 +80,7 @@ def test_alternatives_want_one_tool_not_all():
     assert found.ndcg_at_10 == pytest.approx(0.63093, abs=1e-4)
 
 
-def test_failures_say_what_went_wrong():
+def test_failures_name_wrong_tool_policy_or_steps():
     found = report(
         *ROWS, row("none", "a", policy="select"), row("many", "c", "a", policy="compose")
     )
@@ -191,7 +191,7 @@ def test_a_key_written_wrong_is_named_with_its_line_and_the_keys_there_are(
     assert caught.value.hint == "use query, tools, policy, any, id, note"
 
 
-def test_a_key_that_means_nothing_is_told_of_once_with_its_line(tmp_path):
+def test_a_key_without_meaning_is_reported_once_with_its_line(tmp_path):
     row = '{"id": "7", "query": "x", "tools": [], "plan": [], "note": "later"}'
     said: list[str] = []
     assert len(load_queries(write(tmp_path / "q.jsonl", row, row), said.append)) == 2
@@ -226,7 +226,7 @@ def test_params_that_are_no_list_of_names_are_shown_with_the_shape_that_is_wante
         ("zzz", None),
     ],
 )
-def test_an_id_that_is_none_gets_the_one_that_was_probably_meant(given, meant):
+def test_an_unknown_id_gets_a_suggestion(given, meant):
     known = ("storage/usage/disk_usage", "text/count/count", "shared/ping/ping", "net/ping/ping")
     assert nearest(given, known) == meant
 

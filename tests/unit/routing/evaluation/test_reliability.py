@@ -21,7 +21,7 @@ SAID = st.builds(
 )
 
 
-def test_what_is_as_often_right_as_said_has_no_error():
+def test_exact_predictions_have_no_calibration_error():
     said = [Prediction(0.25, right=n == 0, fits=True) for n in range(4)]
     assert ece(said) == pytest.approx(0.0)
 
@@ -54,7 +54,7 @@ def test_a_constant_has_a_good_ece_and_covers_nothing():
     assert found.precision_at_tau is None
 
 
-def test_nothing_said_is_not_measured():
+def test_no_prediction_gives_no_figure():
     assert ece([]) is None
     assert set(vars_of(calibration_metrics([], 0.6)).values()) == {None}
 

@@ -73,7 +73,7 @@ def test_hints_stand_in_the_first_question_and_widen_no_rule(app):
     assert "you may import os" not in prompt_messages.build_prompt(brief, short=True)[1].content
 
 
-def test_the_allowlist_is_that_of_the_specification_and_what_settings_add(app):
+def test_the_allowlist_is_the_specification_plus_the_settings(app):
     spec = "typing dataclasses pathlib json csv math statistics re datetime collections itertools"
     settings = app.settings.generator
     assert acceptance.allowed_imports(settings) == (*spec.split(), "functools", "random")

@@ -90,7 +90,7 @@ def test_exact_words_keep_their_folder_whatever_meaning_says():
     assert found.confidence >= words.confidence
 
 
-def test_a_hint_picks_the_folder_and_makes_nobody_surer():
+def test_a_hint_picks_a_folder_without_raising_confidence():
     hint = Passage("docs/a.md", "Room", 1.0, (("storage", "usage"),))
     reading = PromptParser.learn(TOOLS, library=Fixed(passages=[hint])).read(
         "how much room is left"

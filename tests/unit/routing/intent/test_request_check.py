@@ -22,7 +22,7 @@ WILD = st.text(
 
 
 @given(WILD)
-def test_what_is_accepted_is_printable_on_one_line_and_stays_as_it_is(request_):
+def test_an_accepted_request_is_printable_on_one_line(request_):
     with contextlib.suppress(RequestInvalid):
         text = validate_request(request_, LIMIT)
         assert text == strip_controls(text)
@@ -60,7 +60,7 @@ def test_a_refusal_is_always_the_same_error_with_a_way_out(request_):
         pytest.param("\x01\x02\x03\x04ab", "holds control characters", id="mostly controls"),
     ],
 )
-def test_what_is_no_request_says_why(request_, why):
+def test_an_invalid_request_is_refused_with_a_reason(request_, why):
     with pytest.raises(RequestInvalid, match=why):
         validate_request(request_, LIMIT)
 
@@ -77,5 +77,5 @@ def test_what_is_no_request_says_why(request_, why):
         pytest.param("[31m is an array", "[31m is an array", id="brackets are no escape"),
     ],
 )
-def test_what_is_one_keeps_its_words(request_, text):
+def test_a_valid_request_keeps_its_words(request_, text):
     assert validate_request(request_, LIMIT) == text

@@ -108,7 +108,7 @@ def test_groups_are_commented_and_sorted():
         ("signed in", "login"),
     ],
 )
-def test_what_people_say_reaches_what_tools_say(said, meant):
+def test_synonyms_connect_words_of_people_and_tools(said, meant):
     assert stem(meant) in synonym_table(SHIPPED)[stems_of(said)]
 
 

@@ -56,7 +56,7 @@ def test_an_anti_intent_that_refuses_one_intent_is_a_warning():
     assert [(c, level) for c, level, _ in codes(one)] == [("ANTI_INTENT_BLOCKS_ITSELF", "warning")]
 
 
-def test_an_anti_intent_partly_said_blocks_nothing():
+def test_an_anti_intent_needs_all_its_words_to_block():
     assert codes(tool("a/b/plot", "Plot a matrix.", anti_intents=("matrix inverse",))) == []
 
 
@@ -93,7 +93,7 @@ def test_a_broken_file_and_a_contract_error_are_errors():
     ]
 
 
-def test_every_finding_says_what_to_do():
+def test_every_finding_has_advice():
     one = replace(tool("a/b/one", "x", anti_intents=("x",)), missing_sections=("Args",))
     two = replace(tool("c/b/one"), sha256=one.sha256)
     found = check_catalogue(Catalogue(Path("/w"), (one, two), warnings=("m.yaml: odd",)), {})
@@ -105,7 +105,7 @@ def test_no_record_of_use_does_not_make_every_tool_unused():
     assert list(find_unused([tool("a/b/c")], {}, {}, now=NOW, days=None)) == []
 
 
-def test_a_tool_nobody_used_is_noted_once_others_are_used():
+def test_an_unused_tool_is_noted_if_others_are_used():
     found = list(
         find_unused([tool("a/b/c"), tool("a/b/d")], {"a/b/c": NOW}, {}, now=NOW, days=None)
     )

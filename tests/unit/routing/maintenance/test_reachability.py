@@ -106,7 +106,7 @@ def collided(one, two, winner):
     )
 
 
-def test_an_intent_in_two_manifests_is_told_to_the_one_that_loses_it():
+def test_a_shared_intent_is_reported_for_the_tool_that_loses():
     one = tool("a/b/one", intents=("open ports",))
     two = tool("a/b/two", intents=("open ports",))
     (found,) = collided(one, two, two.id)
@@ -136,7 +136,7 @@ def test_golden_requests_judge_a_tool_rather_than_its_own_words():
     )
 
 
-def test_golden_rows_of_several_tools_or_of_none_judge_nobody():
+def test_golden_rows_without_exactly_one_tool_do_not_count():
     rows = (
         GoldenRow("q1", ("a/b/c",), "select"),
         GoldenRow("q2", ("a/b/c", "a/b/d"), "compose"),

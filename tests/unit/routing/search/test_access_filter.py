@@ -42,7 +42,7 @@ def searched(request, **config):
         ({"deny": ("b/c",)}, "a/b/c", True),
     ],
 )
-def test_deny_wins_and_only_what_is_allowed_passes(config, tool_id, allowed):
+def test_deny_wins_over_allow(config, tool_id, allowed):
     found = AccessFilter(AccessConfig(**config))
     assert found.allows(tool_id) is allowed
     assert (found.refusal(tool(tool_id)) is None) is allowed
@@ -114,7 +114,7 @@ def test_where_some_tools_are_left_but_none_shares_a_word_the_filter_is_named():
         ("zzzzzz", "`pulsus tools list`"),
     ],
 )
-def test_a_pattern_of_no_tool_is_told_with_what_it_may_have_meant(pattern, meant):
+def test_a_pattern_without_a_tool_gets_a_suggestion(pattern, meant):
     ids = [t.id for t in CATALOGUE]
     for key in ("deny", "allow"):
         (line,) = AccessFilter(AccessConfig(**{key: (pattern,)})).unmatched(ids)

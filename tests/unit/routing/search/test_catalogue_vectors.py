@@ -66,7 +66,7 @@ def test_a_rejected_request_does_not_speak_for_its_tool(tmp_path):
     assert tools_meaning(TOOLS, files(tmp_path), "past", past).similar("zzz qqq") == plain
 
 
-def test_what_a_manifest_tells_speaks_without_any_history(tmp_path):
+def test_requests_of_a_manifest_count_without_history(tmp_path):
     told = replace(DISK, manifest=Manifest(Path("/w/tool.yaml"), requests=("zzz qqq",)))
     assert tools_meaning((PORT, told), files(tmp_path)).similar("zzz qqq")[1] > 0.99
 

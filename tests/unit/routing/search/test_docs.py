@@ -70,7 +70,7 @@ def test_a_link_out_of_the_project_is_not_followed(project, tmp_path):
     assert sources(project, "locked vault") == []
 
 
-def test_what_is_kept_is_used_until_a_file_changes(project, monkeypatch):
+def test_stored_passages_are_used_until_a_file_changes(project, monkeypatch):
     first = docs(project).shelf(TOOLS)
     with monkeypatch.context() as patched:
         patched.setattr(PassageIndex, "of", lambda sections: pytest.fail("cut anew"))
@@ -106,14 +106,14 @@ def test_without_a_state_folder_nothing_is_kept(project):
     assert not (project / ".pulsus").exists()
 
 
-def test_a_file_too_large_is_left_out_and_said(project, monkeypatch):
+def test_a_file_that_is_too_large_is_skipped_with_a_warning(project, monkeypatch):
     monkeypatch.setattr(rag, "MAX_BYTES", 40)
     found = docs(project)
     found.shelf(TOOLS)
     assert any("runbook.md" in line for line in found.warnings)
 
 
-def test_too_many_files_are_left_out_and_said(project, monkeypatch):
+def test_too_many_files_are_skipped_with_a_warning(project, monkeypatch):
     monkeypatch.setattr(rag, "MAX_FILES", 2)
     found = docs(project)
     found.shelf(TOOLS)
@@ -121,7 +121,7 @@ def test_too_many_files_are_left_out_and_said(project, monkeypatch):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_a_file_that_cannot_be_read_is_said(project):
+def test_an_unreadable_file_gives_a_warning(project):
     (project / "docs" / "runbook.md").chmod(0)
     found = docs(project)
     found.shelf(TOOLS)

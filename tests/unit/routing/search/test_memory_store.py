@@ -44,7 +44,7 @@ def counted_anew(monkeypatch):
     return sizes
 
 
-def test_a_kept_memory_is_used_and_only_new_routes_are_counted(tmp_path, monkeypatch):
+def test_a_stored_memory_is_used_and_only_new_routes_are_counted(tmp_path, monkeypatch):
     remembering(tmp_path).memory(TOOLS, routes(20))
     sizes = counted_anew(monkeypatch)
     kept = remembering(tmp_path).memory(TOOLS, routes(21))
@@ -105,14 +105,14 @@ def test_a_failed_run_says_nothing_and_a_rejected_one_speaks_against():
     assert (past.right, past.wrong) == ((), (DISK,))
 
 
-def test_what_was_told_last_of_a_run_counts_twice_a_run():
+def test_the_last_feedback_on_a_run_counts_like_two_runs():
     first = replace(ROUTE, tools=(FILES,), told=True)
     last = replace(ROUTE, wrong=(FILES,), told=True)
     (past,) = weighted_past_requests([first, last], 90.0)
     assert (past.right, past.wrong, past.count) == ((DISK,), (FILES,), TOLD)
 
 
-def test_a_correction_of_what_is_kept_is_counted_anew(tmp_path):
+def test_feedback_on_a_stored_route_counts_the_memory_again(tmp_path):
     first = replace(ROUTE, tools=(FILES,), told=True)
     more = (*routes(20), first)
     remembering(tmp_path).memory(TOOLS, more)

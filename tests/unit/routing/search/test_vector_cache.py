@@ -130,7 +130,7 @@ def test_a_folder_that_cannot_be_written_only_warns(tmp_path):
     assert found.warnings
 
 
-def test_progress_counts_what_is_encoded(tmp_path):
+def test_progress_counts_encoded_texts(tmp_path):
     told = []
     found = VectorFiles(None, Letters(), lambda done, count: told.append((done, count)))
     found.vectors("tools", lambda: [*TEXTS, (5, "disk")])

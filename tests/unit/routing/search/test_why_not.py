@@ -77,20 +77,20 @@ def said(one, share, **more):
 
 
 @pytest.mark.parametrize("covered", [0.0, 1.0])
-def test_nobody_is_told_to_reach_a_value_of_the_name_that_no_tool_can_have(covered):
+def test_no_advice_asks_for_an_impossible_name_value(covered):
     winner = said(scored("a/b/w", name=0.03 * covered, doc=1.0), covered)
     answer = lost(winner, said(scored("a/b/l", name=0.0, doc=0.4, history=0.9), 0.0))
     assert "name" not in {c.feature for c in answer.changes}
     assert "name above" not in answer.fix
 
 
-def test_a_value_of_the_name_that_can_be_reached_is_told():
+def test_advice_names_a_name_value_that_is_possible():
     winner = said(scored("a/b/w", name=0.15, doc=1.0), 0.5)
     answer = lost(winner, said(scored("a/b/l", name=0.0, doc=1.0), 0.0))
     assert {c.feature: c.above for c in answer.changes}["name"] == pytest.approx(0.15)
 
 
-def test_a_tool_that_stays_at_odds_is_not_told_to_raise_what_is_halved_for_it():
+def test_no_advice_to_raise_a_feature_that_a_caution_halves():
     winner = replace(said(scored("a/b/w", doc=0.5), 0.0), caution="it only reads")
     own = replace(said(scored("a/b/l", doc=0.3), 0.0), caution="it only reads")
     answer = lost(winner, own)
@@ -98,14 +98,14 @@ def test_a_tool_that_stays_at_odds_is_not_told_to_raise_what_is_halved_for_it():
     assert "summary and Kind" in answer.fix
 
 
-def test_history_that_would_win_is_told_with_the_command_that_makes_it():
+def test_advice_on_history_names_the_feedback_command():
     winner = said(scored("a/b/w", doc=1.0, history=0.5), 0.0)
     answer = lost(winner, said(scored("a/b/l", doc=1.0), 0.0))
     assert answer.fix.startswith("history above 0.50 would put it first by score (now 0.00)")
     assert "pulsus feedback RUN --right a/b/l" in answer.fix
 
 
-def test_a_tool_without_a_word_of_the_request_is_told_to_get_some():
+def test_advice_for_a_tool_without_words_adds_words():
     answer = searched("largest files", "network/dns/dns_lookup")
     assert answer.code == "NO_WORDS"
     assert answer.reason.startswith("it has none of your words")
@@ -117,7 +117,7 @@ def test_history_alone_does_not_count_as_having_words():
     assert lost(scored("a/b/w", doc=0.9), silent).code == "NO_WORDS"
 
 
-def test_a_tool_at_odds_with_the_request_is_not_told_to_add_words():
+def test_advice_for_a_tool_at_odds_adds_no_words():
     answer = searched("delete files older than a month", "storage/usage/biggest_files")
     assert answer.code == "AT_ODDS"
     assert "only reads" in answer.reason
@@ -135,7 +135,7 @@ def test_a_tie_names_the_rule_that_broke_it_and_no_feature():
     assert (answer.code, answer.reason) == ("ORDER", twin.why_not)
 
 
-def test_the_chosen_tool_is_told_that_it_was_chosen():
+def test_why_not_says_that_the_chosen_tool_was_chosen():
     answer = searched("largest files", "storage/usage/biggest_files", tau=0.05)
     assert answer.code == "CHOSEN"
     assert answer.reason.startswith("it was chosen: ")
@@ -150,7 +150,7 @@ def test_a_first_tool_below_tau_hears_of_tau_not_of_a_winner():
     assert "'two'" in answer.fix
 
 
-def test_a_rival_that_fits_as_well_is_named_as_what_keeps_p_low():
+def test_why_not_names_the_rival_that_keeps_p_low():
     own = replace(
         ranked("a/b/c", 0.4),
         signals={"name_cover": 1.0, "strength": 9.0, "contested": 0.9, "lead": 0.0},
@@ -161,14 +161,14 @@ def test_a_rival_that_fits_as_well_is_named_as_what_keeps_p_low():
     assert "a/b/d fits about as well (p 0.38)" in answer.reason
 
 
-def test_a_loser_where_nothing_reaches_tau_is_not_told_that_the_first_was_chosen():
+def test_why_not_claims_no_winner_if_nothing_reaches_tau():
     first, own = scored("a/b/w", 0.3, doc=0.6), scored("a/b/l", 0.1, doc=0.2)
     found = SearchResult((first, own), (), Decision("generate", (), ""), widened=False)
     answer = told("a/b/l", found, Catalogue(Path("/w"), (first.tool, own.tool)))
     assert "nothing reaches τ" in answer.reason
 
 
-def test_a_shadowed_tool_is_told_who_hides_it_rather_than_to_add_words():
+def test_why_not_names_the_tool_that_shadows():
     shared, domain = tool("shared/count/words"), tool("text/count/words")
     catalogue = Catalogue(
         Path("/w"), (shared, domain), shadowed=(Shadowed(shared.path, domain.path),)
@@ -179,7 +179,7 @@ def test_a_shadowed_tool_is_told_who_hides_it_rather_than_to_add_words():
     assert "text/count/words" in answer.reason
 
 
-def test_a_step_of_the_plan_is_told_which_part_it_answers():
+def test_why_not_names_the_clause_of_a_step():
     one, two = ranked("a/b/one", 0.9), ranked("a/b/two", 0.8)
     clauses = (SubIntent("do one", (one,)), SubIntent("do two", (two,)))
     found = SearchResult((one, two), clauses, Decision("compose", (one, two), ""), widened=False)
@@ -205,7 +205,7 @@ def test_a_broken_file_is_explained_by_its_code():
     assert answer.reason == "broken: SYNTAX_ERROR: line 4: '(' was never closed"
 
 
-def test_a_filtered_tool_is_told_which_filter_took_it_out():
+def test_why_not_names_the_filter():
     answer = why_not.because_filtered(tool("a/b/c"), "kind write, --kind read was given")
     assert answer.reason == "filtered out: kind write, --kind read was given"
 

@@ -232,7 +232,7 @@ def test_values_that_are_missing_cost_one_warning(tmp_path):
     assert find(tmp_path, index(tmp_path)) == cold
 
 
-def test_an_index_of_an_older_version_is_told_of_once_and_removed(tmp_path):
+def test_an_index_of_an_older_version_is_removed_with_one_warning(tmp_path):
     write(tmp_path)
     old = tmp_path / "state/index/discovery.jsonl"
     old.parent.mkdir(parents=True)
