@@ -5,7 +5,7 @@ Everything `--explain` prints is made here, from the numbers that decided.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from functools import cache
@@ -15,13 +15,13 @@ from operator import attrgetter
 
 from pulsus.config.settings import RankerConfig
 from pulsus.core.contract.tool_table import ToolTable
-from pulsus.core.rankers.admission import Allowed, admission_filter
 from pulsus.core.rankers.calibration import Calibration, shipped_calibration
 from pulsus.core.rankers.doc_feature import doc_shares, remembered_candidates, word_gain
 from pulsus.core.rankers.effect_mismatch import commands, groups_of
 from pulsus.core.rankers.feature_protocol import EmbeddingSimilarity, Feature, Memory
 from pulsus.core.rankers.lexical import index_builder, query
 from pulsus.core.rankers.lexical.documents import Documents
+from pulsus.core.rankers.lexical.index_builder import KIND_BITS, KINDS
 from pulsus.core.rankers.lexical.query_matches import POOL, Admit, match_query
 from pulsus.core.rankers.lexical.tool_names import key_of, mentions, spellings
 from pulsus.core.rankers.result_rows import ranked_rows
@@ -246,3 +246,29 @@ def _in_order(tools: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
 
 def _unparsed(request: str) -> ParsedIntent:
     return ParsedIntent(domain=None, action=None, intent=request, confidence=0.0)
+
+
+Allowed = Callable[[str], bool] | Collection[str]
+"""Decides by id if a tool may be routed to at all."""
+
+
+def admission_filter(
+    documents: Documents,
+    hidden: Collection[str],
+    kinds: Collection[Kind] | None,
+    allowed: Allowed | None,
+) -> Admit | None:
+    """Return a predicate by tool number, or None if all tools may be candidates."""
+    if not hidden and kinds is None and allowed is None:
+        return None
+    wanted = {n for n, kind in enumerate(KINDS) if kinds is None or kind in kinds}
+
+    def admit(number: int) -> bool:
+        if documents.flags(number) & KIND_BITS not in wanted:
+            return False
+        tool_id = documents.id(number)
+        if tool_id in hidden or allowed is None:
+            return tool_id not in hidden
+        return allowed(tool_id) if callable(allowed) else tool_id in allowed
+
+    return admit

@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 
 from pulsus.core.rankers.calibration import Calibration
-from pulsus.core.rankers.calibration_signals import calibration_signals
-from pulsus.core.rankers.candidate_details import candidate_details
-from pulsus.core.rankers.lexical.query_matches import matched_words
+from pulsus.core.rankers.calibration_signals import calibration_signals, candidate_details
+from pulsus.core.rankers.lexical.query_matches import (
+    inexact_matches,
+    matched_words,
+    unmatched_words,
+)
 from pulsus.core.rankers.scorer import ScoredTool, Scorer
 from pulsus.core.rankers.tie_breaks import RankedCandidate, tie_break, why_not
-from pulsus.core.rankers.word_matches import inexact_matches, unmatched_words
 from pulsus.core.types import Ranked, ToolSpec
 
 

@@ -12,10 +12,10 @@ from pulsus.core.rankers.calibration_signals import (
     FALLING,
     NAMES,
     VERSION,
+    CandidateDetail,
     CandidateSignals,
     calibration_signals,
 )
-from pulsus.core.rankers.candidate_details import CandidateDetail
 
 PLAIN = Calibration(0.0, {"coverage": 2.0, "size": -1.0}, {})
 

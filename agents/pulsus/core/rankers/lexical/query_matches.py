@@ -15,8 +15,9 @@ from pulsus.core.rankers.lexical import bm25 as overlap
 from pulsus.core.rankers.lexical.bm25 import Hit, Lookup
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.postings import Postings
-from pulsus.core.rankers.lexical.query import Term
+from pulsus.core.rankers.lexical.query import HOW, Term
 from pulsus.core.rankers.lexical.tool_fields import FOCUS, NAME, place_names
+from pulsus.core.types import WordMatch
 from pulsus.fast_dataclass import dataclass
 
 POOL = 24
@@ -197,3 +198,24 @@ def matched_words(terms: Sequence[Term], hits: Sequence[Hit]) -> dict[str, tuple
             else:
                 found[place] = {word: None}
     return {place: tuple(said) for place, said in found.items()}
+
+
+def inexact_matches(terms: Sequence[Term], hits: Sequence[Hit]) -> tuple[WordMatch, ...]:
+    """The words a tool has only as something else, each by its best meaning, in their order."""
+    if {hit.weight for hit in hits} <= {1.0}:  # most of the time: each as itself
+        return ()
+    best: dict[int, Hit] = {}
+    for hit in hits:
+        if hit.term not in best or best[hit.term].weight < hit.weight:
+            best[hit.term] = hit
+    return tuple(
+        WordMatch(terms[number].word, hit.key, HOW[hit.weight])
+        for number, hit in sorted(best.items())
+        if hit.weight in HOW
+    )
+
+
+def unmatched_words(terms: Sequence[Term], hits: Sequence[Hit]) -> tuple[str, ...]:
+    """The words a tool has nothing for, in their order."""
+    found = {hit.term for hit in hits}
+    return tuple([term.word for number, term in enumerate(terms) if number not in found])

@@ -7,23 +7,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import BinaryIO
 
 from pulsus.core.storage.decision_log import (
     accept_break,
     decision_log,
-    log_damage,
     log_mark,
     log_reader,
     log_record,
     sealed_segments,
 )
 from pulsus.core.storage.decision_log.accept_break import AcceptedBreak
-from pulsus.core.storage.decision_log.log_damage import Damage
 from pulsus.core.storage.decision_log.log_record import GENESIS, HEAD_NAME, Head, LogRecord
 from pulsus.errors import AuditTampered, storage_error
 
@@ -82,7 +80,7 @@ def check_log(
         walk.segment(path, seal, quick=quick and not any(taken))
     newest = found[-1] if found else log_reader.segment_path(folder, 1)
     walk.end(newest, head, begun, lambda: _later(folder))
-    damages = log_damage.join_damages(walk.damages)
+    damages = join_damages(walk.damages)
     return LogCheck(
         head=head,
         records=walk.records + walk.unread,
@@ -345,3 +343,43 @@ def _lines(file: BinaryIO) -> Iterator[bytes]:
         yield line
         if len(line) > decision_log.MAX_LINE_BYTES:
             return
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """One thing that is not as it was written. `code` is stable; `line` counts from 1.
+
+    `line` None is about the whole file.
+    """
+
+    code: str
+    path: Path
+    line: int | None
+    reason: str
+
+
+def join_damages(damages: Sequence[Damage]) -> list[Damage]:
+    """The damages with one for each cause, where a cause shows more than once.
+
+    Lines that follow each other and are unreadable for the same reason are one; records cannot
+    be missing at the end of a file that cannot be read at all.
+    """
+    shut = {d.path for d in damages if d.code == "UNREADABLE" and d.line is None}
+    kept = [d for d in damages if d.code != "TRUNCATED" or d.path not in shut]
+    runs = groupby(enumerate(kept), key=lambda pair: _run(*pair))
+    return [_one([damage for _, damage in run]) for _, run in runs]
+
+
+def _run(at: int, damage: Damage) -> tuple[Path, str, int]:
+    """Return a key that only consecutive lines with the same reason share."""
+    if damage.code == "UNREADABLE" and damage.line is not None:
+        return damage.path, damage.reason, damage.line - at
+    return damage.path, damage.code, at
+
+
+def _one(run: Sequence[Damage]) -> Damage:
+    first, more = run[0], len(run) - 1
+    if not more:
+        return first
+    lines = "line" if more == 1 else f"{more} lines"
+    return replace(first, reason=f"{first.reason} (so with the {lines} after it)")
