@@ -47,7 +47,7 @@ def narrow_then_widen(pool: Collection[str], rank: RankTools, *, tau: float) -> 
     inside = next((r for r in found if r.tool.id in pool), None) or next(iter(rank(pool)), None)
     if inside is None or inside.p < tau or found[0].p - inside.p > CLEAR_MARGIN:
         return CandidateSet(found, widened=True)
-    why = f"{inside.tool.id} is before it: in the parsed folder"
+    why = f"{inside.tool.id} is before it: it lies in the parsed folder"
     return CandidateSet(_move_first([replace(inside, why_not=None)], found, why), widened=False)
 
 
@@ -55,7 +55,7 @@ def put_first(found: Sequence[Ranked], looked: CandidateSet, *, tau: float) -> C
     """Return the candidates with those of `found` first, if the best of them reaches τ."""
     if not found or found[0].p < tau:
         return looked
-    why = f"{found[0].tool.id} is before it: it works on rows at hand"
+    why = f"{found[0].tool.id} is before it: it works on the given rows"
     return replace(looked, candidates=_move_first(found, looked.candidates, why))
 
 
@@ -100,7 +100,9 @@ def put_steps_first(candidates: Sequence[Ranked], choice: Decision) -> tuple[Ran
     place = {r.tool.id: n for n, r in enumerate(candidates)}
     ordered = sorted(choice.chosen, key=lambda r: place.get(r.tool.id, len(place)))
     steps = [replace(r, why_not=None, tie_break=None) for r in ordered]
-    return _move_first(steps, candidates, f"{ordered[0].tool.id} is before it: a step")
+    return _move_first(
+        steps, candidates, f"{ordered[0].tool.id} is before it: it is a step of the plan"
+    )
 
 
 def put_chosen_first(subintents: Sequence[SubIntent], choice: Decision) -> tuple[SubIntent, ...]:
@@ -163,7 +165,9 @@ def prefer_hinted(
         )
         if found is not step:
             taken = taken - {step.tool.id} | {found.tool.id}
-            replaced.append(f"{found.tool.id} rather than {step.tool.id}, as the docs have it")
+            replaced.append(
+                f"{found.tool.id} instead of {step.tool.id}, because the docs mention it"
+            )
         steps.append(found)
     if not replaced:
         return choice

@@ -43,8 +43,8 @@ def assign_steps(
             continue
         others = (r for r in clause.candidates[1:] if r.tool.id not in firsts and r.p >= floor)
         found = next((r for r in others if explain_missing_input(r.tool, before) is None), None)
-        instead = f"; {found.tool.id} in its place" if found else ""
-        notes.append(f"{clause.text!r} not by {first.tool.id}: {why}{instead}")
+        instead = f"; {found.tool.id} takes its place" if found else ""
+        notes.append(f"{first.tool.id} cannot serve {clause.text!r}: {why}{instead}")
         if found is None:
             break
         chosen.append(found)
@@ -74,7 +74,7 @@ def explain_missing_input(tool: ToolSpec, before: Sequence[ToolSpec]) -> str | N
             continue
         if not isinstance(wiring.find_source(arg, offers), OutputRef):
             hint = type_hints.write_annotation(wanted)
-            return f"no step before it clearly gives {arg.name!r} ({hint})"
+            return f"no earlier step clearly gives {arg.name!r} ({hint})"
     return None
 
 

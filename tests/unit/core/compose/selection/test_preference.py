@@ -32,7 +32,7 @@ def test_a_hinted_tool_is_preferred_to_an_equally_good_step():
     clauses = [clause(ranked("a", 0.8), ranked("b", 0.79)), clause(ranked("c", 0.9))]
     found = prefer_hinted(decided(clauses), clauses, {"text/x/b"}, floor=FLOOR)
     assert names(found) == ["b", "c"]
-    assert "text/x/b rather than text/x/a" in found.reason
+    assert "text/x/b instead of text/x/a" in found.reason
 
 
 @pytest.mark.parametrize(

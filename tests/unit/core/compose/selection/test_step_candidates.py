@@ -38,7 +38,7 @@ def test_a_tool_without_input_from_an_earlier_step_is_no_step():
     choice = decided(clause("biggest files", found(BIG)), clause("plot them", found(PLOT)))
     assert (choice.policy, choice.chosen) == ("generate", ())
     assert choice.reason == (
-        "'plot them' not by analysis/visualise/plot: no step before it clearly gives 'summary' "
+        "analysis/visualise/plot cannot serve 'plot them': no earlier step clearly gives 'summary' "
         "(dict[str, Any])"
     )
 
@@ -58,7 +58,7 @@ def test_a_candidate_with_available_inputs_replaces_one_without():
     )
     choice = decided(*parts)
     assert (choice.policy, ids(choice)) == ("compose", ["biggest", "chart"])
-    assert "shared/report/chart in its place" in choice.reason
+    assert "shared/report/chart takes its place" in choice.reason
     assert [c.candidates[0].tool.name for c in put_chosen_first(parts, choice)] == [
         "biggest",
         "chart",
