@@ -52,13 +52,13 @@ def test_one_program_is_started_without_a_shell_by_its_path(command, words):
         "! grep -q x a.txt",
     ],
 )
-def test_what_only_a_shell_can_do_is_left_to_one_without_settings(command):
+def test_a_shell_without_settings_runs_what_needs_a_shell(command):
     found = plan(command, lookup=lambda name: f"/usr/bin/{name}")
     assert found.shell
     assert found.argv == (*SHELL, command)
 
 
-def test_a_program_that_lies_nowhere_trusted_is_left_to_the_shell_and_its_fixed_path():
+def test_the_shell_finds_a_program_outside_the_trusted_folders():
     found = plan("type ls", lookup=lambda name: None)
     assert found.shell
     assert found.env["PATH"] == ":".join(PATH)

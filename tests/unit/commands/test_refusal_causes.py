@@ -60,7 +60,7 @@ def test_what_a_program_changes_says_more_than_what_it_reads():
         ("[^x]+", ""),
     ],
 )
-def test_simple_patterns_are_told_in_words(pattern, words):
+def test_a_refusal_describes_simple_patterns_in_words(pattern, words):
     assert in_words(pattern) == words
 
 

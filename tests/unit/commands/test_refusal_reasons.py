@@ -17,7 +17,7 @@ def test_what_is_known_to_change_things_is_not_called_unknown(command):
     assert classify(command).reason.phase in {"write", "allow"}
 
 
-def test_a_program_nobody_described_is_called_unknown():
+def test_a_program_without_a_table_is_called_unknown():
     assert classify("frobnicate x").reason.phase == "unknown"
 
 
@@ -45,7 +45,7 @@ def test_examples_are_offered_of_the_program_that_was_refused():
         ("dig *", ""),
     ],
 )
-def test_what_to_write_for_file_names_is_told_where_it_would_be_allowed(command, instead):
+def test_a_refusal_suggests_file_names_that_would_be_allowed(command, instead):
     reason = classify(command).reason
     assert reason.instead == (f"write {instead}" if instead else "")
     if instead:
@@ -63,7 +63,7 @@ def test_what_xargs_feeds_is_not_called_a_file_name():
         assert "file name" not in found.rule
 
 
-def test_a_word_that_stands_for_others_is_told_apart_from_one_that_does_not_fit():
+def test_a_wild_word_gets_another_reason_than_a_word_that_does_not_fit():
     assert classify("uniq ./a*").reason.rule == "it stands for any number of words here"
     assert "what it stands for is not known" in classify("timeout 5* ls").reason.rule
 
@@ -81,7 +81,7 @@ def test_a_word_that_stands_for_others_is_told_apart_from_one_that_does_not_fit(
         ("cat \ud800", "U+D800", "half of a UTF-16"),
     ],
 )
-def test_the_reason_is_the_true_one(command, word, told):
+def test_the_reason_names_the_cause(command, word, told):
     reason = classify(command).reason
     assert reason.word == word
     assert told in reason.rule
@@ -104,7 +104,7 @@ def test_no_limit_of_time_is_offered_to_what_it_would_not_make_a_read(command):
         ("tcpdump -c 10", "waits for packets"),
     ],
 )
-def test_a_value_that_does_not_fit_is_told_what_would(command, told):
+def test_a_refused_value_says_what_would_fit(command, told):
     assert told in classify(command).reason.rule
 
 
@@ -130,10 +130,10 @@ def test_the_examples_offered_are_those_most_like_the_call():
         ("yq --indent x . a", "--indent reads with a whole number here"),
     ],
 )
-def test_a_kind_is_told_in_words(command, told):
+def test_a_refusal_describes_a_kind_in_words(command, told):
     assert told in classify(command).reason.rule
 
 
-def test_no_kind_is_told_by_its_name_alone():
+def test_no_refusal_shows_only_the_name_of_a_kind():
     for name in NAMES - {"literal", "pattern"}:
         assert shown(kind_of(name, "x"), "x") != f"a {name}" or name in {"text", "path"}

@@ -47,7 +47,7 @@ def test_damaged_data_is_parsed_again(file, kept):
     assert read(file) == {"a": 1}
 
 
-def test_nothing_is_kept_where_python_keeps_nothing(file, monkeypatch):
+def test_no_cache_is_written_if_python_writes_no_bytecode(file, monkeypatch):
     monkeypatch.setattr("sys.dont_write_bytecode", True)
     assert read(file) == {"a": 1}
     assert not (file.parent / "__pycache__").exists()

@@ -234,7 +234,7 @@ def test_an_address_that_programs_read_differently_names_no_place(text):
         url(text)
 
 
-def test_hosts_are_told_from_ports_and_users():
+def test_hosts_are_parsed_without_ports_and_users():
     assert (host("u@h:22").host, host("u@h:22").port) == ("h", 22)
     assert host("[::1]:80").host == "::1"
     assert host("fe80::1").port is None

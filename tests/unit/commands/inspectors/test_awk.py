@@ -224,7 +224,7 @@ def test_a_program_that_only_prints_is_a_read(program):
 
 
 @pytest.mark.parametrize("program", WRITES_OR_RUNS)
-def test_a_program_that_writes_or_runs_is_none(program):
+def test_an_awk_program_that_writes_or_runs_is_refused(program):
     assert not awk((program,), "").reads
 
 

@@ -18,7 +18,7 @@ from pulsus.commands.inspectors.cloud import inspect
         ("linode", "linodes view 5 --json"),
     ],
 )
-def test_what_is_named_a_read_is_one(client, call):
+def test_a_call_named_as_a_read_is_allowed(client, call):
     assert inspect(tuple(call.split()), client).reads
 
 

@@ -96,7 +96,7 @@ def test_every_kind_is_documented_as_the_gate_tells_it():
     assert {name: listed.get(name) for name in kind_texts()["about"]} == kind_texts()["about"]
 
 
-def test_every_kind_that_a_table_can_name_is_told_of():
+def test_docs_list_every_kind_that_a_table_can_name():
     from pulsus.commands.call_check.kind_checks import NAMES
     from pulsus.commands.content import _BUILT_IN
     from pulsus.commands.table_check.checker import WRAPPERS

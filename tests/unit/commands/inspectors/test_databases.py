@@ -50,7 +50,7 @@ def test_no_statement_that_writes_is_taken_for_a_read(dialect):
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_a_write_before_or_behind_a_read_makes_both_none(dialect):
+def test_a_write_before_or_after_a_read_refuses_both(dialect):
     read = lines(f"{dialect}.reads")[0].rstrip(";")
     for write in lines(f"{dialect}.writes"):
         assert not sql_reads(f"{read}; {write}", dialect), write
@@ -180,7 +180,7 @@ def test_redis_commands_that_the_server_flags_readonly_are_reads(command):
 
 
 @pytest.mark.parametrize("command", lines("redis.writes"))
-def test_redis_commands_that_change_anything_are_none(command):
+def test_redis_commands_that_change_anything_are_refused(command):
     assert not is_read(redis.inspect(tuple(command.split()), ""))
 
 

@@ -137,7 +137,7 @@ def test_a_request_that_only_asks_is_a_read(command):
 
 
 @pytest.mark.parametrize("command", DOES_NOT)
-def test_a_request_that_sends_or_writes_is_none(command):
+def test_a_request_that_sends_or_writes_is_refused(command):
     assert not examine(command, CONTEXT).deciding.is_read
 
 

@@ -144,7 +144,7 @@ def test_a_filter_is_a_read(program):
 
 
 @pytest.mark.parametrize("program", REFUSED)
-def test_a_filter_that_reaches_beyond_its_input_is_none(program):
+def test_a_filter_that_reaches_beyond_its_input_is_refused(program):
     assert not jq((program,), "").reads
 
 

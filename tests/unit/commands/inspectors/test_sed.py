@@ -155,7 +155,7 @@ def test_a_script_that_only_prints_is_a_read(script):
 
 
 @pytest.mark.parametrize("script", WRITES_OR_RUNS)
-def test_a_script_that_writes_or_runs_is_none(script):
+def test_a_sed_script_that_writes_or_runs_is_refused(script):
     assert not sed((script,), "").reads
 
 

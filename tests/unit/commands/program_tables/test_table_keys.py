@@ -90,7 +90,7 @@ def test_what_a_key_is_there_to_refuse_is_refused(command):
     assert not read(command)
 
 
-def test_options_apart_are_two_sets_or_the_table_is_none():
+def test_a_table_with_apart_that_is_not_two_sets_is_invalid():
     with pytest.raises(BadTable, match="apart holds"):
         node({"flags": "-a -b", "apart": ["-a -b"]}, "x")
 
@@ -106,7 +106,7 @@ def test_options_apart_are_two_sets_or_the_table_is_none():
         ("=up|=down", "reads with down or up here"),
     ],
 )
-def test_a_pattern_is_told_in_words_or_not_at_all(kind, told):
+def test_a_refusal_never_shows_a_pattern_as_written(kind, told):
     class One(Tables):
         def get(self, program):
             return node({"operands": [[kind]]}, program)
@@ -137,7 +137,7 @@ def test_what_is_refused_above_and_listed_below_reads_there():
     assert read("tree show -w all")
 
 
-def test_a_first_operand_that_is_refused_is_told_with_its_reason():
+def test_a_refused_first_operand_gets_its_reason():
     found = examine("verbs purge a", JudgeContext(tables=Given())).deciding
     assert (found.is_read, found.reason.rule) == (False, "it empties it")
     assert read("verbs a purge")

@@ -23,7 +23,7 @@ def test_a_profile_and_a_region_are_named_as_by_options(command, reads):
     assert classify(command).allow is reads
 
 
-def test_it_is_told_how_a_cluster_is_named():
+def test_a_refused_kubeconfig_suggests_the_context_option():
     assert "--context" in str(classify("KUBECONFIG=x kubectl get pods").reason)
 
 

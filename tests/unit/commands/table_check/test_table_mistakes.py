@@ -70,12 +70,12 @@ def test_every_kind_that_a_table_may_write_judges_a_word(base):
         inspect(("x",), known.argument)
 
 
-def test_an_option_that_is_kept_apart_has_to_be_one(tmp_path):
+def test_an_option_of_apart_has_to_exist(tmp_path):
     problems, _ = found(tmp_path, GOOD + 'apart: ["-a | --al"]\n')
     assert [problem.code for problem in problems] == ["OPTION_UNKNOWN"]
 
 
-def test_one_mistake_is_told_once(tmp_path):
+def test_one_mistake_is_reported_once(tmp_path):
     problems, _ = found(tmp_path, GOOD + "values: {-n --number: counter}\n")
     assert [problem.code for problem in problems] == ["KIND_UNKNOWN"]
 
@@ -113,7 +113,7 @@ def test_what_is_no_file_is_not_passed_over_for_the_table_that_ships(tmp_path, m
     ]
 
 
-def test_yaml_that_does_not_parse_is_told_with_its_line(tmp_path):
+def test_a_yaml_error_names_its_line(tmp_path):
     problems, _ = found(tmp_path, "program: acme\nflags: [-a\nbare: true\n")
     assert "line 3: " in problems[0].reason
     assert "unicode string" not in problems[0].reason
@@ -133,7 +133,7 @@ def test_yaml_that_does_not_parse_is_told_with_its_line(tmp_path):
         (GOOD + "values: {-n: cuont}\n", "KIND_UNKNOWN", "there is no kind 'cuont'"),
     ],
 )
-def test_a_table_that_says_less_than_it_seems_to_is_found(tmp_path, text, code, told):
+def test_a_table_with_ineffective_entries_is_reported(tmp_path, text, code, told):
     problems, _ = found(tmp_path, text)
     assert [problem.code for problem in problems] == [code]
     assert told in problems[0].reason
