@@ -71,14 +71,6 @@ def test_an_unclosed_docstring_is_repaired_without_another_round(ask):
     assert done.json["generation"]["repairs"] == 0
 
 
-def test_a_finding_is_sent_to_the_model_with_its_source_line(ask):
-    counts = '    size: int = "a"\n    return {"vowels": size}'
-    answers = (fenced(module(counts=counts)), fenced(MODULE))
-    ask("generate", REQUEST, *GIVEN, *OTHER, *THIRD, *PLACE, answers=answers)
-    told = ask.asked[1]["messages"][-1]["content"]
-    assert '[assignment], in `size: int = "a"`' in told
-
-
 def test_the_command_in_the_hint_promotes_a_proven_module_and_records_its_model(project, ask):
     done = ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE)
     assert done.code == 4, done.out
@@ -181,15 +173,38 @@ def test_a_module_that_reads_its_examples_out_of_memory_is_refused(project, ask)
     assert not records(project)
 
 
-def test_line_numbers_in_a_refusal_fit_the_module_without_the_hidden_example(project, ask):
-    wrong = module(body="    import os\n    os.getcwd()")
-    ask(
-        *("generate", REQUEST, *GIVEN, *OTHER, *THIRD, *PLACE),
-        answers=[fenced(wrong), fenced(MODULE)],
-    )
+def test_refusals_are_sent_with_lines_of_the_module_without_the_hidden_example(ask):
+    forbidden = module(body="    import os\n    os.getcwd()")
+    mistyped = module(counts='    size: int = "a"\n    return {"vowels": size}')
+    answers = [fenced(forbidden), fenced(mistyped), fenced(MODULE)]
+    ask("generate", REQUEST, *GIVEN, *OTHER, *THIRD, *PLACE, answers=answers)
     *_, answer, told = ask.asked[1]["messages"]
     (line,) = [n for n, text in enumerate(answer["content"].splitlines()) if "import os" in text]
     assert f"line {line}: imports os" in told["content"]  # the fence is a line of its own
+    told = ask.asked[2]["messages"][-1]
+    assert '[assignment], in `size: int = "a"`' in told["content"]
+
+
+def test_a_round_is_traced_and_repaired_by_its_reasons_and_no_secret_is_sent(project, ask):
+    key = "c0ffee-c0ffee-c0ffee"
+    done = ask(
+        "generate",
+        f"{REQUEST} {key}",
+        *GIVEN,
+        *PLACE,
+        answers=[fenced(BAD), fenced(MODULE)],
+        env={"PULSUS_LLM_API_KEY": key},
+    )
+    assert done.json["generation"]["repairs"] == 1
+    told = ask.asked[1]["messages"][-1]["content"]
+    assert "expected 2, got 4" in told
+    assert "text: echo" in told
+    assert key not in json.dumps([body["messages"] for body in ask.asked])
+    rounds = [e for e in events(project) if e["phase"] == "generate"]
+    assert [e["round"] for e in rounds] == [0, 1]
+    assert rounds[0]["reasons"]
+    assert key not in json.dumps(events(project))
+    assert key not in json.dumps(note(project))
 
 
 def test_contradictory_examples_are_refused_without_asking_the_model(project, ask):
@@ -255,14 +270,6 @@ def test_examples_of_the_model_do_not_replace_those_of_the_caller(project, ask):
     assert "text: echo" in candidate(project).read_text("utf-8")
 
 
-def test_the_model_gets_reasons_and_failing_input_and_repairs_its_module(ask):
-    done = ask("generate", REQUEST, *GIVEN, *PLACE, answers=[fenced(BAD), fenced(MODULE)])
-    assert done.json["generation"]["repairs"] == 1
-    told = ask.asked[1]["messages"][-1]["content"]
-    assert "expected 2, got 4" in told
-    assert "text: echo" in told
-
-
 def test_a_module_that_breaks_the_guardrails_never_runs(project, ask, tmp_path):
     canary = tmp_path / "canary"
     bad = module(head="import os", body=f"    os.system('touch {canary}')")
@@ -277,25 +284,6 @@ def test_a_module_that_breaks_the_guardrails_never_runs(project, ask, tmp_path):
     )
     assert promoted.code == 3
     assert not records(project)
-
-
-def test_every_round_is_traced_and_no_secret_is_sent(project, ask):
-    key = "c0ffee-c0ffee-c0ffee"
-    env = {"PULSUS_LLM_API_KEY": key}
-    ask(
-        "generate",
-        f"{REQUEST} {key}",
-        *GIVEN,
-        *PLACE,
-        answers=[fenced(BAD), fenced(MODULE)],
-        env=env,
-    )
-    assert key not in json.dumps([body["messages"] for body in ask.asked])
-    rounds = [e for e in events(project) if e["phase"] == "generate"]
-    assert [e["round"] for e in rounds] == [0, 1]
-    assert rounds[0]["reasons"]
-    assert key not in json.dumps(events(project))
-    assert key not in json.dumps(note(project))
 
 
 @pytest.mark.seconds
