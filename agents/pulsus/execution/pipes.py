@@ -7,6 +7,7 @@ import selectors
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from io import FileIO
 
 from pulsus.execution.composition import HEADER
@@ -54,13 +55,15 @@ class Pump:
     oversized: bool = False
     ended: bool = False
     _frame: bytearray = field(default_factory=bytearray)
+    _unsent: memoryview = field(default_factory=lambda: memoryview(b""))
 
     def run(self, job: bytes, timeout_s: float) -> None:
         """Send the job. Read until the child ends, its time is up or its report is too large."""
         deadline = time.monotonic() + timeout_s
         late = False
         with selectors.DefaultSelector() as selector:
-            self._register(selector, memoryview(job))
+            self._unsent = memoryview(job)
+            self._register(selector)
             while not (self.ended or self.oversized) and deadline > time.monotonic():
                 _serve_ready(selector, deadline - time.monotonic())
                 if self.answer is not None and not late:
@@ -68,43 +71,35 @@ class Pump:
                     deadline = min(deadline, time.monotonic() + self.bounds.grace_s)
             _serve_ready(selector, 0)
 
-    def _register(self, selector: selectors.BaseSelector, job: memoryview) -> None:
+    def _register(self, selector: selectors.BaseSelector) -> None:
         for stream in (self.stdin, *self.outputs, self.report):
             os.set_blocking(stream.fileno(), False)
-        selector.register(self.stdin, selectors.EVENT_WRITE, self._writer(selector, job))
+        selector.register(self.stdin, selectors.EVENT_WRITE, partial(self._write_job, selector))
         for stream, tail in zip(self.outputs, self.tails, strict=True):
-            selector.register(stream, selectors.EVENT_READ, self._listener(selector, stream, tail))
-        selector.register(self.report, selectors.EVENT_READ, lambda: self._read_report(selector))
+            read = partial(self._read_output, selector, stream, tail)
+            selector.register(stream, selectors.EVENT_READ, read)
+        selector.register(self.report, selectors.EVENT_READ, partial(self._read_report, selector))
 
-    def _writer(self, selector: selectors.BaseSelector, job: memoryview) -> Callable[[], None]:
-        sent = 0
+    def _write_job(self, selector: selectors.BaseSelector) -> None:
+        try:
+            self._unsent = self._unsent[self.stdin.write(self._unsent[:_CHUNK]) or 0 :]
+        except BrokenPipeError:  # the child ended; its report says why
+            self._unsent = memoryview(b"")
+        if not self._unsent:
+            selector.unregister(self.stdin)
+            self.stdin.close()
 
-        def write() -> None:
-            nonlocal sent
-            try:
-                sent += self.stdin.write(job[sent : sent + _CHUNK]) or 0
-            except BrokenPipeError:  # the child ended; its report says why
-                sent = len(job)
-            if sent >= len(job):
-                selector.unregister(self.stdin)
-                self.stdin.close()
-
-        return write
-
-    def _listener(
+    def _read_output(
         self, selector: selectors.BaseSelector, stream: FileIO, tail: bytearray
-    ) -> Callable[[], None]:
-        def listen() -> None:
-            data = stream.read(_CHUNK)
-            if not data:
-                selector.unregister(stream)
-                return
-            tail.extend(data)
-            del tail[: -self.bounds.tail]
-            if self.on_output is not None:
-                self.on_output(data)
-
-        return listen
+    ) -> None:
+        data = stream.read(_CHUNK)
+        if not data:
+            selector.unregister(stream)
+            return
+        tail.extend(data)
+        del tail[: -self.bounds.tail]
+        if self.on_output is not None:
+            self.on_output(data)
 
     def _read_report(self, selector: selectors.BaseSelector) -> None:
         data = self.report.read(_CHUNK)

@@ -16,6 +16,9 @@ from contextlib import suppress
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = ".new"
 _NEW_SECONDS = 60.0
+RUN_SECONDS = 60.0
+"""Age from which the folder of a run is swept: its parent may still remove a younger one."""
+
 _MOST_REMOVED = 200  # a later sweep removes the rest
 
 
@@ -110,10 +113,10 @@ def remove(path: str) -> None:
         os.rmdir(path)  # noqa: PTH106
 
 
-def sweep(within: str, prefix: str) -> int:
+def sweep(within: str, prefix: str, *, least_age_s: float = 0.0) -> int:
     """Remove the folders that killed processes of this user left; return their number.
 
-    Never raises.
+    Folders that changed in the last `least_age_s` seconds stay. Never raises.
     """
     found: list[str] = []
     with suppress(OSError):
@@ -121,7 +124,7 @@ def sweep(within: str, prefix: str) -> int:
     removed = 0
     for name in found:
         with suppress(OSError):
-            removed += _remove_unlocked(f"{within}/{name}")
+            removed += _remove_unlocked(f"{within}/{name}", least_age_s)
         if removed >= _MOST_REMOVED:
             break
     return removed
@@ -133,11 +136,12 @@ def _is_made_here(name: str, prefix: str) -> bool:
     return name.startswith(prefix) and len(digits) == 16 and not digits.strip("0123456789abcdef")
 
 
-def _remove_unlocked(path: str) -> bool:
+def _remove_unlocked(path: str, least_age_s: float) -> bool:
     """Remove that folder unless its process still runs. Raises OSError."""
     facts = os.lstat(path)
-    is_new = path.endswith(_NEW) and time.time() - facts.st_mtime < _NEW_SECONDS
-    if facts.st_uid != os.geteuid() or is_new:
+    now = time.time()
+    is_new = path.endswith(_NEW) and now - facts.st_mtime < _NEW_SECONDS
+    if facts.st_uid != os.geteuid() or is_new or now - facts.st_ctime < least_age_s:
         return False
     place = os.open(path, _FOLDER)
     try:

@@ -156,7 +156,11 @@ class SupervisedRun:
         ended = False
         looked = time.monotonic()
         if not self._is_step:
-            private_folders.sweep(self._within, private_folders.run_prefix())
+            private_folders.sweep(
+                self._within,
+                private_folders.run_prefix(),
+                least_age_s=private_folders.RUN_SECONDS,
+            )
         while not ended:
             ready = dict(poll.poll(_TICK_MS))
             if act is not None and also in ready and not act():
