@@ -12,10 +12,10 @@ from pulsus.core.rankers.feature_protocol import Feature
 from pulsus.core.validators.validator_protocol import Validator
 from pulsus.fast_dataclass import dataclass
 from pulsus.plugins.isolation import (
-    GuardedFeature,
-    GuardedInspector,
-    GuardedMaker,
-    GuardedValidator,
+    PluginFeature,
+    PluginInspector,
+    PluginProviderMaker,
+    PluginValidator,
 )
 from pulsus.plugins.load import BUILTIN, Plugins
 from pulsus.routing.intent.synonyms import merge_synonyms
@@ -81,7 +81,7 @@ def _feature(feature: Any, taken: set[str], failed: Callable[[Exception], None])
     if name in taken:
         raise ValueError(f"there is a ranking feature called {name} already")
     taken.add(name)
-    return GuardedFeature(feature, failed)
+    return PluginFeature(feature, failed)
 
 
 def _maker(plugin: str, name: Any, make: Any, taken: set[str]) -> MakeProvider:
@@ -90,7 +90,7 @@ def _maker(plugin: str, name: Any, make: Any, taken: set[str]) -> MakeProvider:
     if name in taken:
         raise ValueError(f"there is a model provider called {name} already")
     taken.add(name)
-    return make if plugin == BUILTIN else GuardedMaker(plugin, make)
+    return make if plugin == BUILTIN else PluginProviderMaker(plugin, make)
 
 
 def _inspector(kind: Any, judge: Any, taken: set[str]) -> ContentInspector:
@@ -101,7 +101,7 @@ def _inspector(kind: Any, judge: Any, taken: set[str]) -> ContentInspector:
     if kind in taken or knows(kind):
         raise ValueError(f"there is a kind called {kind} already")
     taken.add(kind)
-    return GuardedInspector(judge)
+    return PluginInspector(judge)
 
 
 def _validators(_: str, answer: Any) -> Iterable[tuple[str, Validator]]:
@@ -109,7 +109,7 @@ def _validators(_: str, answer: Any) -> Iterable[tuple[str, Validator]]:
     for validator in found:
         if not callable(validator):
             raise TypeError(f"{validator!r} is no validator: it is not callable")
-    return [(getattr(v, "__name__", type(v).__name__), GuardedValidator(v)) for v in found]
+    return [(getattr(v, "__name__", type(v).__name__), PluginValidator(v)) for v in found]
 
 
 def _sources(_: str, answer: Any) -> Iterable[Path]:

@@ -47,7 +47,7 @@ def contain_plugin() -> Iterator[None]:
 
 
 @dataclass(slots=True)
-class GuardedFeature:
+class PluginFeature:
     """A plugin's ranking signal. After it raised once, it is 0 for every tool."""
 
     feature: Feature
@@ -73,7 +73,7 @@ class GuardedFeature:
 
 
 @dataclass(frozen=True, slots=True)
-class GuardedValidator:
+class PluginValidator:
     """A plugin's check. It raises TypeError for an answer that is no step result."""
 
     validator: Validator
@@ -88,7 +88,7 @@ class GuardedValidator:
 
 
 @dataclass(frozen=True, slots=True)
-class GuardedInspector:
+class PluginInspector:
     """A plugin's judge of content. An exception or an invalid opinion refuses the command."""
 
     inspector: ContentInspector
@@ -123,19 +123,19 @@ def _misfilled(found: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class GuardedMaker:
+class PluginProviderMaker:
     """The maker of a plugin's model provider. Its failures are ModelErrors with its name."""
 
     plugin: str
     make: MakeProvider
 
-    def __call__(self, setup: Setup) -> GuardedProvider:
+    def __call__(self, setup: Setup) -> PluginProvider:
         """Return the guarded provider. Raises ModelError."""
-        return GuardedProvider(self.plugin, _asked(self.plugin, lambda: self.make(setup)))
+        return PluginProvider(self.plugin, _asked(self.plugin, lambda: self.make(setup)))
 
 
 @dataclass(frozen=True, slots=True)
-class GuardedProvider:
+class PluginProvider:
     """A plugin's model provider. Exceptions other than PulsusError become ModelErrors."""
 
     plugin: str

@@ -95,15 +95,15 @@ def repair(root: Node, source: bytes) -> bytes:
 
 
 def check_agreement(root: Node, source: bytes, first_line: int) -> None:
-    """Raise Unreadable for the first place where the shell may read something else."""
-    _Checks(source, first_line).run(root)
+    """Raise UnfollowedText for the first place where the shell may read something else."""
+    _AgreementChecks(source, first_line).run(root)
 
 
 _Wrong = tuple["Node", str]
 """A node, and the text there that the shell may read in another way."""
 
 
-class _Checks:
+class _AgreementChecks:
     def __init__(self, source: bytes, first_line: int) -> None:
         self._source, self._first = source, first_line
 

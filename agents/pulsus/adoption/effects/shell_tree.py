@@ -2,7 +2,7 @@
 
 Bodies of loops, branches, functions, subshells and substitutions are commands like any other: a
 script is declared by what may run, not by when it runs. Text that the parser does not understand,
-or where the shell might see other words than the parser, raises `Unreadable` with its line.
+or where the shell might see other words than the parser, raises `UnfollowedText` with its line.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ _VALUES: Final = ("variable_assignment", "variable_assignments")
 
 
 def read_commands(text: str, first_line: int = 1) -> tuple[list[SimpleCommand], frozenset[str]]:
-    """Return every simple command, and the names of functions. Raises Unreadable."""
+    """Return every simple command, and the names of functions. Raises UnfollowedText."""
     try:
         root, source = _parsed(text.encode())
         for unknown, same in _LACKING if root.has_error else ():
             source = unknown.sub(same, source)
             root, source = _parsed(source)
-        reading = _Reading(source, first_line)
+        reading = _CommandReader(source, first_line)
         check_agreement(root, source, first_line)
         reading.visit(root)
     except UnicodeEncodeError:
@@ -78,7 +78,7 @@ def _parsed(source: bytes) -> tuple[Node, bytes]:
     return root, source
 
 
-class _Reading:
+class _CommandReader:
     """Collects the commands below the nodes that are visited."""
 
     def __init__(self, source: bytes, first_line: int) -> None:

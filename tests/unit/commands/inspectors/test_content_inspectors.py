@@ -11,7 +11,7 @@ from pulsus.commands.content import Opinion
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.explain_verdict import explain
 from pulsus.commands.program_tables.loader import Tables
-from pulsus.plugins.isolation import GuardedInspector
+from pulsus.plugins.isolation import PluginInspector
 
 DOCS = Path(__file__).parents[4] / "docs"
 TABLE = "program: acmeq\nvalues: {-q: queue, -Q: 'queue:v2'}\noperands: [['queue*']]\nbare: true\n"
@@ -19,7 +19,7 @@ TABLE = "program: acmeq\nvalues: {-q: queue, -Q: 'queue:v2'}\noperands: [['queue
 
 def context(folder, inspect):
     (folder / "acmeq.yaml").write_text(TABLE, encoding="utf-8")
-    return JudgeContext(tables=Tables((folder,)), inspectors={"queue": GuardedInspector(inspect)})
+    return JudgeContext(tables=Tables((folder,)), inspectors={"queue": PluginInspector(inspect)})
 
 
 @pytest.fixture
