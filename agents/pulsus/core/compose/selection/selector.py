@@ -51,12 +51,12 @@ def narrow_then_widen(pool: Collection[str], rank: RankTools, *, tau: float) -> 
     return CandidateSet(_move_first([replace(inside, why_not=None)], found, why), widened=False)
 
 
-def put_first(found: Sequence[Ranked], looked: CandidateSet, *, tau: float) -> CandidateSet:
+def put_first(found: Sequence[Ranked], searched: CandidateSet, *, tau: float) -> CandidateSet:
     """Return the candidates with those of `found` first, if the best of them reaches τ."""
     if not found or found[0].p < tau:
-        return looked
+        return searched
     why = f"{found[0].tool.id} is before it: it works on the given rows"
-    return replace(looked, candidates=_move_first(found, looked.candidates, why))
+    return replace(searched, candidates=_move_first(found, searched.candidates, why))
 
 
 def decide_policy(
