@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pulsus.core.contract import read_tool
 from pulsus.core.types import BrokenTool
-from pulsus.core.validators.effects import constant_targets
+from pulsus.core.validators.effects import constant_targets, effect_uses
 from pulsus.core.validators.steps.static_gate import run_static_gate
 from pulsus.routing.discovery import manifest
 
@@ -102,7 +102,7 @@ def _module(source):
     finding = run_static_gate(source, tool, max_bytes=200_000, steps={})
     assert finding.ok or finding.message
     constant_targets.find_constant_targets(source)
-    list(constant_targets.find_effect_uses(source))
+    list(effect_uses.find_uses(constant_targets.read_index(source)))
     assert not isinstance(tool, BrokenTool) or tool.code != "TOO_COSTLY"
 
 

@@ -20,7 +20,7 @@ from pulsus.core.python_source.names import last_name
 from pulsus.core.sandbox.harness.audit_hook import reported_path
 from pulsus.core.system.word_lists import WordLists
 from pulsus.core.types import Effects, ObservedEffects, ToolSpec
-from pulsus.core.validators.effects import contract_limits, effect_uses
+from pulsus.core.validators.effects import contract_limits
 from pulsus.core.validators.effects.effect_check import Judgement, is_read_only, judge_effects
 from pulsus.core.validators.effects.effect_patterns import is_path_covered
 
@@ -55,16 +55,12 @@ class ConstantTargets(NamedTuple):
 
 def find_constant_targets(source: bytes) -> ConstantTargets:
     """Return the constant paths and hosts of a module; none if it cannot be parsed."""
-    module = _read(source)
+    module = read_index(source)
     return _used(module, module.scope)
 
 
-def find_effect_uses(source: bytes) -> Iterator[effect_uses.EffectUse]:
-    """Yield every place of a module's text that could have an effect outside the run."""
-    return effect_uses.find_uses(_read(source))
-
-
-def _read(source: bytes) -> ModuleIndex:
+def read_index(source: bytes) -> ModuleIndex:
+    """Return the index of a module; an empty one if it cannot be parsed."""
     body = python_literals.parse_module(source)
     return ModuleIndex(ast.Module(body, []) if body else None)
 
@@ -87,7 +83,7 @@ def judge_source(tool: ToolSpec, source: bytes) -> tuple[Judgement, tuple[str, .
     """
     if tool.composed or (tool.effects is None and not is_read_only(tool)):
         return Judgement(), ()
-    module = _read(source)
+    module = read_index(source)
     could = contract_limits.list_exceeded_limits(tool, module)
     if tool.effects is None:
         return Judgement(could), ()

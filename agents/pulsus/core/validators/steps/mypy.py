@@ -192,15 +192,6 @@ class Mypy:
             remove_entries(cache, files)
 
 
-def run_mypy(texts: Sequence[CheckedSource], **given: Any) -> list[Finding]:
-    """Return the finding of one mypy with those settings on each module; see `Mypy`."""
-    checker = Mypy(**given)
-    try:
-        return checker.check(texts)
-    finally:
-        checker.end()
-
-
 def _stem(text: CheckedSource) -> str:
     return f"m_{hashlib.sha256(text.source).hexdigest()[:40]}"
 

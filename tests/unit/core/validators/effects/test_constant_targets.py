@@ -3,6 +3,7 @@
 import pytest
 
 from pulsus.core.validators.effects import constant_targets
+from pulsus.core.validators.effects.effect_uses import find_uses
 from tests.candidates import tool_of
 
 HEAD = '''"""Tell.
@@ -213,7 +214,7 @@ def test_names_that_double_each_other_are_read_in_the_time_of_their_size(line):
     doubled = "\n".join(line.format(n=n, m=n - 1) for n in range(1, 2000))
     text = f'import os\nA0 = ""\n{doubled}\nos.open(A1999, A1999)\nopen("/etc/motd", "w")\n'
     assert "/etc/motd" in constant_targets.find_constant_targets(text.encode()).changed
-    assert [use.name for use in constant_targets.find_effect_uses(text.encode())][-1:] == [
+    assert [use.name for use in find_uses(constant_targets.read_index(text.encode()))][-1:] == [
         "builtins.open with a mode that writes"
     ]
 

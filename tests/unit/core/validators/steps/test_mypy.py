@@ -9,7 +9,7 @@ from pulsus.core.system.machine_slots import NoSlot
 from pulsus.core.validators.steps import checker_process, mypy_prestart
 from pulsus.core.validators.steps import mypy as mypy_step
 from pulsus.core.validators.steps.checker_process import CheckedSource
-from pulsus.core.validators.steps.mypy import run_mypy
+from pulsus.core.validators.steps.mypy import Mypy
 from pulsus.core.validators.steps.ruff import run_ruff
 from pulsus.errors import ConfigError, DiskFull
 from tests.libraries import lend
@@ -19,6 +19,14 @@ WRONG = "def run() -> int:\n    return 'x'\n"
 EVIL = (
     "from pathlib import Path\nPath({!r}).touch()\n\n\ndef plugin(version):\n    raise SystemExit\n"
 )
+
+
+def run_mypy(texts, **given):
+    checker = Mypy(**given)
+    try:
+        return checker.check(texts)
+    finally:
+        checker.end()
 
 
 @pytest.fixture(scope="module")
