@@ -16,14 +16,20 @@ from typing import Literal
 from pulsus.errors import PulsusError
 from pulsus.fast_dataclass import dataclass
 
+# What a tool may change: only a write may change anything (docs/tool-contract.md).
 Kind = Literal["resolve", "read", "write"]
+# Take one tool, plan several as steps, or have a new tool written.
 Policy = Literal["select", "compose", "generate"]
+# An example compared a result, or only the form of the result was checked.
 Proof = Literal["behaviour", "shape"]
+# Unverified: a check could not run on this machine. That never counts as accepted.
 Verdict = Literal["accepted", "refused", "unverified"]
+# The kinds of `inspect.Parameter`, in lower case: modules are read without importing them.
 ParamKind = Literal[
     "positional_only", "positional_or_keyword", "var_positional", "keyword_only", "var_keyword"
 ]
 
+# Inputs and results are JSON, so that they can cross process borders and be logged.
 JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
 
 
@@ -356,6 +362,7 @@ class Constant:
     value: JsonValue
 
 
+# The source of one input of a step.
 PlanValue = ParamRef | OutputRef | Constant
 
 
