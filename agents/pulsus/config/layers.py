@@ -79,7 +79,7 @@ def _pyproject(path: Path) -> Tree:
     table = tools.get("pulsus", {}) if isinstance(tools, dict) else {}
     if not isinstance(table, dict):
         raise ConfigError(
-            f"tool.pulsus = {table!r} in {path.name} is no table", hint="write [tool.pulsus]"
+            f"tool.pulsus = {table!r} in {path.name} is not a table", hint="write [tool.pulsus]"
         )
     return table
 

@@ -125,4 +125,4 @@ def _parse(module: Path, data: bytes) -> StoredCandidate:
 def _parse_made(row: JsonValue) -> Mapping[str, JsonValue] | None:
     if row is None or isinstance(row, dict):
         return row
-    raise ValueError(f"made {row!r:.80} is no object")
+    raise ValueError(f"made {row!r:.80} is not an object")

@@ -50,7 +50,7 @@ def gc(
 ) -> GcReport:
     """Remove every file last changed more than `*_days` ago, and folders that became empty.
 
-    `dry_run` only reports. Raises ConfigError when `tmp_dirname` is no folder of candidates,
+    `dry_run` only reports. Raises ConfigError when `tmp_dirname` is not a folder of candidates,
     StorageUnwritable where a file cannot be removed.
     """
     now = clock()
@@ -75,7 +75,7 @@ def gc(
 def _tmp_dir(workflows_root: Path, name: str) -> Path:
     if name in ("", ".", "..", "domains", "shared_tools") or "/" in name:
         raise ConfigError(
-            f"tmp.dirname {name!r} is no folder of candidates",
+            f"tmp.dirname {name!r} is not a folder of candidates",
             hint="use a plain name such as _tmp",
         )
     return workflows_root.resolve() / name

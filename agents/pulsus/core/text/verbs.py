@@ -118,7 +118,7 @@ def _has_object(verb: str, rest: Sequence[str]) -> bool:
 def _correct_verb(word: str, known: Known) -> str | None:
     """The verb an unknown word must be: one slip away, two in a long word, the same first letter.
 
-    A form of a verb ("deleted") is no misspelling of it.
+    A form of a verb ("deleted") is not a misspelling of it.
     """
     if len(word) < _SHORTEST or not word.isalpha() or known(word) or _is_grammar(word):
         return None

@@ -142,7 +142,7 @@ def read_head(folder: Path) -> Head | None:
         return None
     except OSError as failure:
         if failure.errno in _NO_FILE:
-            raise tampered_error(path, "cannot be read: it is no regular file") from failure
+            raise tampered_error(path, "cannot be read: it is not a regular file") from failure
         raise storage_error(failure, path) from failure
     except (ValueError, RecursionError) as failure:
         raise tampered_error(path, f"cannot be read: {failure}") from failure

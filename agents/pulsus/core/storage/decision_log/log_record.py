@@ -74,13 +74,13 @@ def decode(line: bytes) -> tuple[LogRecord, str]:
     body = line[:-_TAIL_BYTES] + b"}"
     fields = jsonl.STRICT.decode(body.decode("ascii"))
     if not isinstance(fields, dict) or fields.keys() != _MEMBERS:
-        raise ValueError(f"the line is no object of {', '.join(sorted(_MEMBERS))}")
+        raise ValueError(f"the line is not an object of {', '.join(sorted(_MEMBERS))}")
     key = fields["key"]
     texts = (fields["kind"], fields["ts"], fields["prev"], "" if key is None else key)
     if not all(isinstance(text, str) for text in texts) or not isinstance(fields["data"], dict):
         raise ValueError("a member of the record has another type than it should")
     if type(fields["seq"]) is not int:
-        raise ValueError(f"seq {fields['seq']!r} is no whole number")
+        raise ValueError(f"seq {fields['seq']!r} is not a whole number")
     if datetime.fromisoformat(fields["ts"]).tzinfo is None:
         raise ValueError(f"ts {fields['ts']!r} has no offset")
     return LogRecord(hash=found[1].decode("ascii"), **fields), digest(body)

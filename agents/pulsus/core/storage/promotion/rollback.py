@@ -68,7 +68,7 @@ def target_of(tool_id: str) -> Target:
             return Target(None if domain == "shared" else domain, action, name)
         case _:
             raise TargetRefused(
-                f"{tool_id!r} is no tool's id", hint="write it as domain/action/name"
+                f"{tool_id!r} is not a tool's id", hint="write it as domain/action/name"
             )
 
 

@@ -229,7 +229,7 @@ def test_a_head_that_is_no_file_is_unreadable_and_leaves_nobody_stuck(tmp_path):
     (folder / "head.json").mkdir()
     (folder / "head.json/kept").touch()
     assert damages(folder) == [("HEAD_UNREADABLE", "head.json", None)]
-    with pytest.raises(AuditTampered, match="no regular file"):
+    with pytest.raises(AuditTampered, match="not a regular file"):
         append(tmp_path)
     accept_break.accept(
         tmp_path,
