@@ -29,7 +29,13 @@ def kind(command: str, context: JudgeContext) -> str:
         return "read"
     if examined.category is not None:
         return examined.category
-    general = ("not an option that", "not a subcommand that", "reads with", "is known to read")
+    general = (
+        "not an option that",
+        "not a subcommand that",
+        "reads with",
+        "is known to read",
+        "takes no further operand",
+    )
     return "any" if any(text in examined.deciding.reason.rule for text in general) else "own"
 
 

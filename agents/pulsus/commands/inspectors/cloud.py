@@ -75,7 +75,7 @@ def _aws(words: Sequence[str]) -> Opinion:
     known = f"{service} {operation}" in _AWS_ALSO
     named = _AWS_READS.fullmatch(operation) or _AWS_GETS.fullmatch(operation)
     if not known and not named:
-        return _no(operation, "not an operation of aws that is known to read")
+        return _no(operation, "not a known read operation of aws")
     if _SECRETS.search(operation) and not known:
         return _no(operation, "it can print a secret")
     if any(word.lower().rpartition("=")[2] == "userdata" for word in words[2:]):
@@ -109,7 +109,7 @@ def _az(words: Sequence[str]) -> Opinion:
     if path[0] in {"interactive", "login"}:
         return replace(_no(verb, "it asks"), category="interactive_repl")
     if " ".join(path) not in _AZ_ALSO and (len(path) < 2 or not _AZ_READS.fullmatch(verb)):
-        return _no(verb, "not a verb of az that is known to read")
+        return _no(verb, "not a known read verb of az")
     if any(word in _AZ_NO_GROUPS for word in path):
         return _no(verb, "the words before it are no group of az that is known to read")
     secret = any(_SECRETS.search(word) or _AZ_SECRETS.fullmatch(word) for word in path)
@@ -123,7 +123,7 @@ def _linode(words: Sequence[str]) -> Opinion:
     if len(path) < 2 or not all(_PLAIN.fullmatch(word) for word in path[:2]):
         return _no(words[0], "a group and an action are not named by plain words")
     if not _LINODE_READS.fullmatch(path[1]) or path[0] in {"configure", "obj", "image-upload"}:
-        return _no(path[1], "not an action of linode-cli that is known to read")
+        return _no(path[1], "not a known read action of linode-cli")
     if _LINODE_SECRETS.search(path[1]):
         return _no(path[1], "it can print a secret")
     rest = words[len(path) :]
