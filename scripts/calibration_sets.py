@@ -46,7 +46,7 @@ class Found:
 
 
 def gather(bench: Path, cache: Path | None) -> dict[str, Found]:
-    """The samples of every set that is large enough, in name order."""
+    """Return the samples of every set that is large enough, in name order."""
     folders = sorted(p.parent for p in bench.glob("*/queries.jsonl"))
     return {f.name: _cached(f, cache) for f in folders if len(_rows(f)) >= FEWEST}
 
@@ -64,7 +64,7 @@ def _cached(folder: Path, cache: Path | None) -> Found:
 
 
 def _state(folder: Path) -> str:
-    """A hash of the set and of the ranking's own code and settings."""
+    """Return a hash of the set and of the ranking's own code and settings."""
     parts = [
         *sorted((CODE / "core/rankers").rglob("*.py")),
         *sorted((CODE / "core/text").glob("*.py")),
@@ -80,7 +80,9 @@ def _in_whole(folder: Path) -> Iterator[Sample]:
 
 
 def _in_small(folder: Path) -> Iterator[Sample]:
-    """The same requests in catalogues of `SMALL` tools, their own among others drawn at random."""
+    """Yield the same requests in catalogues of `SMALL` tools, their own among others drawn at
+    random.
+    """
     rng = random.Random(folder.name)
     rows, tools = _rows(folder), load_tools(folder / "tools.jsonl")
     for start in range(0, len(rows), BATCH):
@@ -92,7 +94,7 @@ def _in_small(folder: Path) -> Iterator[Sample]:
 
 
 def _with_past(folder: Path) -> Iterator[Sample]:
-    """The same requests in the whole catalogue, where others of the set are remembered."""
+    """Yield the same requests in the whole catalogue, where others of the set are remembered."""
     past = [r for r in load_queries(folder / "queries.jsonl") if r.tools][MOST:]
     if (folder / "history.jsonl").is_file():
         past += load_queries(folder / "history.jsonl")

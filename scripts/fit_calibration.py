@@ -58,7 +58,7 @@ USED = (
 
 ASKING = 4 / 3
 """What copies count in the shipped fit beside what they count in the judgement: on a catalogue that
-nobody calibrated p is held a little low, since a question costs less than the wrong tool."""
+no project calibrated p is held a little low, since a question costs less than the wrong tool."""
 
 OWN = 100
 DRAWS = 6
@@ -81,7 +81,7 @@ Said = Mapping[str, Sequence[Prediction]]
 
 
 def fit(sets: Sequence[Found], used: Sequence[str] = USED) -> Calibration:
-    """The calibration of these sets; signals that are not `used` get 0.
+    """Return the calibration of these sets; signals that are not `used` get 0.
 
     Signs are held to what each signal means, so that more evidence never lowers p and the model
     stays sensible on catalogues unlike these.
@@ -138,7 +138,7 @@ def _family(name: str) -> str:
 
 
 def after_refit(found: Sequence[Sample], prior: Calibration) -> list[Prediction]:
-    """What refits on `OWN` requests say of the others, over all draws."""
+    """Return what refits on `OWN` requests say of the others, over all draws."""
     requests = list(dict.fromkeys(s.request for s in found))
     said: list[Prediction] = []
     for draw in range(DRAWS):

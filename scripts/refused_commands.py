@@ -37,7 +37,7 @@ VALUES: tuple[list[str], ...] = ([], ["x"], ["1"])
 
 
 def words_of(mutation: Restriction) -> list[str]:
-    """The program and the first name of each subcommand on the way to what is loosened."""
+    """Return the program and the first name of each subcommand on the way to what is loosened."""
     return [mutation.program, *(key.split()[0] for key in mutation.path if key not in KEYS)]
 
 
@@ -72,7 +72,7 @@ def calls(mutation: Restriction, raw: dict[str, Any]) -> Iterator[list[str]]:
 def _with(
     option: str, values: Sequence[str], prefix: list[str], base: list[str]
 ) -> Iterator[list[str]]:
-    """`base` with the option, before and behind its other words."""
+    """Yield `base` with the option, before and behind its other words."""
     behind = base[len(prefix) :]
     if not values:
         for extra in ([option], [option, "x"], [f"{option}=x"], [f"{option}x"], [option, "x", "y"]):
@@ -86,7 +86,7 @@ def _with(
 
 
 def _changed(prefix: list[str], base: list[str]) -> Iterator[list[str]]:
-    """`base` with a word or two less, or with another in its place."""
+    """Yield `base` with a word or two less, or with another in its place."""
     for place in range(len(prefix), len(base)):
         yield [*base[:place], *base[place + 1 :]]
         yield [*base[:place], *base[place + 2 :]]
@@ -117,7 +117,7 @@ def _longer(
 
 
 def fitting(kind: str) -> str:
-    """A word of `kind`, or one that may be."""
+    """Return a word of `kind`, or one that may be."""
     bare = kind.rstrip("?*+")
     if bare.startswith("="):
         return bare.split("|")[0][1:]
@@ -130,7 +130,7 @@ def fitting(kind: str) -> str:
 
 
 def found(mutation: Restriction, raw: dict[str, Any], shipped: Tables) -> Row | None:
-    """A call that the mutation makes come out otherwise."""
+    """Return a call that the mutation makes come out otherwise."""
     context = JudgeContext(tables=shipped)
     changed = list(loosened(mutation, raw, context))
     node = raw
@@ -146,7 +146,7 @@ def found(mutation: Restriction, raw: dict[str, Any], shipped: Tables) -> Row | 
 
 
 def _shown(mutation: Restriction, raw: dict[str, Any], shipped: Tables, rows: list[Row]) -> bool:
-    """Whether an example or a kept call notices; of an option, those alone that have it."""
+    """Return whether an example or a kept call notices; of an option, those alone that have it."""
     option = _option(mutation)
     examples = [call for call in refused_examples(raw) if option in call]
     kept = [row for row in rows if option in row[0]]
@@ -154,7 +154,7 @@ def _shown(mutation: Restriction, raw: dict[str, Any], shipped: Tables, rows: li
 
 
 def _option(mutation: Restriction) -> str:
-    """The first option or subcommand that it is about, or nothing."""
+    """Return the first option or subcommand that it is about, or nothing."""
     kind, word, *_ = [*mutation.what.split(), ""]
     if kind in {"values", "attached", "pairs"}:
         return word.removesuffix(":")

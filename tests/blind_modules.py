@@ -36,12 +36,12 @@ class Module(NamedTuple):
 
     @property
     def honest(self):
-        """Whether it has to be accepted."""
+        """True if it has to be accepted."""
         return "# expect: accepted" in self.source.partition('"""')[0]
 
     @property
     def must_be_refused(self):
-        """Whether being contained is not enough."""
+        """True if being contained is not enough."""
         return "exit=nonzero" in self.source.partition('"""')[0]
 
     def filled(self, places):

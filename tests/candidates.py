@@ -46,7 +46,7 @@ def run(value: int) -> dict[str, int]:
 
 
 def read(source: str | bytes, name: str = "double") -> ToolSpec | BrokenTool:
-    """The tool those bytes define, as `shared/math/NAME`."""
+    """Return the tool those bytes define, as `shared/math/NAME`."""
     data = source.encode() if isinstance(source, str) else source
     return read_tool(
         data,
@@ -80,5 +80,5 @@ def pipeline(folder: Path, **given: Any) -> Pipeline:
 
 
 def never(job, limits) -> Outcome:
-    """A sandbox that must not be asked for."""
+    """Return a sandbox that must not be asked for."""
     raise AssertionError("the candidate was run")

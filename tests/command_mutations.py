@@ -59,7 +59,7 @@ def noticed(
 
 
 def _unlike(one: Restriction, call: tuple[str, str | None]) -> int:
-    """The less, the more words a call shares with the restriction: the one that misses it is
+    """Return the less, the more words a call shares with the restriction: the one that misses it is
     tried early."""
     return -len(_named(one) & set(_WORD.findall(call[0])))
 
@@ -70,7 +70,7 @@ def _named(one: Restriction) -> frozenset[str]:
 
 
 def kept_rows() -> dict[str, list[Row]]:
-    """The kept calls by program."""
+    """Return the kept calls by program."""
     rows: dict[str, list[Row]] = {}
     for line in KEPT.read_text(encoding="utf-8").splitlines():
         program, said, command = line.split("\t", 2)

@@ -36,7 +36,9 @@ def http_method_mutates(method: str) -> bool:
 
 
 def curl_short_cluster(word: str) -> str:
-    """The letters of a bundle that the parser takes apart by curl's table; empty for one alone."""
+    """Return the letters of a bundle that the parser takes apart by curl's table; empty for one
+    alone.
+    """
     parser, letters = Parser(_table("curl"), {}, stop_at_first=False), ""
     try:
         parser.parse([Word(word), Word("x")])

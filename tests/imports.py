@@ -30,7 +30,7 @@ def _file(module):
 
 
 def _names(tree):
-    """The names of modules of Pulsus; some are names in a module, and have no file."""
+    """Return the names of modules of Pulsus; some are names in a module, and have no file."""
     todo = [tree]
     while todo:
         node = todo.pop()

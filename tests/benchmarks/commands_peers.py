@@ -81,7 +81,7 @@ def ours(commands):
 
 
 def python(name):
-    """A Python that the peer runs on; None where there is none."""
+    """A Python that the peer runs on; None if there is none."""
     if name != "bash-classify" or sys.version_info >= (3, 12):
         return sys.executable
     versions = (Path.home() / ".pyenv/versions").glob("3.1[2-9]*/bin/python")
@@ -145,7 +145,7 @@ def figures(rows, answers):
 
 
 def long_inputs():
-    """Commands of 10,000 characters, each hard in its own way."""
+    """Return commands of 10,000 characters, each hard in its own way."""
     yield "one word", "cat " + "a" * LONG
     yield "many words", "cat " + "a " * (LONG // 2)
     yield "many options", "ls " + "-l " * (LONG // 3)
@@ -203,7 +203,7 @@ def streamed(rows, folder):
 
 
 def table(found):
-    """The figures as Markdown."""
+    """Return the figures as Markdown."""
     yield "| classifier | unsafe let pass | core reads allowed | mean of programs | p50 | p99 ms |"
     yield "| --- | ---: | ---: | ---: | ---: | ---: |"
     for name, each in found["classifiers"].items():

@@ -117,7 +117,7 @@ def killed(project, decisions, rng):
 
 
 def audit(project, acknowledged, expected):
-    """What is wrong, by kind; every list is empty where nothing is."""
+    """What is wrong, by kind; every list is empty if nothing is."""
     root = project / "workflows"
     store_of(project).recover()
     records = metadata.read_all(root)

@@ -142,7 +142,7 @@ def asked(row, folder):
 
 
 def report(results):
-    """The figures, as lines of Markdown."""
+    """Return the figures, as lines of Markdown."""
     done = len(results)
     accepted = [r for r in results if r["accepted"]]
     yield f"| requests asked | {done} of 30 |"

@@ -392,7 +392,7 @@ def parts(case):
 
 
 def checks(function, cases, folder):
-    """Each check with its result, worked out with the files below `folder`."""
+    """Return each check with its result, worked out with the files below `folder`."""
     for case in cases:
         inputs, files = parts(case)
         for path, text in files.items():
@@ -411,7 +411,7 @@ def _here(value, files, folder):
 
 
 def rows(folder):
-    """The rows of the file."""
+    """Return the rows of the file."""
     for request, function, cases in REQUESTS:
         made = list(checks(function, cases, folder))
         yield {"name": function.__name__, "request": request, "given": made[:-1], "held": made[-1:]}

@@ -39,7 +39,7 @@ def target(rng):
 
 
 def attempt(act, seconds):
-    """What `act` acknowledged in a process of its own, or None where the kill came first."""
+    """What `act` acknowledged in a process of its own, or None if the kill came first."""
     reading, written = os.pipe()
     child = os.fork()
     if child == 0:
@@ -131,7 +131,7 @@ def crowded(project, promoters, each):
 
 
 def audit(project, acknowledged):
-    """What is wrong with the catalogue, by kind; every list is empty where nothing is."""
+    """What is wrong with the catalogue, by kind; every list is empty if nothing is."""
     store_of(project).recover()
     records = metadata.read_all(project / "workflows")
     hashes = Counter(r.tool_hash for r in records)

@@ -205,7 +205,7 @@ def compare(folder, names, limit):
 
 
 def table(name, found):
-    """One set as Markdown."""
+    """Return one set as Markdown."""
     yield f"\n{name}: {found['tools']} tools, {found['requests']} requests\n"
     yield "| ranker | hit@1 | R@5 | nDCG@10 | p50 ms | index s |"
     yield "| --- | ---: | ---: | ---: | ---: | ---: |"

@@ -90,7 +90,7 @@ def run(text: str, least: int = 0) -> dict[str, int | str | None]:
 
 
 def module(number: int) -> str:
-    """The source of module `number`, counted from 2."""
+    """Return the source of module `number`, counted from 2."""
     noun = NOUNS[number % len(NOUNS)]
     return _MODULE.format(
         noun=noun,

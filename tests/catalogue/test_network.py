@@ -13,7 +13,7 @@ LITTLE = pytest.mark.skipif(sys.byteorder != "little", reason="the captured tabl
 
 @pytest.fixture
 def server():
-    """A listening socket on a free loopback port."""
+    """Return a listening socket on a free loopback port."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield listener.getsockname()[1]
 

@@ -30,7 +30,7 @@ def main(argv: list[str]) -> None:
 
 
 def _entry(word: bytes) -> str:
-    """A line of libFuzzer's dictionary."""
+    """Return a line of libFuzzer's dictionary."""
     return '"{}"\n'.format("".join(f"\\x{byte:02x}" for byte in word))
 
 

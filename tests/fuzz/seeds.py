@@ -119,7 +119,7 @@ anti_intents = ["delete"]
 
 
 def made(name: str) -> tuple[bytes, ...]:
-    """The examples of one fuzzer."""
+    """Return the examples of one fuzzer."""
     return tuple(_SEEDS[name]())
 
 

@@ -261,7 +261,7 @@ def promoted(tmp_path_factory):
 
 @pytest.fixture
 def record(promoted):
-    """Its metadata.jsonl, put back afterwards."""
+    """Return its metadata.jsonl, put back afterwards."""
     path = promoted / "workflows/domains/demo/greet/metadata.jsonl"
     whole = path.read_bytes()
     yield path
@@ -671,7 +671,7 @@ def test_a_filter_that_excludes_every_tool_is_named(fresh):
     deny(fresh, "*")
     done = pulsus_here(fresh, HELLO, "--plan", "--output", "json")
     assert (done.code, done.json["error"]["code"]) == (5, "NOTHING_FITS")
-    assert "left by access.deny = ['*']" in done.json["error"]["message"]
+    assert "access.deny = ['*'] exclude all 8 tools" in done.json["error"]["message"]
     assert "left by access.deny = ['*']" in pulsus_here(fresh, "explain", HELLO).out
 
 

@@ -29,7 +29,7 @@ PARTS = [
 
 @pytest.fixture
 def work():
-    """A folder outside every temporary folder, which a confined tool may not change."""
+    """Return a folder outside every temporary folder, which a confined tool may not change."""
     folder = Path(tempfile.mkdtemp(prefix="pulsus-blind-", dir="/var/tmp"))
     yield folder
     shutil.rmtree(folder)

@@ -35,7 +35,7 @@ def tree(path):
 
 
 def names_bound(module):
-    """Classes and aliases a module defines at its top level."""
+    """Return classes and aliases a module defines at its top level."""
     for node in module.body:
         if isinstance(node, ast.ClassDef):
             yield node.name

@@ -50,7 +50,7 @@ class World:
     before: dict[str, tuple[int, bytes]] = field(default_factory=dict)
 
     def fill(self, source: bytes) -> bytes:
-        """The case with its placeholders replaced, grown if it says so."""
+        """Return the case with its placeholders replaced, grown if it says so."""
         for name, value in self.values.items():
             source = source.replace(f"@@{name}@@".encode(), value.encode())
         grow = re.search(rb"# GROW:(\d+)", source)
@@ -69,7 +69,7 @@ class World:
 
 
 def snapshot(folder: Path) -> dict[str, tuple[int, bytes]]:
-    """Every file below it: mode and bytes."""
+    """Return every file below it: mode and bytes."""
     found = {}
     for path in sorted(folder.rglob("*")):
         mode = path.lstat().st_mode
@@ -201,5 +201,5 @@ def test_the_sandbox_alone_contains_the_case(case, world, record_property):
 
 
 def mypy_cache(tmp_path: Path) -> Path:
-    """One cache for all cases of this run: mypy starts cold otherwise."""
+    """Return one cache for all cases of this run: mypy starts cold otherwise."""
     return tmp_path.parent / "mypy-cache"

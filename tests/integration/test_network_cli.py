@@ -51,7 +51,7 @@ class Hello(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def host():
-    """The `host:port` of a server on the loopback."""
+    """Return the `host:port` of a server on the loopback."""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hello) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()

@@ -23,7 +23,7 @@ ROWS = {row["name"]: row for row in map(json.loads, REQUESTS.read_text("utf-8").
 
 @pytest.fixture(scope="module")
 def model():
-    """The address of a model's server."""
+    """Return the address of a model's server."""
     with local_model() as url:
         yield url
 

@@ -29,7 +29,9 @@ def marked(cell):
 
 
 def names_of_tests(cell):
-    """Files and functions; words that stand for groups of a parametrized test are left out."""
+    """Return files and functions; words that stand for groups of a parametrized test are left
+    out.
+    """
     for token in marked(cell):
         for part in re.split(r"::", token):
             name = Path(part).name.removesuffix(".py")

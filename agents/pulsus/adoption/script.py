@@ -21,7 +21,7 @@ class NotAdoptable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ToolParameter:
-    """One argument of the tool. `default` is source text, None where it is required.
+    """One argument of the tool. `default` is source text, None if it is required.
 
     `flag` is what stands before the value on the command line, `off` what turns it off.
     """
@@ -45,7 +45,7 @@ class ParsedScript:
     """A script and its parameters. `code` is its part of the tool's module, below the docstring.
 
     `notes` say what could not be mapped or has to be looked at. `runs` names the function that
-    runs it with a list of words. `effects` are None where the text does not tell them. `future` are
+    runs it with a list of words. `effects` are None if the text does not tell them. `future` are
     names imported from `__future__`, `bound` those that the code has.
     """
 
@@ -63,7 +63,7 @@ class ParsedScript:
 
 
 def python_name(text: str, taken: Sequence[str] = ()) -> str:
-    """Return a Python name for an option. It is none of `taken`."""
+    """Return a Python name for an option. It is not in `taken`."""
     name = re.sub(r"\W", "_", text.strip("-")).lower().strip("_") or "value"
     if name[0].isdigit():
         name = f"argument_{name}"

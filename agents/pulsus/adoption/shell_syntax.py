@@ -21,7 +21,7 @@ def find_syntax_error(script: str, shell: str) -> str:
     program = shutil.which(name, path=_PATH)
     if program is None:
         return ""
-    # a pattern that `shopt` allows while it runs is none for a shell that runs nothing
+    # a pattern that `shopt` allows while it runs is unknown to a shell that runs nothing
     options = ("-O", "extglob") if name == "bash" and "extglob" in script else ()
     with raise_storage_errors(), tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "script"

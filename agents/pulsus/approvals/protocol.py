@@ -53,7 +53,7 @@ ApprovalAnswer = Approve | EditModule | ChangeTarget | Discard
 
 
 class Approver(Protocol):
-    """A person at a terminal. With `--non-interactive` there is none."""
+    """A person at a terminal. It does not exist with `--non-interactive`."""
 
     def clarify(self, question: Clarification) -> str | None:
         """Return the answer to the one question; None or "" for no answer."""

@@ -36,7 +36,7 @@ def build(project: Path, flags: dict[str, Any], progress: Progress | None = None
 
 
 def inspect(project: Path, flags: dict[str, Any], progress: Progress | None = None) -> App:
-    """The application for a command that only reports: `doctor`, `config`, `audit`, `init`.
+    """Return the application for a command that only reports: `doctor`, `config`, `audit`, `init`.
 
     Values that are not approved are not used: the default stands in their place, and
     `App.standings` tells of them. Raises ConfigError.

@@ -171,11 +171,11 @@ class App:
         return self.proving.interpreter
 
     def origin(self, key: str) -> str:
-        """The layer that set a dotted setting."""
+        """Return the layer that set a dotted setting."""
         return self.origins.get(key, "default")
 
     def checked_plugins(self) -> Plugins:
-        """The plugins after each was asked for what it adds, so that failures show."""
+        """Return the plugins after each was asked for what it adds, so that failures show."""
         _ = self.contributions
         return self.plugins
 
@@ -220,7 +220,7 @@ class App:
             settings_cache.save(self.unsaved, known)
 
     def tool(self, ref: str) -> ToolSpec:
-        """The one tool an id or bare name means. Raises ToolNotFound, ToolAmbiguous."""
+        """Return the one tool an id or bare name means. Raises ToolNotFound, ToolAmbiguous."""
         from pulsus.routing.tool_discovery import find_tool
 
         return find_tool(self.catalogue, ref)
@@ -247,7 +247,7 @@ class App:
         return Housekeeping(self)
 
     def parser(self) -> PromptParser:
-        """The parser that knows this catalogue's words."""
+        """Return the parser that knows this catalogue's words."""
         return self.ranking.parser()
 
     def searcher(self, *, past: bool = True) -> Searcher:
@@ -259,7 +259,7 @@ class App:
         self.past.remember(route)
 
     def model(self) -> BudgetedModel:
-        """The configured language model, a Proposer, with a budget of its own: for one run.
+        """Return the configured language model, a Proposer, with a budget of its own: for one run.
 
         Raises LlmNotConfigured, ConfigError, ModelRefused.
         """
@@ -268,7 +268,7 @@ class App:
         return connect_model(self)
 
     def pipeline(self, extra: Sequence[tuple[str, Validator]] = ()) -> Pipeline:
-        """The validation pipeline with this project's rules and `extra`."""
+        """Return the validation pipeline with this project's rules and `extra`."""
         return self.proving.pipeline(extra)
 
     @property
@@ -305,7 +305,7 @@ class App:
         )
 
     def record_check(self) -> RecordCheck:
-        """The check whether this user approved a promotion record."""
+        """Return the check whether this user approved a promotion record."""
         from pulsus.routing.delivery.record_check import RecordCheck
 
         return RecordCheck(self.store, self.settings.audit.trusted_signers)
@@ -324,18 +324,18 @@ class App:
         return Router(self, person)
 
     def app_log(self) -> AppLog:
-        """The log of the application's life."""
+        """Return the log of the application's life."""
         from pulsus.core.telemetry.logging import AppLog
 
         return AppLog(self.log_dir, ids.utc_now, self.redactor)
 
     def metrics(self) -> Metrics:
-        """Counters and timers; none are kept where `log.metrics` is off."""
+        """Return counters and timers; none are kept where `log.metrics` is off."""
         from pulsus.core.telemetry.metrics import Metrics
 
         enabled = self.settings.log.metrics
         return Metrics(self.log_dir, ids.utc_now, self.redactor, enabled)
 
     def new_run_id(self) -> str:
-        """An id for a run that starts now."""
+        """Return an id for a run that starts now."""
         return ids.run_id(ids.utc_now(), os.urandom)

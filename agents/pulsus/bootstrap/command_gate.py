@@ -57,7 +57,7 @@ class CommandGate:
         return self._limited(JudgeContext(tables, added.content_inspectors))
 
     def _limited(self, context: JudgeContext) -> JudgeContext:
-        """`context` with the limits of the settings."""
+        """Return `context` with the limits of the settings."""
         policy = self.ground.settings.policy
         low, high = policy.low_seconds, policy.high_seconds
         return replace(context, low_seconds=low, high_seconds=high)

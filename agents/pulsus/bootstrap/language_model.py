@@ -16,7 +16,7 @@ _TELLING = ("model.api_key_env", "model.base_url")
 
 
 def connect_model(ground: ProjectContext) -> BudgetedModel:
-    """The configured model, with a budget of its own.
+    """Return the configured model, with a budget of its own.
 
     Raises LlmNotConfigured, ConfigError, ModelRefused.
     """

@@ -92,7 +92,7 @@ def setting_approvals(
 
 
 def table_widenings(project: Path) -> list[tuple[Widening, Any]]:
-    """The project's own tables of commands, as one value: file names with their hashes.
+    """Return the project's own tables of commands, as one value: file names with their hashes.
 
     A table says what counts as a read, as `policy.allow` does.
     """
@@ -145,7 +145,7 @@ class TableApproval:
 
 
 def untrusted_error(found: Sequence[SettingApproval], redact: Redact) -> ConfigUntrusted:
-    """The error for values that are not approved; `found` is not empty."""
+    """Return the error for values that are not approved; `found` is not empty."""
     first, *others = found
     also = [f"{e.found.place} {e.key} = {shorten_json(redact(e.value))}" for e in others]
     more = f"; not approved either: {'; '.join(also)}" if also else ""
@@ -164,7 +164,7 @@ def untrusted_error(found: Sequence[SettingApproval], redact: Redact) -> ConfigU
 
 
 def approval_row(each: SettingApproval, redact: Redact) -> dict[str, Any]:
-    """One value as JSON."""
+    """Return one value as JSON."""
     return {
         "key": each.key,
         "value": redact(each.value),
@@ -178,20 +178,20 @@ def approval_row(each: SettingApproval, redact: Redact) -> dict[str, Any]:
 
 
 def shorten_json(value: object) -> str:
-    """A value in a message: ASCII, so that it holds no look-alikes, and bounded."""
+    """Return a value in a message: ASCII, so that it holds no look-alikes, and bounded."""
     text = json.dumps(value)
     return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}… ({len(text)} characters)"
 
 
 def environment_variable(key: str) -> str:
-    """The environment's variable for a key: it needs no approval."""
+    """Return the environment's variable for a key: it needs no approval."""
     return "PULSUS_" + key.upper().replace(".", "__")
 
 
 def without_unapproved(
     settings: Settings, origins: Mapping[str, str], unapproved: Sequence[SettingApproval]
 ) -> Settings:
-    """The settings with the default in the place of each value that is not approved."""
+    """Return the settings with the default in the place of each value that is not approved."""
     for each in unapproved:
         value, default = _value(settings, each.key), _value(Settings(), each.key)
         if isinstance(value, dict):
@@ -221,7 +221,7 @@ def _value(settings: Section, key: str) -> Any:
 
 
 def approve(project: Path, given: Sequence[SettingApproval], redact: Redact, at: str) -> None:
-    """Record that this user approved these values. Raises UserStateInvalid, Busy, and the like."""
+    """Record that this user approved these values. Raises UserStateInvalid or Busy."""
     state = UserState.of(project)
     real = os.path.realpath(project)
     with state.locked("trust.json"):

@@ -99,7 +99,7 @@ class Ranking:
 
     @property
     def index_warnings(self) -> tuple[str, ...]:
-        """Why a stored index or calibration was not used; none before anything is ranked."""
+        """Return why a stored index or calibration was not used; none before anything is ranked."""
         ranked = "_ranking" in self.__dict__
         return (*self._ranking[1], *self.calibration_warnings) if ranked else ()
 
@@ -114,7 +114,7 @@ class Ranking:
 
     @cached_property
     def vectors(self) -> VectorFiles | None:
-        """The kept vectors; None where embeddings are off. Raises ExtraMissing."""
+        """The kept vectors; None if embeddings are off. Raises ExtraMissing."""
         if not self.ground.settings.embeddings_enabled:
             return None
         from pulsus.core.embeddings.encoder import minilm
@@ -138,7 +138,7 @@ class Ranking:
         return tools_meaning(tools, self.vectors, name, past)
 
     def parser(self) -> PromptParser:
-        """The parser that knows this catalogue's words."""
+        """Return the parser that knows this catalogue's words."""
         from pulsus.routing.parser_cache import cached_parser
 
         tools = self.ground.catalogue.tools

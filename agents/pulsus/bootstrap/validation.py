@@ -43,7 +43,7 @@ class ValidationSetup:
 
     @cached_property
     def network(self) -> Allowlist | None:
-        """Which hosts dry runs may reach; None is no network. Raises ConfigError."""
+        """Return which hosts dry runs may reach; None is no network. Raises ConfigError."""
         ground, sandbox = self.ground, self.ground.settings.sandbox
         if sandbox.network == "off" and not sandbox.tool_network:
             return None
@@ -64,7 +64,8 @@ class ValidationSetup:
         return ground.contributions.validators if len(ground.plugins.infos) > 1 else ()
 
     def pipeline(self, extra: Sequence[tuple[str, Validator]] = ()) -> Pipeline:
-        """The validation pipeline with this project's rules; `extra` come before the plugins'.
+        """Return the validation pipeline with this project's rules; `extra` come before the
+        plugins'.
 
         What has to meet `extra` was written by a model: of the network it gets its own only.
         """

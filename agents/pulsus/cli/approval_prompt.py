@@ -27,7 +27,7 @@ class Terminal:
     """Asks on stderr and reads answers from stdin. End of input means no."""
 
     def clarify(self, question: Clarification) -> str | None:
-        """The answer to the one question."""
+        """Return the answer to the one question."""
         console.note(question.question)
         for number, option in enumerate(question.options, start=1):
             console.note(f"  {number}. {option}")
@@ -109,7 +109,7 @@ class Terminal:
 
 
 def _edited(source: bytes) -> EditModule | None:
-    """The module as it comes back from the editor; None where nothing was changed."""
+    """Return the module as it comes back from the editor; None if nothing was changed."""
     try:
         text = click.edit(source.decode("utf-8"), extension=".py")
     except click.ClickException as failure:
@@ -127,7 +127,7 @@ def confirm(question: str) -> bool:
 
 
 def _ask(prompt: str) -> str | None:
-    """One line from the person; None at the end of input. Ctrl-C raises click.Abort."""
+    """Return one line from the person; None at the end of input. Ctrl-C raises click.Abort."""
     try:
         said: str = click.prompt(prompt, default="", show_default=False, err=True)
     except click.Abort as stopped:

@@ -44,7 +44,9 @@ def result(text: str) -> None:
 
 
 def pretty(value: Any) -> str:
-    """A JSON value as indented text that no terminal takes for commands; the value is whole."""
+    """Return a JSON value as indented text that no terminal takes for commands; the value is
+    whole.
+    """
     import json  # not for --version, nor for the shell
 
     utf8 = (getattr(sys.stdout, "encoding", None) or "utf-8").lower() in ("utf-8", "utf8")
@@ -77,7 +79,7 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 
 def width() -> int | None:
-    """Columns of the terminal results are read on; None where they go into a pipe or file."""
+    """Return columns of the terminal results are read on; None if they go into a pipe or file."""
     return _columns(sys.stdout)
 
 
@@ -95,7 +97,7 @@ def _columns(stream: TextIO) -> int | None:
 
 
 def error_body(error: PulsusError) -> dict[str, Any]:
-    """The `ok: false` part of a failed command's JSON."""
+    """Return the `ok: false` part of a failed command's JSON."""
     return {
         "ok": False,
         "error": {
@@ -135,7 +137,7 @@ def warn(text: str) -> None:
 
 
 def colour(text: str, name: str) -> str:
-    """`text` in a colour where a person looks at stderr and NO_COLOR is not set."""
+    """Return `text` in a colour where a person looks at stderr and NO_COLOR is not set."""
     plain = os.environ.get("NO_COLOR") or not is_terminal(sys.stderr)
     if plain:
         return text

@@ -56,11 +56,11 @@ class Pulsus(click.Group):
     """A group whose commands are imported only when they are called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Every subcommand, in the order a newcomer needs them."""
+        """Return every subcommand, in the order a newcomer needs them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The subcommand of that name, imported now."""
+        """Return the subcommand of that name, imported now."""
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = import_module(COMMANDS[cmd_name][0]).command
@@ -74,7 +74,7 @@ class Pulsus(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """A subcommand, or `route` with the whole line as its request."""
+        """Return a subcommand, or `route` with the whole line as its request."""
         if args[0] not in COMMANDS and not args[0].startswith("-"):
             suggestion = _resembled(args[0])
             if suggestion:
@@ -87,7 +87,7 @@ class Pulsus(click.Group):
 
 
 def _resembled(word: str) -> str | None:
-    """The subcommand a bare word was probably meant to be."""
+    """Return the subcommand a bare word was probably meant to be."""
     if not word.isidentifier():
         return None
     from rapidfuzz import fuzz, process  # only where a first word is no subcommand
@@ -171,7 +171,7 @@ _COMMON_FLAGS = ("--non-interactive", "--verbose", "--quiet")
 
 
 def move_leading_options(args: Sequence[str]) -> list[str]:
-    """The same line with the common options behind the words they came before.
+    """Return the same line with the common options behind the words they came before.
 
     They come before any option given there, so that the later one wins. A line that has nothing but
     options stays as it is: there is no command they could be for.

@@ -61,7 +61,9 @@ def _status(args: list[str]) -> int:
 
 
 def _unprinted(failure: OSError) -> int:
-    """The status where the result itself could not be written (a full disk behind `> FILE`)."""
+    """Return the status where the result itself could not be written (a full disk behind `>
+    FILE`).
+    """
     error = storage_error(failure, Path("standard output"))
     with suppress(OSError):
         console.fail(error, as_json=False)

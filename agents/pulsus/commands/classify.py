@@ -37,7 +37,7 @@ _ORDER: Final = {phase: place for place, phase in enumerate(get_args(Phase))}
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """A command, what it would run (None where that cannot be known) and everything found."""
+    """A command, what it would run (None if that cannot be known) and everything found."""
 
     command: str
     script: Script | None

@@ -91,7 +91,9 @@ def with_additions(words: Sequence[Word], tables: Tables) -> tuple[Word, ...]:
 
 
 def text_with_additions(command: str, script: Script, tables: Tables) -> str:
-    """`command` with what each of its calls gets. Raises CommandRefused where it cannot be put in.
+    """Return `command` with what each of its calls gets.
+
+    Raises CommandRefused if it cannot be put in.
 
     What comes of it is read anew, and has to be the same calls with nothing but that added.
     """

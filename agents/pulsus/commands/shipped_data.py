@@ -2,7 +2,7 @@
 
 Importing YAML and parsing the rules takes longer than judging a command, and agents start Pulsus
 for each one. So what was parsed is kept as Python keeps compiled modules: in `__pycache__` beside
-the file, for exactly its time and size. Whoever can write there can change the code as well.
+the file, for exactly its time and size. A user who can write there can change the code as well.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ BYTES = 32
 
 
 def read(project: Path) -> bytes | None:
-    """The key; None if there is none, or no safe place for one: caches are then not used."""
+    """Return the key; None without a key or a safe place for it: caches are then not used."""
     try:
         key = UserState.of(project).read(FILE)
     except PulsusError:
@@ -27,7 +27,7 @@ def read(project: Path) -> bytes | None:
 
 
 def get_or_make(project: Path) -> bytes | None:
-    """The key, made if there is none yet; None if it cannot be kept."""
+    """Return the key, made if it is missing; None if it cannot be kept."""
     known = read(project)
     if known is not None:
         return known
@@ -44,5 +44,5 @@ def get_or_make(project: Path) -> bytes | None:
 
 
 def seal(key: bytes, text: bytes) -> str:
-    """The authentication code of a text, in hex."""
+    """Return the authentication code of a text, in hex."""
     return hashlib.blake2b(text, key=key, digest_size=32).hexdigest()

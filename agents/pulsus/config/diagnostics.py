@@ -25,7 +25,7 @@ _ALIKE = 60
 def invalid_value_error(
     error: ValidationError, model: type[Section], origins: Mapping[str, str]
 ) -> ConfigError:
-    """The error to raise for the first value that does not fit."""
+    """Return the error to raise for the first value that does not fit."""
     first = error.errors(include_url=False)[0]
     at = first["loc"]
     key = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in at).lstrip(".")
@@ -44,14 +44,14 @@ def invalid_value_error(
 
 
 def not_a_table_error(key: str, value: object, origin: str) -> ConfigError:
-    """The error to raise where a section is given a single value."""
+    """Return the error to raise where a section is given a single value."""
     return _value_error(
         key, value, _origin_place(origin, key), f"it should be a table: write [{key}]", origin
     )
 
 
 def unknown_key_error(key: str, known: Iterable[str], origin: str) -> ConfigError:
-    """The error to raise for a name that no setting has."""
+    """Return the error to raise for a name that no setting has."""
     from rapidfuzz import fuzz, process  # only on this error path: keeps start-up light
 
     names = sorted(known)
@@ -105,7 +105,7 @@ def _describe_hint(hint: Any) -> str:
 
 
 def _describe_range(limits: Mapping[str, Any]) -> str:
-    """The bounds as words that follow `a number`."""
+    """Return the bounds as words that follow `a number`."""
     shown = {name: _format_number(limit) for name, limit in limits.items()}
     match shown:
         case {"ge": least, "le": most}:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 
 def ignored_enclosing_project(folder: Path) -> Path | None:
-    """The nearest project above `folder`, where that has no settings of its own, or None.
+    """Return the nearest project above `folder`, where that has no settings of its own, or None.
 
-    Only folders that nobody else can write to are looked at, up to the home folder.
+    Only folders that no other user can write to are looked at, up to the home folder.
     """
     if _has_settings(folder):
         return None

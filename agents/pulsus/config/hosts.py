@@ -18,7 +18,7 @@ _METADATA = frozenset({ipaddress.IPv4Address("168.63.129.16")})
 
 
 def canonical_host(entry: str) -> str:
-    """`host:port` in the one form it is compared in: lower case, no last dot, ASCII.
+    """Return `host:port` in the one form it is compared in: lower case, no last dot, ASCII.
 
     An IPv6 address stands in brackets. Raises ValueError saying what is wrong.
     """
@@ -33,13 +33,13 @@ def canonical_host(entry: str) -> str:
 
 
 def split_host_port(entry: str) -> tuple[str, int]:
-    """(host without brackets, port) of a canonical entry."""
+    """Return (host without brackets, port) of a canonical entry."""
     host, _, port = entry.rpartition(":")
     return host.strip("[]"), int(port)
 
 
 def parse_address(host: str) -> Address | None:
-    """The IP address that `host` is; None for a name. One with a zone is no address."""
+    """Return the IP address that `host` is; None for a name. One with a zone is no address."""
     try:
         return ipaddress.ip_address(host) if "%" not in host else None
     except ValueError:

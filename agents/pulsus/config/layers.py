@@ -41,7 +41,10 @@ class Layers:
 
 
 def read_layers(model: type[Section], project: Path, flags: Tree) -> Layers:
-    """The merged layers for `project`. Raises ConfigError for an unreadable file or unknown key."""
+    """Return the merged layers for `project`.
+
+    Raises ConfigError for an unreadable file or unknown key.
+    """
     values: Tree = {}
     origins: dict[str, str] = {}
     for origin, layer in (
@@ -57,7 +60,10 @@ def read_layers(model: type[Section], project: Path, flags: Tree) -> Layers:
 
 
 def validate_layers(model: type[T], found: Layers) -> T:
-    """The settings these layers give. Raises ConfigError naming key, value, reason and source."""
+    """Return the settings these layers give.
+
+    Raises ConfigError naming key, value, reason and source.
+    """
     try:
         settings: T = _adapter(model).validate_python(found.values)
     except ValidationError as failure:
@@ -66,7 +72,7 @@ def validate_layers(model: type[T], found: Layers) -> T:
 
 
 def flatten(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Each leaf as `(dotted key, value)`, in the tree's order."""
+    """Yield each leaf as `(dotted key, value)`, in the tree's order."""
     for key, value in tree.items():
         if isinstance(value, Mapping) and value:
             yield from flatten(value, f"{prefix}{key}.")
@@ -138,7 +144,7 @@ def _check_keys(model: type[Section], layer: Tree, origin: str) -> None:
 
 
 def setting_keys(model: type[Section]) -> tuple[str, ...]:
-    """The dotted name of every setting."""
+    """Return the dotted name of every setting."""
     return _all_keys(model)
 
 
@@ -151,7 +157,7 @@ def _keys(model: type[Section], prefix: str = "") -> Iterator[str]:
 
 
 def _table_keys(model: type[Section]) -> Iterator[str]:
-    """Keys below which anything goes (weights), and sections given as one JSON value."""
+    """Yield keys below which anything goes (weights), and sections given as one JSON value."""
     for name, section in _hints(model).items():
         if _is_section(section):
             for sub, hint in _hints(section).items():
@@ -189,7 +195,7 @@ _named: Callable[[Any], type[BaseSettings]] = cache(_variables)
 
 
 def _with_table_defaults(model: type[Section], values: Tree) -> Tree:
-    """`values` where a table that sets one entry keeps the default of the others."""
+    """Return `values` where a table that sets one entry keeps the default of the others."""
     for dotted in _tables(model):
         section, name = dotted.split(".")
         given = values.get(section, {}).get(name)

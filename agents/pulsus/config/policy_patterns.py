@@ -1,4 +1,4 @@
-"""Which patterns of commands can mean something (docs/command-safety.md, Policy). Pure."""
+"""Check that a pattern of commands can match one (docs/command-safety.md, Policy). Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RUNS: Final = re.compile(r"-(exec|ok)(dir)?")
 
 
 def pattern_error(pattern: str) -> str:
-    """Why no command is ever like `pattern`, and what to write; empty where some may be."""
+    """Return why no command is ever like `pattern`, and what to write; empty if some may be."""
     if _PLAIN.fullmatch(pattern):
         return _program_error(pattern.partition(" ")[0])
     words = pattern.split()

@@ -13,7 +13,7 @@ _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def read_bytes(path: Path) -> bytes:
-    """The content of a regular file. Raises OSError.
+    """Return the content of a regular file. Raises OSError.
 
     A link to a device, a pipe or an open descriptor would give another content at each read.
     """

@@ -19,7 +19,7 @@ class Hosts:
         self.off = off
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        """One rule for the whole, so that it says by itself what is wrong."""
+        """Return one rule for the whole, so that it says by itself what is wrong."""
         return {
             "type": "function-plain",
             "function": {"type": "no-info", "function": self._checked},
@@ -43,7 +43,7 @@ class ValueLimits:
         self.limits = limits
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        """The value's own rules and these."""
+        """Return the value's own rules and these."""
         return {**handler(source), **self.limits}
 
 
@@ -60,12 +60,12 @@ class Section:
 
 
 def plain_values(section: Section) -> dict[str, Any]:
-    """The settings as JSON values, section by section."""
+    """Return the settings as JSON values, section by section."""
     return {f.name: json_value(getattr(section, f.name)) for f in dataclasses.fields(section)}
 
 
 def json_value(value: Any) -> Any:
-    """One setting as a JSON value."""
+    """Return one setting as a JSON value."""
     match value:
         case Section():
             return plain_values(value)

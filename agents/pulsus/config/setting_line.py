@@ -1,7 +1,8 @@
 """The line of a TOML file that sets a key, for messages. Effect: reads that file.
 
 `tomllib` tells no positions. A line is a candidate if it looks like the key or its table, and
-counts only if the file up to there is TOML by itself: a decoy in a string of many lines is none.
+counts only if the file up to there is TOML by itself: a decoy in a string of many lines does not
+count.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _MOST_CANDIDATES = 20
 
 
 def line_of(path: Path, file: str, key: str) -> int:
-    """The number of the line from 1; 0 if it is not found."""
+    """Return the number of the line from 1; 0 if it is not found."""
     wanted = (*(("tool", "pulsus") if file == "pyproject.toml" else ()), *key.split("."))
     try:
         lines = read_bytes(path).decode("utf-8").splitlines()

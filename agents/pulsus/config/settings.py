@@ -44,7 +44,7 @@ class ParserConfig(Section):
 
 @dataclass(frozen=True)
 class DiscoveryConfig(Section):
-    """Which files are looked at (spec §4)."""
+    """Limits of the files that discovery reads (spec §4)."""
 
     max_file_bytes: Annotated[int, ValueLimits(ge=1), ASKS_RAISED] = 1_000_000
     max_depth: Annotated[int, ValueLimits(ge=1, le=50), ASKS_RAISED] = 6
@@ -69,7 +69,9 @@ class RankerConfig(Section):
 
 @dataclass(frozen=True)
 class AccessConfig(Section):
-    """Which tools a request may be routed to, before anything is ranked. `deny` wins."""
+    """Filters of the tools that a request may be routed to, before anything is ranked. `deny`
+    wins.
+    """
 
     allow: Annotated[tuple[str, ...], ASKS_ADDED] = ("*",)
     deny: Annotated[tuple[str, ...], ASKS_DROPPED] = ()

@@ -108,7 +108,7 @@ class CachedSettings:
 
 
 def load(sources: SettingsFingerprint) -> CachedSettings | None:
-    """The settings; None where this user did not validate these sources before.
+    """Return the settings; None if this user did not validate these sources before.
 
     Warns of a damaged file: it is made anew.
     """
@@ -172,7 +172,7 @@ def save(sources: SettingsFingerprint, known: CachedSettings) -> None:
 
 
 def _build_section(default: T, values: Mapping[str, Any]) -> T:
-    """The section these plain values are, each of the type its default has."""
+    """Return the section these plain values are, each of the type its default has."""
     given = {
         f.name: _convert_value(getattr(default, f.name), values[f.name]) for f in fields(default)
     }

@@ -39,7 +39,7 @@ class UserState:
 
     @classmethod
     def of(cls, project: Path) -> UserState:
-        """The folder to use for `project`. It need not exist.
+        """Return the folder to use for `project`. It need not exist.
 
         Raises UserStateInvalid if the environment names none, or names one that writers of the
         project's repository could fill.
@@ -56,7 +56,7 @@ class UserState:
         return cls(folder)
 
     def read(self, name: str) -> bytes | None:
-        """The file's content; None if it does not exist.
+        """Return the file's content; None if it does not exist.
 
         Raises UserStateInvalid for a file or folder that another user owns or can write to, or
         that cannot be read.
@@ -146,7 +146,7 @@ def _plain(name: str) -> bool:
 
 
 def _named() -> Path:
-    """The folder that the environment names, with links resolved.
+    """Return the folder that the environment names, with links resolved.
 
     A relative XDG_STATE_HOME is ignored, as the XDG specification asks.
     """
@@ -165,7 +165,9 @@ def _named() -> Path:
 
 
 def repository(project: Path) -> Path:
-    """The real path of the working tree that the project lies in; its own if there is none."""
+    """Return the real path of the working tree that the project lies in; its own if there is
+    none.
+    """
     root = Path(os.path.realpath(project))
     return next((f for f in (root, *root.parents) if os.path.lexists(f / ".git")), root)
 

@@ -558,7 +558,7 @@ class GenerationRound:
 
 @dataclass(frozen=True, slots=True)
 class GenerationReport:
-    """How a module was generated (spec §7).
+    """Report on the generation of a module (spec §7).
 
     `generator` is "template" for a skeleton: no model is asked, and there are no rounds. `repairs`
     counts the rounds that repaired an earlier answer. `estimated` marks token counts that the
@@ -629,7 +629,7 @@ class RouteOutcome:
 
     @property
     def exit_code(self) -> int:
-        """Return the exit status of `failure`, or 0 if there is none."""
+        """Return the exit status of `failure`, or 0 without a failure."""
         return self.failure.exit_status if self.failure else 0
 
 

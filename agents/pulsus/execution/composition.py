@@ -176,7 +176,7 @@ def write(number: int, data: bytes) -> None:
 
 
 def receive(number: int) -> dict[str, Any] | None:
-    """Return the next frame, or None if there is none or it is invalid."""
+    """Return the next frame, or None if it is missing or invalid."""
     head = _read_exactly(number, HEADER.size)
     if len(head) < HEADER.size:
         return None

@@ -93,7 +93,7 @@ def perform(job: dict[str, Any], steps: StepCaller | None = None) -> dict[str, A
         return {"ok": True, "result": result}
     except StepFailed as error:
         return {**error.report, "stage": stage, "ok": False}
-    except BaseException as error:  # noqa: BLE001 - SystemExit and the like are failures too
+    except BaseException as error:  # noqa: BLE001 - SystemExit is a failure too
         units = (tool, *job["steps"].values())
         return {"ok": False, "stage": stage, **describe(error, units)}
 

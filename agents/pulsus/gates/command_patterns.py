@@ -2,7 +2,7 @@
 
 `systemctl restart nginx*`: the program, then words that the call has in this order, others between
 them; letters of either case are alike, `*` and `?` as in file names. `<name>` is a host that is
-named and no address, `<ip>` an address, `<system>` a folder without which the system is none.
+named and no address, `<ip>` an address, `<system>` a folder that the system needs.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def parse_address(name: str) -> _Address | None:
     """Return the address that `name` is in its usual form. A mapped one as the IPv4 address it
     stands for.
 
-    `0177.0.0.1`, `127.1` and `2130706433` are none: programs read them in different ways.
+    `0177.0.0.1`, `127.1` and `2130706433` do not count: programs read them in different ways.
     """
     try:
         found: _Address = ipaddress.ip_address(name)

@@ -31,7 +31,7 @@ _BREAKS: Final = re.compile(r"(\$\(|<\(|[;&|\n`(){}]+)")
 
 
 def runs_what_it_fetches(script: Script | None, command: str) -> bool:
-    """Return True if a shell comes behind what fetches. `script` is None where it cannot be
+    """Return True if a shell comes behind what fetches. `script` is None if it cannot be
     parsed."""
     if script is None:
         return _in_text(command)

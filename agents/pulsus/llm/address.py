@@ -58,7 +58,7 @@ def parse_address(base_url: str) -> Address:
         )
     if not (":" in host or _NAME.match(host)) or not _PATH.match(parts.path):
         raise _wrong(
-            f"has a host name or path that is none: {host + parts.path!r}",
+            f"has an invalid host name or path: {host + parts.path!r}",
             "write other letters of the host as punycode (xn--…), of the path as %XX",
         )
     if parts.query or parts.fragment:

@@ -14,7 +14,7 @@ from pulsus.llm.budgeted_model import BudgetedModel
 _OWN_KEY = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY\Z")
 OVER_HTTP = ("openai", "anthropic")
 KNOWN_HOSTS = {"openai": "api.openai.com", "anthropic": "api.anthropic.com"}
-"""The provider's own host: a key of theirs may go there, whoever says so."""
+"""The provider's own host: its own key may go there, whatever file names the host."""
 
 _NOWHERE = Address("", local=True, encrypted=False)
 _HEADER_SAFE = re.compile(r"[!-~]+\Z")
@@ -33,8 +33,8 @@ def connect(
 
     `by_project`: the settings that stand in a file of the project, which others may have written,
     and in which file. A plugin's provider may do without a `base_url`. Raises LlmNotConfigured
-    where there is none and one is needed; ConfigError; ModelKeyWithheld; ModelRefused where a key
-    is needed and there is none.
+    if a needed one is missing; ConfigError; ModelKeyWithheld; ModelRefused if a key
+    is needed and missing.
     """
     if not settings.base_url and settings.provider in OVER_HTTP:
         raise not_configured(settings)

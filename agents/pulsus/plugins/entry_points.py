@@ -48,7 +48,7 @@ def _texts() -> Iterator[bytes]:
             continue
         for info in found:
             if info.lower().endswith(".egg"):
-                yield GROUP.encode()  # its metadata lies deeper; nobody makes these any more
+                yield GROUP.encode()  # its metadata lies deeper; no tool makes these any more
             yield from _text(os.path.join(info, _FILE))  # noqa: PTH118 - hundreds of them
 
 

@@ -26,7 +26,7 @@ SHARED = "shared"
 def clarifying_question(
     reading: ParseResult, *, threshold: float, max_options: int
 ) -> Clarification | None:
-    """The question to ask, or None where the reading is sure and complete.
+    """Return the question to ask, or None if the reading is sure and complete.
 
     Asks for the domain, or, where that is sure already, for the action. With nothing to go by it
     offers the catalogue's domains. None as well where the catalogue leaves no choice.
@@ -45,7 +45,8 @@ def clarifying_question(
 
 
 def resolve_answer(reading: ParseResult, asked: Clarification, answer: str | None) -> ParsedIntent:
-    """The intent after the answer: an option's number, an option, or any known domain or action.
+    """Return the intent after the answer: an option's number, an option, or any known domain or
+    action.
 
     Anything else, or no answer, leaves the best guess and its confidence as they were.
     """
@@ -84,9 +85,9 @@ def question_between_tools(found: SearchResult, *, tau: float) -> Clarification 
 def intent_from_candidates(
     intent: ParsedIntent, found: SearchResult, *, least: float
 ) -> ParsedIntent | None:
-    """The intent that what was found settles (ADR 9): in the folder of its last domain tool.
+    """Return the intent that what was found settles (ADR 9): in the folder of its last domain tool.
 
-    None where any chosen tool's p is below `least`, or is at odds with the request. The confidence
+    None if any chosen tool's p is below `least`, or is at odds with the request. The confidence
     is the lowest of their p.
     """
     chosen = found.choice.chosen
@@ -99,7 +100,7 @@ def intent_from_candidates(
 def with_plan_option(
     asked: Clarification, found: SearchResult, *, max_options: int
 ) -> Clarification:
-    """The question with the plan found as its first option, where there is a plan.
+    """Return the question with the plan found as its first option, where there is a plan.
 
     A request for several things is about several folders: which of them is meant is not the doubt.
     """
@@ -114,9 +115,10 @@ def with_plan_option(
 def intent_of_accepted_plan(
     intent: ParsedIntent, found: SearchResult, asked: Clarification
 ) -> ParsedIntent | None:
-    """The intent once the plan found is what was meant: in the folder of its last domain tool.
+    """Return the intent once the plan found is what was meant: in the folder of its last domain
+    tool.
 
-    None where the answer was another.
+    None if the answer was another.
     """
     steps = _steps(found) if found.choice.policy == "compose" else ""
     said = clean(asked.answer or "").lower().rpartition("=")[2].strip().rstrip(".!?")
@@ -137,7 +139,7 @@ def _steps(found: SearchResult) -> str:
 
 
 def select_answered_tool(found: SearchResult, asked: Clarification) -> SearchResult:
-    """The search with the tool of the answer selected: its number, id or name.
+    """Return the search with the tool of the answer selected: its number, id or name.
 
     Anything else leaves it as it was.
     """
@@ -159,7 +161,7 @@ def select_answered_tool(found: SearchResult, asked: Clarification) -> SearchRes
 
 
 def _conditioned(text: str, fits: Sequence[FolderGuess]) -> ParsedIntent:
-    """The best of the guesses an answer leaves, its share taken of what is left."""
+    """Return the best of the guesses an answer leaves, its share taken of what is left."""
     total = sum(g.share for g in fits)
     shares = [g.share / total if total else 1 / len(fits) for g in fits]
     guesses = [FolderGuess(g.domain, g.action, s) for g, s in zip(fits, shares, strict=True)]
@@ -175,7 +177,7 @@ def _ask(part: str, options: Sequence[str], max_options: int) -> Clarification |
 
 
 def _shares(guesses: Sequence[FolderGuess], *, part: str) -> dict[str, float]:
-    """The probability of each domain or action, likeliest first."""
+    """Return the probability of each domain or action, likeliest first."""
     shares: dict[str, float] = {}
     for guess in guesses:
         name = _part(guess, part)
@@ -188,7 +190,7 @@ def _part(guess: FolderGuess, part: str) -> str:
 
 
 def _chosen(reading: ParseResult, asked: Clarification, answer: str) -> tuple[str, str | None]:
-    """Which part the answer names, and its value; None where it names none."""
+    """Return which part the answer names, and its value; None if it names none."""
     said = answer.lower().rpartition("=")[2].strip().rstrip(".!?")
     domains = {domain or SHARED for domain, _ in reading.known}
     actions = {action for _, action in reading.known}

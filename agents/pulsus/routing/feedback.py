@@ -29,7 +29,7 @@ class PastRun:
 
 
 def find_run(run_id: str, routes: Sequence[PastRoute], log_dir: Path) -> PastRun:
-    """The run of that id, from past routes or from its trace. Raises RunNotFound.
+    """Return the run of that id, from past routes or from its trace. Raises RunNotFound.
 
     A `route_id` means the newest run of that route, `last` the newest run that has a trace.
     """

@@ -10,14 +10,14 @@ from pulsus.core.types import Plan, RouteOutcome, ToolSpec
 
 
 def compose_plan(description: str, tools: tuple[ToolSpec, ...], max_steps: int) -> Plan:
-    """The plan that runs `tools` in order. Raises PlanUnwirable."""
+    """Return the plan that runs `tools` in order. Raises PlanUnwirable."""
     from pulsus.core.compose.plans import planner  # only where there is something to plan
 
     return planner.compose_plan(description, tools, max_steps=max_steps)
 
 
 def with_plan(outcome: RouteOutcome, max_steps: int) -> RouteOutcome:
-    """The outcome with a plan to show: a selected tool is a plan of one step.
+    """Return the outcome with a plan to show: a selected tool is a plan of one step.
 
     A note names the values of the request that the plan does not use.
     """
@@ -30,9 +30,9 @@ def with_plan(outcome: RouteOutcome, max_steps: int) -> RouteOutcome:
 
 
 def unused_inputs_note(request: str, inputs: Sequence[str] = ()) -> tuple[str, ...]:
-    """A note that what the request says of paths, hosts and numbers is no input by itself.
+    """Return a note that what the request says of paths, hosts and numbers is no input by itself.
 
-    None where it says no such value, or each is in `inputs`.
+    None if it says no such value, or each is in `inputs`.
     """
     given = " ".join(inputs)
     values = [v.text for v in take_values(request)[1] if v.text.strip("\"'`") not in given]

@@ -95,7 +95,7 @@ class PromptParser:
         meaning: FolderSimilarity | None = None,
         library: Library | None = None,
     ) -> PromptParser:
-        """The parser of these tools, the same for any order of them.
+        """Return the parser of these tools, the same for any order of them.
 
         `meaning` is `routing.meaning.folders_meaning` of the same tools.
         """
@@ -113,11 +113,14 @@ class PromptParser:
         return cls(folders, folder_index(folders, written), table, meaning, library)
 
     def parse(self, text: str) -> ParsedIntent:
-        """The best guess. A part nothing supports is None; `intent` is the text unchanged."""
+        """Return the best guess.
+
+        A part nothing supports is None; `intent` is the text unchanged.
+        """
         return self.read(text).intent
 
     def read(self, text: str) -> ParseResult:
-        """The best guess and what else it may be, for the one question of spec §3."""
+        """Return the best guess and what else it may be, for the one question of spec §3."""
         shares = self._by_words(text)
         if self.meaning:
             shares = folder_priors.apply_embedding_prior(
@@ -136,7 +139,7 @@ class PromptParser:
         return tuple((f.domain, f.action) for f in self.folders)
 
     def _by_words(self, text: str) -> dict[Place, float]:
-        """The probability of every folder the request's words support."""
+        """Return the probability of every folder the request's words support."""
         asked = request_terms(clean(text), self.index, self.synonyms)
         evidence = [(folder, self._evidence(folder, asked)) for folder in self.folders]
         odds = {
@@ -166,7 +169,9 @@ def _guesses(shares: Mapping[Place, float]) -> list[FolderGuess]:
 
 
 def _hinted(intent: ParsedIntent, shares: Mapping[Place, float]) -> ParsedIntent:
-    """The intent a hint led to, no surer than without the hint: it picks, it never makes sure."""
+    """Return the intent a hint led to, no surer than without the hint: it picks, it never makes
+    sure.
+    """
     inside = [
         v for (d, a), v in shares.items() if d == intent.domain and intent.action in (a, None)
     ]
@@ -174,7 +179,9 @@ def _hinted(intent: ParsedIntent, shares: Mapping[Place, float]) -> ParsedIntent
 
 
 def best_intent(text: str, guesses: Sequence[FolderGuess]) -> ParsedIntent:
-    """The intent of the first guess; its action is None where its domain's folders are equal."""
+    """Return the intent of the first guess; its action is None if its domain's folders are
+    equal.
+    """
     if not guesses:
         return ParsedIntent(domain=None, action=None, intent=text, confidence=0.0)
     best = guesses[0]
@@ -186,7 +193,7 @@ def best_intent(text: str, guesses: Sequence[FolderGuess]) -> ParsedIntent:
 def _vocabulary(
     domain: str | None, action: str, tools: Sequence[ToolSpec], written: dict[str, str]
 ) -> dict[str, float]:
-    """Each stem of a folder with its highest weight; words as written go to `written`."""
+    """Return each stem of a folder with its highest weight; words as written go to `written`."""
     weights: dict[str, float] = {}
     texts = [(_FOLDER, domain or ""), (_FOLDER, action)]
     for tool in tools:
@@ -211,7 +218,7 @@ def _length(hint: str) -> float:
 
 
 def folder_index(folders: Sequence[FolderVocabulary], written: Mapping[str, str]) -> DocIndex:
-    """The folders as documents: a word that stands in all of them tells them apart least."""
+    """Return the folders as documents: a word that stands in all of them tells them apart least."""
     counts: dict[str, int] = {}
     for folder in folders:
         for key in folder.weights:

@@ -64,7 +64,10 @@ def run_outcome(
     person: Approver | None,
     trace: Trace,
 ) -> RouteOutcome:
-    """The outcome with the result of running what it promoted. Raises ToolFailed, UsageError."""
+    """Return the outcome with the result of running what it promoted.
+
+    Raises ToolFailed, UsageError.
+    """
     assert outcome.promotion is not None
     source = read_module(outcome.promotion.path)
     tool = project.define(source, outcome.promotion.path)
@@ -164,7 +167,8 @@ def check_access(project: Project, tool: ToolSpec, steps: Sequence[ToolSpec]) ->
 
 
 def require_promoted(project: Project, tool: ToolSpec, source: bytes) -> ToolSpec:
-    """The tool, with the kind it counts as: write where its dry run did what it does not declare.
+    """Return the tool, with the kind it counts as: write where its dry run did what it does not
+    declare.
 
     Raises NotPromoted unless exactly these bytes are the tool's latest revision.
     """

@@ -82,7 +82,7 @@ def discover(
 def select_pool(
     catalogue: Catalogue, domain: str | None, action: str | None
 ) -> tuple[ToolSpec, ...]:
-    """The candidates for a domain and action, in the search order of spec §4.
+    """Return the candidates for a domain and action, in the search order of spec §4.
 
     First the domain's tools of that action, then the shared ones, except those hidden by a domain
     tool in the pool. None stands for any domain or any action.
@@ -194,7 +194,7 @@ def _folder(path: Path) -> Path | None:
 
 
 def find_tool(catalogue: Catalogue, ref: str) -> ToolSpec:
-    """The one tool an id or bare name means. Raises ToolNotFound, ToolAmbiguous."""
+    """Return the one tool an id or bare name means. Raises ToolNotFound, ToolAmbiguous."""
     found = catalogue.find(ref)
     if len(found) == 1:
         return found[0]

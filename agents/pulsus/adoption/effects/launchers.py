@@ -79,7 +79,7 @@ _SYSTEM = re.compile(r"(?:(?:\0|/(?:usr/)?(?:local/)?s?bin|/snap/bin)(?::|$))+")
 def changes_programs(name: str, value: str) -> bool:
     """Return True if a variable with this value (a word's shape) changes which programs start."""
     name = name.partition("[")[0]
-    if name == "IFS":  # it takes words apart at letters only where somebody means to
+    if name == "IFS":  # it takes words apart at letters only on purpose
         return bool(re.search(r"[\w./]", value))
     if re.fullmatch(r"PS[0-4]", name):
         return bool(re.search(r"[\0`]|\$\(|\$\{[^}]*\W[^}]*\}", value))

@@ -1,7 +1,8 @@
 """Hold the effects that a shell script's text shows, and the doubts about them. Pure.
 
 Never less is said than is there: whatever only shows when the script runs is a doubt, with its
-line, and a script with a doubt, or a program that may change something, is none that only reads.
+line, and a script with a doubt, or a program that may change something, does not count as one that
+only reads.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ Where = Literal["paths", "hosts", "all"]
 
 @dataclass(slots=True)
 class ScriptFacts:
-    """What is literally there: programs, files written to, hosts. `doubts` are (line, what, of
+    """The effects that a script's text names: programs, files written to, hosts. `doubts` are
+    (line, what, of
     which effects) that only show when it runs, `changes` (line, what may change something).
     """
 

@@ -1,7 +1,7 @@
 """Find words that a shell evaluates once more: arithmetic, variable names, `${…}`. Pure.
 
 A subscript in any of them is a script of its own (`a[$(rm x)]`), so whatever is no plain name or
-number is none that can be told.
+number is unknown.
 """
 
 from __future__ import annotations

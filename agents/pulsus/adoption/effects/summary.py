@@ -24,7 +24,7 @@ _LISTED = 6
 def summarise(tree: ast.Module) -> tuple[Kind, Effects | None, list[str]]:
     """Return the kind, the effects that the text names, and notes for a person to check.
 
-    The effects are None where its text does not tell all: a declaration that leaves something out
+    The effects are None if its text does not tell all: a declaration that leaves something out
     is a lie.
     """
     started = python_calls.find_started_programs(tree)

@@ -91,7 +91,7 @@ def _refused(found: Adopted) -> ValidationFailed:
 
 
 def _next(found: Adopted, project: Path) -> str:
-    """The command that comes next."""
+    """Return the command that comes next."""
     where = shlex.quote(validation_text.relative(found.module, project))
     if not found.report.ok:
         return f"edit it, then pulsus validate {where}"

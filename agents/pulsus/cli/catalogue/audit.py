@@ -128,7 +128,10 @@ def command(
 
 
 def _accepting(accept: bool, commit: str | None, *, others: bool) -> str | None:
-    """The commit to accept records of. Raises UsageError for options that do not go together."""
+    """Return the commit to accept records of.
+
+    Raises UsageError for options that do not go together.
+    """
     if commit is not None and not accept:
         raise UsageError(
             "--expect-commit says which commit's records to accept",
@@ -299,7 +302,7 @@ def _where(finding: AuditFinding, session: CommandSession) -> str:
 
 
 def settings_findings(app: App) -> Iterator[AuditFinding]:
-    """One finding for each value of a project file that widens what may run or leave.
+    """Yield one finding for each value of a project file that widens what may run or leave.
 
     A setting that is not approved is an error: no command runs with it. The project's tables of
     commands are a warning, because only commands of their programs are refused.

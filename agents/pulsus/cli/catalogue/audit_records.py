@@ -23,7 +23,7 @@ _HEX = frozenset("0123456789abcdef")
 
 
 def checked_commit(commit: str) -> str:
-    """The commit id. Raises UsageError unless it is written in full.
+    """Return the commit id. Raises UsageError unless it is written in full.
 
     A branch or a short id may name another commit than the one that was reviewed.
     """

@@ -57,7 +57,7 @@ def command(
 
 
 def _checked(replacement: str | None, sunset: datetime | None, *, undo: bool) -> date | None:
-    """The sunset. Raises UsageError for flags that do not go together."""
+    """Return the sunset. Raises UsageError for flags that do not go together."""
     if undo and (replacement or sunset):
         raise UsageError(
             "--undo goes without --replacement and --sunset", hint="give the one or the others"

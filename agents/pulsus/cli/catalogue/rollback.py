@@ -53,7 +53,7 @@ def command(session: CommandSession, tool: str, yes: bool) -> None:
 
 
 def _module(session: CommandSession, kept: ArchivedVersion) -> CandidateModule:
-    """The kept bytes as what would lie in the tool's place."""
+    """Return the kept bytes as what would lie in the tool's place."""
     from pulsus.routing.delivery.candidate_module import pinned_steps
     from pulsus.routing.delivery.deliver import CandidateModule
 

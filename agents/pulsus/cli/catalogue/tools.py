@@ -75,7 +75,7 @@ command.add_command(adopt.adopt)
 
 
 def _body(session: CommandSession, tool: ToolSpec) -> dict[str, Any]:
-    """The tool, and what its last promotion record says of it."""
+    """Return the tool, and what its last promotion record says of it."""
     from pulsus.cli.render import outcome_json
 
     record = session.app.past.told.get(tool.id)

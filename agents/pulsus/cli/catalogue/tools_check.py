@@ -78,7 +78,7 @@ def check(
 def _findings(
     session: CommandSession, golden: Path | None, unused_days: int | None
 ) -> list[CatalogueFinding]:
-    """Every finding, the worst first."""
+    """Return every finding, the worst first."""
     from pulsus.core.memory import past_routes
     from pulsus.core.storage.records import metadata
     from pulsus.core.telemetry.ids import utc_now
@@ -108,7 +108,7 @@ def _findings(
 def _probed(
     session: CommandSession, golden: Path | None, tools: Sequence[ToolSpec], first: FirstTool
 ) -> list[ReachabilityResult]:
-    """Every tool asked for; with progress on a terminal."""
+    """Return every tool asked for; with progress on a terminal."""
     from pulsus.routing.evaluation import dataset as golden_rows
     from pulsus.routing.maintenance import reachability
 
@@ -201,7 +201,7 @@ def _where(finding: CatalogueFinding, project: Path) -> str:
 
 
 def _annotation(finding: CatalogueFinding, project: Path) -> str:
-    """A workflow command of GitHub Actions; `%`, line breaks and separators are escaped."""
+    """Return a workflow command of GitHub Actions; `%`, line breaks and separators are escaped."""
     kind = "notice" if finding.level == "info" else finding.level
     where = f"file={_property(_where(finding, project))}," if finding.path else ""
     text = f"{finding.reason} — {finding.fix}"

@@ -78,8 +78,9 @@ def destination(found: Destination) -> dict[str, Any]:
 
 
 def details(found: GateAnswer) -> dict[str, Any]:
-    """What an error says beside its message: who refused it, by which rule, and the code of a
-    tool's envelope."""
+    """Return what an error says beside its message: who refused it, by which rule, and the code of
+    a tool's envelope.
+    """
     from pulsus.gates.command_decision import describe_ruling
 
     reason, ruling = found.verdict.reason, found.ruling

@@ -84,7 +84,7 @@ def _set(ruling: Ruling, origin: str) -> str:
 
 
 def explanation(found: Explanation, said: GateAnswer, project: Path) -> Iterator[str]:
-    """Phases and policy, then every program call with its words and table, then what would be
+    """Yield phases and policy, then every program call with its words and table, then what would be
     allowed."""
     yield ""
     yield "phases"

@@ -17,7 +17,10 @@ from pulsus.routing.evaluation.reliability import to_json
 
 
 def body(shown: EvalResult, failure: PulsusError | None) -> dict[str, Any]:
-    """The document's keys; `schema_version` comes before them. `failure` ends the command."""
+    """Return the document's keys; `schema_version` comes before them.
+
+    `failure` ends the command.
+    """
     told = shown.calibration.provenance
     found = eval_metrics.to_json(shown.report)
     failures = found.pop("failures")

@@ -51,7 +51,7 @@ class EvalResult:
 
 
 def population(report: EvalReport) -> str:
-    """One line: what the figures are measured on."""
+    """Return one line: what the figures are measured on."""
     found: Population = report.population
     return (
         f"{counted(report.queries, 'request')} ({found.with_tools} that some tool fits, "
@@ -62,14 +62,14 @@ def population(report: EvalReport) -> str:
 
 
 def calibrated_by(calibration: Calibration) -> str:
-    """One line: whose calibration p comes from, its version and its data."""
+    """Return one line: whose calibration p comes from, its version and its data."""
     told = calibration.provenance
     data = f", data {str(told['data'])[:19]}" if told.get("data") else ""
     return f"calibration: {told.get('source', 'shipped')} v{told.get('version', 1)}{data}"
 
 
 def text(shown: EvalResult, width: int | None = None) -> Iterator[str]:
-    """Lines for a person; none is wider than the terminal, where there is one."""
+    """Yield lines for a person; none is wider than the terminal, where there is one."""
     for line in _lines(shown):
         indent = " " * (len(line) - len(line.lstrip()))
         yield from wrapped(line[len(indent) :], width, indent)
@@ -97,7 +97,9 @@ def _lines(shown: EvalResult) -> Iterator[str]:
 
 
 def markdown(shown: EvalResult) -> Iterator[str]:
-    """A review comment: figures, floors, change since the baseline, and the failures folded."""
+    """Yield a review comment: figures, floors, change since the baseline, and the failures
+    folded.
+    """
     report = shown.report
     yield f"### Routing: {_verdict(shown)}"
     yield ""
@@ -243,7 +245,7 @@ def _got(failure: Failure) -> str:
 
 
 def _cell(value: str) -> str:
-    """One cell: a request may hold anything, and nothing of it may become markup."""
+    """Return one cell: a request may hold anything, and nothing of it may become markup."""
     return html.escape(one_line(value, 200), quote=False).translate(_MARKUP)
 
 

@@ -152,7 +152,7 @@ def command(
 
 
 def prepare(session: CommandSession, catalogue: Path | None, history: Path | None) -> SearchSetup:
-    """The project's catalogue, or bare rows, ready to be searched."""
+    """Return the project's catalogue, or bare rows, ready to be searched."""
     from pulsus.core.rankers.ranker import Ranker
     from pulsus.core.telemetry.ids import utc_now
     from pulsus.core.types import Catalogue
@@ -190,7 +190,7 @@ def prepare(session: CommandSession, catalogue: Path | None, history: Path | Non
 
 
 def _remembering(session: CommandSession, searcher: Searcher, history: Path) -> Searcher:
-    """The project's searcher that remembers these requests too, filters and all."""
+    """Return the project's searcher that remembers these requests too, filters and all."""
     from pulsus.core.telemetry.ids import utc_now
     from pulsus.routing.search import memory_store
 
@@ -222,7 +222,7 @@ def _past(tools: Sequence[ToolSpec], history: Path | None) -> list[PastRequest]:
 
 
 def _vectors_of(*files: Path | None) -> str:
-    """The name of the kept vectors of what was read from these files."""
+    """Return the name of the kept vectors of what was read from these files."""
     told = "|".join(str(file.resolve()) if file else "" for file in files)
     return f"eval-{hashlib.sha256(told.encode('utf-8', 'replace')).hexdigest()[:8]}"
 

@@ -24,7 +24,9 @@ def candidate_lines(
     calibration: Calibration | None,
     width: int | None,
 ) -> Iterator[str]:
-    """The header and every candidate. A feature shows its value and, in brackets, what it gave.
+    """Yield the header and every candidate.
+
+    A feature shows its value and, in brackets, what it gave.
 
     Where a row does not fit into `width` the tool's id stands on the line before it.
     """
@@ -64,7 +66,7 @@ def detail_lines(
 
 
 def calibrated_by(calibration: Calibration) -> str:
-    """Which calibration gave p: shipped or the project's own, and its version."""
+    """Return which calibration gave p: shipped or the project's own, and its version."""
     told = calibration.provenance
     version = f" version {told['version']}" if told.get("version") else ""
     data = (
@@ -78,14 +80,16 @@ def calibrated_by(calibration: Calibration) -> str:
 
 
 def unmatched_words(ranked: Sequence[Ranked]) -> tuple[str, ...]:
-    """The request's words that no candidate has."""
+    """Return the request's words that no candidate has."""
     heard = {word for one in ranked for word in explanation.matched_words(one)}
     missing = dict.fromkeys(word for one in ranked for word in one.unmatched)
     return tuple(word for word in missing if word not in heard)
 
 
 def why_not_lines(found: WhyNot, width: int | None) -> Iterator[str]:
-    """The answer to `--why-not`: the reason, the gaps feature by feature, what would change it."""
+    """Yield the answer to `--why-not`: the reason, the gaps feature by feature, what would change
+    it.
+    """
     yield from wrapped(f"why not {found.tool}: {found.reason}", width, indent="")
     if found.gaps and found.own and found.winner:
         who = f"own: {found.tool}, winner: {found.winner.tool.id}"
@@ -131,7 +135,7 @@ def _wide(name: str) -> int:
 
 
 def wrapped(text: str, width: int | None, indent: str = _INDENT) -> Iterator[str]:
-    """The text on as many lines as the width asks for; never narrower than a few words.
+    """Yield the text on as many lines as the width asks for; never narrower than a few words.
 
     A text that fits is left as it is, its spaces among them.
     """

@@ -24,7 +24,7 @@ from pulsus.routing.search.why_not import WhyNot
 def outcome(
     found: RouteOutcome, project: Path, calibration: Calibration | None = None
 ) -> dict[str, Any]:
-    """The document of `pulsus route`; `calibration` adds what explains the candidates."""
+    """Return the document of `pulsus route`; `calibration` adds what explains the candidates."""
     intent, decision = found.intent, found.decision
     body: dict[str, Any] = {
         "run_id": found.run_id,
@@ -94,7 +94,7 @@ def outcome(
 
 
 def candidate(ranked: Ranked, project: Path) -> dict[str, Any]:
-    """One ranked tool with everything the decision used."""
+    """Return one ranked tool with everything the decision used."""
     return {
         "tool": ranked.tool.id,
         "path": relative(ranked.tool.path, project),
@@ -140,7 +140,7 @@ def explained(ranked: Ranked, request: str, calibration: Calibration) -> dict[st
 
 
 def calibrated_by(calibration: Calibration) -> dict[str, Any]:
-    """The calibration that gave p: log-odds = intercept + coefficients times signals."""
+    """Return the calibration that gave p: log-odds = intercept + coefficients times signals."""
     return {
         "source": calibration.provenance.get("source", "shipped"),
         "version": calibration.provenance.get("version"),
@@ -151,7 +151,7 @@ def calibrated_by(calibration: Calibration) -> dict[str, Any]:
 
 
 def why_not(found: WhyNot) -> dict[str, Any]:
-    """The answer to `--why-not`; `lost_by` sums to `score_gap`."""
+    """Return the answer to `--why-not`; `lost_by` sums to `score_gap`."""
     lost_by = why.stated([gap.gap for gap in found.gaps], 6)
     return {
         "tool": found.tool,
@@ -218,7 +218,7 @@ def generation(made: GenerationReport, project: Path) -> dict[str, Any]:
 
 
 def promotion(made: Promotion | None, project: Path) -> dict[str, Any] | None:
-    """A new revision; None where the tool was promoted unchanged before."""
+    """Return a new revision; None if the tool was promoted unchanged before."""
     if made is None or not made.created:
         return None
     return {
@@ -231,7 +231,7 @@ def promotion(made: Promotion | None, project: Path) -> dict[str, Any] | None:
 
 
 def tool(spec: ToolSpec, project: Path) -> dict[str, Any]:
-    """A tool as `tools list` and `tools show` give it."""
+    """Return a tool as `tools list` and `tools show` give it."""
     return {
         "tool": spec.id,
         "path": relative(spec.path, project),

@@ -25,7 +25,7 @@ TAG = "[PULSUS]"
 
 @printable
 def summary(outcome: RouteOutcome, project: Path) -> Iterator[str]:
-    """The summary lines of spec §11 and §19."""
+    """Yield the summary lines of spec §11 and §19."""
     intent = outcome.intent
     yield (
         f"{TAG} domain={intent.domain or '?'} action={intent.action or '?'} "
@@ -51,7 +51,7 @@ def summary(outcome: RouteOutcome, project: Path) -> Iterator[str]:
 
 @printable
 def plan(outcome: RouteOutcome) -> Iterator[str]:
-    """The plan DSL and nothing else (spec §12 `--plan`)."""
+    """Yield the plan DSL and nothing else (spec §12 `--plan`)."""
     if outcome.decision.plan:
         from pulsus.core.compose.plans.plan_file import render_yaml  # reads YAML: slow to import
 
@@ -64,7 +64,7 @@ def explain(
 ) -> Iterator[str]:
     """Features, weights, scores, τ and tie-breakers of every candidate shown (spec §5, §12).
 
-    `calibration` adds what p is made of; `width` is the terminal's, None where nothing is cut.
+    `calibration` adds what p is made of; `width` is the terminal's, None if nothing is cut.
     """
     weights = outcome.candidates[0].weights if outcome.candidates else outcome.weights
     shown = " ".join(f"{name}={weight:.2f}" for name, weight in weights.items())

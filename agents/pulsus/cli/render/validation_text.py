@@ -18,7 +18,7 @@ VERDICTS: dict[Verdict, str] = {"accepted": "OK", "refused": "FAILED", "unverifi
 
 
 def printable(lines: Callable[_Given, Iterator[str]]) -> Callable[_Given, Iterator[str]]:
-    """The same lines, each on one line and without characters that drive a terminal.
+    """Yield the same lines, each on one line and without characters that drive a terminal.
 
     A file's name, a checker's words and a tool's own text are not ours.
     """
@@ -33,7 +33,7 @@ def printable(lines: Callable[_Given, Iterator[str]]) -> Callable[_Given, Iterat
 
 @printable
 def report_lines(found: ValidationReport, project: Path, *, details: bool = True) -> Iterator[str]:
-    """One line a step, the checker's own words below a failed one, then the verdict."""
+    """Yield one line a step, the checker's own words below a failed one, then the verdict."""
     for step in found.steps:
         yield f"  {_mark(step)} {step.step:<8} {step.duration_ms:>6} ms  {step.message}".rstrip()
         if details and not step.ok and step.output:
@@ -48,12 +48,12 @@ def report_lines(found: ValidationReport, project: Path, *, details: bool = True
 
 
 def relative(path: Path, project: Path) -> str:
-    """`path` as shown: relative to the project where it lies inside."""
+    """Return `path` as shown: relative to the project where it lies inside."""
     return str(path.relative_to(project)) if path.is_relative_to(project) else str(path)
 
 
 def validation_json(found: ValidationReport, project: Path) -> dict[str, Any]:
-    """A validation report, as in `route` and `validate`."""
+    """Return a validation report, as in `route` and `validate`."""
     return {
         "ok": found.ok,
         "status": found.verdict,

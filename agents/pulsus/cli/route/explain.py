@@ -72,7 +72,7 @@ def command(
 def _explained(
     session: CommandSession, request: str, wanted: ToolSpec | BrokenTool | None
 ) -> tuple[RouteOutcome, WhyNot | None]:
-    """The decision, and the answer about the tool asked for."""
+    """Return the decision, and the answer about the tool asked for."""
     from pulsus.core.telemetry import ids
     from pulsus.core.types import BrokenTool
     from pulsus.routing.plan_preview import unused_inputs_note
@@ -116,7 +116,7 @@ def _explained(
 
 
 def _with(tool: ToolSpec, found: SearchResult, searcher: Searcher) -> tuple[SubIntent, ...]:
-    """The clauses of a composition, the tool ranked in each."""
+    """Return the clauses of a composition, the tool ranked in each."""
     if found.choice.policy != "compose":
         return ()
     clauses = []
@@ -130,7 +130,7 @@ def _with(tool: ToolSpec, found: SearchResult, searcher: Searcher) -> tuple[SubI
 
 
 def _wanted(session: CommandSession, ref: str) -> ToolSpec | BrokenTool:
-    """The tool or broken file `ref` means. Raises ToolNotFound, ToolAmbiguous."""
+    """Return the tool or broken file `ref` means. Raises ToolNotFound, ToolAmbiguous."""
     app = session.app
     try:
         return app.tool(ref)

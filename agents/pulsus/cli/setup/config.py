@@ -62,7 +62,7 @@ def show(session: CommandSession, prefix: str) -> None:
 
 
 def _rows(session: CommandSession) -> list[dict[str, Any]]:
-    """Each setting with the value that its origin gives it, approved or not."""
+    """Return each setting with the value that its origin gives it, approved or not."""
     from pulsus.config.layers import flatten
     from pulsus.config.sections import plain_values
 

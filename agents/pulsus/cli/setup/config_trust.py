@@ -105,7 +105,7 @@ def _declined(keys: Sequence[str]) -> ApprovalNeeded | None:
 def _named(
     session: CommandSession, keys: Sequence[str], open_ones: Sequence[SettingApproval]
 ) -> list[SettingApproval]:
-    """The values of these keys that are not approved yet. Raises UsageError."""
+    """Return the values of these keys that are not approved yet. Raises UsageError."""
     known = {each.key for each in session.app.standings}
     unknown = [key for key in keys if key not in known]
     if unknown:
@@ -148,7 +148,7 @@ def _confirmed(session: CommandSession, each: SettingApproval) -> bool:
 
 
 def _changes(default: Any, value: Any) -> list[str]:
-    """Entries of a list that the default does not have, and those it has alone."""
+    """Return entries of a list that the default does not have, and those it has alone."""
     if not isinstance(default, list) or not isinstance(value, list):
         return []
     more = [f"added: {json.dumps(each)}" for each in value if each not in default]

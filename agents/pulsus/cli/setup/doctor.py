@@ -96,7 +96,7 @@ def _not_ready(checks: Sequence[DoctorCheck]) -> NotReady:
 
 
 def run_checks(app: App) -> Iterator[DoctorCheck]:
-    """Every check, most important first."""
+    """Yield every check, most important first."""
     yield DoctorCheck("python", True, platform.python_version())
     yield _sandbox()
     yield _confinement()
@@ -178,7 +178,7 @@ def _catalogue(app: App) -> DoctorCheck:
 
 
 def _git_ignored(app: App) -> Iterator[DoctorCheck]:
-    """Tools that git ignores, where there are some: they never reach a review."""
+    """Yield tools that git ignores, where there are some: they never reach a review."""
     from pulsus.routing.maintenance import catalogue_check
 
     try:
@@ -247,7 +247,9 @@ CheckRow = tuple[str, str, str, str]
 
 
 def checklist_lines(rows: Sequence[CheckRow], width: int) -> Iterator[str]:
-    """Every check on as many lines as `width` columns ask for; an arrow leads to what to do."""
+    """Yield every check on as many lines as `width` columns ask for; an arrow leads to what to
+    do.
+    """
     marks = max((len(mark) for mark, *_ in rows), default=0)
     names = max((len(name) for _, name, *_ in rows), default=0)
     for mark, name, found, hint in rows:

@@ -32,7 +32,7 @@ class ModelExamination:
         return all(f.ok for f in self.findings if f.required)
 
     def body(self) -> dict[str, Any]:
-        """The `model` of the document."""
+        """Return the `model` of the document."""
         shown = ("name", "ok", "found", "hint", "required")
         return {
             "ready": self.ready,
@@ -46,7 +46,7 @@ class ModelExamination:
         }
 
     def rows(self) -> list[tuple[str, str, str, str]]:
-        """The findings as rows of the table of checks."""
+        """Return the findings as rows of the table of checks."""
         return [
             (
                 "ok" if f.ok else "MISSING" if f.required else "absent",
@@ -58,7 +58,7 @@ class ModelExamination:
         ]
 
     def why_not(self) -> NotReady:
-        """The error of a model that is not ready."""
+        """Return the error of a model that is not ready."""
         missing = [f for f in self.findings if f.required and not f.ok]
         said = "; ".join(f"{f.name}: {f.found}" for f in missing)
         return NotReady(f"the model is not ready: {said}", hint=missing[0].hint)

@@ -68,5 +68,5 @@ def _attribute(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Only what XML 1.0 may hold."""
+    """Return only what XML 1.0 may hold."""
     return _NO_XML.sub("", strip_controls(text))

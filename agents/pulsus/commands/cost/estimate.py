@@ -149,7 +149,7 @@ class _AmountReader:
         self.longest, self._most = "", 0.0
 
     def product(self, amounts: Mapping[str, tuple[Amount, ...]], role: str) -> float | None:
-        """Return the product of what is given or has a default; None where nothing does."""
+        """Return the product of what is given or has a default; None if nothing does."""
         found: float | None = None
         for value in self.values(amounts, role):
             found = value if found is None else _times(found, value)

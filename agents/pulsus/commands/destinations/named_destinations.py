@@ -1,6 +1,6 @@
 """The places that one word names, by the kind that a table gives it (`declarations/connects.py`).
 
-Each reader gives the places of a word, none where the word names no place, and raises Unclear where
+Each reader gives the places of a word, none where the word names no place, and raises Unclear if
 the place cannot be told.
 """
 
@@ -256,7 +256,7 @@ def _cloud(text: str) -> Iterator[NetworkPlace]:
 
 
 def _pattern(text: str) -> Iterator[NetworkPlace]:
-    """Hosts where ranges may stand (`10.0.0.0/24`, `web[1-9]`)."""
+    """Yield hosts where ranges may stand (`10.0.0.0/24`, `web[1-9]`)."""
     if re.search(r"[/*,\[{]|\d-\d", text) and not text.startswith("["):
         raise UnknownPlace(text)
     yield host(text)

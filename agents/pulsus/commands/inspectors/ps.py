@@ -141,7 +141,7 @@ def _agree(seen: Sequence[str], words: Sequence[str], *, bsd: bool) -> bool:
 
 
 def _parses_again(words: Sequence[str]) -> bool:
-    """Return True if all words may be BSD options: a letter that is none makes ps fail."""
+    """Return True if all words may be BSD options: any other letter makes ps fail."""
     at = 0
     while at < len(words):
         if not words[at][:1].isalpha() and not _is_unix(words[at]):

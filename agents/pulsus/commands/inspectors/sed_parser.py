@@ -192,7 +192,7 @@ class _SedReader:
 
     def file(self, letter: str, address: str) -> None:
         name = self.skip(_LINE)
-        # With a blank before it, so that it is a word to whoever looks for secrets.
+        # With a blank before it, so that the search for secrets sees a word.
         plain = re.fullmatch(r"[ \t]+(?!/dev/)[^ \t].*|[ \t]+/dev/stdin", name)
         if plain is None:
             raise Unclear(f"{letter}{name}", "the file is not one that is plainly read")

@@ -1,7 +1,7 @@
 """`lasts`: which words of a call say how long it runs.
 
 A mapping of roles to tokens. A token is options joined by commas or a number's place among the
-operands that are numbers (`#1`), with `!` if 0 means without end, `/ms` and the like for the unit,
+operands that are numbers (`#1`), with `!` if 0 means without end, `/ms` or another unit,
 and `=N` as the default: `{count: "-c!", every: "-i,--interval=1", limit: "-w"}`. Of operands
 there are also `#all` (their sum), `#series` (seq), `#ports`, `#hosts`, `#format` (printf).
 """
@@ -39,7 +39,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Lasts:
-    """How long a call runs, by its own words."""
+    """The words of a call that say how long it runs."""
 
     amounts: Mapping[str, tuple[Amount, ...]]
     walk: frozenset[str] = frozenset()
@@ -112,7 +112,7 @@ _ROUNDS: Final = re.compile(
 
 
 def inferred(options: frozenset[str]) -> Lasts | None:
-    """Return the durations that names of long options imply, or None if there is none."""
+    """Return the durations that names of long options imply, or None without such a name."""
     waits = sorted(filter(_WAITS.fullmatch, options))
     millis = sorted(filter(_WAITS_MS.fullmatch, options))
     rounds = sorted(filter(_ROUNDS.fullmatch, options))

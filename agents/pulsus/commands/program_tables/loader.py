@@ -68,7 +68,7 @@ class Tables:
     def path(self, program: str) -> Path | None:
         """Return the file that says what `program` reads with, or None.
 
-        Raises BadTable where a folder cannot be looked into: it may say otherwise.
+        Raises BadTable if a folder cannot be looked into: it may say otherwise.
         """
         if not _NAME.fullmatch(program):
             return None

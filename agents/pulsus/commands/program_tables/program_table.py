@@ -82,7 +82,8 @@ class Node:
     Of two sets that are `apart` only one may be given. `bounds` says that what it runs is ended by
     it (timeout). `joined` are options of style dash that a number may follow in the same word
     (`-l64`), `detached` ones of the others whose value is always the next word (`-aL 2`).
-    `told` says of options that the nodes above refuse why; where nobody lists them, it explains.
+    `told` says of options that the nodes above refuse why; it also explains options that no table
+    lists.
     """
 
     name: str

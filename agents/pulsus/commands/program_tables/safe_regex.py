@@ -73,7 +73,7 @@ def slow(pattern: str) -> str:
 
 
 class _Automaton:
-    """Glushkov's: a state for each character of the pattern. Raises _Refused where it is slow."""
+    """Glushkov's: a state for each character of the pattern. Raises _Refused if it is slow."""
 
     def __init__(self, parsed: Any, flags: int) -> None:
         self.chars: list[int] = []
@@ -145,7 +145,7 @@ class _Automaton:
         return _RegexPiece(piece.first, piece.last, piece.empty + (least == 0 or again))
 
     def _alone(self, loop: frozenset[int]) -> None:
-        """Raises _Refused where two ways through `loop` match the same text."""
+        """Raises _Refused if two ways through `loop` match the same text."""
         within = {at: [to for to in self.edges[at] if to in loop] for at in loop}
         if any(len(to) != len(set(to)) for to in within.values()):
             raise _Unsafe("a repeat in it holds another that may match the same text")
@@ -200,7 +200,7 @@ def _loops(edges: Sequence[Sequence[int]]) -> Iterator[frozenset[int]]:
 
 
 def _left(start: int, edges: Sequence[Sequence[int]], seen: set[int]) -> Iterator[int]:
-    """Yield the states that `start` leads to and nobody has `seen`, each behind those it leads
+    """Yield the states that `start` leads to and that are not in `seen`, each behind those it leads
     to."""
     if start in seen:
         return

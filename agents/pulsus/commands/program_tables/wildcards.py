@@ -30,8 +30,9 @@ def as_option(word: Word) -> str:
 
 
 def instead(node: Node, words: Sequence[Word], reads: Callable[[Sequence[Word]], bool]) -> str:
-    """How to write the wild ones of `words`, behind the program or subcommand `node`, so that it
-    `reads`; empty where no way of these does."""
+    """Return how to write the wild ones of `words`, behind the program or subcommand `node`, so
+    that it `reads`; empty if no way of these does.
+    """
     return next((said for said, other in _ways(node, words) if reads(other)), "")
 
 

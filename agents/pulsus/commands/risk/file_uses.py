@@ -35,7 +35,8 @@ _RUNS_FOUND: Final = {
 class FileUse:
     """One call, or an opened file where `program` is empty.
 
-    `only_names`: of files it says what they are called and the like. `deep`: it looks below a
+    `only_names`: it prints names and other facts of files, not their content. `deep`: it looks
+    below a
     folder, into files called like `pattern`. `searched` and `apart`: where in `words` patterns
     stand, and files that are used without being shown. `names`: not every `*.pem` is secret to it.
     `folders`: where it may be. `bounded`: something ends it, after `within` seconds.

@@ -150,7 +150,7 @@ def _parts(word: Word, name: str) -> Iterator[tuple[str, bool]]:
 
 
 def _in_repository(text: str) -> Iterator[tuple[str, bool]]:
-    """Files that git finds by a commit, a stage or a pathspec: `HEAD:.env`, `:0:.env`,
+    """Yield files that git finds by a commit, a stage or a pathspec: `HEAD:.env`, `:0:.env`,
     `:(top,icase).env`, `:/.env`."""
     if ":" in text:
         behind = text.rpartition(":")[2]

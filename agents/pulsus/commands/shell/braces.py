@@ -26,7 +26,7 @@ def expanded(source: str) -> list[str]:
     """Return the words that `source` stands for, each as written without braces. Itself where it
     has none.
 
-    An alternative of nothing (`{,}`) is no word. Empty where they are more than `MOST`,
+    An alternative of nothing (`{,}`) is no word. Empty if they are more than `MOST`,
     or its braces more than `DEEPEST`.
     """
     if "{" not in source:

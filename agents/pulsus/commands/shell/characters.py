@@ -49,8 +49,9 @@ def _name(char: str) -> str:
 
 
 def escape_invalid(command: str) -> str:
-    """`command` as text that UTF-8 can hold: `\\xff` for a byte that it cannot, `\\ud800` for a
-    half of a pair."""
+    """Return `command` as text that UTF-8 can hold: `\\xff` for a byte that it cannot, `\\ud800`
+    for a half of a pair.
+    """
     return _HALVES.sub(_escaped, command)
 
 

@@ -152,7 +152,7 @@ class _Unrolling:
         return b"{ " + b"\n".join(bodies) + b"\n} "
 
     def head(self, loop: Node, bound: Mapping[str, str]) -> tuple[str, list[str], Node]:
-        """Return the variable, the words and the body. Raises Unreadable where any of them is
+        """Return the variable, the words and the body. Raises Unreadable if any of them is
         unsure."""
         kinds = [child.type for child in loop.children]
         if kinds[0] != "for":
@@ -188,7 +188,7 @@ class _Unrolling:
                 raise Unreadable(mark.type, "the shell may not see the loop's body here")
 
     def ahead(self, start: int) -> str:
-        """Return the token before the one at `start`. Empty where a line, or the text, begins
+        """Return the token before the one at `start`. Empty if a line, or the text, begins
         there."""
         at = self.places.get(start)
         if at is None:

@@ -30,7 +30,7 @@ DEEPEST: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """`fd` (empty where none is written), operator, target; `place` of its stage or last one."""
+    """`fd` (empty if none is written), operator, target; `place` of its stage or last one."""
 
     fd: str
     operator: str
@@ -204,7 +204,7 @@ class _TreeReader:
             raise Unreadable(between.decode(errors="replace")[:40], "not understood")
 
     def apart(self, words: Sequence[Node]) -> None:
-        """Raises Unreadable where nothing is between two words: to the shell they are one.
+        """Raises Unreadable if nothing is between two words: to the shell they are one.
 
         A number before `>` may be a word's end or not; only a mark behind another letter ends one.
         """

@@ -55,7 +55,7 @@ _STRING_PLAIN = re.compile(r"[^\"\\$`]+")
 def unquoted(source: str) -> Word:
     """Return the word that `source`, one shell word as written, stands for.
 
-    Raises Unreadable where it is no literal: an expansion, a substitution, braces, or quotes that
+    Raises Unreadable if it is no literal: an expansion, a substitution, braces, or quotes that
     do not end.
     """
     if source == "[":

@@ -90,9 +90,9 @@ def find_unproved(file: Path, context: JudgeContext) -> Iterator[Problem]:
     """Yield each restriction of a table without mistakes that no example of it shows.
 
     It is taken out, or turned into something allowed, and no example that is refused is allowed
-    then: so nobody would notice if it went. Tables that ship have kept calls besides.
+    then: so its loss would go unnoticed. Tables that ship have kept calls besides.
     """
-    # Late: nobody else takes tables apart.
+    # Imported late: only this check takes tables apart.
     from pulsus.commands.table_check.mutations import unproved as found
 
     raw, program = dict(parsed(file)), named(file)

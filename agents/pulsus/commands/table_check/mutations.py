@@ -73,8 +73,9 @@ def loosened(one: Restriction, raw: Raw, context: JudgeContext) -> Iterator[Judg
 
 
 def unproved(program: str, raw: Raw, context: JudgeContext) -> Iterator[Restriction]:
-    """Restrictions of a parsed table that no example shows: none that is refused would be allowed
-    without it."""
+    """Yield restrictions of a parsed table that no example shows: none that is refused would be
+    allowed without it.
+    """
     calls = refused_examples(raw)
     for one in restrictions(program, raw):
         ways = loosened(one, raw, context)

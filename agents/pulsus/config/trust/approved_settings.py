@@ -1,6 +1,7 @@
 """Approvals of project settings by this machine's user (ADR 27).
 
-A project file is written by whoever can write to the repository. A value of it that widens what may
+Everybody who can write to the repository can write a project file. A value of it that widens what
+may
 run or leave counts only after this user approved it: for this project's real path, this key and the
 hash of this value. Effect: reads and replaces `trust.json` in the user's state folder.
 """
@@ -84,7 +85,7 @@ class SettingApprovals:
             ) from failure
 
     def of(self, project: Path, key: str) -> StoredApproval | None:
-        """The approval of a key in the project at that path."""
+        """Return the approval of a key in the project at that path."""
         real = os.path.realpath(project)
         return next((a for a in self.known if (a.project, a.key) == (real, key)), None)
 
@@ -96,7 +97,7 @@ class SettingApprovals:
         return "approved" if approval.sha256 == bound else "changed"
 
     def with_approval(self, new: StoredApproval) -> SettingApprovals:
-        """These, where `new` replaces an older approval of its key."""
+        """Return these, where `new` replaces an older approval of its key."""
         return SettingApprovals((*self.without(new.project, new.key).known, new))
 
     def without(self, project: str, key: str) -> SettingApprovals:
@@ -136,7 +137,8 @@ def project_value(settings: Section, origins: Mapping[str, str], key: str) -> An
 
 
 def linked_out(project: Path, folders: Iterable[Path]) -> tuple[tuple[Widening, str], ...]:
-    """Folders of the project that a link puts outside its working tree, with where they lead.
+    """Return folders of the project that a link puts outside its working tree, with where they
+    lead.
 
     A repository can bring `.pulsus` or `logs` as a link, which is as good as setting `state_dir`.
     The key is the folder with a slash at its end.
@@ -167,14 +169,15 @@ def _has_link(project: Path, folder: Path) -> bool:
 
 
 def value_hash(key: str, value: Any, *, unordered: bool) -> str:
-    """The SHA-256 of a key and its value in canonical form."""
+    """Return the SHA-256 of a key and its value in canonical form."""
     if unordered and isinstance(value, list):
         value = sorted(set(value))
     return _sha256(json.dumps([key, value], sort_keys=True))
 
 
 def bound_hash(found: Widening, value: Any, project: Path) -> str:
-    """The hash that an approval holds: the value's, with the program it names where it names one.
+    """Return the hash that an approval holds: the value's, with the program it names where it names
+    one.
 
     `.venv/bin/python` says nothing if the repository can replace that file. So its real path and
     the environment's `pyvenv.cfg` count too, and its bytes if it lies in the repository.

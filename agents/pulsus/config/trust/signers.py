@@ -12,7 +12,7 @@ _SSH = re.compile(r"((?:sk-)?(?:ssh|ecdsa)-[a-z0-9@.-]+)\s+([A-Za-z0-9+/]+={0,2}
 
 
 def signer_error(signer: str) -> str | None:
-    """Why an entry of the setting names no key; None if it names one.
+    """Return why an entry of the setting names no key; None if it names one.
 
     Short key ids are refused: anybody can make a key that has one.
     """
@@ -25,13 +25,15 @@ def signer_error(signer: str) -> str | None:
 
 
 def openpgp_key(signer: str) -> str | None:
-    """The fingerprint or long key id in capital hex digits; None for anything else."""
+    """Return the fingerprint or long key id in capital hex digits; None for anything else."""
     found = _OPENPGP.fullmatch(signer.replace(" ", ""))
     return found[1].upper() if found else None
 
 
 def ssh_key(signer: str) -> tuple[str, str] | None:
-    """An SSH key's line for a file of allowed signers, and its fingerprint; None for no key."""
+    """Return an SSH key's line for a file of allowed signers, and its fingerprint; None for no
+    key.
+    """
     found = _SSH.fullmatch(signer.strip())
     if found is None:
         return None

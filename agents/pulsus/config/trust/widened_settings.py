@@ -1,4 +1,4 @@
-"""Which values of the project's files need approval, by the marks of the settings. Pure.
+"""Find the values of the project's files that need approval, by the settings' marks. Pure.
 
 Read where settings are validated; `config/settings_cache.py` keeps the result for warm starts.
 """
@@ -20,7 +20,9 @@ from pulsus.config.trust.approved_settings import SOURCES, Widening, project_val
 def find_widenings(
     settings: Section, origins: Mapping[str, str], project: Path
 ) -> tuple[Widening, ...]:
-    """The values of project files that allow more than the default does, in the settings' order."""
+    """Return the values of project files that allow more than the default does, in the settings'
+    order.
+    """
     default = type(settings)()
     return tuple(
         found
@@ -30,7 +32,10 @@ def find_widenings(
 
 
 def approval_marks(model: type[Section]) -> dict[str, Mark]:
-    """The mark of every setting by its dotted key. Raises TypeError for one that has none."""
+    """Return the mark of every setting by its dotted key.
+
+    Raises TypeError for one that has none.
+    """
     return dict(_marked(model))
 
 
@@ -76,6 +81,6 @@ def _find_widening(
 
 
 def _setting_file(origins: Mapping[str, str], key: str) -> str | None:
-    """The project file that has the last word on a key or on an entry of its table."""
+    """Return the project file that has the last word on a key or on an entry of its table."""
     found = {o for k, o in origins.items() if k == key or k.startswith(f"{key}.")}
     return next((file for file in reversed(SOURCES) if file in found), None)

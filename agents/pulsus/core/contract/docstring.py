@@ -117,7 +117,7 @@ def list_descriptions(section: str) -> dict[str, str]:
 def parse_outputs(section: str | None, return_hint: str | None) -> tuple[OutputSpec, ...]:
     """Return the tool's outputs: its named keys, else one output called `result`.
 
-    Empty where nothing is documented and the hint says `dict`, `None` or nothing.
+    Empty if nothing is documented and the hint says `dict`, `None` or nothing.
     """
     named = [
         e for e in parse_entries(section or "") if not (e.type is None and e.name in _TYPE_WORDS)
@@ -143,7 +143,7 @@ def parse_kind(section: str | None) -> tuple[Kind, bool, tuple[str, ...]]:
 
 
 def parse_effects(section: str | None) -> tuple[Effects | None, tuple[str, ...]]:
-    """(declared effects, errors). None where the tool declares nothing that can be read."""
+    """(declared effects, errors). None if the tool declares nothing that can be read."""
     if section is None:
         return None, ()
     if _is_none(section):

@@ -37,7 +37,7 @@ _CLOSED = (
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a module has no usable entry point: a stable code and one line."""
+    """The reason why a module has no usable entry point: a stable code and one line."""
 
     code: str
     reason: str
@@ -52,7 +52,9 @@ class _Binding:
 
 
 def find_entry(module: ast.Module) -> ast.FunctionDef | Refusal:
-    """Return the one top-level `def run` or `def main`, or why there is none."""
+    """Return the one top-level `def run` or `def main`, or the reason why the module has no entry
+    point.
+    """
     bindings = sorted(_bindings(module), key=lambda b: b.line)
     if not bindings:
         return Refusal("NO_ENTRY", "no `def run(...)` or `def main(...)` at the top level")

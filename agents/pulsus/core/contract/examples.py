@@ -26,7 +26,7 @@ def read_examples(
 ) -> tuple[tuple[Example, ...], tuple[str, ...]]:
     """(the usable examples, one error a bad one).
 
-    `arguments` are the names an example may give; None where the entry takes any (`**kwargs`).
+    `arguments` are the names an example may give; None if the entry takes any (`**kwargs`).
     """
     if section is None:
         return (), ()
@@ -77,7 +77,7 @@ def _example(item: JsonValue, arguments: Collection[str] | None) -> Example:
     fields = _mapping(item, "an example")
     _known(fields, _KEYS)
     if "inputs" not in fields:
-        raise _Unusable("has no `inputs`; write `inputs: {}` where there are none")
+        raise _Unusable("has no `inputs`; write `inputs: {}` for a tool without inputs")
     inputs = _mapping(fields["inputs"], "inputs")
     if arguments is not None:
         for name in inputs:

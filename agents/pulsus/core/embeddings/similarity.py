@@ -27,5 +27,5 @@ class TextSimilarity:
 
 @lru_cache(maxsize=256)
 def request_vector(encoder: Encoder, text: str) -> Vector:
-    """A request's vector; one request is asked about its tools, folders and documents."""
+    """Return a request's vector; one request is asked about its tools, folders and documents."""
     return next(iter(encoder.encode([text])))

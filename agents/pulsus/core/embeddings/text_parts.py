@@ -14,12 +14,14 @@ _WEIGHTS = (1.0, 0.25, 0.25)
 
 
 def join_parts(whole: str, *parts: str) -> str:
-    """One text to be encoded as the weighted mean of all; at most two parts count."""
+    """Return one text to be encoded as the weighted mean of all; at most two parts count."""
     return _BETWEEN.join(text.replace(_BETWEEN, " ") for text in (whole, *parts))
 
 
 def encode_texts(encoder: Encoder, texts: Iterable[str]) -> Iterator[Vector]:
-    """A unit vector for each text, in order; one that `join` made has that of all its parts."""
+    """Yield a unit vector for each text, in order; one that `join` made has that of all its
+    parts.
+    """
     for text in texts:
         whole, *parts = text.split(_BETWEEN)
         if parts:

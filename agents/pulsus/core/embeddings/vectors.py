@@ -47,7 +47,7 @@ class Vectors:
     digest: str = ""
 
     def known(self) -> dict[bytes, Any]:
-        """Each text's vector by its hash."""
+        """Return each text's vector by its hash."""
         return dict(zip(self.keys, self.rows, strict=True))
 
     def likeness(self, asked: Any, first: int = FIRST) -> Mapping[int, float]:
@@ -82,7 +82,7 @@ class Vectors:
 def stack(
     keys: Sequence[bytes], owners: Sequence[int], rows: Sequence[Any], digest: str
 ) -> Vectors:
-    """The vectors of these rows."""
+    """Return the vectors of these rows."""
     import numpy as np
 
     matrix = np.asarray(rows, dtype=np.float16).reshape(len(keys), DIMENSION)

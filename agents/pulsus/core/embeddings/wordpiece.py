@@ -27,7 +27,9 @@ _IDEOGRAPHS = (
 
 
 def tokens(text: str, limit: int) -> list[int]:
-    """The token numbers of `text` between start and end marks: `limit` at most, the rest is cut."""
+    """Return the token numbers of `text` between start and end marks: `limit` at most, the rest is
+    cut.
+    """
     known = vocabulary()
     found: list[int] = []
     for word in _words(text):
@@ -39,14 +41,14 @@ def tokens(text: str, limit: int) -> list[int]:
 
 @lru_cache(maxsize=1)
 def vocabulary() -> Mapping[str, int]:
-    """Each token's number."""
+    """Return each token's number."""
     listed = files(__package__).joinpath("vocabulary.txt").read_text(encoding="utf-8")
     return {token: number for number, token in enumerate(listed.removesuffix("\n").split("\n"))}
 
 
 @lru_cache(maxsize=65536)
 def _pieces(word: str) -> tuple[int, ...]:
-    """The longest known beginning, then the longest known continuations; or one unknown."""
+    """Return the longest known beginning, then the longest known continuations; or one unknown."""
     known = vocabulary()
     if len(word) > _LONGEST_WORD:
         return (known[_UNKNOWN],)

@@ -1,4 +1,4 @@
-"""How a user's feedback changes the weight of other runs of the same request (ADR 16). Pure.
+"""Change by a user's feedback the weight of other runs of the same request (ADR 16). Pure.
 
 The newest word on a request outweighs what runs of it merely went along with. A run that says
 otherwise counts nothing until the word has faded to half, and from then on ever more.
@@ -26,7 +26,7 @@ def request_key(request: str) -> frozenset[int]:
 def weighted_past_requests(
     routes: Iterable[PastRoute], half_life_days: float, before: Sequence[PastRoute] = ()
 ) -> Iterator[PastRequest]:
-    """What past routes, oldest first, say; the words among those `before` them hold as well.
+    """Yield what past routes, oldest first, say; the words among those `before` them hold as well.
 
     A run that failed does not say whether its tool was the right one; one without a request says
     nothing of any.
@@ -50,7 +50,7 @@ def weighted_past_requests(
 
 
 def latest_feedback(routes: Iterable[PastRoute]) -> Mapping[frozenset[int], PastRoute]:
-    """The last word on each request that somebody said one on."""
+    """Return the latest feedback on each request."""
     return {request_key(route.request): route for route in latest_per_run(routes) if route.told}
 
 

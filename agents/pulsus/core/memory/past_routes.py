@@ -32,7 +32,8 @@ _STEP_BYTES = 1 << 20
 class PastRoute:
     """One route that came to an end. `ts` is aware; `tools` are ids, in order.
 
-    `told`: somebody said so (`pulsus feedback`), also which tools were `wrong` for the request.
+    `told`: a user gave feedback (`pulsus feedback`), also on which tools were `wrong` for the
+    request.
     """
 
     ts: datetime
@@ -64,7 +65,7 @@ def record_route(state_dir: Path, route: PastRoute, redactor: Redactor) -> None:
 
 
 def load_routes(state_dir: Path) -> tuple[PastRoute, ...]:
-    """The latest past routes, oldest first; none where nothing was stored. Writes nothing.
+    """Return the latest past routes, oldest first; none where nothing was stored. Writes nothing.
 
     A last line that was cut short does not count. Raises StateCorrupt naming file and line.
     """
@@ -92,7 +93,7 @@ def load_routes(state_dir: Path) -> tuple[PastRoute, ...]:
 
 
 def latest_per_run(past: Iterable[PastRoute]) -> tuple[PastRoute, ...]:
-    """The routes that count: of what was told of one run, the last."""
+    """Return the routes that count: of what was told of one run, the last."""
     routes = tuple(past)
     last = {route.run_id: route for route in routes if route.told}
     return tuple(r for r in routes if not r.told or last[r.run_id] is r)

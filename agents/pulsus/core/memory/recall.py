@@ -89,7 +89,7 @@ class PastMemory:
         return ballots
 
     def _alike(self, asked: Sequence[Phrase], seg: RequestSegment) -> Iterator[tuple[int, float]]:
-        """The segment's requests of similarity `_FLOOR` and more.
+        """Yield the segment's requests of similarity `_FLOOR` and more.
 
         The cosine of the weighted sets of words and word pairs. Common words come last: what shares
         only those cannot reach the floor and is not looked at.
@@ -122,7 +122,8 @@ class PastMemory:
                 yield n, min(1.0, round(similarity, 9))
 
     def _words(self, asked: Sequence[Phrase]) -> dict[str, float]:
-        """What each tool's past requests hold of this one: 1 is one request of the same words.
+        """Return what each tool's past requests hold of this one: 1 is one request of the same
+        words.
 
         BM25 with a phrase's rarity among tools, as a share of the request's own mass, times the
         share of the catalogue that has a past at all: where few tools have one, having one must not
@@ -143,7 +144,7 @@ class PastMemory:
         return found
 
     def _tools_with(self, phrase: Phrase) -> Iterable[tuple[str, float]]:
-        """The tools whose past requests hold the phrase, with how many do."""
+        """Return the tools whose past requests hold the phrase, with how many do."""
         first, *more = (seg.tools_with(phrase.key, self.now) for seg in self.segments)
         if not any(more):
             return first
@@ -185,12 +186,12 @@ def _strongest(words: Mapping[str, float]) -> Iterable[str]:
 
 
 def _belief(count: float) -> float:
-    """1 for one request, at most 2 however often it was made; below 0 where it was wrong."""
+    """1 for one request, at most 2 however often it was made; below 0 if it was wrong."""
     return 2 * count / (1 + abs(count))
 
 
 def _value(votes: float, best: float) -> float:
-    """Votes for a tool beside the best tool's; votes against it by themselves."""
+    """Return votes for a tool beside the best tool's; votes against it by themselves."""
     doubt = best + _DOUBT if votes > 0 else abs(votes) + _DOUBT_AGAINST
     return votes / doubt
 

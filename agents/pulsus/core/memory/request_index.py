@@ -50,7 +50,7 @@ class WordCounts:
 
     @classmethod
     def of(cls, past: Sequence[PastRequest], tools: int) -> WordCounts:
-        """The counts of the earliest requests, as many as the last power of two.
+        """Return the counts of the earliest requests, as many as the last power of two.
 
         `tools` is the size of the catalogue. So the same past always gives the same counts, and
         they stay as they are until it has doubled.
@@ -118,11 +118,11 @@ class RequestSegment:
     def of(
         cls, past: Sequence[PastRequest], counts: WordCounts, half_life: float
     ) -> RequestSegment:
-        """The segment of these requests; one made several times is kept once."""
+        """Return the segment of these requests; one made several times is kept once."""
         return _RequestPacker(past, counts, half_life).segment()
 
     def requests_with(self, key: int) -> Sequence[int]:
-        """The numbers of the requests alike by a phrase, in order."""
+        """Return the numbers of the requests alike by a phrase, in order."""
         n = _find(self.keys, key)
         return () if n is None else self.request[self.request_at[n] : self.request_at[n + 1]]
 
@@ -146,14 +146,14 @@ class RequestSegment:
         return [(ids[tool], firm + left * fading) for tool, firm, fading in columns]
 
     def verdicts(self, number: int, now: float) -> Iterator[tuple[str, float]]:
-        """The tools a request speaks for (> 0) or against (< 0), with how much by now."""
+        """Yield the tools a request speaks for (> 0) or against (< 0), with how much by now."""
         for at in range(self.verdict_at[number], self.verdict_at[number + 1]):
             when = self.verdict_time[at]
             left = 1.0 if math.isnan(when) else self._left(when, now)
             yield self.ids[self.verdict_tool[at]], self.verdict[at] * left
 
     def request_text(self, number: int) -> str:
-        """A request as it was made."""
+        """Return a request as it was made."""
         kept = self.text[self.text_at[number] : self.text_at[number + 1]]
         return bytes(kept).decode("utf-8", "replace")
 

@@ -13,7 +13,7 @@ _DEPTH = 6  # enough for `vars(builtins).__dict__`; a reviewer notices a longer 
 
 
 def find_builtin_uses(tree: ast.AST, names: Collection[str]) -> Iterator[tuple[int, str]]:
-    """(line, name) of every use of a builtin of those names, called or not.
+    """Yield (line, name) of every use of a builtin of those names, called or not.
 
     Seen: the bare name, `builtins.NAME` under any alias, `from builtins import NAME`,
     `__builtins__["NAME"]`, `getattr(builtins, "NAME")`, `vars(builtins)["NAME"]`.

@@ -27,7 +27,9 @@ class Import:
 
 
 def list_third_party(tree: ast.Module) -> tuple[Import, ...]:
-    """Imports of what is neither the standard library nor Pulsus, in the order of the lines."""
+    """Return imports of what is neither the standard library nor Pulsus, in the order of the
+    lines.
+    """
     found = [
         Import(name, line, late, optional)
         for name, line, late, optional in _imports(tree)

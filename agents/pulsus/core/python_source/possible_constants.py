@@ -94,7 +94,7 @@ def _is_data(node: ast.ClassDef) -> bool:
 
 
 class _Called:
-    """How the functions and data classes of a text are called."""
+    """The calls of a text's functions and data classes."""
 
     def __init__(self, nodes: Sequence[ast.AST]) -> None:
         self._calls: dict[str, list[ast.Call]] = {}
@@ -107,7 +107,7 @@ class _Called:
         return any(not (call.args or call.keywords) for call in self._calls.get(name, ()))
 
     def defaults(self, node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-        """Parameters of a helper with the defaults that a call leaves in place."""
+        """Yield parameters of a helper with the defaults that a call leaves in place."""
         if not isinstance(node, _METHOD) or node.name == "run":
             return
         calls = self._calls.get(node.name, [])

@@ -32,12 +32,14 @@ def parse_expression(code: str) -> ast.expr | None:
 
 
 def write_text(value: str) -> str:
-    """`value` as a double-quoted literal; what does not print, or reorders text, is escaped."""
+    """Return `value` as a double-quoted literal; what does not print, or reorders text, is
+    escaped.
+    """
     return f'"{"".join(map(_char, value))}"'
 
 
 def write_docstring(value: str) -> str:
-    """`value` as a module docstring that reads back as the same text."""
+    """Return `value` as a module docstring that reads back as the same text."""
     body = "".join(char if char in '\n"' else _char(char) for char in value)
     body = body.replace('"""', '\\"\\"\\"')
     if body.endswith('"'):
@@ -46,7 +48,7 @@ def write_docstring(value: str) -> str:
 
 
 def write_literal(value: JsonValue, indent: int = 0, taken: int = 0) -> str:
-    """`value` as a literal, one item a line where it is wider than the line.
+    """Return `value` as a literal, one item a line where it is wider than the line.
 
     `indent` is that of the line it starts on, `taken` what stands before and after it there.
     """

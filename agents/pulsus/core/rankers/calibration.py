@@ -42,7 +42,7 @@ class Calibration:
     spread: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def p(self, signals: Mapping[str, float]) -> float:
-        """The probability in [0, 1] that these signals belong to the right tool."""
+        """Return the probability in [0, 1] that these signals belong to the right tool."""
         odds = self.intercept + sum(
             weight * signals.get(name, 0.0) for name, weight in self.coefficients.items()
         )
@@ -54,7 +54,7 @@ class Calibration:
 
 
 def load_calibration(text: str) -> Calibration:
-    """The calibration of a JSON text, as scripts/fit_calibration.py writes it."""
+    """Return the calibration of a JSON text, as scripts/fit_calibration.py writes it."""
     data = json.loads(text)
     spread = {name: (mean, scale) for name, (mean, scale) in data.get("spread", {}).items()}
     return Calibration(data["intercept"], data["coefficients"], data["provenance"], spread)
@@ -62,5 +62,5 @@ def load_calibration(text: str) -> Calibration:
 
 @cache
 def shipped_calibration() -> Calibration:
-    """The calibration shipped with Pulsus."""
+    """Return the calibration shipped with Pulsus."""
     return load_calibration(Path(__file__).with_name("calibration.json").read_text("utf-8"))

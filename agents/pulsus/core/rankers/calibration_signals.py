@@ -77,7 +77,7 @@ def calibration_signals(
     detail: Callable[[int], CandidateDetail],
     shown: int | None = None,
 ) -> list[dict[str, float]]:
-    """The signals of each candidate among all of a request's, best first, of `size` tools.
+    """Return the signals of each candidate among all of a request's, best first, of `size` tools.
 
     `detail` gives more of a candidate by its place in that order; it is asked for those that are
     given, only the first `shown` where that is said, and the best others.
@@ -171,7 +171,7 @@ def candidate_details(
     alike: Mapping[int, float],
     recalled: Mapping[str, PastVotes],
 ) -> Callable[[int], CandidateDetail]:
-    """The detail of a tool by its number, looked up once."""
+    """Return the detail of a tool by its number, looked up once."""
 
     @cache
     def detail(number: int) -> CandidateDetail:

@@ -42,8 +42,9 @@ def doc_shares(
     recalled: Mapping[str, PastVotes],
     known: float,
 ) -> tuple[dict[int, float], dict[int, float]]:
-    """The share in [0, 1] of every tool looked at: 1 where it is the best by each part. And the
-    `likeness` of those it was looked up of.
+    """Return the share in [0, 1] of every tool looked at: 1 where it is the best by each part.
+
+    And the `likeness` of those it was looked up of.
 
     BM25 and n-grams are relative to the request's best; what the words of a tool's past requests
     hold of this one counts as its own words do. `known` is the share of tools that have a past.
@@ -68,7 +69,7 @@ def doc_shares(
 def ngram_cosine(
     said: Iterable[str], numbers: Collection[int], documents: Documents
 ) -> dict[int, float]:
-    """The cosine of n-grams of these tools with a request of these words, each word once."""
+    """Return the cosine of n-grams of these tools with a request of these words, each word once."""
     if "numpy" in sys.modules:
         from pulsus.core.rankers.lexical import ngram_cosine_numpy  # only where it costs no import
 
@@ -108,6 +109,6 @@ def _word_score(slots: Iterable[int], worth: Mapping[int, float]) -> float:
 
 
 def remembered_candidates(recalled: Mapping[str, PastVotes]) -> list[str]:
-    """Tools that past requests speak for, the best `POOL` of them."""
+    """Return tools that past requests speak for, the best `POOL` of them."""
     said = {t: past.text + past.value for t, past in recalled.items() if past.value >= 0}
     return nlargest(POOL, said, key=lambda tool: (said[tool], tool))

@@ -43,7 +43,7 @@ _STOPS = frozenset(".,;:!?")
 
 
 def commands(request: str, known: Known = lambda _word: True) -> tuple[str, ...]:
-    """The verbs of change the request gives as a command, in order, each once.
+    """Return the verbs of change the request gives as a command, in order, each once.
 
     Only a clause's first word counts, past polite words, and only in its plain form ("list deleted
     files" and "packages to update" command nothing), or a wish with its participle (verbs.py). A
@@ -62,7 +62,7 @@ def commands(request: str, known: Known = lambda _word: True) -> tuple[str, ...]
 
 
 def _clauses(text: str, said: Sequence[str]) -> list[str]:
-    """The clauses that may begin with a command: "and" in a question goes on asking.
+    """Return the clauses that may begin with a command: "and" in a question goes on asking.
 
     `said` are the words of the text.
     """
@@ -83,7 +83,7 @@ def _clauses(text: str, said: Sequence[str]) -> list[str]:
 
 
 def effect_mismatch(asked: tuple[str, ...], said: frozenset[str], tool: ToolSpec) -> str | None:
-    """Why request and tool are at odds, in one line; None where they are not.
+    """Return why request and tool are at odds, in one line; None if they are not.
 
     `asked` are the request's `commands`, `said` the groups of all its words (`groups_of`). A
     declared write tool that names its change must be asked for that change; an asked change needs
@@ -105,7 +105,7 @@ def effect_mismatch(asked: tuple[str, ...], said: frozenset[str], tool: ToolSpec
 
 
 def command_mismatch(typed: Sequence[str], tool: ToolSpec) -> str | None:
-    """Why a typed command is none of the tool's, in one line; None where it may be.
+    """Return why a typed command is not one of the tool's, in one line; None if it may be.
 
     `typed` is its program and the words behind it. What "helm list" lists only a tool can tell that
     speaks of helm itself; or its manifest does, and either of them of what is done.
@@ -123,11 +123,11 @@ def command_mismatch(typed: Sequence[str], tool: ToolSpec) -> str | None:
 
 
 def groups_of(request: str) -> frozenset[str]:
-    """The groups of change any word of the request belongs to, as a command or not."""
+    """Return the groups of change any word of the request belongs to, as a command or not."""
     return naming_groups(words(clean(request)))
 
 
 @lru_cache(maxsize=16384)
 def _groups_in(name: str, action: str, summary: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Groups of the word where a tool's verb stands, and of its name and action anywhere."""
+    """Return groups of the word where a tool's verb stands, and of its name and action anywhere."""
     return verb_groups(first_words(summary)[:1]), verb_groups([*words(name), *words(action)])

@@ -1,4 +1,4 @@
-"""Why one candidate lost against another, and what its `p` is made of (spec §5, §12). Pure.
+"""Explain why one candidate lost against another, and the parts of its `p` (spec §5, §12). Pure.
 
 Everything is computed from the numbers the decision was made from.
 """
@@ -56,7 +56,7 @@ def feature_contributions(ranked: Ranked) -> dict[str, float]:
 
 
 def gaps(winner: Ranked, loser: Ranked) -> tuple[FeatureGap, ...]:
-    """Every weighted feature of both, what cost the loser most first.
+    """Return every weighted feature of both, what cost the loser most first.
 
     The gaps sum to `winner.score - loser.score`.
     """
@@ -69,9 +69,9 @@ def gaps(winner: Ranked, loser: Ranked) -> tuple[FeatureGap, ...]:
 
 
 def decisive(found: Sequence[FeatureGap]) -> tuple[FeatureGap, ...]:
-    """The fewest features without whose gaps the loser would not have lost by score.
+    """Return the fewest features without whose gaps the loser would not have lost by score.
 
-    Empty where it did not: `gaps` sum to 0 or less.
+    Empty if it did not: `gaps` sum to 0 or less.
     """
     left = math.fsum(g.gap for g in found)
     taken = []
@@ -84,7 +84,7 @@ def decisive(found: Sequence[FeatureGap]) -> tuple[FeatureGap, ...]:
 
 
 def changes(found: Sequence[FeatureGap]) -> tuple[RankChange, ...]:
-    """Each feature that alone could make the loser win, the smallest rise first."""
+    """Return each feature that alone could make the loser win, the smallest rise first."""
     lost_by = math.fsum(g.gap for g in found)
     if lost_by <= _EQUAL:
         return ()
@@ -94,7 +94,8 @@ def changes(found: Sequence[FeatureGap]) -> tuple[RankChange, ...]:
 
 
 def stated(values: Sequence[float], digits: int) -> tuple[float, ...]:
-    """The values rounded so that they still sum to their rounded sum: what is printed adds up.
+    """Return the values rounded so that they still sum to their rounded sum: what is printed adds
+    up.
 
     Each differs from its value by less than one unit of the last digit (largest remainder).
     """
@@ -125,12 +126,14 @@ def signal_contributions(
 
 
 def matched_words(ranked: Ranked) -> tuple[str, ...]:
-    """The request's words found in the tool, each once, in the order of places."""
+    """Return the request's words found in the tool, each once, in the order of places."""
     return tuple(dict.fromkeys(w for found in ranked.matched.values() for w in found))
 
 
 def spelt(tool: ToolSpec, found: str) -> str:
-    """A stem as the tool writes it: the shortest of its words with that stem, or the stem."""
+    """Return a stem as the tool writes it: the shortest of its words with that stem, or the
+    stem.
+    """
     hints = " ".join((*tool.manifest.intents, *tool.manifest.requests)) if tool.manifest else ""
     text = f"{tool.name} {tool.domain or ''} {tool.action} {tool.doc} {hints}"
     return min(
@@ -139,7 +142,7 @@ def spelt(tool: ToolSpec, found: str) -> str:
 
 
 def declined(tool: ToolSpec, request: str) -> tuple[str, ...]:
-    """The tool's anti-intents the request says words of."""
+    """Return the tool's anti-intents the request says words of."""
     said = frozenset(stems(request))
     refused = tool.manifest.anti_intents if tool.manifest else ()
     return tuple(hint for hint in refused if said.intersection(stems(hint)))

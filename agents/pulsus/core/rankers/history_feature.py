@@ -27,7 +27,8 @@ def history_success(history: ToolHistory | None, now: datetime, half_life_days: 
 
 
 def history_value(served: float, votes: float) -> float:
-    """The history feature in [0, 1]: how the tool has served and what past requests say of it.
+    """Return the history feature in [0, 1]: how the tool has served and what past requests say of
+    it.
 
     `served` is `history_success`, `votes` lies in [-1, 1] (recall.py). Either is enough, and each
     adds to the other without reaching 1; votes against it take from how it has served.

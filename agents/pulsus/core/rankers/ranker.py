@@ -69,7 +69,7 @@ class Ranker:
         dense: EmbeddingSimilarity | None = None,
         memory: Memory | None = None,
     ) -> Ranker:
-        """The index of `tools`, the same for any order of them.
+        """Return the index of `tools`, the same for any order of them.
 
         `remembered` maps a tool id to past requests it answered well. `documents` are the words of
         the same tools, manifests and `remembered` where they are at hand
@@ -93,12 +93,12 @@ class Ranker:
         )
 
     def weights(self) -> dict[str, float]:
-        """The weight of every feature as configured; 0 for a plugin's until it is."""
+        """Return the weight of every feature as configured; 0 for a plugin's until it is."""
         names = (*BUILT_IN, *(f.name for f in self.extra))
         return {name: self.config.weights.get(name, 0.0) for name in names}
 
     def _shares(self) -> dict[str, float]:
-        """The weights over their sum."""
+        """Return the weights over their sum."""
         weights = self.weights()
         total = 0.0
         for weight in weights.values():
@@ -118,7 +118,8 @@ class Ranker:
         kinds: Collection[Kind] | None = None,
         allowed: Allowed | None = None,
     ) -> tuple[Ranked, ...]:
-        """The candidates, best first; a tool that shares no word with the request is none.
+        """Return the candidates, best first; a tool that shares no word with the request is left
+        out.
 
         `tools` keeps only these ids: ranks count among them, `p` still knows the better tools
         elsewhere. `limit` defaults to the settings; `include` adds ids beyond it (`--why-not`).
@@ -219,7 +220,7 @@ class Ranker:
         return [n for n in found if n is not None]
 
     def _all_if_weighed(self) -> list[int]:
-        """Every tool, though it shares no word, where a weighted plugin may know better."""
+        """Return every tool, though it shares no word, where a weighted plugin may know better."""
         if not any(self.config.weights.get(f.name, 0.0) > 0 for f in self.extra):
             return []
         return [self.documents.at(position) for position in range(len(self.tools))]
@@ -228,7 +229,7 @@ class Ranker:
         return self.tools[self.documents.position(number)]
 
     def _settled(self, assessed: Sequence[ScoredTool]) -> list[ScoredTool]:
-        """The candidates in final order: where figures are equal the tools decide."""
+        """Return the candidates in final order: where figures are equal the tools decide."""
         if not any(a.order == b.order for a, b in pairwise(assessed)):
             return list(assessed)
         ordered: list[ScoredTool] = []

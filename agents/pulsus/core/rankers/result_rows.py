@@ -27,7 +27,7 @@ def ranked_rows(
     calibration: Calibration,
     weights: Mapping[str, float],
 ) -> tuple[Ranked, ...]:
-    """The candidates to give back, with p (it never rises down the order) and why.
+    """Return the candidates to give back, with p (it never rises down the order) and why.
 
     `ordered` are all, best first; `kept` the places of those that count for ranks, `shown` which of
     these are given. `tool` gives a tool by its number.

@@ -88,7 +88,7 @@ class Scorer:
     typed: Sequence[str] | None = None
 
     def assess(self, number: int, *, named: bool) -> ScoredTool:
-        """Features in [0, 1], their weighted sum over the total weight, and the standing."""
+        """Return features in [0, 1], their weighted sum over the total weight, and the standing."""
         evidence, documents = self.found, self.documents
         overlap, covered, said, _, terms = evidence.found[number]
         mass, flags = evidence.mass, documents.flags(number)
@@ -130,7 +130,7 @@ class Scorer:
         return self.tools[self.documents.position(number)]
 
     def _doc(self, number: int, flags: int, odds: str | None) -> float:
-        """Words and meaning, less anti-intents and past errors, halved where at odds."""
+        """Return words and meaning, less anti-intents and past errors, halved where at odds."""
         share = self.words[number]
         if not (self.similar or self.recalled or flags & DECLINES):
             return _clamp(share * _CAUTIOUS if odds else share)
@@ -148,7 +148,9 @@ class Scorer:
         return self.recalled.get(self.documents.id(number), _NO_PAST)
 
     def _odds(self, number: int, flags: int) -> str | None:
-        """Why request and tool are at odds: by what they change, or by the tool's own manifest."""
+        """Return why request and tool are at odds: by what they change, or by the tool's own
+        manifest.
+        """
         if self.asked or flags & CAREFUL:
             odds = effect_mismatch(self.asked, self.said(), self._tool(number))
             if odds:
@@ -171,8 +173,9 @@ class Scorer:
         return said / len(wanted) if wanted else 0.0
 
     def _history(self, tool_id: str) -> tuple[float, tuple[Vote, ...], float]:
-        """How well the tool has served, and for requests like this one; what these were; and what
-        their words hold of this one, by its idf mass."""
+        """Return how well the tool has served, and for requests like this one; what these were; and
+        what their words hold of this one, by its idf mass.
+        """
         past = self.recalled.get(tool_id, _NO_PAST)
         served = 0.0
         if self.now is not None:
@@ -187,7 +190,7 @@ def dense_share(tools: int) -> float:
 
 @lru_cache(maxsize=4096)
 def _stems(hint: str) -> tuple[str, ...]:
-    """Hints of a catalogue are asked for again with every clause and request."""
+    """Return hints of a catalogue are asked for again with every clause and request."""
     return tuple(stems(hint))
 
 

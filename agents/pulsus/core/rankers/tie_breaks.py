@@ -1,4 +1,4 @@
-"""Which of two candidates comes first, and why (spec §5 tie-breakers, §9)."""
+"""Decide which of two candidates comes first, and say why (spec §5 tie-breakers, §9)."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def tie_break(winner: RankedCandidate, loser: RankedCandidate) -> str | None:
 
 
 def why_not(winner: RankedCandidate, loser: RankedCandidate, weights: Mapping[str, float]) -> str:
-    """One line: the feature that cost `loser` most against `winner`, or the tie-break."""
+    """Return one line: the feature that cost `loser` most against `winner`, or the tie-break."""
     broken = tie_break(winner, loser)
     if broken:
         return f"{winner.tool.id} is before it: {broken}"

@@ -47,7 +47,7 @@ class PassageIndex:
 
     @classmethod
     def of(cls, sections: Sequence[DocSection]) -> PassageIndex:
-        """The shelf of these sections; their headings count as text."""
+        """Return the shelf of these sections; their headings count as text."""
         postings: dict[str, list[Posting]] = {}
         lengths = []
         for number, section in enumerate(sections):
@@ -60,7 +60,9 @@ class PassageIndex:
         return cls(cards, tuple(lengths), found)
 
     def passages(self, text: str) -> tuple[Passage, ...]:
-        """The passages that say something about a request, best first; ties in shelf order."""
+        """Return the passages that say something about a request, best first; ties in shelf
+        order.
+        """
         scores = self._by_words(text)
         if self.meaning:
             meant = self.meaning.similar(text)
@@ -100,7 +102,9 @@ def to_json(shelf: PassageIndex) -> dict[str, Any]:
 
 
 def from_json(data: Mapping[str, Any]) -> PassageIndex:
-    """The shelf. Raises KeyError, TypeError or ValueError for anything `to_json` did not make."""
+    """Return the shelf. Raises KeyError, TypeError or ValueError for anything `to_json` did not
+    make.
+    """
     cards = tuple(
         Passage(str(source), str(heading), 0.0, tuple(map(_place, places)), tuple(map(str, tools)))
         for source, heading, places, tools in data["cards"]

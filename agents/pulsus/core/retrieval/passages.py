@@ -53,7 +53,7 @@ class ToolIdNames:
         return cls(by_id, names, places)
 
     def spoken_of(self, text: str) -> tuple[tuple[Place, ...], tuple[str, ...]]:
-        """The places and tools a text names, in order."""
+        """Return the places and tools a text names, in order."""
         places: dict[Place, None] = {}
         tools: dict[str, None] = {}
         for token in _TOKEN.findall(text):
@@ -67,7 +67,7 @@ class ToolIdNames:
 
 
 def of_tools(tools: Sequence[ToolSpec]) -> Iterator[DocSection]:
-    """Each tool's docstring."""
+    """Yield each tool's docstring."""
     for tool in tools:
         place = (tool.domain, tool.action)
         yield DocSection(tool.id, tool.summary, tool.doc[:MAX_CHARS], (place,), (tool.id,))
@@ -76,7 +76,9 @@ def of_tools(tools: Sequence[ToolSpec]) -> Iterator[DocSection]:
 def of_document(
     source: str, text: str, known: ToolIdNames, about: Sequence[Place]
 ) -> Iterator[DocSection]:
-    """The sections of a Markdown file; `about` is what all of it speaks of, such as its domain."""
+    """Yield the sections of a Markdown file; `about` is what all of it speaks of, such as its
+    domain.
+    """
     for heading, body in _sections(text):
         whole = f"{heading}\n{body}"
         places, tools = known.spoken_of(whole)
@@ -88,7 +90,7 @@ def of_document(
 
 
 def _sections(text: str) -> Iterator[tuple[str, str]]:
-    """Each heading with the text below it; a `#` inside a fence is no heading."""
+    """Yield each heading with the text below it; a `#` inside a fence is no heading."""
     heading, body, fence = "", list[str](), ""
     for line in text.splitlines():
         marked = _FENCE.match(line)

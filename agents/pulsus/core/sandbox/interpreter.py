@@ -117,7 +117,7 @@ def _can_import(module: str) -> bool:
 
 
 def _read_config(path: Path) -> dict[str, str]:
-    """Return the settings of a virtual environment, or {} if there are none."""
+    """Return the settings of a virtual environment, or {} for any other interpreter."""
     try:
         with path.open("rb") as file:
             text = file.read(_CONFIG_BYTES).decode("utf-8", "replace")

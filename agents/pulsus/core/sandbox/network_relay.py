@@ -67,7 +67,7 @@ class Relay:
         finally:
             os.close(folder)
         path = self._folder / "socket"
-        path.chmod(0o666)  # the user of the sandbox may be nobody
+        path.chmod(0o666)  # the user of the sandbox may be `nobody`
         self._listener.listen(AT_ONCE)
         self._acceptor.start()
         return path

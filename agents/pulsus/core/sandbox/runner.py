@@ -125,7 +125,7 @@ def _run(
 def _open_relay(
     stack: ExitStack, limits: bwrap_arguments.SandboxLimits, task: job.Job
 ) -> Relay | None:
-    """Return the relay to the hosts that the job may reach, or None if there are none."""
+    """Return the relay to the hosts that the job may reach, or None if it may reach no host."""
     if not task.network:
         return None
     from pulsus.core.sandbox.network_relay import Relay  # rarely needed

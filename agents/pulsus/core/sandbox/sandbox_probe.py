@@ -116,7 +116,7 @@ def _try_program(program: Path) -> str:
 
 
 def _working(program: Path) -> SandboxStatus:
-    start = "dropped from root to nobody" if is_root() else "as this user"
+    start = "dropped from root to `nobody`" if is_root() else "as this user"
     how = (
         f"bubblewrap {start}: namespaces, no network, read-only system, system-call filter, "
         f"{_limited_by()}, {_observed_by()}"

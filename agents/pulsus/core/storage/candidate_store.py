@@ -28,7 +28,7 @@ _MAX_NOTE_BYTES = 256 * 1024
 class StoredCandidate:
     """A module in `_tmp/`. `reasons` say why it failed or was rejected; `created_at` is aware.
 
-    `sha256` is that of the module as it was made; None where it was not noted. `made` is how a
+    `sha256` is that of the module as it was made; None if it was not noted. `made` is how a
     generator made it, None for a composition.
     """
 
@@ -84,7 +84,7 @@ def read(module: Path) -> StoredCandidate | None:
 
 
 def list_candidates(tmp_dir: Path) -> tuple[StoredCandidate, ...]:
-    """Every candidate that still has its module, newest first; links are not followed."""
+    """Return every candidate that still has its module, newest first; links are not followed."""
     if not tmp_dir.is_dir():
         return ()
     modules = (p for p in sorted(tmp_dir.glob("*.py")) if p.is_file() and not p.is_symlink())

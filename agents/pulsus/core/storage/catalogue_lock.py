@@ -33,7 +33,7 @@ JOURNAL = "promotion.json"
 _LOG = logging.getLogger(__name__)
 
 _POLL_SECONDS = 0.01
-"""A decision takes some ten milliseconds: whoever waits looks again soon."""
+"""Seconds between two tries to get the lock: a decision takes some ten milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class CatalogueLock:
         return decision_log.anchor(store.state_dir, clock=store.clock, catalogue=self.root)
 
     def next_revision(self, now: datetime, *pending: metadata.PromotionRecord) -> str:
-        """The next revision of that day, behind `pending` and every one that ever was here.
+        """Return the next revision of that day, behind `pending` and every one that ever was here.
 
         One whose record was taken out is still in the decision log: its id is not given again. The
         newest there is the highest of its day, for each was given here. Raises MetadataCorrupt,
@@ -179,7 +179,7 @@ class CatalogueLock:
 
 
 def _decision(record: metadata.PromotionRecord) -> dict[str, JsonValue]:
-    """The entry for the decision log. The key is the record's own: a revision may come again
+    """Return the entry for the decision log. The key is the record's own: a revision may come again
     from a clone, whose decision log is another one."""
     data: dict[str, JsonValue] = {
         "revision": record.id,

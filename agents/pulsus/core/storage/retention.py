@@ -112,7 +112,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def _found(folder: Path, entry: os.DirEntry[str]) -> Iterator[_Found]:
-    """The entry where it is a regular file, nothing where it is not or is gone by now."""
+    """Yield the entry where it is a regular file, nothing if it is not or is gone by now."""
     if not entry.is_file(follow_symlinks=False):
         return
     try:
@@ -155,4 +155,4 @@ def _remove_if_empty(folder: Path) -> None:
     try:
         folder.rmdir()
     except OSError:
-        return  # not empty, or somebody else's work now
+        return  # not empty, or another process's work now

@@ -1,7 +1,7 @@
 """Files replaced whole or not at all. Effect: writes files.
 
 A new content goes to a temporary file in the same folder, is synced, and takes the name in one
-rename. Works on open folders too, so that nobody can swap a folder for a link in between.
+rename. Works on open folders too, so that a folder cannot be swapped for a link in between.
 """
 
 from __future__ import annotations

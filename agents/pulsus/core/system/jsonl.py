@@ -46,7 +46,7 @@ def append(path: Path, line: str) -> None:
 
 
 def plain(value: object, depth: int = 0) -> JsonValue:
-    """`value` as JSON: what JSON does not know becomes its `str`, infinities included."""
+    """Return `value` as JSON: what JSON does not know becomes its `str`, infinities included."""
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
@@ -59,7 +59,7 @@ def plain(value: object, depth: int = 0) -> JsonValue:
 
 
 def encode(record: Mapping[str, JsonValue]) -> str:
-    """One JSON line of at most 64 KiB.
+    """Return one JSON line of at most 64 KiB.
 
     Long strings are cut first, then whole fields; a mark says how much is missing.
     """
@@ -118,7 +118,7 @@ def _locked(path: Path) -> Iterator[int]:
         fd = os.open(path, flags, 0o644)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX)
-            if os.fstat(fd).st_nlink:  # else whoever held the lock has removed the empty file
+            if os.fstat(fd).st_nlink:  # else the last holder of the lock removed the empty file
                 yield fd
                 return
         finally:
@@ -132,7 +132,7 @@ def _write_whole(fd: int, data: bytes, size: int) -> None:
 
 
 def _without_torn_tail(fd: int) -> int:
-    """The file's size after a last line without its newline was completed or cut off."""
+    """Return the file's size after a last line without its newline was completed or cut off."""
     size = os.fstat(fd).st_size
     if size == 0 or os.pread(fd, 1, size - 1) == b"\n":
         return size

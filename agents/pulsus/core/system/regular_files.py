@@ -25,7 +25,7 @@ class FileStamp:
 
     @classmethod
     def of(cls, status: os.stat_result) -> FileStamp:
-        """The stamp of a file's status."""
+        """Return the stamp of a file's status."""
         return cls(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
 
 
@@ -39,7 +39,7 @@ class UnreadableFile(Exception):
 
 
 def read(path: Path, max_bytes: int) -> tuple[bytes, FileStamp]:
-    """The file's bytes and its stamp from before they were read.
+    """Return the file's bytes and its stamp from before they were read.
 
     `path` must not be a link. Raises Unreadable with NOT_A_FILE, TOO_LARGE or UNREADABLE.
     """
@@ -74,7 +74,7 @@ def _up_to(fd: int, most: int, expected: int) -> bytes:
 
 
 def read_failure(error: OSError) -> str:
-    """One line on why the system refused, without the path."""
+    """Return one line on why the system refused, without the path."""
     return f"cannot be read: {error.strerror or type(error).__name__}"
 
 

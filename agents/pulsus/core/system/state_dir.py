@@ -17,7 +17,7 @@ _MAX_VERSION_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class StateDir:
-    """An opened state folder; `exists` is False where nothing was ever stored."""
+    """An opened state folder; `exists` is False if nothing was ever stored."""
 
     path: Path
     version: int = VERSION
@@ -35,7 +35,7 @@ class StateDir:
 
 
 def open_state(path: Path, *, create: bool = True) -> StateDir:
-    """The state folder at `path`; with `create=False` nothing is written.
+    """Return the state folder at `path`; with `create=False` nothing is written.
 
     Raises StateCorrupt for an unreadable or newer one; with `create`, StorageUnwritable or DiskFull
     where it cannot be written to.

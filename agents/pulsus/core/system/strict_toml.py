@@ -18,7 +18,7 @@ class TomlError(ValueError):
 
 
 def load_toml(text: str) -> dict[str, Any]:
-    """The table the text holds. Raises TomlError."""
+    """Return the table the text holds. Raises TomlError."""
     work = 0
     for number, line in enumerate(text.split("\n"), start=1):
         if line.count(".") > MOST_DOTS:

@@ -39,7 +39,7 @@ class YamlError(ValueError):
 
 
 def load_yaml(text: str) -> JsonValue:
-    """The one value the text holds; None for an empty text.
+    """Return the one value the text holds; None for an empty text.
 
     Dates, `yes`, `on` and `12:30` are strings. Raises YamlError.
     """

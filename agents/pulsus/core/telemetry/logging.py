@@ -81,7 +81,7 @@ class AppLog:
 def open_trace(
     log_dir: Path, run_id: str, *, clock: Clock, redactor: Redactor, route_id: str | None = None
 ) -> Trace:
-    """A trace whose first event, phase `start`, is already written.
+    """Return a trace whose first event, phase `start`, is already written.
 
     So a read-only folder or a full disk ends the run before any work, as StorageUnwritable or
     DiskFull, and leaves no empty trace.
@@ -97,7 +97,7 @@ def open_trace(
 
 
 def log_folder(log_dir: Path, name: Room, *below: str) -> Path:
-    """The folder `log_dir/name/...`, made if it is not there. Raises as every write does."""
+    """Return the folder `log_dir/name/...`, made if it is not there. Raises as every write does."""
     folder = log_dir.joinpath(name, *below)
     try:
         folder.mkdir(parents=True, exist_ok=True)

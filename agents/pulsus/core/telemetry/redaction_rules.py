@@ -162,7 +162,7 @@ def _hide_assigned(text: str) -> str:
 
 
 def _name_at_the_end(text: str, start: int, end: int) -> int | None:
-    """Where, between start and end, a secret's name begins whose sign reaches the end."""
+    """Return where, between start and end, a secret's name begins whose sign reaches the end."""
     found = (m for m in _NAMED.finditer(text, start, end + _SIGN_CHARS) if m.end() >= end)
     return next((m.start() for m in found if m.start() < end), None)
 

@@ -13,7 +13,9 @@ _UNSAFE_IN_JSON = re.compile(f"{_HIDDEN.pattern}|[\ud800-\udfff]")
 
 
 def strip_controls(text: str) -> str:
-    """`text` without control, zero-width and direction characters; newlines and tabs stay."""
+    """Return `text` without control, zero-width and direction characters; newlines and tabs
+    stay.
+    """
     return _HIDDEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
@@ -23,6 +25,6 @@ def escape_controls(json_text: str) -> str:
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """The printable text on one line, at most `limit` characters, cut with an ellipsis."""
+    """Return the printable text on one line, at most `limit` characters, cut with an ellipsis."""
     line = " ".join(strip_controls(text).split())
     return line if len(line) <= limit else line[: limit - 1] + "…"

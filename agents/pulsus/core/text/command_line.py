@@ -24,7 +24,7 @@ _REACH = 3
 
 
 def find_change(request: str) -> tuple[str, ...] | None:
-    """The verbs of change of a command line, each step's first; none where it only looks.
+    """Return the verbs of change of a command line, each step's first; none where it only looks.
 
     None for a request that is no command line, and for a program that is a verb itself, such as
     `kill -9 1`: the reading of sentences knows those.
@@ -41,7 +41,8 @@ def find_change(request: str) -> tuple[str, ...] | None:
 
 
 def find_program(request: str) -> tuple[str, ...] | None:
-    """The program a command line begins with, and the words behind it; None for anything else.
+    """Return the program a command line begins with, and the words behind it; None for anything
+    else.
 
     None, too, for a program that does one thing: its name is a word like any other.
     """
@@ -54,7 +55,7 @@ def find_program(request: str) -> tuple[str, ...] | None:
 
 
 def _words(step: str) -> list[str]:
-    """A step's words from its program on; tar's letters as the flags they are."""
+    """Return a step's words from its program on; tar's letters as the flags they are."""
     before = _BEFORE.match(step)
     said = step[before.end() if before else 0 :].split()
     if said[:1] == ["tar"] and len(said) > 1 and _OLD_STYLE.fullmatch(said[1]):
@@ -113,7 +114,7 @@ def _verb(said: Sequence[str]) -> str | None:
 
 
 def _deed(said: Sequence[str]) -> str:
-    """The first word that says what a program does, where that is a change and no noun."""
+    """Return the first word that says what a program does, where that is a change and no noun."""
     at = _deed_at(said)
     if at is None or said[at] in table.LOOKS:
         return ""

@@ -75,7 +75,7 @@ class Value:
 
 
 def take_values(text: str) -> tuple[str, tuple[Value, ...]]:
-    """The text with each value cut out (a space stays), and the values in order."""
+    """Return the text with each value cut out (a space stays), and the values in order."""
     pattern = _VALUE
     if _SIGNS.isdisjoint(text) or not _MARK.search(text):
         if not _DIGIT.search(text):

@@ -29,14 +29,16 @@ class Phrase:
 
     @property
     def likeness(self) -> int:
-        """What two requests share if they are alike by this phrase: a word beside a value and one
-        in a value are two things."""
+        """Return what two requests share if they are alike by this phrase: a word beside a value
+        and one in a value are two things.
+        """
         return self.key ^ _IN_VALUE if self.own else self.key
 
 
 @lru_cache(maxsize=1 << 14)
 def phrases(text: str) -> tuple[Phrase, ...]:
-    """Every phrase of a request once: content words, pairs of all words, and what its values are.
+    """Return every phrase of a request once: content words, pairs of all words, and what its values
+    are.
 
     Pairs keep the stop words: `to file` and `from file` ask for different things.
     """

@@ -52,7 +52,9 @@ def _stemmer() -> _Stemmer:
 
 
 def clean(text: str) -> str:
-    """The text as NFKC on one line, without control, format, private or surrogate characters."""
+    """Return the text as NFKC on one line, without control, format, private or surrogate
+    characters.
+    """
     flat = " ".join(text.split())
     if flat.isascii() and flat.isprintable():
         return flat
@@ -63,7 +65,7 @@ def clean(text: str) -> str:
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """The Snowball stem of one lower-case word."""
+    """Return the Snowball stem of one lower-case word."""
     return _stemmer().stemWord(word)
 
 
@@ -78,7 +80,7 @@ def words(text: str) -> list[str]:
 
 @lru_cache(maxsize=16)
 def _words(text: str) -> tuple[str, ...]:
-    """The same: a request is cut for its values, its commands and its n-grams alike."""
+    """Return the same: a request is cut for its values, its commands and its n-grams alike."""
     out: list[str] = []
     for word in _WORD.findall(text):
         if word.islower() and word.isalpha():
@@ -97,17 +99,19 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def first_words(text: str) -> list[str]:
-    """The `words` of a text's first identifier: the rest is not looked at."""
+    """Return the `words` of a text's first identifier: the rest is not looked at."""
     found = _WORD.search(text)
     return words(found.group()) if found else []
 
 
 def stems(text: str) -> list[str]:
-    """Stems of the content words, in order, repeats kept."""
+    """Return stems of the content words, in order, repeats kept."""
     return [stem(w) for w in words(text) if w not in STOP_WORDS]
 
 
 def content_words(text: str) -> list[str]:
-    """The words that say what a text is about, in order, each once: no stop words, no weak ones."""
+    """Return the words that say what a text is about, in order, each once: no stop words, no weak
+    ones.
+    """
     said = (w for w in words(text) if w not in STOP_WORDS and w not in WEAK_WORDS)
     return list(dict.fromkeys(said))

@@ -20,7 +20,7 @@ _SHORTEST = 5
 _SURE = 7
 """Letters from which one wrong letter is a slip: "attack" is not "attach"."""
 _FOLDER = re.compile(r"\S*/[^\s.]*(?=\s|$)")
-"""A path that names no file: its words are nobody's object."""
+"""A path that names no file: its words are not the object of a verb."""
 
 _ME = frozenset({"me", "us"})
 _PLAIN = table.VERBS
@@ -37,7 +37,7 @@ def may_command(said: Sequence[str], known: Known) -> bool:
 
 
 def find_command(clause: str, known: Known) -> str | None:
-    """The verb of change a clause gives as a command; None where it gives none.
+    """Return the verb of change a clause gives as a command; None if it gives none.
 
     It is the clause's first word past polite ones, in its plain form or misspelt, with a particle
     ("turn off") or an object ("open port 80") where it asks for a change only so. A wish counts as
@@ -55,20 +55,20 @@ def find_command(clause: str, known: Known) -> str | None:
 
 
 def verb_groups(said: Iterable[str]) -> frozenset[str]:
-    """The groups of change these words belong to, in any form of theirs."""
+    """Return the groups of change these words belong to, in any form of theirs."""
     known = _groups()
     return frozenset(known[s] for s in map(stem, said) if s in known)
 
 
 def naming_groups(said: Iterable[str]) -> frozenset[str]:
-    """The same, with words that name a change and command none: "put", "dump"."""
+    """Return the same, with words that name a change and command none: "put", "dump"."""
     known = _by_stem(table.NAMING)
     return verb_groups(said) | {known[s] for s in map(stem, said) if s in known}
 
 
 @lru_cache(maxsize=256)
 def command_groups(asked: tuple[str, ...]) -> frozenset[str]:
-    """The groups of commands: a verb alone, with its particle, or with its object."""
+    """Return the groups of commands: a verb alone, with its particle, or with its object."""
     found = set(verb_groups(asked))
     for verb, _, particle in (said.partition(" ") for said in asked):
         if particle:
@@ -88,7 +88,7 @@ def _by_stem(verbs: Mapping[str, Iterable[str]]) -> dict[str, str]:
 
 
 def _command_verb(first: str, rest: Sequence[str], known: Known) -> str | None:
-    """The command that begins with this word: one word, or a verb with its particle."""
+    """Return the command that begins with this word: one word, or a verb with its particle."""
     particle = _particle(table.PARTICLES.get(first, {}), rest)
     if particle:
         return f"{first} {particle}"
@@ -100,7 +100,7 @@ def _command_verb(first: str, rest: Sequence[str], known: Known) -> str | None:
 
 
 def _particle(taken: Mapping[str, str], rest: Sequence[str]) -> str | None:
-    """The particle that follows: at once, or among few words. "on" far off is a place."""
+    """Return the particle that follows: at once, or among few words. "on" far off is a place."""
     if rest and rest[0] in taken:
         return rest[0]
     near = enumerate(rest[:_REACH], start=1)
@@ -116,7 +116,8 @@ def _has_object(verb: str, rest: Sequence[str]) -> bool:
 
 
 def _correct_verb(word: str, known: Known) -> str | None:
-    """The verb an unknown word must be: one slip away, two in a long word, the same first letter.
+    """Return the verb an unknown word must be: one slip away, two in a long word, the same first
+    letter.
 
     A form of a verb ("deleted") is not a misspelling of it.
     """
@@ -169,7 +170,7 @@ def _is_symptom(rest: Sequence[str]) -> bool:
 
 
 def _wished_verb(said: Sequence[str]) -> str | None:
-    """The verb of "I want X restarted", "X must be restarted", "X needs restarting"."""
+    """Return the verb of "I want X restarted", "X must be restarted", "X needs restarting"."""
     for at, word in enumerate(said):
         if at and word.endswith(("ed", "ing")) and _is_wanted(said, at):
             verb = _plain_form(word)
@@ -178,7 +179,7 @@ def _wished_verb(said: Sequence[str]) -> str | None:
 
 
 def _plain_form(form: str) -> str | None:
-    """The verb of change a word is a form of."""
+    """Return the verb of change a word is a form of."""
     key = stem(form)
     return next((verb for verb in sorted(_PLAIN) if stem(verb) == key), None)
 

@@ -58,7 +58,7 @@ class CodeConstants:
 
 
 def _identifiers(code: Sequence[ast.AST]) -> Iterator[str]:
-    """Names that may stand for an input: a member of an `Enum`, a keyword, a function."""
+    """Yield names that may stand for an input: a member of an `Enum`, a keyword, a function."""
     for node in code:
         match node:
             case ast.Name(id=name) | ast.Attribute(attr=name) | ast.keyword(arg=str(name)):

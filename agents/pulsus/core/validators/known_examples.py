@@ -1,6 +1,6 @@
 """Finds modules that know their examples instead of working results out (spec §8, ADR 33). Pure.
 
-This reads the source, whoever wrote it. A table of the examples proves nothing, and is refused.
+This reads the source of any author. A table of the examples proves nothing, and is refused.
 Code with the inputs and results of every example may be honest (a table of units), so its proof is
 `shape`. The dry run finds hidden copies, because it also runs the module without its examples.
 """

@@ -41,7 +41,7 @@ class Finding:
     """`message` is one line: what is wrong and what to do. `output` is the checker's own text.
 
     `unverified`: the check could not be made, which is never a pass. `shift_ms` moves time between
-    steps that share a process. `line` is where in the module, from 1; 0 where it is not known.
+    steps that share a process. `line` is where in the module, from 1; 0 if it is not known.
     `code` is stable, and empty for most findings: `BUSY` says that the machine had no time,
     `EXAMPLES_KNOWN` that the module knows its examples, so that they prove nothing.
     """

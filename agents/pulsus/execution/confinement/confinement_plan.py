@@ -33,7 +33,7 @@ class RunLimits:
 
 @dataclass(frozen=True, slots=True)
 class ConfinementPlan:
-    """How one run is confined.
+    """The confinement of one run.
 
     `orders` are for the worker, None if nothing is confined. `record` is for people and the logs.
     """

@@ -31,7 +31,7 @@ class WireFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ExchangeLimits:
-    """How long to wait, in seconds, and how many bytes of an answer to take."""
+    """Limits of one exchange: seconds to wait, and bytes of an answer to read."""
 
     connect: float
     read: float

@@ -48,15 +48,15 @@ def module_of_decision(run: RouteRun, outcome: RouteOutcome) -> CandidateModule:
 
 
 def step_module(project: Project, tool: ToolSpec, source: bytes) -> CandidateModule:
-    """A pinned step as a module of its own, to be proven and promoted where it lies."""
+    """Return a pinned step as a module of its own, to be proven and promoted where it lies."""
     target = Target(tool.domain, tool.action, tool.name)
     return CandidateModule(tool.path, source, tool, target, pinned_steps(project, source))
 
 
 def file_module(project: Project, path: Path, target: Target) -> CandidateModule:
-    """The module file at `path`, to be proven and promoted to `target`.
+    """Return the module file at `path`, to be proven and promoted to `target`.
 
-    A candidate of an earlier route brings its note. Raises UsageError where it cannot be read.
+    A candidate of an earlier route brings its note. Raises UsageError if it cannot be read.
     """
     source = read_module(path)
     return CandidateModule(
@@ -75,7 +75,7 @@ def pinned_steps(project: Project, source: bytes) -> pins.PinnedTools:
 
 
 def read_module(path: Path) -> bytes:
-    """A module's bytes. Raises UsageError naming the path."""
+    """Return a module's bytes. Raises UsageError naming the path."""
     try:
         return regular_files.read(path.resolve(), MAX_READ_BYTES)[0]
     except regular_files.UnreadableFile as failure:

@@ -50,7 +50,7 @@ class ModuleValidator(Protocol):
     def validate(
         self, source: bytes, path: Path, tool: ToolSpec | BrokenTool, steps: Steps
     ) -> tuple[ValidationReport, ValidatedModule | None]:
-        """The report, and the proven module where it accepts."""
+        """Return the report, and the proven module where it accepts."""
         ...
 
 
@@ -65,11 +65,13 @@ class Promoter(Protocol):
         remove: Path | None = None,
         edited_from: bytes | None = None,
     ) -> Promotion:
-        """The revision under which it is now there; `edited_from` are bytes it may replace."""
+        """Return the revision under which it is now there; `edited_from` are bytes it may
+        replace.
+        """
         ...
 
     def current(self, target: Target, sha256: str) -> Promotion | None:
-        """The revision, if exactly these bytes are what is promoted there."""
+        """Return the revision, if exactly these bytes are what is promoted there."""
         ...
 
     def novelty(self, target: Target, source: bytes, summary: str) -> Novelty:
@@ -187,7 +189,7 @@ class DeliveryPipeline:
     def _objection(
         self, module: CandidateModule, report: ValidationReport, approval: Approval, *, step: bool
     ) -> PulsusError | None:
-        """Return the reason against an approval without a person; None if there is none."""
+        """Return the reason against an approval without a person; None if approval is allowed."""
         if self.person is not None or isinstance(approval, CallerApproval):
             return None
         case = unattended.ApprovalCase(
@@ -204,7 +206,7 @@ class DeliveryPipeline:
         return unattended.find_objection(case, approval)
 
     def _changed_steps(self, steps: Steps) -> Mapping[str, tuple[str, Novelty]]:
-        """The steps that are not promoted in their present form."""
+        """Return the steps that are not promoted in their present form."""
         found = {}
         for tool, source in steps.values():
             place = Target(tool.domain, tool.action, tool.name)

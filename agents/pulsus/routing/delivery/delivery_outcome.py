@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # late: `route --plan` promotes nothing
 def delivered(
     outcome: RouteOutcome, module: CandidateModule, delivery: DeliveryResult
 ) -> RouteOutcome:
-    """The outcome once its module was proven, and promoted or not."""
+    """Return the outcome once its module was proven, and promoted or not."""
     notes = outcome.notes
     if delivery.discarded:
         kept = f"kept as {module.path.name}; the next run offers it again"

@@ -19,7 +19,7 @@ class PreviousBytes:
     state_dir: Path
 
     def __call__(self, target: Target, tool_hash: str) -> bytes | None:
-        """The bytes of that digest; None where nothing has them any more."""
+        """Return the bytes of that digest; None if nothing has them any more."""
         return next(
             (s for s in self._found(target, tool_hash) if version_archive.digest(s) == tool_hash),
             None,

@@ -1,4 +1,6 @@
-"""Which hosts the dry run of a module may reach (spec §8, §17). Effect: reads notes and records."""
+"""Find the hosts that the dry run of a module may reach (spec §8, §17). Effect: reads notes and
+records.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,8 @@ class Allowlist:
     records: Callable[[], Mapping[str, PromotionRecord]]
 
     def __call__(self, path: Path, tool: ToolSpec, steps: Iterable[str]) -> tuple[str, ...]:
-        """The hosts for the module at `path`, sorted; those of the `steps` it calls are among them.
+        """Return the hosts for the module at `path`, sorted; those of the `steps` it calls are
+        among them.
 
         Raises MetadataCorrupt.
         """
@@ -42,7 +45,7 @@ class Allowlist:
         return tuple(sorted(found))
 
     def own(self) -> Allowlist:
-        """The same with nothing but what tools may reach by their ids."""
+        """Return the same with nothing but what tools may reach by their ids."""
         return replace(self, everywhere=())
 
     def notes(self, tools: Iterable[ToolSpec]) -> tuple[str, ...]:

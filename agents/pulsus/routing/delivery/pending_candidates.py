@@ -17,7 +17,7 @@ from pulsus.core.types import PendingCandidate, RouteOutcome
 def pending_for_request(
     tmp_dir: Path, request: str, route_id: str, redactor: Redactor
 ) -> tuple[PendingCandidate, ...]:
-    """The candidates of this request, newest first: of this route, or of the same words."""
+    """Return the candidates of this request, newest first: of this route, or of the same words."""
     words = _words(redactor.redact(request))
     return tuple(
         PendingCandidate(c.module, c.status, c.reasons, c.created_at, is_edited(c))
@@ -27,7 +27,7 @@ def pending_for_request(
 
 
 def drop_resolved(outcome: RouteOutcome, *, asked: bool) -> RouteOutcome:
-    """The outcome without what was promoted meanwhile, or was just decided on (`asked`)."""
+    """Return the outcome without what was promoted meanwhile, or was just decided on (`asked`)."""
     left = (found for found in outcome.left if found.module.is_file())
     done = outcome.module if asked else None
     return replace(outcome, left=tuple(found for found in left if found.module != done))

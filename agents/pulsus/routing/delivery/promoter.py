@@ -108,9 +108,9 @@ class CataloguePromoter:
         )
 
     def current(self, target: Target, sha256: str) -> Promotion | None:
-        """The latest revision at `target`, if record and file are of exactly these bytes.
+        """Return the latest revision at `target`, if record and file are of exactly these bytes.
 
-        None as well where the tool is to get another owner. Raises BumpRefused where a higher
+        None as well where the tool is to get another owner. Raises BumpRefused if a higher
         version is asked for it.
         """
         records = read_records(self.store.workflows_root, target)

@@ -101,7 +101,7 @@ class RecordCheck:
     def _judged(
         self, tools: Iterable[ToolSpec], witness: Witness
     ) -> dict[str, tuple[PromotionRecord, RecordStatus]]:
-        """Every record that is not approved, with its status."""
+        """Return every record that is not approved, with its status."""
         approvals = witness.approvals()
         log = decision_log.name_of(witness.folder)
         found = {}
@@ -177,7 +177,7 @@ class SignedRecords:
 
 
 def _line(path: Path, record: PromotionRecord) -> bytes | None:
-    """The record's line as it is in the file; None if it is not there once."""
+    """Return the record's line as it is in the file; None if it is not there once."""
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError:

@@ -57,7 +57,7 @@ class _ManifestFile(_ManifestSection):
 
 
 def load_manifest(path: Path) -> LoadedManifest:
-    """The manifest at `path`, by its suffix YAML or TOML. Never raises."""
+    """Return the manifest at `path`, by its suffix YAML or TOML. Never raises."""
     try:
         data, _ = regular_files.read(path, MAX_BYTES)
     except regular_files.UnreadableFile as error:
@@ -66,7 +66,7 @@ def load_manifest(path: Path) -> LoadedManifest:
 
 
 def parse_manifest(data: bytes, path: Path) -> LoadedManifest:
-    """The manifest these bytes hold. Never raises; unknown keys are named and left out."""
+    """Return the manifest these bytes hold. Never raises; unknown keys are named and left out."""
     try:
         text = data.decode("utf-8-sig")
         raw = strict_toml.load_toml(text) if path.suffix == ".toml" else strict_yaml.load_yaml(text)

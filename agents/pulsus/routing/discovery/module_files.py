@@ -1,4 +1,4 @@
-"""Which files below a workflows folder may be tools (spec §4). Effect: lists folders.
+"""Find the files below a workflows folder that may be tools (spec §4). Effect: lists folders.
 
 Follows no folder link, opens no file. A file link counts where it leads to another tool's place
 in the same folder. Ten thousand files are looked at on every request, so what is plain (a file
@@ -43,7 +43,7 @@ class Listing:
 
 
 def scan_folders(root: Path, *, tmp_dirname: str, max_depth: int) -> Iterator[Listing]:
-    """Every folder below `root` (absolute) in which tools may lie, in no order.
+    """Return every folder below `root` (absolute) in which tools may lie, in no order.
 
     `max_depth` counts folders below `root`; a deeper folder is listed as broken.
     """
@@ -98,7 +98,7 @@ class _Scan:
                     )
 
     def _look(self, entry: os.DirEntry[str], folder: Listing) -> os.stat_result | None:
-        """The status of a file to look at; None for anything else, which is dealt with."""
+        """Return the status of a file to look at; None for anything else, which is dealt with."""
         name = entry.name
         module = name.endswith(".py")
         if not (module or is_manifest(name)):
@@ -127,7 +127,7 @@ class _Scan:
                 self._todo.append((*folder.parts, entry.name))
 
     def _link(self, entry: os.DirEntry[str], folder: Listing) -> os.stat_result | None:
-        """The status of the module a link leads to; None where it leads to none."""
+        """Return the status of the module a link leads to; None if it leads to none."""
         wanted = entry.name.endswith(".py")
         try:
             real = Path(entry.path).resolve(strict=True)

@@ -63,7 +63,9 @@ class ModuleReader:
         return str(item.path), (stamp, read_ns, sha256, _kind(value), to_json(value))
 
     def folder(self, source: int, listing: Listing) -> Folder:
-        """The rows of a listed folder; the very folder that is known where nothing is new."""
+        """Return the rows of a listed folder; the very folder that is known where nothing is
+        new.
+        """
         known = self._known.get(listing.path)
         if known and (known.source, known.parts) != (source, listing.parts):
             known = None
@@ -106,7 +108,7 @@ class ModuleReader:
         limit: int,
         parse: Callable[[bytes], Value],
     ) -> Row:
-        """The row of one file: as known, or read now. Raises Unreadable."""
+        """Return the row of one file: as known, or read now. Raises Unreadable."""
         if row and row.kind in ("unread", "unused"):
             row = None
         if row and row.trusted(stamp):
@@ -246,7 +248,7 @@ class _Module(NamedTuple):
 
 
 def _modules(listing: Listing) -> Iterator[_Module]:
-    """The modules of a folder that are read from where they are listed."""
+    """Yield the modules of a folder that are read from where they are listed."""
     for name in listing.names:
         where = parse_tool_path((*listing.parts, name))
         if isinstance(where, ToolPath) and name not in listing.links and not is_manifest(name):

@@ -18,7 +18,7 @@ SUFFIXES = (".py", ".yaml", ".toml", ".jsonl", ".md")
 
 
 def install_starter(folder: Path, *, empty: bool) -> tuple[tuple[Path, ...], int]:
-    """The files created in `folder`, and how many were there already.
+    """Return the files created in `folder`, and how many were there already.
 
     With `empty` no tools. Raises StarterMissing, StorageUnwritable, DiskFull.
     """

@@ -31,7 +31,7 @@ class InvalidToolPath:
 
 
 def parse_tool_path(parts: Sequence[str]) -> ToolPath | InvalidToolPath:
-    """The tool a module at these path parts, below the workflows folder, would be.
+    """Return the tool a module at these path parts, below the workflows folder, would be.
 
     `domains/{domain}/{action}/[…/]{name}.py` or `shared_tools/{action}/[…/]{name}.py`: folders
     between the action and the file order a big action and are no part of the id.

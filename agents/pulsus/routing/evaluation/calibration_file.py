@@ -28,7 +28,7 @@ _AGAIN = "fit it again with `pulsus eval QUERIES --calibrate`, or delete it"
 
 
 def load_calibration(project: Path) -> tuple[Calibration, str | None]:
-    """The project's calibration, or the shipped one and why the project's was not used."""
+    """Return the project's calibration, or the shipped one and why the project's was not used."""
     path = project / PLACE
     try:
         raw = path.read_bytes()
@@ -59,7 +59,7 @@ def calibration_document(
     fitted_at: datetime,
     figures: Mapping[str, CalibrationMetrics],
 ) -> dict[str, Any]:
-    """The project's next calibration as it will be kept.
+    """Return the project's next calibration as it will be kept.
 
     `data` is the hash of the requests, `catalogue` that of the tools. The version is one more than
     that of a readable earlier file.
@@ -84,7 +84,7 @@ def calibration_document(
 
 
 def calibration_of(body: Mapping[str, Any]) -> Calibration:
-    """The calibration of a `document`, as it will be loaded."""
+    """Return the calibration of a `document`, as it will be loaded."""
     return _read(body)
 
 
@@ -103,7 +103,10 @@ def store_calibration(project: Path, body: Mapping[str, Any]) -> None:
 
 
 def _read(data: Mapping[str, Any]) -> Calibration:
-    """The calibration of a document. Raises ValueError, TypeError, KeyError, AttributeError."""
+    """Return the calibration of a document.
+
+    Raises ValueError, TypeError, KeyError, AttributeError.
+    """
     if data["format"] != FORMAT:
         raise ValueError(f"format {data['format']!r} is not {FORMAT}")
     if not isinstance(data["signals"], int):

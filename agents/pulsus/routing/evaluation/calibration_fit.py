@@ -46,7 +46,7 @@ Split = Callable[[str], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The top candidate of one request. `signals` is None where there was no candidate.
+    """The top candidate of one request. `signals` is None if there was no candidate.
 
     `request` is shared by a request and its copy: they are never parted by a fold.
     """
@@ -79,7 +79,7 @@ class Refit:
 def collect_samples(
     rows: Sequence[GoldenRow], look: Look, split: Split | None = None
 ) -> Iterator[Sample]:
-    """Each request's top candidate, and its copy's.
+    """Yield each request's top candidate, and its copy's.
 
     A request for several steps that `split` cuts into as many clauses as it has tools is these
     clauses, each with its own tool: τ less the slack applies to each of them.
@@ -105,7 +105,7 @@ def copy_weight(rows: Sequence[GoldenRow]) -> float:
 
 
 def refit(found: Sequence[Sample], prior: Calibration, in_use: Calibration | None = None) -> Refit:
-    """The prior moved by these samples, judged by cross-validation on the same requests.
+    """Return the prior moved by these samples, judged by cross-validation on the same requests.
 
     `in_use` is what it would take the place of, the prior where left out. Raises CalibrationRefused
     for too few requests, or where every answer is right or wrong.
@@ -166,7 +166,7 @@ def require_enough(requests: int, in_use: Calibration) -> None:
 
 
 def fit_map(found: Sequence[Sample], prior: Calibration) -> Calibration:
-    """The likeliest calibration given these samples and the prior's weights."""
+    """Return the likeliest calibration given these samples and the prior's weights."""
     used = [s for s in found if uses_calibration(s)]
     if not used:
         return prior

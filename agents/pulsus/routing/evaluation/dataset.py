@@ -49,7 +49,7 @@ def load_queries(path: Path, warn: Warn | None = None) -> tuple[GoldenRow, ...]:
 
 
 def load_tools(path: Path, warn: Warn | None = None) -> tuple[ToolSpec, ...]:
-    """The rows of a TOOLS file as tools that can be ranked, not run. Ids must be unique.
+    """Return the rows of a TOOLS file as tools that can be ranked, not run. Ids must be unique.
 
     Raises UsageError naming file and line for a bad row or a second one of the same id, and for a
     file without rows.
@@ -77,7 +77,7 @@ def nearest(tool_id: str, known: Collection[str]) -> str | None:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each line's place (`file:line`) and object; empty lines are skipped."""
+    """Yield each line's place (`file:line`) and object; empty lines are skipped."""
     try:
         lines = path.read_bytes().splitlines()
     except OSError as failure:
@@ -175,7 +175,7 @@ def _tool(row: dict[str, Any], where: str, root: Path) -> ToolSpec:
 
 
 def _params(value: object, where: str) -> tuple[str, ...]:
-    """The names of a tool's parameters."""
+    """Return the names of a tool's parameters."""
     if isinstance(value, list) and all(isinstance(item, str) and item for item in value):
         return tuple(value)
     said = repr(value)

@@ -34,7 +34,7 @@ class DiagnosisContext:
 
 @dataclass(frozen=True, slots=True)
 class FailureCause:
-    """Why a request went wrong, and what would help (may be empty), in one line each.
+    """The cause why a request went wrong, and the remedy (may be empty), in one line each.
 
     `matched` and `lacks` are the words of the request that the expected tool has and lacks.
     `expected_rank` and `expected_p` are None if it was not ranked.
@@ -75,7 +75,9 @@ def wrong_tool(row: GoldenRow, context: DiagnosisContext) -> FailureCause:
 
 
 def denied_tool(row: GoldenRow, context: DiagnosisContext) -> FailureCause | None:
-    """The settings that take out what the row needs: any tool of a plan, or all that answer it."""
+    """Return the settings that take out what the row needs: any tool of a plan, or all that answer
+    it.
+    """
     refused = [t for t in row.tools if t in context.refused]
     standing = [t for t in row.tools if t in context.known and t not in context.refused]
     if not refused or (standing and row.policy != "compose"):

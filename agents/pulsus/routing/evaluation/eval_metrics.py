@@ -55,7 +55,7 @@ class Population:
 
 @dataclass(frozen=True, slots=True)
 class EvalReport:
-    """The figures of contracts `pulsus eval`; None where no row bears on one.
+    """The figures of contracts `pulsus eval`; None if no row bears on one.
 
     `hit_at_1`, `recall_at_5`, `ndcg_at_10`, `mrr`, `coverage_at_tau` are over rows with tools; a
     row whose tools are alternatives (`any`) wants one of them. `ece` (10 bins) and
@@ -120,7 +120,7 @@ def evaluate(
     seconds: Callable[[], float],
     context: DiagnosisContext | None = None,
 ) -> EvalReport:
-    """The report of ranking every row once. `seconds` is a monotonic clock.
+    """Return the report of ranking every row once. `seconds` is a monotonic clock.
 
     Without `decide` no policy is judged; without `context` no failure says why.
     """
@@ -159,7 +159,7 @@ def evaluate(
 
 
 def to_json(report: EvalReport) -> dict[str, Any]:
-    """The report's JSON keys, in order; the caller puts `schema_version` first."""
+    """Return the report's JSON keys, in order; the caller puts `schema_version` first."""
     apart = ("failures", "population", "reliability")
     plain = {name: getattr(report, name) for name in EvalReport.__slots__ if name not in apart}
     return {
@@ -244,7 +244,7 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def _percentile(ordered: Sequence[float], share: float) -> float | None:
-    """The nearest-rank percentile of sorted values."""
+    """Return the nearest-rank percentile of sorted values."""
     if not ordered:
         return None
     return round(ordered[max(0, math.ceil(share * len(ordered)) - 1)], 3)

@@ -28,7 +28,7 @@ FIGURES = (*FLOORED, "ece")
 
 
 def parse_floors(texts: Sequence[str]) -> dict[str, float]:
-    """Floors from `figure=value` texts. Raises UsageError for an unknown figure or value."""
+    """Return floors from `figure=value` texts. Raises UsageError for an unknown figure or value."""
     floors: dict[str, float] = {}
     for text in texts:
         name, _, value = text.partition("=")
@@ -46,7 +46,7 @@ def parse_floors(texts: Sequence[str]) -> dict[str, float]:
 
 
 def figures_below_floor(report: EvalReport, floors: Mapping[str, float]) -> dict[str, float | None]:
-    """Every figure below its floor; one not measured is below."""
+    """Return every figure below its floor; one not measured is below."""
     return {
         name: getattr(report, name)
         for name, floor in floors.items()
@@ -66,9 +66,9 @@ def check_floors(report: EvalReport, floors: Mapping[str, float]) -> None:
 
 
 def load_baseline(path: Path) -> dict[str, float | None]:
-    """The figures of an earlier `pulsus eval --output json`; None where one was not measured.
+    """Return the figures of an earlier `pulsus eval --output json`; None if one was not measured.
 
-    Raises UsageError where the file is no such report.
+    Raises UsageError if the file is no such report.
     """
     try:
         found = json.loads(path.read_bytes())

@@ -58,6 +58,6 @@ def fit(
 
 
 def probabilities(odds: Floats) -> Floats:
-    """The probabilities of these log-odds."""
+    """Return the probabilities of these log-odds."""
     found: Floats = 1 / (1 + np.exp(-np.clip(odds, -_FAR, _FAR)))
     return found

@@ -44,7 +44,7 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationMetrics:
-    """The figures of one calibration on one population; None where nothing bears on one.
+    """The figures of one calibration on one population; None if nothing bears on one.
 
     `ece` and `precision_mixed` are over everything by weight; `precision_at_tau` and
     `coverage_at_tau` over what some tool fits; `out_of_catalogue_below_tau` over the rest.
@@ -58,7 +58,7 @@ class CalibrationMetrics:
 
 
 def bins(stated: Sequence[Prediction]) -> tuple[Bin, ...]:
-    """The ten bins of p in order; an empty one is left out."""
+    """Return the ten bins of p in order; an empty one is left out."""
     inside: dict[int, list[Prediction]] = {}
     for one in stated:
         inside.setdefault(min(int(one.p * BINS), BINS - 1), []).append(one)
@@ -83,7 +83,7 @@ def log_loss(stated: Sequence[Prediction]) -> float:
 
 
 def calibration_metrics(stated: Sequence[Prediction], tau: float) -> CalibrationMetrics:
-    """The figures of these probabilities at the threshold `tau`."""
+    """Return the figures of these probabilities at the threshold `tau`."""
     fitting = [s for s in stated if s.fits]
     sure = [s for s in stated if s.p >= tau]
     return CalibrationMetrics(
@@ -96,7 +96,7 @@ def calibration_metrics(stated: Sequence[Prediction], tau: float) -> Calibration
 
 
 def to_json(found: Sequence[Bin]) -> list[dict[str, Any]]:
-    """The bins as JSON values."""
+    """Return the bins as JSON values."""
     return [{k: round(v, 4) for k, v in asdict(one).items()} for one in found]
 
 

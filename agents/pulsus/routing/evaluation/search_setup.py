@@ -37,7 +37,7 @@ class SearchSetup:
         return self.parser.parse(query) if self.parser else ParsedIntent(None, None, query, 0.0)
 
     def refused(self) -> Mapping[str, str]:
-        """The tools that the settings take out before ranking, and why, by id."""
+        """Return the tools that the settings take out before ranking, and why, by id."""
         access = self.searcher.access
         if access is None:
             return {}
@@ -47,7 +47,9 @@ class SearchSetup:
     def measure(
         self, rows: Sequence[GoldenRow], told: Callable[[int, int], None] | None = None
     ) -> EvalReport:
-        """The report on these rows; `told` is called with how many were asked, and of how many."""
+        """Return the report on these rows; `told` is called with how many were asked, and of how
+        many.
+        """
         found: dict[str, SearchResult] = {}
         asked = itertools.count(1)
 

@@ -66,7 +66,7 @@ class GuardedValidator:
     def validate(
         self, source: bytes, path: Path, tool: ToolSpec | BrokenTool, steps: Steps
     ) -> tuple[ValidationReport, ValidatedModule | None]:
-        """The report, and the proven module where everything accepts it."""
+        """Return the report, and the proven module where everything accepts it."""
         known = self.known
         if known and known.report and known.source == source:
             return known.report, known.validated
@@ -143,12 +143,12 @@ def guardrail_steps(settings: GeneratorConfig) -> tuple[tuple[str, Validator], .
 
 
 def guardrail_rules(settings: GeneratorConfig) -> GuardrailRules:
-    """The guardrails that the settings make."""
+    """Return the guardrails that the settings make."""
     return GuardrailRules(frozenset(allowed_imports(settings)), settings.allow_writes)
 
 
 def allowed_imports(settings: GeneratorConfig) -> tuple[str, ...]:
-    """The allowlist, in order."""
+    """Return the allowlist, in order."""
     return tuple(dict.fromkeys((*settings.allowed_imports, *settings.extra_imports)))
 
 
@@ -156,7 +156,7 @@ def _step(
     rules: GuardrailRules, given: tuple[Example, ...] | None, request: str, answer: bytes = b""
 ) -> Validator:
     def check(source: bytes, tool: ToolSpec) -> StepResult:
-        """Every reason of the guardrails."""
+        """Return every reason of the guardrails."""
         reasons = (
             *all_rules.list_hidden_characters(answer),
             *all_rules.list_reasons(source, tool, rules),
@@ -178,7 +178,7 @@ def _step(
 def _refusal(
     report: ValidationReport, given: Sequence[Example], shown: bytes, redactor: Redactor
 ) -> AnswerRefusal:
-    """The failed step in words for the model, which sees the module as `shown`."""
+    """Return the failed step in words for the model, which sees the module as `shown`."""
     last = report.steps[-1]
     lines = tuple(line for line in last.output.splitlines() if line.strip())
     if last.step in (STEP, "ruff", "mypy") and lines:
@@ -209,7 +209,9 @@ _NEEDS_EXAMPLES = "the result changes when the docstring examples are removed"
 
 
 def check_without_examples(project: Project, validated: ValidatedModule) -> ValidationReport | None:
-    """The report that refuses what gives another result on such a copy; None where it does not."""
+    """Return the report that refuses what gives another result on such a copy; None if it does
+    not.
+    """
     report, tool = validated.report, validated.tool
     if not any(example.has_expected for example in tool.examples):
         return None
@@ -223,7 +225,7 @@ def check_without_examples(project: Project, validated: ValidatedModule) -> Vali
 
 
 def _refused_report(report: ValidationReport, found: Finding, project: Project) -> ValidationReport:
-    """The report with the dry run failed."""
+    """Return the report with the dry run failed."""
     message = project.redactor.redact(
         f"{found.message}; {_NEEDS_EXAMPLES}: compute it instead of copying it"
     )

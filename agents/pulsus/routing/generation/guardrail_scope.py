@@ -59,7 +59,7 @@ class GuardedBatchValidator:
 
     @property
     def network(self) -> Network | None:
-        """Which hosts a dry run may reach: the same for both."""
+        """Return which hosts a dry run may reach: the same for both."""
         return self.plain.network
 
     def validate_all(

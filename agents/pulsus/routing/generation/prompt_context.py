@@ -26,7 +26,8 @@ Redact = Callable[[str], str]
 def similar_tools(
     ranked: Sequence[Ranked], rules: GuardrailRules, redact: Redact, *, most: int, chars: int
 ) -> tuple[str, ...]:
-    """The nearest tools, best first: whole where the guardrails would let them pass, else told.
+    """Return the nearest tools, best first: whole where the guardrails would let them pass, else
+    told.
 
     A tool that does what a generated one may not would be a bad example.
     """
@@ -34,7 +35,7 @@ def similar_tools(
 
 
 def passage_hints(project: Project, passages: Sequence[Passage]) -> tuple[str, ...]:
-    """The text of passages found for the request, each bounded."""
+    """Return the text of passages found for the request, each bounded."""
     return tuple(text for passage in passages for text in _texts(project, passage))
 
 

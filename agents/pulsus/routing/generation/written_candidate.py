@@ -41,7 +41,7 @@ SHAPE = (
 
 @dataclass(frozen=True, slots=True)
 class PromotionTarget:
-    """Where a module goes.
+    """The place that a module goes to.
 
     `sure` is True if the caller named the place, or the request made it clear. `asked` is True if
     the caller asked for a new module, and not only for an answer.
@@ -183,7 +183,7 @@ def _beyond_inputs(
 
 
 def _boundary_note(given: Sequence[Example]) -> tuple[str, ...]:
-    """The boundary cases that no example covers, to be given as examples by the caller."""
+    """Return the boundary cases that no example covers, to be given as examples by the caller."""
     found = boundary_inputs.propose_boundaries(given)
     if not found:
         return ()
@@ -237,7 +237,7 @@ def model_provenance(generation: GenerationReport, sha256: str) -> dict[str, Jso
 
 
 def refusal_reasons(generation: GenerationReport) -> tuple[str, ...]:
-    """Every reason of every round, and why there was no further one."""
+    """Return every reason of every round, and why there was no further one."""
     found = []
     for each in generation.rounds:
         where = f"answer {each.number + 1}, {each.step}"

@@ -37,16 +37,16 @@ class Rows:
 
     @classmethod
     def of(cls, folders: Sequence[Folder]) -> Rows:
-        """The numbering of these folders' rows."""
+        """Return the numbering of these folders' rows."""
         return cls(folders, [0, *accumulate(len(f.names) for f in folders)])
 
     def find(self, row: int) -> tuple[Folder, int]:
-        """The folder and the position in it."""
+        """Return the folder and the position in it."""
         at = bisect_right(self.starts, row) - 1
         return self.folders[at], row - self.starts[at]
 
     def number(self, at: int, name: str) -> int:
-        """The row of a file of that folder."""
+        """Return the row of a file of that folder."""
         return self.starts[at] + list(self.folders[at].names).index(name)
 
 
@@ -55,7 +55,7 @@ _Refused = dict[int, tuple[str, list[Path]]]
 
 
 def build_catalogue(folders: Sequence[Folder], roots: Sequence[Path]) -> BuiltCatalogue:
-    """The catalogue of these folders; `roots` are what their paths are shown relative to.
+    """Return the catalogue of these folders; `roots` are what their paths are shown relative to.
 
     Two modules of one id in one source are both refused; one whose id an earlier source has is.
     """
@@ -85,7 +85,7 @@ def build_catalogue(folders: Sequence[Folder], roots: Sequence[Path]) -> BuiltCa
 
 
 def _claimants(folder: Folder) -> list[int]:
-    """The modules that lie in a tool's place, broken ones included."""
+    """Return the modules that lie in a tool's place, broken ones included."""
     return [
         n
         for n, (name, kind) in enumerate(zip(folder.names, folder.kinds, strict=True))
@@ -135,6 +135,6 @@ def _warnings(refused: _Refused, rows: Rows, roots: Sequence[Path]) -> Iterator[
 
 
 def display_path(root: Path, path: Path) -> str:
-    """A path as a person knows it, on one line."""
+    """Return a path as a person knows it, on one line."""
     text = str(path.relative_to(root.parent) if path.is_relative_to(root.parent) else path)
     return text if text.isprintable() else repr(text)

@@ -176,7 +176,7 @@ class DiscoveryIndex:
 def _packed(
     folders: Sequence[Folder], values: ValueStore, at: int, *, everything: bool
 ) -> tuple[tuple[Folder, ...], bytes]:
-    """The folders referring to stored values alone, and the bytes to store from `at` on.
+    """Return the folders referring to stored values alone, and the bytes to store from `at` on.
 
     `everything` stores the values anew that are stored already. Raises DamagedValue.
     """
@@ -223,7 +223,7 @@ def _new_name(folder: Path) -> tuple[str, Path]:
 
 
 def reading_code() -> Iterator[Path]:
-    """The files of this installation that decide what reading a tool gives."""
+    """Yield the files of this installation that decide what reading a tool gives."""
     package = Path(pulsus.__file__).parent
     for name in _CODE:
         path = package / name

@@ -89,7 +89,7 @@ class Folder:
         return "/".join((*own, ""))
 
     def rows(self) -> dict[str, Row]:
-        """Its rows by name."""
+        """Return its rows by name."""
         stamps = array("q", self.stamps)
         kinds = {letter: kind for kind, letter in LETTERS.items()}
         return {
@@ -115,7 +115,7 @@ def folder_of_rows(
     problems: Mapping[str, tuple[str, str]],
     warnings: tuple[tuple[str, str, str], ...],
 ) -> Folder:
-    """The folder of these rows."""
+    """Return the folder of these rows."""
     at = {row.name: n for n, row in enumerate(rows)}
     return Folder(
         source,

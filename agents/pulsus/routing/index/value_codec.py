@@ -26,7 +26,7 @@ from pulsus.fast_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class LoadedManifest:
-    """A manifest, or None where it cannot be used; `warnings` do not name the file."""
+    """A manifest, or None if it cannot be used; `warnings` do not name the file."""
 
     manifest: Manifest | None
     warnings: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ Value = ToolSpec | BrokenTool | LoadedManifest
 
 
 def encode(value: Value) -> dict[str, Any]:
-    """One JSON object; its only key says which type it is."""
+    """Return one JSON object; its only key says which type it is."""
     match value:
         case ToolSpec():
             return {"tool": _tool(value)}
@@ -48,7 +48,9 @@ def encode(value: Value) -> dict[str, Any]:
 
 
 def decode(raw: dict[str, Any]) -> Value:
-    """The value. Raises KeyError, TypeError or ValueError for anything `encode` did not make."""
+    """Return the value. Raises KeyError, TypeError or ValueError for anything `encode` did not
+    make.
+    """
     if "tool" in raw:
         return _read_tool(raw["tool"])
     if "broken" in raw:
@@ -59,7 +61,7 @@ def decode(raw: dict[str, Any]) -> Value:
 
 
 def _given(value: Any) -> dict[str, Any]:
-    """Fields that differ from their default; tuples as lists, paths as text."""
+    """Return fields that differ from their default; tuples as lists, paths as text."""
     given = {}
     for name, default in _defaults(value.__class__):
         item = getattr(value, name)

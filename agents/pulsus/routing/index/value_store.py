@@ -30,12 +30,12 @@ class ValueStore:
         self._fresh: list[Value | bytes] = []
 
     def add(self, value: Value | bytes) -> int:
-        """A reference to a value just read, or to its JSON."""
+        """Return a reference to a value just read, or to its JSON."""
         self._fresh.append(value)
         return -len(self._fresh)
 
     def get(self, ref: int) -> Value:
-        """The value. Raises DamagedValue."""
+        """Return the value. Raises DamagedValue."""
         fresh = self._fresh[-ref - 1] if ref < 0 else b""
         if not isinstance(fresh, bytes):
             return fresh
@@ -52,7 +52,7 @@ class ValueStore:
             raise DamagedValue(str(error)) from None
 
     def packed(self, ref: int) -> bytes:
-        """The value as it is stored, head included. Raises DamagedValue."""
+        """Return the value as it is stored, head included. Raises DamagedValue."""
         if ref < 0:
             fresh = self._fresh[-ref - 1]
             body = fresh if isinstance(fresh, bytes) else to_json(fresh)
@@ -68,12 +68,12 @@ class ValueStore:
 
 
 def to_json(value: Value) -> bytes:
-    """The value as JSON, on one line."""
+    """Return the value as JSON, on one line."""
     return json.dumps(encode(value), separators=(",", ":")).encode("ascii")
 
 
 def map_file(path: Path) -> mmap.mmap | bytes:
-    """The bytes of a file, read when they are touched. Raises OSError."""
+    """Return the bytes of a file, read when they are touched. Raises OSError."""
     with path.open("rb") as file:
         try:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

@@ -37,14 +37,16 @@ class Library(Protocol):
     """The project's docs."""
 
     def passages(self, text: str) -> tuple[Passage, ...]:
-        """Return the passages on a request, best first; empty if there are none."""
+        """Return the passages on a request, best first; empty without a match."""
         ...
 
 
 def apply_embedding_prior(
     shares: Mapping[Place, float], places: Sequence[Place], similar: Mapping[int, float]
 ) -> dict[Place, float]:
-    """The shares, each raised by how like its folder is to the request; they sum to 1 at most."""
+    """Return the shares, each raised by how like its folder is to the request; they sum to 1 at
+    most.
+    """
     if not similar:
         return dict(shares)
     best = max(similar.values())
@@ -56,7 +58,9 @@ def apply_embedding_prior(
 def apply_doc_prior(
     shares: Mapping[Place, float], places: Sequence[Place], passages: Sequence[Passage]
 ) -> dict[Place, float]:
-    """The shares, each raised by the passages that speak of its folder; they sum to 1 at most."""
+    """Return the shares, each raised by the passages that speak of its folder; they sum to 1 at
+    most.
+    """
     pull: dict[Place, float] = {}
     known = set(places)
     best = 0.0
@@ -71,7 +75,7 @@ def apply_doc_prior(
 def _shared_out(
     shares: Mapping[Place, float], pull: Mapping[Place, float], part: float
 ) -> dict[Place, float]:
-    """`part` of what the shares leave open, given to places in proportion to their pull."""
+    """Return `part` of what the shares leave open, given to places in proportion to their pull."""
     total = sum(pull.values())
     if not total or part <= 0:
         return dict(shares)

@@ -14,7 +14,7 @@ from pulsus.errors import ConfigError
 
 
 def shipped_synonyms() -> Synonyms:
-    """The general infrastructure vocabulary that comes with Pulsus.
+    """Return the general infrastructure vocabulary that comes with Pulsus.
 
     Its lines are all of one shape, `word = ["meaning"]`, and read as that: all of TOML takes tens
     of milliseconds on every route. A test holds the two readings equal.
@@ -25,7 +25,7 @@ def shipped_synonyms() -> Synonyms:
 
 
 def load_synonyms(path: Path) -> Synonyms:
-    """A project's synonyms; none where the file is absent.
+    """Return a project's synonyms; none where the file is absent.
 
     Raises ConfigError naming the file and the key of what is not a list of words.
     """
@@ -50,7 +50,7 @@ def load_synonyms(path: Path) -> Synonyms:
 
 
 def stem_synonyms(synonyms: Synonyms, state_dir: Path | None) -> Synonyms:
-    """The same synonyms with their stems, which an earlier run kept where there was one.
+    """Return the same synonyms with their stems, which an earlier run kept where there was one.
 
     `state_dir` None neither reads nor writes.
     """
@@ -77,7 +77,7 @@ def _unusable(path: Path, failure: Exception) -> ConfigError:
 
 
 def merge_synonyms(layers: Sequence[Mapping[str, tuple[str, ...]]]) -> Synonyms:
-    """All meanings of every word, each once, in the order of the layers."""
+    """Return all meanings of every word, each once, in the order of the layers."""
     merged: dict[str, dict[str, None]] = {}
     for layer in layers:
         for word, meanings in layer.items():

@@ -120,7 +120,7 @@ def accept_records(
 
 
 def checked_out(root: Path) -> str | None:
-    """The commit that is checked out around the catalogue; None without one."""
+    """Return the commit that is checked out around the catalogue; None without one."""
     repository = GitObjects.around(root)
     return repository.head() if repository else None
 
@@ -159,7 +159,9 @@ def _pending(
 def _difference(
     place: CurrentRevision, module: Path, before: PromotionRecord | None
 ) -> Iterator[str]:
-    """The lines of a unified difference, at most `MOST_LINES` and a line that counts the rest."""
+    """Yield the lines of a unified difference, at most `MOST_LINES` and a line that counts the
+    rest.
+    """
     now = (_bytes(module) or b"").decode("utf-8", "replace").splitlines()
     name, was = "nothing that you approved", ""
     if before:

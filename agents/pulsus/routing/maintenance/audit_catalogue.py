@@ -32,7 +32,7 @@ _RESTORE = "restore the file from version control, or promote it as it is now"
 class AuditFinding:
     """One thing that is not as it was recorded. `code` is stable; `reason` and `fix` are one line.
 
-    `line` counts from 1; it, `path` and `tool` are None where it is about no single one. `records`
+    `line` counts from 1; it, `path` and `tool` are None if it is about no single one. `records`
     are tool and revision of each that one finding is about together.
     """
 
@@ -61,7 +61,7 @@ class RecordedTools:
 
 @dataclass(frozen=True, slots=True)
 class CatalogueAudit:
-    """How many promoted tools, compositions and versions were compared, and the findings."""
+    """Counts of the tools, compositions and versions that were compared, and the findings."""
 
     promoted: int
     compositions: int
@@ -96,7 +96,8 @@ def read_records(root: Path) -> RecordedTools:
 
 
 def audit_catalogue(root: Path, found: RecordedTools, tools: Sequence[ToolSpec]) -> CatalogueAudit:
-    """Every promoted file against its record, composition against its steps, and kept version.
+    """Return every promoted file against its record, composition against its steps, and kept
+    version.
 
     `tools` are those that discovery finds: one without a record is only noted.
     """
@@ -143,7 +144,7 @@ class _CatalogueCheck:
             self.plans[tool] = plan.steps if plan else ()
 
     def compositions(self) -> Iterator[AuditFinding]:
-        """Steps that are not, or no longer, what a promoted composition is pinned to."""
+        """Yield steps that are not, or no longer, what a promoted composition is pinned to."""
         for tool, steps in sorted(self.plans.items()):
             path = self._path(self.found.latest[tool])
             for step in steps:
@@ -154,7 +155,7 @@ class _CatalogueCheck:
                     yield AuditFinding(code, level, path, None, tool, reason, fix)
 
     def unrecorded(self) -> Iterator[AuditFinding]:
-        """Tools that discovery finds and no record knows: nothing runs them."""
+        """Yield tools that discovery finds and no record knows: nothing runs them."""
         for tool_id, tool in sorted(self.tools.items()):
             if tool_id not in self.found.records:
                 reason = "in the catalogue, and never promoted: it will not be run"

@@ -21,7 +21,7 @@ _FIX = "restore it from version control; the records in metadata.jsonl are what 
 
 
 def audit_changelogs(root: Path, found: RecordedTools) -> Iterator[AuditFinding]:
-    """Entries that a record has no entry for, or that no record has. Raises nothing."""
+    """Yield entries that a record has no entry for, or that no record has. Raises nothing."""
     wanted: dict[tuple[str, ...], list[str]] = {}
     for records in found.records.values():
         for number, record in enumerate(records):

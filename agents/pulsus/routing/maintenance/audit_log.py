@@ -71,7 +71,7 @@ class _Anchored:
 
     @property
     def seq(self) -> int:
-        """The number of the record it names; 0 where it names none."""
+        """The number of the record it names; 0 if it names none."""
         return self.head.seq if self.head else 0
 
 
@@ -188,7 +188,7 @@ class _Comparison:
                 known, "info", "they were there when it began, or were accepted", "nothing"
             )
         if new:
-            where = "the one here does not know them" if here else "there is none here"
+            where = "the one here does not know them" if here else "no decision log is here"
             yield _elsewhere(new, "warning", where, _ELSEWHERE if here else _NO_LOG)
 
     def gone(self, records: Iterable[_Anchored]) -> Iterable[AuditFinding]:
@@ -222,7 +222,9 @@ class _Comparison:
 
 
 def _merge_findings(found: Sequence[AuditFinding]) -> Iterable[AuditFinding]:
-    """One finding of each kind: what the log lost is one cause, however many records name it."""
+    """Yield one finding of each kind: what the log lost is one cause, however many records name
+    it.
+    """
     kinds: dict[tuple[str, Level], list[AuditFinding]] = {}
     for each in found:
         kinds.setdefault((each.code, each.level), []).append(each)
@@ -234,7 +236,7 @@ def _merge_findings(found: Sequence[AuditFinding]) -> Iterable[AuditFinding]:
 
 
 def _elsewhere(records: Sequence[_Anchored], level: Level, where: str, fix: str) -> AuditFinding:
-    """Records that the log here, if any, does not know, as one finding."""
+    """Return records that the log here, if any, does not know, as one finding."""
     logs = Counter(r.head.log if r.head else None for r in records)
     names = [f"the log {log[:12]}…" if log else "no log" for log, _ in logs.most_common()]
     which = tuple(sorted((r.tool, r.id) for r in records))

@@ -30,7 +30,7 @@ _UNHIDE = "begin the rule with a slash (/logs/ instead of logs/), then `git add`
 class CatalogueFinding:
     """One thing to look at. `code` is stable; `reason`, `fix` and each evidence are one line.
 
-    `path` is None where it is about no single file.
+    `path` is None if it is about no single file.
     """
 
     code: str
@@ -57,7 +57,7 @@ class SharedIntent:
         return self.phrase.casefold() == self.theirs.casefold()
 
     def other(self, owner: ToolSpec) -> str:
-        """The phrase as the one that is not `owner` writes it."""
+        """Return the phrase as the one that is not `owner` writes it."""
         return self.theirs if owner.id == self.tool.id else self.phrase
 
 
@@ -222,7 +222,8 @@ def _blocks_itself(tools: Sequence[ToolSpec]) -> Iterator[CatalogueFinding]:
 
 
 def shared_intents(tools: Sequence[ToolSpec]) -> Iterator[SharedIntent]:
-    """Pairs of tools whose manifests claim the same intent, as ranking reads it: by its stems.
+    """Yield pairs of tools whose manifests claim the same intent, as ranking reads it: by its
+    stems.
 
     Whether one of them suffers from it only ranking can tell (reachability.py).
     """
@@ -258,7 +259,7 @@ def _incomplete(tools: Sequence[ToolSpec]) -> Iterator[CatalogueFinding]:
 def _unpromoted(
     tools: Sequence[ToolSpec], latest: Mapping[str, PromotionRecord]
 ) -> Iterator[CatalogueFinding]:
-    """Tools that routing finds and nothing runs: never promoted, or changed since."""
+    """Yield tools that routing finds and nothing runs: never promoted, or changed since."""
     fix = "pulsus promote it"
     for tool in tools:
         record = latest.get(tool.id)
@@ -271,7 +272,7 @@ def _unpromoted(
 
 
 def _group_duplicates(keyed: Iterable[tuple[str, ToolSpec]]) -> Iterator[list[ToolSpec]]:
-    """The tools that share a key with another, in the order of their ids."""
+    """Yield the tools that share a key with another, in the order of their ids."""
     groups: dict[str, list[ToolSpec]] = defaultdict(list)
     for key, tool in keyed:
         groups[key].append(tool)

@@ -1,4 +1,5 @@
-"""Which tools ranking cannot reach, and which take each other's requests (`pulsus tools check`).
+"""Find tools that ranking cannot reach, and tools that take each other's requests (`pulsus tools
+check`).
 
 Every tool is asked for in its own words, or in golden requests where there are some, and what comes
 first is looked at. Pure but for the ranking it is given.
@@ -55,7 +56,7 @@ def request_texts(tool: ToolSpec) -> tuple[str, ...]:
 
 
 def golden_texts(rows: Iterable[GoldenRow]) -> dict[str, tuple[str, ...]]:
-    """The requests of a golden file that one tool alone must answer, by its id."""
+    """Return the requests of a golden file that one tool alone must answer, by its id."""
     found: dict[str, list[str]] = defaultdict(list)
     for row in rows:
         if len(row.tools) == 1 and row.policy in (None, "select"):
@@ -66,7 +67,7 @@ def golden_texts(rows: Iterable[GoldenRow]) -> dict[str, tuple[str, ...]]:
 def probe_tools(
     tools: Iterable[ToolSpec], first: FirstTool, golden: Mapping[str, Sequence[str]]
 ) -> Iterator[ReachabilityResult]:
-    """Each tool with what came first for its own texts, and for its golden requests.
+    """Yield each tool with what came first for its own texts, and for its golden requests.
 
     What is taken from it is told by its golden requests, where it has some.
     """

@@ -1,4 +1,4 @@
-"""Which tools may be routed to and run: by kind and by patterns of ids. Pure.
+"""Filter the tools that may be routed to and run: by kind and by patterns of ids. Pure.
 
 It filters before anything is ranked, and `pulsus run` holds to it: what is denied is not run by its
 id either.
@@ -59,7 +59,7 @@ class AccessFilter:
         return " and ".join(self._named())
 
     def unmatched(self, ids: Sequence[str]) -> tuple[str, ...]:
-        """A warning for each pattern that is of no tool, with the ids it may have meant."""
+        """Return a warning for each pattern that is of no tool, with the ids it may have meant."""
         found = []
         for key, patterns in (("allow", self.config.allow), ("deny", self.config.deny)):
             for pattern in patterns:
@@ -85,7 +85,7 @@ class AccessFilter:
 
 
 def access_filter(config: AccessConfig) -> AccessFilter | None:
-    """The filters of the settings; None where they let everything through."""
+    """Return the filters of the settings; None if they let everything through."""
     return None if config == AccessConfig() else AccessFilter(config)
 
 

@@ -29,7 +29,7 @@ def tools_meaning(
     name: str = "tools",
     past: Iterable[PastRequest] = (),
 ) -> TextSimilarity:
-    """The meaning of `tools` (in id order) by position; `name` is that of the collection.
+    """Return the meaning of `tools` (in id order) by position; `name` is that of the collection.
 
     A tool is as like a request as its own text or the likest of the requests it was right for:
     its manifest's, and the last `REMEMBERED` of `past` (oldest first).
@@ -47,7 +47,7 @@ def tools_meaning(
 
 
 def _right(past: Iterable[PastRequest]) -> dict[str, list[str]]:
-    """The last requests each tool was right for, each once."""
+    """Return the last requests each tool was right for, each once."""
     found: dict[str, dict[str, None]] = {}
     for request in past:
         for tool_id in request.right:
@@ -80,7 +80,7 @@ def tool_text(tool: ToolSpec) -> str:
 
 
 def spaced(name: str) -> str:
-    """An identifier as words: `listOpen_ports` gives "list Open ports"."""
+    """Return an identifier as words: `listOpen_ports` gives "list Open ports"."""
     return " ".join(_PARTS.sub(" ", name).split())
 
 
@@ -99,7 +99,7 @@ def phrases(tools: Sequence[ToolSpec]) -> Mapping[tuple[str | None, str], tuple[
 
 
 def folders_meaning(tools: Sequence[ToolSpec], files: VectorFiles) -> TextSimilarity:
-    """The meaning of folders, by position in the sorted places of `phrases`."""
+    """Return the meaning of folders, by position in the sorted places of `phrases`."""
     vectors = files.vectors("folders", lambda: list(_owned(tools)), _digest(tools))
     return TextSimilarity(files.encoder, vectors)
 
@@ -117,5 +117,5 @@ def _owned(tools: Sequence[ToolSpec]) -> Iterator[Owned]:
 
 
 def place_order(place: tuple[str | None, str]) -> tuple[str, str]:
-    """The order of folders in the parser."""
+    """Return the order of folders in the parser."""
     return place[0] or "", place[1]

@@ -45,11 +45,13 @@ class Deprecations:
         return f"{tool_id} is deprecated: use {record.replacement}{until}"
 
     def notes(self, tools: Sequence[ToolSpec]) -> tuple[str, ...]:
-        """The notes of those among the tools that are deprecated."""
+        """Return the notes of those among the tools that are deprecated."""
         return tuple(note for tool in tools if (note := self.note(tool.id)))
 
     def without(self, index: Ranker, *, sunset_only: bool = False) -> Ranker:
-        """The index where the deprecated tools are no candidates, or only the retired ones."""
+        """Return the index where the deprecated tools are no candidates, or only the retired
+        ones.
+        """
         hidden = self.retired if sunset_only else frozenset(self.records)
         return replace(index, hidden=index.hidden | hidden) if hidden else index
 

@@ -52,7 +52,9 @@ class ProjectDocs:
     warnings: list[str] = field(default_factory=list)
 
     def shelf(self, tools: Sequence[ToolSpec], vectors: VectorFiles | None = None) -> PassageIndex:
-        """The passages of docs and `tools`, ready for searching; by meaning too with `vectors`."""
+        """Return the passages of docs and `tools`, ready for searching; by meaning too with
+        `vectors`.
+        """
         found = make_columns(tools)
         documents = list(islice(self._documents(found.ids), MAX_FILES + 1))
         if len(documents) > MAX_FILES:
@@ -93,7 +95,7 @@ class ProjectDocs:
             yield from self._read(path, about if inside else ())
 
     def _read(self, path: Path, about: tuple[Place, ...] = ()) -> Iterator[Document]:
-        """The document, unless a link leads out of the project or it is too large."""
+        """Yield the document, unless a link leads out of the project or it is too large."""
         try:
             if not path.resolve().is_relative_to(self.project.resolve()) or not path.is_file():
                 return

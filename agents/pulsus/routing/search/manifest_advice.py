@@ -37,13 +37,13 @@ def intent_words(found: Sequence[str], request: str) -> tuple[str, ...]:
 
 
 def suggest_intent(found: Sequence[str], request: str) -> str:
-    """The advice to add an intent with these words; empty where none is worth one."""
+    """Return the advice to add an intent with these words; empty if none is worth one."""
     told = ", ".join(repr(word) for word in intent_words(found, request)[:_MOST])
     return f"add an intent with {told} to its manifest" if told else ""
 
 
 def no_words_reason(found: Sequence[str]) -> str:
-    """The reason of a tool that has none of these words."""
+    """Return the reason of a tool that has none of these words."""
     return "it has none of your words" + (f": {', '.join(found[:8])}" if found else "")
 
 

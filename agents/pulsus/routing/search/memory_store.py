@@ -38,7 +38,7 @@ class MemoryStore:
     state_dir: Path | None = None
 
     def memory(self, tools: Sequence[ToolSpec], routes: Sequence[PastRoute]) -> PastMemory:
-        """The memory of these routes, oldest first, over what the tools' manifests tell."""
+        """Return the memory of these routes, oldest first, over what the tools' manifests tell."""
         kept = self._kept(make_columns(tools).digest, routes)
         if kept:
             counts, segment, seen = kept
@@ -54,7 +54,7 @@ class MemoryStore:
         return memory
 
     def of(self, past: Sequence[PastRequest], tools: int) -> PastMemory:
-        """The memory of these requests, oldest first, in a catalogue of so many tools."""
+        """Return the memory of these requests, oldest first, in a catalogue of so many tools."""
         counts = WordCounts.of(past, tools)
         segment = RequestSegment.of(past, counts, self._half_life)
         return PastMemory(counts, (segment,), self.now.timestamp())
@@ -76,7 +76,7 @@ class MemoryStore:
     def _kept(
         self, digest: str, routes: Sequence[PastRoute]
     ) -> tuple[WordCounts, RequestSegment, int] | None:
-        """The kept memory and how many of the routes are in it; None where it is of no use."""
+        """Return the kept memory and how many of the routes are in it; None if it is of no use."""
         if self.state_dir is None:
             return None
         found = cache_file.load(self.state_dir / "index" / FILE_NAME, KIND, from_content)
@@ -97,7 +97,7 @@ class MemoryStore:
 
 
 def manifest_requests(tools: Iterable[ToolSpec]) -> Iterator[PastRequest]:
-    """The example requests of the tools' manifests: they never fade."""
+    """Yield the example requests of the tools' manifests: they never fade."""
     for tool in tools:
         for request in tool.manifest.requests if tool.manifest else ():
             yield PastRequest(request, (tool.id,))
@@ -106,7 +106,7 @@ def manifest_requests(tools: Iterable[ToolSpec]) -> Iterator[PastRequest]:
 def accepted_queries(
     rows: Iterable[tuple[str, Sequence[str]]], now: datetime
 ) -> Iterator[PastRequest]:
-    """Requests with their right tools as if each had been accepted just now (`--history`)."""
+    """Yield requests with their right tools as if each had been accepted just now (`--history`)."""
     for request, tools in rows:
         if tools:
             yield PastRequest(request, _once(tools), at=now.timestamp())

@@ -39,7 +39,7 @@ def load_rank_index(
     state_dir: Path | None,
     remembered: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[Ranker, tuple[str, ...]]:
-    """The index of `tools` in id order, and one warning where a kept one was damaged.
+    """Return the index of `tools` in id order, and one warning where a kept one was damaged.
 
     What an earlier run counted is used again. `state_dir` None neither reads nor writes. A file
     that cannot be written only costs the next run its head start.
@@ -70,7 +70,7 @@ class _IndexFiles:
         self.warnings: list[str] = []
 
     def documents(self, tools: Sequence[ToolSpec], past: Mapping[str, Sequence[str]]) -> Documents:
-        """The words of these tools; what is new of them is counted and kept."""
+        """Return the words of these tools; what is new of them is counted and kept."""
         key = _index_key(make_columns(tools).digest, past)
         base = self._open(BASE)
         if base is not None and base.key == key:

@@ -47,7 +47,7 @@ class Searcher:
     `unshadowed` ranks without shared tools that a domain tool shadows. These do not compete for a
     selection (spec §9), but may be steps; None if nothing is shadowed. `access` filters the
     candidates; None allows every tool. `last_resort` includes deprecated tools, for requests that
-    nothing else fits; None if there are none.
+    nothing else fits; None without any.
     """
 
     catalogue: Catalogue
@@ -138,15 +138,17 @@ class Searcher:
         )
 
     def _pool(self, intent: ParsedIntent) -> frozenset[str]:
-        """Ids of the parsed folder's tools; none where nothing was parsed."""
+        """Return ids of the parsed folder's tools; none where nothing was parsed."""
         if intent.domain is None and intent.action is None:
             return frozenset()
         pool = select_pool(self.catalogue, intent.domain, intent.action)
         return frozenset(tool.id for tool in pool)
 
     def _competing(self, tools: Collection[str] | None) -> Ranker:
-        """The index to select from. A shadowed tool stands in where its domain tool is no option:
-        in the pool of another domain."""
+        """Return the index to select from.
+
+        A shadowed tool stands in where its domain tool is no option: in the pool of another domain.
+        """
         if self.unshadowed is None:
             return self.index
         stands_in = any(
@@ -174,12 +176,14 @@ class Searcher:
         )
 
     def clause(self, text: str, *, include: Collection[str] = ()) -> Sequence[Ranked]:
-        """Candidates for one step: a composition is several steps already."""
+        """Return candidates for one step: a composition is several steps already."""
         found = self._rank(text, None, include, self.index)
         return [ranked for ranked in found if not ranked.tool.composed]
 
     def _following(self, text: str) -> Sequence[Ranked]:
-        """Candidates for a step that works on what another gives, among the tools that do."""
+        """Return candidates for a step that works on what another gives, among the tools that
+        do.
+        """
         found = self._rank(text, None, (), self.index, limit=POOL)
         ids = {r.tool.id for r in found if not r.tool.composed and clauses.needs_step_data(r.tool)}
         if not ids:

@@ -47,7 +47,7 @@ class VectorFiles:
     _fresh: dict[bytes, Any] = field(default_factory=dict)
 
     def vectors(self, name: str, texts: Callable[[], Sequence[Owned]], digest: str = "") -> Vectors:
-        """The vectors of `texts`, in ascending order of owner; only new texts are encoded.
+        """Return the vectors of `texts`, in ascending order of owner; only new texts are encoded.
 
         `digest` names what the texts are made from: where the file was made from the same, they
         are not asked for. "" always asks.

@@ -261,7 +261,7 @@ def _intent(words: Sequence[str], request: str) -> str:
 
 
 def _most(feature: str, winner: Ranked, own: Ranked) -> float:
-    """The value that `own` may come up to in this feature, whatever is done for it.
+    """Return the value that `own` may come up to in this feature, whatever is done for it.
 
     A name that the request says whole counts the less the more tools there are (tool_names.py):
     how much
@@ -299,7 +299,7 @@ def _raise(possible: Sequence[RankChange], lost: WhyNot, own: Ranked, request: s
 
 
 def _cost(cost: Sequence[FeatureGap], winner: str) -> str:
-    """The fewest features that cost it the first place."""
+    """Return the fewest features that cost it the first place."""
     told = [f"{gap.feature} feature: {gap.own:.2f} against {gap.winner:.2f}" for gap in cost]
     if len(told) == 1:
         return f"it would have won but for the {told[0]} of {winner}"

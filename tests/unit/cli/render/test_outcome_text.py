@@ -17,7 +17,7 @@ WILD = st.text(st.characters(blacklist_characters="/"), min_size=1, max_size=30)
 
 
 def everything(text, policy):
-    """Every line that can be shown of a route in which everything is called `text`."""
+    """Return every line that can be shown of a route in which everything is called `text`."""
     name = text.replace("\x00", "")
     path = PROJECT / "workflows" / f"{name}.py"
     one, two = candidate(why_not=text, matched={"doc": (text,)}), candidate("d/a/y", tie_break=text)

@@ -1,4 +1,4 @@
-"""Whether a stated probability can be believed."""
+"""Decide whether a stated probability can be believed."""
 
 import pytest
 from hypothesis import given

@@ -146,7 +146,7 @@ def _strange(text: str) -> Unclear:
 
 
 def _closed(pattern: str) -> None:
-    """Raises Unclear where a bracket may still be open: some awks read on over the slash there."""
+    """Raises Unclear if a bracket may still be open: some awks read on over the slash there."""
     at = 0
     while at < len(pattern):
         if pattern[at] == "\\":

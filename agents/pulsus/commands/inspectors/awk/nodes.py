@@ -27,7 +27,7 @@ NOTHING: Final = AwkNode("nothing")
 
 
 def walk(*nodes: AwkNode) -> Iterator[AwkNode]:
-    """`nodes` and all below them."""
+    """Yield `nodes` and all below them."""
     waiting = list(nodes)
     while waiting:
         one = waiting.pop()

@@ -76,6 +76,6 @@ def postgres(words: tuple[str, ...], argument: str) -> Opinion:
     """Judge `words`: each is a name, an address or `key=value` pairs that only connect."""
     for word in words:
         if not any(way.fullmatch(word) for way in (_NAME, _ADDRESS, _PAIRS)):
-            rule = "a connection with more than host, user, database and the like"
+            rule = "a connection with more than a place, a user and a database"
             return Opinion(False, rule, word[:40])
     return Opinion(True, "it names a database", words[0][:40])

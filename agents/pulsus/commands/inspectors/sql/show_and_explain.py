@@ -1,4 +1,4 @@
-"""Statements beside queries that read: SHOW, DESCRIBE, EXPLAIN, PRAGMA and the like."""
+"""Statements that read and are no queries, such as SHOW, DESCRIBE, EXPLAIN and PRAGMA."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OTHER: Final[Mapping[str, frozenset[str]]] = {
 
 
 def reads_otherwise(statement: Statement, dialect: str) -> Inner | None:
-    """Return the statement that has to read too, or None where it reads itself. Raises Unclear.
+    """Return the statement that has to read too, or None if it reads itself. Raises Unclear.
 
     Functions in what reads itself are left to the caller.
     """

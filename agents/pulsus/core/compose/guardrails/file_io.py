@@ -130,7 +130,7 @@ def _judged(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
 
 
 def _replaces_text(call: ast.Call) -> bool:
-    """`.replace(old, new)` of a text, or fields of a date: a path takes one target."""
+    """Return `.replace(old, new)` of a text, or fields of a date: a path takes one target."""
     if any(isinstance(a, ast.Starred) for a in call.args) or any(
         k.arg is None for k in call.keywords
     ):
@@ -142,7 +142,7 @@ def _replaces_text(call: ast.Call) -> bool:
 
 
 def _opens_method(call: ast.Call) -> str:
-    """`.open()` of a path takes a mode; of an archive, a member and then a mode."""
+    """Return `.open()` of a path takes a mode; of an archive, a member and then a mode."""
     if why := _keywords(call):
         return why
     match call.args:

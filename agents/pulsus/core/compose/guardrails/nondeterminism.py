@@ -46,7 +46,7 @@ def _is_set(node: ast.expr) -> bool:
 
 
 def _chance(syntax: Syntax) -> Iterator[Problem]:
-    """Uses of `random` that no seed makes repeatable."""
+    """Yield uses of `random` that no seed makes repeatable."""
     calls = syntax.calls.values()
     seeded = any(_seeds(call, syntax) for call in calls)
     for node in syntax.nodes:

@@ -1,8 +1,8 @@
-"""Whether a module may know the examples instead of working results out (spec §7). Pure.
+"""Decide whether a module may know the examples instead of working results out (spec §7). Pure.
 
 Read from source: results of examples that stand in it as constants, inputs of examples told apart
 by their text, length or first letter. That can be hidden, so the stronger proof is an example the
-model never saw (`held`). Doubts refuse nobody's approval but that of nobody.
+model never saw (`held`). A doubt blocks unattended approval only; a person may still approve.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Constants = Mapping[str, int]
 
 
 def held_out_example(given: Sequence[Example]) -> Example | None:
-    """The example to keep from the model; None where fewer than two name a value.
+    """Return the example to keep from the model; None if fewer than two name a value.
 
     The last one, best one that leaves results which differ, and that expects what no other does: a
     table of the others cannot give it.
@@ -52,16 +52,16 @@ def held_out_example(given: Sequence[Example]) -> Example | None:
 
 
 def unlike(one: Example, others: Iterable[Example]) -> bool:
-    """Whether an example expects what fits none of the others."""
+    """Return whether an example expects what fits none of the others."""
     return all(is_apart(one.expected, o.expected) for o in others if expects_value(o))
 
 
 def memorisation_signs(
     code: bytes, given: Sequence[Example], kept: Example | None, request: str
 ) -> tuple[str, ...]:
-    """Why the module may know the examples only; none where `kept` shows that it does not.
+    """Return why the module may know the examples only; none where `kept` shows that it does not.
 
-    `kept` is the example that whoever wrote the module never saw, and that it passed.
+    `kept` is an example that the module's author never saw, and that the module passed.
     """
     shown = [e for e in given if e is not kept]
     if kept and unlike(kept, shown):
@@ -74,7 +74,7 @@ def memorisation_signs(
 
 
 def copied(code: bytes, given: Sequence[Example], request: str) -> tuple[str, ...]:
-    """Where code tells an example from other inputs, by comparing with its very text.
+    """Return where code tells an example from other inputs, by comparing with its very text.
 
     What the request names itself may be compared with.
     """
@@ -95,7 +95,7 @@ def copied(code: bytes, given: Sequence[Example], request: str) -> tuple[str, ..
 
 
 def tables(code: bytes, given: Sequence[Example]) -> tuple[str, ...]:
-    """Where a dict maps inputs of two examples to their results, and little else."""
+    """Return where a dict maps inputs of two examples to their results, and little else."""
     tree = ast.Module(python.parse_module(code) or [], [])
     pairs = {(make_key(v), make_key(r)) for e in given for v in input_values(e) for r in _whole(e)}
     found = []
@@ -111,7 +111,7 @@ def tables(code: bytes, given: Sequence[Example]) -> tuple[str, ...]:
 
 
 def _results(tree: ast.Module, given: Sequence[Example], request: str) -> Iterator[str]:
-    """Examples with results that differ, each made of constants of the module."""
+    """Yield examples with results that differ, each made of constants of the module."""
     known = list_constants(tree)
     answered = [e for e in given if expects_value(e) and _answered(e.expected, known, request)]
     for one, other in combinations(answered, 2):
@@ -163,7 +163,7 @@ def _compared(node: ast.AST, sizes: set[int]) -> Iterator[tuple[ast.expr, ast.ex
 
 
 def _guessed(tree: ast.Module, given: Sequence[Example], request: str) -> Iterator[str]:
-    """No result but yes, no, what the request names and constants of the module."""
+    """Yield no result but yes, no, what the request names and constants of the module."""
     known = list_constants(tree)
     named = [e for e in given if expects_value(e)]
     telling = [e for e in named if is_concrete(_informative(_beyond(e.expected, e), request))]
@@ -191,7 +191,7 @@ def _told_apart(left: ast.expr, right: ast.expr, sizes: set[int], ends: set[str]
 
 
 def _beyond(expected: JsonValue, example: Example) -> JsonValue:
-    """The pattern with `...` for what the example's inputs hold as it is."""
+    """Return the pattern with `...` for what the example's inputs hold as it is."""
     if any(expected == given and is_concrete(expected) for given in example.inputs.values()):
         return ANY
     match expected:
@@ -202,7 +202,7 @@ def _beyond(expected: JsonValue, example: Example) -> JsonValue:
 
 
 def _answered(expected: JsonValue, known: Constants, request: str) -> bool:
-    """Whether the constants alone make the result, by more than a yes or no."""
+    """Return whether the constants alone make the result, by more than a yes or no."""
     if make_key(expected) in known and is_concrete(_informative(expected, request)):
         return True
     leaves = list(list_parts(_informative(expected, request)))
@@ -210,7 +210,9 @@ def _answered(expected: JsonValue, known: Constants, request: str) -> bool:
 
 
 def _informative(value: JsonValue, request: str) -> JsonValue:
-    """The pattern with `...` for what a guess would meet: yes, no, nothing, or named before."""
+    """Return the pattern with `...` for what a guess would meet: yes, no, nothing, or named
+    before.
+    """
     match value:
         case dict():
             return {k: _informative(v, request) for k, v in value.items()}
@@ -231,7 +233,7 @@ def _pairs(node: ast.Dict) -> Iterator[tuple[str, str]]:
 
 
 def _whole(example: Example) -> Iterator[JsonValue]:
-    """The result, and where it is a dict of one key, what stands there."""
+    """Yield the result, and where it is a dict of one key, what stands there."""
     if expects_value(example):
         yield example.expected
         if isinstance(example.expected, dict) and len(example.expected) == 1:
@@ -244,7 +246,7 @@ def _leaves(example: Example) -> Iterator[str]:
 
 
 def _texts(node: ast.Compare | ast.MatchValue) -> Iterator[str]:
-    """The texts a comparison or a `case` compares with."""
+    """Yield the texts a comparison or a `case` compares with."""
     parts = [node.left, *node.comparators] if isinstance(node, ast.Compare) else [node.value]
     for part in parts:
         inner = part.elts if isinstance(part, ast.Tuple | ast.List | ast.Set) else [part]

@@ -75,7 +75,9 @@ def render_test(name: str, file: str, given: Sequence[Example]) -> str:
 
 
 def guess_signature(request: str) -> CallSignature:
-    """Return arguments for the kinds of values in the request, or one text if there are none."""
+    """Return arguments for the kinds of values in the request, or one text for a request without
+    values.
+    """
     kinds: dict[str, str] = {}
     for value in take_values(request)[1]:
         if "path" in value.kind or "file" in value.kind:

@@ -43,7 +43,7 @@ def length_norm(documents: Documents) -> tuple[float, float]:
 
 
 def score_sums(lookups: Sequence[Sequence[Lookup]], documents: Documents) -> dict[int, float]:
-    """The score of every tool that has a word of the request, by number."""
+    """Return the score of every tool that has a word of the request, by number."""
     least, slope = length_norm(documents)
     total: dict[int, float] = {}
     for meanings in lookups:
@@ -86,7 +86,9 @@ def best_tools(
     size: int,
     admit: Callable[[int], bool] | None,
 ) -> dict[int, float]:
-    """The `size` best tools that are admitted, best first, equal scores in the order of ids."""
+    """Return the `size` best tools that are admitted, best first, equal scores in the order of
+    ids.
+    """
     least = 0.0
     if admit is None and len(scores) > size:
         least = sorted(scores.values(), reverse=True)[size - 1]

@@ -44,7 +44,7 @@ def best_matches(
     admit: Callable[[int], bool] | None,
     extra: Collection[int],
 ) -> tuple[dict[int, float], dict[int, list[Hit]]]:
-    """The best tools that are admitted, then `extra`, with their scores; and their hits."""
+    """Return the best tools that are admitted, then `extra`, with their scores; and their hits."""
     tools = _count(documents)
     if not any(lookups):
         return dict.fromkeys(extra, 0.0), {n: [] for n in extra}
@@ -77,7 +77,7 @@ def best_matches(
 def _first(
     scored: Floats, documents: Documents, size: int, admit: Callable[[int], bool] | None
 ) -> dict[int, float]:
-    """The best of them, equal ones in the order of ids."""
+    """Return the best of them, equal ones in the order of ids."""
     numbers = np.flatnonzero(scored >= _bar(scored, size) if admit is None else scored)
     scores = scored[numbers]
     if admit is None and len(numbers) > 2 * size:
@@ -95,8 +95,9 @@ def _first(
 
 
 def _bar(scored: Floats, size: int) -> float:
-    """A score above 0 that at least `size` tools reach, if that many are above 0: as many parts of
-    the catalogue have one that does."""
+    """Return a score above 0 that at least `size` tools reach, if that many are above 0: as many
+    parts of the catalogue have one that does.
+    """
     width = len(scored) // _BLOCKS
     if not width or size > _BLOCKS:
         return _LEAST
@@ -121,7 +122,7 @@ def _hits(
 
 
 def _sums(numbers: Numbers, values: Floats, tools: int) -> Floats:
-    """The values of each tool, added up in the order given."""
+    """Return the values of each tool, added up in the order given."""
     return cast(Floats, np.bincount(numbers, values, tools))
 
 
@@ -155,7 +156,7 @@ def _column(gain: float, part: Postings, documents: Documents) -> _Column:
 
 
 def _count(documents: Documents) -> int:
-    """One more than the highest number of a tool."""
+    """Return one more than the highest number of a tool."""
     return len(documents.base) + (0 if documents.delta is None else len(documents.delta))
 
 
@@ -177,7 +178,7 @@ def _best_of(meanings: Sequence[_Column], tools: int) -> list[_Column]:
 
 
 def _positions(documents: Documents) -> Numbers:
-    """Every tool's place in id order, kept with the documents."""
+    """Return every tool's place in id order, kept with the documents."""
     kept: Numbers | None = documents.arrays.get("positions")
     if kept is None:
         every = range(_count(documents))

@@ -22,7 +22,9 @@ _LENGTHS = (3, 4, 5)
 
 
 def slots_of(word: str) -> tuple[int, ...]:
-    """Slots of the 3- to 5-grams of a word's UTF-8, padded by one blank a side; repeats kept."""
+    """Return slots of the 3- to 5-grams of a word's UTF-8, padded by one blank a side; repeats
+    kept.
+    """
     padded = f" {word} ".encode()
     return tuple(
         crc32(padded[at : at + length]) & (SLOTS - 1)
@@ -37,7 +39,7 @@ grams = lru_cache(maxsize=65536)(slots_of)
 
 @cache
 def idf_table() -> bytes:
-    """The idf of every slot, times `SCALE`."""
+    """Return the idf of every slot, times `SCALE`."""
     return Path(__file__).with_name("grams.bin").read_bytes()
 
 
@@ -60,7 +62,7 @@ def _worth(word: str) -> list[tuple[int, float]]:
 
 
 def gram_norm(counts: Mapping[str, int]) -> float:
-    """The length of a tool's gram vector, √Σ(tf·idf)²; 0.0 for no words."""
+    """Return the length of a tool's gram vector, √Σ(tf·idf)²; 0.0 for no words."""
     found: Counter[int] = Counter()
     for word, count in counts.items():
         for slot in grams(word):

@@ -1,4 +1,4 @@
-"""What a catalogue's words weigh (spec §4 `doc_keywords`): lookups in a segment, or in two.
+"""The weights of a catalogue's words (spec §4 `doc_keywords`): lookups in a segment, or in two.
 
 The second holds tools that came or changed since the first was made. Counts are kept, weights are
 not: an index that grew with the catalogue answers exactly as one made anew.
@@ -44,11 +44,11 @@ class DocIndex:
         return key in self.idf
 
     def stem_of(self, word: str) -> str | None:
-        """The stem of a word that is written somewhere."""
+        """Return the stem of a word that is written somewhere."""
         return self.vocabulary.get(word)
 
     def like(self, first: str, shortest: int, longest: int) -> Sequence[str]:
-        """The words of some length that begin so, in order."""
+        """Return the words of some length that begin so, in order."""
         return [
             word
             for word in self.vocabulary
@@ -84,7 +84,7 @@ class Documents:
 
     @classmethod
     def of(cls, base: IndexSegment, delta: IndexSegment | None = None) -> Documents:
-        """The words of a segment, and of the one that follows it."""
+        """Return the words of a segment, and of the one that follows it."""
         total = base["total"][0]
         if delta is None:
             return cls(base, _total=total)
@@ -101,7 +101,7 @@ class Documents:
 
     @cached_property
     def mean_length(self) -> float:
-        """Words a tool has; 1 where there are none."""
+        """Number of words of a tool, at least 1."""
         return self._total / self.size if self._total else 1.0
 
     @cached_property
@@ -110,7 +110,7 @@ class Documents:
         return idf(self.size, 0)
 
     def entry(self, key: str) -> StemEntry | None:
-        """A stem that some tool has."""
+        """Return a stem that some tool has."""
         try:
             return self._entries[key]
         except KeyError:
@@ -139,12 +139,12 @@ class Documents:
         return self.entry(key) is not None
 
     def weight(self, key: str) -> float:
-        """The idf of a stem, seen or not."""
+        """Return the idf of a stem, seen or not."""
         found = self.entry(key)
         return found.idf if found else self.unseen
 
     def stem_of(self, word: str) -> str | None:
-        """The stem of a word that is written in some tool."""
+        """Return the stem of a word that is written in some tool."""
         known = self._stems.get(word)
         if known is not None:
             return known
@@ -164,7 +164,7 @@ class Documents:
         return None if number is None else part.stems.text(part["word_stem"][number])
 
     def like(self, first: str, shortest: int, longest: int) -> Sequence[str]:
-        """The written words of some length that begin so, shorter ones first."""
+        """Return the written words of some length that begin so, shorter ones first."""
         by_length = self._alike.get(first)
         if by_length is None:
             by_length = self._alike[first] = self._beginning(first)
@@ -174,7 +174,7 @@ class Documents:
         return found
 
     def _beginning(self, first: str) -> dict[int, list[str]]:
-        """The written words that begin so, in order, by length."""
+        """Return the written words that begin so, in order, by length."""
         found: set[str] = set()
         low = encode(first)
         for _, part in self._parts():
@@ -208,7 +208,7 @@ class Documents:
         return part["name_at"][own + 1] - part["name_at"][own]
 
     def name_mass(self, number: int) -> float:
-        """Their idf, together."""
+        """Return their idf, together."""
         known = self._masses.get(number)
         if known is not None:
             return known
@@ -233,12 +233,12 @@ class Documents:
         return part["flags"][own]
 
     def id(self, number: int) -> str:
-        """A tool's id."""
+        """Return a tool's id."""
         part, own = self.within(number)
         return part.ids.text(own)
 
     def number(self, tool_id: str) -> int | None:
-        """The number of an id."""
+        """Return the number of an id."""
         raw = encode(tool_id)
         for first, part in self._parts():
             found = part.ids.find(raw)
@@ -254,17 +254,17 @@ class Documents:
         return part, words.tolist(), counts.tolist()
 
     def norm(self, number: int) -> float:
-        """The length of a tool's n-gram vector (char_ngrams.py)."""
+        """Return the length of a tool's n-gram vector (char_ngrams.py)."""
         part, own = self.within(number)
         return part.norms[own]
 
     def spelt(self, spelling: str) -> list[int]:
-        """Tools that may be spelt so: the caller compares."""
+        """Return tools that may be spelt so: the caller compares."""
         found = [first + n for first, part in self._parts() for n in part.spelt(spelling)]
         return [n for n in found if n not in self.gone]
 
     def position(self, number: int) -> int:
-        """A tool's place in id order."""
+        """Return a tool's place in id order."""
         if self.delta is None:
             return number
         removed, before, own = self._moved
@@ -273,7 +273,7 @@ class Documents:
         return number - bisect_left(removed, number) + bisect_right(before, number)
 
     def at(self, position: int) -> int:
-        """The number of the tool at a place in id order."""
+        """Return the number of the tool at a place in id order."""
         if self.delta is None:
             return position
         removed, _, own = self._moved
@@ -284,7 +284,7 @@ class Documents:
         return rank + bisect_right([n - k for k, n in enumerate(removed)], rank)
 
     def within(self, number: int) -> tuple[IndexSegment, int]:
-        """The segment a tool is in, and its number there."""
+        """Return the segment a tool is in, and its number there."""
         if self.delta is not None and number >= len(self.base):
             return self.delta, number - len(self.base)
         return self.base, number

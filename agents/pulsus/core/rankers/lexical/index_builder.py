@@ -50,7 +50,9 @@ MOST = 255
 
 
 def print_of(sha256: str, hints: str, remembered: Sequence[str]) -> bytes:
-    """A short hash of what a tool's words come from: its file, its manifest, past requests."""
+    """Return a short hash of what a tool's words come from: its file, its manifest, past
+    requests.
+    """
     told = f"{ANALYSIS} {sha256} {hints} {tuple(remembered) or ''}".encode("utf-8", "replace")
     return hashlib.blake2b(told, digest_size=PRINT_BYTES).digest()
 
@@ -62,7 +64,7 @@ def pack_index(
     key: str = "",
     removed: Sequence[int] = (),
 ) -> bytes:
-    """The segment of tools in id order, each with its print (`print_of`)."""
+    """Return the segment of tools in id order, each with its print (`print_of`)."""
     packer = _IndexPacker()
     for tool, printed in tools:
         packer.add(tool, printed, remembered.get(tool.id, ()))
@@ -70,7 +72,7 @@ def pack_index(
 
 
 def words_of(tools: Sequence[ToolSpec], remembered: Mapping[str, Sequence[str]]) -> Documents:
-    """The words of tools in id order, counted anew."""
+    """Return the words of tools in id order, counted anew."""
     known = make_columns(tools)
     prints = (
         print_of(sha256, hints, remembered.get(tool_id, ()))
@@ -142,7 +144,7 @@ class _IndexPacker:
         return number
 
     def columns(self, removed: Sequence[int]) -> dict[str, Column]:
-        """Every column, stems and words renumbered in the order of their texts."""
+        """Return every column, stems and words renumbered in the order of their texts."""
         stems, stem_number = _sorted(self.stems)
         words, word_number = _sorted(self.words)
         by_stem = [self.postings[self.stems[s]] for s in stems]
@@ -179,7 +181,7 @@ class _IndexPacker:
 
 
 def _sorted(numbers: Mapping[str, int]) -> tuple[list[str], list[int]]:
-    """The texts in order, and the place of each by its number."""
+    """Return the texts in order, and the place of each by its number."""
     texts = sorted(numbers)
     place = [0] * len(texts)
     for at, text in enumerate(texts):
@@ -188,7 +190,7 @@ def _sorted(numbers: Mapping[str, int]) -> tuple[list[str], list[int]]:
 
 
 def _slots(words: Sequence[str]) -> Column:
-    """The hash table of the words: each number plus one, 0 where nothing is."""
+    """Return the hash table of the words: each number plus one, 0 if nothing is."""
     size = 2 << len(words).bit_length()
     slots = array("I", bytes(4 * size))
     for number, word in enumerate(words, start=1):

@@ -36,7 +36,7 @@ class _View(NamedTuple):
 def ngram_cosine(
     said: Iterable[str], numbers: Collection[int], documents: Documents
 ) -> dict[int, float]:
-    """The cosine of n-grams of these tools with a request of these words, each word once."""
+    """Return the cosine of n-grams of these tools with a request of these words, each word once."""
     slots, worth = _request_slots(list(dict.fromkeys(said)))
     length = math.sqrt(sum(worth.tolist())) or 1.0
     by_part: dict[int, tuple[IndexSegment, list[int], list[int]]] = {}
@@ -55,7 +55,7 @@ def ngram_cosine(
 
 
 def _request_slots(said: Sequence[str]) -> tuple[Column, Floats]:
-    """For every slot the place of what it is worth to the request; 0 where that is nothing."""
+    """For every slot the place of what it is worth to the request; 0 if that is nothing."""
     if not said:
         return np.zeros(SLOTS, np.uint8), np.zeros(1)
     slots = np.frombuffer(b"".join(map(_slots, said)), np.uint16)
@@ -93,12 +93,12 @@ def _tool_scores(view: _View, tools: Sequence[int], slots: Column, worth: Floats
 
 
 def _sums(at: NDArray[Any], values: Floats, size: int) -> Floats:
-    """The values of each place, added up in the order given."""
+    """Return the values of each place, added up in the order given."""
     return cast(Floats, np.bincount(at, values, size))
 
 
 def _view(part: IndexSegment, documents: Documents) -> _View:
-    """The columns as arrays, of the same bytes; kept with the documents."""
+    """Return the columns as arrays, of the same bytes; kept with the documents."""
     kept: dict[int, _View] = documents.arrays.setdefault("spelling", {})
     view = kept.get(id(part))
     if view is None:

@@ -18,11 +18,11 @@ class Lexicon(Protocol):
         ...
 
     def stem_of(self, word: str) -> str | None:
-        """The stem of a word that is written somewhere."""
+        """Return the stem of a word that is written somewhere."""
         ...
 
     def like(self, first: str, shortest: int, longest: int) -> Sequence[str]:
-        """The written words of some length that begin so, shorter ones first."""
+        """Return the written words of some length that begin so, shorter ones first."""
         ...
 
     def called(self, key: str) -> bool:
@@ -96,7 +96,7 @@ class StemmedSynonyms(dict[str, tuple[str, ...]]):
 
 
 def synonym_table(synonyms: Synonyms) -> dict[tuple[str, ...], tuple[str, ...]]:
-    """Synonyms by stemmed phrase, so that `certs` finds what `cert` was given."""
+    """Return synonyms by stemmed phrase, so that `certs` finds what `cert` was given."""
     if isinstance(synonyms, StemmedSynonyms):
         return synonyms.table
     table: dict[tuple[str, ...], dict[str, None]] = {}
@@ -111,7 +111,9 @@ def synonym_table(synonyms: Synonyms) -> dict[tuple[str, ...], tuple[str, ...]]:
 def request_terms(
     text: str, index: Lexicon, table: Mapping[tuple[str, ...], tuple[str, ...]]
 ) -> tuple[Term, ...]:
-    """The request's content words, each once, with everything in the catalogue they may mean."""
+    """Return the request's content words, each once, with everything in the catalogue they may
+    mean.
+    """
     rest, values = take_values(text)
     said = words(rest)
     content = [w for w in said if w not in STOP_WORDS]
@@ -147,7 +149,9 @@ def _only_asks(word: str, index: Lexicon) -> bool:
 
 
 def _in_values(values: Sequence[Value], index: Lexicon) -> Iterator[Term]:
-    """Terms of the values' words and kinds the catalogue knows; an unknown one asks nothing."""
+    """Yield terms of the values' words and kinds the catalogue knows; an unknown one asks
+    nothing.
+    """
     for value in values:
         for said, factor in ((value.own, OWN), (value.kind, KIND)):
             for word in said:
@@ -157,7 +161,7 @@ def _in_values(values: Sequence[Value], index: Lexicon) -> Iterator[Term]:
 
 
 def _distinct(found: Sequence[Term]) -> tuple[Term, ...]:
-    """One term a stem, the first: `log` and `logs` in one request are one word."""
+    """Return one term a stem, the first: `log` and `logs` in one request are one word."""
     seen: dict[str, Term] = {}
     for term in found:
         seen.setdefault(next(iter(term.stems)), term)
@@ -165,7 +169,7 @@ def _distinct(found: Sequence[Term]) -> tuple[Term, ...]:
 
 
 def _stem(word: str, index: Lexicon) -> str:
-    """The word's stem, looked up where it is written: stemming takes longer than ranking."""
+    """Return the word's stem, looked up where it is written: stemming takes longer than ranking."""
     return index.stem_of(word) or stem(word)
 
 
@@ -177,7 +181,7 @@ def _raise(into: dict[str, float], more: Mapping[str, float]) -> None:
 def _synonyms(
     said: Sequence[str], table: Mapping[tuple[str, ...], tuple[str, ...]], index: Lexicon
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each content word that is, or lies in, a known phrase, with that phrase's meanings."""
+    """Yield each content word that is, or lies in, a known phrase, with that phrase's meanings."""
     keys = [_stem(w, index) for w in said]
     for length in range(1, _PHRASE + 1):
         for start in range(len(said) - length + 1):

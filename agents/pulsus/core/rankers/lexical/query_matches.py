@@ -79,7 +79,7 @@ def match_query(
     admit: Admit | None = None,
     extra: Collection[int] = (),
 ) -> QueryMatches:
-    """The evidence of a request; a word found in several meanings counts by its best one.
+    """Return the evidence of a request; a word found in several meanings counts by its best one.
 
     Tools that are not admitted are not there, though their words keep what they weigh. `extra` are
     looked at whatever they share.
@@ -110,8 +110,9 @@ def best_matches(
     admit: Admit | None,
     extra: Collection[int],
 ) -> tuple[dict[int, float], dict[int, list[Hit]]]:
-    """The `POOL` best tools that are admitted and share a word, best first, then `extra`; and
-    where the terms stand in each."""
+    """Return the `POOL` best tools that are admitted and share a word, best first, then `extra`;
+    and where the terms stand in each.
+    """
     many = sum([len(p.tools) for term in lookups for found in term for p in found.postings])
     if many >= MANY and "numpy" in sys.modules:
         from pulsus.core.rankers.lexical import bm25_numpy  # only where it costs no import
@@ -124,7 +125,9 @@ def best_matches(
 
 
 def importance(term: Term, found: Sequence[Lookup], documents: Documents) -> float:
-    """The idf of the word, or of what it most probably means where it is unknown, by factor."""
+    """Return the idf of the word, or of what it most probably means where it is unknown, by
+    factor.
+    """
     if not found:
         return term.factor * documents.unseen
     if len(found) == 1:
@@ -154,7 +157,7 @@ def _hits(lookups: Sequence[Sequence[Lookup]], pool: Collection[int]) -> dict[in
 
 
 def _places(part: Postings, pool: Collection[int]) -> list[tuple[int, int]]:
-    """The tools of the pool among these postings, with their places."""
+    """Return the tools of the pool among these postings, with their places."""
     first, tools = part.first, part.tools
     if len(tools) <= _FEW:
         near = zip(tools.tolist(), part.places.tolist(), strict=True)
@@ -188,7 +191,7 @@ def _tool_matches(
 
 
 def matched_words(terms: Sequence[Term], hits: Sequence[Hit]) -> dict[str, tuple[str, ...]]:
-    """The request's words found in one tool, by place; a word may stand in several."""
+    """Return the request's words found in one tool, by place; a word may stand in several."""
     found: dict[str, dict[str, None]] = {}
     for number, _, _, places in hits:
         word = terms[number].word
@@ -201,7 +204,9 @@ def matched_words(terms: Sequence[Term], hits: Sequence[Hit]) -> dict[str, tuple
 
 
 def inexact_matches(terms: Sequence[Term], hits: Sequence[Hit]) -> tuple[WordMatch, ...]:
-    """The words a tool has only as something else, each by its best meaning, in their order."""
+    """Return the words a tool has only as something else, each by its best meaning, in their
+    order.
+    """
     if {hit.weight for hit in hits} <= {1.0}:  # most of the time: each as itself
         return ()
     best: dict[int, Hit] = {}
@@ -216,6 +221,6 @@ def inexact_matches(terms: Sequence[Term], hits: Sequence[Hit]) -> tuple[WordMat
 
 
 def unmatched_words(terms: Sequence[Term], hits: Sequence[Hit]) -> tuple[str, ...]:
-    """The words a tool has nothing for, in their order."""
+    """Return the words a tool has nothing for, in their order."""
     found = {hit.term for hit in hits}
     return tuple([term.word for number, term in enumerate(terms) if number not in found])

@@ -43,11 +43,11 @@ class Texts:
         return len(self.at) - 1
 
     def raw(self, number: int) -> bytes:
-        """One text, encoded."""
+        """Return one text, encoded."""
         return self.data[self.start + self.at[number] : self.start + self.at[number + 1]]
 
     def text(self, number: int) -> str:
-        """One text."""
+        """Return one text."""
         return self.raw(number).decode("utf-8", "surrogatepass")
 
     def place(self, raw: bytes) -> int:
@@ -55,7 +55,7 @@ class Texts:
         return bisect_left(range(len(self)), raw, key=self.raw)
 
     def find(self, raw: bytes) -> int | None:
-        """The number of a text."""
+        """Return the number of a text."""
         number = self.place(raw)
         return number if number < len(self) and self.raw(number) == raw else None
 
@@ -93,15 +93,15 @@ class IndexSegment:
         return cls(cache_file.unpack(data, KIND))
 
     def __getitem__(self, name: str) -> memoryview[int]:
-        """A column."""
+        """Return a column."""
         return self._columns[name]
 
     def __len__(self) -> int:
-        """Its tools."""
+        """Return its tools."""
         return len(self["flags"])
 
     def grams(self, word: int) -> list[int]:
-        """The slots of a written word's character n-grams, repeats kept (char_ngrams.py)."""
+        """Return the slots of a written word's character n-grams, repeats kept (char_ngrams.py)."""
         at = self._columns["gram_at"]
         return self._columns["grams"][at[word] : at[word + 1]].tolist()
 
@@ -110,7 +110,7 @@ class IndexSegment:
         return bytes(self["prints"][number * PRINT_BYTES : (number + 1) * PRINT_BYTES])
 
     def word(self, word: str) -> int | None:
-        """The number of a written word."""
+        """Return the number of a written word."""
         slots, at, data = self._columns["word_slots"], self.words.at, self.words.data
         raw = word.encode()
         last = len(slots) - 1
@@ -123,7 +123,7 @@ class IndexSegment:
         return None
 
     def spelt(self, spelling: str) -> list[int]:
-        """Tools that may be spelt so: the caller compares."""
+        """Return tools that may be spelt so: the caller compares."""
         hashes = self["spelt_hash"]
         wanted = hash_of(spelling)
         first = last = bisect_left(hashes, wanted)

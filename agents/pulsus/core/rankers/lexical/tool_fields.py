@@ -49,7 +49,7 @@ def field_words(tool: ToolSpec, remembered: Iterable[str] = ()) -> dict[str, lis
 
 
 def surface_words(fields: Mapping[str, list[str]]) -> Counter[str]:
-    """Counts of one tool's words as they are written, over all places."""
+    """Return counts of one tool's words as they are written, over all places."""
     counts: Counter[str] = Counter()
     for place, found in fields.items():
         for word in found:
@@ -77,6 +77,6 @@ def stem_places(fields: Mapping[str, list[str]]) -> dict[str, int]:
 
 @cache
 def place_names(bits: int) -> tuple[str, ...]:
-    """The places of a bit set as `matched` calls them; summary and body are both `doc`."""
+    """Return the places of a bit set as `matched` calls them; summary and body are both `doc`."""
     found = (place for bit, place in enumerate(PLACES) if bits >> bit & 1)
     return tuple(dict.fromkeys(_SHOWN.get(place, place) for place in found))

@@ -16,7 +16,7 @@ _SURE = 200
 
 
 def worth(covered: float, tools: int) -> float:
-    """The name feature of a tool whose name's share `covered` the request says, in [0, 1].
+    """Return the name feature of a tool whose name's share `covered` the request says, in [0, 1].
 
     A covered name is strong evidence among `_SURE` tools, and the more there are, the more often it
     is chance: judged on sets left out in turn, any constant costs 2 to 6 points of hit@1 somewhere.

@@ -1,1 +1,1 @@
-"""What the kernel is asked to enforce around a sandbox (spec §17)."""
+"""Limits that the kernel enforces around a sandbox (spec §17)."""

@@ -86,7 +86,7 @@ class Descriptors:
 
 
 def own_files(*, relay: bool = False) -> tuple[tuple[Path, bytes], ...]:
-    """Return the sandbox's own lists of users, groups and host names: nobody alone.
+    """Return the sandbox's own lists of users, groups and host names, with the user `nobody` alone.
 
     With a relay it has no host name: an allowed address of this machine is reached by that address
     alone.

@@ -1,8 +1,9 @@
-"""Become nobody, then become bubblewrap (spec §17). Used by root only, in a fork of this process.
+"""Become the user `nobody`, then become bubblewrap (spec §17). Used by root only, in a fork of
+this process.
 
 Real root inside a user namespace still owns host files such as core_pattern, and process limits do
-not bind it. So bubblewrap never starts as root. The interpreter may lie where nobody else can look
-(/root is 0700). Such paths are first bound read-only below a small private tmpfs. The mount
+not bind it. So bubblewrap never starts as root. The interpreter may lie where other users cannot
+look (/root is 0700). Such paths are first bound read-only below a small private tmpfs. The mount
 namespace dies with the sandbox, so no mount is ever left on the host.
 
 It is a fork and not a program of its own, because a second interpreter would double the start.
@@ -64,7 +65,7 @@ def staged_path(number: int) -> str:
 
 
 def fork(start: Start) -> ChildProcess:
-    """Start a child that becomes nobody, in a session of its own, and executes `start.argv`.
+    """Start a child that becomes the user `nobody`, in its own session, and executes `start.argv`.
 
     If it cannot, it writes one line to its stderr and ends with the status 125.
     """

@@ -35,7 +35,7 @@ def start(
     streams: Streams,
     core: int,
 ) -> AnyChild:
-    """Start one sandbox, in a session of its own and on that core. Root becomes nobody first."""
+    """Start one sandbox, in a session of its own and on that core. Root becomes `nobody` first."""
     if not is_root():
         with _run_on(core):
             return subprocess.Popen(
@@ -77,7 +77,7 @@ def _run_on(core: int) -> Iterator[None]:
 
 @functools.cache
 def _unreachable_paths(bwrap: Path, layout: MountPlan) -> tuple[Path, ...]:
-    """Return the paths that nobody cannot reach by itself."""
+    """Return the paths that the user `nobody` cannot reach."""
     hidden = [path for path in layout.binds if not reachable_by_others(path)]
     if not reachable_by_others(bwrap) and not any(bwrap.is_relative_to(p) for p in hidden):
         hidden.append(bwrap)

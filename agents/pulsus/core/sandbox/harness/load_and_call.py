@@ -22,7 +22,7 @@ _PLAIN = {"class", "Any", "None", "NoneType", *(each.__name__ for each in _BUILT
 
 
 class _Source:
-    """Shows a module's lines to whoever formats a traceback of it."""
+    """Shows a module's lines in tracebacks."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -149,7 +149,7 @@ def performer() -> tuple[Callable[[Task], None], list[Any]]:
         came[:] = None, None
         try:
             came[0] = function(*arguments)
-        except BaseException as error:  # noqa: BLE001 - SystemExit and the like are failures too
+        except BaseException as error:  # noqa: BLE001 - SystemExit is a failure too
             came[1] = error
 
     return perform, came

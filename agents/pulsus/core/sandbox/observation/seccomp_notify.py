@@ -28,7 +28,7 @@ from pulsus.core.sandbox.observation.process_memory import SandboxView
 from pulsus.core.sandbox.observation.syscall_effects import SyscallEffects
 
 _GET_SIZES = 3
-_ODD = (OSError, ValueError, OverflowError, struct.error)  # invalid addresses and the like
+_ODD = (OSError, ValueError, OverflowError, struct.error)  # such as invalid addresses
 _SECONDS_AT_ONCE = 0.02  # after this time limits are checked again
 
 

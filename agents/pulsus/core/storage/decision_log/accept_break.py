@@ -1,4 +1,4 @@
-"""A damaged decision log that somebody looked at and goes on from (ADR 21). Effect: appends files.
+"""Accept a damaged decision log after a look at it, and go on (ADR 21). Effect: appends files.
 
 The acceptance is the first record of a new segment. It pins name, size and hash of every segment
 before it, so that what is accepted is that damage and no later one, and it says who and why. The
@@ -57,7 +57,7 @@ class AcceptedBreak:
 
 
 def parse_break(record: LogRecord | None) -> AcceptedBreak | None:
-    """The acceptance a record is; None where it is none."""
+    """Return the acceptance in a record, or None for any other record."""
     if record is None or record.kind != KIND:
         return None
     match record.data:
@@ -75,7 +75,7 @@ def parse_break(record: LogRecord | None) -> AcceptedBreak | None:
 
 
 def batches(records: Sequence[str]) -> list[list[str]]:
-    """The keys in lists that fit into a record each; one at least."""
+    """Return the keys in lists that fit into a record each; one at least."""
     return [[*records[at : at + KEYS]] for at in range(0, len(records) or 1, KEYS)]
 
 
@@ -95,7 +95,7 @@ def accept(
     clock: Clock,
     redactor: Redactor,
 ) -> Head:
-    """The head of the log once it goes on behind its damages.
+    """Return the head of the log once it goes on behind its damages.
 
     `records` are keys of promotions that it does not know like that, `least` the highest number
     that one of them names. Raises Busy, DiskFull, StorageUnwritable.

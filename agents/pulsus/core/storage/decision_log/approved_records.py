@@ -1,4 +1,4 @@
-"""Which records of the catalogue a line of the decision log approves (ADR 31). Pure."""
+"""Find the catalogue's records that a line of the decision log approves (ADR 31). Pure."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ _NO_FILE = (errno.EINVAL, errno.ELOOP)
 
 _LOCK_SECONDS = 10.0
 _POLL_SECONDS = 0.002
-"""An append takes milliseconds: whoever waits looks again soon."""
+"""Seconds between two tries to get the lock: an append takes milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +78,14 @@ def append(
     catalogue: Path | None = None,
     own: bool = True,
 ) -> Head:
-    """The log's head once the decision is in it, on the disk.
+    """Return the log's head once the decision is in it, on the disk.
 
     Where the log begins, its first record takes over the records of the `catalogue`, the workflows
     folder. `data` is redacted first. What has a `key` is recorded once: a second call with the same
     key appends nothing, so a caller may call again after a crash. A decision that is not this
     user's `own`, but found in a journal, is logged and approves nothing (ADR 31).
 
-    Raises AuditTampered where the log's end was changed by hand, Busy, DiskFull, StorageUnwritable.
+    Raises AuditTampered if the log's end was changed by hand, Busy, DiskFull, StorageUnwritable.
     """
     with locked(state_dir, lock_seconds) as folder:
         log = _open(folder, clock, catalogue)
@@ -99,7 +99,7 @@ def anchor(state_dir: Path, *, clock: Clock, catalogue: Path | None = None) -> d
     """Return the log's name, and its head's `seq` and `hash`, for a promotion's record.
 
     With it in the catalogue, under version control, a log that was cut before that point is found.
-    Begins the log where there is none. Raises as `append`.
+    Begins the log if it does not exist. Raises as `append`.
     """
     with locked(state_dir, _LOCK_SECONDS) as folder:
         head = head_of(_open(folder, clock, catalogue))
@@ -108,7 +108,7 @@ def anchor(state_dir: Path, *, clock: Clock, catalogue: Path | None = None) -> d
 
 @contextmanager
 def locked(state_dir: Path, seconds: float) -> Iterator[Path]:
-    """The log's folder, made if it is not there, with nobody else writing to it."""
+    """The log's folder, made if it is missing; no other user may write to it."""
     state = open_state(state_dir)
     try:
         state.audit.mkdir(exist_ok=True)
@@ -149,7 +149,7 @@ def read_head(folder: Path) -> Head | None:
 
 
 def name_of(folder: Path) -> str | None:
-    """The name of the log in `folder`; None if its head does not say."""
+    """Return the name of the log in `folder`; None if its head does not say."""
     try:
         head = read_head(folder)
     except AuditTampered:
@@ -158,9 +158,9 @@ def name_of(folder: Path) -> str | None:
 
 
 def open_ready(folder: Path) -> DecisionLog:
-    """The log after whatever a crash left was put right. The caller holds the lock.
+    """Return the log after whatever a crash left was put right. The caller holds the lock.
 
-    Raises AuditTampered where that is not what a crash leaves, or not the log that was begun here,
+    Raises AuditTampered if that is not what a crash leaves, or not the log that was begun here,
     DiskFull, StorageUnwritable.
     """
     head, begun = read_head(folder), log_mark.read(folder)
@@ -190,7 +190,7 @@ def open_ready(folder: Path) -> DecisionLog:
 
 
 def _open(folder: Path, clock: Clock, catalogue: Path | None) -> DecisionLog:
-    """The log, ready and begun, and noted as the one that is here."""
+    """Return the log, ready and begun, and noted as the one that is here."""
     log = begin_log(open_ready(folder), clock, catalogue=catalogue)
     log_mark.write(folder, head_of(log).log)
     return log
@@ -199,7 +199,7 @@ def _open(folder: Path, clock: Clock, catalogue: Path | None) -> DecisionLog:
 def begin_log(
     log: DecisionLog, clock: Clock, rand: RandomBytes = os.urandom, *, catalogue: Path | None = None
 ) -> DecisionLog:
-    """The log with its first record, which makes it differ from every other.
+    """Return the log with its first record, which makes it differ from every other.
 
     It takes over the records of the catalogue: a log can vouch for what comes after it only.
     Raises MetadataCorrupt, StorageUnwritable.
@@ -236,7 +236,10 @@ def add_record(
     *,
     own: bool = True,
 ) -> DecisionLog:
-    """The log with one record more, on the disk, and the head naming it. Raises as `append`."""
+    """Return the log with one record more, on the disk, and the head naming it.
+
+    Raises as `append`.
+    """
     seq, prev = (log.last.seq + 1, log.last.hash) if log.last else (1, GENESIS)
     ts = clock().astimezone(UTC).isoformat(timespec="milliseconds")
     line = lines.encode(seq, ts, kind, data, key, prev)
@@ -254,14 +257,14 @@ def add_record(
 
 
 def head_of(log: DecisionLog) -> Head:
-    """The head of a log that has begun."""
+    """Return the head of a log that has begun."""
     if log.head is None:
         raise ValueError(f"the log in {log.folder} has not begun")
     return log.head
 
 
 def tampered_error(path: Path, why: str) -> AuditTampered:
-    """The error of a log that somebody changed."""
+    """Return the error for a log that was changed."""
     return AuditTampered(
         f"the decision log was changed: {path} {why}",
         hint=GO_ON,
@@ -270,13 +273,18 @@ def tampered_error(path: Path, why: str) -> AuditTampered:
 
 
 def _position(log: DecisionLog) -> tuple[str, int]:
-    """The segment where the last record lies, and the size where its line ends. Raises OSError."""
+    """Return the segment where the last record lies, and the size where its line ends.
+
+    Raises OSError.
+    """
     found = log_reader.segments(log.folder)
     return (found[-1].name, found[-1].stat().st_size) if found else (log.path.name, 0)
 
 
 def _end(folder: Path) -> tuple[Path, LogRecord | None, bytes, int]:
-    """The newest segment, the last record, the bytes behind it, and the size without these."""
+    """Return the newest segment, the last record, the bytes behind it, and the size without
+    these.
+    """
     found = log_reader.segments(folder)
     if not found:
         return log_reader.segment_path(folder, 1), None, b"", 0
@@ -290,7 +298,7 @@ def _end(folder: Path) -> tuple[Path, LogRecord | None, bytes, int]:
 
 
 def _last(path: Path) -> tuple[LogRecord | None, bytes, int]:
-    """A segment's last record, what lies behind it, and the size without that.
+    """Return a segment's last record, what lies behind it, and the size without that.
 
     Behind it may lie one line at most: what an append that ended midway left.
     """

@@ -1,4 +1,4 @@
-"""Which decision log was begun in a state folder, noted beside it. Effect: reads, writes one file.
+"""Note beside a decision log which one was begun in a state folder. Effect: reads, writes one file.
 
 The note is what tells a log that was removed from one that was never there (ADR 21).
 """
@@ -21,7 +21,7 @@ def path(folder: Path) -> Path:
 
 
 def read(folder: Path) -> str | None:
-    """The name of the log that was begun; None where none was. Raises StorageUnwritable."""
+    """Return the name of the log that was begun; None if none was. Raises StorageUnwritable."""
     try:
         with path(folder).open("rb") as file:
             return file.read(_MAX_BYTES).decode("utf-8", "replace").strip()

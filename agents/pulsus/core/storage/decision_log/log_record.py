@@ -57,14 +57,14 @@ class Head:
 def encode(
     seq: int, ts: str, kind: str, data: Mapping[str, JsonValue], key: str | None, prev: str
 ) -> bytes:
-    """The record's line with its newline."""
+    """Return the record's line with its newline."""
     fields = {"data": dict(data), "key": key, "kind": kind, "prev": prev, "seq": seq, "ts": ts}
     body = canonical(fields)
     return body[:-1] + b',"hash":"' + digest(body).encode("ascii") + b'"}\n'
 
 
 def decode(line: bytes) -> tuple[LogRecord, str]:
-    """The record of a line (without its newline), and the hash its bytes really have.
+    """Return the record of a line (without its newline), and the hash its bytes really have.
 
     Raises ValueError for what is no record; the two hashes may differ.
     """
@@ -87,7 +87,7 @@ def decode(line: bytes) -> tuple[LogRecord, str]:
 
 
 def parse_valid(line: bytes) -> LogRecord | None:
-    """The record of a line, where its hash is right."""
+    """Return the record of a line, where its hash is right."""
     try:
         record, actual = decode(line)
     except (ValueError, RecursionError):
@@ -115,7 +115,9 @@ def digest(data: bytes) -> str:
 
 
 def parse_anchor(value: Mapping[str, JsonValue] | None) -> Head | None:
-    """The head that a promotion's record carries (`chain.anchor`); None where it carries none."""
+    """Return the head that a promotion's record carries (`chain.anchor`); None if it carries
+    none.
+    """
     match value:
         case {"log": str(log), "seq": int(seq), "hash": str(last)}:
             return Head(log, seq, last)
@@ -124,7 +126,7 @@ def parse_anchor(value: Mapping[str, JsonValue] | None) -> Head | None:
 
 
 def head_bytes(head: Head) -> bytes:
-    """The head file's content."""
+    """Return the head file's content."""
     return canonical({"hash": head.hash, "log": head.log, "seq": head.seq}) + b"\n"
 
 

@@ -39,16 +39,16 @@ class Seal:
 
     @property
     def content(self) -> tuple[str, int, str]:
-        """What `log_reader.read_content` returns for the sealed file."""
+        """Return what `log_reader.read_content` returns for the sealed file."""
         return self.segment, self.bytes, self.sha256
 
 
 def seal_segment(
     state_dir: Path, *, before: datetime, clock: Clock, dry_run: bool = False
 ) -> Path | None:
-    """The segment that was closed, or would be: the newest, where its first record is older.
+    """Return the segment that was closed, or would be: the newest, where its first record is older.
 
-    None where there is no log or it is younger than `before`, and then nothing was written. The
+    None if there is no log or it is younger than `before`, and then nothing was written. The
     caller has verified the log. Raises AuditTampered, Busy, DiskFull, StorageUnwritable.
     """
     found = log_reader.segments(state_dir / "audit")
@@ -80,7 +80,7 @@ def first_record(path: Path) -> log_record.LogRecord | None:
 
 
 def parse_seal(record: log_record.LogRecord) -> Seal | None:
-    """The seal a record is; None where it is none."""
+    """Return the seal in a record, or None for any other record."""
     data = record.data
     texts = [data.get(name) for name in ("segment", "sha256", "hash")]
     numbers = [data.get(name) for name in ("bytes", "records", "first", "last")]

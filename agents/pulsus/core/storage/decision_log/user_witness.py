@@ -2,7 +2,7 @@
 
 `$XDG_STATE_HOME/pulsus/logs/` has two files for each state folder, named by the digest of its real
 path: the head of its log, and the records of the catalogue that this user approved. A log that was
-removed, cut or replaced is found by them, and a log that somebody else brought approves nothing.
+removed, cut or replaced is found by them, and a log that came from elsewhere approves nothing.
 Effect: reads and replaces files in the user's state folder, reads the log.
 """
 
@@ -70,7 +70,7 @@ class RecordApprovals:
         return key in self.tools.get(tool, ()) or key in self.loose
 
     def latest(self, tool: str) -> str | None:
-        """The key of the last record of the tool that the user approved."""
+        """Return the key of the last record of the tool that the user approved."""
         found = self.tools.get(tool, ())
         return found[-1] if found else None
 
@@ -95,7 +95,7 @@ class Witness:
 
     @classmethod
     def of(cls, folder: Path) -> Witness:
-        """The witness of the log in `folder` (`.pulsus/audit/`)."""
+        """Return the witness of the log in `folder` (`.pulsus/audit/`)."""
         state_dir = os.path.realpath(folder.parent)
         name = hashlib.sha256(os.fsencode(state_dir)).hexdigest()[:_NAME_CHARS]
         try:
@@ -105,7 +105,7 @@ class Witness:
             return cls(folder, None, name)
 
     def seen(self) -> Seen | None:
-        """The last record that this user wrote. Raises UserStateInvalid."""
+        """Return the last record that this user wrote. Raises UserStateInvalid."""
         data = self._read("json")
         if data is None:
             return None
@@ -118,7 +118,7 @@ class Witness:
             raise self._unreadable("json", failure) from failure
 
     def approvals(self) -> RecordApprovals:
-        """The records that this user approved. Raises UserStateInvalid."""
+        """Return the records that this user approved. Raises UserStateInvalid."""
         data = self._read("records.json")
         if data is None:
             return RecordApprovals()
@@ -275,7 +275,7 @@ def _following(segments: tuple[Path, ...], seen: Seen) -> Iterator[LogRecord]:
 
 
 def _line_before(path: Path, size: int) -> bytes | None:
-    """The line that ends at `size`; None if the file is shorter or missing."""
+    """Return the line that ends at `size`; None if the file is shorter or missing."""
     try:
         with log_reader.open_file(path) as file:
             if os.fstat(file.fileno()).st_size < size:

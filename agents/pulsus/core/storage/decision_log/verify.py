@@ -34,7 +34,7 @@ class LogCheck:
     """The result of a check. `head` is that of the head file; `sealed` counts segments.
 
     `unread` are records not looked at one by one, because the seal of their segment held. `notes`
-    are what a crash may leave and the next append puts right. `accepted` damages are none any more.
+    are what a crash may leave and the next append puts right. `accepted` damages no longer count.
     `more` damages are not listed. `set_back` are records that are earlier than the one before them:
     no damage, since a clock can be set.
     """
@@ -59,7 +59,7 @@ def check_log(
     `quick` compares a sealed segment with its seal and does not read its records, unless the log
     goes on behind damages that were accepted.
     """
-    begun = log_mark.read(folder)  # before the head: whoever begins a log writes it last
+    begun = log_mark.read(folder)  # before the head: a new log gets its mark last
     walk = _LogWalk(each)
     head = _head(folder, walk)
     walk.named = head.seq if head else 0
@@ -155,7 +155,7 @@ class _LogWalk:
     set_back: list[Damage] = field(default_factory=list)
 
     def accept(self, accepted: AcceptedBreak, path: Path, before: Sequence[Path]) -> None:
-        """Go on behind damages that somebody accepted, where the segments are still the same."""
+        """Go on behind accepted damages if the segments are still the same."""
         self._numbered(path)
         try:
             same = accept_break.read_contents(before) == accepted.contents
@@ -307,7 +307,7 @@ class _LogWalk:
         self.clock = now
 
     def _spoilt(self, code: str, path: Path, number: int, reason: str) -> None:
-        """A line that stands for a record and is none any more."""
+        """A line in the place of a record that cannot be read as one."""
         self.damage(code, path, number, reason)
         if self.seq >= 0:
             self.seq += 1
@@ -329,7 +329,7 @@ def _head(folder: Path, walk: _LogWalk) -> Head | None:
 
 
 def _later(folder: Path) -> int:
-    """The number the head names by now."""
+    """Return the number the head names by now."""
     try:
         head = decision_log.read_head(folder)
     except AuditTampered:
@@ -338,7 +338,7 @@ def _later(folder: Path) -> int:
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines with their ends; one that is far too long is the last. Raises OSError."""
+    """Yield the lines with their ends; one that is far too long is the last. Raises OSError."""
     while line := file.readline(decision_log.MAX_LINE_BYTES + 1):
         yield line
         if len(line) > decision_log.MAX_LINE_BYTES:
@@ -359,7 +359,7 @@ class Damage:
 
 
 def join_damages(damages: Sequence[Damage]) -> list[Damage]:
-    """The damages with one for each cause, where a cause shows more than once.
+    """Return the damages with one for each cause, where a cause shows more than once.
 
     Lines that follow each other and are unreadable for the same reason are one; records cannot
     be missing at the end of a file that cannot be read at all.

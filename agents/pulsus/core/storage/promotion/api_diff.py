@@ -221,7 +221,9 @@ def _named(args: Sequence[ArgSpec]) -> dict[str, ArgSpec]:
 
 
 def _stub(args: Sequence[ArgSpec]) -> str:
-    """A function of the same arguments, for griffe: no body, no hints, `*args` by one name."""
+    """Return a function of the same arguments, for griffe: no body, no hints, `*args` by one
+    name.
+    """
     parts: list[str] = []
     kinds = [a.kind for a in args]
     for index, arg in enumerate(args):

@@ -69,7 +69,7 @@ def status_record(
     approved_by: str,
     log: Mapping[str, JsonValue] | None,
 ) -> PromotionRecord:
-    """The record that follows `latest` where only the tool's status changes."""
+    """Return the record that follows `latest` where only the tool's status changes."""
     return replace(
         latest,
         id=revision,
@@ -91,7 +91,7 @@ def status_record(
 
 
 def _require_promoted(place: CurrentRevision) -> PromotionRecord:
-    """The latest record, where it is about the bytes in place."""
+    """Return the latest record, where it is about the bytes in place."""
     latest = place.latest
     if (
         latest is None
@@ -113,7 +113,7 @@ def _checked_replacement(
     now: datetime,
     root: Path,
 ) -> str | None:
-    """The replacement's id. Raises ReplacementRefused, NotPromoted."""
+    """Return the replacement's id. Raises ReplacementRefused, NotPromoted."""
     if replacement is None:
         return None
     wanted = replacement.tool_id

@@ -43,7 +43,7 @@ class PromotionContext:
     `approved_by` is the OS user who approved. `tokens_estimate` None is estimated from the source.
     `owner` None keeps the earlier revision's, `bump` None takes what the change calls for.
     `replaces` is where the tool was until now; `restores` the version whose bytes come back;
-    `behaviour` what its earlier examples showed, None where they were not run.
+    `behaviour` what its earlier examples showed, None if they were not run.
     """
 
     run_id: str | None
@@ -71,7 +71,7 @@ def promote(
     remove: Path | None = None,
     replace_unrecorded: bool = False,
 ) -> Promotion:
-    """The revision under which the module is now in the catalogue.
+    """Return the revision under which the module is now in the catalogue.
 
     The first revision of a name is 1.0.0, and each later one goes up by what changed for its
     callers (`api_diff.py`). The bytes of its latest revision again are that revision
@@ -106,7 +106,7 @@ def promote(
 
 
 def os_user() -> str:
-    """The name of the user this process runs as; the number where it has no name."""
+    """Return the name of the user this process runs as; the number where it has no name."""
     try:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:
@@ -119,7 +119,7 @@ def _records(
     context: PromotionContext,
     writing: CatalogueLock,
 ) -> tuple[PromotionRecord, ...]:
-    """The tool's new record and, where it was moved here, the old place's."""
+    """Return the tool's new record and, where it was moved here, the old place's."""
     moved = _moved_from(here, context, writing.root)
     new = _record(validated, here, moved, context, writing)
     if moved is None or moved.latest is None:

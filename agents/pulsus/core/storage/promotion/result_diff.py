@@ -1,6 +1,6 @@
 """Compare two results of a tool for the same inputs (spec §10, ADR 20). Pure.
 
-Whatever callers could read before must still be there and say the same; more keys break nobody.
+Whatever callers could read before must still be there and say the same; more keys break no caller.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Place = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One difference at `at`. `old` means nothing where `what` is added, `new` where removed."""
+    """One difference at `at`. `old` means nothing if `what` is added, `new` where removed."""
 
     what: Literal["changed", "removed", "added", "length"]
     at: Place
@@ -34,7 +34,7 @@ class Difference:
 def find_differences(
     old: JsonValue, new: JsonValue, *, pattern: bool = False
 ) -> tuple[Difference, ...]:
-    """Every difference, in the order of `old`.
+    """Return every difference, in the order of `old`.
 
     With `pattern`, `old` is an example's expected output: where it says `...` nothing was promised.
     Numbers are compared by value, as `contract.matches` compares fractions.

@@ -24,7 +24,7 @@ class ArchivedVersion:
 def archived_version(
     workflows_root: Path, target: Target, version: str | None, find: Find | None = None
 ) -> ArchivedVersion:
-    """The bytes of that version, or of the one before the latest.
+    """Return the bytes of that version, or of the one before the latest.
 
     `find` knows where those of the latest may lie where its file was changed.
 
@@ -62,7 +62,7 @@ def find_promoted(workflows_root: Path, ref: str) -> Target:
 
 
 def target_of(tool_id: str) -> Target:
-    """The place of an id. Raises TargetRefused for what is none."""
+    """Return the place of an id. Raises TargetRefused for anything else."""
     match tool_id.split("/"):
         case [domain, action, name]:
             return Target(None if domain == "shared" else domain, action, name)

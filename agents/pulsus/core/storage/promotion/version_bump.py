@@ -25,7 +25,7 @@ class Step:
 
 
 class Outdated(Busy):
-    """Somebody else promoted the tool while its examples were run: they have to be run again."""
+    """The tool was promoted elsewhere while its examples ran: they have to run again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,8 @@ def decide(
     owner: str | None,
     behaviour: ReplayResult | None = None,
 ) -> Step:
-    """The version of `source` at `here`: above every earlier one, by what changed for its callers.
+    """Return the version of `source` at `here`: above every earlier one, by what changed for its
+    callers.
 
     `moved` is where the tool was until now: callers must name it anew, so that is major. `asked`
     may only be more than what the change calls for. Raises BumpRefused, ToolNotFound, HashMoved,
@@ -89,7 +90,7 @@ def decide(
 def versions_to_replay(
     before: CurrentRevision, new: str
 ) -> tuple[version_archive.RecordedVersion, ...]:
-    """The versions whose examples still count for what replaces them all, the latest first.
+    """Return the versions whose examples still count for what replaces them all, the latest first.
 
     Those of the latest's MAJOR: an example that was taken out in between, or says less since, was
     never taken back. `new` is the hash of the bytes that come now; they are not compared again.

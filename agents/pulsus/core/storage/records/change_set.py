@@ -72,7 +72,7 @@ def _rank(name: str) -> int:
 
 
 def entry_of(record: metadata.PromotionRecord, *, first: bool) -> changelog.ChangelogEntry:
-    """The record's entry in the changelog; `first` says that the tool was new."""
+    """Return the record's entry in the changelog; `first` says that the tool was new."""
     notes = list(record.changes)
     if record.restores:
         notes.insert(0, f"Brings back {record.restores}")

@@ -33,12 +33,12 @@ _HEADING = re.compile(r"^## (?!\[?Unreleased\]?)", re.M | re.I)
 
 
 def new(title: str) -> str:
-    """The text of a changelog without entries."""
+    """Return the text of a changelog without entries."""
     return f"# Changelog: {title}\n\nTools promoted here, newest first.\n"
 
 
 def add_entry(text: str, entry: ChangelogEntry) -> str:
-    """`text` with the entry above all earlier ones, which stay as they are, byte for byte.
+    """Return `text` with the entry above all earlier ones, which stay as they are, byte for byte.
 
     A section called Unreleased, kept by hand, stays on top.
     """
@@ -50,7 +50,7 @@ def add_entry(text: str, entry: ChangelogEntry) -> str:
 
 
 def render(entry: ChangelogEntry) -> str:
-    """The entry's own lines."""
+    """Return the entry's own lines."""
     facts = [entry.revision, f"sha256 {entry.tool_hash.removeprefix('sha256:')[:12]}"]
     if entry.proof:
         facts.append(f"proof: {entry.proof}")

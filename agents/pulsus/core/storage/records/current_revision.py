@@ -50,11 +50,11 @@ class CurrentRevision:
         return self.of_name[-1] if self.of_name else None
 
     def current(self, digest: str) -> metadata.PromotionRecord | None:
-        """The latest record, where it is about exactly these bytes."""
+        """Return the latest record, where it is about exactly these bytes."""
         return self.latest if self.latest and self.latest.tool_hash == digest else None
 
     def bytes_of(self, digest: str) -> bytes | None:
-        """The bytes of that digest: in place, kept, or found elsewhere; None where nowhere.
+        """Return the bytes of that digest: in place, kept, or found elsewhere; None if nowhere.
 
         Raises HashMoved, TargetRefused, StorageUnwritable.
         """
@@ -67,7 +67,7 @@ class CurrentRevision:
         return found if found is not None and tool_hash(found) == digest else None
 
     def require_recorded(self, source: bytes) -> None:
-        """Never overwrite work that nobody promoted."""
+        """Never overwrite work that was not promoted."""
         if self.module in (None, source):
             return
         if tool_hash(self.module or b"") not in {r.tool_hash for r in self.of_name}:

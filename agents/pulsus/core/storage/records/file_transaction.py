@@ -2,7 +2,8 @@
 
 A journal names what is about to happen. Then every new content is staged beside its target, where
 a full disk or a read-only folder shows before anything has changed; then come the renames, then
-`commit` with the journal's note, then the journal goes. Whoever finds a journal later finishes all
+`commit` with the journal's note, then the journal goes. The process that finds a journal later
+finishes all
 that where everything was staged, and clears it away otherwise. `commit` is called at least once
 for what stays, so it must be idempotent. The caller holds a lock.
 
@@ -119,7 +120,7 @@ def recover(journal: Path, commit: Commit, root: Path) -> None:
 
     `root` counts where the journal's own is gone: the project was moved.
 
-    Raises StateCorrupt where files were changed by hand in between and neither is safe, and what
+    Raises StateCorrupt if files were changed by hand in between and neither is safe, and what
     `commit` raises.
     """
     found = _read_journal(journal, root)

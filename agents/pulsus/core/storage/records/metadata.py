@@ -117,7 +117,9 @@ _SHAPES: tuple[tuple[tuple[str, ...], tuple[type, ...], str], ...] = (
 
 
 def parse(text: str, source: str = "a promotion record") -> tuple[PromotionRecord, ...]:
-    """Every record in `text`, oldest first; blank lines do not count. `source` names the file.
+    """Return every record in `text`, oldest first; blank lines do not count.
+
+    `source` names the file.
 
     A last line that was cut short (no newline at its end, not JSON) is left out with a warning.
     Raises ValueError whose message starts with the line number for any other bad line.
@@ -137,7 +139,9 @@ def parse(text: str, source: str = "a promotion record") -> tuple[PromotionRecor
 
 
 def split_torn(text: str) -> tuple[str, str]:
-    """The whole lines of `text`, and a last line that was cut short ("" where there is none)."""
+    """Return the whole lines of `text`, and a last line that was cut short ("" where there is
+    none).
+    """
     start = text.rfind("\n") + 1
     last = text[start:]
     try:
@@ -149,7 +153,7 @@ def split_torn(text: str) -> tuple[str, str]:
 
 
 def read(path: Path) -> tuple[PromotionRecord, ...]:
-    """Every record in the file, oldest first; none where there is no file.
+    """Return every record in the file, oldest first; none where there is no file.
 
     Raises MetadataCorrupt naming file and line, StorageUnwritable where it cannot be read.
     """
@@ -166,7 +170,7 @@ def read(path: Path) -> tuple[PromotionRecord, ...]:
 
 
 def decode(data: bytes, path: Path) -> tuple[PromotionRecord, ...]:
-    """Every record in `data`, read from `path`. Raises MetadataCorrupt."""
+    """Return every record in `data`, read from `path`. Raises MetadataCorrupt."""
     try:
         return parse(data.decode("utf-8", "surrogateescape"), str(path))
     except ValueError as failure:
@@ -178,12 +182,12 @@ def decode(data: bytes, path: Path) -> tuple[PromotionRecord, ...]:
 
 
 def read_all(workflows_root: Path) -> tuple[PromotionRecord, ...]:
-    """Every record of the catalogue, in path order. Raises as `read`."""
+    """Return every record of the catalogue, in path order. Raises as `read`."""
     return tuple(record for path in files(workflows_root) for record in read(path))
 
 
 def files(workflows_root: Path) -> tuple[Path, ...]:
-    """The `metadata.jsonl` of every action, sorted; links are not followed."""
+    """Return the `metadata.jsonl` of every action, sorted; links are not followed."""
     actions = [
         *workflows_root.glob("domains/*/*"),
         *workflows_root.glob("shared_tools/*"),
@@ -193,13 +197,15 @@ def files(workflows_root: Path) -> tuple[Path, ...]:
 
 
 def latest_record(records: Iterable[PromotionRecord], name: str) -> PromotionRecord | None:
-    """The last record of the tool `name` (with or without `.py`) among one action's records."""
+    """Return the last record of the tool `name` (with or without `.py`) among one action's
+    records.
+    """
     wanted = name.removesuffix(".py") + ".py"
     return next((r for r in reversed(tuple(records)) if r.name == wanted), None)
 
 
 def line(record: PromotionRecord) -> str:
-    """The record as its JSON line, without the newline. Raises ValueError beyond 64 KiB."""
+    """Return the record as its JSON line, without the newline. Raises ValueError beyond 64 KiB."""
     known: dict[str, JsonValue] = {
         name: _json(value)
         for name in _FIELDS
@@ -213,7 +219,7 @@ def line(record: PromotionRecord) -> str:
 
 
 def append_line(text: str, record: PromotionRecord) -> str:
-    """`text` with the record as its last line; a line that was cut short is cut off."""
+    """Return `text` with the record as its last line; a line that was cut short is cut off."""
     body, _ = split_torn(text)
     if body and not body.endswith("\n"):
         body += "\n"

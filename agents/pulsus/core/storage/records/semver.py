@@ -15,7 +15,7 @@ _VERSION = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{
 
 
 def parse(version: str) -> tuple[int, int, int]:
-    """(major, minor, patch) of `MAJOR.MINOR.PATCH`. Raises ValueError for anything else."""
+    """Return (major, minor, patch) of `MAJOR.MINOR.PATCH`. Raises ValueError for anything else."""
     match = _VERSION.fullmatch(version)
     if match is None:
         raise ValueError(f"version {version!r} is not MAJOR.MINOR.PATCH, like 1.0.0")
@@ -23,7 +23,7 @@ def parse(version: str) -> tuple[int, int, int]:
 
 
 def next_version(previous: str | None, bump: Bump = "patch") -> str:
-    """The version of the next revision: 1.0.0 for the first, else always above `previous`.
+    """Return the version of the next revision: 1.0.0 for the first, else always above `previous`.
 
     Raises ValueError when `previous` is malformed.
     """
@@ -40,5 +40,5 @@ def next_version(previous: str | None, bump: Bump = "patch") -> str:
 
 
 def greatest(*bumps: Bump) -> Bump:
-    """The greatest of some bumps; a patch where there are none."""
+    """Return the greatest of some bumps; a patch without any."""
     return max(bumps, key=BUMPS.index, default="patch")

@@ -1,4 +1,4 @@
-"""The bytes of what is promoted now, for whoever edits the file in place. Effect: files.
+"""The bytes of what is promoted now, kept for edits in place. Effect: files.
 
 `.pulsus/versions/<sha256>.py`. The catalogue holds a version's bytes once: in place while it is
 the latest, in `.versions/` behind it (ADR 20). An edit in place overwrites the first, and a
@@ -21,7 +21,7 @@ _LOG = logging.getLogger(__name__)
 
 
 def read(state_dir: Path, tool_hash: str) -> bytes | None:
-    """The bytes of that digest; None where there is no such snapshot, or it is damaged."""
+    """Return the bytes of that digest; None if there is no such snapshot, or it is damaged."""
     try:
         found = _path(state_dir, tool_hash).read_bytes()
     except OSError:

@@ -61,14 +61,15 @@ class Target:
         return (*self.area, self.action)
 
     def path(self, workflows_root: Path) -> Path:
-        """The module's path."""
+        """Return the module's path."""
         return workflows_root.joinpath(*self.folders, f"{self.name}.py")
 
 
 def checked_root(workflows_root: Path) -> Path:
-    """The resolved workflows folder.
+    """Return the resolved workflows folder.
 
-    Raises WorkflowsMissing where there is none, TargetRefused where it lies in Pulsus's own code.
+    Raises WorkflowsMissing if the folder is missing, TargetRefused where it lies in Pulsus's own
+    code.
     """
     try:
         root = workflows_root.resolve(strict=True)
@@ -146,7 +147,7 @@ def _remove_if_empty(parent: int, name: str) -> None:
     try:
         os.rmdir(name, dir_fd=parent)
     except OSError:
-        return  # somebody has put something there
+        return  # there is something in it now
 
 
 def _check_name(what: str, value: str) -> None:

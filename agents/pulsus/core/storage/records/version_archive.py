@@ -29,23 +29,23 @@ class RecordedVersion:
 
 
 def recorded_versions(of_name: Iterable[PromotionRecord]) -> tuple[RecordedVersion, ...]:
-    """Every version of one tool, oldest first; a change of status is none."""
+    """Return every version of one tool, oldest first; a change of status is not a version."""
     found = {r.version: RecordedVersion(r.version, r.tool_hash) for r in of_name}
     return tuple(found.values())
 
 
 def folders(target: Target) -> tuple[str, ...]:
-    """Folders from the workflows root to where the target's versions are kept."""
+    """Return folders from the workflows root to where the target's versions are kept."""
     return (*target.folders, FOLDER)
 
 
 def file_name(name: str, tool_hash: str) -> str:
-    """The name of the file that keeps these bytes of the tool `name`."""
+    """Return the name of the file that keeps these bytes of the tool `name`."""
     return f"{name}-{tool_hash.removeprefix('sha256:')}.py"
 
 
 def read_version(root: Path, target: Target, tool_hash: str) -> bytes | None:
-    """The kept bytes of that digest; None where they are not kept.
+    """Return the kept bytes of that digest; None if they are not kept.
 
     Raises HashMoved for a file that holds other bytes, TargetRefused, StorageUnwritable.
     """
@@ -62,12 +62,12 @@ def read_version(root: Path, target: Target, tool_hash: str) -> bytes | None:
 
 
 def digest(source: bytes) -> str:
-    """`sha256:` and the hex digest, as records carry it."""
+    """Return `sha256:` and the hex digest, as records carry it."""
     return f"sha256:{hashlib.sha256(source).hexdigest()}"
 
 
 def read_file(root: Path, folders: tuple[str, ...], name: str) -> bytes | None:
-    """A regular file below `root`, no link followed; None where there is none.
+    """Return a regular file below `root`, no link followed; None if it is missing.
 
     Raises TargetRefused, StorageUnwritable.
     """

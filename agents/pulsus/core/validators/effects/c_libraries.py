@@ -38,7 +38,9 @@ class CLibraries:
         self._taken.add(id(owner))
 
     def unknown(self, call: ast.Call) -> tuple[str, ...]:
-        """Functions that are not known to read; the whole library where the text does not say."""
+        """Return functions that are not known to read; the whole library where the text does not
+        say.
+        """
         name = self._names.get(id(call))
         loads = {id(call)} if name is None else self._loads.get(name, set())
         named = self._named.get(id(call) if name is None else name, {})

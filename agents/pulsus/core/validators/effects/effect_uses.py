@@ -202,7 +202,7 @@ class _Reader:
             yield from self._reaching(name, call)
 
     def _reaching(self, name: str, call: ast.Call | None) -> Iterator[tuple[str, str]]:
-        """Methods that reach hosts or start programs."""
+        """Yield methods that reach hosts or start programs."""
         modules = self.module.modules
         of_socket = name in SOCKET_METHODS and "socket" in modules
         of_another = not CONNECTING_METHODS_OF.get(name, _NO_MODULES).isdisjoint(modules)

@@ -52,7 +52,7 @@ class ExchangeFinder:
         }
 
     def of(self, node: ast.AST) -> Iterable[tuple[str, str]]:
-        """(kind, name) of what one node exchanges."""
+        """Return (kind, name) of what one node exchanges."""
         match node:
             case ast.Call():
                 return self._call(node)

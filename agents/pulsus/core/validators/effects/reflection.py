@@ -76,7 +76,7 @@ class Reflection:
         return self._opens and bool(self._classes)
 
     def of(self, node: ast.AST) -> Iterable[tuple[str, str]]:
-        """(kind, name) of what one node reaches."""
+        """Return (kind, name) of what one node reaches."""
         match node:
             case ast.Name(ctx=ast.Load()):
                 return self._reference(node) if self._module.keys(node) else ()

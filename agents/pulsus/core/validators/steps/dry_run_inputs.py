@@ -41,8 +41,8 @@ class Case:
 
 
 def list_cases(tool: ToolSpec) -> tuple[Case, ...]:
-    """The calls to make: one an example, and for a write tool one more with `dry_run` true where no
-    example asks for that.
+    """Return the calls to make: one an example, and for a write tool one more with `dry_run` true
+    if no example asks for that.
 
     Raises NeedsExample naming the argument that no value can be made up for.
     """
@@ -83,7 +83,7 @@ def _case(label: str, tool: ToolSpec, example: Example) -> Case:
 def make_up_value(arg: ArgSpec) -> JsonValue:
     """Return a plain value of the argument's hint. A path is a small file, or a folder by name.
 
-    Raises NeedsExample where the hint is missing or of another kind.
+    Raises NeedsExample if the hint is missing or of another kind.
     """
     if arg.type_hint is None:
         raise NeedsExample(f"argument {arg.name!r} has no type hint: give it an example")

@@ -90,7 +90,7 @@ class DryRuns:
 
 
 def _steps(run: DryRun) -> list[TimedFinding]:
-    """Both steps, or the first where it fails."""
+    """Return both steps, or the first where it fails."""
     imported = _timed("import", run.import_smoke)
     return [imported, _timed("dry-run", run.dry_run)] if imported.finding.ok else [imported]
 

@@ -134,7 +134,9 @@ def _parsed(text: str) -> ast.Module | str:
 
 
 def _telling(text: str) -> list[tokenize.TokenInfo]:
-    """Comments and names; none where the text cannot hold one that is refused: that is quicker."""
+    """Return comments and names; none where the text cannot hold one that is refused: that is
+    quicker.
+    """
     # Line by line, as comments are: what follows in the next line must not change what one says.
     lines = (line for line in text.split("\n") if "#" in line)
     if text.isascii() and not any(

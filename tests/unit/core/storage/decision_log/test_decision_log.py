@@ -512,7 +512,7 @@ def _crashing(monkeypatch, nth):
 
 
 def _crashed(state_dir, work, nth):
-    """Do the work, and crash at the `nth` change of the disk; False where there were fewer."""
+    """Do the work, and crash at the `nth` change of the disk; False if there were fewer."""
     with pytest.MonkeyPatch.context() as patch:
         calls = _crashing(patch, nth)
         try:
