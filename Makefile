@@ -47,7 +47,7 @@ lint: $(VENV)/.all ## Run ruff, mypy and the import layer check
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/mypy tests scripts
-	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/lint-imports --no-cache --config layers.toml
 
 fuzz: $(VENV)/.all ## Run each fuzzer for ten minutes; add new inputs by hand (see CONTRIBUTING.md)
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-600} $(PYTEST) -n 2 -m fuzz tests/fuzz

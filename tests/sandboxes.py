@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pulsus.config.settings import SandboxConfig
-from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
+from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Job
 from pulsus.core.sandbox.sandbox_probe import probe, run_sandboxed
 

@@ -107,7 +107,7 @@ def test_discovery_of_a_thousand_tools(show, tmp_path):
 @pytest.mark.sandbox
 def test_sandbox_start(show):
     from pulsus.config.settings import SandboxConfig
-    from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
+    from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
     from pulsus.core.sandbox.job import Job
     from pulsus.core.sandbox.sandbox_probe import run_sandboxed
 

@@ -30,7 +30,7 @@ from pathlib import Path
 from pulsus.config.settings import SandboxConfig
 from pulsus.core.contract import read_tool
 from pulsus.core.sandbox.sandbox_probe import run_sandboxed
-from pulsus.core.sandbox.confinement.bwrap_arguments import Limits
+from pulsus.core.sandbox.isolation.bwrap_arguments import Limits
 from pulsus.core.validators.steps.dry_run import DryRun
 from pulsus.core.validators.validator_protocol import Subject
 

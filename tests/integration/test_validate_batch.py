@@ -203,7 +203,7 @@ if sys.argv[1] == "mypy":
     known = mypy.find_spec
     mypy.find_spec = lambda name: None if name == "mypy" else known(name)
 else:
-    from pulsus.core.sandbox.confinement import bubblewrap
+    from pulsus.core.sandbox.isolation import bubblewrap
     bubblewrap.bundled = lambda: []
 from pulsus.cli.main import main
 main(["validate", "mine/double.py", "--no-cache", "--output", sys.argv[2]])

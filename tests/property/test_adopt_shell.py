@@ -3,7 +3,7 @@
 import hypothesis.strategies as st
 from hypothesis import given, settings
 
-from pulsus.adoption.effects.shell_walk import collect_facts
+from pulsus.adoption.script_effects.shell_walk import collect_facts
 from tests.example_counts import examples
 
 AROUND = (

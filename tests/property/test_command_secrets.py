@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from pulsus.commands import classify
 from pulsus.commands.risk.secret_files import find_secrets_in_text
-from pulsus.commands.risk.secret_path_patterns import secret_pattern
 from pulsus.commands.risk.secret_paths import is_disk, is_secret, matches_any
+from pulsus.commands.risk.wildcard_secret_paths import secret_pattern
 from pulsus.commands.shell.glob_overlap import meet
 
 NAMES = ["".join(n) for size in range(5) for n in itertools.product("ab", repeat=size)]

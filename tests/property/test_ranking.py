@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pulsus.core.compose.selection.clauses import split_request
+from pulsus.core.compose.selection.request_split import split_request
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.rankers.tie_breaks import RankedCandidate, order_key
 from pulsus.core.text.tokens import clean, stems

@@ -19,7 +19,7 @@ from pulsus.core.types import BrokenTool, ToolSpec, ValidationReport
 from pulsus.errors import UsageError
 from pulsus.routing.delivery import candidate_module
 from pulsus.routing.delivery.deliver import digest
-from pulsus.routing.delivery.project import Project
+from pulsus.routing.delivery.project_protocol import Project
 
 _PYTHON = (".py", ".pyw")
 

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pulsus.adoption import cli_options, rename
-from pulsus.adoption.effects import summary as facts
 from pulsus.adoption.script import NotAdoptable, ParsedScript, ToolParameter
+from pulsus.adoption.script_effects import summary as facts
 from pulsus.core.python_source.names import last_name
 from pulsus.core.python_source.python_literals import parse_module
 

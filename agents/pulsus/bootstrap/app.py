@@ -23,10 +23,10 @@ from pulsus.fast_dataclass import dataclass
 if TYPE_CHECKING:
     from pulsus.approvals.protocol import Approver
     from pulsus.bootstrap.command_gate import CommandGate
-    from pulsus.bootstrap.history import ProjectHistory
+    from pulsus.bootstrap.project_history import ProjectHistory
     from pulsus.bootstrap.project_trust import SettingApproval
     from pulsus.bootstrap.ranking import Ranking
-    from pulsus.bootstrap.validation import ValidationSetup
+    from pulsus.bootstrap.validation_setup import ValidationSetup
     from pulsus.core.memory.past_routes import PastRoute
     from pulsus.core.sandbox.interpreter import Interpreter
     from pulsus.core.storage.catalogue_lock import CatalogueStore
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from pulsus.llm.budgeted_model import BudgetedModel
     from pulsus.plugins.contributions import Contributions
     from pulsus.plugins.load import Plugins
-    from pulsus.routing.delivery.promoter import CataloguePromoter
-    from pulsus.routing.delivery.record_check import RecordCheck
+    from pulsus.routing.delivery.catalogue_promoter import CataloguePromoter
+    from pulsus.routing.delivery.run_record_check import RecordCheck
     from pulsus.routing.maintenance.housekeeping import Housekeeping
     from pulsus.routing.prompt_parser import PromptParser
     from pulsus.routing.router import Router
@@ -161,7 +161,7 @@ class App:
     @cached_property
     def proving(self) -> ValidationSetup:
         """The setup that modules are validated with."""
-        from pulsus.bootstrap.validation import ValidationSetup
+        from pulsus.bootstrap.validation_setup import ValidationSetup
 
         return ValidationSetup(self, self.past)
 
@@ -228,7 +228,7 @@ class App:
     @cached_property
     def past(self) -> ProjectHistory:
         """The promotion records, and the ends of past routes."""
-        from pulsus.bootstrap.history import ProjectHistory
+        from pulsus.bootstrap.project_history import ProjectHistory
 
         return ProjectHistory(self)
 
@@ -291,9 +291,9 @@ class App:
         made: Mapping[str, JsonValue] | None = None,
     ) -> CataloguePromoter:
         """Promotion on behalf of one run; `made` is how a generator made the module."""
+        from pulsus.routing.delivery.catalogue_promoter import CataloguePromoter
         from pulsus.routing.delivery.edited_in_place import PreviousBytes
         from pulsus.routing.delivery.project_replay import ProjectExampleReplay
-        from pulsus.routing.delivery.promoter import CataloguePromoter
 
         return CataloguePromoter(
             store=self.store,
@@ -306,13 +306,13 @@ class App:
 
     def record_check(self) -> RecordCheck:
         """Return the check whether this user approved a promotion record."""
-        from pulsus.routing.delivery.record_check import RecordCheck
+        from pulsus.routing.delivery.run_record_check import RecordCheck
 
         return RecordCheck(self.store, self.settings.audit.trusted_signers)
 
     def define(self, source: bytes, path: Path) -> ToolSpec | BrokenTool:
         """The tool these bytes are when they lie at `path`."""
-        from pulsus.routing.discovery.module_reader import define_tool
+        from pulsus.routing.discovery.folder_reader import define_tool
 
         limit = self.settings.validation.max_module_bytes
         return define_tool(source, path, self.workflows_root, max_bytes=limit)

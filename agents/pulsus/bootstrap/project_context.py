@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from pulsus.routing.delivery.project import Project
+from pulsus.routing.delivery.project_protocol import Project
 
 if TYPE_CHECKING:
     from pulsus.plugins.contributions import Contributions

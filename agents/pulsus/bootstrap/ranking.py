@@ -14,8 +14,8 @@ from pulsus.core.telemetry import ids
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from pulsus.bootstrap.history import ProjectHistory
     from pulsus.bootstrap.project_context import ProjectContext
+    from pulsus.bootstrap.project_history import ProjectHistory
     from pulsus.core.embeddings.similarity import TextSimilarity
     from pulsus.core.memory.past_routes import PastRoute
     from pulsus.core.memory.recall import PastMemory

@@ -125,8 +125,6 @@ def note(text: str) -> None:
 
     wide = _columns(sys.stderr)
     if wide is not None:
-        pass
-
         text = "\n".join(fold_line(line, wide) for line in text.split("\n"))
     click.echo(text, err=True)
 

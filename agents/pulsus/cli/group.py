@@ -122,9 +122,7 @@ def cli(ctx: click.Context) -> None:
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
         return
-    from pulsus.cli.warning_listener import (
-        listen,  # neither --version nor the shell has anything to hear
-    )
+    from pulsus.cli.log_warnings import listen
 
     listen()
 

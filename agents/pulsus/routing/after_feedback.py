@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from pulsus.core.types import Policy
 from pulsus.fast_dataclass import dataclass
-from pulsus.routing.delivery.project import Project
+from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.search import why_not
 from pulsus.routing.search.searcher import Searcher, SearchResult
 from pulsus.routing.search.why_not import WhyNot

@@ -17,7 +17,7 @@ from pulsus.routing.delivery.delivery_outcome import (
     trace_delivery,
 )
 from pulsus.routing.delivery.route_run import RouteRun
-from pulsus.routing.run_tool import collect_inputs, run_outcome
+from pulsus.routing.run_promoted import collect_inputs, run_outcome
 
 
 @dataclass(frozen=True, slots=True)

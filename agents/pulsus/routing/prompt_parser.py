@@ -97,7 +97,7 @@ class PromptParser:
     ) -> PromptParser:
         """Return the parser of these tools, the same for any order of them.
 
-        `meaning` is `routing.meaning.folders_meaning` of the same tools.
+        `meaning` is `routing/search/catalogue_vectors.py` of the same tools.
         """
         grouped: dict[tuple[str | None, str], list[ToolSpec]] = {}
         for tool in sorted(tools, key=lambda t: t.id):

@@ -23,7 +23,7 @@ from pulsus.core.types import (
 )
 from pulsus.errors import DiskFull, PlanUnwirable, PulsusError, StorageUnwritable
 from pulsus.fast_dataclass import dataclass
-from pulsus.routing import clarify, no_tool, plan_preview
+from pulsus.routing import clarify, generation_refusal, plan_preview
 from pulsus.routing.delivery.delivery_outcome import keep_promotion_in_error
 from pulsus.routing.delivery.route_run import RouteOptions, RouteRun
 from pulsus.routing.prompt_parser import ParseResult, validate_request
@@ -31,7 +31,7 @@ from pulsus.routing.search.searcher import SearchResult
 
 if TYPE_CHECKING:
     from pulsus.approvals.protocol import Approver
-    from pulsus.routing.delivery.project import Project
+    from pulsus.routing.delivery.project_protocol import Project
 
 _LOG = logging.getLogger("pulsus")
 
@@ -236,7 +236,9 @@ def _decide(run: RouteRun, intent: ParsedIntent, found: SearchResult) -> RouteOu
             choice = replace(choice, policy="generate", chosen=(), reason=reason)
     outcome = undelivered_outcome(project, intent, replace(found, choice=choice), run.route_id)
     decision = replace(outcome.decision, plan=plan)
-    failure = None if decision.selected else no_tool.no_tool_failure(run, found, choice.reason)
+    failure = (
+        None if decision.selected else generation_refusal.no_tool_failure(run, found, choice.reason)
+    )
     run.trace.event(
         "decide",
         policy=choice.policy,

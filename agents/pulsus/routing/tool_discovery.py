@@ -17,8 +17,8 @@ from pulsus.core.system.regular_files import UnreadableFile
 from pulsus.core.types import BrokenTool, Catalogue, Shadowed, ToolSpec
 from pulsus.errors import StateCorrupt, ToolAmbiguous, ToolNotFound, WorkflowsMissing
 from pulsus.fast_dataclass import dataclass
+from pulsus.routing.discovery.folder_reader import ModuleReader
 from pulsus.routing.discovery.module_files import Listing, scan_folders
-from pulsus.routing.discovery.module_reader import ModuleReader
 from pulsus.routing.discovery.tool_path import SHARED, ToolPath, parse_tool_path
 from pulsus.routing.index.catalogue_builder import BuiltCatalogue, Rows, build_catalogue
 from pulsus.routing.index.discovery_index import DiscoveryIndex

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.adoption import python_script, shell_script, tool_source
-from pulsus.adoption.effects.shell_facts import UNKNOWN
+from pulsus.adoption.script_effects.shell_facts import UNKNOWN
 from tests.candidates import tool_of
 
 ROOT = Path(__file__).parents[2] / "fixtures/adopt/judged"

@@ -11,7 +11,7 @@ from pulsus.config.settings import DiscoveryConfig
 from pulsus.core.types import Manifest
 from pulsus.errors import WorkflowsMissing
 from pulsus.routing.discovery import module_files
-from pulsus.routing.discovery.module_reader import ModuleReader
+from pulsus.routing.discovery.folder_reader import ModuleReader
 from pulsus.routing.tool_discovery import discover, select_pool
 
 TOOL = '"""Sum.\n\nKind: read\n"""\ndef run(a: int = 1): ...\n'

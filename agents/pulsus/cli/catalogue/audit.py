@@ -84,7 +84,6 @@ def command(
     Every file is read again. Exit 1 if a promoted file, a step of a composition or a line of the
     log was changed, is missing or is out of order.
     """
-    pass
     from pulsus.routing.maintenance import audit_catalogue, audit_log
     from pulsus.routing.maintenance.audit_changelog import audit_changelogs
     from pulsus.routing.maintenance.audit_witness import audit_witness

@@ -29,7 +29,7 @@ def command(session: CommandSession, folder: Path, empty: bool) -> None:
     Example:
       pulsus init ops-tools
     """
-    from pulsus.routing.discovery import starter_catalogue
+    from pulsus.routing import starter_catalogue
 
     root = folder if folder.is_absolute() else session.project / folder
     made, kept = starter_catalogue.install_starter(root, empty=empty)

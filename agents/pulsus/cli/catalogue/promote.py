@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pulsus.core.storage.records.semver import Bump
     from pulsus.core.storage.records.target import Target
     from pulsus.core.types import Promotion
+    from pulsus.routing.delivery.catalogue_promoter import CataloguePromoter
     from pulsus.routing.delivery.deliver import CandidateModule, DeliveryResult
-    from pulsus.routing.delivery.promoter import CataloguePromoter
 
 
 @click.command()

@@ -31,10 +31,10 @@ def list_(session: CommandSession, prefix: str) -> None:
     Example:
       pulsus tools list storage/
     """
-    from pulsus.cli import warnings
+    from pulsus.cli import catalogue_warnings
 
     found = [t for t in session.app.catalogue.tools if t.id.startswith(prefix)]
-    warnings.show_warnings(session)
+    catalogue_warnings.show_warnings(session)
     if prefix and not found:
         console.warn(f"no tool's id starts with {prefix!r}")
     if session.json:

@@ -32,7 +32,7 @@ def run(args: Sequence[str]) -> int | None:
     from pathlib import Path
 
     from pulsus.cli.command_session import CommandSession, resolve_project
-    from pulsus.cli.warning_listener import listen
+    from pulsus.cli.log_warnings import listen
     from pulsus.config.enclosing_project import ignored_enclosing_project
 
     listen()

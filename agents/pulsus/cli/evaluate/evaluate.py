@@ -106,7 +106,7 @@ def command(
     right. The code is that of `pulsus route` in a fresh checkout: past routes and feedback do not
     count, but `requests` and `intents` of manifests do.
     """
-    from pulsus.cli import console, warnings
+    from pulsus.cli import catalogue_warnings, console
     from pulsus.cli.evaluate.calibrate import check_enough, fit
     from pulsus.cli.evaluate.eval_report import EvalResult
     from pulsus.cli.evaluate.output_files import OutputFiles
@@ -124,7 +124,7 @@ def command(
     rows = load_queries(queries, console.warn)[:limit]
     bench = prepare(session, catalogue, history)
     if catalogue is None:
-        warnings.show_warnings(session)
+        catalogue_warnings.show_warnings(session)
     else:
         for line in (*session.app.ranking.calibration_warnings, *session.app.ranking.hint_warnings):
             console.warn(line)

@@ -47,13 +47,13 @@ def command(
     Nothing runs, nothing is asked and nothing is written. With --why-not it shows the smallest
     reason why that tool was not chosen, and what would change the decision.
     """
-    from pulsus.cli import warnings
+    from pulsus.cli import catalogue_warnings
     from pulsus.cli.render import candidate_table, outcome_json, outcome_text
 
     app = session.app
     wanted = _wanted(session, about) if about else None
     outcome, answer = _explained(session, " ".join(request), wanted)
-    warnings.show_warnings(session)
+    catalogue_warnings.show_warnings(session)
     calibration = app.ranking.index.calibration
     if session.json:
         body: dict[str, Any] = outcome_json.outcome(outcome, session.project, calibration)

@@ -43,7 +43,7 @@ def command(session: CommandSession, run_id: str, right: tuple[str, ...], nothin
       pulsus feedback run-20260301-120000-1a2b3c --right storage/usage/disk_usage
       pulsus feedback last --none
     """
-    from pulsus.cli import warnings
+    from pulsus.cli import catalogue_warnings
     from pulsus.core.telemetry.ids import utc_now
     from pulsus.routing import feedback
     from pulsus.routing.after_feedback import feedback_effect
@@ -62,7 +62,7 @@ def command(session: CommandSession, run_id: str, right: tuple[str, ...], nothin
     wrong = () if row is None else row.tools if nothing else row.wrong
     now = replace(app)  # opened anew: it knows what was just said
     coming = feedback_effect(now, run.request, tools)
-    warnings.show_warnings(session)
+    catalogue_warnings.show_warnings(session)
     request = app.redactor.redact(run.request)
     if session.json:
         console.document(

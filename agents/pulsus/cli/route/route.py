@@ -90,10 +90,10 @@ def print_outcome(
     session: CommandSession, outcome: RouteOutcome, options: RouteOptions
 ) -> NoReturn:
     """Print the outcome of a request, and leave with its exit status."""
-    from pulsus.cli import warnings
+    from pulsus.cli import catalogue_warnings
     from pulsus.cli.render import outcome_json
 
-    warnings.show_warnings(session)
+    catalogue_warnings.show_warnings(session)
     if options.plan and (network := session.app.proving.network):
         notes = network.notes(outcome.decision.selected)
         outcome = replace(outcome, notes=(*outcome.notes, *notes))

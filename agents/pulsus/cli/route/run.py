@@ -61,7 +61,7 @@ def command(
     from pulsus.approvals.run_consent import RunApproval
     from pulsus.execution.inputs import parse_inputs
     from pulsus.routing.delivery.candidate_module import read_module
-    from pulsus.routing.run_tool import run_promoted
+    from pulsus.routing.run_promoted import run_promoted
 
     app = session.app
     for line in app.ranking.access_warnings if session.verbosity >= 0 else ():

@@ -22,8 +22,6 @@ from pulsus.errors import LlmNotConfigured, NotReady, PulsusError
 
 if TYPE_CHECKING:
     from pulsus.bootstrap import App
-
-    pass
     from pulsus.cli.setup.doctor_model import ModelExamination
 
 
@@ -75,7 +73,6 @@ def command(session: CommandSession, model: bool) -> None:
 
 
 def _tell(rows: Sequence[CheckRow]) -> None:
-    pass
 
     click.echo("\n".join(checklist_lines(rows, console.width() or _IN_A_FILE)))
 

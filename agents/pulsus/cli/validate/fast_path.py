@@ -37,7 +37,7 @@ def run(args: Sequence[str]) -> int | None:
         from pathlib import Path
 
         from pulsus.cli.command_session import CommandSession, resolve_project
-        from pulsus.cli.warning_listener import listen
+        from pulsus.cli.log_warnings import listen
 
         listen()
         session = CommandSession(resolve_project(Path()), "text", 0)

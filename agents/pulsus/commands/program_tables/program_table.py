@@ -11,8 +11,8 @@ from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from pulsus.commands.program_tables.connects_key import Connects, connects
-from pulsus.commands.program_tables.lasts_key import Lasts, inferred, lasts
+from pulsus.commands.program_tables.destination_key import Connects, connects
+from pulsus.commands.program_tables.duration_key import Lasts, inferred, lasts
 from pulsus.commands.program_tables.operand_kinds import MANY as MANY
 from pulsus.commands.program_tables.operand_kinds import WordKind as WordKind
 from pulsus.commands.program_tables.operand_kinds import kind_of as kind_of

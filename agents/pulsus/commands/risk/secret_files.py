@@ -16,9 +16,9 @@ from pulsus.commands.context import refusal
 from pulsus.commands.inspectors.http import told_credentials
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.risk.file_uses import FileUse
-from pulsus.commands.risk.secret_calls import find_secret_calls
-from pulsus.commands.risk.secret_path_patterns import contains_secrets, secret_pattern
 from pulsus.commands.risk.secret_paths import is_secret, matches_any, rules
+from pulsus.commands.risk.secret_printing_calls import find_secret_calls
+from pulsus.commands.risk.wildcard_secret_paths import contains_secrets, secret_pattern
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.working_dirs import resolve_paths
 from pulsus.commands.verdict import CallFinding

@@ -11,7 +11,7 @@ import os
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from pulsus.core.sandbox.confinement.socket_memory import SocketMemory
+from pulsus.core.sandbox.isolation.socket_memory import SocketMemory
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _INODE_BYTES = 1536  # kernel memory of a file or folder in memory, beside its content

@@ -19,19 +19,19 @@ from typing import TYPE_CHECKING
 
 from pulsus.core.sandbox import job
 from pulsus.core.sandbox.channels import Pipes
-from pulsus.core.sandbox.confinement import (
+from pulsus.core.sandbox.harness.first_process import way_for
+from pulsus.core.sandbox.harness.socket_proxy import SOCKET
+from pulsus.core.sandbox.harness.system_calls import landlock_version
+from pulsus.core.sandbox.interpreter import Interpreter
+from pulsus.core.sandbox.isolation import (
     boot_stream,
     bwrap_arguments,
     cgroup_limits,
     seccomp_filter,
 )
-from pulsus.core.sandbox.confinement.drop_root import NOBODY, Streams
-from pulsus.core.sandbox.confinement.mount_plan import LayoutRefused, MountPlan, mount_plan
-from pulsus.core.sandbox.confinement.spawn import is_root, start
-from pulsus.core.sandbox.harness.first_process import way_for
-from pulsus.core.sandbox.harness.socket_proxy import SOCKET
-from pulsus.core.sandbox.harness.system_calls import landlock_version
-from pulsus.core.sandbox.interpreter import Interpreter
+from pulsus.core.sandbox.isolation.drop_root import NOBODY, Streams
+from pulsus.core.sandbox.isolation.mount_plan import LayoutRefused, MountPlan, mount_plan
+from pulsus.core.sandbox.isolation.spawn import is_root, start
 from pulsus.core.sandbox.observation import observed_effects, seccomp_notify, traced_syscalls
 from pulsus.core.sandbox.observation.seccomp_notify import NoListener
 from pulsus.core.sandbox.sandbox_session import MESSAGE_BYTES, SandboxSession

@@ -12,14 +12,10 @@ from pathlib import Path
 
 from pulsus.config.settings import SandboxConfig
 from pulsus.core.sandbox import runner
-from pulsus.core.sandbox.confinement import (
-    bubblewrap,
-    cgroup_limits,
-    seccomp_filter,
-)
-from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
-from pulsus.core.sandbox.confinement.spawn import is_root
 from pulsus.core.sandbox.interpreter import Interpreter
+from pulsus.core.sandbox.isolation import bubblewrap, cgroup_limits, seccomp_filter
+from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
+from pulsus.core.sandbox.isolation.spawn import is_root
 from pulsus.core.sandbox.job import Job, Outcome
 from pulsus.core.sandbox.observation import seccomp_notify
 

@@ -12,12 +12,12 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pulsus.core.sandbox import messages
+from pulsus.core.sandbox import end_messages
 from pulsus.core.sandbox.channels import Pipes
-from pulsus.core.sandbox.confinement import bwrap_arguments
-from pulsus.core.sandbox.confinement.cgroup_limits import Group
 from pulsus.core.sandbox.harness.audit_hook import printable
 from pulsus.core.sandbox.harness.wire_protocol import check_json
+from pulsus.core.sandbox.isolation import bwrap_arguments
+from pulsus.core.sandbox.isolation.cgroup_limits import Group
 from pulsus.core.sandbox.job import Outcome, Stage, Status, is_cancelled
 from pulsus.core.sandbox.observation import observed_effects
 from pulsus.core.sandbox.observation.seccomp_notify import Listener
@@ -161,15 +161,15 @@ class SandboxSession:
             stage="done" if status == "ok" else failed_in,
             message="" if status == "ok" else self._message(final),
             value=value if status == "ok" else None,
-            output=messages.join_output(self._pipes.stdout, self._pipes.stderr),
+            output=end_messages.join_output(self._pipes.stdout, self._pipes.stderr),
             trace=strip_controls(str(final.get("trace", ""))),
             import_ms=self._import_ms,
-            run_ms=max(0, messages.to_milliseconds(final.get("ms")) - self._lost_ms),
+            run_ms=max(0, end_messages.to_milliseconds(final.get("ms")) - self._lost_ms),
             peak_bytes=self._peak,
             observed=replace(
-                seen, others=(*seen.others, *messages.leftover_threads(final.get("threads")))
+                seen, others=(*seen.others, *end_messages.leftover_threads(final.get("threads")))
             ),
-            line=messages.to_number(final.get("line")),
+            line=end_messages.to_number(final.get("line")),
             starved=self._starved,
         )
 
@@ -205,13 +205,13 @@ class SandboxSession:
             case _ if self._last_message is not None:
                 self._kill_reason = "it sent a message after its last"
             case "ready" if self._stage == "start":
-                if self._start_watching(messages.to_number(message.get("calls"))):
+                if self._start_watching(end_messages.to_number(message.get("calls"))):
                     self._stage = "import"
                     self._clock = RunClock(self._limits.import_seconds, self._monitor)
                     with suppress(BrokenPipeError):
                         self._pipes.let_go()
             case "imported" if self._stage == "import":
-                self._import_ms = messages.to_milliseconds(message.get("ms"))
+                self._import_ms = end_messages.to_milliseconds(message.get("ms"))
                 self._stage = "run"
                 self._clock = RunClock(self._limits.run_seconds, self._monitor)
             case "unsafe" if self._stage == "start":
@@ -307,11 +307,13 @@ class SandboxSession:
 
     def _describe_timeout(self) -> str:
         if self._last_message is not None and self._monitor is not None:
-            return messages.leftover_processes_message(self._monitor.others((1, HARNESS)))
+            return end_messages.leftover_processes_message(self._monitor.others((1, HARNESS)))
         self._starved = self._stage == "start" or self._clock.starved()
         if self._starved:
-            return messages.starved_message()
-        return messages.timeout_message(self._stage, self._limits, self._returned.get("threads"))
+            return end_messages.starved_message()
+        return end_messages.timeout_message(
+            self._stage, self._limits, self._returned.get("threads")
+        )
 
     def _message(self, final: dict[str, Any]) -> str:
         if self._kill_reason:
@@ -321,12 +323,12 @@ class SandboxSession:
                 else f"{self._kill_reason}; it was killed"
             )
         if final:
-            return messages.failure_message(final)
+            return end_messages.failure_message(final)
         if self._stage == "start":
-            return messages.no_start_message(
+            return end_messages.no_start_message(
                 bytes(self._pipes.stderr.data), self._process.returncode
             )
-        return messages.no_answer_message(self._stage)
+        return end_messages.no_answer_message(self._stage)
 
     def _result_cap(self) -> int:
         return self._limits.result_bytes + MESSAGE_BYTES

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from pulsus.config.sections import plain_values
 from pulsus.config.settings import SandboxConfig, ValidationConfig
-from pulsus.core.sandbox.confinement import bubblewrap
+from pulsus.core.sandbox.isolation import bubblewrap
 
 if TYPE_CHECKING:
     from pulsus.core.sandbox.interpreter import Interpreter

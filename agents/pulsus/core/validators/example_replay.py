@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
+from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Job, Outcome, StepSource
 from pulsus.core.storage.promotion import api_diff, result_diff
 from pulsus.core.storage.promotion.api_diff import ApiChange

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pulsus.core.sandbox.confinement.bpf import ARCHES, ASK, ERRNO
 from pulsus.core.sandbox.harness.system_calls import call, landlock_version
+from pulsus.core.sandbox.isolation.bpf import ARCHES, ASK, ERRNO
 from pulsus.execution.confinement.enter import LANDLOCK_LEAST
 from pulsus.execution.confinement.supervision import run_processes
 

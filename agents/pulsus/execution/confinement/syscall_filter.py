@@ -11,7 +11,7 @@ import functools
 from dataclasses import dataclass
 from typing import Literal
 
-from pulsus.core.sandbox.confinement.bpf import (
+from pulsus.core.sandbox.isolation.bpf import (
     ALLOW,
     AND,
     ARGS,
@@ -30,7 +30,7 @@ from pulsus.core.sandbox.confinement.bpf import (
     op,
     when,
 )
-from pulsus.core.sandbox.confinement.seccomp_filter import DENIED
+from pulsus.core.sandbox.isolation.seccomp_filter import DENIED
 from pulsus.core.sandbox.observation.traced_syscalls import FILES, OTHERS, WRITING
 
 Network = Literal["none", "gate", "open"]

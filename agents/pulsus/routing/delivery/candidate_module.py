@@ -24,7 +24,7 @@ from pulsus.routing.delivery.deliver import (
     digest,
 )
 from pulsus.routing.delivery.pending_candidates import is_edited
-from pulsus.routing.delivery.project import Project
+from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.delivery.route_run import RouteRun
 
 MAX_READ_BYTES = 64 * 1024 * 1024

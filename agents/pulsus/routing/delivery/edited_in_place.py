@@ -38,7 +38,7 @@ class PreviousBytes:
 
 
 def _shipped(target: Target) -> Iterator[bytes]:
-    from pulsus.routing.discovery import starter_catalogue
+    from pulsus.routing import starter_catalogue
 
     try:
         yield target.path(starter_catalogue.starter_folder() / "workflows").read_bytes()

@@ -8,10 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pulsus.fast_dataclass import dataclass
-from pulsus.routing.delivery.project import Project
+from pulsus.routing.delivery.project_protocol import Project
 
 if TYPE_CHECKING:
-    from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
+    from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
     from pulsus.core.sandbox.job import Job, Outcome
     from pulsus.core.storage.promotion.api_diff import ApiChange
 
@@ -29,7 +29,7 @@ class ProjectExampleReplay:
 
         The calls are the examples of `old` that `newer` does not have. Both may reach `network`.
         """
-        from pulsus.core.sandbox.confinement import bwrap_arguments
+        from pulsus.core.sandbox.isolation import bwrap_arguments
         from pulsus.core.sandbox.sandbox_probe import (
             run_sandboxed,  # late: only a new version needs it
         )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pulsus.approvals.protocol import Approver
     from pulsus.core.storage.candidate_store import Status, StoredCandidate
     from pulsus.routing.delivery.deliver import Promoter
-    from pulsus.routing.delivery.project import Project
+    from pulsus.routing.delivery.project_protocol import Project
 
 
 def _silent(_: str) -> None:

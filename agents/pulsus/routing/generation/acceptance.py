@@ -21,7 +21,7 @@ from pulsus.core.compose.writing import caller_examples, memorisation
 from pulsus.core.compose.writing.answers import add_missing_imports, close_docstring
 from pulsus.core.compose.writing.prompt_messages import AnswerRefusal
 from pulsus.core.contract.strip_examples import remove_examples
-from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
+from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.sandbox_probe import run_sandboxed
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import (
@@ -36,7 +36,7 @@ from pulsus.core.validators.steps.dry_run import DryRun
 from pulsus.core.validators.steps.ruff import remove_unused_imports
 from pulsus.core.validators.validator_protocol import Finding, Subject, Validator
 from pulsus.routing.delivery.deliver import CandidateModule, ModuleValidator, Steps
-from pulsus.routing.delivery.project import Project
+from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.generation.guardrail_scope import guardrails_apply
 
 STEP = "guardrails"

@@ -16,7 +16,7 @@ from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import Passage, Ranked, ToolSpec
 from pulsus.errors import UsageError
 from pulsus.routing.delivery.candidate_module import read_module
-from pulsus.routing.delivery.project import Project
+from pulsus.routing.delivery.project_protocol import Project
 
 _HINT_CHARS = 600
 

@@ -36,7 +36,7 @@ _TRIES = 3
 _CODE = (
     *("core/contract", "core/python_source", "core/system", "core/types.py"),
     "routing/discovery/manifest.py",
-    *("routing/discovery/module_files.py", "routing/discovery/module_reader.py"),
+    *("routing/discovery/module_files.py", "routing/discovery/folder_reader.py"),
     *(
         "routing/discovery/tool_path.py",
         "routing/index/value_codec.py",

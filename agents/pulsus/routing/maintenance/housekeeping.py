@@ -19,7 +19,7 @@ from pulsus.core.telemetry import ids
 from pulsus.core.types import JsonValue
 from pulsus.errors import Denied
 from pulsus.fast_dataclass import dataclass
-from pulsus.routing.delivery.project import Project
+from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.maintenance.audit_log import LogAudit
 
 LISTED = 200

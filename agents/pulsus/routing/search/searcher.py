@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from pulsus.core.compose.selection import clauses, segmentation, selector
+from pulsus.core.compose.selection import cut_points, request_split, selector
 from pulsus.core.compose.selection.selector import Decision
 from pulsus.core.rankers.lexical.query_matches import POOL
 from pulsus.core.rankers.ranker import Ranker
@@ -90,11 +90,11 @@ class Searcher:
             return self._rank(intent, tools, include, self._competing(tools))
 
         looked = selector.narrow_then_widen(self._pool(intent), rank, tau=config.threshold)
-        does = segmentation.match_given_rows(clean(intent.intent))
+        does = cut_points.match_given_rows(clean(intent.intent))
         if does:
             following = self._following(f"{intent.intent} {does}")
             looked = selector.put_first(following, looked, tau=config.threshold)
-        found = clauses.split_request(
+        found = request_split.split_request(
             intent.intent,
             self.clause,
             floor=config.threshold - config.compose_slack,
@@ -119,11 +119,11 @@ class Searcher:
         unplaced: tuple[str, ...] = ()
         notes: tuple[str, ...] = ()
         if choice.policy == "select":
-            unplaced = clauses.find_unanswered_parts(
+            unplaced = request_split.find_unanswered_parts(
                 intent.intent, choice.chosen[0].tool.id, self.clause
             )
         elif choice.policy == "generate":
-            good, unplaced = clauses.separate_served_parts(
+            good, unplaced = request_split.separate_served_parts(
                 intent.intent, self.clause, config.threshold
             )
             notes = tuple(f"{part!r} is served by {r.tool.id} (p {r.p:.2f})" for part, r in good)
@@ -185,7 +185,11 @@ class Searcher:
         do.
         """
         found = self._rank(text, None, (), self.index, limit=POOL)
-        ids = {r.tool.id for r in found if not r.tool.composed and clauses.needs_step_data(r.tool)}
+        ids = {
+            r.tool.id
+            for r in found
+            if not r.tool.composed and request_split.needs_step_data(r.tool)
+        }
         if not ids:
             return ()
         return self.index.rank(text, history=self.history, now=self.now, allowed=ids)

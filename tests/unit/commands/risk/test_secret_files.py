@@ -3,8 +3,8 @@
 import pytest
 
 from pulsus.commands import classify
-from pulsus.commands.risk.secret_path_patterns import contains_secrets, secret_pattern
 from pulsus.commands.risk.secret_paths import is_secret
+from pulsus.commands.risk.wildcard_secret_paths import contains_secrets, secret_pattern
 
 SECRET = [
     *("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d/admins"),

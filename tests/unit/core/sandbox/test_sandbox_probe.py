@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from pulsus.core.sandbox.confinement import bubblewrap
+from pulsus.core.sandbox.isolation import bubblewrap
 from pulsus.core.sandbox.job import Job
 from pulsus.core.sandbox.sandbox_probe import examine, run_with
 from tests.sandboxes import LIMITS, need_sandbox

@@ -15,7 +15,7 @@ from pulsus.core.storage.records.target import Target
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.validators.example_replay import Replay
 from pulsus.errors import BumpRefused, HashMoved
-from pulsus.routing.delivery.promoter import CataloguePromoter
+from pulsus.routing.delivery.catalogue_promoter import CataloguePromoter
 from tests.promotions import CONTEXT, promoted, store_of, validated
 from tests.sandboxes import LIMITS, need_sandbox
 

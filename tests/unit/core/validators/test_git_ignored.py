@@ -7,8 +7,8 @@ import pytest
 
 from pulsus.core.types import Catalogue
 from pulsus.core.validators.git_changes import list_hiding_rules, list_ignored_modules
-from pulsus.routing.discovery.starter_catalogue import IGNORED
 from pulsus.routing.maintenance.catalogue_check import find_git_ignored
+from pulsus.routing.starter_catalogue import IGNORED
 from tests.ranking import tool
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="no git")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pulsus.config.settings import SandboxConfig, ValidationConfig
-from pulsus.core.sandbox.confinement import bubblewrap
+from pulsus.core.sandbox.isolation import bubblewrap
 from pulsus.core.sandbox.job import Outcome
 from pulsus.core.system import cache_file
 from pulsus.core.types import ValidatedModule

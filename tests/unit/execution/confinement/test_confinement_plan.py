@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from pulsus.core.sandbox.confinement.bpf import ARCHES
+from pulsus.core.sandbox.isolation.bpf import ARCHES
 from pulsus.core.types import Effects
 from pulsus.execution.confinement import declared_effects
 from pulsus.execution.confinement.confinement_plan import RunLimits, plan_confinement

@@ -315,7 +315,7 @@ def test_writers_at_the_same_time_leave_a_whole_index(tmp_path):
 
 def test_every_module_that_reading_a_tool_imports_is_part_of_the_reader_stamp():
     stamped = {file.relative_to(PACKAGE) for file in reading_code()}
-    reading = imported_files("pulsus.routing.discovery.module_reader")
+    reading = imported_files("pulsus.routing.discovery.folder_reader")
     empty = {file for file in reading if (PACKAGE / file).read_bytes().count(b"\n") < 2}
     assert reading - stamped - empty == set()
-    assert Path("core/contract/read_tool.py") in stamped
+    assert Path("core/contract/tool_parser.py") in stamped

@@ -10,7 +10,7 @@ import resource
 import sys
 import time
 
-from pulsus.core.sandbox.harness import exit
+from pulsus.core.sandbox.harness import after_return
 from pulsus.core.sandbox.harness.audit_hook import install
 from pulsus.core.sandbox.harness.first_process import shut_off
 from pulsus.core.sandbox.harness.load_and_call import load_entry, load_module, performer, run_entry
@@ -133,9 +133,9 @@ def serve(job: dict[str, Any], send: Send, came: list[Any]) -> Iterator[Task]:
     check, cap, tell, line = _find_problem, int(job["limits"]["result"]), describe, line_in
     run, entry, inputs = run_entry, job["entry"], job["inputs"]
     ends: list[Callable[[], object]]
-    ends = [exit.wait_for_threads, exit.run_exit_handlers, exit.drop_loaded]
-    ends += [exit.run_finalizers, *flush]
-    waited_for, still_running = exit.list_waited_threads, exit.list_running_threads
+    ends = [after_return.wait_for_threads, after_return.run_exit_handlers, after_return.drop_loaded]
+    ends += [after_return.run_finalizers, *flush]
+    waited_for, still_running = after_return.list_waited_threads, after_return.list_running_threads
 
     def leave_forked() -> None:
         if own_pid() != own:

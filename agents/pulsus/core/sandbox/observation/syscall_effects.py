@@ -9,7 +9,6 @@ import posixpath
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 
-from pulsus.core.sandbox.confinement.seccomp_filter import TERMINAL_INPUT
 from pulsus.core.sandbox.harness.audit_hook import (
     MOST,
     SYSTEM,
@@ -18,6 +17,7 @@ from pulsus.core.sandbox.harness.audit_hook import (
     printable,
     reported_path,
 )
+from pulsus.core.sandbox.isolation.seccomp_filter import TERMINAL_INPUT
 from pulsus.core.sandbox.observation import network_effects, process_targets, traced_syscalls
 from pulsus.core.sandbox.observation.notifications import WaitingCall, signed
 from pulsus.core.sandbox.observation.process_memory import Caller, SandboxView

@@ -14,7 +14,7 @@ import socket
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pulsus.core.sandbox.confinement.bpf import (
+from pulsus.core.sandbox.isolation.bpf import (
     ALLOW,
     AND,
     ARCH,
@@ -33,7 +33,7 @@ from pulsus.core.sandbox.confinement.bpf import (
     op,
     when,
 )
-from pulsus.core.sandbox.confinement.seccomp_filter import DENIED, SHOWN, TERMINAL_INPUT
+from pulsus.core.sandbox.isolation.seccomp_filter import DENIED, SHOWN, TERMINAL_INPUT
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 AT_SYMLINK_NOFOLLOW, AT_SYMLINK_FOLLOW = 0x100, 0x400

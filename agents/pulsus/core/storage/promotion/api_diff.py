@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pulsus.core.contract import type_hints
-from pulsus.core.contract.read_tool import read_tool
+from pulsus.core.contract.tool_parser import read_tool
 from pulsus.core.storage.records.semver import BUMPS, Bump, greatest
 from pulsus.core.types import ArgSpec, BrokenTool, Effects, OutputSpec, ToolSpec
 from pulsus.fast_dataclass import dataclass

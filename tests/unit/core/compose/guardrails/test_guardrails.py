@@ -3,7 +3,7 @@
 import pytest
 
 from pulsus.core.compose.guardrails.all_rules import GuardrailRules, list_reasons
-from pulsus.core.contract.read_tool import read_tool
+from pulsus.core.contract.tool_parser import read_tool
 from pulsus.core.types import BrokenTool
 from tests.generation import MODULE, RULES, module
 

@@ -7,8 +7,8 @@ from hypothesis import given as holds
 from hypothesis import strategies as st
 
 from pulsus.core.compose.writing import caller_examples, memorisation
-from pulsus.core.contract.read_tool import read_tool
 from pulsus.core.contract.strip_examples import remove_examples
+from pulsus.core.contract.tool_parser import read_tool
 from pulsus.core.types import BrokenTool, Example
 from pulsus.errors import UsageError
 from tests.generation import MODULE, module

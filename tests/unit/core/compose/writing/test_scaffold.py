@@ -4,7 +4,7 @@ import pytest
 
 from pulsus.core.compose.writing import caller_examples, scaffold
 from pulsus.core.compose.writing.call_signature import infer_signature
-from pulsus.core.contract.read_tool import read_tool
+from pulsus.core.contract.tool_parser import read_tool
 from pulsus.core.types import BrokenTool, Example
 
 COUNT = "count the vowels of a text"

@@ -18,7 +18,7 @@ from pulsus.errors import (
     VersionNotFound,
 )
 from pulsus.routing.delivery.edited_in_place import PreviousBytes
-from pulsus.routing.discovery.starter_catalogue import starter_folder
+from pulsus.routing.starter_catalogue import starter_folder
 from tests.decisions import as_in_a_clone
 from tests.promotions import CONTEXT, module, promoted, tree
 

@@ -6,7 +6,7 @@ import pytest
 
 from pulsus.config.settings import SandboxConfig
 from pulsus.core.contract.kinds import get_effective_kind, get_stricter_kind
-from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
+from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Outcome
 from pulsus.core.types import JsonValue, ObservedEffects
 from pulsus.core.validators.effects.effect_check import judge_effects

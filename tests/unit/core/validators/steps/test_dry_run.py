@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.config.settings import SandboxConfig
-from pulsus.core.sandbox.confinement.bwrap_arguments import SandboxLimits
+from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Outcome
 from pulsus.core.types import ObservedEffects
 from pulsus.core.validators.steps.dry_run import DryRun

@@ -1,0 +1,182 @@
+"""Find the programs that a Python script starts, in its text. Pure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from pulsus.adoption.script_effects import shell_walk
+from pulsus.adoption.script_effects.shell_facts import ScriptFacts
+from pulsus.adoption.script_effects.shell_values import HOLE, ScriptWord, SimpleCommand
+
+_SUBPROCESS = frozenset(("run", "Popen", "call", "check_call", "check_output"))
+_BY_SHELL = frozenset(("getoutput", "getstatusoutput", "system", "popen"))
+_CONSTANTS = frozenset(
+    ("PIPE", "DEVNULL", "STDOUT", "CalledProcessError", "TimeoutExpired", "CompletedProcess")
+) | {"SubprocessError"}
+_GROWS = ("append", "extend", "copy", "index", "count")
+_MODULES = ("subprocess", "os", "asyncio", "pty", "multiprocessing")
+
+
+def find_started_programs(tree: ast.Module) -> ScriptFacts:
+    """Collect the programs of every call and their effects. Words without literals are doubts."""
+    found = ScriptFacts("")
+    names, froms = _bound(tree)
+    called: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and (what := _meant(node.func, names, froms)):
+            called.add(id(node.func))
+            _call(node, what, tree, found)
+    for node in ast.walk(tree):
+        if id(node) not in called and (what := _meant(node, names, froms)):
+            line = getattr(node, "lineno", 0)
+            found.doubts.add((line, f"what {what} starts only shows when it runs", "all"))
+    return found
+
+
+def _bound(tree: ast.Module) -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
+    """Return the names of modules that start programs, and the names imported from them."""
+    names: dict[str, str] = {}
+    froms: dict[str, tuple[str, str]] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=aliases):
+                names |= {a.asname or a.name: a.name for a in aliases if a.name in _MODULES}
+            case ast.ImportFrom(module=str(module), names=aliases) if module in _MODULES:
+                froms |= {a.asname or a.name: (module, a.name) for a in aliases}
+            case _:
+                pass
+    return names, froms
+
+
+def _meant(node: ast.AST, names: dict[str, str], froms: dict[str, tuple[str, str]]) -> str:
+    """Return `module.name` of a function that starts programs, or ""."""
+    match node:
+        case ast.Attribute(value=ast.Name(id=base), attr=attr) if base in names:
+            module, name = names[base], attr
+        case ast.Name(id=own, ctx=ast.Load()) if own in froms:
+            module, name = froms[own]
+        case _:
+            return ""
+    starts = {
+        "subprocess": name not in _CONSTANTS,
+        "os": name in ("system", "popen", "fork", "startfile") or name[:4] in ("exec", "spaw")
+        or name.startswith("posix_spawn"),
+        "asyncio": "subprocess" in name,
+        "pty": True,
+    }  # fmt: skip
+    return f"{module}.{name}" if starts.get(module, False) else ""
+
+
+def _call(call: ast.Call, what: str, tree: ast.Module, found: ScriptFacts) -> None:
+    name = what.rpartition(".")[2]
+    given = {k.arg: k.value for k in call.keywords}
+    first = call.args[0] if call.args else given.get("args", given.get("cmd"))
+    shell = given.get("shell")
+    plain = shell is None or (isinstance(shell, ast.Constant) and not shell.value)
+    if first is None or None in given or "executable" in given or "preexec_fn" in given:
+        _doubt(call, what, found)
+    elif name in _BY_SHELL or (name in _SUBPROCESS and not plain):
+        found.commands.add("sh")
+        _script(call, first, what, found)
+    elif name in _SUBPROCESS:
+        words = list(_words(first, tree))
+        if words:
+            shell_walk.add_command(SimpleCommand(call.lineno, tuple(words)), found)
+        else:
+            _doubt(call, what, found)
+    else:
+        _doubt(call, what, found)
+
+
+def _script(call: ast.Call, first: ast.expr, what: str, found: ScriptFacts) -> None:
+    if isinstance(first, ast.BinOp):
+        _script(call, first.left, what, found)
+    shape = _word(first).shape
+    shell_walk.add_script(shape.replace(HOLE, "${_}"), call.lineno, found)
+    if HOLE in shape and not isinstance(first, ast.BinOp):
+        _doubt(call, f"the command that {what}", found)
+
+
+def _doubt(call: ast.Call, what: str, found: ScriptFacts) -> None:
+    text = what if " " in what else f"what {what}"
+    found.doubts.add((call.lineno, f"{text} starts only shows when it runs", "all"))
+
+
+def _words(node: ast.expr, tree: ast.Module) -> Iterator[ScriptWord]:
+    """Yield the words of a list, with a HOLE for each that is no literal."""
+    match node:
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            for item in items:
+                yield _word(item)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            yield from _words(left, tree)
+            yield from _words(right, tree) if isinstance(right, ast.List) else [_rest(right)]
+        case ast.Constant(value=str(text)):
+            yield ScriptWord(node.lineno, text, text)
+        case ast.Name(id=name):
+            yield from _named(name, tree)
+        case ast.Call(func=ast.Attribute(attr="split"), args=[ast.Constant(value=str(text))]):
+            yield from (ScriptWord(node.lineno, each, each) for each in text.split())
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="split")):
+            yield from (ScriptWord(node.lineno, each, each) for each in text.split())
+        case _:
+            return
+
+
+def _named(name: str, tree: ast.Module) -> Iterator[ScriptWord]:
+    """Yield the words of the list that a name is bound to once, and of later additions."""
+    values = [
+        n.value
+        for n in ast.walk(tree)
+        if isinstance(n, ast.Assign | ast.AnnAssign) and name in _targets(n) and n.value
+    ]
+    stores = [
+        n for n in ast.walk(tree)
+        if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+    ]  # fmt: skip
+    arguments = any(isinstance(n, ast.arg) and n.arg == name for n in ast.walk(tree))
+    grown = [n for n in ast.walk(tree) if isinstance(n, ast.AugAssign) and name in _targets(n)]
+    if len(values) != 1 or len(stores) != 1 + len(grown) or arguments:
+        return
+    if not isinstance(values[0], ast.List | ast.Tuple):
+        return
+    uses = [n for n in ast.walk(tree) if _of(n, name)]
+    if any(not isinstance(n, ast.Attribute) or n.attr not in _GROWS for n in uses):
+        return
+    yield from _words(values[0], tree)
+    if uses or grown:
+        yield _rest(values[0])
+
+
+def _of(node: ast.AST, name: str) -> bool:
+    """Return True if the node calls a method of that list, or sets an item of it."""
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        return False
+    return (
+        isinstance(node, ast.Attribute | ast.Subscript)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == name
+    )
+
+
+def _targets(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> list[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return [t.id for t in targets if isinstance(t, ast.Name)]
+
+
+def _word(item: ast.expr) -> ScriptWord:
+    match item:
+        case ast.Constant(value=str(text)):
+            return ScriptWord(item.lineno, text, text)
+        case ast.JoinedStr(values=parts):
+            shape = "".join(str(p.value) if isinstance(p, ast.Constant) else HOLE for p in parts)
+            return ScriptWord(item.lineno, shape, ast.unparse(item))
+        case ast.Starred():
+            return _rest(item)
+        case _:
+            return ScriptWord(item.lineno, HOLE, ast.unparse(item))
+
+
+def _rest(node: ast.expr) -> ScriptWord:
+    return ScriptWord(node.lineno, HOLE, ast.unparse(node), splits=True)

@@ -1,0 +1,291 @@
+"""Find where a Python script may change something, in its text. Pure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Mapping
+
+from pulsus.adoption.script_effects import python_indirection
+from pulsus.adoption.script_effects.python_indirection import Doubt
+
+_READS = frozenset(
+    (
+        *("__future__", "abc", "argparse", "array", "ast", "base64", "binascii", "bisect"),
+        *("calendar", "cmath", "collections", "colorsys", "contextlib", "copy", "csv"),
+        *("dataclasses", "datetime", "decimal", "difflib", "email", "enum", "errno", "fnmatch"),
+        *("fractions", "functools", "glob", "graphlib", "grp", "hashlib", "heapq", "hmac", "html"),
+        *("ipaddress", "itertools", "json", "keyword", "locale", "math", "mimetypes", "numbers"),
+        *("pathlib", "platform", "pprint", "pwd", "random", "re", "reprlib"),
+        *("secrets", "statistics", "stat", "string", "struct", "textwrap", "tokenize"),
+        *("tomllib", "traceback", "typing", "unicodedata", "uuid", "warnings", "zlib"),
+        *("zoneinfo", "configparser", "xml", "sysconfig", "tabulate", "urllib"),
+    )
+)
+"""Modules that change nothing but through the calls that are looked for."""
+
+NETWORK = frozenset(
+    (
+        *("aiohttp", "boto3", "ftplib", "http", "httpx", "imaplib", "ldap3", "paramiko"),
+        *("psycopg", "psycopg2", "pymysql", "redis", "requests", "smtplib", "socket", "ssl"),
+        *("telnetlib", "urllib3", "xmlrpc"),
+    )
+)
+"""Modules that reach hosts; so does `urllib` but for `urllib.parse`."""
+
+_PARTLY: Mapping[str, frozenset[str]] = {
+    "os": frozenset(
+        (
+            *("environ", "getenv", "path", "sep", "linesep", "getcwd", "cpu_count", "name"),
+            *("listdir", "walk", "scandir", "stat", "lstat", "access", "R_OK", "W_OK", "X_OK"),
+            *("F_OK", "getpid", "getppid", "getuid", "geteuid", "getgid", "getlogin", "uname"),
+            *("fspath", "PathLike", "statvfs", "getloadavg", "stat_result", "curdir", "pardir"),
+            *("pathsep", "extsep", "strerror", "readlink", "error", "devnull", "DirEntry"),
+            *("fsencode", "fsdecode", "get_terminal_size", "EX_OK", "EX_USAGE", "isatty"),
+            *("system", "popen"),  # looked at by python_calls
+        )
+    ),
+    "sys": frozenset(
+        (
+            *("argv", "exit", "stdin", "stdout", "stderr", "version_info", "platform", "version"),
+            *("maxsize", "byteorder", "executable", "getdefaultencoding", "getsizeof"),
+            *("exc_info", "getrecursionlimit", "float_info", "maxunicode", "prefix"),
+        )
+    ),
+    "shutil": frozenset(("which", "disk_usage", "get_terminal_size")),
+    "socket": frozenset(("gethostname", "error")),
+    "operator": frozenset(
+        (
+            *("add", "sub", "mul", "truediv", "floordiv", "mod", "neg", "pos", "abs", "pow", "eq"),
+            *("ne", "lt", "le", "gt", "ge", "and_", "or_", "not_", "xor", "inv", "truth", "is_"),
+            *("is_not", "contains", "countOf", "indexOf", "concat", "index", "getitem", "matmul"),
+            *("itemgetter", "length_hint", "lshift", "rshift"),
+        )
+    ),
+    "time": frozenset(
+        (
+            *("time", "time_ns", "sleep", "monotonic", "monotonic_ns", "perf_counter", "gmtime"),
+            *("perf_counter_ns", "process_time", "process_time_ns", "strftime", "strptime"),
+            *("localtime", "mktime", "ctime", "asctime", "timezone", "altzone", "tzname"),
+            *("daylight", "struct_time", "clock_gettime", "clock_getres", "get_clock_info"),
+            *("CLOCK_BOOTTIME", "CLOCK_MONOTONIC", "CLOCK_REALTIME", "clock_gettime_ns"),
+        )
+    ),
+    "logging": frozenset(
+        (
+            *("getLogger", "debug", "info", "warning", "error", "exception", "critical"),
+            *("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", "Logger", "StreamHandler"),
+            *("Formatter", "basicConfig", "log", "NOTSET", "getLevelName", "LogRecord"),
+        )
+    ),
+    "subprocess": frozenset(
+        (
+            *("run", "Popen", "call", "check_call", "check_output", "getoutput", "PIPE"),
+            *("getstatusoutput", "DEVNULL", "STDOUT", "CalledProcessError", "TimeoutExpired"),
+            *("CompletedProcess", "SubprocessError"),
+        )
+    ),
+    "click": frozenset(
+        (
+            *("command", "option", "argument", "echo", "secho", "style", "group", "Path", "File"),
+            *("Choice", "INT", "FLOAT", "STRING", "BOOL", "UUID", "IntRange", "FloatRange"),
+            *("ClickException", "UsageError", "BadParameter", "pass_context", "Context", "Abort"),
+            *("version_option", "DateTime", "Tuple", "format_filename", "get_text_stream"),
+            *("progressbar", "prompt", "confirm", "unstyle", "FileError", "help_option"),
+            *("get_current_context", "echo_via_pager", "UNPROCESSED", "password_option"),
+        )
+    ),
+    "shlex": frozenset(("split", "quote", "join", "shlex")),
+    "io": frozenset(("StringIO", "BytesIO", "TextIOWrapper", "open")),
+    "gzip": frozenset(("open", "decompress", "compress", "GzipFile", "BadGzipFile")),
+    "bz2": frozenset(("open", "decompress")),
+    "lzma": frozenset(("open", "decompress")),
+    "codecs": frozenset(("open", "decode", "encode")),
+    "zipfile": frozenset(("ZipFile", "is_zipfile", "BadZipFile", "ZipInfo")),
+    "tarfile": frozenset(("open", "is_tarfile", "TarError", "TarFile", "TarInfo", "ReadError")),
+    "yaml": frozenset(("safe_load", "safe_load_all", "safe_dump", "YAMLError")),
+    "getpass": frozenset(("getuser",)),
+}
+"""Modules of which only these parts change nothing."""
+
+_CHANGES = frozenset(
+    (
+        *("write_text", "write_bytes", "unlink", "mkdir", "rmdir", "touch", "rename", "chmod"),
+        *("lchmod", "symlink_to", "hardlink_to", "extract", "extractall", "writestr", "makefile"),
+        *("starttls", "sendall", "sendto", "connect", "kill", "send_signal", "chown", "rmtree"),
+        *("removedirs", "makedirs", "truncate", "FileHandler", "urlretrieve"),
+        *("urlcleanup", "link_to", "move", "move_into", "copy_into", "sethostname", "tofile"),
+        *("clock_settime", "clock_settime_ns"),
+    )
+)
+"""Names of methods that change something, whatever has them."""
+
+_OPENERS = frozenset(("open", "ZipFile", "TarFile", "GzipFile", "File", "FileType"))
+_READ_MODES = frozenset("rbtU:gz*|2")
+_LOCAL = frozenset(("sethostname", "AF_UNIX"))
+"""Parts of `socket` that change this machine."""
+
+_BY_WORDS = frozenset(("open", "replace", "write", "copy"))
+"""Methods that change something or not as their arguments are."""
+
+_CARRIED = frozenset(("os", "sys", "io", "shutil", "subprocess", "socket", "builtins", "importlib"))
+"""Modules that others carry in their attributes (`pathlib.os`)."""
+
+
+def find_changes(tree: ast.Module) -> Iterator[Doubt]:
+    """Yield every place that may change something, or whose effect is not known."""
+    bound, roots = dict(_modules(tree)), imported_modules(tree)
+    yield from _imports(tree)
+    yield from python_indirection.find_indirections(tree, bound)
+    bases: set[int] = set()
+    called: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            called.add(id(node.func))
+            yield from _call(node, bound, roots)
+        if isinstance(node, ast.Attribute):
+            bases.add(id(node.value))
+            yield from _attribute(node, bound)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in _BY_WORDS and id(node) not in called:
+            yield node.lineno, f"{node.attr} is handed on: how it is used cannot be told"
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            yield from _name(node, bound, id(node) in bases, id(node) in called)
+
+
+def imported_modules(tree: ast.Module) -> set[str]:
+    """Return the imported top-level modules. `urllib.parse` alone does not count."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {_network(alias.name, "") for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {_network(node.module, alias.name) for alias in node.names}
+    return found - {""}
+
+
+def _network(module: str, name: str) -> str:
+    """Return the module as NETWORK names it, or "" for a harmless part of it."""
+    root = module.partition(".")[0]
+    if root == "urllib":
+        return "" if "parse" in (module.rpartition(".")[2], name) else "http"
+    if root in _PARTLY and name in _PARTLY[root]:
+        return ""
+    return root
+
+
+def _modules(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                root = alias.name.partition(".")[0]
+                yield alias.asname or root, alias.name if alias.asname else root
+
+
+def _imports(tree: ast.Module) -> Iterator[Doubt]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=aliases):
+                for alias in aliases:
+                    root, _, inner = alias.name.partition(".")
+                    parts = _PARTLY.get(root)
+                    whole = not inner or parts is None or inner in parts or root in NETWORK
+                    if not (_known(root) and whole):
+                        yield node.lineno, f"what {alias.name} touches cannot be told"
+            case ast.ImportFrom(module=module, names=aliases, level=level):
+                root = (module or "").partition(".")[0]
+                parts = _PARTLY.get(root)
+                for alias in aliases:
+                    if level or not _known(root):
+                        yield node.lineno, f"what {module or '.'} touches cannot be told"
+                        break
+                    inner = (module or "").partition(".")[2].partition(".")[0] or alias.name
+                    hidden = alias.name in ("*", *_CARRIED, *_CHANGES)
+                    hidden = hidden or (alias.name in _OPENERS and alias.asname is not None)
+                    if hidden or (parts is not None and inner not in parts):
+                        yield node.lineno, f"{module}.{alias.name} may change something"
+            case _:
+                pass
+
+
+def _known(root: str) -> bool:
+    return root in _READS or root in _PARTLY or root in NETWORK
+
+
+def _attribute(node: ast.Attribute, bound: Mapping[str, str]) -> Iterator[Doubt]:
+    if isinstance(node.value, ast.Name) and node.value.id in bound:
+        module = bound[node.value.id]
+        parts = _PARTLY.get(module.partition(".")[0])
+        if parts is not None and node.attr not in parts and "." not in module:
+            if module not in NETWORK or node.attr in _LOCAL:
+                yield node.lineno, f"{module}.{node.attr} may change something"
+            return
+        if module in NETWORK:
+            return
+    if node.attr in _CHANGES:
+        yield node.lineno, f".{node.attr} changes something"
+    elif node.attr.startswith("__") and node.attr not in ("__name__", "__doc__", "__init__"):
+        yield node.lineno, f"what .{node.attr} leads to cannot be told"
+
+
+def _name(node: ast.Name, bound: Mapping[str, str], base: bool, called: bool) -> Iterator[Doubt]:
+    if node.id == "open" and not called:
+        yield node.lineno, "open is handed on: how it is used cannot be told"
+    elif node.id in bound and not base:
+        yield node.lineno, f"the module {node.id} is handed on: its use cannot be told"
+
+
+def _call(call: ast.Call, bound: Mapping[str, str], roots: Collection[str]) -> Iterator[Doubt]:
+    name, own = _called(call.func)
+    if name in _OPENERS:
+        yield from _opens(call, name, own, bound)
+    elif name == "replace" and not own and _moves(call):
+        yield call.lineno, ".replace(target) moves a file"
+    elif name == "basicConfig" and any(k.arg in ("filename", None) for k in call.keywords):
+        yield call.lineno, "logging to a file"
+    elif name == "write" and not own and "xml" in roots and "sys.std" not in ast.unparse(call.func):
+        yield call.lineno, ".write() may write a file"
+
+
+def _called(func: ast.expr) -> tuple[str, bool]:
+    """Return the last name of the called function, and True if it is a bare name."""
+    match func:
+        case ast.Name(id=name):
+            return name, True
+        case ast.Attribute(attr=name):
+            return name, False
+        case _:
+            return "", False
+
+
+def _moves(call: ast.Call) -> bool:
+    """Return True for `Path.replace`: text takes two arguments, a date only named ones."""
+    starred = any(isinstance(each, ast.Starred) for each in call.args)
+    named = {each.arg for each in call.keywords}
+    owner = ast.unparse(call.func).rpartition(".")[0].rpartition(".")[2]
+    unbound = owner.endswith("Path") and len(call.args) > 1
+    return (
+        starred or unbound or bool(named & {"target", None}) or (len(call.args) == 1 > len(named))
+    )
+
+
+def _opens(call: ast.Call, name: str, own: bool, bound: Mapping[str, str]) -> Iterator[Doubt]:
+    modes = [k.value for k in call.keywords if k.arg in ("mode", None)]
+    modes += call.args[_mode_at(call, name, own, bound) :][:1]
+    for mode in modes:
+        match mode:
+            case ast.Constant(value=str(text)) if set(text.removesuffix("xz")) <= _READ_MODES:
+                continue
+            case ast.Constant(value=str(text)):
+                yield call.lineno, f"opens a file with mode {text!r}"
+            case _:
+                yield call.lineno, "opens a file with a mode that only shows when it runs"
+
+
+def _mode_at(call: ast.Call, name: str, own: bool, bound: Mapping[str, str]) -> int:
+    """Return the place of the mode: the first of `path.open`, `click.File` and `FileType`."""
+    if name in ("File", "FileType"):
+        return 0
+    if own or name != "open":
+        return 1
+    base = call.func.value if isinstance(call.func, ast.Attribute) else None
+    return 1 if isinstance(base, ast.Name) and base.id in bound else 0

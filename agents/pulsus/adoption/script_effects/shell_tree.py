@@ -1,0 +1,364 @@
+"""Read a shell script as its simple commands, by the parser of the command gate. Pure.
+
+Bodies of loops, branches, functions, subshells and substitutions are commands like any other: a
+script is declared by what may run, not by when it runs. Text that the parser does not understand,
+or where the shell might see other words than the parser, raises `UnfollowedText` with its line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from pulsus.adoption.script_effects.shell_agreement import (
+    ASSIGNS,
+    COMMANDS,
+    EXPANSIONS,
+    RESERVED,
+    RUNS,
+    WORDS,
+    check_agreement,
+    repair,
+)
+from pulsus.adoption.script_effects.shell_values import (
+    ARITHMETIC,
+    BRACES,
+    HOLE,
+    PLACE,
+    ScriptRedirect,
+    ScriptWord,
+    SimpleCommand,
+    UnfollowedText,
+)
+from pulsus.commands.shell.script_parser import parser
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_CODED: Final = re.compile(r"\\(?:x(?:24|60)|0?(?:44|140)|[uU]0*(?:24|60))")
+"""A `$` or a backtick by its number, in `$'…'`."""
+
+_ALL: Final = re.compile(r"\$@|\$\{@|\$\{!?\w+\[@\]")
+_LACKING: Final = (
+    (re.compile(rb"(?<=\d)<>"), b">|"),
+    (re.compile(rb"\bfor([ \t]+\w+)(?=\s+do\s)"), rb"for\1;"),
+)
+"""Forms that the grammar lacks, and others that have the same effects."""
+
+_REPAIRS: Final = 20
+_VALUES: Final = ("variable_assignment", "variable_assignments")
+
+
+def read_commands(text: str, first_line: int = 1) -> tuple[list[SimpleCommand], frozenset[str]]:
+    """Return every simple command, and the names of functions. Raises UnfollowedText."""
+    try:
+        root, source = _parsed(text.encode())
+        for unknown, same in _LACKING if root.has_error else ():
+            source = unknown.sub(same, source)
+            root, source = _parsed(source)
+        reading = _CommandReader(source, first_line)
+        check_agreement(root, source, first_line)
+        reading.visit(root)
+    except UnicodeEncodeError:
+        raise UnfollowedText(first_line, "it is no text") from None
+    except RecursionError:
+        raise UnfollowedText(first_line, "it nests too deep") from None
+    return reading.found, frozenset(reading.functions)
+
+
+def _parsed(source: bytes) -> tuple[Node, bytes]:
+    root = parser().parse(source).root_node
+    for _ in range(_REPAIRS):
+        better = repair(root, source)
+        if better == source:
+            break
+        source = better
+        root = parser().parse(source).root_node
+    return root, source
+
+
+class _CommandReader:
+    """Collects the commands below the nodes that are visited."""
+
+    def __init__(self, source: bytes, first_line: int) -> None:
+        self._source, self._first = source, first_line
+        self.found: list[SimpleCommand] = []
+        self.functions: set[str] = set()
+
+    def text(self, node: Node) -> str:
+        """Return the source of `node`."""
+        return self._source[node.start_byte : node.end_byte].decode()
+
+    def line(self, node: Node) -> int:
+        """Return the line on which `node` begins."""
+        return self._first + node.start_point.row
+
+    def stop(self, node: Node, why: str) -> UnfollowedText:
+        """Return the error for `node`."""
+        return UnfollowedText(self.line(node), why)
+
+    def visit(self, node: Node) -> None:
+        """Add the commands in `node` and below."""
+        kind = node.type
+        if kind in COMMANDS:
+            self._command(node, ())
+        elif kind == "redirected_statement" or kind.endswith("_redirect"):
+            self._redirected(node)
+        elif kind == "for_statement":
+            self._loop(node)
+        else:
+            if kind == "function_definition":
+                self.functions.add(self.text(node.children_by_field_name("name")[0]))
+            elif kind == "c_style_for_statement":
+                for child in node.children[:-1]:
+                    self._evaluated(ARITHMETIC, child)
+            elif kind == "compound_statement" and self.text(node).startswith("(("):
+                self._evaluated(ARITHMETIC, node)
+            self._inner(node)
+
+    def _below(self, node: Node) -> None:
+        for child in node.children:
+            self.visit(child)
+
+    def _inner(self, node: Node) -> None:
+        """Add what a word's expansions evaluate, and run."""
+        if node.type == "arithmetic_expansion":
+            self._evaluated(ARITHMETIC, node)
+        elif node.type == "expansion":
+            self._evaluated(BRACES, node)
+        elif node.type == "ansi_c_string" and _CODED.search(self.text(node)):
+            self._add(node, ARITHMETIC, "$")
+        self._below(node)
+
+    def _evaluated(self, name: str, node: Node) -> None:
+        """Add the text of `${…}` or arithmetic as a command of that name."""
+        start, end = node.start_byte, node.end_byte
+        if node.type.endswith("expansion"):
+            start, end = node.children[0].end_byte, node.children[-1].start_byte
+        old_form = self.text(node).lstrip().startswith("$[")
+        shape = "[" if old_form else self._shape_between(node, start, end)
+        self._add(node, name, shape)
+
+    def _add(self, node: Node, name: str, shape: str) -> None:
+        line = self.line(node)
+        words = (ScriptWord(line, name, name), ScriptWord(line, shape, self.text(node)))
+        self.found.append(SimpleCommand(line, words))
+
+    def _command(
+        self, node: Node, redirects: Sequence[ScriptRedirect], more: Sequence[ScriptWord] = ()
+    ) -> None:
+        tests = node.type == "test_command"
+        words: list[ScriptWord] = []
+        assigned: list[tuple[str, ScriptWord]] = []
+        added = list(redirects)
+        for child in [node] if node.type == "variable_assignment" else node.children:
+            if child.type == "variable_assignment" and node.type != "declaration_command":
+                assigned.append(self._assignment(child))
+            elif child.type.endswith("_redirect"):
+                redirect, behind = self._redirect(child)
+                added.append(redirect)
+                words += behind
+            elif tests:
+                words += self._tested(child)
+            else:
+                word = self._declared(child) if child.type == _VALUES[0] else self.word(child)
+                words.append(word)
+        for child in node.children:
+            if not child.type.endswith("_redirect"):
+                self._inner(child)
+        words += more
+        if not (assigned or self._is_redirected_before(node)):
+            words = _without_keywords(words)
+        if any(ASSIGNS.match(w.raw) or w.raw in RESERVED for w in words[:1]) and not tests:
+            raise self.stop(node, f"{words[0].raw} behind `time` is not followed")
+        self.found.append(
+            SimpleCommand(self.line(node), tuple(words), tuple(assigned), tuple(added))
+        )
+
+    def _is_redirected_before(self, node: Node) -> bool:
+        """Return True if a redirection stands before the command: then `time` is a program."""
+        first = node.parent if node.parent and node.parent.type == "redirected_statement" else node
+        return first.children[0].type.endswith("_redirect")
+
+    def _redirected(self, node: Node) -> None:
+        """Add a command with the redirections behind it, or those of a compound command."""
+        children = [node] if node.type.endswith("_redirect") else node.children
+        redirects: list[ScriptRedirect] = []
+        more: list[ScriptWord] = []
+        body = None
+        for child in children:
+            if child.type.endswith("_redirect"):
+                redirect, behind = self._redirect(child)
+                redirects.append(redirect)
+                more += behind
+            else:
+                body = child
+        if body is not None and body.type in COMMANDS:
+            self._command(body, redirects, more)
+        elif more:
+            raise self.stop(node, f"{more[0].raw} belongs to no command")
+        else:
+            self.found.append(SimpleCommand(self.line(node), (), (), tuple(redirects)))
+            if body is not None:
+                self.visit(body)
+
+    def _redirect(self, node: Node) -> tuple[ScriptRedirect, list[ScriptWord]]:
+        """Return a redirection, and the words behind its target, which are the command's."""
+        if node.type == "heredoc_redirect":
+            return self._document(node)
+        words = [self.word(child) for child in node.children if child.type in WORDS]
+        operator = next(c.type for c in node.children if not c.is_named)
+        closes = operator in ("<&-", ">&-")
+        if not words and not closes:
+            raise self.stop(node, "a redirection without a target")
+        fd = node.child_by_field_name("descriptor")
+        if fd is not None and not self.text(fd).isdigit():
+            raise self.stop(node, "a redirection whose number only shows when it runs")
+        for child in node.children:
+            self._inner(child)
+        if closes:
+            return ScriptRedirect(operator[:2], ScriptWord(self.line(node), "-", "-")), words
+        return ScriptRedirect(operator, words[0]), words[1:]
+
+    def _document(self, node: Node) -> tuple[ScriptRedirect, list[ScriptWord]]:
+        start = next(c for c in node.children if c.type == "heredoc_start")
+        body = next((c for c in node.children if c.type == "heredoc_body"), None)
+        quoted = bool(set(self.text(start)) & set("'\"\\"))
+        behind: list[ScriptWord] = []
+        for child in node.children:
+            if child.type in WORDS:
+                behind.append(self.word(child))
+                self._inner(child)
+            elif child.is_named and child.type not in {"heredoc_start", "heredoc_body"}:
+                self.visit(child)
+        if body is None:
+            return ScriptRedirect("<<", None, ""), behind
+        if quoted:
+            text = self.text(body)
+        else:
+            text = self._double(body, body.start_byte, body.end_byte)
+            self._inner(body)
+        if self.text(node).startswith("<<-"):
+            text = re.sub(r"^\t+", "", text, flags=re.MULTILINE)
+        return ScriptRedirect("<<", None, text), behind
+
+    def _assignment(self, node: Node) -> tuple[str, ScriptWord]:
+        name, line = node.children[0], self.line(node)
+        called = self.text(name)
+        if name.type == "subscript":
+            called, _, place = called.partition("[")
+            if not PLACE.fullmatch(f"[{place}"):
+                self._add(name, ARITHMETIC, "[")
+        value = node.child_by_field_name("value")
+        if value is None:
+            return called, ScriptWord(line, "", "")
+        if value.type == "array":
+            items = [
+                self.word(c) if c.type in WORDS else self._declared(c)
+                for c in value.children
+                if c.is_named
+            ]
+            shape = " ".join([HOLE, *(item.shape for item in items)])
+            return called, ScriptWord(line, shape, self.text(value), splits=True)
+        return called, self.word(value)
+
+    def _declared(self, node: Node) -> ScriptWord:
+        """Return `NAME=value` behind `declare` as one word."""
+        name, value = self._assignment(node)
+        called = self._shape(node.children[0]) if node.children[0].type == "subscript" else name
+        sign = "+=" if self.text(node)[len(self.text(node.children[0])) :][:1] == "+" else "="
+        shape = f"{called}{sign}{value.shape}"
+        return ScriptWord(self.line(node), shape, self.text(node), value.splits, value.quoted)
+
+    def _tested(self, node: Node) -> Iterator[ScriptWord]:
+        """Yield the words of `[ … ]` and `[[ … ]]`."""
+        if node.type in WORDS or not node.children:
+            yield self.word(node)
+        else:
+            for child in node.children:
+                yield from self._tested(child)
+
+    def _loop(self, node: Node) -> None:
+        name = self.text(node.children_by_field_name("variable")[0])
+        values = [self.word(child) for child in node.children_by_field_name("value")]
+        line = self.line(node)
+        values = values or [ScriptWord(line, f"{HOLE}.", name)]
+        self.found.append(SimpleCommand(line, (), tuple((name, value) for value in values)))
+        self._below(node)
+
+    def word(self, node: Node) -> ScriptWord:
+        """Return the word that `node` is."""
+        quoted = wild = splits = False
+        todo = [node]
+        while todo:
+            part = todo.pop()
+            text = self.text(part)
+            if part.type in {"concatenation", "translated_string"}:
+                todo += part.children
+            elif part.type == "string":
+                quoted = True
+                inside = [text[c.start_byte - part.start_byte :] for c in part.children]
+                splits |= any(_ALL.match(each) for each in inside)
+            elif part.type in {"raw_string", "ansi_c_string"}:
+                quoted = True
+            elif part.type in EXPANSIONS:
+                splits = True
+            elif part.type in {"word", "regex"}:
+                quoted |= "\\" in text
+                wild |= bool(set(re.sub(r"\\.", "", text)) & set("*?["))
+        return ScriptWord(self.line(node), self._shape(node), self.text(node), splits, quoted, wild)
+
+    def _shape(self, node: Node) -> str:
+        """Return the text of a word without quotes, with a HOLE for each expansion."""
+        text = self.text(node)
+        match node.type:
+            case kind if kind in EXPANSIONS or kind in {"process_substitution", "extglob_pattern"}:
+                return HOLE
+            case "raw_string":
+                return text[1:-1]
+            case "ansi_c_string":
+                return HOLE if "\\" in text else text[2:-1]
+            case "string":
+                return self._double(node, node.start_byte + 1, node.end_byte - 1)
+            case "translated_string":
+                return self._shape(node.children[-1])
+            case "word" | "regex":
+                return re.sub(r"\\(\n|[\s\S])", lambda m: m[1].strip("\n"), text)
+            case _:
+                pass
+        if not node.children:
+            return text
+        return self._shape_between(node, node.start_byte, node.end_byte)
+
+    def _shape_between(self, node: Node, start: int, end: int) -> str:
+        pieces = []
+        for child in node.children:
+            if child.start_byte >= start and child.end_byte <= end:
+                pieces.append(self._source[start : child.start_byte].decode())
+                pieces.append(self._shape(child))
+                start = child.end_byte
+        return "".join([*pieces, self._source[start:end].decode()])
+
+    def _double(self, node: Node, start: int, end: int) -> str:
+        """Return text in double quotes, with a HOLE for each expansion."""
+        pieces = []
+        for child in node.children:
+            if child.type in EXPANSIONS and child.start_byte >= start:
+                pieces += [self._plain(start, child.start_byte), HOLE]
+                start = child.end_byte
+        return "".join([*pieces, self._plain(start, end)])
+
+    def _plain(self, start: int, end: int) -> str:
+        text = self._source[start:end].decode()
+        if RUNS.search(re.sub(r"\\[\s\S]", "", text)):
+            line = self._first + self._source.count(b"\n", 0, start)
+            raise UnfollowedText(line, f"{text[:40]!r} may run commands")
+        return re.sub(r"\\([$`\"\\\n])", lambda m: m[1].strip("\n"), text)
+
+
+def _without_keywords(words: list[ScriptWord]) -> list[ScriptWord]:
+    """Drop words of the shell that the parser takes for programs. They run what follows."""
+    while words and words[0].raw in ("time", "coproc"):
+        words = words[2:] if [w.raw for w in words[1:2]] == ["-p"] else words[1:]
+    return words

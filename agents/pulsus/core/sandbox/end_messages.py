@@ -1,0 +1,103 @@
+"""Word how a sandbox ended, in one sentence each (spec §8). Pure.
+
+Text from the candidate is cut, and cleaned of control characters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pulsus.core.sandbox.channels import Channel
+from pulsus.core.sandbox.harness.audit_hook import printable
+from pulsus.core.sandbox.isolation import bwrap_arguments
+from pulsus.core.sandbox.job import Stage
+from pulsus.core.telemetry.sanitize import one_line, strip_controls
+
+_NAMED = 5
+
+
+def timeout_message(stage: Stage, limits: bwrap_arguments.SandboxLimits, threads: object) -> str:
+    """Say that a clock ran out. `threads` are the names of those that are waited for."""
+    match stage:
+        case "import":
+            return f"import took longer than {limits.import_seconds:g} s"
+        case "end" if names := _names(threads):
+            return (
+                f"it returned, but {_many('thread', names)} still ran when its "
+                f"{limits.run_seconds:g} s were over: join what it starts before it returns"
+            )
+        case "end":
+            return (
+                f"it returned, but its exit handlers still ran when its "
+                f"{limits.run_seconds:g} s were over"
+            )
+        case _:
+            return f"it took longer than {limits.run_seconds:g} s"
+
+
+def starved_message() -> str:
+    """Say that the machine had no time for the sandbox."""
+    return "this machine was too busy to run it: try again when less is going on"
+
+
+def leftover_processes_message(processes: Sequence[str]) -> str:
+    """Say that processes with these names outlived it."""
+    what = _many("process", _names(processes)) if processes else "a process"
+    return f"it returned, but left {what} running: wait for it or end it before returning"
+
+
+def leftover_threads(threads: object) -> tuple[str, ...]:
+    """Describe each thread that still ran at the end."""
+    return tuple(sorted({f"leaves thread {name!r} running" for name in _names(threads)}))
+
+
+def no_start_message(stderr: bytes, status: int | None) -> str:
+    """Say that bubblewrap or the harness ended before anything could run."""
+    words = strip_controls(stderr.decode("utf-8", "replace"))
+    last = words.strip().rpartition("\n")[2] or f"exit status {status}"
+    return one_line(f"the sandbox cannot start: {last}", 300)
+
+
+def no_answer_message(stage: Stage) -> str:
+    """Say that its process ended by itself."""
+    if stage == "end":
+        return "it returned, but then a thread or an exit handler ended its process"
+    return "it ended its process without giving a result"
+
+
+def failure_message(final: Mapping[str, object]) -> str:
+    """Return the failure that the harness reported."""
+    kind, text = final.get("kind"), final.get("message")
+    if final.get("phase") == "unsafe":
+        return one_line(f"the sandbox does not confine: {text}", 300)
+    summary = ": ".join(str(each) for each in (kind, text) if each)
+    return one_line(summary, 300) or "it failed without a message"
+
+
+def join_output(*streams: Channel) -> str:
+    """Return the stored output, and how many bytes were dropped."""
+    stored = [bytes(each.data) for each in streams]
+    lost = sum(each.total for each in streams) - sum(map(len, stored))
+    text = "".join(part.decode("utf-8", "replace") for part in stored)
+    return strip_controls(text) + (f"\n[{lost} more bytes]" if lost else "")
+
+
+def _names(found: object) -> tuple[str, ...]:
+    if not isinstance(found, list | tuple):
+        return ()
+    return tuple(printable(str(name)) for name in found[:_NAMED])
+
+
+def _many(what: str, names: Sequence[str]) -> str:
+    plural = {"thread": "threads", "process": "processes"}
+    return f"its {what if len(names) == 1 else plural[what]} {', '.join(names)}"
+
+
+def to_number(value: object) -> int:
+    """Return the number that the harness reported, or 0."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def to_milliseconds(value: object) -> int:
+    """Return the reported time, bounded to some days: the candidate may have forged it."""
+    return min(max(to_number(value), 0), 10**9 - 1)

@@ -1,0 +1,253 @@
+"""Running what was promoted, in a child process (spec §12, `--run`). Effect: starts a process."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pulsus.approvals.protocol import Approver
+from pulsus.approvals.run_consent import RunApproval, RunConsent, is_dry_run_call
+from pulsus.core.compose.plans.planner import list_parameters
+from pulsus.core.contract.kinds import get_stricter_kind
+from pulsus.core.storage.records.target import Target
+from pulsus.core.telemetry.logging import Trace
+from pulsus.core.types import ArgSpec, BrokenTool, JsonValue, RouteOutcome, ToolSpec
+from pulsus.errors import (
+    ApprovalNeeded,
+    Denied,
+    InputNeeded,
+    NotPromoted,
+    PulsusError,
+    RecordUnknown,
+    ToolNotFound,
+)
+from pulsus.execution import secrets
+from pulsus.execution.confinement.confinement_plan import Mode, RunLimits, choose_confinement
+from pulsus.execution.inputs import parse_inputs
+from pulsus.execution.pipes import OnOutput
+from pulsus.execution.tool_process import RunResult, run_tool
+from pulsus.routing.delivery.candidate_module import pinned_steps, read_module
+from pulsus.routing.delivery.deliver import digest
+from pulsus.routing.delivery.project_protocol import Project
+from pulsus.routing.delivery.run_record_check import ACCEPT
+from pulsus.routing.search.access_filter import access_filter
+
+_LOG = logging.getLogger("pulsus")
+
+
+def collect_inputs(
+    project: Project, outcome: RouteOutcome, pairs: Sequence[str], person: Approver | None
+) -> Mapping[str, JsonValue]:
+    """Return the inputs of a run, checked before anything is proven.
+
+    A missing required input is asked for. Raises UsageError for a value that does not fit,
+    InputNeeded if no person can be asked.
+    """
+    decision = outcome.decision
+    args = (
+        list_parameters(decision.plan, decision.selected)
+        if decision.plan
+        else decision.selected[0].args
+    )
+    given = parse_inputs(pairs, [replace(arg, required=False) for arg in args])
+    asked = [_ask_value(arg, person) for arg in args if _is_required(arg) and arg.name not in given]
+    return parse_inputs([*pairs, *asked], args)
+
+
+def run_outcome(
+    project: Project,
+    outcome: RouteOutcome,
+    inputs: Mapping[str, JsonValue],
+    person: Approver | None,
+    trace: Trace,
+) -> RouteOutcome:
+    """Return the outcome with the result of running what it promoted.
+
+    Raises ToolFailed, UsageError.
+    """
+    assert outcome.promotion is not None
+    source = read_module(outcome.promotion.path)
+    tool = project.define(source, outcome.promotion.path)
+    if isinstance(tool, BrokenTool):
+        raise ToolNotFound(f"{outcome.promotion.path} is no tool: {tool.reason}")
+    try:
+        done = run_promoted(project, tool, source, inputs, RunApproval(person))
+    except ApprovalNeeded as refusal:
+        return replace(outcome, failure=refusal)
+    held = dict(done.confinement)
+    trace.event(
+        "run",
+        decision=tool.id,
+        duration_ms=done.duration_ms,
+        sha256=tool.sha256,
+        confinement=held,
+    )
+    return replace(outcome, result=done.result, ran=True, confinement=held)
+
+
+def run_promoted(
+    project: Project,
+    tool: ToolSpec,
+    source: bytes,
+    inputs: Mapping[str, JsonValue],
+    consent: RunApproval,
+    on_output: OnOutput | None = None,
+    confinement: Mode = "wanted",
+) -> RunResult:
+    """Run exactly these bytes and return the result; they and those of the steps must be promoted.
+
+    A tool that may write runs only with `consent`, unless the call passes `dry_run` true. The
+    secrets that the tools name are in the child's environment, and masked in everything returned. A
+    tool that only reads is confined (ADR 28): with `required` it does not run unconfined, with
+    `off` it does.
+
+    Raises Denied for a tool or step that the filters exclude, NotPromoted for bytes without a
+    record, InputNeeded for a secret without a value, ConfinementUnavailable, ToolFailed,
+    UsageError. For a tool that may write also ApprovalNeeded, and as `Promoter.decided`: then it
+    did not run.
+    """
+    steps = pinned_steps(project, source)
+    check_access(project, tool, [step for step, _ in steps.values()])
+    used = [require_promoted(project, tool, source)]
+    used += [require_promoted(project, step, code) for step, code in steps.values()]
+    check_access(project, used[0], [])  # its kind may be another on record
+    confinement = require_approved_records(project, used, confinement)
+    given = secrets.read_secrets(used, os.environ)
+    veil = secrets.SecretMask(given.values())
+    writes = any(each.kind == "write" for each in used)
+    tries = writes and tool.kind == "write" and is_dry_run_call(used, source, inputs)
+    run = project.settings.run
+    limits = RunLimits(run.max_mem_mb, run.max_processes, run.max_files)
+    planned = choose_confinement(used, inputs, limits, confinement, reads=not writes or tries)
+    if writes:
+        counted = replace(used[0], kind="write")  # a step that may write counts for all
+        how = consent.obtain(counted, dry=tries)
+        shown = {name: veil.value(value) for name, value in inputs.items()}
+        _log_run(project, tool, shown, how, veil.value(planned.record))
+    output = veil.output(on_output) if on_output else None
+    try:
+        done = run_tool(
+            tool,
+            source,
+            inputs,
+            steps=steps,
+            timeout_s=project.settings.run.max_seconds,
+            python=project.interpreter.python if project.interpreter else None,
+            env=secrets.environment_with_secrets(os.environ, given),
+            on_output=output,
+            planned=planned,
+        )
+    except PulsusError as error:
+        raise veil.error(error) from None
+    finally:
+        if output:
+            output.close()
+    tails = veil.text(done.stdout_tail), veil.text(done.stderr_tail)
+    told = {key: veil.value(value) for key, value in done.confinement.items()}
+    return RunResult(veil.value(done.result), *tails, done.duration_ms, told)
+
+
+def check_access(project: Project, tool: ToolSpec, steps: Sequence[ToolSpec]) -> None:
+    """Raise Denied where the filters of the settings leave the tool out, or deny a step of it."""
+    filters = access_filter(project.settings.access)
+    if filters is None:
+        return
+    denied = next((step for step in steps if not filters.allows(step.id)), None)
+    why = filters.refusal(tool) or (denied and filters.refusal(denied))
+    if why:
+        step = f", by its step {denied.id}" if denied and not filters.refusal(tool) else ""
+        raise Denied(
+            f"{tool.id} is not run{step}: {why}",
+            hint="change [access] in config/pulsus.toml if it may run after all",
+            tool=tool.id,
+        )
+
+
+def require_promoted(project: Project, tool: ToolSpec, source: bytes) -> ToolSpec:
+    """Return the tool, with the kind it counts as: write where its dry run did what it does not
+    declare.
+
+    Raises NotPromoted unless exactly these bytes are the tool's latest revision.
+    """
+    target = Target(tool.domain, tool.action, tool.name)
+    promoted = project.promoter().current(target, digest(source))
+    if promoted is None:
+        where = tool.path
+        if where.is_relative_to(project.project):
+            where = where.relative_to(project.project)
+        shared = "" if tool.domain is None else f"--domain {tool.domain} "
+        raise NotPromoted(
+            f"{tool.id} is not promoted in its present form, and only promoted tools are run",
+            hint=f"prove and promote it: pulsus promote {shlex.quote(str(where))} "
+            f"{shared}--action {tool.action}",
+            tool=tool.id,
+        )
+    return replace(tool, kind=get_stricter_kind(tool.kind, promoted.kind))
+
+
+def require_approved_records(project: Project, used: Sequence[ToolSpec], confinement: Mode) -> Mode:
+    """Return how to confine a run, given whose records this user did not approve (ADR 31).
+
+    Tools that only read, reach no host, start no program and get no secret run confined, with a
+    warning. Raises RecordUnknown for any other, or with `off`; RecordChanged, AuditTampered,
+    UserStateInvalid.
+    """
+    unknown = project.record_check().unknown(used)
+    if not unknown:
+        return confinement
+    reason = "; ".join(unknown)
+    open_ended = next((each.id for each in used if _is_open_ended(each)), None)
+    if confinement == "off" or open_ended:
+        why = (
+            "it is not run without confinement"
+            if confinement == "off"
+            else (f"{open_ended} may write, reach a host, start a program or get a secret")
+        )
+        raise RecordUnknown(
+            f"{used[0].id} is not run: {reason}; and {why}",
+            hint=f"look at the records and accept them: {ACCEPT}",
+            tool=used[0].id,
+        )
+    _LOG.warning("%s runs confined only: %s (look at it, then: %s)", used[0].id, reason, ACCEPT)
+    return "required"
+
+
+def _is_open_ended(tool: ToolSpec) -> bool:
+    """True if confinement would leave the tool more than reading files and giving a result."""
+    effects = tool.effects
+    declared = bool(effects and (effects.hosts or effects.commands))
+    return tool.kind == "write" or declared or bool(tool.secrets)
+
+
+def _log_run(
+    project: Project,
+    tool: ToolSpec,
+    inputs: Mapping[str, JsonValue],
+    consent: RunConsent,
+    confinement: JsonValue,
+) -> None:
+    """Record who runs a tool that may write, before it does: unlogged, it does not run."""
+    data: dict[str, JsonValue] = {
+        "tool": tool.id,
+        "sha256": tool.sha256,
+        "inputs": dict(inputs),
+        "consent": consent,
+        "confinement": confinement,
+    }
+    project.promoter().decided("run", data)
+
+
+def _is_required(arg: ArgSpec) -> bool:
+    return arg.required and not arg.kind.startswith("var_")
+
+
+def _ask_value(arg: ArgSpec, person: Approver | None) -> str:
+    text = person.value(arg) if person else None
+    if not text:
+        raise InputNeeded(
+            f"{arg.name} ({arg.type_hint or 'any'}) has no value", hint=f"--input {arg.name}=..."
+        )
+    return f"{arg.name}={text}"
