@@ -15,7 +15,7 @@ import os, sys, time
 from pathlib import Path
 from pulsus.config.settings import DiscoveryConfig
 from pulsus.core.system import fork_pool
-from pulsus.routing.discovery import module_reader
+from pulsus.routing.discovery import folder_reader
 from pulsus.routing.index.discovery_index import DiscoveryIndex
 from pulsus.routing.tool_discovery import discover
 
@@ -30,7 +30,7 @@ fork_pool._start = start
 
 def find(state=None, helpers=0):
     count = lambda items, least: helpers
-    fork_pool.worker_count = module_reader.worker_count = count
+    fork_pool.worker_count = folder_reader.worker_count = count
     cache = DiscoveryIndex(state, max_file_bytes=config.max_file_bytes) if state else None
     return discover(root, config, tmp_dirname="_tmp", cache=cache)
 
@@ -56,12 +56,12 @@ assert no_child()
 FAILING = """
 cold = find()
 mine = os.getpid()
-parse = module_reader.ModuleReader.parse_module
+parse = folder_reader.ModuleReader.parse_module
 def broken(self, data, path, where):
     if os.getpid() != mine:
         raise MemoryError
     return parse(self, data, path, where)
-module_reader.ModuleReader.parse_module = broken
+folder_reader.ModuleReader.parse_module = broken
 assert find(helpers=3) == cold
 assert len(started) == 3 and no_child()
 """
@@ -73,7 +73,7 @@ def stop(self, data, path, where):
         raise KeyboardInterrupt
     time.sleep(300)
     raise AssertionError
-module_reader.ModuleReader.parse_module = stop
+folder_reader.ModuleReader.parse_module = stop
 began = time.monotonic()
 try:
     find(helpers=3)
