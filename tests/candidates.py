@@ -6,7 +6,7 @@ from typing import Any
 
 from pulsus.config.settings import SandboxConfig, ValidationConfig
 from pulsus.core.contract import read_tool
-from pulsus.core.sandbox.job import Outcome
+from pulsus.core.sandbox.job import SandboxOutcome
 from pulsus.core.types import BrokenTool, ToolSpec
 from pulsus.core.validators.pipeline import Pipeline
 from tests.libraries import shared
@@ -79,6 +79,6 @@ def pipeline(folder: Path, **given: Any) -> Pipeline:
     return Pipeline(**{**known, **given})
 
 
-def never(job, limits) -> Outcome:
+def never(job, limits) -> SandboxOutcome:
     """Return a sandbox that must not be asked for."""
     raise AssertionError("the candidate was run")

@@ -5,7 +5,7 @@ from functools import cache
 from pulsus.commands.classify import classify
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
-from pulsus.commands.shell.script_parser import read
+from pulsus.commands.shell.script_parser import parse_command
 from pulsus.commands.shell.words import Unreadable
 
 CONTEXT = JudgeContext(Tables())
@@ -37,7 +37,7 @@ def plain():
     found: list[tuple[str, tuple[str, ...]]] = []
     for command in examples():
         try:
-            script = read(command)
+            script = parse_command(command)
         except Unreadable:
             continue
         stage = script.stages[0]

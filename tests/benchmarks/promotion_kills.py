@@ -154,7 +154,7 @@ def audit(project, acknowledged):
 def torn(project, records):
     """Files whose bytes are not those on record, and replaced versions that are not kept."""
     root = project / "workflows"
-    for path in metadata.files(root):
+    for path in metadata.list_record_files(root):
         if not path.read_bytes().endswith(b"\n"):
             yield str(path)
     latest = {r.tool_id: r for r in records}

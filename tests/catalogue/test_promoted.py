@@ -14,7 +14,9 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda t: t.id)
 def test_the_latest_record_of_a_shipped_tool_is_of_its_bytes(tool):
-    record = metadata.latest_record(metadata.read(tool.path.parent / "metadata.jsonl"), tool.name)
+    record = metadata.latest_record(
+        metadata.read_records(tool.path.parent / "metadata.jsonl"), tool.name
+    )
     assert record is not None, f"{tool.id} was never promoted"
     assert record.tool_hash == f"sha256:{hashlib.sha256(tool.path.read_bytes()).hexdigest()}"
     assert record.proof == "behaviour"

@@ -11,7 +11,7 @@ from pulsus.commands.classify import classify, examine
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.execution import prepared
 from pulsus.commands.explain_verdict import explain
-from pulsus.commands.shell.script_parser import read
+from pulsus.commands.shell.script_parser import parse_command
 from pulsus.commands.shell.words import Unreadable, unquoted
 from tests.fuzz import attempt
 
@@ -70,7 +70,7 @@ def _allowed(text, verdict):
     assert text.isprintable() or re.search(r"[\n\t]", text)
     assert (verdict.category, verdict.risk, verdict.sensitive) == (None, 0, False)
     assert all(finding.is_read for finding in examine(text, _CONTEXT).findings)
-    script = read(text)
+    script = parse_command(text)
     plan = prepared(verdict, {}, lookup=lambda name: f"/usr/bin/{name}")
     assert plan.argv[0].startswith("/")
     assert not classify(f"{text}\nrm x", _CONTEXT).allow

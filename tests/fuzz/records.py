@@ -62,8 +62,8 @@ def _metadata(data):
     taken = {record.id for record in records}
     assert metadata.next_revision(taken, _DAY) not in taken
     for record in records:
-        line = metadata.line(record)
-        assert metadata.parse(f"{line}\n") == (record,)
+        line = metadata.format_record(record)
+        assert metadata.parse_records(f"{line}\n") == (record,)
         assert record.tool_id
         assert record.created.tzinfo
 
@@ -82,7 +82,7 @@ def _accepted(data):
 def _candidate(data):
     module = _FOLDER / "x.py"
     module.with_suffix(".json").write_bytes(data)
-    found = candidate_store.read(module)
+    found = candidate_store.read_candidate(module)
     if found is not None:
         assert found.created_at.tzinfo
         assert found.request is not None

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from pulsus.commands.shell.script_parser import read
+from pulsus.commands.shell.script_parser import parse_command
 from pulsus.commands.shell.words import Unreadable
 from tests.integration.test_bash_words import called_by_bash
 
@@ -69,7 +69,7 @@ def test_random_loops_are_refused_or_read_as_bash_runs_them(seed, tmp_path):
     for _ in range(6_000):
         command = loop(dice)
         try:
-            script = read(command)
+            script = parse_command(command)
         except Unreadable:
             continue
         calls = [tuple(word.text for word in stage.words) for stage in script.stages]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.commands.shell.script_parser import read
+from pulsus.commands.shell.script_parser import parse_command
 from pulsus.commands.shell.words import Unreadable
 from tests.command_examples import examples, plain, verdict
 
@@ -87,7 +87,7 @@ def test_every_allowed_case_has_the_words_that_bash_sees():
     assert unparsed(allowed) == []
     found = []
     for command in allowed:
-        script = read(command)
+        script = parse_command(command)
         (stage, *more) = script.stages
         begins = re.match(r"\s*[({!]", command)
         if not (more or script.redirects or stage.assignments or begins):
@@ -179,7 +179,7 @@ def test_random_texts_are_refused_or_have_the_words_that_bash_sees(seed, tmp_pat
     for _ in range(15_000):
         command = "show " + "".join(dice.choices(PIECES, k=dice.randint(1, 8)))
         try:
-            script = read(command)
+            script = parse_command(command)
         except Unreadable:
             continue
         calls = [tuple(word.text for word in stage.words) for stage in script.stages]
@@ -214,7 +214,7 @@ def test_random_texts_are_refused_or_have_the_words_that_bash_sees(seed, tmp_pat
 )
 def test_words_that_are_easily_misread_are_those_of_bash(command):
     try:
-        script = read(command)
+        script = parse_command(command)
     except Unreadable:
         return  # refused: nothing is misread
     words = tuple(word.text for word in script.stages[0].words)

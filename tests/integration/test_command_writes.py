@@ -14,7 +14,7 @@ import pytest
 from pulsus.commands import classify
 from pulsus.commands.environment import PATH
 from pulsus.commands.execution import prepared
-from pulsus.commands.shell.script_parser import read
+from pulsus.commands.shell.script_parser import parse_command
 from pulsus.commands.shell.words import Unreadable
 from pulsus.execution.read_command import run
 from tests import namespaces
@@ -56,7 +56,7 @@ def allowed():
     absent: set[str] = set()
     for command in dict.fromkeys([*examples(), *commands]):
         try:
-            stages = read(command).stages
+            stages = parse_command(command).stages
         except Unreadable:
             continue
         programs = tuple(stage.words[0].text for stage in stages if stage.words)

@@ -28,7 +28,7 @@ def promote_at_once(project, names, sources):
     for child in children:
         child.join(60)
     assert [child.exitcode for child in children] == [0] * len(children)
-    return metadata.read(project / RECORDS), (project / LOG).read_text(encoding="utf-8")
+    return metadata.read_records(project / RECORDS), (project / LOG).read_text(encoding="utf-8")
 
 
 def leftovers(project):
@@ -101,7 +101,7 @@ def test_a_promotion_killed_at_any_system_call_is_completed_or_undone_by_the_nex
         done = promoted(project, module("three"))
         records = metadata.read_all(project / "workflows")
         log = (project / LOG).read_text(encoding="utf-8")
-        own = [r.version for r in metadata.read(project / RECORDS) if r.event is None]
+        own = [r.version for r in metadata.read_records(project / RECORDS) if r.event is None]
         assert own == [f"1.0.{k}" for k in range(len(own))], f"killed at call {n}"
         assert log.count("\n## ") == len(records), f"killed at call {n}"
         assert done.version == own[-1]

@@ -262,10 +262,10 @@ def run():
 def test_the_folder_of_a_killed_run_is_removed_by_the_next(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     prefix = private_folders.run_prefix()
-    left, place = private_folders.make(str(tmp_path), prefix)
+    left, place = private_folders.make_folder(str(tmp_path), prefix)
     (Path(left) / "deep" / "er").mkdir(parents=True)
     (Path(left) / "link").symlink_to("/etc")
-    live, lock = private_folders.make(str(tmp_path), prefix)
+    live, lock = private_folders.make_folder(str(tmp_path), prefix)
     os.close(place)
     assert private_folders.sweep(str(tmp_path), prefix, least_age_s=60.0) == 0
     assert Path(left).exists()  # its parent may be removing it

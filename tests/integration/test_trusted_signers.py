@@ -67,7 +67,7 @@ def pulled(project, **settings):
 
 def signed(project, *signers):
     module = project / PLACE / "things.py"
-    latest = metadata.read(module.with_name("metadata.jsonl"))[-1]
+    latest = metadata.read_records(module.with_name("metadata.jsonl"))[-1]
     return SignedRecords(project / "workflows", signers).signed(latest, module)
 
 

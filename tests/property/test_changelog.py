@@ -30,7 +30,7 @@ def test_adding_an_entry_keeps_all_earlier_ones_newest_first(text, entries):
     for entry in entries:
         whole = changelog.add_entry(whole, entry)
     for entry in reversed(entries):
-        rendered = changelog.render(entry)
+        rendered = changelog.render_entry(entry)
         assert rendered in whole
         start = whole.index(rendered)
         whole = whole[:start] + whole[start + len(rendered) :]

@@ -48,7 +48,7 @@ def written(records):
 
 @given(st.lists(RECORDS, max_size=4))
 def test_appended_records_are_read_back(records):
-    assert metadata.parse(written(records)) == tuple(records)
+    assert metadata.parse_records(written(records)) == tuple(records)
 
 
 @given(st.lists(RECORDS, min_size=1, max_size=3), st.integers(0, 10_000))
@@ -56,7 +56,7 @@ def test_a_truncated_file_loses_only_its_last_record_and_accepts_new_ones(record
     data = written(records).encode()
     cut %= len(data)
     text = data[:cut].decode("utf-8", "surrogateescape")
-    kept = metadata.parse(text)
+    kept = metadata.parse_records(text)
     assert kept == tuple(records[: len(kept)])
     assert len(kept) >= data[:cut].count(b"\n")
-    assert metadata.parse(metadata.append_line(text, BASE)) == (*kept, BASE)
+    assert metadata.parse_records(metadata.append_line(text, BASE)) == (*kept, BASE)

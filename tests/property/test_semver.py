@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from pulsus.core.contract import type_hints
 from pulsus.core.storage.promotion.api_diff import compare, diff_specs
-from pulsus.core.storage.records.semver import BUMPS, next_version, parse
+from pulsus.core.storage.records.semver import BUMPS, next_version, parse_version
 from pulsus.core.types import ArgSpec, Effects, OutputSpec
 from tests.example_counts import examples
 from tests.promotions import module, tool
@@ -95,7 +95,7 @@ def test_a_compatible_change_breaks_no_call_with_named_arguments(old, new):
 def test_a_version_never_goes_down(version, bumps):
     for bump in bumps:
         following = next_version(version, bump)
-        assert parse(following) > parse(version)
+        assert parse_version(following) > parse_version(version)
         version = following
 
 

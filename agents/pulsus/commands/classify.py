@@ -13,7 +13,7 @@ from functools import cache, partial
 from typing import Final, get_args
 
 from pulsus.commands.call_check.fed_names import fed_names
-from pulsus.commands.call_check.judge import judge
+from pulsus.commands.call_check.judge import judge_call
 from pulsus.commands.context import ASSIGNED, CHANGES, JudgeContext, Measures, refusal
 from pulsus.commands.cost.cost_limits import check_total_duration, cost_of
 from pulsus.commands.program_tables.loader import UnapprovedTable
@@ -24,7 +24,7 @@ from pulsus.commands.risk.file_uses import find_uses
 from pulsus.commands.risk.risk_level import MOST, risk_of
 from pulsus.commands.risk.secret_files import find_secrets, find_secrets_in_text
 from pulsus.commands.shell.characters import dash_readings, find_hidden
-from pulsus.commands.shell.script_parser import Redirect, Script, Stage, read
+from pulsus.commands.shell.script_parser import Redirect, Script, Stage, parse_command
 from pulsus.commands.shell.words import Unreadable, Word
 from pulsus.commands.verdict import CallFinding, Category, CommandVerdict, Destination, Phase
 from pulsus.fast_dataclass import dataclass
@@ -126,7 +126,7 @@ def examine(command: str, context: JudgeContext) -> Examined:
     if found is not None:
         return Examined(command, None, (refusal("characters", *found),))
     try:
-        script = read(command)
+        script = parse_command(command)
     except Unreadable as error:
         unread = refusal("parse", error.word, error.rule, error.instead)
         return Examined(command, None, (unread, *find_secrets_in_text(command)))
@@ -181,7 +181,7 @@ def judge_stage(stage: Stage, context: JudgeContext) -> Iterator[CallFinding]:
 def _judge_words(words: Sequence[Word], context: JudgeContext) -> Iterator[CallFinding]:
     if context.depth and context.seen is not None:
         context.seen.append(tuple(words))
-    yield from judge(words, context)
+    yield from judge_call(words, context)
 
 
 def _judge_text(command: str, context: JudgeContext) -> Iterable[CallFinding]:

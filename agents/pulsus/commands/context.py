@@ -98,7 +98,7 @@ def refusal(
     return CallFinding("write_or_unknown", Reason(phase, word, rule, instead), category)
 
 
-def block(
+def refuse_if_noninteractive(
     category: Category, word: str, rule: str, context: JudgeContext, *, ends: bool = True
 ) -> Iterator[CallFinding]:
     """Yield a refusal, unless the command only does not end and something outside ends it.

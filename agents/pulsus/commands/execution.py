@@ -19,7 +19,7 @@ from pulsus.commands.environment import FIXED, NOWHERE, private_paths
 from pulsus.commands.environment import PATH as PATH
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.safe_options import text_with_additions, with_additions
-from pulsus.commands.shell.script_parser import Script, read
+from pulsus.commands.shell.script_parser import Script, parse_command
 from pulsus.commands.verdict import CommandVerdict
 from pulsus.errors import CommandRefused
 from pulsus.fast_dataclass import dataclass
@@ -80,7 +80,7 @@ def prepared(
     """
     if not verdict.allow:
         raise CommandRefused(str(verdict.reason), hint="run only what classify allows")
-    script, tables = read(verdict.command), tables or Tables()
+    script, tables = parse_command(verdict.command), tables or Tables()
     program = _alone(script, lookup or found)
     if program is None:
         text = text_with_additions(script.written_out or verdict.command, script, tables)

@@ -1,6 +1,6 @@
 """Explain a verdict: the findings of each phase and each stage, and what would be allowed.
 
-Everything here is what `examine` and `judge` answer; nothing is decided anew.
+Everything here is what `examine` and `judge_call` answer; nothing is decided anew.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from typing import Any, Final
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.option_parser import ParsedOption, Parser, Unlisted
 from pulsus.commands.program_tables.subcommands import Level, levels
-from pulsus.commands.shell.script_parser import Script, read
+from pulsus.commands.shell.script_parser import Script, parse_command
 from pulsus.commands.shell.words import Unreadable, Word
 from pulsus.commands.shell.wrappers import unwrap
 from pulsus.commands.shipped_data import rules_of
@@ -85,7 +85,7 @@ def _written(text: str, words: Sequence[Word], edit: _Edit, meant: Script) -> st
 
 def _says(text: str, meant: Script) -> bool:
     try:
-        return read(text) == meant
+        return parse_command(text) == meant
     except Unreadable:
         return False
 
@@ -122,7 +122,7 @@ def _once(words: Sequence[Word], start: int) -> Iterator[_Edit]:
     if at == len(words) - 1 and " " in words[at].text:
         whole = words[at].text
         with suppress(Unreadable):
-            inner = read(whole)
+            inner = parse_command(whole)
             if not inner.compound and not inner.redirects:
                 yield _Edit(start + at, 1, inner.stages[0].words, whole)
     if at < len(words):

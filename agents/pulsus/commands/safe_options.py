@@ -13,7 +13,7 @@ from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.subcommands import Level, levels
 from pulsus.commands.shell.braces import expanded
 from pulsus.commands.shell.lexer import placed
-from pulsus.commands.shell.script_parser import Script, Stage, read
+from pulsus.commands.shell.script_parser import Script, Stage, parse_command
 from pulsus.commands.shell.words import Unreadable, Word, unquoted
 from pulsus.commands.shell.wrappers import unwrap
 from pulsus.errors import CommandRefused
@@ -108,7 +108,7 @@ def text_with_additions(command: str, script: Script, tables: Tables) -> str:
         pieces += [command[done:end], *(f" {option}" for option in options)]
         done = end
     text = "".join([*pieces, command[done:]])
-    if read(text).stages != wanted:
+    if parse_command(text).stages != wanted:
         raise CommandRefused(
             "what keeps its programs from running others cannot be put in",
             hint="write each call apart, and its words without braces",

@@ -17,7 +17,7 @@ FILE = "cache.key"
 BYTES = 32
 
 
-def read(project: Path) -> bytes | None:
+def read_secret(project: Path) -> bytes | None:
     """Return the key; None without a key or a safe place for it: caches are then not used."""
     try:
         key = UserState.of(project).read(FILE)
@@ -28,13 +28,13 @@ def read(project: Path) -> bytes | None:
 
 def get_or_make(project: Path) -> bytes | None:
     """Return the key, made if it is missing; None if it cannot be kept."""
-    known = read(project)
+    known = read_secret(project)
     if known is not None:
         return known
     try:
         state = UserState.of(project)
         with state.locked(FILE):
-            known = read(project)
+            known = read_secret(project)
             if known is None:
                 known = os.urandom(BYTES)
                 state.write(FILE, known)

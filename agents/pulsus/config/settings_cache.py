@@ -114,7 +114,7 @@ def load(sources: SettingsFingerprint) -> CachedSettings | None:
     """
     from pulsus.config import cache_secret  # late: where nothing is set nothing is kept
 
-    key = cache_secret.read(sources.project)
+    key = cache_secret.read_secret(sources.project)
     if key is None:
         return None
     file = sources.file(key)

@@ -58,7 +58,7 @@ class StepRunner:
         self._allowed.append(unit["calls"])
         try:
             if tool_id not in self._loaded:
-                self._loaded[tool_id] = load(unit)
+                self._loaded[tool_id] = load_unit(unit)
             result = run_entry(self._loaded[tool_id], unit["entry"], inputs)
         finally:
             self._allowed.pop()
@@ -70,7 +70,7 @@ class StepRunner:
         return travelled
 
 
-def load(unit: dict[str, Any]) -> types.ModuleType:
+def load_unit(unit: dict[str, Any]) -> types.ModuleType:
     """Return the unit's module. Raises BytesChanged if its bytes do not have its hash."""
     source = base64.b64decode(unit["source"])
     if hashlib.sha256(source).hexdigest() != unit["sha256"]:
@@ -85,7 +85,7 @@ def perform(job: dict[str, Any], steps: StepCaller | None = None) -> dict[str, A
     try:
         own = StepRunner(job["steps"], tool["calls"], job["max_nesting"])
         pulsus.steps.bind(steps.run if steps else own.run)
-        module = load(tool)
+        module = load_unit(tool)
         stage = "run"
         result = run_entry(module, tool["entry"], job["inputs"])
         stage = "result"
@@ -169,9 +169,9 @@ def begin(job: dict[str, Any], orders: dict[str, Any] | None, result_fd: int) ->
                 run_confined(job, orders, result_fd, within)
                 return
             if orders:
-                from pulsus.execution.confinement.enter import set_limits
+                from pulsus.execution.confinement.enter import set_run_limits
 
-                set_limits(orders["max_mem_mb"], orders["max_files"])
+                set_run_limits(orders["max_mem_mb"], orders["max_files"])
             send(result_fd, {"confined": False})
             answer(job, result_fd)
         except NextJob as step:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pulsus.commands import classify
 from pulsus.commands.risk.risk_level import calls_in_text, destroys
-from pulsus.commands.shell.script_parser import read
+from pulsus.commands.shell.script_parser import parse_command
 from pulsus.commands.shell.words import Unreadable, Word
 from pulsus.commands.shell.wrappers import unwrap
 from pulsus.commands.shipped_data import rules_of
@@ -21,7 +21,7 @@ def action_class(command: str, target_type: str) -> str:
     A command of several programs has no kind. Each kind applies to certain target types only.
     """
     try:
-        script = read(command)
+        script = parse_command(command)
     except Unreadable:
         return ""
     only = script.stages[0]
@@ -41,7 +41,7 @@ def is_destructive(command: str) -> bool:
     if classify(command).allow:
         return False
     try:
-        calls: list[Sequence[Word]] = [stage.words for stage in read(command).stages]
+        calls: list[Sequence[Word]] = [stage.words for stage in parse_command(command).stages]
     except Unreadable:
         calls = list(calls_in_text(command))
     return any(map(destroys, calls))

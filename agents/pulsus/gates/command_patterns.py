@@ -16,7 +16,7 @@ from typing import Final
 
 from pulsus.commands.shell.glob_overlap import fits
 from pulsus.commands.shell.words import Word
-from pulsus.commands.shell.wrappers import program
+from pulsus.commands.shell.wrappers import program_name
 
 MORE: Final = "**"
 """At the end of a pattern: any further words, or none."""
@@ -33,7 +33,7 @@ def has_words(pattern: str, words: Sequence[Word]) -> bool:
     wanted = _split(pattern)
     if wanted[-1:] == (MORE,):
         wanted = wanted[:-1]
-    if not wanted or not fits(program(words).lower(), wanted[0].lower()):
+    if not wanted or not fits(program_name(words).lower(), wanted[0].lower()):
         return False
     rest = iter(words[1:])
     return all(any(_is_word(one, word.text) for word in rest) for one in wanted[1:])

@@ -18,9 +18,9 @@ from typing import Final, Literal
 from pulsus.commands import CommandVerdict, classify
 from pulsus.commands.risk.risk_level import calls_in_text, carried
 from pulsus.commands.risk.secret_paths import is_disk
-from pulsus.commands.shell.script_parser import Script, read
+from pulsus.commands.shell.script_parser import Script, parse_command
 from pulsus.commands.shell.words import Unreadable, Word
-from pulsus.commands.shell.wrappers import layers, program
+from pulsus.commands.shell.wrappers import layers, program_name
 from pulsus.config.settings import PolicyConfig
 from pulsus.fast_dataclass import dataclass
 from pulsus.gates.command_patterns import has_words, is_exactly, select_patterns
@@ -130,7 +130,7 @@ class CommandPolicy:
         self, asked: _PolicyQuery, target: str | None, known: Sequence[str]
     ) -> Ruling | None:
         """Return what blocks the command, or what needs approval, or None."""
-        programs = frozenset(program(call).lower() for call in asked.calls if call)
+        programs = frozenset(program_name(call).lower() for call in asked.calls if call)
         limited = [*self._limited(asked, known)] if asked.reads else []
         for decision in _AGAINST:
             for setting, patterns in self._lists(decision, target):
@@ -175,7 +175,7 @@ class CommandPolicy:
 
     def _asked(self, command: str, verdict: CommandVerdict) -> _PolicyQuery:
         try:
-            script = read(command)
+            script = parse_command(command)
         except Unreadable:
             calls = (call for words in calls_in_text(command) for call in _all_in(words))
             return _PolicyQuery(
@@ -213,7 +213,7 @@ def _plain(script: Script) -> Iterator[Sequence[Word]]:
     if script.compound or script.redirects or only.assignments or not only.words:
         return
     yield only.words
-    behind = _behind_sudo(only.words) if program(only.words) == "sudo" else None
+    behind = _behind_sudo(only.words) if program_name(only.words) == "sudo" else None
     if behind is not None:
         yield behind
 
@@ -237,7 +237,7 @@ def _for(pattern: str, asked: _PolicyQuery) -> bool:
 
 
 def _writes_disk(call: Sequence[Word]) -> bool:
-    match program(call).lower():
+    match program_name(call).lower():
         case "tee":
             return any(is_disk(word.text) for word in call[1:])
         case "cp" | "mv" | "install":

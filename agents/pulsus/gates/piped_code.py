@@ -13,7 +13,7 @@ from typing import Final
 from pulsus.commands.risk.risk_level import LEADS
 from pulsus.commands.shell.script_parser import Script
 from pulsus.commands.shell.words import Word
-from pulsus.commands.shell.wrappers import program, unwrap
+from pulsus.commands.shell.wrappers import program_name, unwrap
 
 _FETCHERS: Final = {"curl", "wget", "fetch", "aria2c", "http", "https", "xh", "nc", "ncat"}
 _SHELLS: Final = {"sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "source", ".", "eval"}
@@ -36,16 +36,18 @@ def runs_what_it_fetches(script: Script | None, command: str) -> bool:
     if script is None:
         return _in_text(command)
     calls = [unwrap(stage.words) for stage in script.stages]
-    first = next((at for at, call in enumerate(calls) if program(call) in _FETCHERS), len(calls))
+    first = next(
+        (at for at, call in enumerate(calls) if program_name(call) in _FETCHERS), len(calls)
+    )
     if any(map(_runs, calls[first + 1 :])):
         return True
-    carriers = (call for call in calls if program(call) in _SHELLS | {"ssh", "su"})
+    carriers = (call for call in calls if program_name(call) in _SHELLS | {"ssh", "su"})
     return any(_in_text(word.text) for call in carriers for word in call[1:])
 
 
 def _runs(call: Sequence[Word]) -> bool:
     """Return True if the call is one of a shell, or of an interpreter that runs what it is fed."""
-    name = program(call)
+    name = program_name(call)
     given = _LANGUAGES.get(name.rstrip("0123456789."))
     if given is None or name in _SHELLS:
         return name in _SHELLS
@@ -58,7 +60,7 @@ def _in_text(text: str) -> bool:
         fed = fed and "|" in mark and "||" not in mark
         if fed and _runs(call):
             return True
-        fetches = program(call) in _FETCHERS
+        fetches = program_name(call) in _FETCHERS
         if fetches and mark in {"$(", "<(", "`"} and _runs(before[1]):
             return True
         fed = fed or fetches

@@ -40,7 +40,7 @@ GUARDS = {
     "values": (judge, "values", nothing, "find . -exec rm {} \\;"),
     "needs": (judge, "_needs", nothing, "ping example.org"),
     "operands": (judge, "operands", nothing, "uniq in out"),
-    "streams": (judge, "block", nothing, "tail -f log"),
+    "streams": (judge, "refuse_if_noninteractive", nothing, "tail -f log"),
 }
 
 

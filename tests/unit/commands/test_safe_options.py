@@ -8,7 +8,7 @@ from pulsus.commands import classify
 from pulsus.commands.execution import SHELL, prepared
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.safe_options import text_with_additions, with_additions
-from pulsus.commands.shell.script_parser import read
+from pulsus.commands.shell.script_parser import parse_command
 from pulsus.errors import CommandRefused
 from tests.executed import executed
 
@@ -17,12 +17,12 @@ PLAIN = "--no-ext-diff --no-textconv"
 
 
 def given(command):
-    (stage,) = read(command).stages
+    (stage,) = parse_command(command).stages
     return " ".join(word.text for word in with_additions(stage.words, TABLES))
 
 
 def text(command):
-    return text_with_additions(command, read(command), TABLES)
+    return text_with_additions(command, parse_command(command), TABLES)
 
 
 @pytest.mark.parametrize(

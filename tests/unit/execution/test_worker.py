@@ -88,7 +88,7 @@ def test_a_failing_step_leaves_the_callers_plan_in_force():
 
 def test_bytes_that_changed_on_the_way_are_not_loaded():
     with pytest.raises(BytesChanged, match="a/b/one"):
-        worker.load({**ONE, "source": base64.b64encode(b"other").decode()})
+        worker.load_unit({**ONE, "source": base64.b64encode(b"other").decode()})
 
 
 def test_a_step_result_that_json_cannot_hold_is_named():
@@ -99,7 +99,7 @@ def test_a_step_result_that_json_cannot_hold_is_named():
 
 def describe(tool, *others, **inputs):
     with pytest.raises(BaseException) as caught:  # noqa: PT011 - whatever the tool raises
-        run_entry(worker.load(tool), tool["entry"], inputs)
+        run_entry(worker.load_unit(tool), tool["entry"], inputs)
     return worker.describe(caught.value, (tool, *others))
 
 
@@ -128,7 +128,7 @@ def test_a_rejected_input_blames_the_caller_only_for_its_own_values():
 
 def test_a_syntax_error_is_placed_too():
     with pytest.raises(SyntaxError) as caught:
-        worker.load(unit("a/b/c", "def run(:\n"))
+        worker.load_unit(unit("a/b/c", "def run(:\n"))
     told = worker.describe(caught.value, (unit("a/b/c", "def run(:\n"),))
     assert (told["tool"], told["line"]) == ("a/b/c", 1)
 

@@ -83,7 +83,7 @@ def answer(
         body["explanation"] = verdict_json.explanation(session, found, said)
     refusal = None if said.allow else _refused(session, said)
     if session.output == "ndjson":
-        console.result(verdict_json.line({"id": None, **body}))
+        console.result(verdict_json.format_line({"id": None, **body}))
     elif session.json:
         document = {"ok": refusal is None, "id": None, **body}
         console.document(document | (console.error_body(refusal) if refusal else {}))

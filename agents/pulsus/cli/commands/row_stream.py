@@ -78,7 +78,7 @@ class RowClassifier:
         except _BadRow as bad:
             parsed, said = None, _unanswered(bad.reason, number, bad.key)
         others = frozenset(parsed) - _KEYS if isinstance(parsed, dict) else frozenset()
-        return said["allow"], verdict_json.line(said), others
+        return said["allow"], verdict_json.format_line(said), others
 
     def _answer(self, row: Any) -> dict[str, Any]:
         key, command, target, known = _row(row)

@@ -97,7 +97,7 @@ def details(found: GateAnswer) -> dict[str, Any]:
     }
 
 
-def line(body: Mapping[str, Any]) -> str:
+def format_line(body: Mapping[str, Any]) -> str:
     """Return one line of ndjson, in ASCII."""
     text = json.dumps({"schema_version": 1, **body}, separators=(", ", ": "))
     return f"{escape_controls(text)}\n"

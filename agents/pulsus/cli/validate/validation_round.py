@@ -175,7 +175,7 @@ def _ignored(path: Path) -> bool:
 
 def _bytes(path: Path) -> bytes:
     try:
-        return regular_files.read(path.resolve(), _MAX_READ_BYTES)[0]
+        return regular_files.read_file(path.resolve(), _MAX_READ_BYTES)[0]
     except regular_files.UnreadableFile as failure:
         raise UsageError(
             f"cannot read {path}: {failure.reason}", hint="name a .py file that this user can read"

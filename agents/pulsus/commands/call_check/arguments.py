@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pulsus.commands.call_check.kind_checks import NAMES, WILD_OK, fits, shown, too_long
 from pulsus.commands.call_check.nested import WRAPS, inside
-from pulsus.commands.context import BLOCKS, JudgeContext, block, refusal
+from pulsus.commands.context import BLOCKS, JudgeContext, refusal, refuse_if_noninteractive
 from pulsus.commands.program_tables.option_parser import Parsed, allotted
 from pulsus.commands.program_tables.program_table import MANY, Form, Node, WordKind
 from pulsus.commands.program_tables.wildcards import shown_word, standing
@@ -86,7 +86,10 @@ def _form(
         yield at, refusal("allow", shown_word(word, node.name), rule)
     if form.category is not None:
         why = form.why or BLOCKS[form.category]
-        yield from ((at, found) for found in block(form.category, node.name, why, context))
+        yield from (
+            (at, found)
+            for found in refuse_if_noninteractive(form.category, node.name, why, context)
+        )
 
 
 def _takes_any(form: Form, words: Sequence[Word]) -> bool:

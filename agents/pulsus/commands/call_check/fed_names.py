@@ -18,7 +18,7 @@ from pulsus.commands.risk.file_uses import entry
 from pulsus.commands.risk.secret_paths import rules, words
 from pulsus.commands.shell.script_parser import Script, Stage
 from pulsus.commands.shell.words import Word
-from pulsus.commands.shell.wrappers import program, unwrap, wrappers
+from pulsus.commands.shell.wrappers import program_name, unwrap, wrappers
 from pulsus.commands.verdict import CallFinding
 
 _ARGUMENT_FILES: Final = frozenset({"-a", "--arg-file"})
@@ -44,14 +44,16 @@ def fed_names(script: Script, tables: Tables, *, fed: bool) -> Iterator[CallFind
             from_file, reads = listed != "-", True
         if not reads or (not from_file and _lists(script, at - 1, tables, stage, fed=fed)):
             continue
-        source = "a file" if from_file or not stage.fed else program(script.stages[at - 1].words)
+        source = (
+            "a file" if from_file or not stage.fed else program_name(script.stages[at - 1].words)
+        )
         rule = f"{source} decides which files it reads, and may name any file"
-        yield refusal("allow", program(inner), rule, "let find list the files")
+        yield refusal("allow", program_name(inner), rule, "let find list the files")
 
 
 def _by_name_only(inner: Sequence[Word]) -> bool:
     """Return True if the program shows nothing of a file that a word may name."""
-    name = program(inner)
+    name = program_name(inner)
     if name in {"find", "fd", "file", "du", "tree", "git"}:
         return name != "git" and name in words("names_only") and _list_option(inner) is None
     return name in words("names_only") or name in words("no_files") or name in words("no_readers")
@@ -59,7 +61,7 @@ def _by_name_only(inner: Sequence[Word]) -> bool:
 
 def _list_option(inner: Sequence[Word]) -> str | None:
     """Return the list of names that an option makes the program read: a file, `-`, or None."""
-    options = entry("lists", program(inner))
+    options = entry("lists", program_name(inner))
     if options is None:
         return None
     texts = [word.text for word in inner[1:]]
@@ -104,7 +106,7 @@ def _lists(script: Script, at: int, tables: Tables, reader: Stage, *, fed: bool)
 
 def _is_filter(stage: Stage, tables: Tables) -> bool:
     """Return True if it passes on some of the lines it reads, whole."""
-    name = program(stage.words)
+    name = program_name(stage.words)
     texts = [word.text for word in stage.words[1:]]
     if name == "tr":
         return texts in (["\\n", "\\0"], ["\\n", "\\000"], ["\\0", "\\n"], ["\\000", "\\n"])
@@ -135,7 +137,7 @@ def _is_lister(script: Script, at: int, tables: Tables, *, fed: bool) -> bool:
 
 
 def _lists_files(inner: Sequence[Word], tables: Tables) -> bool:
-    name = program(inner)
+    name = program_name(inner)
     if name == "find":
         return _finds(inner, tables)
     parsed = tuple(levels(inner, tables))

@@ -10,7 +10,14 @@ from functools import partial
 from typing import Final
 
 from pulsus.commands.call_check.arguments import operands, values
-from pulsus.commands.context import ASSIGNED, BLOCKS, CHANGES, JudgeContext, block, refusal
+from pulsus.commands.context import (
+    ASSIGNED,
+    BLOCKS,
+    CHANGES,
+    JudgeContext,
+    refusal,
+    refuse_if_noninteractive,
+)
 from pulsus.commands.cost.cost_limits import check_duration
 from pulsus.commands.cost.quantities import deadline
 from pulsus.commands.destinations.connections import connections
@@ -30,7 +37,7 @@ _ASSIGNS = re.compile(r"[A-Za-z_]\w*=")
 _PROGRAM = re.compile(r"[A-Za-z0-9\[][A-Za-z0-9._+-]*")
 
 
-def judge(words: Sequence[Word], context: JudgeContext) -> Iterator[CallFinding]:
+def judge_call(words: Sequence[Word], context: JudgeContext) -> Iterator[CallFinding]:
     """Yield the findings of a call: refusals, or one read. `words` are not empty."""
     program = words[0]
     folder, _, name = program.text.rpartition("/")
@@ -68,12 +75,12 @@ def _node(
     if node.category is not None:
         why = node.never or f"{node.name} {BLOCKS[node.category]}"
         ends = not node.never  # nothing that ends it makes it a read
-        yield from block(node.category, node.name, why, context, ends=ends)
+        yield from refuse_if_noninteractive(node.category, node.name, why, context, ends=ends)
     if node.never:
         yield refusal("write", node.name, node.never)
         yield from _asked(node, words, above, context)
     if node.typed and not context.silent:
-        yield from block("interactive_repl", node.name, node.typed, context)
+        yield from refuse_if_noninteractive("interactive_repl", node.name, node.typed, context)
     if node.sends and context.fed:
         yield refusal("guard", node.name, node.sends)
     if node.never or node.category not in {None, "unbounded_stream"}:
@@ -165,7 +172,7 @@ def _categories(
     for one in given:
         if one.option.category is not None and not _answered(one):
             rule = f"{node.name} {BLOCKS[one.option.category]} with it"
-            yield from block(one.option.category, one.name, rule, context)
+            yield from refuse_if_noninteractive(one.option.category, one.name, rule, context)
 
 
 def _answered(one: ParsedOption) -> bool:
@@ -192,7 +199,7 @@ def _needs(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[CallFi
         if need.category is None:
             yield refusal("allow", word, need.why)
         else:
-            yield from block(need.category, word, need.why, context)
+            yield from refuse_if_noninteractive(need.category, word, need.why, context)
 
 
 def _subcommand(

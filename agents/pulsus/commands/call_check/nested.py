@@ -13,7 +13,7 @@ from pulsus.commands.context import DEEPEST, JudgeContext, ends_in_time, refusal
 from pulsus.commands.program_tables.program_table import Node, WordKind
 from pulsus.commands.program_tables.wildcards import shown_word, standing
 from pulsus.commands.shell.builtins import BUILTINS, HANDS_ON
-from pulsus.commands.shell.script_parser import read
+from pulsus.commands.shell.script_parser import parse_command
 from pulsus.commands.shell.words import ANYTHING, Unreadable, Word
 from pulsus.commands.verdict import CallFinding, Phase, Reason
 
@@ -94,7 +94,7 @@ def _differs(text: str) -> bool:
     fish takes `\\'` between quotes for a quote, and few know braces.
     """
     try:
-        return "\\'" in text or read(text).braces
+        return "\\'" in text or parse_command(text).braces
     except Unreadable:
         return False  # refused where it is judged
 

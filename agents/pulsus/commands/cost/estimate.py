@@ -8,7 +8,7 @@ from math import inf
 from typing import Final
 
 from pulsus.commands.cost.quantities import number, seconds
-from pulsus.commands.program_tables.duration_key import ALWAYS, Amount, Lasts
+from pulsus.commands.program_tables.duration_key import ALWAYS, Amount, DurationDeclaration
 from pulsus.commands.program_tables.option_parser import Parsed
 from pulsus.commands.shell.words import Word
 from pulsus.fast_dataclass import dataclass
@@ -42,7 +42,7 @@ class Estimate:
     """The word that makes it long."""
 
 
-def estimate(lasts: Lasts, levels: Sequence[Parsed]) -> Estimate:
+def estimate(lasts: DurationDeclaration, levels: Sequence[Parsed]) -> Estimate:
     """Return how long the call with these `levels` of words runs."""
     given: dict[str, tuple[Word, ...]] = {}
     for one in (one for parsed in levels for one in parsed.given):

@@ -38,7 +38,7 @@ class Amount:
 
 
 @dataclass(frozen=True, slots=True)
-class Lasts:
+class DurationDeclaration:
     """The words of a call that say how long it runs."""
 
     amounts: Mapping[str, tuple[Amount, ...]]
@@ -57,7 +57,7 @@ _UNITS: Final = {
 }
 
 
-def lasts(raw: Mapping[str, object], name: str) -> Lasts:
+def parse_durations(raw: Mapping[str, object], name: str) -> DurationDeclaration:
     """Return the declaration that `raw` is. Raises BadTable."""
     known = get_args(Role)
     for role in raw:
@@ -68,7 +68,7 @@ def lasts(raw: Mapping[str, object], name: str) -> Lasts:
         for role in raw
         if role not in {"walk", "high"}
     }
-    return Lasts(
+    return DurationDeclaration(
         amounts=amounts,
         walk=frozenset(text_of(raw, "walk", name).split()),
         high=frozenset(text_of(raw, "high", name).split()),
@@ -111,7 +111,7 @@ _ROUNDS: Final = re.compile(
 )
 
 
-def inferred(options: frozenset[str]) -> Lasts | None:
+def infer_durations(options: frozenset[str]) -> DurationDeclaration | None:
     """Return the durations that names of long options imply, or None without such a name."""
     waits = sorted(filter(_WAITS.fullmatch, options))
     millis = sorted(filter(_WAITS_MS.fullmatch, options))
@@ -119,7 +119,7 @@ def inferred(options: frozenset[str]) -> Lasts | None:
     if not (waits or millis or rounds):
         return None
     every = [_guess(each) for each in waits] + [_guess(each, 1e-3) for each in millis]
-    return Lasts(
+    return DurationDeclaration(
         {
             "time": tuple(every),
             "tries": tuple(_guess(each, default=1.0) for each in rounds),

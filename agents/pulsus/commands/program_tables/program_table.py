@@ -12,7 +12,11 @@ from types import MappingProxyType
 from typing import Literal, get_args
 
 from pulsus.commands.program_tables.destination_key import Connects, connects
-from pulsus.commands.program_tables.duration_key import Lasts, inferred, lasts
+from pulsus.commands.program_tables.duration_key import (
+    DurationDeclaration,
+    infer_durations,
+    parse_durations,
+)
 from pulsus.commands.program_tables.operand_kinds import MANY as MANY
 from pulsus.commands.program_tables.operand_kinds import WordKind as WordKind
 from pulsus.commands.program_tables.operand_kinds import kind_of as kind_of
@@ -113,7 +117,7 @@ class Node:
     typed: str = ""
     """What it does with typed input. It is no read if something can be typed."""
     connects: Connects | None = None
-    lasts: Lasts | None = None
+    lasts: DurationDeclaration | None = None
 
 
 _NODE_KEYS = {
@@ -197,12 +201,12 @@ def _connects(raw: Mapping[str, object], name: str, above: Node | None) -> Conne
 
 def _lasts(
     raw: Mapping[str, object], name: str, above: Node | None, options: frozenset[str]
-) -> Lasts | None:
+) -> DurationDeclaration | None:
     """Return what the node declares, or what applies above it, or what names of options imply."""
     if "lasts" in raw:
-        return lasts(mapping(raw, "lasts", name), name)
+        return parse_durations(mapping(raw, "lasts", name), name)
     held = above.lasts if above else None
-    return held if held is not None else inferred(options)
+    return held if held is not None else infer_durations(options)
 
 
 def _options(raw: Mapping[str, object], name: str) -> dict[str, Option]:

@@ -16,7 +16,7 @@ from pulsus.commands.risk.file_uses import FileUse
 from pulsus.commands.risk.secret_paths import holds_any, is_disk, matches_any, rules, words
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.working_dirs import resolve_paths
-from pulsus.commands.shell.wrappers import program
+from pulsus.commands.shell.wrappers import program_name
 from pulsus.commands.verdict import CallFinding, Category
 
 _LIMITS = {
@@ -98,7 +98,7 @@ def _named(key: str) -> tuple[str, ...]:
 
 def _limited(given: Sequence[Word]) -> bool:
     """Return True if the program stops after a number of bytes: `head -c 16`, not `head -c -16`."""
-    options = _LIMITS.get(program(given), ())
+    options = _LIMITS.get(program_name(given), ())
     texts = [word.text for word in given[1:]]
     for at, text in enumerate(texts):
         for option in options:

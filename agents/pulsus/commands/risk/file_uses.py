@@ -21,7 +21,7 @@ from pulsus.commands.risk.secret_paths import rules, words
 from pulsus.commands.shell.script_parser import Script
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.working_dirs import locate_calls
-from pulsus.commands.shell.wrappers import layers, program, unwrap, wrappers
+from pulsus.commands.shell.wrappers import layers, program_name, unwrap, wrappers
 from pulsus.fast_dataclass import dataclass
 
 _RUNS_FOUND: Final = {
@@ -64,7 +64,7 @@ def find_uses(script: Script, tables: Tables) -> Iterator[FileUse]:
         around = stage.words[: len(stage.words) - len(inner)]
         if around:
             # What runs it reads too: `xargs -a FILE`.
-            yield FileUse(program(around), around, folders)
+            yield FileUse(program_name(around), around, folders)
         if inner:
             inner = _filled(inner, around)
             within = _within(stage.words) if "timeout" in wrappers(stage.words) else None
@@ -95,7 +95,7 @@ def _use(
     handed_on: bool,
     within: float | None,
 ) -> FileUse:
-    name = program(inner).lower()
+    name = program_name(inner).lower()
     texts = [word.text for word in inner[1:]]
     public = (entry("public_parts", name) or "").split()
     only_names = _only_names(name, inner)
@@ -117,7 +117,7 @@ def _use(
 def _within(given: Sequence[Word]) -> float:
     """Return the seconds after which the quickest `timeout N` around a program ends it."""
     around = [*layers(given)]
-    calls = [(a, b) for a, b in pairwise(around) if program(a).lower() == "timeout"]
+    calls = [(a, b) for a, b in pairwise(around) if program_name(a).lower() == "timeout"]
     return min((deadline(a[len(a) - len(b) - 1].text) for a, b in calls), default=inf)
 
 
@@ -160,8 +160,10 @@ def _hands_on(given: Sequence[Word]) -> bool:
     if not any(word.text.endswith(("xargs", "parallel")) for word in given):
         return False
     inner = unwrap(given)
-    around = {program((word,)) for word in given}
-    return bool({"xargs", "parallel"} & around) and not _only_names(program(inner).lower(), inner)
+    around = {program_name((word,)) for word in given}
+    return bool({"xargs", "parallel"} & around) and not _only_names(
+        program_name(inner).lower(), inner
+    )
 
 
 def _only_names(name: str, given: Sequence[Word]) -> bool:
@@ -173,7 +175,7 @@ def _only_names(name: str, given: Sequence[Word]) -> bool:
     options = _RUNS_FOUND.get(name, set())
     runs = [at for at, word in enumerate(given) if word.text in options]
     calls = ([*takewhile(lambda word: word.text not in {";", "+"}, given[at + 1 :])] for at in runs)
-    return all(_only_names(program(call).lower(), call) for call in calls)
+    return all(_only_names(program_name(call).lower(), call) for call in calls)
 
 
 def _searched(given: Sequence[Word], tables: Tables) -> frozenset[int]:
@@ -181,7 +183,7 @@ def _searched(given: Sequence[Word], tables: Tables) -> frozenset[int]:
 
     Nowhere where the words cannot be told apart by its table: then each is taken for a file.
     """
-    level = next(levels(given, tables), None) if program(given) in words("patterns") else None
+    level = next(levels(given, tables), None) if program_name(given) in words("patterns") else None
     if level is None:
         return frozenset()
     inline, files = words("pattern_options"), words("pattern_files")
@@ -194,7 +196,7 @@ def _searched(given: Sequence[Word], tables: Tables) -> frozenset[int]:
 
 def _apart(given: Sequence[Word], tables: Tables) -> frozenset[int]:
     """Return where in the words keys stand that the program uses but does not show (`ssh -i`)."""
-    options = (entry("uses", program(given)) or "").split()
+    options = (entry("uses", program_name(given)) or "").split()
     if not options:
         return frozenset()
     known = [one for level in levels(given, tables) for one in level.parsed.given]

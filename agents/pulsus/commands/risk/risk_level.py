@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 from pulsus.commands.shell.glob_overlap import fits
 from pulsus.commands.shell.script_parser import Redirect, Script, Stage
 from pulsus.commands.shell.words import Word
-from pulsus.commands.shell.wrappers import PRIVILEGED, program, unwrap, wrappers
+from pulsus.commands.shell.wrappers import PRIVILEGED, program_name, unwrap, wrappers
 from pulsus.commands.shipped_data import rules_of
 from pulsus.commands.verdict import CallFinding
 
@@ -113,7 +113,7 @@ def carried(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
 
 
 def _carried(words: Sequence[Word], inner: Sequence[Word]) -> Sequence[Word]:
-    name = program(inner).lower()
+    name = program_name(inner).lower()
     carriers, behind = _carriers()
     if name in carriers:
         return inner[1:]
@@ -144,7 +144,7 @@ def _stakes(words: Sequence[Word]) -> Iterator[Stake]:
 
 
 def _stake(words: Sequence[Word]) -> Iterator[Stake]:
-    name = program(words).lower()
+    name = program_name(words).lower()
     texts = [word.text for word in words[1:]]
     for stake in _RISKS:
         if any(_means(phrase, texts) for phrase in _phrases(stake).get(name, ())):

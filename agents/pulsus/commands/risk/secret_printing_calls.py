@@ -19,7 +19,7 @@ from pulsus.commands.risk.environment_queries import environment_options
 from pulsus.commands.risk.secret_paths import rules
 from pulsus.commands.shell.glob_overlap import fits
 from pulsus.commands.shell.words import Word
-from pulsus.commands.shell.wrappers import program
+from pulsus.commands.shell.wrappers import program_name
 from pulsus.commands.verdict import CallFinding
 
 _WILD: Final = frozenset("*?[")
@@ -36,7 +36,7 @@ _NAMES_ONLY: Final = frozenset({"name", "wide"})
 
 def find_secret_calls(given: Sequence[Word], tables: Tables) -> Iterator[CallFinding]:
     """Yield a refusal of a call that is one of those, or runs one elsewhere (`ssh`, `docker`)."""
-    name = leading_program(program(given))
+    name = leading_program(program_name(given))
     elsewhere = name in _ELSEWHERE
     texts = [part for word in given for part in (word.text.split() if elsewhere else [word.text])]
     yield from _said(name, given, texts[1:], tables)

@@ -95,7 +95,7 @@ _JOINED: Final = re.compile(r"[^ \t\n|&]\\\n[^ \t\n]|[|&]\\\n[^ \t\n\w./'\"-]|\n
 
 
 @lru_cache(maxsize=16)
-def read(command: str) -> Script:
+def parse_command(command: str) -> Script:
     """Return what `command` would run. Raises Unreadable if reading cannot tell.
 
     The last few are kept: verdict, policy, explanation and plan are asked of the same text.
@@ -113,7 +113,7 @@ def read(command: str) -> Script:
     may_loop = "for" in command and loops.MAY_HOLD.search(command)
     unrolled = loops.written_out(root, source) if may_loop else None
     if unrolled is not None:
-        return replace(read(unrolled), written_out=unrolled)
+        return replace(parse_command(unrolled), written_out=unrolled)
     reading = _TreeReader(source)
     reading.structure(root, fed=False, depth=0)
     if not reading.stages:

@@ -10,7 +10,7 @@ from typing import Final
 
 from pulsus.commands.shell.script_parser import Script, Stage
 from pulsus.commands.shell.words import Word
-from pulsus.commands.shell.wrappers import program, unwrap
+from pulsus.commands.shell.wrappers import program_name, unwrap
 
 _OPTIONS: Final = {"-C", "--chdir", "--directory", "--cwd", "-D"}
 
@@ -22,7 +22,7 @@ def locate_calls(script: Script) -> Iterator[tuple[Stage, tuple[str, ...]]]:
     for stage in script.stages:
         yield stage, (*folders, *_moved(stage.words))
         inner = unwrap(stage.words)
-        if program(inner) in {"cd", "pushd"} and len(inner) > 1:
+        if program_name(inner) in {"cd", "pushd"} and len(inner) > 1:
             folders = (*folders, inner[-1].text)
 
 

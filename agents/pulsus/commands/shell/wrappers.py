@@ -60,7 +60,7 @@ _WRAPPERS: Final[Mapping[str, _Wrapper]] = {
 _DEEPEST: Final = 8
 
 
-def program(words: Sequence[Word]) -> str:
+def program_name(words: Sequence[Word]) -> str:
     """Return the name of the program, without its folder; empty without one."""
     return words[0].text.rpartition("/")[2] if words else ""
 
@@ -68,7 +68,7 @@ def program(words: Sequence[Word]) -> str:
 def unwrap(words: Sequence[Word]) -> Sequence[Word]:
     """Return `words` from the innermost program on, or nothing if a wrapper runs none."""
     for _ in range(_DEEPEST):
-        wrapper = _WRAPPERS.get(program(words).lower())
+        wrapper = _WRAPPERS.get(program_name(words).lower())
         if wrapper is None:
             break
         words = _within(words[1:], wrapper)
@@ -79,7 +79,7 @@ def layers(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
     """Yield the call itself, then what each wrapper around the program runs, from outside in."""
     for _ in range(_DEEPEST):
         yield words
-        wrapper = _WRAPPERS.get(program(words).lower())
+        wrapper = _WRAPPERS.get(program_name(words).lower())
         if wrapper is None:
             return
         words = _within(words[1:], wrapper)
@@ -89,8 +89,8 @@ def layers(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
 def wrappers(words: Sequence[Word]) -> list[str]:
     """Return the names of the wrappers around the program, from outside in."""
     found: list[str] = []
-    while words and program(words).lower() in _WRAPPERS and len(found) < _DEEPEST:
-        found.append(program(words).lower())
+    while words and program_name(words).lower() in _WRAPPERS and len(found) < _DEEPEST:
+        found.append(program_name(words).lower())
         words = _within(words[1:], _WRAPPERS[found[-1]])
     return found
 

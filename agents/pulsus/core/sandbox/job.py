@@ -42,7 +42,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SandboxOutcome:
     """The outcome of a job.
 
     `unverified` means that the candidate never ran: `message` says why. Otherwise `stage` is where

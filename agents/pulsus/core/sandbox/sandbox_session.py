@@ -18,7 +18,7 @@ from pulsus.core.sandbox.harness.audit_hook import printable
 from pulsus.core.sandbox.harness.wire_protocol import check_json
 from pulsus.core.sandbox.isolation import bwrap_arguments
 from pulsus.core.sandbox.isolation.cgroup_limits import Group
-from pulsus.core.sandbox.job import Outcome, Stage, Status, is_cancelled
+from pulsus.core.sandbox.job import SandboxOutcome, Stage, Status, is_cancelled
 from pulsus.core.sandbox.observation import observed_effects
 from pulsus.core.sandbox.observation.seccomp_notify import Listener
 from pulsus.core.sandbox.resource_monitor import ResourceMonitor
@@ -138,7 +138,7 @@ class SandboxSession:
         if self._last_message is not None and self._monitor is not None:
             self._leftover_memory = tuple(f"/dev/shm/{name}" for name in self._monitor.shared())
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> SandboxOutcome:
         """Return the outcome of the job."""
         final = self._final or {}
         phase, value = final.get("phase"), self._returned.get("value")
@@ -156,7 +156,7 @@ class SandboxSession:
             seen = observed_effects.add_syscall_effects(seen, self._calls.witness.seen)
         left = ObservedEffects(paths=tuple(map(printable, self._leftover_memory)))
         seen = observed_effects.join_effects((seen, left))
-        return Outcome(
+        return SandboxOutcome(
             status=status,
             stage="done" if status == "ok" else failed_in,
             message="" if status == "ok" else self._message(final),

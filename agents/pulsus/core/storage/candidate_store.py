@@ -67,7 +67,7 @@ def write(candidate: StoredCandidate, redactor: Redactor) -> None:
     atomic_write.write_text(candidate.note, json.dumps(note, indent=2) + "\n")
 
 
-def read(module: Path) -> StoredCandidate | None:
+def read_candidate(module: Path) -> StoredCandidate | None:
     """Return the candidate's note, or None, with a logged warning if it is unreadable."""
     note = module.with_suffix(".json")
     try:
@@ -88,7 +88,7 @@ def list_candidates(tmp_dir: Path) -> tuple[StoredCandidate, ...]:
     if not tmp_dir.is_dir():
         return ()
     modules = (p for p in sorted(tmp_dir.glob("*.py")) if p.is_file() and not p.is_symlink())
-    found = [c for c in map(read, modules) if c is not None]
+    found = [c for c in map(read_candidate, modules) if c is not None]
     return tuple(sorted(found, key=lambda c: c.created_at, reverse=True))
 
 

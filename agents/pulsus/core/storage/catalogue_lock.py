@@ -154,7 +154,7 @@ class CatalogueLock:
         if changes:
             note: file_transaction.Note = {"decisions": [_decision(r) for r in records]}
             self._witness().expect(map(decision_key, records))
-            file_transaction.apply(self.root, changes, self.store.journal, note, self.log)
+            file_transaction.apply_changes(self.root, changes, self.store.journal, note, self.log)
 
     def log(self, note: file_transaction.Note) -> None:
         """Log the decisions a journal carries; once each, however often it is called.

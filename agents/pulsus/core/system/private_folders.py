@@ -29,7 +29,7 @@ class Scratch:
     """
 
     def __init__(self, purpose: str) -> None:
-        self.path, self._lock = make(scratch_root(), f"{purpose}-")
+        self.path, self._lock = make_folder(scratch_root(), f"{purpose}-")
 
     def remove(self) -> None:
         """Remove the folder with all that is in it. May be called again."""
@@ -88,7 +88,7 @@ def point_to(environ: dict[str, str] | os._Environ[str], path: str) -> None:
         environ[name] = path
 
 
-def make(within: str, prefix: str) -> tuple[str, int]:
+def make_folder(within: str, prefix: str) -> tuple[str, int]:
     """Return the path of a new private folder, and the descriptor that keeps it locked.
 
     Raises OSError.

@@ -38,7 +38,7 @@ class UnreadableFile(Exception):
         self.reason = reason
 
 
-def read(path: Path, max_bytes: int) -> tuple[bytes, FileStamp]:
+def read_file(path: Path, max_bytes: int) -> tuple[bytes, FileStamp]:
     """Return the file's bytes and its stamp from before they were read.
 
     `path` must not be a link. Raises Unreadable with NOT_A_FILE, TOO_LARGE or UNREADABLE.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
-from pulsus.core.sandbox.job import Job, Outcome, StepSource
+from pulsus.core.sandbox.job import Job, SandboxOutcome, StepSource
 from pulsus.core.storage.promotion import api_diff, result_diff
 from pulsus.core.storage.promotion.api_diff import ApiChange
 from pulsus.core.storage.promotion.result_diff import Difference
@@ -49,12 +49,12 @@ class Replay:
         gives now; values that `old` itself gives differently twice are left out. So are examples
         that one of `newer` has too: revisions between the two that are compared on their own.
         """
-        before, after = api_diff.read(old), api_diff.read(new)
+        before, after = api_diff.read_revision(old), api_diff.read_revision(new)
         if isinstance(before, BrokenTool) or isinstance(after, BrokenTool):
             return ()
         known = _Side(self, before, old, lambda: self._steps(old))
         now = _Side(self, after, new, lambda: self.steps(new))
-        again = [case.example for each in newer for case in _cases(api_diff.read(each))]
+        again = [case.example for each in newer for case in _cases(api_diff.read_revision(each))]
         return tuple(
             change
             for case in _shared_cases(before, after)
@@ -135,7 +135,7 @@ class _Side:
     _calls: Mapping[str, StepSource] | None = None
     _looked: bool = field(default=False)
 
-    def call(self, case: Case) -> Outcome | None:
+    def call(self, case: Case) -> SandboxOutcome | None:
         """Run one call. Return None if its steps are gone."""
         if not self._looked:
             self._looked, steps = True, self.pinned()
@@ -148,7 +148,7 @@ class _Side:
         limits = self.replay.limits
         left = limits.run_seconds - self._spent
         if left <= 0:
-            return Outcome("failed", "run", f"no time is left of {limits.run_seconds:.0f} s")
+            return SandboxOutcome("failed", "run", f"no time is left of {limits.run_seconds:.0f} s")
         example, tool = case.example, self.tool
         job = Job(self.source, tool.name, tool.entry, example.inputs, example.files, self._calls)
         outcome = self.replay.run(job, replace(limits, run_seconds=left))

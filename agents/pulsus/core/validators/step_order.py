@@ -14,7 +14,7 @@ from pulsus.config.settings import SandboxConfig, ValidationConfig
 from pulsus.core.sandbox.interpreter import Interpreter
 from pulsus.core.sandbox.isolation import bubblewrap
 from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
-from pulsus.core.sandbox.job import Job, Outcome, is_cancelled
+from pulsus.core.sandbox.job import Job, SandboxOutcome, is_cancelled
 from pulsus.core.sandbox.sandbox_probe import run_with
 from pulsus.core.system.machine_slots import NoSlot, cores, take
 from pulsus.core.system.private_folders import sweep_scratch
@@ -108,12 +108,14 @@ def _run(
     return [evidence.get(id(work), (None, None)) for work in works]
 
 
-def _in_turn(run: Run, wait_seconds: float, job: Job, limits: SandboxLimits) -> Outcome:
+def _in_turn(run: Run, wait_seconds: float, job: Job, limits: SandboxLimits) -> SandboxOutcome:
     """Run the job once a place is free: two sandboxes a core keep the cores busy."""
     try:
         slot = take(SANDBOX, 2 * cores(), wait_seconds, is_cancelled)
     except NoSlot:
-        return Outcome("unverified", "start", report_no_slot(wait_seconds).message, starved=True)
+        return SandboxOutcome(
+            "unverified", "start", report_no_slot(wait_seconds).message, starved=True
+        )
     try:
         return run(job, limits)
     finally:

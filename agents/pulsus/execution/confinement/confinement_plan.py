@@ -16,7 +16,7 @@ from pulsus.errors import ConfinementUnavailable
 from pulsus.execution.confinement import declared_effects
 from pulsus.execution.confinement.enter import CAPABILITIES, LANDLOCK_SCOPES_SIGNALS
 from pulsus.execution.confinement.kernel_support import KernelSupport, find_support
-from pulsus.execution.confinement.syscall_filter import Filter, Network, names, program
+from pulsus.execution.confinement.syscall_filter import Filter, Network, build_syscall_filter, names
 
 Mode = Literal["wanted", "required", "off"]
 """`required` refuses a run that cannot be confined; `off` is `--unconfined`."""
@@ -224,7 +224,7 @@ def _plan_confined(
         "reads": reads,
         "landlock": known,
         "supervised": support.supervisor,
-        "filter": program(shape).hex(),
+        "filter": build_syscall_filter(shape).hex(),
         "names": {str(number): name for number, name in names().items()},
         "network": network,
         "hosts": list(hosts),

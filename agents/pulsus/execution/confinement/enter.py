@@ -58,7 +58,7 @@ def enter(plan: dict[str, Any], scratch: str, keep: tuple[int, ...]) -> int:
     """
     call("prctl", _PARENT_DEATH, int(signal.SIGKILL), 0, 0, 0)
     close_others(keep)
-    set_limits(plan["max_mem_mb"], plan["max_files"])
+    set_run_limits(plan["max_mem_mb"], plan["max_files"])
     drop_capabilities(plan["capabilities"])
     no_new_privileges()
     if plan["landlock"]:
@@ -100,7 +100,7 @@ def enter_landlock(trees: Sequence[str], files: Sequence[str], known: int) -> No
     os.close(rules)
 
 
-def set_limits(max_mem_mb: int, max_files: int) -> None:
+def set_run_limits(max_mem_mb: int, max_files: int) -> None:
     """Limit memory and files of this process and of each that it starts.
 
     RLIMIT_DATA counts private memory that can be written to. Libraries and shared memory fill the

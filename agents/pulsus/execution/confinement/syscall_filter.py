@@ -132,7 +132,7 @@ def names(machine: str | None = None) -> dict[int, str]:
 
 
 @functools.cache
-def program(shape: Filter, machine: str | None = None) -> bytes:
+def build_syscall_filter(shape: Filter, machine: str | None = None) -> bytes:
     """Return the filter as an array of `struct sock_filter`.
 
     Raises KeyError on an unknown processor.

@@ -65,7 +65,7 @@ def file_module(project: Project, path: Path, target: Target) -> CandidateModule
         tool=project.define(source, path),
         target=target,
         steps=pinned_steps(project, source),
-        candidate=candidate_store.read(path) if path.parent == project.tmp_dir else None,
+        candidate=candidate_store.read_candidate(path) if path.parent == project.tmp_dir else None,
     )
 
 
@@ -77,7 +77,7 @@ def pinned_steps(project: Project, source: bytes) -> pins.PinnedTools:
 def read_module(path: Path) -> bytes:
     """Return a module's bytes. Raises UsageError naming the path."""
     try:
-        return regular_files.read(path.resolve(), MAX_READ_BYTES)[0]
+        return regular_files.read_file(path.resolve(), MAX_READ_BYTES)[0]
     except regular_files.UnreadableFile as failure:
         raise UsageError(
             f"cannot read {path}: {failure.reason}", hint="name a .py file that this user can read"
@@ -117,7 +117,7 @@ def _composed(run: RouteRun, outcome: RouteOutcome) -> CandidateModule:
     project, decision = run.project, outcome.decision
     assert decision.plan is not None
     path = project.tmp_dir / module_source.name_module_file(decision.route_id)
-    left = candidate_store.read(path) if path.is_file() else None
+    left = candidate_store.read_candidate(path) if path.is_file() else None
     made = module_source.render_module(decision.plan, decision.selected).encode("utf-8")
     source = _reused_bytes(left, run.person)
     if source is None:

@@ -30,7 +30,7 @@ class PreviousBytes:
             read_committed,  # rarely needed, and slow to import
         )
 
-        kept = snapshots.read(self.state_dir, tool_hash)
+        kept = snapshots.read_snapshot(self.state_dir, tool_hash)
         if kept is not None:
             yield kept
         yield from read_committed(target.path(self.workflows_root))

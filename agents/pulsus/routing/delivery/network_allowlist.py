@@ -56,7 +56,7 @@ class Allowlist:
     def _generated(self, path: Path, tool: ToolSpec) -> bool:
         """Return True if a model wrote it. A candidate without a note counts as generated."""
         if path.resolve().is_relative_to(self.tmp_dir.resolve()):
-            note = candidate_store.read(path.resolve())
+            note = candidate_store.read_candidate(path.resolve())
             return note is None or (note.made or {}).get("generator") == MODEL
         record = self.records().get(tool.id)
         return record is not None and record.model is not None

@@ -12,7 +12,7 @@ from pulsus.routing.delivery.project_protocol import Project
 
 if TYPE_CHECKING:
     from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
-    from pulsus.core.sandbox.job import Job, Outcome
+    from pulsus.core.sandbox.job import Job, SandboxOutcome
     from pulsus.core.storage.promotion.api_diff import ApiChange
 
 
@@ -36,7 +36,7 @@ class ProjectExampleReplay:
         from pulsus.core.validators.example_replay import Replay
         from pulsus.routing.delivery.candidate_module import pinned_steps
 
-        def run(job: Job, limits: SandboxLimits) -> Outcome:
+        def run(job: Job, limits: SandboxLimits) -> SandboxOutcome:
             return run_sandboxed(replace(job, network=network), limits, self.project.interpreter)
 
         settings = self.project.settings

@@ -188,7 +188,7 @@ def _line(path: Path, record: PromotionRecord) -> bytes | None:
 
 def _is(line: bytes, record: PromotionRecord) -> bool:
     try:
-        return metadata.parse(line.decode("utf-8") + "\n") == (record,)
+        return metadata.parse_records(line.decode("utf-8") + "\n") == (record,)
     except ValueError:
         return False
 

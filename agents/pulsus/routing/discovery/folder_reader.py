@@ -54,7 +54,7 @@ class ModuleReader:
         """Return the path and content of a module, to be passed on from one process to another."""
         try:
             read_ns = self._now_ns()
-            data, found = regular_files.read(item.path, self.max_bytes)
+            data, found = regular_files.read_file(item.path, self.max_bytes)
         except regular_files.UnreadableFile:
             return None
         value = self.parse_module(data, item.path, item.place)
@@ -83,7 +83,7 @@ class ModuleReader:
 
     def module(self, path: Path, real: Path, where: ToolPath) -> Value:
         """Read the module at `real` and return what it defines. Raises Unreadable."""
-        return self.parse_module(regular_files.read(real, self.max_bytes)[0], path, where)
+        return self.parse_module(regular_files.read_file(real, self.max_bytes)[0], path, where)
 
     def parse_module(self, data: bytes, path: Path, where: ToolPath) -> ToolSpec | BrokenTool:
         """Return the tool that these bytes define."""
@@ -118,7 +118,7 @@ class ModuleReader:
             stamp, read_ns, sha256, kind, value = seen
             return Row(name, stamp, read_ns, sha256, kind, self.values.add(value))
         read_ns = self._now_ns()
-        data, found = regular_files.read(real, limit)
+        data, found = regular_files.read_file(real, limit)
         sha256 = hashlib.sha256(data).hexdigest()
         now = (found.mtime_ns, found.ctime_ns, found.size, found.inode)
         if row and row.sha256 == sha256:

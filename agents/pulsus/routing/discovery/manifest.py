@@ -59,7 +59,7 @@ class _ManifestFile(_ManifestSection):
 def load_manifest(path: Path) -> LoadedManifest:
     """Return the manifest at `path`, by its suffix YAML or TOML. Never raises."""
     try:
-        data, _ = regular_files.read(path, MAX_BYTES)
+        data, _ = regular_files.read_file(path, MAX_BYTES)
     except regular_files.UnreadableFile as error:
         return LoadedManifest(None, (error.reason,))
     return parse_manifest(data, path)

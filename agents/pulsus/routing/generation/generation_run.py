@@ -150,7 +150,7 @@ class GenerationRun:
         An edited candidate is never overwritten without a question. A candidate that waits for
         approval costs no second answer of the model.
         """
-        left = candidate_store.read(path) if path.is_file() else None
+        left = candidate_store.read_candidate(path) if path.is_file() else None
         if left is None or self.wanted.anew:
             return None
         changed = is_edited(left)

@@ -29,7 +29,7 @@ def guardrails_apply(
     """Return True if a model wrote the module at `path`, or if its origin is unknown."""
     if project.tmp_dir.resolve() not in path.resolve().parents:
         return False
-    known = candidate_store.read(path)
+    known = candidate_store.read_candidate(path)
     generator = (known.made or {}).get("generator") if known else None
     if generator in ("template", "adopt") or (isinstance(tool, ToolSpec) and tool.composed):
         return _written_by_a_model(project.state_dir / "audit", path, source)

@@ -62,7 +62,9 @@ class CandidateWorkflow:
 
     def keep(self, generation: GenerationReport, path: Path, best: JudgedAnswer) -> CandidateModule:
         """Write the module to `_tmp/`, with a note of its provenance and of every refusal."""
-        before = candidate_store.read(path) if path.is_file() and not self.run.person else None
+        before = (
+            candidate_store.read_candidate(path) if path.is_file() and not self.run.person else None
+        )
         refused = before and before.status == "rejected" and before.sha256 == best.sha256
         candidate_module.write_candidate(path, best.source)
         model = model_provenance(generation, best.sha256)

@@ -139,7 +139,7 @@ def _pending(
     module = target.path(root)
     commit = None
     if repository:
-        line = metadata.line(latest).encode("utf-8")
+        line = metadata.format_record(latest).encode("utf-8")
         commit = repository.introduced(module.with_name(metadata.FILE_NAME), line)
     return PendingRecords(
         latest.tool_id,

@@ -73,9 +73,9 @@ def read_records(root: Path) -> RecordedTools:
     """Read every record of the catalogue at `root`. Raises StorageUnwritable."""
     records: dict[str, tuple[PromotionRecord, ...]] = {}
     unreadable = []
-    for path in metadata.files(root):
+    for path in metadata.list_record_files(root):
         try:
-            found = metadata.read(path)
+            found = metadata.read_records(path)
         except MetadataCorrupt as failure:
             line = failure.message.removeprefix(f"{path}:").partition(":")[0]
             number = int(line) if line.isdecimal() else None

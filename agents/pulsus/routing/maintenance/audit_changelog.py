@@ -25,7 +25,7 @@ def audit_changelogs(root: Path, found: RecordedTools) -> Iterator[AuditFinding]
     wanted: dict[tuple[str, ...], list[str]] = {}
     for records in found.records.values():
         for number, record in enumerate(records):
-            entry = changelog.render(entry_of(record, first=number == 0))
+            entry = changelog.render_entry(entry_of(record, first=number == 0))
             wanted.setdefault(_area(record), []).append(entry.strip())
     for area, entries in sorted(wanted.items()):
         path = root.joinpath(*area, changelog.FILE_NAME)

@@ -148,7 +148,7 @@ def _log_name(checked: LogCheck, folder: Path) -> str | None:
     """Return the name of the log, even if its head is lost; None if there is no log."""
     if checked.head:
         return checked.head.log
-    return log_mark.read(folder) if checked.segments else None
+    return log_mark.read_mark(folder) if checked.segments else None
 
 
 class _Comparison:

@@ -71,7 +71,7 @@ class Housekeeping:
         From then on a change of these records shows.
         """
         files = [path for path in made if path.name == metadata.FILE_NAME]
-        records = [record for path in files for record in metadata.read(path)]
+        records = [record for path in files for record in metadata.read_records(path)]
         for some in record_key.by_tool(records) if records else ():
             self._append(accept_break.STARTER, {"records": some})
 

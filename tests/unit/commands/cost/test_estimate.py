@@ -10,7 +10,7 @@ import pytest
 from pulsus.commands import classify
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.cost.quantities import number, seconds
-from pulsus.commands.program_tables.duration_key import inferred, lasts
+from pulsus.commands.program_tables.duration_key import infer_durations, parse_durations
 from pulsus.commands.program_tables.program_table import BadTable
 from pulsus.config.settings import PolicyConfig
 from pulsus.gates.command_decision import answer_command
@@ -205,12 +205,12 @@ def test_sizes_are_read_as_programs_read_them(text, expected):
 
 
 def test_long_names_of_options_say_how_long_a_table_without_a_declaration_runs():
-    found = inferred(frozenset({"--timeout", "--retries", "--format"}))
+    found = infer_durations(frozenset({"--timeout", "--retries", "--format"}))
     assert found is not None
-    assert inferred(frozenset({"--format", "-t"})) is None
+    assert infer_durations(frozenset({"--format", "-t"})) is None
 
 
 def test_a_declaration_that_names_no_role_is_no_table():
     for raw in ({"cont": "-c"}, {"count": "c"}, {"count": "-c/x"}, {"count": 5}):
         with pytest.raises(BadTable):
-            lasts(raw, "acme")
+            parse_durations(raw, "acme")

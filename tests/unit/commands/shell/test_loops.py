@@ -4,12 +4,12 @@ import pytest
 
 from pulsus.commands import classify
 from pulsus.commands.execution import prepared
-from pulsus.commands.shell.script_parser import read
+from pulsus.commands.shell.script_parser import parse_command
 from tests.executed import started
 
 
 def calls(command):
-    return [tuple(word.text for word in stage.words) for stage in read(command).stages]
+    return [tuple(word.text for word in stage.words) for stage in parse_command(command).stages]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pulsus.commands.shell.script_parser import read
+from pulsus.commands.shell.script_parser import parse_command
 from pulsus.commands.shell.words import Unreadable
 
 
@@ -21,12 +21,12 @@ from pulsus.commands.shell.words import Unreadable
     ],
 )
 def test_a_word_behind_a_redirection_is_not_lost(command, words):
-    assert [word.text for word in read(command).stages[-1].words] == words
+    assert [word.text for word in parse_command(command).stages[-1].words] == words
 
 
 def test_a_word_behind_a_redirected_group_is_refused():
     with pytest.raises(Unreadable):
-        read("{ cat a; } 2>/dev/null b")
+        parse_command("{ cat a; } 2>/dev/null b")
 
 
 @pytest.mark.parametrize(
@@ -34,17 +34,17 @@ def test_a_word_behind_a_redirected_group_is_refused():
 )
 def test_what_stands_behind_a_redirection_of_bash_is_no_program_of_another_shell(command):
     with pytest.raises(Unreadable, match="other shells"):
-        read(command)
+        parse_command(command)
 
 
 @pytest.mark.parametrize(
     "command", ["ls &>/dev/null", "ls &>/dev/null | cat", "ls &>/dev/null 2>&1; cat a # b"]
 )
 def test_a_redirection_of_bash_may_end_a_call(command):
-    assert read(command).redirects
+    assert parse_command(command).redirects
 
 
 def test_a_pipe_is_negated_as_a_whole():
-    assert read("! ls | cat").negated
+    assert parse_command("! ls | cat").negated
     with pytest.raises(Unreadable):
-        read("ls | ! cat")
+        parse_command("ls | ! cat")

@@ -30,7 +30,7 @@ def candidate(folder, name="route_1", **changes):
 def test_what_is_known_about_a_candidate_is_read_back(tmp_path):
     known = candidate(tmp_path)
     candidate_store.write(known, Redactor())
-    assert candidate_store.read(known.module) == known
+    assert candidate_store.read_candidate(known.module) == known
 
 
 def test_candidates_are_listed_newest_first_and_only_with_their_module(tmp_path):

@@ -46,9 +46,9 @@ def decisions(project):
 
 def test_any_command_finishes_a_killed_promotion(tmp_path, monkeypatch):
     killed_at("metadata.jsonl", tmp_path, monkeypatch)
-    assert metadata.read(tmp_path / FOLDER / "metadata.jsonl") == ()
+    assert metadata.read_records(tmp_path / FOLDER / "metadata.jsonl") == ()
     bootstrap.build(tmp_path, {})
-    (record,) = metadata.read(tmp_path / FOLDER / "metadata.jsonl")
+    (record,) = metadata.read_records(tmp_path / FOLDER / "metadata.jsonl")
     assert (tmp_path / FOLDER / "things.py").read_bytes() == module()
     assert not journal(tmp_path).exists()
     logged = [d for d in decisions(tmp_path) if d["kind"] == "promote"]

@@ -28,7 +28,10 @@ def test_ctrl_c_between_two_files_waits_for_the_last_one(tmp_path, monkeypatch, 
     folder = tmp_path / "workflows/domains/system/count"
     assert len(into_place) == 4
     assert (folder / "things.py").read_bytes() == module("two")
-    assert [r.version for r in metadata.read(folder / "metadata.jsonl")] == ["1.0.0", "1.0.1"]
+    assert [r.version for r in metadata.read_records(folder / "metadata.jsonl")] == [
+        "1.0.0",
+        "1.0.1",
+    ]
     assert "1.0.1" in (tmp_path / "workflows/domains/system/CHANGELOG.md").read_text("utf-8")
     left = [n for n in tree(tmp_path) if n.endswith((".pulsus-tmp", "promotion.json"))]
     assert left == []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.sandbox.job import Outcome
+from pulsus.core.sandbox.job import SandboxOutcome
 from pulsus.core.sandbox.sandbox_probe import run_sandboxed
 from pulsus.core.storage.promotion import version_bump
 from pulsus.core.storage.promotion.api_diff import ApiChange
@@ -119,7 +119,11 @@ def fake(*values):
     def run(job, limits):
         jobs.append(job)
         value = left.pop(0)
-        return value if isinstance(value, Outcome) else Outcome("ok", "done", value=value)
+        return (
+            value
+            if isinstance(value, SandboxOutcome)
+            else SandboxOutcome("ok", "done", value=value)
+        )
 
     return run, jobs
 
@@ -148,7 +152,7 @@ def test_a_reason_is_short_and_names_no_secret():
 
 
 def test_a_sandbox_that_fails_is_never_a_patch():
-    run, _ = fake(Outcome("unverified", "start", "no sandbox"))
+    run, _ = fake(SandboxOutcome("unverified", "start", "no sandbox"))
     (change,) = Replay(LIMITS, run, lambda source: {}, Redactor())(module(), module("pass", ""))
     assert change.bump == "major"
 
@@ -246,7 +250,7 @@ def test_examples_that_every_version_has_are_not_run_once_for_each(tmp_path):
 
     def run(job, limits):
         ran.append(job.source)
-        return Outcome("ok", "done", value={"words": 2})
+        return SandboxOutcome("ok", "done", value={"words": 2})
 
     versions_of(tmp_path, sources, Replay(LIMITS, run, lambda source: {}, Redactor()))
     assert ran == [each for n in (1, 2, 3) for each in (sources[n], sources[n - 1])]

@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from pulsus.config.settings import SandboxConfig, ValidationConfig
-from pulsus.core.sandbox.job import Outcome
+from pulsus.core.sandbox.job import SandboxOutcome
 from pulsus.core.sandbox.sandbox_probe import run_with
 from pulsus.core.types import StepResult
 from pulsus.core.validators.pipeline import Pipeline
@@ -27,7 +27,7 @@ def validate(using: Pipeline, source, **given):
 
 
 def pretend(job, limits):
-    return Outcome("ok", "done", value={"value": 8}, import_ms=3, run_ms=4)
+    return SandboxOutcome("ok", "done", value={"value": 8}, import_ms=3, run_ms=4)
 
 
 def steps(report):
@@ -129,7 +129,7 @@ def test_every_step_leaves_a_log_under_the_day(tmp_path):
 def test_secrets_and_terminal_codes_reach_neither_logs_nor_report(tmp_path):
     def tells(job, limits):
         said = "\x1b[2J hunter2 \udcff"
-        return Outcome("failed", "run", message=said, output=said, trace=said)
+        return SandboxOutcome("failed", "run", message=said, output=said, trace=said)
 
     using = pipeline(tmp_path, run=tells, redact=lambda text: text.replace("hunter2", "[redacted]"))
     report, _ = validate(using, DOCUMENTED)

@@ -8,7 +8,7 @@ import pytest
 
 from pulsus.config.settings import SandboxConfig, ValidationConfig
 from pulsus.core.sandbox.isolation import bubblewrap
-from pulsus.core.sandbox.job import Outcome
+from pulsus.core.sandbox.job import SandboxOutcome
 from pulsus.core.system import cache_file
 from pulsus.core.types import ValidatedModule
 from pulsus.core.validators import cache_key as module
@@ -42,7 +42,7 @@ class Sandbox:
 
     def __init__(self, **given):
         self.runs = 0
-        self.answer = Outcome("ok", "done", value={"value": 8}, import_ms=3, run_ms=4)
+        self.answer = SandboxOutcome("ok", "done", value={"value": 8}, import_ms=3, run_ms=4)
         self.answer = replace(self.answer, **given)
 
     def __call__(self, job, limits):

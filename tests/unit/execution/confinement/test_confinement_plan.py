@@ -9,7 +9,7 @@ from pulsus.core.types import Effects
 from pulsus.execution.confinement import declared_effects
 from pulsus.execution.confinement.confinement_plan import RunLimits, plan_confinement
 from pulsus.execution.confinement.kernel_support import KernelSupport
-from pulsus.execution.confinement.syscall_filter import Filter, names, program
+from pulsus.execution.confinement.syscall_filter import Filter, build_syscall_filter, names
 from tests.compositions import arg, spec
 
 NEW = KernelSupport(7, True, True, True, ())
@@ -118,7 +118,7 @@ def test_folders_are_those_of_certain_paths(tmp_path, monkeypatch, paths, inputs
 @pytest.mark.parametrize("landlock", [True, False])
 def test_a_filter_is_made_for_each_processor(machine, network, landlock):
     shape = Filter(landlock, landlock, True, network)
-    code = program(shape, machine)
+    code = build_syscall_filter(shape, machine)
     assert len(code) % 8 == 0
     assert len(code) // 8 < 4096  # BPF_MAXINSNS
     assert {"chmod" if machine == "x86_64" else "fchmodat", "connect"} <= set(

@@ -181,7 +181,7 @@ def test_without_a_person_the_objection_becomes_the_failure(left):
     assert delivery.failure
     assert (delivery.failure.code, delivery.failure.hint) == ("APPROVAL_REQUIRED", "come back")
     assert promoter.made == []
-    kept = candidate_store.read(left.module)
+    kept = candidate_store.read_candidate(left.module)
     assert kept
     assert (kept.status, kept.reasons) == ("pending", (delivery.failure.message,))
 
@@ -208,7 +208,7 @@ def test_an_edit_that_breaks_it_ends_there(left):
     )
     assert delivery.failure
     assert (delivery.failure.code, promoter.made) == ("VALIDATION_FAILED", [])
-    kept = candidate_store.read(left.module)
+    kept = candidate_store.read_candidate(left.module)
     assert kept
     assert kept.status == "failed"
 
@@ -238,7 +238,7 @@ def test_a_discarded_candidate_stays_with_its_reason(left):
         chosen(candidate=left), dry_run=False, approval=NEEDED
     )
     assert (delivery.discarded, delivery.failure, promoter.made) == (True, None, [])
-    kept = candidate_store.read(left.module)
+    kept = candidate_store.read_candidate(left.module)
     assert kept == replace(left, status="rejected", reasons=("ugly",))
     assert left.module.read_bytes() == GOOD
 

@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from pulsus.commands.content import Opinion, Unclear
-from pulsus.commands.inspectors.awk.awk_parser import program
+from pulsus.commands.inspectors.awk.awk_parser import parse_awk
 from pulsus.commands.inspectors.awk.awk_tokens import FUNCTIONS
 from pulsus.commands.inspectors.awk.bounded_loops import find_unbounded
 from pulsus.commands.inspectors.awk.nodes import AwkNode, walk
@@ -30,7 +30,7 @@ def awk(words: tuple[str, ...], argument: str) -> Opinion:
     del argument
     for word in words:
         try:
-            rules = program(word)
+            rules = parse_awk(word)
             for rule in rules:
                 _check(rule, _functions(rules))
             loop = find_unbounded(rules)

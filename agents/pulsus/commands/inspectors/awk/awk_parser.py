@@ -16,7 +16,7 @@ SCREEN: Final = frozenset({'"/dev/stderr"', '"/dev/stdout"', '"/dev/null"'})
 """Names that print may write to, because they are no files."""
 
 
-def program(text: str) -> tuple[AwkNode, ...]:
+def parse_awk(text: str) -> tuple[AwkNode, ...]:
     """Return the rules and functions of `text`. Raises Unclear."""
     cursor = Cursor(tokens(text))
     return _Rules(cursor, Expressions(cursor)).program()

@@ -20,7 +20,7 @@ _FILLS: Final = words("repeat replicate rpad lpad space zeroblob randomblob left
 _DAY: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 
 
-def check(tokens: Sequence[SqlToken]) -> list[Endless]:
+def find_endless_rows(tokens: Sequence[SqlToken]) -> list[Endless]:
     """Return the calls that make too many rows, or so many that cannot be told."""
     rows, found = 1.0, []
     for at in range(len(tokens) - 1):

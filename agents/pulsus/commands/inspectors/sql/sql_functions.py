@@ -43,7 +43,9 @@ def _known_functions(dialect: str) -> _KnownFunctions:
     return _KnownFunctions(names, raw["waits"].split())
 
 
-def check(tokens: Sequence[SqlToken], dialect: str, *, writes: bool = False) -> list[Endless]:
+def check_functions(
+    tokens: Sequence[SqlToken], dialect: str, *, writes: bool = False
+) -> list[Endless]:
     """Return the calls that wait. Raises Unclear for a function that is not known to read.
 
     `writes`: a write that EXPLAIN shows; names before its columns are no calls.

@@ -27,7 +27,7 @@ _NOT_READ: Final = frozenset({"NextValueFor"})
 _TABLE_HINTS: Final = WORDS["table_hints"]
 
 
-def check(statement: Statement, dialect: str, *, explained: bool = False) -> None:
+def check_tree(statement: Statement, dialect: str, *, explained: bool = False) -> None:
     """Raises Unclear unless every node of the statement's tree reads.
 
     `explained` allows a write: EXPLAIN without ANALYZE does not run it.

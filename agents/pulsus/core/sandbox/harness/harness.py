@@ -53,7 +53,7 @@ def check_boundary(host: dict[str, str]) -> None:
             raise BoundaryMissing(f"{folder} is writable")
 
 
-def set_limits(limits: dict[str, int]) -> None:
+def set_sandbox_limits(limits: dict[str, int]) -> None:
     """Lower this process's limits for good: no capability is left to raise them again."""
     for name in limits.keys() & {"as", "cpu", "nproc", "fsize", "nofile"}:
         kind: int = getattr(resource, f"RLIMIT_{name.upper()}")
@@ -232,7 +232,7 @@ def main(job: dict[str, Any]) -> tuple[Callable[[Task], None], Iterator[Task]]:
     try:
         check_boundary(job["host"])
         shut_off(job["first"])
-        set_limits(job["limits"])
+        set_sandbox_limits(job["limits"])
         enter_environment(job["python"])
         if job["network"]:
             sys.modules["pulsus.core.sandbox.harness.socket_proxy"].install(job["network"])

@@ -123,7 +123,7 @@ def supported(machine: str | None = None) -> bool:
 
 
 @functools.cache
-def program(machine: str | None = None, *, shown: bool = False) -> bytes:
+def build_filter(machine: str | None = None, *, shown: bool = False) -> bytes:
     """Return the filter as an array of `struct sock_filter`, for `bwrap --seccomp`.
 
     Calls in DENIED fail with EPERM, calls in ABSENT with ENOSYS. With `shown` the filter of

@@ -176,7 +176,7 @@ def names(machine: str | None = None) -> dict[int, str]:
 
 
 @functools.cache
-def program(machine: str | None = None) -> bytes:
+def build_trace_filter(machine: str | None = None) -> bytes:
     """Return the filter as an array of `struct sock_filter`. Raises KeyError as `names` does."""
     own = column(machine)
     audit_arch = list(ARCHES.values())[own]

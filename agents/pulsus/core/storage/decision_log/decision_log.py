@@ -163,7 +163,7 @@ def open_ready(folder: Path) -> DecisionLog:
     Raises AuditTampered if that is not what a crash leaves, or not the log that was begun here,
     DiskFull, StorageUnwritable.
     """
-    head, begun = read_head(folder), log_mark.read(folder)
+    head, begun = read_head(folder), log_mark.read_mark(folder)
     try:
         path, last, behind, size = _end(folder)
         seq, known = (last.seq, last.hash) if last else (0, GENESIS)

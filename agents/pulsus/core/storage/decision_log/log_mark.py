@@ -20,7 +20,7 @@ def path(folder: Path) -> Path:
     return folder.parent / NAME
 
 
-def read(folder: Path) -> str | None:
+def read_mark(folder: Path) -> str | None:
     """Return the name of the log that was begun; None if none was. Raises StorageUnwritable."""
     try:
         with path(folder).open("rb") as file:
@@ -33,5 +33,5 @@ def read(folder: Path) -> str | None:
 
 def write(folder: Path, log: str) -> None:
     """Note that the log of that name is the one here. Raises DiskFull, StorageUnwritable."""
-    if read(folder) != log:
+    if read_mark(folder) != log:
         atomic_write.write_bytes(path(folder), f"{log}\n".encode(), locked=True)

@@ -59,7 +59,7 @@ def check_log(
     `quick` compares a sealed segment with its seal and does not read its records, unless the log
     goes on behind damages that were accepted.
     """
-    begun = log_mark.read(folder)  # before the head: a new log gets its mark last
+    begun = log_mark.read_mark(folder)  # before the head: a new log gets its mark last
     walk = _LogWalk(each)
     head = _head(folder, walk)
     walk.named = head.seq if head else 0

@@ -60,7 +60,7 @@ def compare(old: bytes, new: bytes) -> Diff:
     """
     if old == new:
         return Diff()
-    before, after = read(old), read(new)
+    before, after = read_revision(old), read_revision(new)
     for what, found in (("earlier", before), ("new", after)):
         if isinstance(found, BrokenTool):
             text = f"the {what} module cannot be read: {found.reason}"
@@ -203,7 +203,7 @@ def _secrets(old: Sequence[str], new: Sequence[str]) -> Iterator[ApiChange]:
         yield ApiChange("minor", f"secret {name} is not needed any more")
 
 
-def read(source: bytes) -> ToolSpec | BrokenTool:
+def read_revision(source: bytes) -> ToolSpec | BrokenTool:
     """The tool these bytes are, wherever they lie."""
     return read_tool(
         source,

@@ -173,7 +173,9 @@ def _record(
     now, redactor = writing.now(), writing.store.redactor
     tokens = context.tokens_estimate
     source, target, latest = validated.source, here.target, here.latest
-    step = version_bump.decide(source, here, moved, context.bump, context.owner, context.behaviour)
+    step = version_bump.choose_version(
+        source, here, moved, context.bump, context.owner, context.behaviour
+    )
     version_bump.require_restored(here, tool_hash(source), context.restores)
     return PromotionRecord(
         id=writing.next_revision(now),

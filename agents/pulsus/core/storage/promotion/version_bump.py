@@ -39,7 +39,7 @@ class ReplayResult:
     changes: tuple[api_diff.ApiChange, ...]
 
 
-def decide(
+def choose_version(
     source: bytes,
     here: CurrentRevision,
     moved: CurrentRevision | None,
@@ -83,7 +83,7 @@ def decide(
         changes.insert(0, f"{asked}: asked for")
     changes = changes or ["patch: nothing changed for callers"]
     above = [r.version for r in (here.latest, moved.latest if moved else None) if r]
-    version = semver.next_version(max(above, key=semver.parse), asked or needed)
+    version = semver.next_version(max(above, key=semver.parse_version), asked or needed)
     return Step(version, asked or needed, tuple(changes), owner or latest.owner)
 
 
@@ -97,11 +97,11 @@ def versions_to_replay(
     """
     if before.latest is None:
         return ()
-    major = semver.parse(before.latest.version)[0]
+    major = semver.parse_version(before.latest.version)[0]
     same = [
         v
         for v in version_archive.recorded_versions(before.of_name)
-        if semver.parse(v.version)[0] == major
+        if semver.parse_version(v.version)[0] == major
     ]
     latest_first = {v.tool_hash: v for v in reversed(same) if v.tool_hash != new}
     return tuple(latest_first.values())

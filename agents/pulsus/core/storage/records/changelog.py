@@ -42,14 +42,14 @@ def add_entry(text: str, entry: ChangelogEntry) -> str:
 
     A section called Unreleased, kept by hand, stays on top.
     """
-    added = render(entry)
+    added = render_entry(entry)
     heading = _HEADING.search(text)
     if heading is None:
         return f"{text}{_gap(text)}{added}"
     return f"{text[: heading.start()]}{added}\n{text[heading.start() :]}"
 
 
-def render(entry: ChangelogEntry) -> str:
+def render_entry(entry: ChangelogEntry) -> str:
     """Return the entry's own lines."""
     facts = [entry.revision, f"sha256 {entry.tool_hash.removeprefix('sha256:')[:12]}"]
     if entry.proof:

@@ -18,7 +18,7 @@ Find = Callable[[Target, str], bytes | None]
 
 def read_records(root: Path, target: Target) -> tuple[metadata.PromotionRecord, ...]:
     """Return every record of the tool, oldest first. Raises MetadataCorrupt, StorageUnwritable."""
-    records = metadata.read(root.joinpath(*target.folders, metadata.FILE_NAME))
+    records = metadata.read_records(root.joinpath(*target.folders, metadata.FILE_NAME))
     return tuple(record for record in records if record.name == f"{target.name}.py")
 
 

@@ -67,7 +67,7 @@ class _Planned:
 _Progress = Literal["done", "ready", "lost"]
 
 
-def apply(
+def apply_changes(
     root: Path, changes: tuple[FileChange, ...], journal: Path, note: Note, commit: Commit
 ) -> None:
     """Make every change, in order, and commit them.
@@ -251,7 +251,7 @@ def _seal_journal(key: bytes, body: bytes) -> bytes:
 def _read_journal(journal: Path, root: Path) -> tuple[Path, list[_Planned], Note] | None:
     try:
         body, _, code = journal.read_bytes().rpartition(b"\n")
-        key = cache_secret.read(root)
+        key = cache_secret.read_secret(root)
         if key is None or not hmac.compare_digest(code, _seal_journal(key, body)):
             raise ValueError("this user did not write it on this machine")
         return _parse_journal(body)

@@ -68,7 +68,7 @@ class PromotionRecord:
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        semver.parse(self.version)
+        semver.parse_version(self.version)
         if self.created.tzinfo is None:
             raise ValueError(f"created_at {self.created_at!r} has no offset")
         self.created.astimezone(UTC)  # there may be no such day in UTC
@@ -116,7 +116,7 @@ _SHAPES: tuple[tuple[tuple[str, ...], tuple[type, ...], str], ...] = (
 )
 
 
-def parse(text: str, source: str = "a promotion record") -> tuple[PromotionRecord, ...]:
+def parse_records(text: str, source: str = "a promotion record") -> tuple[PromotionRecord, ...]:
     """Return every record in `text`, oldest first; blank lines do not count.
 
     `source` names the file.
@@ -152,7 +152,7 @@ def split_torn(text: str) -> tuple[str, str]:
     return text, ""
 
 
-def read(path: Path) -> tuple[PromotionRecord, ...]:
+def read_records(path: Path) -> tuple[PromotionRecord, ...]:
     """Return every record in the file, oldest first; none where there is no file.
 
     Raises MetadataCorrupt naming file and line, StorageUnwritable where it cannot be read.
@@ -172,7 +172,7 @@ def read(path: Path) -> tuple[PromotionRecord, ...]:
 def decode(data: bytes, path: Path) -> tuple[PromotionRecord, ...]:
     """Return every record in `data`, read from `path`. Raises MetadataCorrupt."""
     try:
-        return parse(data.decode("utf-8", "surrogateescape"), str(path))
+        return parse_records(data.decode("utf-8", "surrogateescape"), str(path))
     except ValueError as failure:
         raise MetadataCorrupt(
             f"{path}:{failure}",
@@ -182,11 +182,13 @@ def decode(data: bytes, path: Path) -> tuple[PromotionRecord, ...]:
 
 
 def read_all(workflows_root: Path) -> tuple[PromotionRecord, ...]:
-    """Return every record of the catalogue, in path order. Raises as `read`."""
-    return tuple(record for path in files(workflows_root) for record in read(path))
+    """Return every record of the catalogue, in path order. Raises as `read_records`."""
+    return tuple(
+        record for path in list_record_files(workflows_root) for record in read_records(path)
+    )
 
 
-def files(workflows_root: Path) -> tuple[Path, ...]:
+def list_record_files(workflows_root: Path) -> tuple[Path, ...]:
     """Return the `metadata.jsonl` of every action, sorted; links are not followed."""
     actions = [
         *workflows_root.glob("domains/*/*"),
@@ -204,7 +206,7 @@ def latest_record(records: Iterable[PromotionRecord], name: str) -> PromotionRec
     return next((r for r in reversed(tuple(records)) if r.name == wanted), None)
 
 
-def line(record: PromotionRecord) -> str:
+def format_record(record: PromotionRecord) -> str:
     """Return the record as its JSON line, without the newline. Raises ValueError beyond 64 KiB."""
     known: dict[str, JsonValue] = {
         name: _json(value)
@@ -223,7 +225,7 @@ def append_line(text: str, record: PromotionRecord) -> str:
     body, _ = split_torn(text)
     if body and not body.endswith("\n"):
         body += "\n"
-    return f"{body}{line(record)}\n"
+    return f"{body}{format_record(record)}\n"
 
 
 def revision_prefix(day: datetime) -> str:

@@ -14,7 +14,7 @@ BATCH = 500
 
 def decision_key(record: metadata.PromotionRecord) -> str:
     """Return the record's revision and the digest of its line."""
-    line = metadata.line(record).encode("utf-8")
+    line = metadata.format_record(record).encode("utf-8")
     return f"{record.id}:{hashlib.sha256(line).hexdigest()[:16]}"
 
 

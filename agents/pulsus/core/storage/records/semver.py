@@ -14,7 +14,7 @@ BUMPS: tuple[Bump, ...] = get_args(Bump)
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})", re.ASCII)
 
 
-def parse(version: str) -> tuple[int, int, int]:
+def parse_version(version: str) -> tuple[int, int, int]:
     """Return (major, minor, patch) of `MAJOR.MINOR.PATCH`. Raises ValueError for anything else."""
     match = _VERSION.fullmatch(version)
     if match is None:
@@ -29,7 +29,7 @@ def next_version(previous: str | None, bump: Bump = "patch") -> str:
     """
     if previous is None:
         return FIRST
-    major, minor, patch = parse(previous)
+    major, minor, patch = parse_version(previous)
     match bump:
         case "major":
             return f"{major + 1}.0.0"

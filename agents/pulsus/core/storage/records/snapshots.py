@@ -20,7 +20,7 @@ FOLDER = "versions"
 _LOG = logging.getLogger(__name__)
 
 
-def read(state_dir: Path, tool_hash: str) -> bytes | None:
+def read_snapshot(state_dir: Path, tool_hash: str) -> bytes | None:
     """Return the bytes of that digest; None if there is no such snapshot, or it is damaged."""
     try:
         found = _path(state_dir, tool_hash).read_bytes()
@@ -35,7 +35,7 @@ def renew(state_dir: Path, source: bytes, replaced: str | None) -> None:
     The promotion is done by then: what cannot be kept is only warned of.
     """
     try:
-        if read(state_dir, digest(source)) is None:
+        if read_snapshot(state_dir, digest(source)) is None:
             (state_dir / FOLDER).mkdir(exist_ok=True)
             atomic_write.write_bytes(_path(state_dir, digest(source)), source)
     except (OSError, PulsusError) as failure:

@@ -15,7 +15,7 @@ from pulsus.core.contract import matches
 from pulsus.core.contract.example_match import expects_value
 from pulsus.core.contract.strip_examples import remove_examples
 from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
-from pulsus.core.sandbox.job import Job, Outcome, StepSource
+from pulsus.core.sandbox.job import Job, SandboxOutcome, StepSource
 from pulsus.core.sandbox.observation.observed_effects import join_effects
 from pulsus.core.types import ObservedEffects, Proof, ToolSpec
 from pulsus.core.validators import known_examples
@@ -29,7 +29,7 @@ _SHOWN = 2000
 _LISTED = 5
 
 
-Run = Callable[[Job, SandboxLimits], Outcome]
+Run = Callable[[Job, SandboxLimits], SandboxOutcome]
 """Runs one job under these limits in a fresh sandbox."""
 
 
@@ -48,8 +48,8 @@ class DryRun:
     _cases: tuple[Case, ...] = ()
     _needs: str = ""
     _doubt: str = ""
-    _first: Outcome | None = None
-    _ran: list[Outcome] = field(default_factory=list)
+    _first: SandboxOutcome | None = None
+    _ran: list[SandboxOutcome] = field(default_factory=list)
 
     @property
     def observed(self) -> ObservedEffects | None:
@@ -83,7 +83,7 @@ class DryRun:
         raised = self._ran[-1].line if self._ran else 0
         return replace(found, line=_failure_line(self.subject, raised))
 
-    def _judge(self, outcome: Outcome) -> Finding:
+    def _judge(self, outcome: SandboxOutcome) -> Finding:
         left = self.limits.run_seconds - outcome.run_ms / 1000
         shown: list[str] = []
         undeclared: list[str] = []
@@ -143,7 +143,9 @@ class DryRun:
                 return _knows(f"{case.label}: {problem}; {_READS}: work the result out")
         return None
 
-    def _further(self, case: Case, left: float, source: bytes = b"") -> tuple[Outcome, float]:
+    def _further(
+        self, case: Case, left: float, source: bytes = b""
+    ) -> tuple[SandboxOutcome, float]:
         """Make one more call, and return the seconds left: all calls share one clock."""
         seconds = min(self.limits.import_seconds, left)
         limits = replace(self.limits, import_seconds=seconds, run_seconds=left)
@@ -158,7 +160,9 @@ class DryRun:
             "make import and examples quicker"
         )
 
-    def _call(self, case: Case | None, limits: SandboxLimits, source: bytes = b"") -> Outcome:
+    def _call(
+        self, case: Case | None, limits: SandboxLimits, source: bytes = b""
+    ) -> SandboxOutcome:
         outcome = self.run(self._job(case, source or self.subject.source), limits)
         if outcome.status != "unverified":
             self._ran.append(outcome)
@@ -203,7 +207,7 @@ class DryRun:
             found.append(f"only Python's own code can reach allowed hosts; {what}")
         return tuple(found)
 
-    def _warnings(self, last: Outcome) -> tuple[str, ...]:
+    def _warnings(self, last: SandboxOutcome) -> tuple[str, ...]:
         tool = self.subject.tool
         found = [self._doubt] if self._doubt else []
         if isinstance(last.value, dict) and (absent := _undelivered(tool, last.value.keys())):
@@ -259,12 +263,12 @@ def _some(found: tuple[str, ...]) -> str:
     return ", ".join(found[:_LISTED]) + more
 
 
-def _unverified(outcome: Outcome) -> Finding:
+def _unverified(outcome: SandboxOutcome) -> Finding:
     code = BUSY if outcome.starved else ""
     return Finding(ok=False, message=outcome.message, unverified=True, code=code)
 
 
-def _import_finding(outcome: Outcome) -> Finding:
+def _import_finding(outcome: SandboxOutcome) -> Finding:
     if outcome.status == "unverified":
         return _unverified(outcome)
     if outcome.stage in ("run", "result", "end", "done"):
@@ -274,7 +278,7 @@ def _import_finding(outcome: Outcome) -> Finding:
     return Finding(ok=False, message=f"{what}: {outcome.message}", output=text)
 
 
-def _problem(case: Case, outcome: Outcome) -> str:
+def _problem(case: Case, outcome: SandboxOutcome) -> str:
     if outcome.status != "ok":
         return outcome.message
     if case.example.has_expected:
@@ -288,7 +292,7 @@ def _undelivered(tool: ToolSpec, keys: object) -> list[str]:
     return [output.name for output in tool.returns if output.name not in keys]
 
 
-def _transcript(case: Case, outcome: Outcome) -> str:
+def _transcript(case: Case, outcome: SandboxOutcome) -> str:
     lines = [
         f"{case.label}: inputs {json.dumps(dict(case.example.inputs))[:_SHOWN]}",
         f"result: {json.dumps(outcome.value)[:_SHOWN]}" if outcome.status == "ok" else "",

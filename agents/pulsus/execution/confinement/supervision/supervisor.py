@@ -53,7 +53,7 @@ class SupervisedRun:
         self._is_ended = False
         within = within or private_folders.temporary_folder(os.environ)
         self._within = within
-        self.folder, self._lock = private_folders.make(within, private_folders.run_prefix())
+        self.folder, self._lock = private_folders.make_folder(within, private_folders.run_prefix())
         self._answers: dict[str, Callable[[WaitingCall], Any]] = {}
 
     def start(self, announce: Callable[[], None], keep: tuple[int, ...]) -> bool:

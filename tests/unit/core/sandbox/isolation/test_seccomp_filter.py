@@ -10,7 +10,7 @@ from pulsus.core.sandbox.isolation.seccomp_filter import (
     HIGHEST,
     IDLE,
     SHOWN,
-    program,
+    build_filter,
     supported,
 )
 from pulsus.core.sandbox.observation import traced_syscalls
@@ -80,13 +80,13 @@ def verdict(code, arch, number, *args):
     ],
 )
 def test_the_filter_answers(cpu, number, args, answer):
-    assert verdict(program(cpu[0]), cpu[1], number, *args) == answer
+    assert verdict(build_filter(cpu[0]), cpu[1], number, *args) == answer
 
 
 @pytest.mark.parametrize("cpu", [X86, ARM], ids=["x86_64", "aarch64"])
 @pytest.mark.parametrize("shown", [False, True])
 def test_a_call_that_is_newer_than_the_list_does_not_exist(cpu, shown):
-    code = program(cpu[0], shown=shown)
+    code = build_filter(cpu[0], shown=shown)
     for number in (HIGHEST + 1, 500, 547, 4096, 0x3FFFFFFF):
         assert verdict(code, cpu[1], number) == ENOSYS, number
     gap = range(336, 424) if cpu is X86 else range(295, 424)
@@ -96,17 +96,17 @@ def test_a_call_that_is_newer_than_the_list_does_not_exist(cpu, shown):
 @pytest.mark.parametrize("cpu", [X86, ARM], ids=["x86_64", "aarch64"])
 def test_no_entry_of_another_width_is_open(cpu):
     other = 0x40000003 if cpu is X86 else 0x40000028  # i386, arm
-    assert {verdict(program(cpu[0]), other, number) for number in range(600)} == {KILL}
+    assert {verdict(build_filter(cpu[0]), other, number) for number in range(600)} == {KILL}
     if cpu is X86:
         wide = [0x40000000 | number for number in range(600)]
-        assert {verdict(program(cpu[0]), cpu[1], number) for number in wide} == {KILL}
+        assert {verdict(build_filter(cpu[0]), cpu[1], number) for number in wide} == {KILL}
 
 
 @pytest.mark.parametrize("cpu", [X86, ARM], ids=["x86_64", "aarch64"])
 def test_the_calls_that_libc_needs_are_there(cpu):
     needed = [449, 453, 454, 455, 456, 462]  # futexes, shadow stack, mseal
     needed += [0, 1, 3, 13] if cpu is X86 else [63, 64, 57, 134]
-    assert {verdict(program(cpu[0]), cpu[1], number) for number in needed} == {ALLOW}
+    assert {verdict(build_filter(cpu[0]), cpu[1], number) for number in needed} == {ALLOW}
 
 
 @pytest.mark.parametrize(("cpu", "column"), [(X86, 0), (ARM, 1)], ids=["x86_64", "aarch64"])
@@ -148,18 +148,18 @@ def test_no_table_of_calls_contradicts_another(cpu, column):
     ],
 )
 def test_calls_that_reveal_or_load_the_host_are_denied(cpu, number, args, answer):
-    assert verdict(program(cpu[0]), cpu[1], number, *args) == answer
+    assert verdict(build_filter(cpu[0]), cpu[1], number, *args) == answer
 
 
 def test_calls_of_another_processor_are_killed():
-    assert verdict(program("x86_64"), 0x40000003, 11) == KILL
+    assert verdict(build_filter("x86_64"), 0x40000003, 11) == KILL
 
 
 def test_a_processor_without_a_filter_is_named_unsupported():
     assert supported("x86_64")
     assert not supported("riscv64")
     with pytest.raises(KeyError):
-        program("riscv64")
+        build_filter("riscv64")
 
 
 @pytest.mark.parametrize(
@@ -205,12 +205,12 @@ def test_a_processor_without_a_filter_is_named_unsupported():
     ],
 )
 def test_only_calls_that_may_change_something_are_shown_to_the_host(cpu, number, args, answer):
-    assert verdict(traced_syscalls.program(cpu[0]), cpu[1], number, *args) == answer
+    assert verdict(traced_syscalls.build_trace_filter(cpu[0]), cpu[1], number, *args) == answer
 
 
 @pytest.mark.parametrize("cpu", [X86, ARM])
 def test_no_call_that_is_shown_is_refused_before_it_is(cpu):
-    code, names = program(cpu[0], shown=True), traced_syscalls.names(cpu[0])
+    code, names = build_filter(cpu[0], shown=True), traced_syscalls.names(cpu[0])
     refused = [name for n, name in names.items() if verdict(code, cpu[1], n) == EPERM]
     assert refused == ["socket"]  # by its family alone
 
@@ -218,12 +218,12 @@ def test_no_call_that_is_shown_is_refused_before_it_is(cpu):
 @pytest.mark.parametrize("cpu", [X86, ARM])
 def test_shown_calls_fail_without_a_listener(cpu):
     names = {name: n for n, name in traced_syscalls.names(cpu[0]).items()}
-    assert {verdict(program(cpu[0], shown=True), cpu[1], names[n]) for n in SHOWN} == {TRACE}
-    assert {verdict(program(cpu[0]), cpu[1], names[n]) for n in SHOWN} == {EPERM}
+    assert {verdict(build_filter(cpu[0], shown=True), cpu[1], names[n]) for n in SHOWN} == {TRACE}
+    assert {verdict(build_filter(cpu[0]), cpu[1], names[n]) for n in SHOWN} == {EPERM}
     assert not set(SHOWN) & {*traced_syscalls.FILES, *traced_syscalls.OTHERS}
 
 
 def test_denied_calls_that_are_not_shown_fail_in_both_filters():
     for name, (number, _) in DENIED.items():
         if name not in SHOWN:
-            assert verdict(program("x86_64", shown=True), X86[1], number) == EPERM, name
+            assert verdict(build_filter("x86_64", shown=True), X86[1], number) == EPERM, name

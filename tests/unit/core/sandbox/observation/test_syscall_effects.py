@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from pulsus.core.sandbox.job import Outcome
+from pulsus.core.sandbox.job import SandboxOutcome
 from pulsus.core.sandbox.observation import seccomp_notify
 from pulsus.core.sandbox.observation.network_effects import parse_dns_question
 from pulsus.core.sandbox.observation.observed_effects import add_syscall_effects
@@ -24,7 +24,7 @@ def _watched():
 
 
 def attempt(line: str) -> ObservedEffects:
-    outcome: Outcome = sandboxed(trying(line))
+    outcome: SandboxOutcome = sandboxed(trying(line))
     assert outcome.status == "ok", outcome
     return outcome.observed
 

@@ -58,7 +58,7 @@ LOG = "workflows/domains/system/CHANGELOG.md"
 
 
 def records(project, path=RECORDS):
-    return metadata.read(project / path)
+    return metadata.read_records(project / path)
 
 
 def test_the_first_promotion_writes_module_record_and_changelog(tmp_path):

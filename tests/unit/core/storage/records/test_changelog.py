@@ -21,7 +21,7 @@ ENTRY = changelog.ChangelogEntry(
 
 
 def test_an_entry_reads_like_this():
-    assert changelog.render(ENTRY) == (
+    assert changelog.render_entry(ENTRY) == (
         "## system/count/things 1.0.0 - 2026-03-01\n\n### Added\n\n"
         "- Count things. (rev-20260301-001, sha256 abababababab, proof: behaviour, "
         "approved by alice)\n"
@@ -52,7 +52,7 @@ def test_an_unreleased_section_kept_by_hand_stays_on_top(title):
     "text", ["a\n## evil", "a\r## evil", "a\u2028## evil", "a\x1b[2Jb", "a\x00b"], ids=ascii
 )
 def test_a_description_cannot_forge_a_heading_or_hide_text(text):
-    rendered = changelog.render(replace(ENTRY, description=text, approved_by=text))
+    rendered = changelog.render_entry(replace(ENTRY, description=text, approved_by=text))
     assert rendered.splitlines()[0] == "## system/count/things 1.0.0 - 2026-03-01"
     assert len(rendered.splitlines()) == 5
     assert all(c.isprintable() or c == "\n" for c in rendered)

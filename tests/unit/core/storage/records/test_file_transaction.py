@@ -82,7 +82,7 @@ def files(root):
 
 
 def apply(root, journal, commit):
-    file_transaction.apply(root, tuple(changes()), journal, NOTE, commit)
+    file_transaction.apply_changes(root, tuple(changes()), journal, NOTE, commit)
 
 
 def calls_of(work, monkeypatch):
@@ -197,7 +197,7 @@ def test_a_journal_without_a_note_is_finished_too(tmp_path):
     found = json.loads(journal.read_bytes().rpartition(b"\n")[0])
     del found["note"]
     body = json.dumps(found).encode()
-    key = cache_secret.read(root)
+    key = cache_secret.read_secret(root)
     assert key is not None
     journal.write_bytes(body + b"\n" + file_transaction._seal_journal(key, body))
     seen: list[object] = []

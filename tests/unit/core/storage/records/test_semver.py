@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.storage.records.semver import greatest, next_version, parse
+from pulsus.core.storage.records.semver import greatest, next_version, parse_version
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_a_malformed_version_is_an_error_not_a_guess(bad):
 
 
 def test_versions_compare_as_numbers():
-    assert parse("1.10.0") > parse("1.9.9")
+    assert parse_version("1.10.0") > parse_version("1.9.9")
 
 
 def test_the_greatest_bump_counts_and_none_is_a_patch():

@@ -7,7 +7,7 @@ import pytest
 from pulsus.config.settings import SandboxConfig
 from pulsus.core.contract.kinds import get_effective_kind, get_stricter_kind
 from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
-from pulsus.core.sandbox.job import Outcome
+from pulsus.core.sandbox.job import SandboxOutcome
 from pulsus.core.types import JsonValue, ObservedEffects
 from pulsus.core.validators.effects.effect_check import judge_effects
 from pulsus.core.validators.effects.effect_patterns import (
@@ -207,7 +207,7 @@ def test_a_kind_on_record_never_makes_a_tool_more_harmless():
 
 
 def dry(found, observed, source=b""):
-    ok = Outcome("ok", "done", value=1, observed=observed)
+    ok = SandboxOutcome("ok", "done", value=1, observed=observed)
     run = DryRun(Subject(source, Path("/x/double.py"), found), LIMITS, lambda job, limits: ok)
     assert run.import_smoke().ok
     return run.dry_run()
