@@ -13,11 +13,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pulsus.commands.shipped_data import rules_of
 
-_RULES: Final[Mapping[str, Mapping[str, str]]] = rules_of(Path(__file__).with_suffix(".yaml"))
+_RULES: Final[Mapping[str, Mapping[str, Any]]] = rules_of(Path(__file__).with_suffix(".yaml"))
 _SETTINGS: Final = _RULES["git_settings"]
 
 _SSH: Final = (
@@ -30,15 +30,7 @@ _SSH: Final = (
 """ssh for asking what a repository has: settings may name another program to run over there."""
 
 GIT: Final[Mapping[str, str]] = {
-    "GIT_PAGER": "cat",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_ATTR_NOSYSTEM": "1",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_ASKPASS": "",
-    "GIT_PROXY_COMMAND": "",
-    "GIT_ALLOW_PROTOCOL": "http:https:ssh:git",  # of a folder, settings say what packs it up
+    **_RULES["git"],
     "GIT_SSH_COMMAND": _SSH,
     "GIT_SSH_VARIANT": "ssh",
     "GIT_CONFIG_COUNT": str(len(_SETTINGS)),
@@ -62,43 +54,10 @@ FIXED: Final[Mapping[str, str]] = {
 }
 """These come after settings of a repository or a home folder, which may name programs."""
 
-PRIVATE: Final[Mapping[str, str]] = {
-    "TMPDIR": "tmp",
-    "XDG_CACHE_HOME": "cache",
-    "XDG_STATE_HOME": "state",
-    "ANSIBLE_LOCAL_TEMP": "tmp",
-    "BORG_CACHE_DIR": "cache/borg",
-    "BUNDLE_USER_CACHE": "cache/bundle",
-    "DENO_DIR": "cache/deno",
-    "GOCACHE": "cache/go",
-    "HELM_CACHE_HOME": "cache/helm",
-    "HTTPIE_CONFIG_DIR": "httpie",
-    "KUBECACHEDIR": "cache/kube",
-    "MPLCONFIGDIR": "cache/matplotlib",
-    "PYTHONPYCACHEPREFIX": "cache/python",
-    "RCLONE_CACHE_DIR": "cache/rclone",
-    "LOG_DIR": "logs",  # the scripts of Kafka
-    "RESTIC_CACHE_DIR": "cache/restic",
-    "SNMP_PERSISTENT_DIR": "state/snmp",
-    "TRIVY_CACHE_DIR": "cache/trivy",
-    "npm_config_cache": "cache/npm",
-}
+PRIVATE: Final[Mapping[str, str]] = _RULES["private_paths"]
 """Variables that name a place for caches, logs and temporary files → a path in the folder."""
 
-_WITHOUT_HOME: Final[Mapping[str, tuple[str, str]]] = {
-    "AZURE_CONFIG_DIR": (".azure", "config/azure"),
-    "CLOUDSDK_CONFIG": (".config/gcloud", "config/gcloud"),
-    "DOCKER_CONFIG": (".docker", "config/docker"),
-    "GH_CONFIG_DIR": (".config/gh", "config/gh"),
-    "GLAB_CONFIG_DIR": (".config/glab-cli", "config/glab-cli"),
-    "GNUPGHOME": (".gnupg", "gnupg"),
-    "INCUS_CONF": (".config/incus", "config/incus"),
-    "LXD_CONF": (".config/lxc", "config/lxc"),
-    "MINIKUBE_HOME": (".minikube", "config/minikube"),
-    "VAGRANT_HOME": (".vagrant.d", "config/vagrant"),
-    "XDG_CONFIG_HOME": (".config", "config"),
-    "XDG_DATA_HOME": (".local/share", "data"),
-}
+_WITHOUT_HOME: Final[Mapping[str, tuple[str, str]]] = _RULES["home_folders"]
 """Variable → the folder in HOME that it stands for by default, and a path in the private folder.
 
 A program makes such a folder at its first call. Where it is absent there is no profile to keep.

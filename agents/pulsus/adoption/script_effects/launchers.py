@@ -6,18 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 
 from pulsus.adoption.script_effects.shell_values import ScriptWord
+from pulsus.core.system.word_lists import WordLists
 
-BUILTINS = frozenset(
-    (
-        *(":", "bg", "break", "cd", "continue", "declare", "dirs", "disown", "echo", "exit"),
-        *("export", "false", "fg", "getopts", "hash", "help", "history", "jobs", "let", "local"),
-        *("logout", "popd", "printf", "pushd", "pwd", "read", "readonly", "return", "set"),
-        *("shift", "shopt", "suspend", "test", "[", "times", "true", "type", "typeset", "ulimit"),
-        *("umask", "unalias", "unset", "wait", "enable", "[[", "((", "$"),
-    )
-)
-"""Commands of a shell that change nothing outside it."""
-
+_LISTS = WordLists(__file__)
+BUILTINS = _LISTS.names("builtins")
 SHELLS = frozenset(("sh", "bash", "dash", "ksh", "zsh", "ash", "mksh", "rbash"))
 INTERPRETERS = re.compile(
     r"(?:python|perl|ruby|node|php|lua|pypy)[\d.]*|nodejs|deno|bun|tclsh|expect|Rscript|osascript"
@@ -44,24 +36,8 @@ WRAPPERS: Mapping[str, str] = {
 }
 """Programs that start the one named in their words, and their options that take a word."""
 
-_LONG = frozenset(
-    (
-        *("--arg-file", "--delimiter", "--max-args", "--max-procs", "--max-chars", "--signal"),
-        *("--kill-after", "--adjustment", "--unset", "--chdir", "--user", "--group", "--host"),
-        *("--prompt", "--input", "--output", "--error", "--class", "--classdata"),
-    )
-)
-"""Long options of theirs that take a word."""
-
-_FLAGS = frozenset(
-    (
-        *("--null", "--no-run-if-empty", "--verbose", "--exit", "--open-tty", "--preserve-status"),
-        *("--foreground", "--ignore-environment", "--preserve-env", "--set-home", "--login"),
-        *("--non-interactive", "--wait", "--fork", "--ignore", "--stdin", "--background"),
-    )
-)
-"""Long options of theirs that take none."""
-
+_LONG = _LISTS.names("long_options")
+_FLAGS = _LISTS.names("long_flags")
 OWN = frozenset(("exec", "command", "builtin"))
 """Those of them that are the shell's own."""
 

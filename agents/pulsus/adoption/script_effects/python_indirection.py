@@ -6,21 +6,14 @@ import ast
 import sys
 from collections.abc import Iterator, Mapping
 
+from pulsus.core.system.word_lists import WordLists
+
 Doubt = tuple[int, str]
 """A line, and what cannot be told there."""
 
-LEADING = frozenset(
-    (
-        *("eval", "exec", "compile", "__import__", "globals", "vars", "locals", "setattr"),
-        *("delattr", "getattr", "breakpoint", "methodcaller", "attrgetter", "get_type_hints"),
-        *("ForwardRef", "evaluate_forward_ref", "get_field", "_evaluate"),
-    )
-)
-"""Names that lead to any other, or run text, whatever has them."""
-
-_CARRIED = frozenset(("os", "sys", "io", "shutil", "subprocess", "builtins", "importlib", "posix"))
-"""Modules that others carry in their attributes (`pathlib.os`), whatever the others are called."""
-
+_LISTS = WordLists(__file__)
+LEADING = _LISTS.names("leading")
+CARRIED = _LISTS.names("carried")
 _NAMESAKES = frozenset(
     (("datetime", "time"), ("collections", "abc"), ("os", "stat"), ("sys", "platform"))
 )
@@ -71,7 +64,7 @@ def _attribute(node: ast.Attribute, bound: Mapping[str, str]) -> Iterator[Doubt]
     hidden = node.attr in LEADING and f"{module}.{node.attr}" != "re.compile"
     if module:
         hidden = hidden or node.attr.startswith("_") or _carries(module, node.attr)
-    if hidden or node.attr in _CARRIED:
+    if hidden or node.attr in CARRIED:
         yield node.lineno, f"what {ast.unparse(node)} leads to cannot be told"
 
 

@@ -7,118 +7,13 @@ from collections.abc import Collection, Iterator, Mapping
 
 from pulsus.adoption.script_effects import python_indirection
 from pulsus.adoption.script_effects.python_indirection import Doubt
+from pulsus.core.system.word_lists import WordLists
 
-_READS = frozenset(
-    (
-        *("__future__", "abc", "argparse", "array", "ast", "base64", "binascii", "bisect"),
-        *("calendar", "cmath", "collections", "colorsys", "contextlib", "copy", "csv"),
-        *("dataclasses", "datetime", "decimal", "difflib", "email", "enum", "errno", "fnmatch"),
-        *("fractions", "functools", "glob", "graphlib", "grp", "hashlib", "heapq", "hmac", "html"),
-        *("ipaddress", "itertools", "json", "keyword", "locale", "math", "mimetypes", "numbers"),
-        *("pathlib", "platform", "pprint", "pwd", "random", "re", "reprlib"),
-        *("secrets", "statistics", "stat", "string", "struct", "textwrap", "tokenize"),
-        *("tomllib", "traceback", "typing", "unicodedata", "uuid", "warnings", "zlib"),
-        *("zoneinfo", "configparser", "xml", "sysconfig", "tabulate", "urllib"),
-    )
-)
-"""Modules that change nothing but through the calls that are looked for."""
-
-NETWORK = frozenset(
-    (
-        *("aiohttp", "boto3", "ftplib", "http", "httpx", "imaplib", "ldap3", "paramiko"),
-        *("psycopg", "psycopg2", "pymysql", "redis", "requests", "smtplib", "socket", "ssl"),
-        *("telnetlib", "urllib3", "xmlrpc"),
-    )
-)
-"""Modules that reach hosts; so does `urllib` but for `urllib.parse`."""
-
-_PARTLY: Mapping[str, frozenset[str]] = {
-    "os": frozenset(
-        (
-            *("environ", "getenv", "path", "sep", "linesep", "getcwd", "cpu_count", "name"),
-            *("listdir", "walk", "scandir", "stat", "lstat", "access", "R_OK", "W_OK", "X_OK"),
-            *("F_OK", "getpid", "getppid", "getuid", "geteuid", "getgid", "getlogin", "uname"),
-            *("fspath", "PathLike", "statvfs", "getloadavg", "stat_result", "curdir", "pardir"),
-            *("pathsep", "extsep", "strerror", "readlink", "error", "devnull", "DirEntry"),
-            *("fsencode", "fsdecode", "get_terminal_size", "EX_OK", "EX_USAGE", "isatty"),
-            *("system", "popen"),  # looked at by python_calls
-        )
-    ),
-    "sys": frozenset(
-        (
-            *("argv", "exit", "stdin", "stdout", "stderr", "version_info", "platform", "version"),
-            *("maxsize", "byteorder", "executable", "getdefaultencoding", "getsizeof"),
-            *("exc_info", "getrecursionlimit", "float_info", "maxunicode", "prefix"),
-        )
-    ),
-    "shutil": frozenset(("which", "disk_usage", "get_terminal_size")),
-    "socket": frozenset(("gethostname", "error")),
-    "operator": frozenset(
-        (
-            *("add", "sub", "mul", "truediv", "floordiv", "mod", "neg", "pos", "abs", "pow", "eq"),
-            *("ne", "lt", "le", "gt", "ge", "and_", "or_", "not_", "xor", "inv", "truth", "is_"),
-            *("is_not", "contains", "countOf", "indexOf", "concat", "index", "getitem", "matmul"),
-            *("itemgetter", "length_hint", "lshift", "rshift"),
-        )
-    ),
-    "time": frozenset(
-        (
-            *("time", "time_ns", "sleep", "monotonic", "monotonic_ns", "perf_counter", "gmtime"),
-            *("perf_counter_ns", "process_time", "process_time_ns", "strftime", "strptime"),
-            *("localtime", "mktime", "ctime", "asctime", "timezone", "altzone", "tzname"),
-            *("daylight", "struct_time", "clock_gettime", "clock_getres", "get_clock_info"),
-            *("CLOCK_BOOTTIME", "CLOCK_MONOTONIC", "CLOCK_REALTIME", "clock_gettime_ns"),
-        )
-    ),
-    "logging": frozenset(
-        (
-            *("getLogger", "debug", "info", "warning", "error", "exception", "critical"),
-            *("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", "Logger", "StreamHandler"),
-            *("Formatter", "basicConfig", "log", "NOTSET", "getLevelName", "LogRecord"),
-        )
-    ),
-    "subprocess": frozenset(
-        (
-            *("run", "Popen", "call", "check_call", "check_output", "getoutput", "PIPE"),
-            *("getstatusoutput", "DEVNULL", "STDOUT", "CalledProcessError", "TimeoutExpired"),
-            *("CompletedProcess", "SubprocessError"),
-        )
-    ),
-    "click": frozenset(
-        (
-            *("command", "option", "argument", "echo", "secho", "style", "group", "Path", "File"),
-            *("Choice", "INT", "FLOAT", "STRING", "BOOL", "UUID", "IntRange", "FloatRange"),
-            *("ClickException", "UsageError", "BadParameter", "pass_context", "Context", "Abort"),
-            *("version_option", "DateTime", "Tuple", "format_filename", "get_text_stream"),
-            *("progressbar", "prompt", "confirm", "unstyle", "FileError", "help_option"),
-            *("get_current_context", "echo_via_pager", "UNPROCESSED", "password_option"),
-        )
-    ),
-    "shlex": frozenset(("split", "quote", "join", "shlex")),
-    "io": frozenset(("StringIO", "BytesIO", "TextIOWrapper", "open")),
-    "gzip": frozenset(("open", "decompress", "compress", "GzipFile", "BadGzipFile")),
-    "bz2": frozenset(("open", "decompress")),
-    "lzma": frozenset(("open", "decompress")),
-    "codecs": frozenset(("open", "decode", "encode")),
-    "zipfile": frozenset(("ZipFile", "is_zipfile", "BadZipFile", "ZipInfo")),
-    "tarfile": frozenset(("open", "is_tarfile", "TarError", "TarFile", "TarInfo", "ReadError")),
-    "yaml": frozenset(("safe_load", "safe_load_all", "safe_dump", "YAMLError")),
-    "getpass": frozenset(("getuser",)),
-}
-"""Modules of which only these parts change nothing."""
-
-_CHANGES = frozenset(
-    (
-        *("write_text", "write_bytes", "unlink", "mkdir", "rmdir", "touch", "rename", "chmod"),
-        *("lchmod", "symlink_to", "hardlink_to", "extract", "extractall", "writestr", "makefile"),
-        *("starttls", "sendall", "sendto", "connect", "kill", "send_signal", "chown", "rmtree"),
-        *("removedirs", "makedirs", "truncate", "FileHandler", "urlretrieve"),
-        *("urlcleanup", "link_to", "move", "move_into", "copy_into", "sethostname", "tofile"),
-        *("clock_settime", "clock_settime_ns"),
-    )
-)
-"""Names of methods that change something, whatever has them."""
-
+_LISTS = WordLists(__file__)
+_READS = _LISTS.names("reading")
+NETWORK = _LISTS.names("network")
+_PARTLY = _LISTS.by_key("partly")
+_CHANGES = _LISTS.names("changing")
 _OPENERS = frozenset(("open", "ZipFile", "TarFile", "GzipFile", "File", "FileType"))
 _READ_MODES = frozenset("rbtU:gz*|2")
 _LOCAL = frozenset(("sethostname", "AF_UNIX"))
@@ -126,9 +21,6 @@ _LOCAL = frozenset(("sethostname", "AF_UNIX"))
 
 _BY_WORDS = frozenset(("open", "replace", "write", "copy"))
 """Methods that change something or not as their arguments are."""
-
-_CARRIED = frozenset(("os", "sys", "io", "shutil", "subprocess", "socket", "builtins", "importlib"))
-"""Modules that others carry in their attributes (`pathlib.os`)."""
 
 
 def find_changes(tree: ast.Module) -> Iterator[Doubt]:
@@ -199,7 +91,7 @@ def _imports(tree: ast.Module) -> Iterator[Doubt]:
                         yield node.lineno, f"what {module or '.'} touches cannot be told"
                         break
                     inner = (module or "").partition(".")[2].partition(".")[0] or alias.name
-                    hidden = alias.name in ("*", *_CARRIED, *_CHANGES)
+                    hidden = alias.name in ("*", *python_indirection.CARRIED, *_CHANGES)
                     hidden = hidden or (alias.name in _OPENERS and alias.asname is not None)
                     if hidden or (parts is not None and inner not in parts):
                         yield node.lineno, f"{module}.{alias.name} may change something"
