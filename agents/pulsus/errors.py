@@ -6,6 +6,8 @@ Exit statuses are those of docs/exit-codes.md.
 from __future__ import annotations
 
 import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar
 
@@ -20,6 +22,12 @@ class PulsusError(Exception):
     code: ClassVar[str] = "PULSUS"
     exit_status: ClassVar[int] = 1
 
+    def __init_subclass__(cls, code: str | None = None, exit_status: int | None = None) -> None:
+        """Set the code and the exit status of an error. By default those of its base class."""
+        super().__init_subclass__()
+        cls.code = code or cls.code
+        cls.exit_status = exit_status or cls.exit_status
+
     def __init__(self, message: str, *, hint: str = "", **details: object) -> None:
         super().__init__(message)
         self.message = message
@@ -27,155 +35,92 @@ class PulsusError(Exception):
         self.details = details
 
 
-class UsageError(PulsusError):
+class UsageError(PulsusError, code="USAGE", exit_status=2):
     """The call itself is wrong: an argument, a flag, a value."""
 
-    code = "USAGE"
-    exit_status = 2
 
-
-class ConfigError(PulsusError):
+class ConfigError(PulsusError, code="CONFIG_INVALID", exit_status=2):
     """A settings file, variable or flag has an unknown key or an invalid value."""
 
-    code = "CONFIG_INVALID"
-    exit_status = 2
 
-
-class ExamplesImpossible(UsageError):
+class ExamplesImpossible(UsageError, code="EXAMPLES_IMPOSSIBLE"):
     """The examples contradict each other: no tool can satisfy all of them."""
 
-    code = "EXAMPLES_IMPOSSIBLE"
 
-
-class RequestInvalid(PulsusError):
+class RequestInvalid(PulsusError, code="REQUEST_INVALID", exit_status=2):
     """The request is empty, too long or not text."""
 
-    code = "REQUEST_INVALID"
-    exit_status = 2
 
-
-class WorkflowsMissing(PulsusError):
+class WorkflowsMissing(PulsusError, code="WORKFLOWS_MISSING", exit_status=2):
     """The workflows folder that the settings name does not exist."""
 
-    code = "WORKFLOWS_MISSING"
-    exit_status = 2
 
-
-class PlanInvalid(PulsusError):
+class PlanInvalid(PulsusError, code="PLAN_INVALID", exit_status=2):
     """A plan does not parse, or refers to a tool, step or value that does not exist."""
 
-    code = "PLAN_INVALID"
-    exit_status = 2
 
-
-class ToolNotFound(PulsusError):
+class ToolNotFound(PulsusError, code="TOOL_NOT_FOUND", exit_status=2):
     """No tool has that id or name."""
 
-    code = "TOOL_NOT_FOUND"
-    exit_status = 2
 
-
-class ToolAmbiguous(PulsusError):
+class ToolAmbiguous(PulsusError, code="TOOL_AMBIGUOUS", exit_status=2):
     """Several tools share the bare name."""
 
-    code = "TOOL_AMBIGUOUS"
-    exit_status = 2
 
-
-class BumpRefused(PulsusError):
+class BumpRefused(PulsusError, code="BUMP_REFUSED", exit_status=2):
     """The requested version bump is smaller than the change for the tool's callers."""
 
-    code = "BUMP_REFUSED"
-    exit_status = 2
 
-
-class VersionNotFound(PulsusError):
+class VersionNotFound(PulsusError, code="VERSION_NOT_FOUND", exit_status=2):
     """The tool has no record of that version, or its bytes are not archived."""
 
-    code = "VERSION_NOT_FOUND"
-    exit_status = 2
 
-
-class ReplacementRefused(PulsusError):
+class ReplacementRefused(PulsusError, code="REPLACEMENT_REFUSED", exit_status=2):
     """A deprecation names a replacement that cannot replace the tool."""
 
-    code = "REPLACEMENT_REFUSED"
-    exit_status = 2
 
-
-class StarterMissing(PulsusError):
+class StarterMissing(PulsusError, code="STARTER_MISSING", exit_status=2):
     """This installation contains no starter catalogue."""
 
-    code = "STARTER_MISSING"
-    exit_status = 2
 
-
-class RunNotFound(PulsusError):
+class RunNotFound(PulsusError, code="RUN_NOT_FOUND", exit_status=2):
     """No run has that id, or its trace does not contain the request."""
 
-    code = "RUN_NOT_FOUND"
-    exit_status = 2
 
-
-class ExtraMissing(PulsusError):
+class ExtraMissing(PulsusError, code="EXTRA_MISSING", exit_status=2):
     """A setting or flag needs packages of an extra that is not installed."""
 
-    code = "EXTRA_MISSING"
-    exit_status = 2
 
-
-class CalibrationRefused(PulsusError):
+class CalibrationRefused(PulsusError, code="CALIBRATION_REFUSED", exit_status=2):
     """The requests allow no calibration: too few, of one kind, or worse than the one in use."""
 
-    code = "CALIBRATION_REFUSED"
-    exit_status = 2
 
-
-class StateCorrupt(PulsusError):
+class StateCorrupt(PulsusError, code="STATE_CORRUPT", exit_status=2):
     """`.pulsus/` or metadata cannot be read, or was written by a newer Pulsus."""
 
-    code = "STATE_CORRUPT"
-    exit_status = 2
 
-
-class MetadataCorrupt(StateCorrupt):
+class MetadataCorrupt(StateCorrupt, code="METADATA_CORRUPT"):
     """A promotion record is not a JSON object, so the tool's history is not trusted."""
 
-    code = "METADATA_CORRUPT"
 
-
-class StorageUnwritable(PulsusError):
+class StorageUnwritable(PulsusError, code="STORAGE_UNWRITABLE", exit_status=2):
     """A folder Pulsus must write to is read-only."""
 
-    code = "STORAGE_UNWRITABLE"
-    exit_status = 2
 
-
-class UserStateInvalid(PulsusError):
+class UserStateInvalid(PulsusError, code="USER_STATE_INVALID", exit_status=2):
     """The user's state folder has no path, is damaged, or is writable by other users."""
 
-    code = "USER_STATE_INVALID"
-    exit_status = 2
 
-
-class DiskFull(PulsusError):
+class DiskFull(PulsusError, code="DISK_FULL", exit_status=75):
     """The disk is full. No file was left half-written. Worth trying again."""
 
-    code = "DISK_FULL"
-    exit_status = 75
 
-
-class Busy(PulsusError):
+class Busy(PulsusError, code="BUSY", exit_status=75):
     """Another Pulsus holds the lock, or verifying a module timed out. Worth trying again."""
 
-    code = "BUSY"
-    exit_status = 75
 
-
-class AuditTampered(PulsusError):
+class AuditTampered(PulsusError, code="AUDIT_TAMPERED"):
     """The decision log or a promoted file differs from its record."""
-
-    code = "AUDIT_TAMPERED"
 
 
 def storage_error(failure: OSError, path: Path) -> PulsusError:
@@ -194,232 +139,152 @@ def storage_error(failure: OSError, path: Path) -> PulsusError:
     return StorageUnwritable(f"cannot write {path}: {why}", hint=hint, path=str(path))
 
 
+@contextmanager
+def storage_errors(path: Path) -> Iterator[None]:
+    """Raise `storage_error` for an OSError in the block."""
+    try:
+        yield
+    except OSError as failure:
+        raise storage_error(failure, path) from failure
+
+
 def _blocking_file(path: Path) -> Path | None:
     """Return the first part of `path` that exists and is not a folder."""
     way = (*reversed(path.parents), path)
     return next((p for p in way if p.is_symlink() or p.exists() if not p.is_dir()), None)
 
 
-class ModelError(PulsusError):
+class ModelError(PulsusError, code="MODEL_FAILED"):
     """The language model or its plugin failed, and no more exact error applies."""
 
-    code = "MODEL_FAILED"
 
-
-class ModelUnreachable(ModelError):
+class ModelUnreachable(ModelError, code="MODEL_UNREACHABLE", exit_status=75):
     """The model server is unreachable, closes the connection or times out. Worth trying again."""
 
-    code = "MODEL_UNREACHABLE"
-    exit_status = 75
 
-
-class ModelBusy(ModelError):
+class ModelBusy(ModelError, code="MODEL_BUSY", exit_status=75):
     """The model server is overloaded or limits the rate. Worth trying again."""
 
-    code = "MODEL_BUSY"
-    exit_status = 75
 
-
-class ModelRefused(ModelError):
+class ModelRefused(ModelError, code="MODEL_REFUSED", exit_status=2):
     """The model server rejects the key or the account, or no key is configured."""
 
-    code = "MODEL_REFUSED"
-    exit_status = 2
 
-
-class ModelKeyWithheld(ModelError):
+class ModelKeyWithheld(ModelError, code="MODEL_KEY_WITHHELD", exit_status=2):
     """The user's key would go to a host that only a project file names."""
 
-    code = "MODEL_KEY_WITHHELD"
-    exit_status = 2
 
-
-class ModelUrlWrong(ModelError):
+class ModelUrlWrong(ModelError, code="MODEL_URL_WRONG", exit_status=2):
     """The address does not answer as a model server of the configured kind."""
 
-    code = "MODEL_URL_WRONG"
-    exit_status = 2
 
-
-class ModelNotFound(ModelError):
+class ModelNotFound(ModelError, code="MODEL_NOT_FOUND", exit_status=2):
     """The server has no model of that name."""
 
-    code = "MODEL_NOT_FOUND"
-    exit_status = 2
 
-
-class ModelRequestRefused(ModelError):
+class ModelRequestRefused(ModelError, code="MODEL_REQUEST_REFUSED", exit_status=2):
     """The server rejects the form of the request, perhaps an option that it does not support."""
 
-    code = "MODEL_REQUEST_REFUSED"
-    exit_status = 2
 
-
-class ModelContextTooLong(ModelError):
+class ModelContextTooLong(ModelError, code="MODEL_CONTEXT_TOO_LONG", exit_status=2):
     """Request and answer together are longer than the model's context."""
 
-    code = "MODEL_CONTEXT_TOO_LONG"
-    exit_status = 2
 
-
-class ModelBudget(ModelError):
+class ModelBudget(ModelError, code="MODEL_BUDGET", exit_status=6):
     """The answer might use more tokens or money than this run may."""
 
-    code = "MODEL_BUDGET"
-    exit_status = 6
 
-
-class ModelAnswerInvalid(ModelError):
+class ModelAnswerInvalid(ModelError, code="MODEL_ANSWER_INVALID"):
     """The answer has the wrong form, or is longer than the limit."""
 
-    code = "MODEL_ANSWER_INVALID"
 
-
-class PlanUnwirable(PulsusError):
+class PlanUnwirable(PulsusError, code="PLAN_UNWIRABLE", exit_status=5):
     """No plan can be made: no step or argument supplies an input."""
 
-    code = "PLAN_UNWIRABLE"
-    exit_status = 5
 
-
-class NothingFits(PulsusError):
+class NothingFits(PulsusError, code="NOTHING_FITS", exit_status=5):
     """No candidate reaches τ, and no other way to a tool is left."""
 
-    code = "NOTHING_FITS"
-    exit_status = 5
 
-
-class LlmNotConfigured(NothingFits):
+class LlmNotConfigured(NothingFits, code="LLM_NOT_CONFIGURED"):
     """No candidate reaches τ, and no model is configured to write a new tool."""
 
-    code = "LLM_NOT_CONFIGURED"
 
-
-class ValidationFailed(PulsusError):
+class ValidationFailed(PulsusError, code="VALIDATION_FAILED", exit_status=3):
     """A module was refused or could not be verified."""
 
-    code = "VALIDATION_FAILED"
-    exit_status = 3
 
-
-class ApprovalNeeded(PulsusError):
+class ApprovalNeeded(PulsusError, code="APPROVAL_REQUIRED", exit_status=4):
     """The run needs an approval, and it is non-interactive."""
 
-    code = "APPROVAL_REQUIRED"
-    exit_status = 4
 
-
-class LowConfidence(ApprovalNeeded):
+class LowConfidence(ApprovalNeeded, code="LOW_CONFIDENCE"):
     """The match is too uncertain to act on it unattended."""
 
-    code = "LOW_CONFIDENCE"
 
-
-class InputNeeded(ApprovalNeeded):
+class InputNeeded(ApprovalNeeded, code="INPUT_NEEDED"):
     """A required argument has no value, and the run is non-interactive."""
 
-    code = "INPUT_NEEDED"
 
-
-class ConfigUntrusted(PulsusError):
+class ConfigUntrusted(PulsusError, code="CONFIG_UNTRUSTED", exit_status=4):
     """A project file sets a value that the user did not approve on this machine."""
 
-    code = "CONFIG_UNTRUSTED"
-    exit_status = 4
 
-
-class RecordUnknown(ApprovalNeeded):
+class RecordUnknown(ApprovalNeeded, code="RECORD_UNKNOWN"):
     """A promotion record came from another machine, and the user did not accept it here."""
 
-    code = "RECORD_UNKNOWN"
 
-
-class Denied(PulsusError):
+class Denied(PulsusError, code="POLICY_BLOCKED", exit_status=6):
     """The policy blocks the action. No approval can allow it."""
 
-    code = "POLICY_BLOCKED"
-    exit_status = 6
 
-
-class CommandRefused(PulsusError):
+class CommandRefused(PulsusError, code="COMMAND_REFUSED", exit_status=6):
     """A command is not proven to read only and to end by itself."""
 
-    code = "COMMAND_REFUSED"
-    exit_status = 6
 
-
-class SensitivePath(CommandRefused):
+class SensitivePath(CommandRefused, code="SENSITIVE_PATH"):
     """A command names a path that holds secrets."""
 
-    code = "SENSITIVE_PATH"
 
-
-class TargetRefused(Denied):
+class TargetRefused(Denied, code="TARGET_REFUSED"):
     """A promotion target lies outside the workflows folder or crosses a link."""
 
-    code = "TARGET_REFUSED"
 
-
-class HashMoved(Denied):
+class HashMoved(Denied, code="HASH_MOVED"):
     """A tool's bytes differ from the promoted or pinned ones."""
 
-    code = "HASH_MOVED"
 
-
-class NotPromoted(Denied):
+class NotPromoted(Denied, code="NOT_PROMOTED"):
     """The settings allow promoted tools only, and these bytes are not promoted."""
 
-    code = "NOT_PROMOTED"
 
-
-class ConfinementUnavailable(ApprovalNeeded):
+class ConfinementUnavailable(ApprovalNeeded, code="CONFINEMENT_UNAVAILABLE"):
     """The tool may only run confined, and this machine cannot confine it."""
 
-    code = "CONFINEMENT_UNAVAILABLE"
 
-
-class RecordChanged(Denied):
+class RecordChanged(Denied, code="RECORD_CHANGED"):
     """The decision log contradicts a promotion record. Pulsus never runs such bytes."""
 
-    code = "RECORD_CHANGED"
 
-
-class ToolFailed(PulsusError):
+class ToolFailed(PulsusError, code="EXECUTION_FAILED"):
     """A tool ran and failed."""
 
-    code = "EXECUTION_FAILED"
 
-
-class NotReady(PulsusError):
+class NotReady(PulsusError, code="NOT_READY", exit_status=3):
     """This machine or project lacks what promotion needs."""
 
-    code = "NOT_READY"
-    exit_status = 3
 
-
-class EvalBelowFloor(PulsusError):
+class EvalBelowFloor(PulsusError, code="EVAL_BELOW_FLOOR", exit_status=3):
     """A measured figure is below the required floor."""
 
-    code = "EVAL_BELOW_FLOOR"
-    exit_status = 3
 
-
-class Aborted(PulsusError):
+class Aborted(PulsusError, code="ABORTED", exit_status=130):
     """The user stopped the command. A promotion happened completely or not at all."""
 
-    code = "ABORTED"
-    exit_status = 130
 
-
-class Terminated(PulsusError):
+class Terminated(PulsusError, code="TERMINATED", exit_status=143):
     """SIGTERM ended Pulsus while a tool ran. Pulsus ended the tool too."""
 
-    code = "TERMINATED"
-    exit_status = 143
 
-
-class HungUp(PulsusError):
+class HungUp(PulsusError, code="HUNG_UP", exit_status=129):
     """SIGHUP (the terminal closed) ended Pulsus while a tool ran. Pulsus ended the tool too."""
-
-    code = "HUNG_UP"
-    exit_status = 129

@@ -16,7 +16,7 @@ from typing import Literal, get_args
 from pulsus.core.system import atomic_write
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import JsonValue
-from pulsus.errors import storage_error
+from pulsus.errors import storage_errors
 
 Status = Literal["pending", "rejected", "failed"]
 
@@ -95,10 +95,8 @@ def list_candidates(tmp_dir: Path) -> tuple[StoredCandidate, ...]:
 def remove(module: Path) -> None:
     """Delete the candidate and its note; what is not there is fine. Raises StorageUnwritable."""
     for path in (module, module.with_suffix(".json")):
-        try:
+        with storage_errors(path):
             path.unlink(missing_ok=True)
-        except OSError as failure:
-            raise storage_error(failure, path) from failure
 
 
 def _parse(module: Path, data: bytes) -> StoredCandidate:

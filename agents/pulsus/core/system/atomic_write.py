@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pulsus.errors import storage_error
+from pulsus.errors import storage_errors
 
 TEMP_SUFFIX = ".pulsus-tmp"
 
@@ -29,14 +29,12 @@ def write_bytes(path: Path, data: bytes, *, locked: bool = False) -> None:
 
     Raises DiskFull or StorageUnwritable, and then `path` is as it was.
     """
-    try:
+    with storage_errors(path):
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             _replace(folder, path.name, data, locked)
         finally:
             os.close(folder)
-    except OSError as failure:
-        raise storage_error(failure, path) from failure
 
 
 def stage(folder: int, temp: str, data: bytes, mode: int = 0o644) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from pulsus.core.types import JsonValue
-from pulsus.errors import storage_error
+from pulsus.errors import storage_errors
 
 MAX_LINE_BYTES = 64 * 1024
 _STRING_LIMITS = (8192, 1024, 128)
@@ -32,17 +32,14 @@ def append(path: Path, line: str) -> None:
     Raises DiskFull or StorageUnwritable.
     """
     data = _bytes(line) + b"\n"
-    try:
-        with _locked(path) as fd:
-            size = _without_torn_tail(fd)
-            try:
-                _write_whole(fd, data, size)
-            except OSError:
-                if size == 0:
-                    path.unlink()
-                raise
-    except OSError as failure:
-        raise storage_error(failure, path) from failure
+    with storage_errors(path), _locked(path) as fd:
+        size = _without_torn_tail(fd)
+        try:
+            _write_whole(fd, data, size)
+        except OSError:
+            if size == 0:
+                path.unlink()
+            raise
 
 
 def plain(value: object, depth: int = 0) -> JsonValue:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from pulsus.core.system import atomic_write
-from pulsus.errors import StateCorrupt, StorageUnwritable, storage_error
+from pulsus.errors import StateCorrupt, StorageUnwritable, storage_errors
 from pulsus.fast_dataclass import dataclass
 
 VERSION = 1
@@ -74,10 +74,8 @@ def _read_version(path: Path) -> int | None:
 
 
 def _prepare(path: Path, *, fresh: bool) -> None:
-    try:
+    with storage_errors(path):
         (path / "locks").mkdir(parents=True, exist_ok=True)
-    except OSError as failure:
-        raise storage_error(failure, path) from failure
     if not os.access(path, os.W_OK | os.X_OK):
         raise StorageUnwritable(
             f"cannot write to {path}",

@@ -14,7 +14,7 @@ from pulsus.core.system import jsonl
 from pulsus.core.telemetry.ids import Clock
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import JsonValue
-from pulsus.errors import PulsusError, storage_error
+from pulsus.errors import PulsusError, storage_errors
 from pulsus.fast_dataclass import dataclass
 
 Room = Literal["app", "runs", "validation", "metrics"]
@@ -99,10 +99,8 @@ def open_trace(
 def log_folder(log_dir: Path, name: Room, *below: str) -> Path:
     """Return the folder `log_dir/name/...`, made if it is not there. Raises as every write does."""
     folder = log_dir.joinpath(name, *below)
-    try:
+    with storage_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as failure:
-        raise storage_error(failure, folder) from failure
     return folder
 
 

@@ -24,7 +24,7 @@ from pulsus.core.storage.decision_log.log_record import GENESIS, Head, LogRecord
 from pulsus.core.telemetry.ids import Clock
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import JsonValue
-from pulsus.errors import AuditTampered, storage_error
+from pulsus.errors import AuditTampered, storage_errors
 from pulsus.fast_dataclass import dataclass
 
 KIND = approved_records.ACCEPT
@@ -102,12 +102,10 @@ def accept(
     """
     with decision_log.locked(state_dir, _LOCK_SECONDS) as folder:
         found = log_reader.segments(folder)
-        try:
+        with storage_errors(folder):
             pinned = read_contents(found)
             ends = _ends(folder, found, least)
             log_files.set_aside(folder)
-        except OSError as failure:
-            raise storage_error(failure, folder) from failure
         number = log_reader.segment_number(found[-1]) + 1 if found else 1
         first, *more = batches(records)
         data: dict[str, JsonValue] = {

@@ -35,7 +35,7 @@ from pulsus.core.system.state_dir import open_state
 from pulsus.core.telemetry.ids import Clock, RandomBytes
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import JsonValue
-from pulsus.errors import AuditTampered, Busy, storage_error
+from pulsus.errors import AuditTampered, Busy, storage_error, storage_errors
 from pulsus.fast_dataclass import dataclass
 
 MAX_DATA_BYTES = 64 * 1024
@@ -110,10 +110,8 @@ def anchor(state_dir: Path, *, clock: Clock, catalogue: Path | None = None) -> d
 def locked(state_dir: Path, seconds: float) -> Iterator[Path]:
     """The log's folder, made if it is missing; no other user may write to it."""
     state = open_state(state_dir)
-    try:
+    with storage_errors(state.audit):
         state.audit.mkdir(exist_ok=True)
-    except OSError as failure:
-        raise storage_error(failure, state.audit) from failure
     lock = filelock.FileLock(state.locks / "audit.lock", timeout=seconds)
     try:
         lock.acquire(poll_interval=_POLL_SECONDS)
@@ -164,7 +162,7 @@ def open_ready(folder: Path) -> DecisionLog:
     DiskFull, StorageUnwritable.
     """
     head, begun = read_head(folder), log_mark.read_mark(folder)
-    try:
+    with storage_errors(folder):
         path, last, behind, size = _end(folder)
         seq, known = (last.seq, last.hash) if last else (0, GENESIS)
         named, before = (head.seq, head.hash) if head else (0, GENESIS)
@@ -179,8 +177,6 @@ def open_ready(folder: Path) -> DecisionLog:
         if last and not size:
             path.unlink()  # a segment that was begun and got no record
             path = log_reader.segment_path(folder, log_reader.segment_number(path) - 1)
-    except OSError as failure:
-        raise storage_error(failure, folder) from failure
     if begun not in (None, head.log if head else None):
         raise tampered_error(
             folder, f"is not, or no longer, the log {begun[:12]}… that was begun here"
@@ -246,13 +242,11 @@ def add_record(
     record, _ = lines.decode(line[:-1])
     witness = user_witness.Witness.of(log.folder)
     name = log.head.log if log.head else record.hash
-    try:
+    with storage_errors(log.path):
         witness.intend(record, log.head, _position(log), name, own=own)
         log_files.write_line(log.path, line)
         head = _renew_head(log.folder, log.head, record)
         witness.settle(head, log.path.name, log.path.stat().st_size)
-    except OSError as failure:
-        raise storage_error(failure, log.path) from failure
     return replace(log, last=record, head=head)
 
 

@@ -14,7 +14,7 @@ from io import BufferedReader
 from pathlib import Path
 
 from pulsus.core.storage.decision_log.log_record import MAX_LINE_BYTES, LogRecord, parse_valid
-from pulsus.errors import storage_error
+from pulsus.errors import storage_errors
 
 Content = tuple[str, int, str]
 """A segment's name, its size in bytes, and its SHA-256."""
@@ -85,10 +85,8 @@ def read_content(path: Path) -> Content:
 def search_records(folder: Path, text: bytes) -> Iterator[LogRecord]:
     """Yield the valid records of the log whose line contains `text`. Raises StorageUnwritable."""
     for path in segments(folder):
-        try:
+        with storage_errors(path):
             yield from read_records(path, text=text)
-        except OSError as failure:
-            raise storage_error(failure, path) from failure
 
 
 def logged_tools(folder: Path) -> frozenset[str]:
@@ -116,14 +114,11 @@ def keys_starting(folder: Path, start: str) -> Iterator[str]:
     # The bytes are searched from the end: the newest key is the one that most callers need.
     wanted = b',"key":' + json.dumps(start).encode("ascii")[:-1]
     for path in reversed(segments(folder)):
-        try:
-            with open_file(path) as file:
-                if os.fstat(file.fileno()).st_size == 0:
-                    continue
-                with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                    yield from _keys(data, wanted, start)
-        except OSError as failure:
-            raise storage_error(failure, path) from failure
+        with storage_errors(path), open_file(path) as file:
+            if os.fstat(file.fileno()).st_size == 0:
+                continue
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                yield from _keys(data, wanted, start)
 
 
 def _keys(data: mmap.mmap, wanted: bytes, start: str) -> Iterator[str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from pulsus.core.storage.decision_log import decision_log, log_reader, log_record
 from pulsus.core.telemetry.ids import Clock
 from pulsus.core.types import JsonValue
-from pulsus.errors import storage_error
+from pulsus.errors import storage_errors
 from pulsus.fast_dataclass import dataclass
 
 KIND = "seal"
@@ -60,10 +60,8 @@ def seal_segment(
         log = decision_log.open_ready(folder)
         if log.last is None or not _older(log.path, before):
             return None
-        try:
+        with storage_errors(log.path):
             made = _seal_data(log.path, log.last)
-        except OSError as failure:
-            raise storage_error(failure, log.path) from failure
         following = log_reader.segment_path(folder, log_reader.segment_number(log.path) + 1)
         decision_log.add_record(replace(log, path=following), KIND, made, clock)
         with suppress(OSError):

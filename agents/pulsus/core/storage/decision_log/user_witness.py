@@ -21,7 +21,7 @@ from pulsus.config.user_state import UserState
 from pulsus.core.storage.decision_log import log_reader, log_record
 from pulsus.core.storage.decision_log.log_record import MAX_LINE_BYTES, Head, LogRecord
 from pulsus.core.system import jsonl
-from pulsus.errors import PulsusError, UserStateInvalid, storage_error
+from pulsus.errors import PulsusError, UserStateInvalid, storage_errors
 
 Match = Literal["none", "unseen", "same", "ahead", "missing", "shorter", "different"]
 """Result of comparing a log with what this user saw of it.
@@ -174,13 +174,11 @@ class Witness:
         before the log, which only grows.
         """
         seen = self.seen()
-        try:
+        with storage_errors(self.folder):
             segments = log_reader.segments(self.folder)
             if seen is None:
                 return "unseen" if segments else "none"
             return _match(self.folder, seen, segments)
-        except OSError as failure:
-            raise storage_error(failure, self.folder) from failure
 
     def _read(self, suffix: str) -> bytes | None:
         return self.kept.read(f"logs/{self.name}.{suffix}") if self.kept else None

@@ -23,7 +23,7 @@ from pulsus.core.storage.decision_log import (
 )
 from pulsus.core.storage.decision_log.accept_break import AcceptedBreak
 from pulsus.core.storage.decision_log.log_record import GENESIS, HEAD_NAME, Head, LogRecord
-from pulsus.errors import AuditTampered, storage_error
+from pulsus.errors import AuditTampered, storage_errors
 
 MAX_DAMAGES = 100
 """More are only counted: one cut can spoil every line behind it."""
@@ -63,10 +63,8 @@ def check_log(
     walk = _LogWalk(each)
     head = _head(folder, walk)
     walk.named = head.seq if head else 0
-    try:
+    with storage_errors(folder):
         found = log_reader.segments(folder)
-    except OSError as failure:
-        raise storage_error(failure, folder) from failure
     firsts = [sealed_segments.first_record(path) for path in found]
     seals = [sealed_segments.parse_seal(record) if record else None for record in firsts]
     taken = [accept_break.parse_break(record) for record in firsts]

@@ -28,7 +28,7 @@ from pulsus.config import cache_secret
 from pulsus.core.storage.records.target import open_below, refuse_irregular
 from pulsus.core.system import atomic_write
 from pulsus.core.types import JsonValue
-from pulsus.errors import PulsusError, StateCorrupt, storage_error
+from pulsus.errors import PulsusError, StateCorrupt, storage_error, storage_errors
 
 Note = Mapping[str, JsonValue]
 Commit = Callable[[Note], None]
@@ -85,11 +85,9 @@ def apply_changes(
             fds.append(fd)
             shown = root.joinpath(*change.folders, change.name)
             refuse_irregular(fd, change.name, shown)
-            try:
+            with storage_errors(shown):
                 atomic_write.unlink(fd, plan.temp)
                 atomic_write.stage(fd, plan.temp, change.after)
-            except OSError as failure:
-                raise storage_error(failure, shown) from failure
             staged.callback(atomic_write.unlink, fd, plan.temp)
         with _uninterrupted():
             staged.pop_all()  # from here on the journal owns the staged files
@@ -286,10 +284,8 @@ def _plain_name(name: object) -> str:
 
 
 def _remove_journal(journal: Path) -> None:
-    try:
+    with storage_errors(journal):
         journal.unlink(missing_ok=True)
-    except OSError as failure:
-        raise storage_error(failure, journal) from failure
 
 
 def _read(folder: int, name: str) -> bytes | None:
