@@ -9,6 +9,8 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
+from operator import attrgetter
+from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 from pulsus.core.telemetry.sanitize import escape_controls, strip_controls
@@ -96,17 +98,38 @@ def _columns(stream: TextIO) -> int | None:
         return _USUAL
 
 
+def json_fields(value: object, names: str, project: Path | None = None) -> dict[str, Any]:
+    """Return attributes of a value as a JSON object, in the order of `names`.
+
+    `key=path.of.attributes` names the key, `:6` rounds to 6 digits, and `?` gives null for an empty
+    value. Paths are relative to `project`.
+    """
+    body = {}
+    for name in names.split():
+        spelt, _, digits = name.removesuffix("?").partition(":")
+        key, _, source = spelt.partition("=")
+        found = _json_field(attrgetter(source or key)(value), int(digits or -1), project)
+        body[key] = None if name.endswith("?") and not found else found
+    return body
+
+
+def _json_field(found: Any, digits: int, project: Path | None) -> Any:
+    match found:
+        case Mapping():
+            return {key: _json_field(each, digits, project) for key, each in found.items()}
+        case tuple():
+            return list(found)
+        case Path() if project:
+            from pulsus.cli.render.validation_text import relative
+
+            return relative(found, project)
+        case _:
+            return found if digits < 0 else round(found, digits)
+
+
 def error_body(error: PulsusError) -> dict[str, Any]:
     """Return the `ok: false` part of a failed command's JSON."""
-    return {
-        "ok": False,
-        "error": {
-            "code": error.code,
-            "message": error.message,
-            "hint": error.hint,
-            "details": error.details,
-        },
-    }
+    return {"ok": False, "error": json_fields(error, "code message hint details")}
 
 
 def fail(error: PulsusError, *, as_json: bool) -> None:

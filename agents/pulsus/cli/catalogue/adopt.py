@@ -68,13 +68,11 @@ def adopt(
 
 def _body(found: Adopted, project: Path) -> dict[str, Any]:
     return {
-        "ok": found.report.ok,
-        "tool": found.target.tool_id,
-        "module": validation_text.relative(found.module, project),
-        "test": validation_text.relative(found.test, project),
-        "kind": found.script.kind,
+        **console.json_fields(
+            found, "ok=report.ok tool=target.tool_id module test kind=script.kind", project
+        ),
         "args": [
-            {"name": p.name, "type": p.hint, "default": p.default, "description": p.text}
+            console.json_fields(p, "name type=hint default description=text")
             for p in found.parameters
         ],
         "notes": list(found.notes),

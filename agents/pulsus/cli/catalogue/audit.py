@@ -187,42 +187,21 @@ def _document(
     findings: Sequence[AuditFinding],
 ) -> dict[str, Any]:
     log, head = logged.checked, logged.checked.head
+    accepted = "seq=record.seq at=record.ts by reason damages promotions"
     return {
-        "catalogue": {
-            "promoted": catalogued.promoted,
-            "compositions": catalogued.compositions,
-            "versions": catalogued.versions,
-        },
+        "catalogue": console.json_fields(catalogued, "promoted compositions versions"),
         "log": {
-            "records": log.records,
-            "unread": log.unread,
-            "segments": log.segments,
-            "sealed": log.sealed,
-            "head": {"log": head.log, "seq": head.seq, "hash": head.hash} if head else None,
-            "expected_seq": logged.expected_at,
-            "elsewhere": logged.elsewhere,
+            **console.json_fields(log, "records unread segments sealed"),
+            "head": console.json_fields(head, "log seq hash") if head else None,
+            **console.json_fields(logged, "expected_seq=expected_at elsewhere"),
             "notes": list(log.notes),
-            "accepted": [
-                {
-                    "seq": each.record.seq,
-                    "at": each.record.ts,
-                    "by": each.by,
-                    "reason": each.reason,
-                    "damages": each.damages,
-                    "promotions": each.promotions,
-                }
-                for each in log.accepted
-            ],
+            "accepted": [console.json_fields(each, accepted) for each in log.accepted],
         },
         "findings": [
             {
-                "code": f.code,
-                "level": f.level,
+                **console.json_fields(f, "code level"),
                 "path": relative(f.path, session.project) if f.path else "",
-                "line": f.line,
-                "tool": f.tool,
-                "reason": f.reason,
-                "fix": f.fix,
+                **console.json_fields(f, "line tool reason fix"),
                 "records": [{"tool": tool, "revision": revision} for tool, revision in f.records],
             }
             for f in findings

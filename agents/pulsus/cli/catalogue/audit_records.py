@@ -98,12 +98,5 @@ def _show(session: CommandSession, found: Sequence[PendingRecords]) -> None:
 
 
 def _row(session: CommandSession, each: PendingRecords) -> dict[str, Any]:
-    return {
-        "tool": each.tool,
-        "revision": each.latest.id,
-        "version": each.latest.version,
-        "path": relative(each.module, session.project),
-        "commit": each.commit,
-        "reason": each.status.reason,
-        "records": len(each.records),
-    }
+    names = "tool revision=latest.id version=latest.version path=module commit reason=status.reason"
+    return console.json_fields(each, names, session.project) | {"records": len(each.records)}

@@ -72,17 +72,8 @@ def _checked(replacement: str | None, sunset: datetime | None, *, undo: bool) ->
 
 def _tell(session: CommandSession, record: PromotionRecord, *, created: bool) -> None:
     if session.json:
-        console.document(
-            {
-                "tool": record.tool_id,
-                "status": record.status,
-                "replacement": record.replacement,
-                "sunset": record.sunset,
-                "version": record.version,
-                "revision": record.id,
-                "created": created,
-            }
-        )
+        names = "tool=tool_id status replacement sunset version revision=id"
+        console.document(console.json_fields(record, names) | {"created": created})
         return
     from pulsus.cli.render.outcome_text import TAG
 

@@ -153,16 +153,8 @@ def _promoted_from(session: CommandSession, module: CandidateModule) -> Target |
 def _promotion(made: Promotion | None, project: Path) -> dict[str, Any] | None:
     if made is None:
         return None
-    return {
-        "revision": made.revision,
-        "version": made.version,
-        "path": relative(made.path, project),
-        "created": made.created,
-        "previous": made.previous,
-        "bump": made.bump,
-        "changes": list(made.changes),
-        "restores": made.restores,
-    }
+    names = "revision version path created previous bump changes restores"
+    return console.json_fields(made, names, project)
 
 
 def _line(made: Promotion, project: Path) -> str:

@@ -151,12 +151,7 @@ def _document(
         "findings": [
             {
                 "path": _where(finding, session.project),
-                "code": finding.code,
-                "reason": finding.reason,
-                "level": finding.level,
-                "tools": list(finding.tools),
-                "evidence": list(finding.evidence),
-                "fix": finding.fix,
+                **console.json_fields(finding, "code reason level tools evidence fix"),
             }
             for finding in found
         ],

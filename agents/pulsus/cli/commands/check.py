@@ -117,9 +117,7 @@ def _row(session: CommandSession, problem: Problem) -> dict[str, Any]:
     return {
         "program": problem.program,
         "path": verdict_json.path(session, problem.file),
-        "code": problem.code,
-        "reason": problem.reason,
-        "fix": problem.fix,
+        **console.json_fields(problem, "code reason fix"),
     }
 
 

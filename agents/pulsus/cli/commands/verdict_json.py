@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pulsus.cli import console
 from pulsus.commands.shell.characters import escape_invalid
 from pulsus.core.telemetry.sanitize import escape_controls
 from pulsus.errors import ConfigError, UsageError
@@ -44,24 +45,20 @@ def answered(
 
 def verdict(found: GateAnswer) -> dict[str, Any]:
     """Return the JSON value of the answer to one command."""
-    judged, ruling = found.verdict, found.ruling
+    judged = found.verdict
     return {
         "command": escape_invalid(judged.command),
         "allow": found.allow,
-        "intent": judged.intent,
-        "category": judged.category,
-        "risk": judged.risk,
-        "cost": judged.cost,
+        **console.json_fields(judged, "intent category risk cost"),
         "destinations": list(map(destination, judged.destinations)),
         "sensitive": judged.sensitive,
-        "policy": ruling.decision,
-        "policy_rule": ruling.rule,
-        "policy_setting": ruling.setting or None,
-        "policy_version": ruling.version,
-        "decided_by": found.decided_by,
+        **console.json_fields(
+            found,
+            "policy=ruling.decision policy_rule=ruling.rule policy_setting=ruling.setting? "
+            "policy_version=ruling.version decided_by",
+        ),
         "reason": escape_invalid(found.reason),
-        "phase": judged.reason.phase,
-        "word": judged.reason.word,
+        **console.json_fields(judged, "phase=reason.phase word=reason.word"),
         "rewrite": found.rewrite,
     }
 
@@ -70,9 +67,7 @@ def destination(found: Destination) -> dict[str, Any]:
     """Return the JSON value of a place that a command connects to."""
     return {
         "host": escape_invalid(found.host),
-        "port": found.port,
-        "program": found.program,
-        "dynamic": found.dynamic,
+        **console.json_fields(found, "port program dynamic"),
         "sends": [escape_invalid(word) for word in found.sends],
     }
 
@@ -89,11 +84,11 @@ def details(found: GateAnswer) -> dict[str, Any]:
         "phase": reason.phase,
         "word": ruling.rule if by_policy else reason.word,
         "rule": describe_ruling(ruling) if by_policy else reason.rule,
-        "decided_by": found.decided_by,
-        "policy": ruling.decision,
-        "policy_rule": ruling.rule,
-        "policy_setting": ruling.setting or None,
-        "code": found.code,
+        **console.json_fields(
+            found,
+            "decided_by policy=ruling.decision policy_rule=ruling.rule "
+            "policy_setting=ruling.setting? code",
+        ),
     }
 
 
@@ -111,8 +106,7 @@ def explanation(session: CommandSession, found: Explanation, said: GateAnswer) -
     return {
         "phases": [
             {
-                "phase": each.phase,
-                "answer": each.answer,
+                **console.json_fields(each, "phase answer"),
                 "findings": list(map(_found, each.findings)),
             }
             for each in found.phases
@@ -123,7 +117,7 @@ def explanation(session: CommandSession, found: Explanation, said: GateAnswer) -
         },
         "stages": [_part(session, part) for part in found.parts],
         "redirects": [
-            {"fd": each.fd, "operator": each.operator, "target": each.target.text}
+            console.json_fields(each, "fd operator target=target.text")
             for each in (script.redirects if script else ())
         ],
         "would_be_allowed": list(found.allowed),
@@ -131,13 +125,8 @@ def explanation(session: CommandSession, found: Explanation, said: GateAnswer) -
 
 
 def _found(finding: CallFinding) -> dict[str, Any]:
-    return {
-        "reads": finding.is_read,
-        "word": finding.reason.word,
-        "rule": finding.reason.rule,
-        "instead": finding.reason.instead or None,
-        "category": finding.category,
-    }
+    names = "reads=is_read word=reason.word rule=reason.rule instead=reason.instead? category"
+    return console.json_fields(finding, names)
 
 
 def _part(session: CommandSession, part: ExplainedCall) -> dict[str, Any]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from pulsus.cli import console
 from pulsus.cli.render.candidate_table import unmatched_words
 from pulsus.cli.render.outcome_text import candidate_commands
-from pulsus.cli.render.validation_text import effects_json, relative, validation_json
+from pulsus.cli.render.validation_text import effects_json, validation_json
 from pulsus.core.compose.plans.dsl import plan_to_dict
 from pulsus.core.rankers import explanation as why
 from pulsus.core.rankers.calibration import Calibration
@@ -29,12 +30,7 @@ def outcome(
     body: dict[str, Any] = {
         "run_id": found.run_id,
         "route_id": decision.route_id,
-        "intent": {
-            "domain": intent.domain,
-            "action": intent.action,
-            "intent": intent.intent,
-            "confidence": round(intent.confidence, 4),
-        },
+        "intent": console.json_fields(intent, "domain action intent confidence:4"),
         "clarification": None,
         "policy": decision.policy,
         "selected": [tool.id for tool in decision.selected],
@@ -48,27 +44,17 @@ def outcome(
             for s in found.subintents
             if s.candidates
         ],
-        "tau": found.tau,
-        "widened": found.widened,
+        **console.json_fields(found, "tau widened"),
         "plan": plan_to_dict(decision.plan) if decision.plan else None,
-        "reason": decision.reason,
-        "module": relative(found.module, project) if found.module else None,
+        **console.json_fields(found, "reason=decision.reason module", project),
         "validation": validation_json(found.validation, project) if found.validation else None,
         "promotion": promotion(found.promotion, project),
-        "shadowed": [
-            {"shared": relative(s.shared, project), "domain": relative(s.domain, project)}
-            for s in found.shadowed
-        ],
+        "shadowed": [console.json_fields(s, "shared domain", project) for s in found.shadowed],
         "notes": list(found.notes),
-        "passages": [
-            {"source": p.source, "heading": p.heading, "score": round(p.score, 4)}
-            for p in found.passages
-        ],
+        "passages": [console.json_fields(p, "source heading score:4") for p in found.passages],
         "kept": [
             {
-                "module": relative(left.module, project),
-                "status": left.status,
-                "reasons": list(left.reasons),
+                **console.json_fields(left, "module status reasons", project),
                 "created_at": left.created_at.isoformat(timespec="seconds"),
                 "edited": left.edited,
                 "commands": candidate_commands(left, found, project),
@@ -79,11 +65,8 @@ def outcome(
     if found.generation:
         body["generation"] = generation(found.generation, project)
     if found.clarification:
-        body["clarification"] = {
-            "question": found.clarification.question,
-            "options": list(found.clarification.options),
-            "answer": found.clarification.answer,
-        }
+        names = "question options answer"
+        body["clarification"] = console.json_fields(found.clarification, names)
     if found.ran:
         body["result"] = found.result
         body["confinement"] = dict(found.confinement or {})
@@ -95,20 +78,12 @@ def outcome(
 
 def candidate(ranked: Ranked, project: Path) -> dict[str, Any]:
     """Return one ranked tool with everything the decision used."""
-    return {
-        "tool": ranked.tool.id,
-        "path": relative(ranked.tool.path, project),
-        "entry": ranked.tool.entry,
-        "score": round(ranked.score, 6),
-        "p": round(ranked.p, 6),
-        "features": {name: round(value, 6) for name, value in ranked.features.items()},
-        "weights": dict(ranked.weights),
-        "rank": ranked.rank,
-        "tie_break": ranked.tie_break,
-        "why_not": ranked.why_not,
-        "matched": {place: list(words) for place, words in ranked.matched.items()},
-        "caution": ranked.caution,
-    }
+    return console.json_fields(
+        ranked,
+        "tool=tool.id path=tool.path entry=tool.entry score:6 p:6 features:6 weights rank "
+        "tie_break why_not matched caution",
+        project,
+    )
 
 
 def explained(ranked: Ranked, request: str, calibration: Calibration) -> dict[str, Any]:
@@ -117,7 +92,7 @@ def explained(ranked: Ranked, request: str, calibration: Calibration) -> dict[st
     rounded = why.stated(list(given.values()), 6)
     return {
         "contributions": dict(zip(given, rounded, strict=True)),
-        "signals": {name: round(value, 6) for name, value in ranked.signals.items()},
+        **console.json_fields(ranked, "signals:6"),
         "p_from": {
             p.signal: round(p.push, 6)
             for p in why.signal_contributions(calibration, ranked.signals)
@@ -129,12 +104,7 @@ def explained(ranked: Ranked, request: str, calibration: Calibration) -> dict[st
         "unmatched": list(ranked.unmatched),
         "anti_intents": list(why.declined(ranked.tool, request)),
         "remembered": [
-            {
-                "request": v.request,
-                "similarity": round(v.similarity, 4),
-                "weight": round(v.weight, 4),
-            }
-            for v in ranked.votes
+            console.json_fields(v, "request similarity:4 weight:4") for v in ranked.votes
         ],
     }
 
@@ -145,8 +115,7 @@ def calibrated_by(calibration: Calibration) -> dict[str, Any]:
         "source": calibration.provenance.get("source", "shipped"),
         "version": calibration.provenance.get("version"),
         "data": calibration.provenance.get("data"),
-        "intercept": calibration.intercept,
-        "coefficients": dict(calibration.coefficients),
+        **console.json_fields(calibration, "intercept coefficients"),
     }
 
 
@@ -154,66 +123,35 @@ def why_not(found: WhyNot) -> dict[str, Any]:
     """Return the answer to `--why-not`; `lost_by` sums to `score_gap`."""
     lost_by = why.stated([gap.gap for gap in found.gaps], 6)
     return {
-        "tool": found.tool,
-        "code": found.code,
-        "reason": found.reason,
-        "fix": found.fix or None,
-        "part": found.part,
+        **console.json_fields(found, "tool code reason fix? part"),
         "rank": found.own.rank if found.own else None,
         "winner": found.winner.tool.id if found.winner else None,
         "score_gap": round(sum(lost_by), 6),
         "gaps": [
             {
-                "feature": gap.feature,
-                "own": round(gap.own, 6),
-                "winner": round(gap.winner, 6),
-                "weight": round(gap.weight, 6),
+                **console.json_fields(gap, "feature own:6 winner:6 weight:6"),
                 "lost_by": part,
             }
             for gap, part in zip(found.gaps, lost_by, strict=True)
         ],
-        "would_win": [
-            {"feature": c.feature, "now": round(c.now, 6), "above": round(c.above, 6)}
-            for c in found.changes
-        ],
+        "would_win": [console.json_fields(c, "feature now:6 above:6") for c in found.changes],
         "lacks": list(found.lacks),
     }
 
 
 def generation(made: GenerationReport, project: Path) -> dict[str, Any]:
     """Return how a module was generated, with every round and its reasons."""
+    rounds = "round=number temperature seed prompt_hash tokens sha256 step reasons changed"
+    tokens = "prompt=prompt_tokens completion=completion_tokens estimated"
     return {
-        "generator": made.generator,
-        "accepted": made.accepted,
-        "provider": made.provider,
-        "model": made.model,
-        "repairs": made.repairs,
-        "rounds": [
-            {
-                "round": r.number,
-                "temperature": r.temperature,
-                "seed": r.seed,
-                "prompt_hash": r.prompt_hash,
-                "tokens": r.tokens,
-                "sha256": r.sha256,
-                "step": r.step,
-                "reasons": list(r.reasons),
-                "changed": r.changed,
-            }
-            for r in made.rounds
-        ],
-        "tokens": {
-            "prompt": made.prompt_tokens,
-            "completion": made.completion_tokens,
-            "estimated": made.estimated,
-        },
-        "behaviours": made.behaviours,
-        "held_back": made.held_back,
+        **console.json_fields(made, "generator accepted provider model repairs"),
+        "rounds": [console.json_fields(r, rounds) for r in made.rounds],
+        "tokens": console.json_fields(made, tokens),
+        **console.json_fields(made, "behaviours held_back"),
         "boundaries": [
             {"argument": name, "value": value, "why": why} for name, value, why in made.boundaries
         ],
-        "stopped": made.stopped or None,
-        "test": relative(made.test, project) if made.test else None,
+        **console.json_fields(made, "stopped? test", project),
     }
 
 
@@ -221,41 +159,22 @@ def promotion(made: Promotion | None, project: Path) -> dict[str, Any] | None:
     """Return a new revision; None if the tool was promoted unchanged before."""
     if made is None or not made.created:
         return None
-    return {
-        "revision": made.revision,
-        "version": made.version,
-        "path": relative(made.path, project),
-        "bump": made.bump,
-        "changes": list(made.changes),
-    }
+    return console.json_fields(made, "revision version path bump changes", project)
 
 
 def tool(spec: ToolSpec, project: Path) -> dict[str, Any]:
     """Return a tool as `tools list` and `tools show` give it."""
     return {
-        "tool": spec.id,
-        "path": relative(spec.path, project),
-        "entry": spec.entry,
-        "kind": spec.kind,
-        "kind_declared": spec.kind_declared,
-        "summary": spec.summary,
+        **console.json_fields(spec, "tool=id path entry kind kind_declared summary", project),
         "args": [
-            {
-                "name": a.name,
-                "type": a.type_hint,
-                "required": a.required,
-                "default": a.default,
-                "description": a.description,
-            }
+            console.json_fields(a, "name type=type_hint required default description")
             for a in spec.args
         ],
         "returns": [
-            {"name": r.name, "type": r.type_hint, "description": r.description}
-            for r in spec.returns
+            console.json_fields(r, "name type=type_hint description") for r in spec.returns
         ],
         "effects": effects_json(spec.effects),
         "secrets": list(spec.secrets),
         "examples": len(spec.examples),
-        "missing_sections": list(spec.missing_sections),
-        "sha256": spec.sha256,
+        **console.json_fields(spec, "missing_sections sha256"),
     }

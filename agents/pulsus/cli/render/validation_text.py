@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec
 
+from pulsus.cli import console
 from pulsus.core.telemetry.sanitize import strip_controls
 
 if TYPE_CHECKING:
@@ -55,25 +56,14 @@ def relative(path: Path, project: Path) -> str:
 def validation_json(found: ValidationReport, project: Path) -> dict[str, Any]:
     """Return a validation report, as in `route` and `validate`."""
     return {
-        "ok": found.ok,
-        "status": found.verdict,
-        "proof": found.proof,
+        **console.json_fields(found, "ok status=verdict proof"),
         "steps": [
-            {
-                "step": step.step,
-                "ok": step.ok,
-                "duration_ms": step.duration_ms,
-                "message": step.message,
-                "code": step.code or None,
-                "artifact": relative(step.artifact, project) if step.artifact else None,
-            }
+            console.json_fields(step, "step ok duration_ms message code? artifact", project)
             for step in found.steps
         ],
         "duration_ms": found.duration_ms,
         "artifacts": [relative(path, project) for path in found.artifacts],
-        "warnings": list(found.warnings),
-        "network": list(found.network),
-        "summary": found.summary,
+        **console.json_fields(found, "warnings network summary"),
     }
 
 
@@ -81,20 +71,10 @@ def effects_json(found: Effects | ObservedEffects | None) -> dict[str, Any] | No
     """Return the effects that a tool declares, or that were observed."""
     if found is None:
         return None
-    return {
-        "paths": list(found.paths),
-        "hosts": list(found.hosts),
-        "commands": list(found.commands),
-        **_observed(found),
-    }
-
-
-def _observed(found: Effects | ObservedEffects) -> dict[str, list[str]]:
     from pulsus.core.types import ObservedEffects  # late: `commands classify` needs no types
 
-    if not isinstance(found, ObservedEffects):
-        return {}
-    return {"others": list(found.others), "reads": list(found.reads)}
+    observed = " others reads" if isinstance(found, ObservedEffects) else ""
+    return console.json_fields(found, f"paths hosts commands{observed}")
 
 
 def _mark(step: StepResult) -> str:

@@ -87,16 +87,10 @@ def command(session: CommandSession, run_id: str, right: tuple[str, ...], nothin
 
 def _next(coming: FeedbackEffect) -> dict[str, object]:
     return {
-        "policy": coming.policy,
-        "selected": list(coming.selected),
+        **console.json_fields(coming, "policy selected"),
         "p": None if coming.p is None else round(coming.p, 6),
-        "tau": coming.tau,
-        "reason": coming.reason,
-        "as_told": coming.as_told,
-        "missed": [
-            {"tool": m.tool, "code": m.code, "reason": m.reason, "fix": m.fix or None}
-            for m in coming.missed
-        ],
+        **console.json_fields(coming, "tau reason as_told"),
+        "missed": [console.json_fields(m, "tool code reason fix?") for m in coming.missed],
     }
 
 

@@ -81,9 +81,7 @@ def command(
             {
                 "ok": True,
                 "tool": tool.id,
-                "result": done.result,
-                "duration_ms": done.duration_ms,
-                "confinement": dict(done.confinement),
+                **console.json_fields(done, "result duration_ms confinement"),
             }
         )
     else:

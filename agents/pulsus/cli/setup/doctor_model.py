@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from pulsus.cli import console
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.errors import NotReady, PulsusError
 
@@ -33,13 +34,11 @@ class ModelExamination:
 
     def body(self) -> dict[str, Any]:
         """Return the `model` of the document."""
-        shown = ("name", "ok", "found", "hint", "required")
         return {
-            "ready": self.ready,
-            "provider": self.provider,
-            "name": self.name,
-            "base_url": self.base_url,
-            "checks": [{key: asdict(f)[key] for key in shown} for f in self.findings],
+            **console.json_fields(self, "ready provider name base_url"),
+            "checks": [
+                console.json_fields(f, "name ok found hint required") for f in self.findings
+            ],
             "tokens_per_second": self._first("tokens_per_second"),
             "context_tokens": self._first("context"),
             "usage": asdict(self.usage),
