@@ -120,9 +120,7 @@ def _json_field(found: Any, digits: int, project: Path | None) -> Any:
         case tuple():
             return list(found)
         case Path() if project:
-            from pulsus.cli.render.validation_text import relative
-
-            return relative(found, project)
+            return str(found.relative_to(project) if found.is_relative_to(project) else found)
         case _:
             return found if digits < 0 else round(found, digits)
 
@@ -159,22 +157,20 @@ def warn(text: str) -> None:
 
 def colour(text: str, name: str) -> str:
     """Return `text` in a colour where a person looks at stderr and NO_COLOR is not set."""
-    plain = os.environ.get("NO_COLOR") or not is_terminal(sys.stderr)
-    if plain:
-        return text
-    import click
-
-    return click.style(text, fg=name)
+    return _styled(text, sys.stderr, fg=name)
 
 
 def dim(text: str, stream: TextIO) -> str:
     """`text` held back where a person looks at `stream` and NO_COLOR is not set."""
-    plain = os.environ.get("NO_COLOR") or not is_terminal(stream)
-    if plain:
+    return _styled(text, stream, dim=True)
+
+
+def _styled(text: str, stream: TextIO, **style: Any) -> str:
+    if os.environ.get("NO_COLOR") or not is_terminal(stream):
         return text
     import click
 
-    return click.style(text, dim=True)
+    return click.style(text, **style)
 
 
 def wants_json(args: Sequence[str]) -> bool:
