@@ -7,19 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pulsus.adoption.script import Style, ToolParameter, python_name
 from pulsus.core.python_source.names import last_name
+from pulsus.core.python_source.python_literals import write_literal
 from pulsus.core.telemetry.sanitize import one_line
 
 _TYPES = {
-    **{"int": "int", "float": "float", "str": "str", "Path": "Path", "FileType": "Path"},
-    **{"INT": "int", "FLOAT": "float", "STRING": "str", "File": "Path", "bool": "bool"},
-    **{
-        "BOOL": "bool",
-        "IntRange": "int",
-        "FloatRange": "float",
-        "UUID": "str",
-        "UNPROCESSED": "str",
-    },
+    **dict.fromkeys(("int", "INT", "IntRange"), "int"),
+    **dict.fromkeys(("float", "FLOAT", "FloatRange"), "float"),
+    **dict.fromkeys(("Path", "FileType", "File"), "Path"),
+    **dict.fromkeys(("bool", "BOOL"), "bool"),
 }
+"""The type hint of each type of argparse and click that is no text."""
 _PATH_WORDS = ("file", "path", "dir", "directory", "folder", "filename")
 _NONE = ast.Constant(value=None)
 
@@ -72,7 +69,7 @@ def _argument(call: ast.Call, taken: Sequence[str]) -> Found | None:
     name, text = python_name(dest, taken), _help(given.get("help"))
     if not options:
         return _place(call, name, given, text)
-    flag = _flag(options)
+    flag = _longest(options)
     match action:
         case "store_true":
             return ToolParameter(name, "bool", "False", text, "flag", flag)
@@ -147,7 +144,7 @@ def _click_option(call: ast.Call, taken: Sequence[str]) -> Found | None:
         return f"line {call.lineno}: an option whose name is computed"
     label = next((n for n in names if not n.startswith("-")), _longest(options).partition("/")[0])
     name, text = python_name(label, taken), _help(given.get("help"))
-    flag = _flag(options)
+    flag = _longest(options)
     if "/" in flag:
         on, off = (part.strip() for part in flag.split("/", 1))
         default = "True" if _value(given.get("default")) is True else "False"
@@ -174,7 +171,7 @@ def _hint(name: str, given: Mapping[str, ast.expr]) -> str:
         and choices
         and all(type(c) in (str, int) for c in choices)
     ):
-        return f"Literal[{', '.join(map(_quoted, choices))}]"
+        return f"Literal[{', '.join(map(write_literal, choices))}]"
     if kind is not None:
         outer = kind.func if isinstance(kind, ast.Call) else kind
         return _TYPES.get(last_name(outer), "str")
@@ -189,13 +186,13 @@ def _default(node: ast.expr | None, hint: str) -> str | None:
     """Return the source of a literal default that fits the type hint."""
     value = _value(node)
     if isinstance(value, str) and hint == "Path":
-        return f"Path({_quoted(value)})"
+        return f"Path({write_literal(value)})"
     if value is None or isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     if hint == "float":
         return repr(float(value)) if not isinstance(value, str) else None
     plain = hint == type(value).__name__ or hint.startswith("Literal[")
-    return _quoted(value) if plain else None
+    return write_literal(value) if plain else None
 
 
 def _subparsers(tree: ast.AST) -> set[str]:
@@ -218,13 +215,6 @@ def _value(node: ast.expr | None) -> object:
         return None
 
 
-def _quoted(value: object) -> str:
-    if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-        return f'"{escaped}"' if value.isprintable() else ascii(value)
-    return repr(value)
-
-
 def _text(node: ast.expr | None) -> str:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
@@ -235,10 +225,6 @@ def _help(node: ast.expr | None) -> str:
 
 def _longest(names: Sequence[str]) -> str:
     return next((n for n in names if n.startswith("--")), names[0])
-
-
-def _flag(options: Sequence[str]) -> str:
-    return _longest(options)
 
 
 def _calls(tree: ast.AST, name: str) -> list[ast.Call]:

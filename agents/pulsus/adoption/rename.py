@@ -6,13 +6,20 @@ import ast
 import re
 from collections.abc import Collection, Iterator
 
+from pulsus.core.python_source import bindings
+
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def bound_names(body: Collection[ast.stmt]) -> set[str]:
     """Return the names that these statements bind in their own scope."""
-    return {name for node in _own(list(body)) for name in _names(node)}
+    return {
+        name
+        for node in _own(list(body))
+        if not isinstance(node, ast.pattern)
+        for name in bindings.bound_names(node)
+    }
 
 
 def names_used_in_functions(body: Collection[ast.stmt]) -> set[str]:
@@ -71,9 +78,9 @@ def _places(
 
 def _said(node: ast.AST) -> tuple[str, ...]:
     match node:
-        case ast.Name(id=name) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+        case ast.Name(id=name):
             return (name,)
-        case ast.AsyncFunctionDef(name=name):
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return (name,)
         case ast.Global(names=names):
             return tuple(names)
@@ -85,15 +92,10 @@ def _parts(node: _Scope) -> tuple[list[ast.AST], list[ast.AST]]:
     """Return the parts that are evaluated outside the scope, and those inside."""
     if isinstance(node, ast.ClassDef):
         return [*node.decorator_list, *node.bases, *node.keywords], [*node.body]
-    arguments = node.args
-    outside: list[ast.AST] = [*arguments.defaults]
-    outside += [default for default in arguments.kw_defaults if default is not None]
     if isinstance(node, ast.Lambda):
-        return outside, [node.body]
-    hints = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    outside += [arg.annotation for arg in hints if arg.annotation is not None]
-    outside += [node.returns] if node.returns is not None else []
-    return [*node.decorator_list, *outside], [*node.body]
+        return [node.args], [node.body]
+    returned = [node.returns] if node.returns is not None else []
+    return [*node.decorator_list, node.args, *returned], [*node.body]
 
 
 def _local(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
@@ -117,17 +119,3 @@ def _own(body: list[ast.stmt]) -> Iterator[ast.AST]:
             node, (*_SCOPES, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
         ):
             todo += ast.iter_child_nodes(node)
-
-
-def _names(node: ast.AST) -> tuple[str, ...]:
-    match node:
-        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-            return (name,)
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            return (name,)
-        case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
-            return tuple(a.asname or a.name.partition(".")[0] for a in aliases)
-        case ast.ExceptHandler(name=str(name)):
-            return (name,)
-        case _:
-            return ()

@@ -8,64 +8,36 @@ from collections.abc import Iterator
 from pulsus.adoption.script_effects import shell_walk
 from pulsus.adoption.script_effects.shell_facts import ScriptFacts
 from pulsus.adoption.script_effects.shell_values import HOLE, ScriptWord, SimpleCommand
+from pulsus.core.python_source.module_index import ModuleIndex
 
 _SUBPROCESS = frozenset(("run", "Popen", "call", "check_call", "check_output"))
 _BY_SHELL = frozenset(("getoutput", "getstatusoutput", "system", "popen"))
-_CONSTANTS = frozenset(
-    ("PIPE", "DEVNULL", "STDOUT", "CalledProcessError", "TimeoutExpired", "CompletedProcess")
-) | {"SubprocessError"}
+_STARTING = frozenset(
+    (*(f"subprocess.{name}" for name in _SUBPROCESS | _BY_SHELL), "os.system", "os.popen")
+)
+"""Functions whose words are read. `python_reads` doubts every other one that starts programs."""
 _GROWS = ("append", "extend", "copy", "index", "count")
-_MODULES = ("subprocess", "os", "asyncio", "pty", "multiprocessing")
 
 
 def find_started_programs(tree: ast.Module) -> ScriptFacts:
     """Collect the programs of every call and their effects. Words without literals are doubts."""
-    found = ScriptFacts("")
-    names, froms = _bound(tree)
+    found, index = ScriptFacts(""), ModuleIndex(tree)
     called: set[int] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and (what := _meant(node.func, names, froms)):
+    for node in index.nodes:
+        if isinstance(node, ast.Call) and (what := _meant(node.func, index)):
             called.add(id(node.func))
             _call(node, what, tree, found)
-    for node in ast.walk(tree):
-        if id(node) not in called and (what := _meant(node, names, froms)):
+    for node in index.nodes:
+        loaded = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
+        if loaded and id(node) not in called and (what := _meant(node, index)):
             line = getattr(node, "lineno", 0)
             found.doubts.add((line, f"what {what} starts only shows when it runs", "all"))
     return found
 
 
-def _bound(tree: ast.Module) -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
-    """Return the names of modules that start programs, and the names imported from them."""
-    names: dict[str, str] = {}
-    froms: dict[str, tuple[str, str]] = {}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Import(names=aliases):
-                names |= {a.asname or a.name: a.name for a in aliases if a.name in _MODULES}
-            case ast.ImportFrom(module=str(module), names=aliases) if module in _MODULES:
-                froms |= {a.asname or a.name: (module, a.name) for a in aliases}
-            case _:
-                pass
-    return names, froms
-
-
-def _meant(node: ast.AST, names: dict[str, str], froms: dict[str, tuple[str, str]]) -> str:
+def _meant(node: ast.AST, index: ModuleIndex) -> str:
     """Return `module.name` of a function that starts programs, or ""."""
-    match node:
-        case ast.Attribute(value=ast.Name(id=base), attr=attr) if base in names:
-            module, name = names[base], attr
-        case ast.Name(id=own, ctx=ast.Load()) if own in froms:
-            module, name = froms[own]
-        case _:
-            return ""
-    starts = {
-        "subprocess": name not in _CONSTANTS,
-        "os": name in ("system", "popen", "fork", "startfile") or name[:4] in ("exec", "spaw")
-        or name.startswith("posix_spawn"),
-        "asyncio": "subprocess" in name,
-        "pty": True,
-    }  # fmt: skip
-    return f"{module}.{name}" if starts.get(module, False) else ""
+    return min(index.keys(node) & _STARTING, default="")
 
 
 def _call(call: ast.Call, what: str, tree: ast.Module, found: ScriptFacts) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from pulsus.commands.destinations.addresses import NetworkPlace, UnknownPlace, has_scheme, host, url
-from pulsus.commands.program_tables.destination_key import CONFIGURED, LOCAL
+from pulsus.commands.program_tables.destination_key import CONFIGURED, LOCAL, PLACES
 
 _Reader = Callable[[str], Iterator[NetworkPlace]]
 
@@ -382,48 +382,6 @@ def _zone(text: str) -> Iterator[NetworkPlace]:
     yield from _name(text.rpartition("@")[2])
 
 
-_READERS: Final[Mapping[str, _Reader]] = {
-    "host": _host,
-    "hosts": _hosts,
-    "urls": _hosts,
-    "name": _name,
-    "url": _url,
-    "relay": _url,
-    "maybe": _maybe,
-    "colon": _colon,
-    "rsync": _colon,
-    "dig": _dig,
-    "lookup": _lookup,
-    "postgres": _postgres,
-    "mongo": _mongo,
-    "git": _git,
-    "image": _image,
-    "docker": _docker,
-    "ldap": _ldap,
-    "mssql": _mssql,
-    "oracle": _oracle,
-    "finger": _finger,
-    "smb": _smb,
-    "socket": _socket,
-    "sockaddr": _sockaddr,
-    "context": _context,
-    "dynamic": _dynamic,
-    "resolve": _resolve,
-    "connect": _connect,
-    "cloud": _cloud,
-    "pattern": _pattern,
-    "inside": _inside,
-    "forge": _forge,
-    "module": _module,
-    "httpie": _httpie,
-    "remote": _remote,
-    "qemu": _qemu,
-    "restic": _restic,
-    "snmp": _snmp,
-    "libvirt": _libvirt,
-    "display": _display,
-    "browse": _browse,
-    "node": _node,
-    "ovs": _ovs,
-    "zone": _zone,
-}
+_urls, _relay, _rsync = _hosts, _url, _colon
+_READERS: Final[Mapping[str, _Reader]] = {kind: globals()[f"_{kind}"] for kind in PLACES}
+"""The reader of a kind has its name, so a kind without one fails at import."""
