@@ -224,7 +224,7 @@ def folder_index(folders: Sequence[FolderVocabulary], written: Mapping[str, str]
         for key in folder.weights:
             counts[key] = counts.get(key, 0) + 1
     idf = {key: math.log(1 + len(folders) / count) for key, count in counts.items()}
-    return DocIndex(len(folders), idf, {}, (), dict(sorted(written.items())))
+    return DocIndex(len(folders), idf, dict(sorted(written.items())))
 
 
 _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]|\x9b[0-?]*[ -/]*[@-~]")

@@ -24,6 +24,7 @@ from pathlib import Path
 from pulsus.config.hosts import canonical_host
 from pulsus.core.sandbox.harness.audit_hook import printable
 from pulsus.core.sandbox.host_connection import HostNotAllowed, connect_to
+from pulsus.core.system.descriptors import closing_fd
 
 AT_ONCE = 32
 MOST = 256
@@ -60,12 +61,9 @@ class Relay:
         Raises OSError.
         """
         self._folder = Path(tempfile.mkdtemp(prefix="pulsus-network-"))
-        folder = os.open(self._folder, os.O_PATH | os.O_DIRECTORY)
-        try:
+        with closing_fd(os.open(self._folder, os.O_PATH | os.O_DIRECTORY)) as folder:
             # By the folder's number: its path may be longer than a Unix address.
             self._listener.bind(f"/proc/self/fd/{folder}/socket")
-        finally:
-            os.close(folder)
         path = self._folder / "socket"
         path.chmod(0o666)  # the user of the sandbox may be `nobody`
         self._listener.listen(AT_ONCE)

@@ -12,6 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from pulsus.core.sandbox.isolation.socket_memory import SocketMemory
+from pulsus.core.system.descriptors import closing_fd
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _INODE_BYTES = 1536  # kernel memory of a file or folder in memory, beside its content
@@ -84,11 +85,8 @@ class ResourceMonitor:
     def waited_seconds(self, number: int) -> float:
         """Return how long a process, by its number inside, was ready to run and had no core."""
         try:
-            fd = os.open(f"{number}/schedstat", os.O_RDONLY, dir_fd=self._fds[0])
-            try:
+            with closing_fd(os.open(f"{number}/schedstat", os.O_RDONLY, dir_fd=self._fds[0])) as fd:
                 return int(os.read(fd, 256).split()[1]) / 1e9
-            finally:
-                os.close(fd)
         except (OSError, IndexError, ValueError):
             return 0.0  # it ended, or the kernel keeps no such figures
 
@@ -114,11 +112,8 @@ def _read(proc: int, pid: str) -> tuple[int, int]:
 def _stat(proc: int, pid: str) -> tuple[str, list[bytes]]:
     """Return a process's name and the fields after it; none if it ended."""
     try:
-        fd = os.open(f"{pid}/stat", os.O_RDONLY, dir_fd=proc)
-        try:
+        with closing_fd(os.open(f"{pid}/stat", os.O_RDONLY, dir_fd=proc)) as fd:
             head, _, fields = os.read(fd, 1024).rpartition(b")")
-        finally:
-            os.close(fd)
     except OSError:
         return "", []
     return head.partition(b"(")[2].decode("utf-8", "replace"), fields.split()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from pulsus.core.system.descriptors import closing_fd
 from pulsus.errors import storage_errors
 
 TEMP_SUFFIX = ".pulsus-tmp"
@@ -29,12 +30,9 @@ def write_bytes(path: Path, data: bytes, *, locked: bool = False) -> None:
 
     Raises DiskFull or StorageUnwritable, and then `path` is as it was.
     """
-    with storage_errors(path):
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            _replace(folder, path.name, data, locked)
-        finally:
-            os.close(folder)
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    with storage_errors(path), closing_fd(os.open(path.parent, flags)) as folder:
+        _replace(folder, path.name, data, locked)
 
 
 def stage(folder: int, temp: str, data: bytes, mode: int = 0o644) -> None:

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
+from pulsus.core.system.descriptors import closing_fd
 from pulsus.core.types import JsonValue
 from pulsus.errors import storage_errors
 
@@ -112,14 +113,11 @@ def _cut(value: JsonValue, limit: int) -> JsonValue:
 def _locked(path: Path) -> Iterator[int]:
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     while True:
-        fd = os.open(path, flags, 0o644)
-        try:
+        with closing_fd(os.open(path, flags, 0o644)) as fd:
             fcntl.flock(fd, fcntl.LOCK_EX)
             if os.fstat(fd).st_nlink:  # else the last holder of the lock removed the empty file
                 yield fd
                 return
-        finally:
-            os.close(fd)
 
 
 def _write_whole(fd: int, data: bytes, size: int) -> None:

@@ -13,6 +13,8 @@ import stat
 import time
 from contextlib import suppress
 
+from pulsus.core.system.descriptors import closing_fd
+
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = ".new"
 _NEW_SECONDS = 60.0
@@ -143,12 +145,9 @@ def _remove_unlocked(path: str, least_age_s: float) -> bool:
     is_new = path.endswith(_NEW) and now - facts.st_mtime < _NEW_SECONDS
     if facts.st_uid != os.geteuid() or is_new or now - facts.st_ctime < least_age_s:
         return False
-    place = os.open(path, _FOLDER)
-    try:
+    with closing_fd(os.open(path, _FOLDER)) as place:
         fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails while its process lives
         remove(path)
-    finally:
-        os.close(place)
     return not os.path.lexists(path)
 
 
@@ -160,15 +159,12 @@ def _empty(root: int) -> None:
     try:
         number = 0
         while (name := _without_files(root)) is not None:
-            place = os.open(name, _FOLDER, dir_fd=root)
-            try:
+            with closing_fd(os.open(name, _FOLDER, dir_fd=root)) as place:
                 while (below := _without_files(place)) is not None:
                     number += 1
                     os.rename(
                         below, f"{number}-{os.urandom(8).hex()}", src_dir_fd=place, dst_dir_fd=root
                     )
-            finally:
-                os.close(place)
             os.rmdir(name, dir_fd=root)
     finally:
         os.close(root)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from pulsus.core.rankers.lexical.postings import (
@@ -34,8 +34,6 @@ class DocIndex:
 
     size: int
     idf: Mapping[str, float]
-    postings: Mapping[str, Sequence[int]]
-    names: Collection[tuple[str, ...]]
     vocabulary: Mapping[str, str]
     nearby: dict[str, Mapping[str, float]] = field(default_factory=dict)
 
@@ -57,7 +55,7 @@ class DocIndex:
 
     def called(self, key: str) -> bool:
         """Return True if a tool's name is exactly this stem."""
-        return (key,) in self.names
+        return False  # folders have no tools
 
 
 @dataclass(frozen=True)
@@ -74,11 +72,6 @@ class Documents:
     _dead: frozenset[str] = frozenset()
     _moved: tuple[list[int], list[int], list[int]] = ([], [], [])
     _total: int = 0
-    _entries: dict[str, StemEntry | None] = field(default_factory=dict)
-    _stems: dict[str, str] = field(default_factory=dict)
-    _called: dict[str, bool] = field(default_factory=dict)
-    _alike: dict[str, dict[int, list[str]]] = field(default_factory=dict)
-    _masses: dict[int, float] = field(default_factory=dict)
     nearby: dict[str, Mapping[str, float]] = field(default_factory=dict)
     arrays: dict[str, Any] = field(default_factory=dict)
 
@@ -109,16 +102,10 @@ class Documents:
         """The idf of a word no tool has."""
         return idf(self.size, 0)
 
-    def entry(self, key: str) -> StemEntry | None:
-        """Return a stem that some tool has."""
-        try:
-            return self._entries[key]
-        except KeyError:
-            pass
-        if len(self._entries) > _MEMO:
-            self._entries.clear()
-        found = self._entries[key] = self._entry(key)
-        return found
+    @cached_property
+    def entry(self) -> Callable[[str], StemEntry | None]:
+        """Returns a stem that some tool has."""
+        return lru_cache(_MEMO)(self._entry)
 
     def _entry(self, key: str) -> StemEntry | None:
         raw, found = encode(key), []
@@ -143,17 +130,10 @@ class Documents:
         found = self.entry(key)
         return found.idf if found else self.unseen
 
-    def stem_of(self, word: str) -> str | None:
-        """Return the stem of a word that is written in some tool."""
-        known = self._stems.get(word)
-        if known is not None:
-            return known
-        found = self._written(word)
-        if found is not None:
-            if len(self._stems) > _MEMO:
-                self._stems.clear()
-            self._stems[word] = found
-        return found
+    @cached_property
+    def stem_of(self) -> Callable[[str], str | None]:
+        """Returns the stem of a word that is written in some tool."""
+        return lru_cache(_MEMO)(self._written)
 
     def _written(self, word: str) -> str | None:
         if word in self._dead:
@@ -165,15 +145,17 @@ class Documents:
 
     def like(self, first: str, shortest: int, longest: int) -> Sequence[str]:
         """Return the written words of some length that begin so, shorter ones first."""
-        by_length = self._alike.get(first)
-        if by_length is None:
-            by_length = self._alike[first] = self._beginning(first)
+        by_length = self._beginning(first)
         found: list[str] = []
         for length in range(shortest, longest + 1):
             found += by_length.get(length, ())
         return found
 
-    def _beginning(self, first: str) -> dict[int, list[str]]:
+    @cached_property
+    def _beginning(self) -> Callable[[str], dict[int, list[str]]]:
+        return lru_cache(_MEMO)(self._find_beginning)
+
+    def _find_beginning(self, first: str) -> dict[int, list[str]]:
         """Return the written words that begin so, in order, by length."""
         found: set[str] = set()
         low = encode(first)
@@ -186,12 +168,10 @@ class Documents:
             by_length.setdefault(len(word), []).append(word)
         return by_length
 
-    def called(self, key: str) -> bool:
-        """Return True if a tool's name is exactly this stem."""
-        known = self._called.get(key)
-        if known is None:
-            known = self._called[key] = self._is_called(key)
-        return known
+    @cached_property
+    def called(self) -> Callable[[str], bool]:
+        """Returns True if a tool's name is exactly this stem."""
+        return lru_cache(_MEMO)(self._is_called)
 
     def _is_called(self, key: str) -> bool:
         entry = self.entry(key)
@@ -207,15 +187,10 @@ class Documents:
         part, own = self.within(number)
         return part["name_at"][own + 1] - part["name_at"][own]
 
-    def name_mass(self, number: int) -> float:
-        """Return their idf, together."""
-        known = self._masses.get(number)
-        if known is not None:
-            return known
-        if len(self._masses) > _MEMO:
-            self._masses.clear()
-        found = self._masses[number] = self._name_mass(number)
-        return found
+    @cached_property
+    def name_mass(self) -> Callable[[int], float]:
+        """Returns the idf of the stems in a tool's name, together."""
+        return lru_cache(_MEMO)(self._name_mass)
 
     def _name_mass(self, number: int) -> float:
         part, own = self.within(number)

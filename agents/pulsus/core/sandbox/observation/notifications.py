@@ -14,6 +14,7 @@ import struct
 from contextlib import suppress
 
 from pulsus.core.sandbox.harness.system_calls import call
+from pulsus.core.system.descriptors import closing_fd
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,23 +62,18 @@ class WaitingCall:
 
     def memory(self, address: int, size: int) -> bytes:
         """Return so many bytes of the caller, or fewer. Raises OSError."""
-        place = os.open(f"/proc/{self.thread}/mem", os.O_RDONLY | os.O_CLOEXEC)
-        try:
+        with closing_fd(os.open(f"/proc/{self.thread}/mem", os.O_RDONLY | os.O_CLOEXEC)) as place:
             self.check()
-            return os.pread(place, size, address)
-        except OverflowError as error:
-            raise OSError(errno.EFAULT, "no address") from error
-        finally:
-            os.close(place)
+            try:
+                return os.pread(place, size, address)
+            except OverflowError as error:
+                raise OSError(errno.EFAULT, "no address") from error
 
     def write(self, address: int, data: bytes) -> None:
         """Write these bytes into the caller's memory. Raises OSError."""
-        place = os.open(f"/proc/{self.thread}/mem", os.O_RDWR | os.O_CLOEXEC)
-        try:
+        with closing_fd(os.open(f"/proc/{self.thread}/mem", os.O_RDWR | os.O_CLOEXEC)) as place:
             self.check()
             os.pwrite(place, data, address)
-        finally:
-            os.close(place)
 
     def text(self, address: int) -> bytes:
         """Return the bytes up to a zero. Raises OSError, ENAMETOOLONG included."""
@@ -146,13 +142,10 @@ def take_descriptor(process: int, number: int, waiting: WaitingCall | None = Non
 
     With `waiting`, also if that call's process was killed before its number was looked up.
     """
-    pidfd = os.pidfd_open(process)
-    try:
+    with closing_fd(os.pidfd_open(process)) as pidfd:
         if waiting is not None:
             waiting.check()
         return call("pidfd_getfd", pidfd, number, 0)
-    finally:
-        os.close(pidfd)
 
 
 def process_of(thread: int) -> int:

@@ -31,6 +31,7 @@ from pulsus.core.storage.decision_log import log_record as lines
 from pulsus.core.storage.decision_log.log_record import GENESIS, HEAD_NAME, Head, LogRecord
 from pulsus.core.storage.records import metadata, record_key
 from pulsus.core.system import jsonl
+from pulsus.core.system.descriptors import closing_fd
 from pulsus.core.system.state_dir import open_state
 from pulsus.core.telemetry.ids import Clock, RandomBytes
 from pulsus.core.telemetry.redaction import Redactor
@@ -296,12 +297,9 @@ def _last(path: Path) -> tuple[LogRecord | None, bytes, int]:
 
     Behind it may lie one line at most: what an append that ended midway left.
     """
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    try:
+    with closing_fd(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)) as fd:
         size = os.fstat(fd).st_size
         tail = os.pread(fd, 2 * MAX_LINE_BYTES, max(0, size - 2 * MAX_LINE_BYTES))
-    finally:
-        os.close(fd)
     *whole, rest = tail.split(b"\n")
     if whole and not rest and lines.is_interrupted(whole[-1] + b"\n"):
         rest = whole.pop() + b"\n"

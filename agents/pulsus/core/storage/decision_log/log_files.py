@@ -11,24 +11,21 @@ from itertools import count
 from pathlib import Path
 
 from pulsus.core.storage.decision_log.log_record import HEAD_NAME, Head, head_bytes
+from pulsus.core.system.descriptors import closing_fd
 
 _OPEN = os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 def truncate(path: Path, size: int) -> None:
     """Cut a file to that size."""
-    fd = os.open(path, os.O_WRONLY | _OPEN)
-    try:
+    with closing_fd(os.open(path, os.O_WRONLY | _OPEN)) as fd:
         os.ftruncate(fd, size)
         os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def write_line(path: Path, line: bytes) -> None:
     """Append a line, whole or not at all."""
-    fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _OPEN, 0o644)
-    try:
+    with closing_fd(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _OPEN, 0o644)) as fd:
         size = os.fstat(fd).st_size
         try:
             _write(fd, line)
@@ -37,8 +34,6 @@ def write_line(path: Path, line: bytes) -> None:
             if size == 0:
                 path.unlink(missing_ok=True)
             raise
-    finally:
-        os.close(fd)
     if size == 0:
         _sync_folder(path.parent)
 
@@ -75,8 +70,5 @@ def _write(fd: int, data: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    with closing_fd(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as fd:
         os.fsync(fd)
-    finally:
-        os.close(fd)

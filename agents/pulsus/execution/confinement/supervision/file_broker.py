@@ -15,6 +15,7 @@ import struct
 from contextlib import contextmanager, suppress
 
 from pulsus.core.sandbox.observation.notifications import OpenedFile, WaitingCall, signed
+from pulsus.core.system.descriptors import closing_fd
 from pulsus.execution.confinement.enter import DEVICES
 
 TYPE_CHECKING = False
@@ -40,7 +41,7 @@ class FileBroker:
 
     def __init__(self, folders: dict[str, int]) -> None:
         self._folders = {os.fsencode(path): place for path, place in folders.items()}
-        self.calls: dict[str, Callable[[WaitingCall], int | OpenedFile]] = {
+        self.calls: dict[str, Callable[[WaitingCall], OpenedFile | None]] = {
             "open": lambda q: self._open(q, None, 0, 1, 2),
             "openat": lambda q: self._open(q, 0, 1, 2, 3),
             "creat": lambda q: self._create(q),
@@ -131,28 +132,23 @@ class FileBroker:
             fcntl.fcntl(opened, fcntl.F_SETFL, fcntl.fcntl(opened, fcntl.F_GETFL) & ~os.O_NONBLOCK)
         return OpenedFile(opened, late)
 
-    def _truncate(self, q: WaitingCall) -> int:
+    def _truncate(self, q: WaitingCall) -> None:
         with self.parent(q.path(None, 0)) as (place, name):
             found = os.open(name, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=place)
-        try:
+        with closing_fd(found):
             os.ftruncate(found, q.args[1])
-        finally:
-            os.close(found)
-        return 0
 
-    def _mkdir(self, q: WaitingCall, folder: int | None, path: int) -> int:
+    def _mkdir(self, q: WaitingCall, folder: int | None, path: int) -> None:
         with self.parent(q.path(folder, path)) as (place, name):
             os.mkdir(name, q.args[path + 1] & _ABOUT_MODE, dir_fd=place)
-        return 0
 
-    def _remove(self, q: WaitingCall, at: int | None, path: int, *, folder: bool) -> int:
+    def _remove(self, q: WaitingCall, at: int | None, path: int, *, folder: bool) -> None:
         with self.parent(q.path(at, path)) as (place, name):
             (os.rmdir if folder else os.unlink)(name, dir_fd=place)
-        return 0
 
     def _rename(
         self, q: WaitingCall, old: tuple[int | None, int], new: tuple[int | None, int], flags: int
-    ) -> int:
+    ) -> None:
         if flags & ~_NO_REPLACE:
             raise OSError(errno.EINVAL, "not carried out here")
         source, target = q.path(*old), q.path(*new)
@@ -160,41 +156,34 @@ class FileBroker:
             if flags and _exists(to, other):
                 raise FileExistsError(errno.EEXIST, "it is there")
             os.rename(name, to, src_dir_fd=one, dst_dir_fd=other)
-        return 0
 
     def _link(
         self, q: WaitingCall, old: tuple[int | None, int], new: tuple[int | None, int]
-    ) -> int:
+    ) -> None:
         source, target = q.path(*old), q.path(*new)
         with self.parent(source) as (one, name), self.parent(target) as (other, to):
             os.link(name, to, src_dir_fd=one, dst_dir_fd=other, follow_symlinks=False)
-        return 0
 
-    def _symlink(self, q: WaitingCall, folder: int | None, path: int) -> int:
+    def _symlink(self, q: WaitingCall, folder: int | None, path: int) -> None:
         leads_to = q.text(q.args[0])
         with self.parent(q.path(folder, path)) as (place, name):
             os.symlink(leads_to, name, dir_fd=place)
-        return 0
 
-    def _mode(self, q: WaitingCall, folder: int | None, path: int, mode: int) -> int:
+    def _mode(self, q: WaitingCall, folder: int | None, path: int, mode: int) -> None:
         with self._existing(q, folder, path) as place:
             os.chmod(place, q.args[mode] & _ABOUT_MODE)  # noqa: PTH101
-        return 0
 
-    def _mode_of_open(self, q: WaitingCall) -> int:
+    def _mode_of_open(self, q: WaitingCall) -> None:
         with self._open_file(q) as found:
             os.fchmod(found, q.args[1] & _ABOUT_MODE)
-        return 0
 
-    def _owner(self, q: WaitingCall, folder: int | None, path: int, owner: int) -> int:
+    def _owner(self, q: WaitingCall, folder: int | None, path: int, owner: int) -> None:
         with self._existing(q, folder, path) as place:
             os.chown(place, signed(q.args[owner]), signed(q.args[owner + 1]))
-        return 0
 
-    def _owner_of_open(self, q: WaitingCall) -> int:
+    def _owner_of_open(self, q: WaitingCall) -> None:
         with self._open_file(q) as found:
             os.fchown(found, signed(q.args[1]), signed(q.args[2]))
-        return 0
 
     def _times(
         self,
@@ -203,7 +192,7 @@ class FileBroker:
         path: int,
         times: int,
         read: Callable[[bytes], tuple[int | None, int | None]],
-    ) -> int:
+    ) -> None:
         wanted = read(q.memory(q.args[times], 32)) if q.args[times] else (None, None)
         if path == 1 and not q.args[1]:  # of an open file
             with self._open_file(q) as found:
@@ -211,42 +200,34 @@ class FileBroker:
         else:
             with self._existing(q, folder, path) as place:
                 _set_times(place, wanted)
-        return 0
 
-    def _lock(self, q: WaitingCall) -> int:
+    def _lock(self, q: WaitingCall) -> None:
         with self._open_file(q) as found:
             fcntl.flock(found, q.args[1] | fcntl.LOCK_NB)
-        return 0
 
     @contextmanager
     def _existing(self, q: WaitingCall, folder: int | None, path: int) -> Iterator[str]:
         """Yield a path of ours to the file that the arguments name; a link itself is refused."""
         with self.parent(q.path(folder, path)) as (place, name):
             found = os.open(name, _LINK_ONLY, dir_fd=place)
-        try:
+        with closing_fd(found):
             if stat.S_ISLNK(os.fstat(found).st_mode):
                 raise PermissionError(errno.EPERM, "a link is not followed")
             yield f"/proc/self/fd/{found}"
-        finally:
-            os.close(found)
 
     @contextmanager
     def _open_file(self, q: WaitingCall) -> Iterator[int]:
         """Yield the caller's open file under the first argument, if it lies below our folders."""
-        found = q.file(signed(q.args[0]))
-        try:
+        with closing_fd(q.file(signed(q.args[0]))) as found:
             path = os.readlink(os.fsencode(f"/proc/self/fd/{found}"))  # noqa: PTH115
             if not self.below(path.removesuffix(b" (deleted)")):
                 raise PermissionError(errno.EPERM, "outside the folders of this run")
             yield found
-        finally:
-            os.close(found)
 
 
 def _stream(q: WaitingCall, number: int, flags: int) -> int:
     """Return a pipe or terminal of the caller, opened again. Raises OSError for other files."""
-    found = q.file(number)
-    try:
+    with closing_fd(q.file(number)) as found:
         kind = os.fstat(found).st_mode
         if not (stat.S_ISFIFO(kind) or (stat.S_ISCHR(kind) and os.isatty(found))):
             raise PermissionError(errno.EACCES, "no pipe and no terminal")
@@ -254,8 +235,6 @@ def _stream(q: WaitingCall, number: int, flags: int) -> int:
         if held == os.O_RDONLY:
             raise PermissionError(errno.EACCES, "it is open for reading alone")
         return os.open(f"/proc/self/fd/{found}", flags & ~os.O_CREAT | os.O_NONBLOCK | os.O_NOCTTY)
-    finally:
-        os.close(found)
 
 
 def _exists(name: bytes, folder: int) -> bool:

@@ -19,6 +19,7 @@ from pulsus.core.sandbox.observation.notifications import (
     process_of,
     signed,
 )
+from pulsus.core.system.descriptors import closing_fd
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -140,15 +141,12 @@ class ProcessBroker:
         raise PermissionError(errno.EPERM, "not a process of this run")
 
     def _signal_by_descriptor(self, q: WaitingCall) -> int:
-        pidfd = q.file(signed(q.args[0]))
-        try:
+        with closing_fd(q.file(signed(q.args[0]))) as pidfd:
             with open(f"/proc/self/fdinfo/{pidfd}", encoding="ascii") as file:  # noqa: PTH123
                 fields = dict(line.split(None, 1) for line in file if len(line.split()) > 1)
             if int(fields.get("Pid:", "-1")) not in descendants():
                 raise PermissionError(errno.EPERM, "not a process of this run")
             signal.pidfd_send_signal(pidfd, signed(q.args[1]))
-        finally:
-            os.close(pidfd)
         return 0
 
 

@@ -14,6 +14,7 @@ import time
 from contextlib import closing, suppress
 
 from pulsus.core.sandbox.observation.notifications import AnsweredLater, WaitingCall, signed
+from pulsus.core.system.descriptors import closing_fd
 from pulsus.execution.confinement.supervision.file_broker import FileBroker
 
 TYPE_CHECKING = False
@@ -49,7 +50,7 @@ class SocketBroker:
         self._hosts = None if hosts is None else [_split(each) for each in hosts]
         self._resolved: dict[str, tuple[float, frozenset[str]]] = {}
         self._servers: frozenset[str] | None = None
-        self.calls: dict[str, Callable[[WaitingCall], int]] = {
+        self.calls: dict[str, Callable[[WaitingCall], int | None]] = {
             "bind": self._bind,
             "connect": self._connect,
             "sendto": self._send_to,
@@ -57,11 +58,12 @@ class SocketBroker:
             "sendmmsg": self._send_messages,
         }
 
-    def _connect(self, q: WaitingCall) -> int:
+    def _connect(self, q: WaitingCall) -> None:
         raw = q.memory(q.args[1], min(q.args[2] & 0xFFFFFFFF, _ADDRESS_BYTES))
         family = int.from_bytes(raw[:2], "little")
         if family == _UNIX:
-            return self._connect_locally(q, raw[2:])
+            self._connect_locally(q, raw[2:])
+            return
         address = _internet(family, raw)
         made = self._socket(q, family)
         try:
@@ -74,9 +76,8 @@ class SocketBroker:
             _answer_in_thread(q, made, lambda: made.connect(address))
         with closing(made):
             made.connect(address)
-        return 0
 
-    def _connect_locally(self, q: WaitingCall, path: bytes) -> int:
+    def _connect_locally(self, q: WaitingCall, path: bytes) -> None:
         name = path.partition(b"\0")[0]
         allowed = name in self._local or any(
             each.endswith(b"/") and name.startswith(each) and b"/" not in name[len(each) :]
@@ -93,18 +94,15 @@ class SocketBroker:
                 else:
                     with self._files.parent(name) as (place, last):
                         found = os.open(last, os.O_PATH | os.O_NOFOLLOW, dir_fd=place)
-                    try:
+                    with closing_fd(found):
                         made.connect(f"/proc/self/fd/{found}")
-                    finally:
-                        os.close(found)
             finally:
                 if waits:
                     fcntl.fcntl(
                         made, fcntl.F_SETFL, fcntl.fcntl(made, fcntl.F_GETFL) & ~os.O_NONBLOCK
                     )
-        return 0
 
-    def _bind(self, q: WaitingCall) -> int:
+    def _bind(self, q: WaitingCall) -> None:
         """Bind the caller's socket.
 
         Only called without Landlock, since a local socket is a new file.
@@ -119,7 +117,6 @@ class SocketBroker:
                 made.bind(struct.unpack("=II", raw[4:12]))
             else:
                 made.bind(_internet(family, raw))
-        return 0
 
     def _send_to(self, q: WaitingCall) -> int:
         size = min(q.args[2], _MOST_BYTES)

@@ -225,8 +225,8 @@ class SupervisedRun:
         except Exception:  # noqa: BLE001 - what is asked is the tool's; nothing is carried out then
             q.fail(errno.EINVAL)
         else:
-            q.answer(result)
-            if not isinstance(result, int):
+            q.answer(result or 0)  # a call without a result returns 0
+            if result is not None and not isinstance(result, int):
                 os.close(result.number)
 
     def _check_use(self) -> None:
