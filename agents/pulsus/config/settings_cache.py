@@ -16,7 +16,7 @@ import logging
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -154,9 +154,7 @@ def save(sources: SettingsFingerprint, known: CachedSettings) -> None:
         "sources": sources.digest,
         "settings": plain_values(known.settings),
         "origins": dict(known.origins),
-        "widenings": [
-            {f.name: getattr(each, f.name) for f in fields(each)} for each in known.widenings
-        ],
+        "widenings": [asdict(each) for each in known.widenings],
     }
     body = json.dumps(kept).encode()
     temp = file.with_suffix(f".{os.urandom(4).hex()}")

@@ -106,8 +106,8 @@ def run_promoted(
 
     Raises Denied for a tool or step that the filters exclude, NotPromoted for bytes without a
     record, InputNeeded for a secret without a value, ConfinementUnavailable, ToolFailed,
-    UsageError. For a tool that may write also ApprovalNeeded, and as `Promoter.decided`: then it
-    did not run.
+    UsageError. For a tool that may write also ApprovalNeeded, and as `CataloguePromoter.decided`:
+    then it did not run.
     """
     steps = pinned_steps(project, source)
     check_access(project, tool, [step for step, _ in steps.values()])

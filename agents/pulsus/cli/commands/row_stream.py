@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn
 from pulsus.cli import console
 from pulsus.cli.commands import verdict_json
 from pulsus.core.system.fork_pool import map_in_processes
+from pulsus.errors import UsageError
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -30,6 +31,11 @@ _Key = str | int | None
 
 _KEYS: Final = frozenset({"id", "command", "target", "known"})
 _ALIKE: Final = 0.7
+_VERDICT_KEYS: Final = (
+    *("command", "allow", "intent", "category", "risk", "cost", "destinations", "sensitive"),
+    *("policy", "policy_rule", "policy_setting", "policy_version", "decided_by", "reason"),
+    *("phase", "word", "rewrite", "error"),
+)
 
 
 class _BadRow(ValueError):
@@ -185,29 +191,16 @@ def _constant(name: str) -> NoReturn:
 
 def _unanswered(why: str, number: int, key: _Key) -> dict[str, Any]:
     reason = f"row {number}: {why}"
-    return {
+    error = UsageError(reason, hint='give {"id": "a", "command": "ls -l"}', line=number)
+    return dict.fromkeys(("id", *_VERDICT_KEYS)) | {
         "id": key,
-        "command": None,
         "allow": False,
         "intent": "write_or_unknown",
-        "category": None,
         "risk": 2,
         "cost": "low",
         "destinations": [],
         "sensitive": False,
         "policy": "block",
-        "policy_rule": None,
-        "policy_setting": None,
-        "policy_version": None,
-        "decided_by": None,
         "reason": reason,
-        "phase": None,
-        "word": None,
-        "rewrite": None,
-        "error": {
-            "code": "USAGE",
-            "message": reason,
-            "hint": 'give {"id": "a", "command": "ls -l"}',
-            "details": {"line": number},
-        },
+        "error": console.error_body(error)["error"],
     }

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -108,16 +109,7 @@ class SettingApprovals:
 
     def save(self, state: UserState) -> None:
         """Replace the record. Raises as `UserState.write`."""
-        rows = [
-            {
-                "project": each.project,
-                "key": each.key,
-                "sha256": each.sha256,
-                "value": each.value,
-                "approved_at": each.approved_at,
-            }
-            for each in self.known
-        ]
+        rows = [asdict(each) for each in self.known]
         body = json.dumps({"format": FORMAT, "approvals": rows}, indent=1)
         state.write(FILE, f"{body}\n".encode())
 

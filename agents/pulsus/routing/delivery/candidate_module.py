@@ -6,6 +6,7 @@ Effect: reads tools, writes candidates.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pulsus.approvals.protocol import Approver
 from pulsus.core.compose.plans import module_source, pins
@@ -20,12 +21,14 @@ from pulsus.routing.delivery.deliver import (
     DeliveryPipeline,
     DeliveryResult,
     ModuleValidator,
-    Promoter,
     digest,
 )
 from pulsus.routing.delivery.pending_candidates import is_edited
 from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.delivery.route_run import RouteRun
+
+if TYPE_CHECKING:
+    from pulsus.routing.delivery.catalogue_promoter import CataloguePromoter
 
 MAX_READ_BYTES = 64 * 1024 * 1024
 """Beyond this a file is not read at all; the static gate's own limit is far lower."""
@@ -85,7 +88,7 @@ def read_module(path: Path) -> bytes:
 
 
 def delivery_pipeline(
-    project: Project, prover: ModuleValidator, promoter: Promoter, person: Approver | None
+    project: Project, prover: ModuleValidator, promoter: CataloguePromoter, person: Approver | None
 ) -> DeliveryPipeline:
     """Return the delivery of this project's modules; `person` is None if no person can be asked."""
     return DeliveryPipeline(

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol, assert_never
+from typing import TYPE_CHECKING, Protocol, assert_never
 
 from pulsus.approvals import unattended
 from pulsus.approvals.known_modules import Novelty
@@ -36,6 +36,9 @@ from pulsus.core.types import (
 )
 from pulsus.errors import ApprovalNeeded, Busy, PulsusError, ValidationFailed
 
+if TYPE_CHECKING:
+    from pulsus.routing.delivery.catalogue_promoter import CataloguePromoter
+
 Steps = Mapping[str, tuple[ToolSpec, bytes]]
 ToolReader = Callable[[bytes, Path], ToolSpec | BrokenTool]
 """Source bytes and the path they stand for → the tool they define."""
@@ -51,43 +54,6 @@ class ModuleValidator(Protocol):
         self, source: bytes, path: Path, tool: ToolSpec | BrokenTool, steps: Steps
     ) -> tuple[ValidationReport, ValidatedModule | None]:
         """Return the report, and the proven module where it accepts."""
-        ...
-
-
-class Promoter(Protocol):
-    """Puts a proven module into the catalogue."""
-
-    def promote(
-        self,
-        validated: ValidatedModule,
-        target: Target,
-        *,
-        remove: Path | None = None,
-        edited_from: bytes | None = None,
-    ) -> Promotion:
-        """Return the revision under which it is now there; `edited_from` are bytes it may
-        replace.
-        """
-        ...
-
-    def current(self, target: Target, sha256: str) -> Promotion | None:
-        """Return the revision, if exactly these bytes are what is promoted there."""
-        ...
-
-    def novelty(self, target: Target, source: bytes, summary: str) -> Novelty:
-        """Return why the module is not new: the project knows its id, or repeats its text."""
-        ...
-
-    def approved(self, target: Target) -> bool:
-        """True if this user approved the tool's latest record."""
-        ...
-
-    def generated(self, source: bytes) -> bool:
-        """True if the decision log holds that these bytes were generated here."""
-        ...
-
-    def decided(self, kind: str, data: Mapping[str, JsonValue]) -> None:
-        """Record a decision about a module in the decision log."""
         ...
 
 
@@ -132,7 +98,7 @@ class DeliveryPipeline:
     """
 
     prover: ModuleValidator
-    promoter: Promoter
+    promoter: CataloguePromoter
     read: ToolReader
     person: Approver | None
     redactor: Redactor

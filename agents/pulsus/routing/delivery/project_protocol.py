@@ -12,7 +12,7 @@ from pulsus.core.telemetry.logging import AppLog
 from pulsus.core.telemetry.metrics import Metrics
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import BrokenTool, Catalogue, JsonValue, ToolSpec
-from pulsus.routing.delivery.deliver import ModuleValidator, Promoter
+from pulsus.routing.delivery.deliver import ModuleValidator
 from pulsus.routing.prompt_parser import PromptParser
 from pulsus.routing.search.searcher import Searcher
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pulsus.core.compose.proposer import Proposer
     from pulsus.core.sandbox.interpreter import Interpreter
     from pulsus.core.validators.validator_protocol import Validator
+    from pulsus.routing.delivery.catalogue_promoter import CataloguePromoter
     from pulsus.routing.delivery.run_record_check import RecordCheck
 
 
@@ -54,7 +55,7 @@ class Project(Protocol):
         run_id: str | None = None,
         route_id: str | None = None,
         made: Mapping[str, JsonValue] | None = None,
-    ) -> Promoter: ...
+    ) -> CataloguePromoter: ...
     def record_check(self) -> RecordCheck: ...
     def define(self, source: bytes, path: Path) -> ToolSpec | BrokenTool: ...
     def new_run_id(self) -> str: ...

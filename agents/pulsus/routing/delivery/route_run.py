@@ -15,7 +15,7 @@ from pulsus.fast_dataclass import dataclass
 if TYPE_CHECKING:
     from pulsus.approvals.protocol import Approver
     from pulsus.core.storage.candidate_store import Status, StoredCandidate
-    from pulsus.routing.delivery.deliver import Promoter
+    from pulsus.routing.delivery.catalogue_promoter import CataloguePromoter
     from pulsus.routing.delivery.project_protocol import Project
 
 
@@ -80,7 +80,7 @@ class RouteRun:
         """Return `text` without the secrets that the redactor knows."""
         return self.project.redactor.redact(text)
 
-    def promoter(self, made: Mapping[str, JsonValue] | None = None) -> Promoter:
+    def promoter(self, made: Mapping[str, JsonValue] | None = None) -> CataloguePromoter:
         """Return the promotion on behalf of this run; `made` is how a generator made the module."""
         return self.project.promoter(self.trace.run_id, self.route_id, made)
 

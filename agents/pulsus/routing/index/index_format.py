@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,9 @@ from pulsus.routing.index.catalogue_builder import BuiltCatalogue
 from pulsus.routing.index.folder_rows import Folder
 
 KIND = "discovery 3"
+
+_STAMP_BYTES = 32
+"""The size of a stamp: four numbers of 8 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +83,22 @@ def _stored(columns: Mapping[str, memoryview[Any]], meta: Mapping[str, Any]) -> 
     def texts(name: str, mark: str = "\n") -> list[str]:
         return str(columns[name], "ascii").split(mark)
 
-    table = _Table(
+    sha256, said = texts("sha256"), texts("said")
+    table: list[Sequence[Any]] = [
         os.fsdecode(bytes(columns["names"])).split("\0"),
         bytes(columns["stamps"]),
         _numbers(columns["read_ns"]),
-        texts("sha256"),
+        sha256,
         str(columns["kinds"], "ascii"),
         _numbers(columns["refs"]),
         _numbers(columns["hints"]),
-        texts("said"),
-    )
+        said,
+    ]
     order = _numbers(columns["rows"])
     tools = Columns(
         tuple(texts("ids")) if order else (),
-        tuple([table.sha256[row] for row in order]),
-        tuple([table.said[row] for row in order]),
+        tuple([sha256[row] for row in order]),
+        tuple([said[row] for row in order]),
         meta["digest"],
     )
     broken = tuple(BrokenTool(Path(path), code, reason) for path, code, reason in meta["broken"])
@@ -103,45 +107,23 @@ def _stored(columns: Mapping[str, memoryview[Any]], meta: Mapping[str, Any]) -> 
         meta["size"],
         meta["written"],
         tuple(meta["roots"]),
-        tuple(table.folders(meta["folders"])),
+        tuple(_folders(table, meta["folders"])),
         BuiltCatalogue(tools, order, broken, tuple(meta["warnings"])),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """The columns of every row, one folder's after the other's."""
-
-    names: list[str]
-    stamps: bytes
-    read_ns: array[int]
-    sha256: list[str]
-    kinds: str
-    refs: array[int]
-    hints: array[int]
-    said: list[str]
-
-    def folders(self, listed: Iterable[Any]) -> Iterable[Folder]:
-        start = 0
-        for source, path, parts, size, settled, problems, warnings in listed:
-            rows = slice(start, start + size)
-            yield Folder(
-                source,
-                path,
-                tuple(parts),
-                self.names[rows],
-                self.stamps[32 * rows.start : 32 * rows.stop],
-                self.read_ns[rows],
-                self.sha256[rows],
-                self.kinds[rows],
-                self.refs[rows],
-                self.hints[rows],
-                self.said[rows],
-                settled,
-                {name: (code, reason) for name, (code, reason) in problems.items()},
-                tuple((module, name, text) for module, name, text in warnings),
-            )
-            start += size
+def _folders(table: Sequence[Sequence[Any]], listed: Iterable[Any]) -> Iterator[Folder]:
+    """Cut the columns of all rows, one folder's after the other's, into folders."""
+    start = 0
+    for source, path, parts, size, settled, problems, warnings in listed:
+        end = start + size
+        names, stamps, *others = table
+        stamps = stamps[_STAMP_BYTES * start : _STAMP_BYTES * end]
+        known = {name: (code, reason) for name, (code, reason) in problems.items()}
+        said = tuple((module, name, text) for module, name, text in warnings)
+        rows: list[Any] = [names[start:end], stamps, *(column[start:end] for column in others)]
+        yield Folder(source, path, tuple(parts), *rows, *[settled, known, said])
+        start = end
 
 
 def _all(columns: Iterable[Iterable[Any]]) -> list[Any]:
