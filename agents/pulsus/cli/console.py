@@ -117,12 +117,12 @@ def _json_field(found: Any, digits: int, project: Path | None) -> Any:
     match found:
         case Mapping():
             return {key: _json_field(each, digits, project) for key, each in found.items()}
-        case tuple():
-            return list(found)
+        case tuple() | list():
+            return [_json_field(each, digits, project) for each in found]
         case Path() if project:
             return str(found.relative_to(project) if found.is_relative_to(project) else found)
         case _:
-            return found if digits < 0 else round(found, digits)
+            return found if digits < 0 or found is None else round(found, digits)
 
 
 def error_body(error: PulsusError) -> dict[str, Any]:

@@ -16,40 +16,26 @@ from pulsus import __version__
 from pulsus.errors import Aborted, UsageError
 
 COMMANDS = {
-    "route": ("pulsus.cli.route.route", "Find, compose or generate what a request asks for."),
-    "explain": (
-        "pulsus.cli.route.explain",
-        "Show how a request is decided, and why a tool was not chosen.",
-    ),
-    "tools": ("pulsus.cli.catalogue.tools", "List, show and check the catalogue."),
-    "run": ("pulsus.cli.route.run", "Run a promoted tool on this machine."),
-    "feedback": ("pulsus.cli.route.feedback", "Say which tool was right for a past request."),
-    "generate": ("pulsus.cli.route.generate", "Let a model write a tool; it passes the same gate."),
-    "validate": (
-        "pulsus.cli.validate.validate",
-        "Prove modules: lint, types, import, sandboxed dry run.",
-    ),
-    "promote": ("pulsus.cli.catalogue.promote", "Validate a module and add it to the catalogue."),
-    "rollback": ("pulsus.cli.catalogue.rollback", "Bring back an older version of a tool."),
-    "deprecate": (
-        "pulsus.cli.catalogue.deprecate",
-        "Replace a tool by another one, from a day on.",
-    ),
-    "commands": ("pulsus.cli.commands.commands", "Check which shell commands only read."),
-    "eval": (
-        "pulsus.cli.evaluate.evaluate",
-        "Measure routing on requests with known right tools.",
-    ),
-    "init": ("pulsus.cli.catalogue.init", "Set up a catalogue with the starter tools."),
-    "doctor": ("pulsus.cli.setup.doctor", "Show what works on this machine and what to install."),
-    "config": (
-        "pulsus.cli.setup.config",
-        "Show every setting and its origin; approve a project's.",
-    ),
-    "plugins": ("pulsus.cli.setup.plugins", "List plugins and what they add."),
-    "audit": ("pulsus.cli.catalogue.audit", "Check that tools and decision log are as recorded."),
-    "gc": ("pulsus.cli.catalogue.gc", "Remove old candidates and logs."),
+    "route": ("route.route", "Find, compose or generate what a request asks for."),
+    "explain": ("route.explain", "Show how a request is decided, and why a tool was not chosen."),
+    "tools": ("catalogue.tools", "List, show and check the catalogue."),
+    "run": ("route.run", "Run a promoted tool on this machine."),
+    "feedback": ("route.feedback", "Say which tool was right for a past request."),
+    "generate": ("route.generate", "Let a model write a tool; it passes the same gate."),
+    "validate": ("validate.validate", "Prove modules: lint, types, import, sandboxed dry run."),
+    "promote": ("catalogue.promote", "Validate a module and add it to the catalogue."),
+    "rollback": ("catalogue.rollback", "Bring back an older version of a tool."),
+    "deprecate": ("catalogue.deprecate", "Replace a tool by another one, from a day on."),
+    "commands": ("commands.commands", "Check which shell commands only read."),
+    "eval": ("evaluate.evaluate", "Measure routing on requests with known right tools."),
+    "init": ("catalogue.init", "Set up a catalogue with the starter tools."),
+    "doctor": ("setup.doctor", "Show what works on this machine and what to install."),
+    "config": ("setup.config", "Show every setting and its origin; approve a project's."),
+    "plugins": ("setup.plugins", "List plugins and what they add."),
+    "audit": ("catalogue.audit", "Check that tools and decision log are as recorded."),
+    "gc": ("catalogue.gc", "Remove old candidates and logs."),
 }
+"""The module below `pulsus.cli` and the help of each subcommand."""
 
 
 class Pulsus(click.Group):
@@ -63,7 +49,7 @@ class Pulsus(click.Group):
         """Return the subcommand of that name, imported now."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        command: click.Command = import_module(f"pulsus.cli.{COMMANDS[cmd_name][0]}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -56,9 +56,7 @@ def _document(
 ) -> dict[str, Any]:
     return {
         "dry_run": dry_run,
-        "removed": [relative(path, session.project) for path in report.removed],
-        "kept": report.kept,
-        "bytes": report.bytes,
+        **console.json_fields(report, "removed kept bytes", session.project),
         "sealed": relative(sealed, session.project) if sealed else None,
     }
 

@@ -33,11 +33,11 @@ def printable(lines: Callable[_Given, Iterator[str]]) -> Callable[_Given, Iterat
 
 
 @printable
-def report_lines(found: ValidationReport, project: Path, *, details: bool = True) -> Iterator[str]:
+def report_lines(found: ValidationReport, project: Path) -> Iterator[str]:
     """Yield one line a step, the checker's own words below a failed one, then the verdict."""
     for step in found.steps:
         yield f"  {_mark(step)} {step.step:<8} {step.duration_ms:>6} ms  {step.message}".rstrip()
-        if details and not step.ok and step.output:
+        if not step.ok and step.output:
             yield from (f"      {line}" for line in step.output.splitlines()[:20])
     if found.network:
         yield f"  - network: its dry run may reach {', '.join(found.network)}"
@@ -61,9 +61,7 @@ def validation_json(found: ValidationReport, project: Path) -> dict[str, Any]:
             console.json_fields(step, "step ok duration_ms message code? artifact", project)
             for step in found.steps
         ],
-        "duration_ms": found.duration_ms,
-        "artifacts": [relative(path, project) for path in found.artifacts],
-        **console.json_fields(found, "warnings network summary"),
+        **console.json_fields(found, "duration_ms artifacts warnings network summary", project),
     }
 
 

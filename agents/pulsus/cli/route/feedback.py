@@ -87,9 +87,7 @@ def command(session: CommandSession, run_id: str, right: tuple[str, ...], nothin
 
 def _next(coming: FeedbackEffect) -> dict[str, object]:
     return {
-        **console.json_fields(coming, "policy selected"),
-        "p": None if coming.p is None else round(coming.p, 6),
-        **console.json_fields(coming, "tau reason as_told"),
+        **console.json_fields(coming, "policy selected p:6 tau reason as_told"),
         "missed": [console.json_fields(m, "tool code reason fix?") for m in coming.missed],
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from pulsus.core.compose.proposer import Finish, Message, Schema
@@ -39,16 +40,16 @@ class AnswerChunk:
     def then(self, piece: AnswerChunk) -> AnswerChunk:
         """Return the answer so far with the next piece, without text."""
         return AnswerChunk(
-            prompt_tokens=_newer(self.prompt_tokens, piece.prompt_tokens),
-            completion_tokens=_newer(self.completion_tokens, piece.completion_tokens),
+            # A count is never 0 (`token_count`).
+            prompt_tokens=piece.prompt_tokens or self.prompt_tokens,
+            completion_tokens=piece.completion_tokens or self.completion_tokens,
             model=piece.model or self.model,
             finish=piece.finish or self.finish,
         )
 
     def saying(self, text: str) -> AnswerChunk:
         """Return the same answer with that text."""
-        rest = (self.prompt_tokens, self.completion_tokens, self.model, self.finish)
-        return AnswerChunk(text, *rest)
+        return replace(self, text=text)
 
 
 class Dialect(Protocol):
@@ -105,7 +106,3 @@ def text_or_empty(value: Any) -> str:
     if not isinstance(value, str | None):
         raise TypeError(f"{type(value).__name__} where text was expected")
     return value or ""
-
-
-def _newer(old: int | None, new: int | None) -> int | None:
-    return old if new is None else new

@@ -57,7 +57,9 @@ class RecordCheck:
             return ()
         if not self._judged(tools, witness):
             return ()
-        self._wait()
+        # Wait for a promotion on its way, and finish one that was interrupted.
+        with suppress(StorageUnwritable), self.store.locked():
+            pass
         return self._named(self._judged(tools, witness), tools)
 
     def require_version(self, target: Target, version: str) -> None:
@@ -132,14 +134,6 @@ class RecordCheck:
             for tool, (record, status) in found.items()
             if not signed.signed(record, paths[tool])
         )
-
-    def _wait(self) -> None:
-        """Wait for a promotion on its way, and finish one that was interrupted."""
-        with (
-            suppress(StorageUnwritable),
-            self.store.locked(),
-        ):
-            return
 
 
 GOOD = frozenset({"G", "U"})

@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,9 +81,10 @@ class Person:
 
 
 def deliverer(person=None, promoter=None, prover=None):
+    into: Any = promoter or Promoter()
     return DeliveryPipeline(
         prover=prover or Prover(),
-        promoter=promoter or Promoter(),
+        promoter=into,
         read=lambda source, path: tool(source),
         person=person,
         redactor=Redactor(),
