@@ -83,7 +83,9 @@ def list_key_sources() -> Iterable[Path]:
     for name in _OWN:
         path = _PACKAGE / name
         files = [path] if path.is_file() else sorted(path.rglob("*.*"))
-        yield from (file for file in files if file.suffix != ".pyc" and file.is_file())
+        # Another process may be writing compiled files, under names that do not end in .pyc.
+        kept = (file for file in files if "__pycache__" not in file.parts)
+        yield from (file for file in kept if file.is_file())
 
 
 def _code(validator: object) -> bytes | None:

@@ -238,6 +238,15 @@ def digest(**given):
     return compute_cache_key(**{**known, **given})
 
 
+def test_a_compiled_file_that_another_process_is_writing_loses_no_verdict(tmp_path, monkeypatch):
+    compiled = tmp_path / "core/validators/__pycache__"
+    compiled.mkdir(parents=True)
+    (compiled.parent / "one.py").write_text("", encoding="utf-8")
+    (compiled / "one.cpython-311.pyc.140234").write_bytes(b"half")
+    monkeypatch.setattr(module, "_PACKAGE", tmp_path)
+    assert [file.name for file in module.list_key_sources()] == ["one.py"]
+
+
 def test_verdicts_rest_on_settings_tools_and_our_own_code(tmp_path, monkeypatch):
     before = digest()
     assert digest() == before
