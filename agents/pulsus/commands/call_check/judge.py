@@ -85,7 +85,7 @@ def _node(
         yield refusal("guard", node.name, node.sends)
     if node.never or node.category not in {None, "unbounded_stream"}:
         return
-    parser = Parser(node, above, stop_at_first=_picks(node))
+    parser = Parser(node, above, stop_at_first=bool(node.subcommands))
     try:
         parsed = parser.parse(words)
     except Unlisted as error:
@@ -144,18 +144,12 @@ def _asked(
     node: Node, words: Sequence[Word], above: Mapping[str, Option], context: JudgeContext
 ) -> Iterator[CallFinding]:
     """Yield why a call that is refused anyway needs a terminal (`docker exec -it`)."""
-    parser = Parser(node, above, stop_at_first=_picks(node))
+    parser = Parser(node, above, stop_at_first=bool(node.subcommands))
     with suppress(Unlisted):
         parsed = parser.parse(words)
         found = (*_needs(node, parsed, context), *operands(node, parsed, context))
         yield from (f for f in found if f.category is not None)
     yield from _categories(node, parser.given, context)
-
-
-def _picks(node: Node) -> bool:
-    """Return True if words behind the first operand belong to a subcommand with options of its
-    own."""
-    return bool(node.subcommands)
 
 
 def _reads(node: Node) -> CallFinding:

@@ -7,7 +7,7 @@ inspectors (`content.py`) or wrappers (`nested.py`), not here.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +26,10 @@ _PATTERNS: Final[Mapping[str, re.Pattern[str]]] = {
         "duration": r"\d*\.?\d+([smhd]|ms|us|min|sec)?",
         "name": r"[A-Za-z0-9_][A-Za-z0-9_.@:+\\-]*",
         "host": r"[A-Za-z0-9_:\[][A-Za-z0-9_.:%\[\]-]*",
+        "text": r"(?s:.*)",
+        "path": r"(?s:.*)",
+        "file": r"(?!\+)(?s:.*)",  # not an option such as `tail +1f`, `lsof +r1`
+        "word": r"(?s:.+)",
         "assignment": r"(LC_[A-Z]+|LANG|LANGUAGE|TZ)=(?!:?/(?!usr/share/zoneinfo/)|:?~|.*\.\.).*",
     }.items()
 }
@@ -50,33 +54,10 @@ def fits(word: Word, kind: WordKind) -> bool:
         return word.text in kind.literals
     if kind.pattern is not None:
         return len(word.text) <= LONGEST and kind.pattern.fullmatch(word.text) is not None
-    known = _PATTERNS.get(kind.name)
-    if known is not None:
-        return known.fullmatch(word.text) is not None
-    return _CHECKS[kind.name](word.text)
+    return _PATTERNS[kind.name].fullmatch(word.text) is not None
 
 
-def _any(text: str) -> bool:
-    return True
-
-
-def _nonempty(text: str) -> bool:
-    return bool(text)
-
-
-def _unsigned(text: str) -> bool:
-    """Return True unless it may be an option that begins with `+` (`tail +1f`, `lsof +r1`)."""
-    return not text.startswith("+")
-
-
-_CHECKS: Final[Mapping[str, Callable[[str], bool]]] = {
-    "text": _any,
-    "path": _any,
-    "file": _unsigned,
-    "word": _nonempty,
-}
-
-NAMES: Final = frozenset(_PATTERNS) | frozenset(_CHECKS) | {"literal", "pattern"}
+NAMES: Final = frozenset(_PATTERNS) | {"literal", "pattern"}
 """Kinds that say what one word is."""
 
 

@@ -118,9 +118,7 @@ class _SedReader:
             case "r" | "R":
                 self.file(letter, address)
             case "w" | "W":
-                target = self.skip(_LINE).strip(" \t")
-                if target not in _SCREEN:
-                    raise Unclear(f"{letter} {target}", "it writes a file")
+                self.target(letter)
                 self.add(letter, address)
             case "e":
                 raise Unclear("e", "it runs a command")
@@ -198,6 +196,11 @@ class _SedReader:
             raise Unclear(f"{letter}{name}", "the file is not one that is plainly read")
         self.add(letter, address)
 
+    def target(self, letter: str) -> None:
+        target = self.skip(_LINE).strip(" \t")
+        if target not in _SCREEN:
+            raise Unclear(f"{letter} {target}", "it writes a file")
+
     def substitute(self, letter: str, address: str) -> None:
         delimiter = self.char()
         self.at += 1
@@ -216,9 +219,7 @@ class _SedReader:
             self.skip(_FLAGS)
             if self.char() == "w":
                 self.at += 1
-                target = self.skip(_LINE).strip(" \t")
-                if target not in _SCREEN:
-                    raise Unclear(f"w {target}", "it writes a file")
+                self.target("w")
                 return
             if self.char() == "e":
                 raise Unclear("e", "it runs what it put together")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field, replace
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from pulsus.commands.program_tables.destination_key import Connects, connects
 from pulsus.commands.program_tables.duration_key import (
@@ -120,12 +120,12 @@ class Node:
     lasts: DurationDeclaration | None = None
 
 
+_FLAG_KEYS = ("bare", "numeric", "plus", "harmless", "closed", "stops", "bounds")
+_TEXT_KEYS = ("conditional", "never", "sends", "typed")
 _NODE_KEYS = {
     *("style", "flags", "values", "attached", "pairs", "streams", "pages", "asks", "terminal"),
-    *("everywhere", "refused", "operands", "needs", "subcommands", "bare", "numeric", "plus"),
-    *("joined", "detached", "apart", "closed", "stops"),
-    *("harmless", "conditional", "category", "never", "bounds", "sends", "typed"),
-    *("connects", "lasts"),
+    *("everywhere", "refused", "operands", "needs", "subcommands", "joined", "detached", "apart"),
+    *("category", "connects", "lasts", *_FLAG_KEYS, *_TEXT_KEYS),
 }
 _TOP_KEYS = {"program", "source", "summary", "examples"}
 _CATEGORY_KEYS: Mapping[str, Category] = {
@@ -158,6 +158,8 @@ def node(
     own = _options(raw, name)
     everywhere = _options(mapping(raw, "everywhere", name), f"{name}: everywhere")
     known = frozenset((*own, *everywhere))
+    plain: dict[str, Any] = {key: flag(raw, key, name) for key in _FLAG_KEYS}
+    plain |= {key: text_of(raw, key, name) for key in _TEXT_KEYS}
     declared = _connects(raw, name, above), _lasts(raw, name, above, known)
     found = Node(
         name=name,
@@ -169,20 +171,10 @@ def node(
         forms=_forms(raw, name),
         needs=tuple(_need(n, name) for n in listed(raw, "needs", name)),
         apart=tuple(_apart(str(a), name) for a in listed(raw, "apart", name)),
-        bare=flag(raw, "bare", name),
-        numeric=flag(raw, "numeric", name),
-        plus=flag(raw, "plus", name),
         joined=frozenset(text_of(raw, "joined", name).split()),
         detached=frozenset(text_of(raw, "detached", name).split()),
-        harmless=flag(raw, "harmless", name),
-        closed=flag(raw, "closed", name),
-        stops=flag(raw, "stops", name),
-        conditional=text_of(raw, "conditional", name),
         category=category_of(raw, name),
-        never=text_of(raw, "never", name),
-        bounds=flag(raw, "bounds", name),
-        sends=text_of(raw, "sends", name),
-        typed=text_of(raw, "typed", name),
+        **plain,
         connects=declared[0],
         lasts=declared[1],
     )

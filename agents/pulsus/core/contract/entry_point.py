@@ -16,21 +16,10 @@ from pulsus.core.types import ArgSpec, ParamKind
 
 NAMES = ("run", "main")
 
-_OWN_SCOPE = (
-    ast.Lambda,
-    ast.ListComp,
-    ast.SetComp,
-    ast.DictComp,
-    ast.GeneratorExp,
-)
 _CLOSED = (
-    ast.FunctionDef,
-    ast.AsyncFunctionDef,
-    ast.ClassDef,
-    ast.Import,
-    ast.ImportFrom,
-    ast.Constant,
-    *_OWN_SCOPE,
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+    *(ast.Import, ast.ImportFrom, ast.Constant),
 )
 """Nodes below which nothing is bound in the module's own scope."""
 

@@ -283,26 +283,23 @@ def _fits(given: Shape, wanted: Shape) -> bool:
             return one == other or {one, other} <= _TEXT
 
 
+_JSON: Mapping[str, type | tuple[type, ...]] = {
+    **{"None": type(None), "bool": bool, "int": int, "float": (int, float), "dict": dict},
+    **dict.fromkeys(("str", "Path", "bytes"), str),
+    **dict.fromkeys(("list", "tuple"), list),
+}
+"""The types of the JSON values that each family takes."""
+
+
 def _accepts(shape: Shape, value: JsonValue) -> bool:
-    match shape.name:
-        case "None":
-            return value is None
-        case "bool":
-            return isinstance(value, bool)
-        case "int":
-            return isinstance(value, int) and not isinstance(value, bool)
-        case "float":
-            return isinstance(value, int | float) and not isinstance(value, bool)
-        case "str" | "Path" | "bytes":
-            return isinstance(value, str)
-        case "Literal":
-            return any(value == v and type(value) is type(v) for v in shape.values)
-        case "list" | "tuple":
-            return isinstance(value, list) and _all(shape, 0, value)
-        case "dict":
-            return isinstance(value, dict) and _all(shape, 1, list(value.values()))
-        case _:
-            return True
+    if shape.name == "Literal":
+        return any(value == v and type(value) is type(v) for v in shape.values)
+    known = _JSON.get(shape.name, object)
+    if not isinstance(value, known) or (known in (int, (int, float)) and isinstance(value, bool)):
+        return False
+    if known is dict and isinstance(value, dict):
+        return _all(shape, 1, list(value.values()))
+    return known is not list or not isinstance(value, list) or _all(shape, 0, value)
 
 
 def _all(shape: Shape, place: int, values: list[JsonValue]) -> bool:

@@ -16,6 +16,7 @@ from functools import lru_cache
 from pulsus.core.contract.example_match import expects_value, input_values
 from pulsus.core.contract.module_constants import evaluate_literal, list_parts, make_key
 from pulsus.core.python_source.bindings import assignments
+from pulsus.core.python_source.python_literals import parse_module
 from pulsus.core.system.word_lists import WordLists
 from pulsus.core.types import Example, JsonValue, ToolSpec
 from pulsus.core.validators.code_constants import LEAST_HASH, CodeConstants
@@ -92,10 +93,7 @@ def find_doubt(source: bytes, tool: ToolSpec) -> str:
 @lru_cache(maxsize=2)
 def _code(source: bytes) -> tuple[ast.AST, ...]:
     """Return every node but docstrings, annotations and defaults, which decide no result."""
-    try:
-        return tuple(_nodes(ast.parse(source)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()
+    return tuple(_nodes(ast.Module(parse_module(source) or [], [])))
 
 
 def _nodes(tree: ast.Module) -> Iterator[ast.AST]:

@@ -26,6 +26,8 @@ KNOWN = ".known"
 
 _FORMAT = 3
 _MOST = 20_000  # files kept; beyond it the oldest go
+_KEPT = ("verdict", "sha256", "duration_ms", "summary", "proof", "warnings", "network")
+"""Fields of a report that JSON holds as they are."""
 _CERTAIN = ("static", "ruff", "mypy")  # these steps give the same verdict again
 
 
@@ -92,18 +94,12 @@ class Cache:
         report = checked.report
         return {
             "report": {
-                "verdict": report.verdict,
-                "sha256": report.sha256,
+                **{name: getattr(report, name) for name in _KEPT},
                 "steps": [
                     [s.step, s.ok, s.duration_ms, s.message, s.output, self._log(s.artifact)]
                     for s in report.steps
                 ],
-                "duration_ms": report.duration_ms,
-                "summary": report.summary,
-                "proof": report.proof,
-                "warnings": list(report.warnings),
                 "observed": _lists(report.observed),
-                "network": list(report.network),
             },
             "declared": _lists(checked.declared),
             "steps": dict(checked.steps or {}),
@@ -119,19 +115,14 @@ class Cache:
         if kept["verdict"] != ("accepted" if passed else "refused"):
             raise ValueError("the verdict is not that of the steps")
         report = ValidationReport(
+            **{name: kept[name] for name in _KEPT}
+            | _tuples({name: kept[name] for name in ("warnings", "network")}),
             ok=passed,
-            verdict=kept["verdict"],
             path=path,
-            sha256=kept["sha256"],
             steps=steps,
-            duration_ms=kept["duration_ms"],
             artifacts=tuple(step.artifact for step in steps if step.artifact),
-            summary=kept["summary"],
-            proof=kept["proof"],
-            warnings=tuple(kept["warnings"]),
             observed=ObservedEffects(**_tuples(kept["observed"])) if kept["observed"] else None,
             cached=True,
-            network=tuple(kept["network"]),
         )
         declared = Effects(**_tuples(found["declared"])) if found["declared"] else None
         return CheckedModule(report, declared, dict(found["steps"]))
@@ -165,13 +156,8 @@ def _lasting(report: ValidationReport) -> bool:
 def _lists(effects: Effects | ObservedEffects | None) -> dict[str, list[str]] | None:
     if effects is None:
         return None
-    names = (
-        "paths",
-        "hosts",
-        "commands",
-        *(("others",) if isinstance(effects, ObservedEffects) else ()),
-    )
-    return {name: list(getattr(effects, name)) for name in names}
+    names = ("paths", "hosts", "commands", "others")
+    return {name: list(getattr(effects, name)) for name in names if hasattr(effects, name)}
 
 
 def _tuples(lists: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:

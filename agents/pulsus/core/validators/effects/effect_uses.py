@@ -10,26 +10,8 @@ from typing import NamedTuple
 from pulsus.core.python_source.constant_folding import PATHS
 from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.python_source.names import last_name
+from pulsus.core.validators.effects import library_effects as library
 from pulsus.core.validators.effects.c_libraries import CLibraries
-from pulsus.core.validators.effects.library_effects import (
-    ANYTHING,
-    CHANGING,
-    CONNECTING,
-    CONNECTING_METHODS,
-    CONNECTING_METHODS_OF,
-    CREATING_WITHOUT_ARGUMENTS,
-    DATABASES,
-    EXTRACTING,
-    INNER,
-    METHODS,
-    METHODS_OF,
-    METHODS_OF_ONE,
-    OPENERS,
-    SOCKET_METHODS,
-    STARTING,
-    STARTING_METHODS,
-    TEMPORARY,
-)
 from pulsus.core.validators.effects.monkeypatching import ExchangeFinder
 from pulsus.core.validators.effects.open_modes import (
     get_keyword,
@@ -51,14 +33,14 @@ _CHANGING_KEYWORDS: Mapping[str, str] = {
 }
 _OF_PATHS = tuple(f"{name}." for name in PATHS)
 _INPLACE = frozenset(("fileinput.input", "fileinput.FileInput"))
-_OPENS = frozenset(OPENERS)
-_METHODS = METHODS.union(
-    METHODS_OF_ONE,
-    METHODS_OF,
-    CONNECTING_METHODS,
-    SOCKET_METHODS,
-    STARTING_METHODS,
-    CONNECTING_METHODS_OF,
+_OPENS = frozenset(library.OPENERS)
+_METHODS = library.METHODS.union(
+    library.METHODS_OF_ONE,
+    library.METHODS_OF,
+    library.CONNECTING_METHODS,
+    library.SOCKET_METHODS,
+    library.STARTING_METHODS,
+    library.CONNECTING_METHODS_OF,
     ("parse",),
 )
 _READ = (
@@ -136,15 +118,15 @@ class _Reader:
     ) -> Iterator[tuple[str, str]]:
         """Judge a name that an import gives."""
         for key in keys:
-            if key in CHANGING and not (call and self.targets.is_own(call, last=key)):
+            if key in library.CHANGING and not (call and self.targets.is_own(call, last=key)):
                 yield "changes", key
-            if key in CONNECTING and not (call and _is_own_name(call)):
+            if key in library.CONNECTING and not (call and _is_own_name(call)):
                 yield "reaches", key
-            if key in STARTING:
+            if key in library.STARTING:
                 yield "starts", key
-            if key in ANYTHING and not self._plain_import(key, call):
+            if key in library.ANYTHING and not self._plain_import(key, call):
                 yield "anything", key
-            if key in OPENERS:
+            if key in library.OPENERS:
                 yield from self._opener(key, call or self.partial.get(id(node)), call is None)
         if call is not None:
             yield from self._judged(keys, call)
@@ -180,22 +162,34 @@ class _Reader:
             yield "changes", f"{key} with {word}"
         if key in _INPLACE and len(call.args) > 1:
             yield "changes", f"{key} with inplace"
-        if key in TEMPORARY and key.startswith("tempfile.") and not self.targets.stays(call):
+        if (
+            key in library.TEMPORARY
+            and key.startswith("tempfile.")
+            and not self.targets.stays(call)
+        ):
             yield "changes", f"{key} in another folder or with an open name"
 
     def _method(self, node: ast.Attribute, call: ast.Call | None) -> Iterator[tuple[str, str]]:
         name, owner = node.attr, node.value
         own = self.targets.is_own_object(owner, name)
-        if name in EXTRACTING or name in METHODS_OF_ONE:  # its argument is changed, too
-            own = call is not None and self.targets.is_own(call) and (own or name in EXTRACTING)
-        if name in METHODS and not own:
-            gives_text = name in CREATING_WITHOUT_ARGUMENTS and call and not _has_arguments(call)
+        if (
+            name in library.EXTRACTING or name in library.METHODS_OF_ONE
+        ):  # its argument is changed, too
+            own = (
+                call is not None
+                and self.targets.is_own(call)
+                and (own or name in library.EXTRACTING)
+            )
+        if name in library.METHODS and not own:
+            gives_text = (
+                name in library.CREATING_WITHOUT_ARGUMENTS and call and not _has_arguments(call)
+            )
             if not gives_text:
                 yield "changes", f".{name}"
-        elif name in METHODS_OF_ONE and call and len(call.args) == 1 and not call.keywords:
+        elif name in library.METHODS_OF_ONE and call and len(call.args) == 1 and not call.keywords:
             if not own:
                 yield "changes", f".{name} with one argument"
-        elif not METHODS_OF.get(name, _NO_MODULES).isdisjoint(self.module.modules):
+        elif not library.METHODS_OF.get(name, _NO_MODULES).isdisjoint(self.module.modules):
             if not own and not (call and self.targets.is_own(call)):
                 yield "changes", f".{name}"
         else:
@@ -204,14 +198,14 @@ class _Reader:
     def _reaching(self, name: str, call: ast.Call | None) -> Iterator[tuple[str, str]]:
         """Yield methods that reach hosts or start programs."""
         modules = self.module.modules
-        of_socket = name in SOCKET_METHODS and "socket" in modules
-        of_another = not CONNECTING_METHODS_OF.get(name, _NO_MODULES).isdisjoint(modules)
-        if name in CONNECTING_METHODS or of_socket or of_another:
+        of_socket = name in library.SOCKET_METHODS and "socket" in modules
+        of_another = not library.CONNECTING_METHODS_OF.get(name, _NO_MODULES).isdisjoint(modules)
+        if name in library.CONNECTING_METHODS or of_socket or of_another:
             yield "reaches", f".{name}"
         elif name == "parse" and call and self.sources.asked:
             if not self.sources.is_open(call):
                 yield "reaches", ".parse of what may be an address"
-        elif name in STARTING_METHODS:
+        elif name in library.STARTING_METHODS:
             yield "starts", f".{name}"
 
     def _call(self, node: ast.Call) -> Iterator[tuple[str, str]]:
@@ -221,9 +215,9 @@ class _Reader:
             at = node.args[1] if name == "getattr" and len(node.args) > 1 else node.args[0]
             text = self.module.text(at)
             if text is not None:
-                if not METHODS.isdisjoint(text.split(".")):
+                if not library.METHODS.isdisjoint(text.split(".")):
                     yield "changes", f"{name} of {text!r}"
-            elif name == "getattr" and self.module.keys(node.args[0]) & INNER:
+            elif name == "getattr" and self.module.keys(node.args[0]) & library.INNER:
                 yield "anything", "getattr of a name that is put together"
         keys = self.module.keys(node.func)
         if not keys and (name == "open" or self.opener_passed):
@@ -244,7 +238,7 @@ class _Reader:
     ) -> Iterator[tuple[str, str]]:
         if call is None:
             return
-        position = OPENERS[key] + passed_on
+        position = library.OPENERS[key] + passed_on
         if _is_unpacked(call):
             yield "changes", f"{key} with arguments that the text does not decide"
             return
@@ -256,7 +250,7 @@ class _Reader:
         found = list_modes(mode, self.module)
         if found is None:
             yield "changes", f"{key} with a mode that the text does not decide"
-        elif any(map(is_writing_mode, found)) or (key in DATABASES and found != ["r"]):
+        elif any(map(is_writing_mode, found)) or (key in library.DATABASES and found != ["r"]):
             yield "changes", f"{key} with a mode that writes"
 
     def _plain_import(self, key: str, call: ast.Call | None) -> bool:

@@ -8,27 +8,17 @@ from collections.abc import Iterable, Iterator
 
 from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.python_source.names import last_name
-from pulsus.core.validators.effects.library_effects import (
-    ANYTHING_METHODS_OF,
-    CHANGING,
-    CONNECTING,
-    FUNCTION_SETS,
-    INNER,
-    INWARD,
-    METHODS,
-    OPENERS,
-    STARTING,
-)
+from pulsus.core.validators.effects import library_effects as library
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
 _NAME_IN_FIELD = re.compile(r"[.\[](\w+)")
-_ALL = METHODS | {
+_ALL = library.METHODS | {
     key.rpartition(".")[2]
-    for key in CHANGING | CONNECTING | STARTING
+    for key in library.CHANGING | library.CONNECTING | library.STARTING
     if key.startswith(("os.", "posix.", "shutil.", "subprocess."))
 }
 _PASSED = frozenset(("builtins.getattr", "builtins.vars", "builtins.globals"))
-_ATTRIBUTES = INWARD.union(ANYTHING_METHODS_OF, ("__dict__",))
+_ATTRIBUTES = library.INWARD.union(library.ANYTHING_METHODS_OF, ("__dict__",))
 _NOTHING: frozenset[str] = frozenset()
 
 
@@ -38,7 +28,7 @@ class Reflection:
     def __init__(self, module: ModuleIndex) -> None:
         self._module = module
         self._opens = any(
-            not module.keys(node).isdisjoint(OPENERS)
+            not module.keys(node).isdisjoint(library.OPENERS)
             for node in module.nodes
             if isinstance(node, ast.Name | ast.Attribute)
         )
@@ -88,7 +78,9 @@ class Reflection:
             case ast.Constant(value=str() as text) if "{" in text:
                 return _fields(text)
             case ast.MatchClass(kwd_attrs=names):
-                return [("changes", f"a pattern with {n}") for n in names if n in _ALL | INWARD]
+                return [
+                    ("changes", f"a pattern with {n}") for n in names if n in _ALL | library.INWARD
+                ]
             case ast.ClassDef(bases=bases):
                 own = any("string.Formatter" in self._module.keys(base) for base in bases)
                 return [("anything", "string.Formatter")] if own else ()
@@ -97,19 +89,19 @@ class Reflection:
 
     def _reference(self, node: ast.Name | ast.Attribute) -> Iterator[tuple[str, str]]:
         keys = self._module.keys(node)
-        for key in keys & FUNCTION_SETS:
+        for key in keys & library.FUNCTION_SETS:
             if id(node) not in self._membership_tests and id(node) not in self._looked:
                 yield "anything", f"functions of {key}"
         if keys & _PASSED and id(node) not in self._module.calls:
             yield "anything", f"{last_name(node)} passed on as a value"
         if isinstance(node, ast.Attribute):
-            if node.attr in INWARD and not _is_super(node.value):
+            if node.attr in library.INWARD and not _is_super(node.value):
                 yield "anything", f".{node.attr}"
             elif node.attr == "__dict__" and id(node) not in self._looked:
-                if self._module.keys(node.value) & INNER:
+                if self._module.keys(node.value) & library.INNER:
                     yield "anything", "the names of a module"
             elif not keys:
-                modules = ANYTHING_METHODS_OF.get(node.attr, _NOTHING)
+                modules = library.ANYTHING_METHODS_OF.get(node.attr, _NOTHING)
                 if not modules.isdisjoint(self._module.modules):
                     yield "anything", f".{node.attr}"
 
@@ -117,11 +109,11 @@ class Reflection:
         func = call.func
         name = last_name(func)
         looks = name == "vars" and bool(call.args) and id(call) not in self._looked
-        if looks and self._module.keys(call.args[0]) & INNER:
+        if looks and self._module.keys(call.args[0]) & library.INNER:
             yield "anything", "the names of a module"
         if name == "getattr" and len(call.args) > 1:
             text = self._module.text(call.args[1])
-            if text in INWARD:
+            if text in library.INWARD:
                 yield "anything", f"getattr of {text!r}"
         if any(each.arg == "eval_str" for each in call.keywords):
             yield "anything", "annotations that are evaluated"
@@ -141,7 +133,7 @@ class Reflection:
 def _fields(text: str) -> Iterator[tuple[str, str]]:
     for field in _FIELD.findall(text):
         for name in _NAME_IN_FIELD.findall(field):
-            if name in METHODS or name in INWARD:
+            if name in library.METHODS or name in library.INWARD:
                 yield "changes", f"a format field of {name}"
 
 

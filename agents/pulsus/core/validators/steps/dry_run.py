@@ -25,6 +25,8 @@ from pulsus.core.validators.steps.dry_run_inputs import Case, NeedsExample, list
 from pulsus.core.validators.validator_protocol import BUSY, EXAMPLES_KNOWN, Finding, Subject
 
 _READS = "without the examples in its docstring it gives another result"
+_UNDECLARED = "no Effects: are declared, and it {}: it counts as write when it is run"
+_STRAYED = "it reads {}, which Effects: does not name"
 _SHOWN = 2000
 _LISTED = 5
 
@@ -110,7 +112,12 @@ class DryRun:
         if found is not None:
             return replace(found, output="\n".join((found.output, *shown)).strip())
         self.proof = proof
-        warnings = (*_reported(undeclared), *_strayed(read), *warned, *self._warnings(outcome))
+        warnings = (
+            *_reported(undeclared, _UNDECLARED),
+            *_reported(read, _STRAYED),
+            *warned,
+            *self._warnings(outcome),
+        )
         return Finding(ok=True, output="\n".join(shown), warnings=warnings)
 
     def _proven(self, left: float) -> tuple[Proof, Finding | None]:
@@ -245,17 +252,9 @@ def _exceeded(where: str, found: tuple[str, ...], shown: list[str]) -> Finding:
     return Finding(ok=False, message=message, output="\n".join((listed, *shown)))
 
 
-def _reported(undeclared: list[str]) -> tuple[str, ...]:
-    if not undeclared:
-        return ()
-    what = _some(tuple(dict.fromkeys(undeclared)))
-    return (f"no Effects: are declared, and it {what}: it counts as write when it is run",)
-
-
-def _strayed(read: list[str]) -> tuple[str, ...]:
-    if not read:
-        return ()
-    return (f"it reads {_some(tuple(dict.fromkeys(read)))}, which Effects: does not name",)
+def _reported(found: list[str], text: str) -> tuple[str, ...]:
+    """Return the warning `text` with some of the effects in it, or nothing without any."""
+    return (text.format(_some(tuple(dict.fromkeys(found)))),) if found else ()
 
 
 def _some(found: tuple[str, ...]) -> str:
