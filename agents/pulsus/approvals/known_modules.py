@@ -86,25 +86,20 @@ def _repeated_tool(
         latest = records[tool][-1] if tool in records else None
         if latest and said and _words(latest.description) == said:
             return f"its summary is that of {tool}"
-        if latest and any(map(lines.much_of, _bytes(root, latest))):
+        if latest and any(_much_of(lines, _lines(old)) for old in _bytes(root, latest)):
             return f"most of its lines are those of {tool}"
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    found: frozenset[bytes]
-
-    def much_of(self, source: bytes) -> bool:
-        """True if one of the two modules consists of the other's lines for the most part."""
-        other = _lines(source).found
-        least = min(len(self.found), len(other))
-        return least >= _LEAST_LINES and len(self.found & other) >= _SHARE * least
+def _much_of(one: frozenset[bytes], other: frozenset[bytes]) -> bool:
+    """True if one of the two modules consists of the other's lines for the most part."""
+    least = min(len(one), len(other))
+    return least >= _LEAST_LINES and len(one & other) >= _SHARE * least
 
 
-def _lines(source: bytes) -> _Lines:
+def _lines(source: bytes) -> frozenset[bytes]:
     stripped = (line.strip() for line in source.splitlines())
-    return _Lines(frozenset(line for line in stripped if len(line) >= _LEAST_LINE))
+    return frozenset(line for line in stripped if len(line) >= _LEAST_LINE)
 
 
 def _bytes(root: Path, record: PromotionRecord) -> Iterable[bytes]:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pulsus.errors import Busy, UserStateInvalid, storage_error
+from pulsus.errors import Busy, UserStateInvalid, storage_errors
 from pulsus.fast_dataclass import dataclass
 
 MOST_BYTES = 16_000_000
@@ -87,20 +87,14 @@ class UserState:
         """
         path = self._path(name)
         self._make(path.parent)
-        try:
-            with _opened(path.parent) as parent:
-                _replace(parent, path.name, content)
-        except OSError as failure:
-            raise storage_error(failure, path) from failure
+        with storage_errors(path), _opened(path.parent) as parent:
+            _replace(parent, path.name, content)
 
     def remove(self, name: str) -> None:
         """Remove the file if it exists. Raises as `write`."""
         path = self._path(name)
-        try:
-            with suppress(FileNotFoundError), _opened(path.parent) as parent:
-                os.unlink(path.name, dir_fd=parent)
-        except OSError as failure:
-            raise storage_error(failure, path) from failure
+        with storage_errors(path), suppress(FileNotFoundError), _opened(path.parent) as parent:
+            os.unlink(path.name, dir_fd=parent)
 
     @contextmanager
     def locked(self, name: str, seconds: float = _LOCK_SECONDS) -> Iterator[None]:
@@ -111,12 +105,9 @@ class UserState:
         path = self._path(name)
         self._make(path.parent)
         lock = f".{path.name}.lock"
-        try:
-            with _opened(path.parent) as parent:
-                flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-                held = os.open(lock, flags, 0o600, dir_fd=parent)
-        except OSError as failure:
-            raise storage_error(failure, path.with_name(lock)) from failure
+        with storage_errors(path.with_name(lock)), _opened(path.parent) as parent:
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            held = os.open(lock, flags, 0o600, dir_fd=parent)
         try:
             _wait(held, path, time.monotonic() + seconds)
             yield
@@ -130,14 +121,12 @@ class UserState:
         return self.folder.joinpath(*parts)
 
     def _make(self, folder: Path) -> None:
-        try:
+        with storage_errors(folder):
             if not self.folder.parent.is_dir():
                 self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             for each in dict.fromkeys((self.folder, folder)):
                 with suppress(FileExistsError):
                     each.mkdir(mode=0o700)
-        except OSError as failure:
-            raise storage_error(failure, folder) from failure
 
 
 def _plain(name: str) -> bool:

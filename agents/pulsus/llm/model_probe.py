@@ -48,15 +48,15 @@ class ProbeFinding:
 Probe = Callable[[Proposer], ProbeFinding]
 
 
-def list_probes(clock: Callable[[], float]) -> tuple[tuple[str, Probe], ...]:
-    """Return the tests in order, each with its question. `clock` gives seconds."""
+def list_probes(clock: Callable[[], float]) -> tuple[tuple[str, str, Probe], ...]:
+    """Return the tests in order, each with its question and its name. `clock` gives seconds."""
     return (
-        ("which models are there", _listed),
-        ("does it answer", _answers),
-        ("does it stream, and how fast", lambda model: _streams(model, clock)),
-        ("does it follow a JSON schema", _json),
-        ("does it write Python", _python),
-        ("is its context long enough", _context),
+        ("which models are there", "listed", _listed),
+        ("does it answer", "answers", _answers),
+        ("does it stream, and how fast", "streams", lambda model: _streams(model, clock)),
+        ("does it follow a JSON schema", "json", _json),
+        ("does it write Python", "python", _python),
+        ("is its context long enough", "context", _context),
     )
 
 
@@ -64,9 +64,12 @@ def run_probes(
     model: Proposer, clock: Callable[[], float], tell: Callable[[str], None]
 ) -> Iterator[ProbeFinding]:
     """Yield every finding, and stop if the model does not answer. `tell` names each test."""
-    for question, probe in list_probes(clock):
+    for question, name, probe in list_probes(clock):
         tell(question)
-        finding = probe(model)
+        try:
+            finding = probe(model)
+        except ModelError as error:
+            finding = describe_failure(name, error)
         yield finding
         if finding.name == "answers" and not finding.ok:
             return
@@ -91,12 +94,7 @@ def _listed(model: Proposer) -> ProbeFinding:
 
 
 def _answers(model: Proposer) -> ProbeFinding:
-    try:
-        answer = model.complete(
-            _user("Reply with the one word: ready"), temperature=0.0, max_tokens=32
-        )
-    except ModelError as error:
-        return describe_failure("answers", error)
+    answer = model.complete(_user("Reply with the one word: ready"), temperature=0.0, max_tokens=32)
     return ProbeFinding("answers", True, f"{one_line(answer.text, 40)!r} from {answer.model}")
 
 
@@ -109,10 +107,7 @@ def _streams(model: Proposer, clock: Callable[[], float]) -> ProbeFinding:
         times.append(clock())
 
     ask = _user("Count from 1 to 30 in digits, separated by spaces.")
-    try:
-        answer = model.complete(ask, temperature=0.0, max_tokens=64, on_text=note)
-    except ModelError as error:
-        return describe_failure("streams", error)
+    answer = model.complete(ask, temperature=0.0, max_tokens=64, on_text=note)
     if len(pieces) < 2 or "".join(pieces) != answer.text:
         hint = "answers are taken whole, so nothing shows while it writes"
         return ProbeFinding("streams", False, "the answer came in one piece", hint, required=False)
@@ -127,10 +122,7 @@ def _json(model: Proposer) -> ProbeFinding:
         "Which tool shows how full 2 disks are: disk_usage, ping_host or list_files? Answer as "
         'JSON with "tool" and "count", the number of disks.'
     )
-    try:
-        answer = model.complete(ask, schema=_SCHEMA, temperature=0.0, max_tokens=128)
-    except ModelError as error:
-        return describe_failure("json", error)
+    answer = model.complete(ask, schema=_SCHEMA, temperature=0.0, max_tokens=128)
     value = json.loads(answer.text)
     how = "asked for in words" if "schema" in answer.dropped else "taken by the server"
     right = "" if value == {"tool": "disk_usage", "count": 2} else ", though not the right one"
@@ -142,11 +134,8 @@ def _python(model: Proposer) -> ProbeFinding:
         "Write one Python function `run(names: list[str]) -> dict[str, int]` that returns how "
         "often each name occurs. Answer with the code only, in one code block."
     )
-    try:
-        answer = model.complete(ask, temperature=0.0, max_tokens=400)
-        _check_python(answer.text)
-    except ModelError as error:
-        return describe_failure("python", error)
+    answer = model.complete(ask, temperature=0.0, max_tokens=400)
+    _check_python(answer.text)
     return ProbeFinding("python", True, "run() with an argument, parsed")
 
 
@@ -178,10 +167,7 @@ def _context(model: Proposer) -> ProbeFinding:
         return ProbeFinding("context", enough, f"{stated} tokens, as stated", hint, context=stated)
     filler = "\n".join(f"Line {n}: nothing of note here." for n in range(_FILLER_LINES))
     ask = _user(f"The word is {_WORD}.\n{filler}\nWhich word was named first? Reply with it only.")
-    try:
-        answer = model.complete(ask, temperature=0.0, max_tokens=16)
-    except ModelError as error:
-        return describe_failure("context", error)
+    answer = model.complete(ask, temperature=0.0, max_tokens=16)
     usage = answer.usage
     if _WORD in answer.text.lower() or (not usage.estimated and usage.prompt_tokens > 2500):
         return ProbeFinding("context", True, f"{usage.prompt_tokens} tokens were read")

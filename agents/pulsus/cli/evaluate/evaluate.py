@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pulsus.core.memory.request_index import PastRequest
     from pulsus.core.types import ToolSpec
     from pulsus.routing.evaluation.dataset import GoldenRow
-    from pulsus.routing.evaluation.eval_metrics import EvalReport
     from pulsus.routing.evaluation.search_setup import SearchSetup
     from pulsus.routing.search.searcher import Searcher
 
@@ -133,12 +132,16 @@ def command(
         check_enough(rows, bench)
     quiet = session.verbosity < 0
     report = bench.measure(rows, console.count_progress("asking, request", quiet=quiet))
-    failure: PulsusError | None = _below(report, wanted)
+    failure: PulsusError | None = None
     fitted, document = None, None
+    try:
+        held.check_floors(report, wanted)
+    except EvalBelowFloor as below:  # what was measured is told all the same
+        failure = below
     if calibrate:
         try:
             fitted, document = fit(session, rows, bench, force=force)
-        except CalibrationRefused as refused:  # what was measured is told all the same
+        except CalibrationRefused as refused:
             failure = refused
     shown = EvalResult(
         report=report,
@@ -225,16 +228,6 @@ def _vectors_of(*files: Path | None) -> str:
     """Return the name of the kept vectors of what was read from these files."""
     told = "|".join(str(file.resolve()) if file else "" for file in files)
     return f"eval-{hashlib.sha256(told.encode('utf-8', 'replace')).hexdigest()[:8]}"
-
-
-def _below(report: EvalReport, wanted: dict[str, float]) -> EvalBelowFloor | None:
-    from pulsus.routing.evaluation.floors import check_floors
-
-    try:
-        check_floors(report, wanted)
-    except EvalBelowFloor as error:
-        return error
-    return None
 
 
 def _finish(

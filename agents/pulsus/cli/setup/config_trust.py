@@ -187,19 +187,9 @@ def _list(session: CommandSession) -> None:
         console.document({"ok": True, "settings": here, "approvals": kept})
         return
     waiting = [each for each in app.standings if each.state != "approved"]
-    rows = [
-        (
-            "NOT APPROVED",
-            each.key,
-            project_trust.shorten_json(app.redactor.redact_value(each.value)),
-            real,
-        )
-        for each in waiting
-    ]
-    rows += [
-        (each.approved_at, each.key, project_trust.shorten_json(each.value), each.project)
-        for each in approvals
-    ]
+    redact, short = app.redactor.redact_value, project_trust.shorten_json
+    rows = [("NOT APPROVED", each.key, short(redact(each.value)), real) for each in waiting]
+    rows += [(each.approved_at, each.key, short(each.value), each.project) for each in approvals]
     if rows:
         console.table(("approved", "setting", "value", "project"), rows)
     else:

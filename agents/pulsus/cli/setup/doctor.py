@@ -23,6 +23,7 @@ from pulsus.errors import LlmNotConfigured, NotReady, PulsusError
 if TYPE_CHECKING:
     from pulsus.bootstrap import App
     from pulsus.cli.setup.doctor_model import ModelExamination
+    from pulsus.llm.model_probe import ProbeFinding
 
 
 _IN_A_FILE = 100
@@ -59,22 +60,19 @@ def command(session: CommandSession, model: bool) -> None:
     if session.json:
         body: dict[str, Any] = {"checks": [asdict(check) for check in checks]}
         body |= {"model": examined.body()} if examined else {}
-        failed = None if working else _not_ready(checks)
+        failed = None if working else _not_ready("no tool can be promoted here", checks)
         if failed is None and examined and not examined.ready:
-            failed = examined.why_not()
+            failed = _not_ready("the model is not ready", examined.findings)
         console.document(
             {"ok": True, **body} if failed is None else console.error_body(failed) | body
         )
     else:
-        rows = [(_mark(c), c.name, c.found, "" if c.ok else c.hint) for c in checks]
-        rows += examined.rows() if examined else []
-        _tell(rows)
+        found: list[tuple[str, DoctorCheck | ProbeFinding]] = [(c.name, c) for c in checks]
+        if examined:
+            found += [(f"model {f.name}", f) for f in examined.findings]
+        rows = [(_mark(c), name, c.found, "" if c.ok else c.hint) for name, c in found]
+        click.echo("\n".join(checklist_lines(rows, console.width() or _IN_A_FILE)))
     raise SystemExit(0 if working and (examined is None or examined.ready) else 3)
-
-
-def _tell(rows: Sequence[CheckRow]) -> None:
-
-    click.echo("\n".join(checklist_lines(rows, console.width() or _IN_A_FILE)))
 
 
 def _examined(session: CommandSession) -> ModelExamination:
@@ -86,10 +84,10 @@ def _examined(session: CommandSession) -> ModelExamination:
     )
 
 
-def _not_ready(checks: Sequence[DoctorCheck]) -> NotReady:
+def _not_ready(what: str, checks: Sequence[DoctorCheck | ProbeFinding]) -> NotReady:
     missing = [check for check in checks if check.required and not check.ok]
     said = "; ".join(f"{check.name}: {check.found}" for check in missing)
-    return NotReady(f"no tool can be promoted here: {said}", hint=missing[0].hint)
+    return NotReady(f"{what}: {said}", hint=missing[0].hint)
 
 
 def run_checks(app: App) -> Iterator[DoctorCheck]:
@@ -229,7 +227,7 @@ def _plugins(app: App) -> DoctorCheck:
     return DoctorCheck("plugins", not failures, found, "`pulsus plugins list`", required=False)
 
 
-def _mark(check: DoctorCheck) -> str:
+def _mark(check: DoctorCheck | ProbeFinding) -> str:
     if check.ok:
         return "ok"
     return "MISSING" if check.required else "absent"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pulsus.cli import console
 from pulsus.core.telemetry.sanitize import one_line
-from pulsus.errors import NotReady, PulsusError
+from pulsus.errors import PulsusError
 
 if TYPE_CHECKING:
     from pulsus.bootstrap import App
@@ -43,24 +43,6 @@ class ModelExamination:
             "context_tokens": self._first("context"),
             "usage": asdict(self.usage),
         }
-
-    def rows(self) -> list[tuple[str, str, str, str]]:
-        """Return the findings as rows of the table of checks."""
-        return [
-            (
-                "ok" if f.ok else "MISSING" if f.required else "absent",
-                f"model {f.name}",
-                f.found,
-                "" if f.ok else f.hint,
-            )
-            for f in self.findings
-        ]
-
-    def why_not(self) -> NotReady:
-        """Return the error of a model that is not ready."""
-        missing = [f for f in self.findings if f.required and not f.ok]
-        said = "; ".join(f"{f.name}: {f.found}" for f in missing)
-        return NotReady(f"the model is not ready: {said}", hint=missing[0].hint)
 
     def _first(self, name: str) -> Any:
         return next((v for f in self.findings if (v := getattr(f, name)) is not None), None)

@@ -152,12 +152,7 @@ def _has_link(project: Path, folder: Path) -> bool:
         parts = folder.relative_to(project).parts
     except ValueError:
         return False  # outside by its name: that is asked about as a value
-    below = project
-    for part in parts:
-        below = below / part
-        if below.is_symlink():
-            return True
-    return False
+    return any(project.joinpath(*parts[: n + 1]).is_symlink() for n in range(len(parts)))
 
 
 def value_hash(key: str, value: Any, *, unordered: bool) -> str:

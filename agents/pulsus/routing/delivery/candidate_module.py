@@ -15,7 +15,7 @@ from pulsus.core.storage import candidate_store
 from pulsus.core.storage.records.target import MAX_NAME_CHARS, Target
 from pulsus.core.system import atomic_write, regular_files
 from pulsus.core.types import RouteOutcome, ToolSpec
-from pulsus.errors import PulsusError, UsageError, storage_error
+from pulsus.errors import PulsusError, UsageError, storage_errors
 from pulsus.routing.delivery.deliver import (
     CandidateModule,
     DeliveryPipeline,
@@ -169,10 +169,8 @@ def _reused_bytes(
 
 def write_candidate(path: Path, source: bytes) -> None:
     """Put a candidate into `_tmp/`. Raises DiskFull or StorageUnwritable."""
-    try:
+    with storage_errors(path.parent):
         path.parent.mkdir(exist_ok=True)
-    except OSError as failure:
-        raise storage_error(failure, path.parent) from failure
     atomic_write.write_bytes(path, source)
 
 

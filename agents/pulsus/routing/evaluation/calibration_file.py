@@ -38,7 +38,7 @@ def load_calibration(project: Path) -> tuple[Calibration, str | None]:
         return shipped_calibration(), _unused_warning(failure.strerror or str(failure))
     try:
         data = json.loads(raw)
-        found = _read(data)
+        found = calibration_of(data)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as failure:
         return shipped_calibration(), _unused_warning(f"it is damaged ({failure})")
     if data["signals"] != VERSION:
@@ -83,9 +83,21 @@ def calibration_document(
     }
 
 
-def calibration_of(body: Mapping[str, Any]) -> Calibration:
-    """Return the calibration of a `document`, as it will be loaded."""
-    return _read(body)
+def calibration_of(data: Mapping[str, Any]) -> Calibration:
+    """Return the calibration of a `document`, as it will be loaded.
+
+    Raises ValueError, TypeError, KeyError, AttributeError.
+    """
+    if data["format"] != FORMAT:
+        raise ValueError(f"format {data['format']!r} is not {FORMAT}")
+    if not isinstance(data["signals"], int):
+        raise TypeError("signals is no version")
+    weights = {str(name): _finite(value) for name, value in data["coefficients"].items()}
+    unknown = sorted(weights.keys() - set(NAMES))
+    if unknown and data["signals"] == VERSION:
+        raise ValueError(f"there is no signal {unknown[0]!r}")
+    told = {k: v for k, v in data.items() if k not in ("intercept", "coefficients")}
+    return Calibration(_finite(data["intercept"]), weights, told, shipped_calibration().spread)
 
 
 def store_calibration(project: Path, body: Mapping[str, Any]) -> None:
@@ -100,23 +112,6 @@ def store_calibration(project: Path, body: Mapping[str, Any]) -> None:
             f"cannot make {path.parent}: {failure.strerror}", hint="make it a folder to write to"
         ) from failure
     atomic_write.write_text(path, json.dumps(body, indent=2) + "\n")
-
-
-def _read(data: Mapping[str, Any]) -> Calibration:
-    """Return the calibration of a document.
-
-    Raises ValueError, TypeError, KeyError, AttributeError.
-    """
-    if data["format"] != FORMAT:
-        raise ValueError(f"format {data['format']!r} is not {FORMAT}")
-    if not isinstance(data["signals"], int):
-        raise TypeError("signals is no version")
-    weights = {str(name): _finite(value) for name, value in data["coefficients"].items()}
-    unknown = sorted(weights.keys() - set(NAMES))
-    if unknown and data["signals"] == VERSION:
-        raise ValueError(f"there is no signal {unknown[0]!r}")
-    told = {k: v for k, v in data.items() if k not in ("intercept", "coefficients")}
-    return Calibration(_finite(data["intercept"]), weights, told, shipped_calibration().spread)
 
 
 def _finite(value: object) -> float:

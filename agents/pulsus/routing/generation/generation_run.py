@@ -6,7 +6,7 @@ Effect: asks the model, runs the gates, writes `_tmp/`, promotes what is approve
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -196,21 +196,13 @@ class GenerationRun:
         )
 
     def _told(self, found: GenerationRound) -> None:
-        self.run.trace.event(
-            "generate",
-            decision=f"refused at {found.step}" if found.step else "accepted",
-            round=found.number,
-            temperature=found.temperature,
-            seed=found.seed,
-            prompt_hash=found.prompt_hash,
-            tokens=found.tokens,
-            sha256=found.sha256,
-            reasons=list(found.reasons),
-            changed=found.changed,
-        )
+        decision = f"refused at {found.step}" if found.step else "accepted"
+        fields = asdict(found) | {"reasons": list(found.reasons)}
+        del fields["step"]
+        self.run.trace.event("generate", decision=decision, round=fields.pop("number"), **fields)
         first = found.reasons[0] if found.reasons else ""
-        said = f"refused at {found.step}: {first}" if found.step else "accepted"
-        self.wanted.told(f"answer {found.number + 1} {said}")
+        said = f": {first}" if found.step else ""
+        self.wanted.told(f"answer {found.number + 1} {decision}{said}")
 
     def _refused(
         self, outcome: RouteOutcome, made: GenerationResult, best: JudgedAnswer
