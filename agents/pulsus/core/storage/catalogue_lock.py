@@ -13,8 +13,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import filelock
-
 from pulsus.core.storage.decision_log import decision_log, log_reader, log_record, verify
 from pulsus.core.storage.decision_log.user_witness import Witness
 from pulsus.core.storage.records import file_transaction, metadata
@@ -25,7 +23,7 @@ from pulsus.core.system.state_dir import open_state
 from pulsus.core.telemetry.ids import Clock
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import JsonValue
-from pulsus.errors import Busy, PulsusError, StateCorrupt, storage_error
+from pulsus.errors import Busy, PulsusError, StateCorrupt
 from pulsus.fast_dataclass import dataclass
 
 JOURNAL = "promotion.json"
@@ -181,24 +179,16 @@ class CatalogueLock:
 def _decision(record: metadata.PromotionRecord) -> dict[str, JsonValue]:
     """Return the entry for the decision log. The key is the record's own: a revision may come again
     from a clone, whose decision log is another one."""
-    data: dict[str, JsonValue] = {
-        "revision": record.id,
-        "tool": record.tool_id,
-        "version": record.version,
-        "tool_hash": record.tool_hash,
-        "approved_by": record.approved_by,
-        "run_id": record.run_id,
+    names = ("bump", "restores", "replaces", "owner")
+    if record.event:
+        names += ("replacement", "sunset")
+    more = {name: value for name in names if (value := getattr(record, name)) is not None}
+    if record.model:
+        more["model"] = dict(record.model)
+    always = {
+        name: getattr(record, name) for name in ("version", "tool_hash", "approved_by", "run_id")
     }
-    more: dict[str, JsonValue] = {
-        "bump": record.bump,
-        "restores": record.restores,
-        "replaces": record.replaces,
-        "replacement": record.replacement if record.event else None,
-        "sunset": record.sunset if record.event else None,
-        "owner": record.owner,
-        "model": dict(record.model) if record.model else None,
-    }
-    data |= {name: value for name, value in more.items() if value is not None}
+    data: dict[str, JsonValue] = {"revision": record.id, "tool": record.tool_id, **always, **more}
     kind = record.event or ("rollback" if record.restores else "promote")
     return {"key": decision_key(record), "kind": kind, "data": data}
 
@@ -206,17 +196,9 @@ def _decision(record: metadata.PromotionRecord) -> dict[str, JsonValue]:
 @contextmanager
 def _lock(state_dir: Path, seconds: float) -> Iterator[None]:
     path = open_state(state_dir).locks / "promote.lock"
-    lock = filelock.FileLock(path, timeout=seconds)
-    try:
-        lock.acquire(poll_interval=_POLL_SECONDS)
-    except filelock.Timeout as failure:
-        raise Busy(
-            f"another promotion held {path} for {seconds:g} s",
-            hint="try again; set storage.lock_seconds to wait longer",
-        ) from failure
-    except OSError as failure:
-        raise storage_error(failure, path) from failure
-    try:
+    busy = Busy(
+        f"another promotion held {path} for {seconds:g} s",
+        hint="try again; set storage.lock_seconds to wait longer",
+    )
+    with decision_log.hold_lock(path, seconds, _POLL_SECONDS, busy):
         yield
-    finally:
-        lock.release()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from pulsus.core.types import JsonValue, ToolSpec
@@ -168,14 +168,14 @@ def plan_by_step(
 
 def plan_undecided(limits: RunLimits, support: KernelSupport) -> ConfinementPlan:
     """Plan a tool whose contract does not say before the run where it writes."""
-    orders = _limits(limits) | {"only_limits": True}
+    orders = asdict(limits) | {"only_limits": True}
     why = "what it may write is unknown before the run: Effects name words, patterns or programs"
     record: dict[str, JsonValue] = {
         "files": "undecided", "writes": "undecided", "network": "undecided", "processes": "none",
     }  # fmt: skip
     if not support.filter:
         return ConfinementPlan(None, {**record, "limits": {}, "why": [why, *support.why]})
-    enforced: dict[str, JsonValue] = {**_limits(limits)}
+    enforced: dict[str, JsonValue] = asdict(limits)
     enforced.pop("max_processes")
     return ConfinementPlan(orders, {**record, "limits": enforced, "why": [why]})
 
@@ -219,7 +219,7 @@ def _plan_confined(
     if "dmesg" in _commands(tools) or any("/dev/kmsg" in p for t in tools for p in _paths(t)):
         keep.add("syslog")
     orders = {
-        **_limits(limits),
+        **asdict(limits),
         "only_limits": False,
         "reads": reads,
         "landlock": known,
@@ -232,7 +232,7 @@ def _plan_confined(
         "folders": list(folders),
         "capabilities": sorted(CAPABILITIES[name] for name in keep),
     }
-    enforced: dict[str, JsonValue] = {**_limits(limits)}
+    enforced: dict[str, JsonValue] = asdict(limits)
     if not support.supervisor:
         enforced.pop("max_processes")
     record: dict[str, JsonValue] = {
@@ -317,11 +317,3 @@ def _paths(tool: ToolSpec) -> tuple[str, ...]:
 
 def _hosts(tool: ToolSpec) -> tuple[str, ...]:
     return tool.effects.hosts if tool.effects else ()
-
-
-def _limits(limits: RunLimits) -> dict[str, Any]:
-    return {
-        "max_mem_mb": limits.max_mem_mb,
-        "max_processes": limits.max_processes,
-        "max_files": limits.max_files,
-    }

@@ -80,7 +80,6 @@ OPENS = {"open": 1, "openat": 2}
 """Calls that open, with the position of their flags."""
 SIGNALS = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal")
 SENDS = ("sendmsg", "sendmmsg")
-STARTS = ("clone", "fork", "vfork")
 
 # ioctl is one call for everything that devices do, so the orders that only read are listed.
 _IOCTLS = (

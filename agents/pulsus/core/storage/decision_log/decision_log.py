@@ -113,19 +113,22 @@ def locked(state_dir: Path, seconds: float) -> Iterator[Path]:
     state = open_state(state_dir)
     with storage_errors(state.audit):
         state.audit.mkdir(exist_ok=True)
-    lock = filelock.FileLock(state.locks / "audit.lock", timeout=seconds)
-    try:
-        lock.acquire(poll_interval=_POLL_SECONDS)
-    except filelock.Timeout as failure:
-        raise Busy(
-            f"another Pulsus held the decision log's lock for {seconds:g} s", hint="try again"
-        ) from failure
-    except OSError as failure:
-        raise storage_error(failure, state.locks) from failure
-    try:
+    busy = Busy(f"another Pulsus held the decision log's lock for {seconds:g} s", hint="try again")
+    with hold_lock(state.locks / "audit.lock", seconds, _POLL_SECONDS, busy):
         yield state.audit
-    finally:
-        lock.release()
+
+
+@contextmanager
+def hold_lock(path: Path, seconds: float, poll_seconds: float, busy: Busy) -> Iterator[None]:
+    """Hold the lock in the block. Raises `busy` after so many seconds, DiskFull, StorageUnwritable."""
+    try:
+        held = filelock.FileLock(path, timeout=seconds).acquire(poll_interval=poll_seconds)
+    except filelock.Timeout as failure:
+        raise busy from failure
+    except OSError as failure:
+        raise storage_error(failure, path) from failure
+    with held:
+        yield
 
 
 def read_head(folder: Path) -> Head | None:

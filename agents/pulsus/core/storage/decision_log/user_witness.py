@@ -12,10 +12,10 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from pulsus.config.user_state import UserState
 from pulsus.core.storage.decision_log import log_reader, log_record
@@ -40,6 +40,7 @@ REASONS: Mapping[Match, str] = {
 
 _LOG = logging.getLogger("pulsus")
 _NAME_CHARS = 32
+_Parsed = TypeVar("_Parsed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,28 +107,11 @@ class Witness:
 
     def seen(self) -> Seen | None:
         """Return the last record that this user wrote. Raises UserStateInvalid."""
-        data = self._read("json")
-        if data is None:
-            return None
-        try:
-            row = jsonl.STRICT.decode(data.decode("utf-8"))
-            head = Head(str(row["log"]), int(row["seq"]), str(row["hash"]))
-            following = row["following"]
-            return Seen(head, str(row["segment"]), int(row["size"]), following)
-        except (ValueError, KeyError, TypeError, RecursionError) as failure:
-            raise self._unreadable("json", failure) from failure
+        return self._load("json", _parse_seen)
 
     def approvals(self) -> RecordApprovals:
         """Return the records that this user approved. Raises UserStateInvalid."""
-        data = self._read("records.json")
-        if data is None:
-            return RecordApprovals()
-        try:
-            row = json.loads(data)
-            tools = {str(tool): tuple(map(str, keys)) for tool, keys in row["tools"].items()}
-            return RecordApprovals(tools, frozenset(map(str, row["loose"])))
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as failure:
-            raise self._unreadable("records.json", failure) from failure
+        return self._load("records.json", _parse_approvals) or RecordApprovals()
 
     def expect(self, keys: Iterable[str]) -> None:
         """Keep which decisions this user is about to make: a journal alone proves none."""
@@ -135,11 +119,7 @@ class Witness:
 
     def expects(self, key: str) -> bool:
         """True if this user was about to make the decision. Raises UserStateInvalid."""
-        data = self._read("expected.json")
-        try:
-            return data is not None and key in json.loads(data)["keys"]
-        except (ValueError, KeyError, TypeError, RecursionError) as failure:
-            raise self._unreadable("expected.json", failure) from failure
+        return self._load("expected.json", lambda row: key in row["keys"]) or False
 
     def intend(
         self,
@@ -180,20 +160,25 @@ class Witness:
                 return "unseen" if segments else "none"
             return _match(self.folder, seen, segments)
 
-    def _read(self, suffix: str) -> bytes | None:
-        return self.kept.read(f"logs/{self.name}.{suffix}") if self.kept else None
+    def _load(self, suffix: str, parse: Callable[[Any], _Parsed]) -> _Parsed | None:
+        """Return the parsed content of a file, or None if it is missing."""
+        name = f"logs/{self.name}.{suffix}"
+        data = self.kept.read(name) if self.kept else None
+        if data is None or self.kept is None:
+            return None
+        try:
+            return parse(jsonl.STRICT.decode(data.decode("utf-8")))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as failure:
+            path = self.kept.folder / name
+            raise UserStateInvalid(
+                f"{path} is not as Pulsus wrote it: {failure}",
+                hint="move it away, look at `pulsus audit`, then: pulsus audit --accept-records",
+                path=str(path),
+            ) from failure
 
     def _keep_seen(self, seen: Seen) -> None:
-        row = {
-            "path": str(self.folder.parent),
-            "log": seen.head.log,
-            "seq": seen.head.seq,
-            "hash": seen.head.hash,
-            "segment": seen.segment,
-            "size": seen.size,
-            "following": seen.following,
-        }
-        self._write("json", row)
+        row = asdict(seen)
+        self._write("json", {"path": str(self.folder.parent), **row.pop("head"), **row})
 
     def _keep_approvals(self, approvals: RecordApprovals) -> None:
         tools = {tool: list(keys) for tool, keys in approvals.tools.items()}
@@ -209,14 +194,15 @@ class Witness:
         except PulsusError as failure:
             _unkept(failure)
 
-    def _unreadable(self, suffix: str, failure: Exception) -> UserStateInvalid:
-        folder = self.kept.folder if self.kept else Path()
-        path = folder / "logs" / f"{self.name}.{suffix}"
-        return UserStateInvalid(
-            f"{path} is not as Pulsus wrote it: {failure}",
-            hint="move it away, look at `pulsus audit`, then: pulsus audit --accept-records",
-            path=str(path),
-        )
+
+def _parse_seen(row: Any) -> Seen:
+    head = Head(str(row["log"]), int(row["seq"]), str(row["hash"]))
+    return Seen(head, str(row["segment"]), int(row["size"]), row["following"])
+
+
+def _parse_approvals(row: Any) -> RecordApprovals:
+    tools = {str(tool): tuple(map(str, keys)) for tool, keys in row["tools"].items()}
+    return RecordApprovals(tools, frozenset(map(str, row["loose"])))
 
 
 def _unkept(failure: PulsusError) -> None:

@@ -20,7 +20,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -52,7 +52,7 @@ class _Planned:
     folders: tuple[str, ...]
     name: str
     before: str | None
-    after: str
+    after: str | None
 
     @property
     def temp(self) -> str:
@@ -75,7 +75,7 @@ def apply_changes(
     Raises TargetRefused, DiskFull, StorageUnwritable or what `commit` raises, and then nothing has
     changed.
     """
-    planned = [_Planned(c.folders, c.name, _digest(c.before), _sha(c.after)) for c in changes]
+    planned = [_Planned(c.folders, c.name, _digest(c.before), _digest(c.after)) for c in changes]
     with ExitStack() as folders, ExitStack() as staged:
         staged.callback(_remove_journal, journal)
         _write_journal(journal, root, planned, note)
@@ -166,22 +166,17 @@ def _keep_old(change: FileChange, plan: _Planned, fd: int) -> None:
 
 
 def _undo(steps: list[_Step], done: int, root: Path, journal: Path) -> None:
-    """Take the first `done` renames back, and clear away what was staged."""
-    _take_back_all(steps[:done], root, journal)
+    """Take the first `done` renames back, and clear away what was staged.
+
+    If this fails too, the next promotion finishes the work by the journal.
+    """
+    for change, plan, fd in steps[:done]:
+        with storage_errors(root.joinpath(*change.folders, change.name)):
+            _take_back(change, plan, fd)
+    _remove_journal(journal)
     for _, plan, fd in steps:
         atomic_write.unlink(fd, plan.temp)
         atomic_write.unlink(fd, plan.old)
-
-
-def _take_back_all(steps: list[_Step], root: Path, journal: Path) -> None:
-    """Undo the renames. If this fails too, the next promotion finishes the work by the journal."""
-    for change, plan, fd in steps:
-        try:
-            _take_back(change, plan, fd)
-        except OSError as failure:
-            shown = root.joinpath(*change.folders, change.name)
-            raise storage_error(failure, shown) from failure
-    _remove_journal(journal)
 
 
 def _take_back(change: FileChange, plan: _Planned, fd: int) -> None:
@@ -230,10 +225,7 @@ def _finish(root: Path, plan: _Planned, *, rename: bool) -> None:
 
 
 def _write_journal(journal: Path, root: Path, planned: list[_Planned], note: Note) -> None:
-    files = [
-        {"folders": p.folders, "name": p.name, "before": p.before, "after": p.after}
-        for p in planned
-    ]
+    files = [asdict(plan) for plan in planned]
     body = json.dumps({"root": str(root), "files": files, "note": dict(note)}).encode("utf-8")
     key = cache_secret.get_or_make(root)
     # Without a key nothing can be sealed: after a crash a person has to look.
@@ -298,8 +290,4 @@ def _read(folder: int, name: str) -> bytes | None:
 
 
 def _digest(data: bytes | None) -> str | None:
-    return None if data is None else _sha(data)
-
-
-def _sha(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+    return None if data is None else hashlib.sha256(data).hexdigest()

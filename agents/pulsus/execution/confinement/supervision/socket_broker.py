@@ -11,7 +11,7 @@ import fcntl
 import os
 import struct
 import time
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 
 from pulsus.core.sandbox.observation.notifications import AnsweredLater, WaitingCall, signed
 from pulsus.core.system.descriptors import closing_fd
@@ -65,16 +65,12 @@ class SocketBroker:
             self._connect_locally(q, raw[2:])
             return
         address = _internet(family, raw)
-        made = self._socket(q, family)
-        try:
+        with ExitStack() as stack:
+            made = stack.enter_context(closing(self._socket(q, family)))
             self._require(address, made)
-            waits = made.type == _STREAM and not _non_blocking(made)
-        except BaseException:
-            made.close()
-            raise
-        if waits:
-            _answer_in_thread(q, made, lambda: made.connect(address))
-        with closing(made):
+            if made.type == _STREAM and not _non_blocking(made):
+                stack.pop_all()
+                _answer_in_thread(q, made, lambda: made.connect(address))
             made.connect(address)
 
     def _connect_locally(self, q: WaitingCall, path: bytes) -> None:
@@ -163,19 +159,15 @@ class SocketBroker:
         address = _internet(family, raw) if raw else None
         if flags & 0x20000000:
             raise PermissionError(errno.EACCES, "a connection without connect")
-        made = self._socket(q, family)
-        try:
+        with ExitStack() as stack:
+            made = stack.enter_context(closing(self._socket(q, family)))
             if made.family not in (_UNIX, _INET, _INET6):
                 raise PermissionError(errno.EACCES, "no socket of this run")
             if address is not None:
                 self._require(address, made)
-            waits = wait and made.type == _STREAM and not _non_blocking(made)
-        except BaseException:
-            made.close()
-            raise
-        if waits:
-            _answer_in_thread(q, made, lambda: made.send(data, flags))
-        with closing(made):
+            if wait and made.type == _STREAM and not _non_blocking(made):
+                stack.pop_all()
+                _answer_in_thread(q, made, lambda: made.send(data, flags))
             if address is not None and made.type != _STREAM:
                 return int(made.sendto(data, flags, address))
             return int(made.send(data, flags))
