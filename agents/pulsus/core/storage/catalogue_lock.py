@@ -179,16 +179,13 @@ class CatalogueLock:
 def _decision(record: metadata.PromotionRecord) -> dict[str, JsonValue]:
     """Return the entry for the decision log. The key is the record's own: a revision may come again
     from a clone, whose decision log is another one."""
-    names = ("bump", "restores", "replaces", "owner")
-    if record.event:
-        names += ("replacement", "sunset")
-    more = {name: value for name in names if (value := getattr(record, name)) is not None}
-    if record.model:
-        more["model"] = dict(record.model)
-    always = {
-        name: getattr(record, name) for name in ("version", "tool_hash", "approved_by", "run_id")
-    }
-    data: dict[str, JsonValue] = {"revision": record.id, "tool": record.tool_id, **always, **more}
+    data: dict[str, JsonValue] = {"revision": record.id, "tool": record.tool_id}
+    always = ("version", "tool_hash", "approved_by", "run_id")
+    data |= {name: getattr(record, name) for name in always}
+    of_status = ("replacement", "sunset") if record.event else ()
+    names = ("bump", "restores", "replaces", *of_status, "owner")
+    data |= {name: value for name in names if (value := getattr(record, name)) is not None}
+    data |= {"model": dict(record.model)} if record.model else {}
     kind = record.event or ("rollback" if record.restores else "promote")
     return {"key": decision_key(record), "kind": kind, "data": data}
 

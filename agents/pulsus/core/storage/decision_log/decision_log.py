@@ -120,7 +120,10 @@ def locked(state_dir: Path, seconds: float) -> Iterator[Path]:
 
 @contextmanager
 def hold_lock(path: Path, seconds: float, poll_seconds: float, busy: Busy) -> Iterator[None]:
-    """Hold the lock in the block. Raises `busy` after so many seconds, DiskFull, StorageUnwritable."""
+    """Hold the lock in the block.
+
+    Raises `busy` if another process holds it for so many seconds, DiskFull, StorageUnwritable.
+    """
     try:
         held = filelock.FileLock(path, timeout=seconds).acquire(poll_interval=poll_seconds)
     except filelock.Timeout as failure:
