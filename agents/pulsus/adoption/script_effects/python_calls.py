@@ -26,7 +26,7 @@ def find_started_programs(tree: ast.Module) -> ScriptFacts:
     for node in index.nodes:
         if isinstance(node, ast.Call) and (what := _meant(node.func, index)):
             called.add(id(node.func))
-            _call(node, what, tree, found)
+            _call(node, what, index, found)
     for node in index.nodes:
         loaded = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
         if loaded and id(node) not in called and (what := _meant(node, index)):
@@ -40,7 +40,7 @@ def _meant(node: ast.AST, index: ModuleIndex) -> str:
     return min(index.keys(node) & _STARTING, default="")
 
 
-def _call(call: ast.Call, what: str, tree: ast.Module, found: ScriptFacts) -> None:
+def _call(call: ast.Call, what: str, index: ModuleIndex, found: ScriptFacts) -> None:
     name = what.rpartition(".")[2]
     given = {k.arg: k.value for k in call.keywords}
     first = call.args[0] if call.args else given.get("args", given.get("cmd"))
@@ -52,7 +52,7 @@ def _call(call: ast.Call, what: str, tree: ast.Module, found: ScriptFacts) -> No
         found.commands.add("sh")
         _script(call, first, what, found)
     elif name in _SUBPROCESS:
-        words = list(_words(first, tree))
+        words = list(_words(first, index))
         if words:
             shell_walk.add_command(SimpleCommand(call.lineno, tuple(words)), found)
         else:
@@ -75,19 +75,19 @@ def _doubt(call: ast.Call, what: str, found: ScriptFacts) -> None:
     found.doubts.add((call.lineno, f"{text} starts only shows when it runs", "all"))
 
 
-def _words(node: ast.expr, tree: ast.Module) -> Iterator[ScriptWord]:
+def _words(node: ast.expr, index: ModuleIndex) -> Iterator[ScriptWord]:
     """Yield the words of a list, with a HOLE for each that is no literal."""
     match node:
         case ast.List(elts=items) | ast.Tuple(elts=items):
             for item in items:
                 yield _word(item)
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            yield from _words(left, tree)
-            yield from _words(right, tree) if isinstance(right, ast.List) else [_rest(right)]
+            yield from _words(left, index)
+            yield from _words(right, index) if isinstance(right, ast.List) else [_rest(right)]
         case ast.Constant(value=str(text)):
             yield ScriptWord(node.lineno, text, text)
         case ast.Name(id=name):
-            yield from _named(name, tree)
+            yield from _named(name, index)
         case ast.Call(func=ast.Attribute(attr="split"), args=[ast.Constant(value=str(text))]):
             yield from (ScriptWord(node.lineno, each, each) for each in text.split())
         case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="split")):
@@ -96,29 +96,15 @@ def _words(node: ast.expr, tree: ast.Module) -> Iterator[ScriptWord]:
             return
 
 
-def _named(name: str, tree: ast.Module) -> Iterator[ScriptWord]:
+def _named(name: str, index: ModuleIndex) -> Iterator[ScriptWord]:
     """Yield the words of the list that a name is bound to once, and of later additions."""
-    values = [
-        n.value
-        for n in ast.walk(tree)
-        if isinstance(n, ast.Assign | ast.AnnAssign) and name in _targets(n) and n.value
-    ]
-    stores = [
-        n for n in ast.walk(tree)
-        if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
-    ]  # fmt: skip
-    arguments = any(isinstance(n, ast.arg) and n.arg == name for n in ast.walk(tree))
-    grown = [n for n in ast.walk(tree) if isinstance(n, ast.AugAssign) and name in _targets(n)]
-    if len(values) != 1 or len(stores) != 1 + len(grown) or arguments:
-        return
-    if not isinstance(values[0], ast.List | ast.Tuple):
-        return
-    uses = [n for n in ast.walk(tree) if _of(n, name)]
-    if any(not isinstance(n, ast.Attribute) or n.attr not in _GROWS for n in uses):
-        return
-    yield from _words(values[0], tree)
-    if uses or grown:
-        yield _rest(values[0])
+    value = index.scope.get(name)
+    uses = [n for n in index.nodes if _of(n, name)]
+    known = all(isinstance(n, ast.Attribute) and n.attr in _GROWS for n in uses)
+    if isinstance(value, ast.List | ast.Tuple) and known:
+        yield from _words(value, index)
+        if uses:
+            yield _rest(value)
 
 
 def _of(node: ast.AST, name: str) -> bool:
@@ -130,11 +116,6 @@ def _of(node: ast.AST, name: str) -> bool:
         and isinstance(node.value, ast.Name)
         and node.value.id == name
     )
-
-
-def _targets(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> list[str]:
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    return [t.id for t in targets if isinstance(t, ast.Name)]
 
 
 def _word(item: ast.expr) -> ScriptWord:

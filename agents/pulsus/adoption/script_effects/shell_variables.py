@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from pulsus.adoption.script_effects.shell_values import ARITHMETIC, BRACES, HOLE, ScriptWord
+from pulsus.adoption.script_effects.shell_values import ARITHMETIC, BRACES, ScriptWord
 
 TESTS = ("[[", "[", "test")
 _DECLARES = ("declare", "typeset", "local", "export", "readonly")
@@ -18,6 +18,16 @@ _PLAIN = re.compile(r"[A-Za-z_]\w*\Z")
 _EVALUATED = re.compile(r"[\[`$]")
 _LATER = re.compile(r"`|\$\(|\w\[[^\]]*[\0$][^\]]*\]")
 _BRACED = re.compile(r"(!?)#?(\w+|[@*#?$!-])?(?:\[((?:[^\]\[]|\[[^\]]*\])*)\])?(.*)\Z", re.S)
+_UNSURE = {
+    "hash": r"(?!-[rlt]+\Z|[^-\0])",
+    "history": r"(?!\d+\Z)",
+    "enable": r"(?!-[aps]\Z)",
+    "jobs": r"-\w*x|\0",
+    "unset": r"-\w*f|\0",
+    "shopt": r"(?s:.*)(?:expand_aliases|\0)",
+    **dict.fromkeys(("declare", "typeset", "local"), r"-\w*[ni]|\0"),
+}
+"""Words by which a builtin changes a file, or which programs start."""
 _VALUED = {
     "read": ("dinNptu", "a"),
     "mapfile": ("dnOsuCc", ""),
@@ -36,8 +46,9 @@ def is_run_later(word: ScriptWord) -> bool:
 
 def find_doubts(name: str, rest: Sequence[ScriptWord]) -> Iterator[tuple[ScriptWord, str]]:
     """Yield each word of a builtin whose effect is unknown, and why."""
-    for word in _unsure(name, rest):
-        yield word, f"what {word.raw} does to {name} only shows when it runs"
+    for word in rest if name in _UNSURE else ():
+        if re.match(_UNSURE[name], word.shape):
+            yield word, f"what {word.raw} does to {name} only shows when it runs"
     for word in evaluated_words(name, rest):
         yield word, f"what {word.raw} evaluates only shows when it runs"
     for word in variable_words(name, rest):
@@ -47,28 +58,6 @@ def find_doubts(name: str, rest: Sequence[ScriptWord]) -> Iterator[tuple[ScriptW
         for word in rest:
             if is_run_later(word):
                 yield word, f"{word.raw} is text that may be run later"
-
-
-def _unsure(name: str, rest: Sequence[ScriptWord]) -> list[ScriptWord]:
-    """Return the words by which a builtin changes a file, or which programs start."""
-    shapes = " ".join(w.shape for w in rest)
-    match name:
-        case "hash":
-            return [w for w in rest if not re.match(r"-[rlt]+\Z|[^-\0]", w.shape)]
-        case "history":
-            return [w for w in rest if not w.shape.isdigit()]
-        case "enable":
-            return [w for w in rest if w.shape not in ("-a", "-p", "-s")]
-        case "jobs":
-            return [w for w in rest if re.match(r"-\w*x|\0", w.shape)]
-        case "unset":
-            return [w for w in rest if re.match(r"-\w*f|\0", w.shape)]
-        case "shopt" if re.search(r"-\w*s", shapes):
-            return [w for w in rest if "expand_aliases" in w.shape or HOLE in w.shape]
-        case "declare" | "typeset" | "local":
-            return [w for w in rest if re.match(r"-\w*[ni]|\0", w.shape)]
-        case _:
-            return []
 
 
 def evaluated_words(name: str, rest: Sequence[ScriptWord]) -> Iterator[ScriptWord]:

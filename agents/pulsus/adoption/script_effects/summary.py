@@ -77,9 +77,10 @@ def find_stdin_reads(tree: ast.Module) -> list[str]:
     lines: set[int] = set()
     for node in ast.walk(tree):
         match node:
-            case ast.Call(func=ast.Name(id="input"), lineno=line):
-                lines.add(line)
-            case ast.Attribute(value=ast.Name(id="sys"), attr="stdin", lineno=line):
+            case (
+                ast.Call(func=ast.Name(id="input"), lineno=line)
+                | ast.Attribute(value=ast.Name(id="sys"), attr="stdin", lineno=line)
+            ):
                 lines.add(line)
             case _:
                 pass
@@ -91,16 +92,14 @@ def find_secrets(tree: ast.Module) -> tuple[str, ...]:
     found: set[str] = set()
     for node in ast.walk(tree):
         match node:
-            case ast.Subscript(value=ast.Attribute(attr="environ"), slice=ast.Constant(value=name)):
-                found.add(str(name))
-            case ast.Call(
-                func=ast.Attribute(attr="getenv") | ast.Name(id="getenv"),
-                args=[ast.Constant(value=name), *_],
-            ):
-                found.add(str(name))
-            case ast.Call(
-                func=ast.Attribute(value=ast.Attribute(attr="environ"), attr="get"),
-                args=[ast.Constant(value=name), *_],
+            case (
+                ast.Subscript(value=ast.Attribute(attr="environ"), slice=ast.Constant(value=name))
+                | ast.Call(
+                    func=ast.Attribute(attr="getenv")
+                    | ast.Name(id="getenv")
+                    | ast.Attribute(value=ast.Attribute(attr="environ"), attr="get"),
+                    args=[ast.Constant(value=name), *_],
+                )
             ):
                 found.add(str(name))
             case _:

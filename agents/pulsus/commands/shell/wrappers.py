@@ -7,9 +7,11 @@ decided by it: there every wrapper has a table.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 from pulsus.commands.shell.words import Word
+from pulsus.commands.shipped_data import rules_of
 from pulsus.fast_dataclass import dataclass
 
 
@@ -21,40 +23,12 @@ class _Wrapper:
     operands: int = 0
 
 
-def _wrapper(values: str = "", operands: int = 0) -> _Wrapper:
-    return _Wrapper(frozenset(values.split()), operands)
-
-
 PRIVILEGED: Final = frozenset({"sudo", "doas", "pkexec", "run0", "sudo-rs"})
 """Programs that run another with more rights."""
 
 _WRAPPERS: Final[Mapping[str, _Wrapper]] = {
-    "sudo": _wrapper(
-        "-u --user -g --group -h --host -p --prompt -C --close-from -r --role -t --type"
-        " -T --command-timeout -U --other-user -D --chdir -R --chroot"
-    ),
-    "sudo-rs": _wrapper("-u --user -g --group -D --chdir"),
-    "doas": _wrapper("-u -C -a"),
-    "pkexec": _wrapper("--user -u"),
-    "run0": _wrapper("-u --user -g --group --nice -D --chdir --setenv --unit --property"),
-    "timeout": _wrapper("-k --kill-after -s --signal", 1),
-    "nice": _wrapper("-n --adjustment"),
-    "ionice": _wrapper("-c --class -n --classdata"),
-    "chrt": _wrapper("-T --sched-runtime -P --sched-period -D --sched-deadline", 1),
-    "taskset": _wrapper("", 1),
-    "stdbuf": _wrapper("-i --input -o --output -e --error"),
-    "time": _wrapper("-f --format -o --output"),
-    "env": _wrapper("-u --unset -C --chdir -S --split-string"),
-    "nohup": _wrapper(),
-    "setsid": _wrapper(),
-    "command": _wrapper(),
-    "builtin": _wrapper(),
-    "exec": _wrapper("-a"),
-    "busybox": _wrapper(),
-    "xargs": _wrapper(
-        "-a --arg-file -d --delimiter -E -I -L --max-lines -n --max-args -P --max-procs -s"
-        " --max-chars --process-slot-var"
-    ),
+    name: _Wrapper(frozenset(rule["values"].split()), rule.get("operands", 0))
+    for name, rule in rules_of(Path(__file__).with_suffix(".yaml")).items()
 }
 
 _DEEPEST: Final = 8

@@ -10,6 +10,7 @@ import ast
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -19,7 +20,7 @@ from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.python_source.names import last_name
 from pulsus.core.sandbox.harness.audit_hook import reported_path
 from pulsus.core.system.word_lists import WordLists
-from pulsus.core.types import Effects, ObservedEffects, ToolSpec
+from pulsus.core.types import ObservedEffects, ToolSpec
 from pulsus.core.validators.effects import contract_limits
 from pulsus.core.validators.effects.effect_check import Judgement, is_read_only, judge_effects
 from pulsus.core.validators.effects.effect_patterns import is_path_covered
@@ -98,23 +99,14 @@ def judge_source(tool: ToolSpec, source: bytes) -> tuple[Judgement, tuple[str, .
     )
     lines = {**seen.changed, **seen.hosts}
     beyond = tuple(
-        f"{item}{_line(item, lines)}" for item in found.exceeded if _is_named(item, lines)
+        f"{item} in line {at}"
+        for item in found.exceeded
+        for at in islice((at for name, at in lines.items() if name in item), 1)
     )
-    strays = tuple(p for p in seen.read if p != "/" and not _covered(p, tool.effects))
+    declared = tool.effects.paths
+    strays = tuple(p for p in seen.read if p != "/" and not is_path_covered(p, declared, {}))
     warnings = tuple(f"line {seen.read[p]} reads {p}, which Effects: does not name" for p in strays)
     return Judgement((*beyond, *could)), warnings
-
-
-def _is_named(item: str, lines: Mapping[str, int]) -> bool:
-    return any(name in item for name in lines)
-
-
-def _line(item: str, lines: Mapping[str, int]) -> str:
-    return next((f" in line {at}" for name, at in lines.items() if name in item), "")
-
-
-def _covered(path: str, declared: Effects) -> bool:
-    return is_path_covered(path, declared.paths, {})
 
 
 def _place(text: str) -> str:

@@ -17,7 +17,7 @@ from pulsus.core.contract.strip_examples import remove_examples
 from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Job, SandboxOutcome, StepSource
 from pulsus.core.sandbox.observation.observed_effects import join_effects
-from pulsus.core.types import ObservedEffects, Proof, ToolSpec
+from pulsus.core.types import ObservedEffects, Proof
 from pulsus.core.validators import known_examples
 from pulsus.core.validators.effects import constant_targets
 from pulsus.core.validators.effects.effect_check import judge_effects, list_undeclared_reads
@@ -217,7 +217,10 @@ class DryRun:
     def _warnings(self, last: SandboxOutcome) -> tuple[str, ...]:
         tool = self.subject.tool
         found = [self._doubt] if self._doubt else []
-        if isinstance(last.value, dict) and (absent := _undelivered(tool, last.value.keys())):
+        declared = () if "Returns" in tool.missing_sections else tool.returns
+        value = last.value
+        absent = [o.name for o in declared if isinstance(value, dict) and o.name not in value]
+        if absent:
             found.append(f"Returns: names {', '.join(absent)}, which the result does not have")
         return tuple(found)
 
@@ -283,12 +286,6 @@ def _problem(case: Case, outcome: SandboxOutcome) -> str:
     if case.example.has_expected:
         return matches(case.example.expected, outcome.value) or ""
     return ""
-
-
-def _undelivered(tool: ToolSpec, keys: object) -> list[str]:
-    if "Returns" in tool.missing_sections or not isinstance(keys, type({}.keys())):
-        return []
-    return [output.name for output in tool.returns if output.name not in keys]
 
 
 def _transcript(case: Case, outcome: SandboxOutcome) -> str:
