@@ -153,7 +153,7 @@ def memory(tools, requests):
         few = [{"id": f"{n}", "name": f"search{n}", "description": "Search."} for n in range(3)]
         text = "".join(json.dumps(row) + "\n" for row in few)
         (folder / "few.jsonl").write_text(text, encoding="utf-8")
-        (folder / "own").write_bytes(index_builder.pack_index([(t, bytes(8)) for t in ordered], {}))
+        (folder / "own").write_bytes(index_builder.pack_index([(t, bytes(8)) for t in ordered]))
         bm25s_of(tools).save(folder / "peer", show_progress=False)
         (folder / "asked").write_text(json.dumps(requests[:200]), encoding="utf-8")
         found = {}

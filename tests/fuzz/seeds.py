@@ -210,7 +210,7 @@ def _index() -> list[bytes]:
     counts = WordCounts.of(_PAST, 2)
     memory = to_bytes(counts, RequestSegment.of(_PAST, counts, 7e6), {"made": "of"})
     prints = [bytes(8)] * len(_TOOLS)
-    segment = index_builder.pack_index(zip(_TOOLS, prints, strict=True), {})
+    segment = index_builder.pack_index(zip(_TOOLS, prints, strict=True))
     folder = Folder(
         0,
         "/w/domains/storage/usage",

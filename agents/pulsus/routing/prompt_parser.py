@@ -77,7 +77,8 @@ class FolderVocabulary:
 class PromptParser:
     """The vocabulary of one catalogue.
 
-    `meaning` compares with the folders' phrases, by position in `folders`; `library` finds hints.
+    `meaning` compares with the folders' phrases, by position in `folders`
+    (`routing/search/catalogue_vectors.py`); `library` finds hints.
     """
 
     folders: tuple[FolderVocabulary, ...]
@@ -87,18 +88,8 @@ class PromptParser:
     library: Library | None = None
 
     @classmethod
-    def learn(
-        cls,
-        tools: Sequence[ToolSpec],
-        synonyms: Synonyms | None = None,
-        *,
-        meaning: FolderSimilarity | None = None,
-        library: Library | None = None,
-    ) -> PromptParser:
-        """Return the parser of these tools, the same for any order of them.
-
-        `meaning` is `routing/search/catalogue_vectors.py` of the same tools.
-        """
+    def learn(cls, tools: Sequence[ToolSpec], synonyms: Synonyms | None = None) -> PromptParser:
+        """Return the parser of these tools, the same for any order of them."""
         grouped: dict[tuple[str | None, str], list[ToolSpec]] = {}
         for tool in sorted(tools, key=lambda t: t.id):
             grouped.setdefault((tool.domain, tool.action), []).append(tool)
@@ -109,8 +100,7 @@ class PromptParser:
                 grouped.items(), key=lambda item: (item[0][0] or "", item[0][1])
             )
         )
-        table = synonym_table(synonyms or {})
-        return cls(folders, folder_index(folders, written), table, meaning, library)
+        return cls(folders, folder_index(folders, written), synonym_table(synonyms or {}))
 
     def parse(self, text: str) -> ParsedIntent:
         """Return the best guess.

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import click
 
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.options import common
 from pulsus.errors import UsageError
-
-if TYPE_CHECKING:
-    from pulsus.core.storage.promotion.rollback import ArchivedVersion
-    from pulsus.routing.delivery.deliver import CandidateModule
 
 
 @click.command()
@@ -35,6 +30,7 @@ def command(session: CommandSession, tool: str, yes: bool) -> None:
     """
     from pulsus.cli.catalogue import promote
     from pulsus.core.storage.promotion import rollback
+    from pulsus.routing.delivery import candidate_module
 
     ref, at, version = tool.partition("@")
     if not ref.strip() or (at and not version.strip()):
@@ -48,20 +44,8 @@ def command(session: CommandSession, tool: str, yes: bool) -> None:
     kept = rollback.archived_version(app.workflows_root, target, version or None, promoter.find)
     app.record_check().require_version(target, kept.version)
     promoter = replace(promoter, restores=kept.version)
-    delivery = promote.deliver(session, _module(session, kept), promoter, approved=yes)
+    # The kept bytes, as they would lie in the tool's place.
+    path = kept.target.path(app.workflows_root)
+    module = candidate_module.module_of_bytes(app, path, kept.source, kept.target)
+    delivery = promote.deliver(session, module, promoter, approved=yes)
     promote.print_delivery(session, target, delivery)
-
-
-def _module(session: CommandSession, kept: ArchivedVersion) -> CandidateModule:
-    """Return the kept bytes as what would lie in the tool's place."""
-    from pulsus.routing.delivery.candidate_module import pinned_steps
-    from pulsus.routing.delivery.deliver import CandidateModule
-
-    path = kept.target.path(session.app.workflows_root)
-    return CandidateModule(
-        path=path,
-        source=kept.source,
-        tool=session.app.define(kept.source, path),
-        target=kept.target,
-        steps=pinned_steps(session.app, kept.source),
-    )

@@ -63,7 +63,6 @@ class Ranker:
         *,
         features: Sequence[Feature] = (),
         synonyms: query.Synonyms | None = None,
-        remembered: Mapping[str, Sequence[str]] | None = None,
         documents: Documents | None = None,
         calibration: Calibration | None = None,
         dense: EmbeddingSimilarity | None = None,
@@ -71,10 +70,9 @@ class Ranker:
     ) -> Ranker:
         """Return the index of `tools`, the same for any order of them.
 
-        `remembered` maps a tool id to past requests it answered well. `documents` are the words of
-        the same tools, manifests and `remembered` where they are at hand
-        (routing/search/ranking_index_cache.py). `dense`
-        and `memory` are asked once a request. Raises ValueError for two features of one name.
+        `documents` are the words of the same tools and manifests where they are at hand
+        (routing/search/ranking_index_cache.py). `dense` and `memory` are asked once a request.
+        Raises ValueError for two features of one name.
         """
         names = [*BUILT_IN, *(f.name for f in features)]
         twice = sorted({n for n in names if names.count(n) > 1})
@@ -83,7 +81,7 @@ class Ranker:
         ordered = tools if isinstance(tools, ToolTable) else _in_order(tools)
         return cls(
             tools=ordered,
-            documents=documents or index_builder.words_of(ordered, remembered or {}),
+            documents=documents or index_builder.words_of(ordered),
             config=config or RankerConfig(),
             calibration=calibration or shipped_calibration(),
             extra=tuple(features),

@@ -6,7 +6,7 @@ Effect: reads tools, writes candidates.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pulsus.approvals.protocol import Approver
 from pulsus.core.compose.plans import module_source, pins
@@ -50,6 +50,14 @@ def module_of_decision(run: RouteRun, outcome: RouteOutcome) -> CandidateModule:
     )
 
 
+def module_of_bytes(
+    project: Project, path: Path, source: bytes, target: Target, **more: Any
+) -> CandidateModule:
+    """Return these bytes at `path` as a module to be proven and promoted to `target`."""
+    tool = project.define(source, path)
+    return CandidateModule(path, source, tool, target, pinned_steps(project, source), **more)
+
+
 def step_module(project: Project, tool: ToolSpec, source: bytes) -> CandidateModule:
     """Return a pinned step as a module of its own, to be proven and promoted where it lies."""
     target = Target(tool.domain, tool.action, tool.name)
@@ -62,14 +70,8 @@ def file_module(project: Project, path: Path, target: Target) -> CandidateModule
     A candidate of an earlier route brings its note. Raises UsageError if it cannot be read.
     """
     source = read_module(path)
-    return CandidateModule(
-        path=path,
-        source=source,
-        tool=project.define(source, path),
-        target=target,
-        steps=pinned_steps(project, source),
-        candidate=candidate_store.read_candidate(path) if path.parent == project.tmp_dir else None,
-    )
+    candidate = candidate_store.read_candidate(path) if path.parent == project.tmp_dir else None
+    return module_of_bytes(project, path, source, target, candidate=candidate)
 
 
 def pinned_steps(project: Project, source: bytes) -> pins.PinnedTools:
@@ -139,14 +141,9 @@ def _composed(run: RouteRun, outcome: RouteOutcome) -> CandidateModule:
         if left is None:
             candidate_store.remove(path)  # a candidate without its note could not be offered again
         raise
-    return CandidateModule(
-        path=path,
-        source=source,
-        tool=project.define(source, path),
-        target=_target(outcome),
-        steps=pinned_steps(project, source),
-        candidate=candidate,
-        rendered=source == made,
+    rendered = source == made
+    return module_of_bytes(
+        project, path, source, _target(outcome), candidate=candidate, rendered=rendered
     )
 
 

@@ -7,7 +7,7 @@ since then, as long as they are few.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from pulsus.config.settings import RankerConfig
@@ -37,28 +37,19 @@ def load_rank_index(
     features: Sequence[Feature],
     synonyms: Synonyms,
     state_dir: Path | None,
-    remembered: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[Ranker, tuple[str, ...]]:
     """Return the index of `tools` in id order, and one warning where a kept one was damaged.
 
     What an earlier run counted is used again. `state_dir` None neither reads nor writes. A file
     that cannot be written only costs the next run its head start.
     """
-    past = remembered or {}
     warnings: tuple[str, ...] = ()
     documents = None
     if state_dir:
         kept = _IndexFiles(state_dir / "index")
-        documents = kept.documents(tools, past)
+        documents = kept.documents(tools)
         warnings = tuple(kept.warnings)
-    index = Ranker.build(
-        tools,
-        config,
-        features=features,
-        synonyms=synonyms,
-        remembered=past,
-        documents=documents,
-    )
+    index = Ranker.build(tools, config, features=features, synonyms=synonyms, documents=documents)
     return index, warnings
 
 
@@ -69,21 +60,21 @@ class _IndexFiles:
         self.folder = folder
         self.warnings: list[str] = []
 
-    def documents(self, tools: Sequence[ToolSpec], past: Mapping[str, Sequence[str]]) -> Documents:
+    def documents(self, tools: Sequence[ToolSpec]) -> Documents:
         """Return the words of these tools; what is new of them is counted and kept."""
-        key = _index_key(make_columns(tools).digest, past)
+        key = _index_key(make_columns(tools).digest)
         base = self._open(BASE)
         if base is not None and base.key == key:
             return Documents.of(base)
         new = self._open(NEW) if base is not None else None
         if base is not None and new is not None and new.key == _following(key, base):
             return Documents.of(base, new)
-        prints = _prints(tools, past)
+        prints = index_builder.prints_of(tools)
         if base is not None:
             change = _catalogue_change(base, make_columns(tools).ids, prints)
             if change.size <= _FEW + _SHARE * len(base):
-                return Documents.of(base, self._follow(base, key, change, tools, prints, past))
-        data = index_builder.pack_index(zip(tools, prints, strict=True), past, key=key)
+                return Documents.of(base, self._follow(base, key, change, tools, prints))
+        data = index_builder.pack_index(zip(tools, prints, strict=True), key=key)
         cache_file.save(self.folder / BASE, data)
         return Documents.of(IndexSegment.from_bytes(data))
 
@@ -94,13 +85,11 @@ class _IndexFiles:
         change: _CatalogueChange,
         tools: Sequence[ToolSpec],
         prints: Sequence[bytes],
-        past: Mapping[str, Sequence[str]],
     ) -> IndexSegment:
         """Count and save what is new or changed since `base`."""
         new = [(tools[n], prints[n]) for n in change.new]
-        data = index_builder.pack_index(
-            new, past, key=_following(key, base), removed=change.removed
-        )
+        following = _following(key, base)
+        data = index_builder.pack_index(new, key=following, removed=change.removed)
         cache_file.save(self.folder / NEW, data)
         return IndexSegment.from_bytes(data)
 
@@ -134,19 +123,9 @@ def _catalogue_change(
     return _CatalogueChange(tuple(new), tuple(n for n in range(len(base)) if n not in kept))
 
 
-def _prints(tools: Sequence[ToolSpec], past: Mapping[str, Sequence[str]]) -> list[bytes]:
-    known = make_columns(tools)
-    return [
-        index_builder.print_of(sha256, hints, past.get(tool_id, ()))
-        for tool_id, sha256, hints in zip(known.ids, known.sha256, known.hints, strict=True)
-    ]
-
-
-def _index_key(digest: str, past: Mapping[str, Sequence[str]]) -> str:
-    """Return the key of an index: the tools, the past requests, and the code that counts."""
-    told = repr(
-        (index_builder.ANALYSIS, digest, sorted((t, tuple(said)) for t, said in past.items()))
-    )
+def _index_key(digest: str) -> str:
+    """Return the key of an index: the tools, and the code that counts."""
+    told = repr((index_builder.ANALYSIS, digest))
     return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()
 
 

@@ -199,15 +199,6 @@ def test_history_without_a_clock_is_refused():
         INDEX.rank("disk", history=past)
 
 
-def test_remembered_requests_find_their_tool():
-    request = "is the box gasping for air"
-    index = Ranker.build(
-        CATALOGUE, remembered={"memory/usage/memory_summary": ("is the box gasping",)}
-    )
-    assert INDEX.rank(request) == ()
-    assert index.rank(request)[0].matched == {"history": ("box", "gasping")}
-
-
 def test_a_pool_keeps_p_of_the_whole_catalogue():
     inside = {"memory/usage/memory_summary"}
     whole = {r.tool.id: r.p for r in INDEX.rank("disk usage", limit=50)}

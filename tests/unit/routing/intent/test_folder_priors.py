@@ -1,5 +1,7 @@
 """Meaning and hints take nothing from what a request's words say."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -70,7 +72,7 @@ class Fixed:
 
 def test_meaning_finds_the_folder_that_no_word_names():
     bare = PromptParser.learn(TOOLS).parse("how much room is left")
-    meant = PromptParser.learn(TOOLS, meaning=Fixed({0: 0.1, 1: 0.55}))
+    meant = replace(PromptParser.learn(TOOLS), meaning=Fixed({0: 0.1, 1: 0.55}))
     assert bare.domain is None
     found = meant.parse("how much room is left")
     assert (found.domain, found.action) == ("storage", "usage")
@@ -78,13 +80,13 @@ def test_meaning_finds_the_folder_that_no_word_names():
 
 
 def test_likeness_that_is_vague_says_nothing():
-    meant = PromptParser.learn(TOOLS, meaning=Fixed({0: 0.19, 1: 0.15}))
+    meant = replace(PromptParser.learn(TOOLS), meaning=Fixed({0: 0.19, 1: 0.15}))
     assert meant.parse("how much room is left").confidence == 0
 
 
 def test_exact_words_keep_their_folder_whatever_meaning_says():
     words = PromptParser.learn(TOOLS).parse("disk usage of the storage file system")
-    meant = PromptParser.learn(TOOLS, meaning=Fixed({0: 0.9, 1: 0.1}))
+    meant = replace(PromptParser.learn(TOOLS), meaning=Fixed({0: 0.9, 1: 0.1}))
     found = meant.parse("disk usage of the storage file system")
     assert (found.domain, found.action) == (words.domain, words.action) == ("storage", "usage")
     assert found.confidence >= words.confidence
@@ -92,7 +94,7 @@ def test_exact_words_keep_their_folder_whatever_meaning_says():
 
 def test_a_hint_picks_a_folder_without_raising_confidence():
     hint = Passage("docs/a.md", "Room", 1.0, (("storage", "usage"),))
-    reading = PromptParser.learn(TOOLS, library=Fixed(passages=[hint])).read(
+    reading = replace(PromptParser.learn(TOOLS), library=Fixed(passages=[hint])).read(
         "how much room is left"
     )
     assert (reading.intent.domain, reading.intent.action) == ("storage", "usage")
@@ -105,5 +107,5 @@ def test_a_hint_never_carries_a_request_over_the_confidence_threshold(score):
     hint = Passage("docs/a.md", "Room", score, (("storage", "usage"),))
     for text in ("list", "storage", "file sockets", "nothing known", "usage of sockets"):
         plain = PromptParser.learn(TOOLS).parse(text)
-        hinted = PromptParser.learn(TOOLS, library=Fixed(passages=[hint])).parse(text)
+        hinted = replace(PromptParser.learn(TOOLS), library=Fixed(passages=[hint])).parse(text)
         assert hinted.confidence <= max(plain.confidence, 0)

@@ -13,11 +13,9 @@ from tests.ranking import CATALOGUE, tool
 TOOLS = tuple(sorted(CATALOGUE, key=lambda t: t.id))
 
 
-def kept(state, tools=TOOLS, past=None):
+def kept(state, tools=TOOLS):
     tools = tuple(sorted(tools, key=lambda t: t.id))
-    return load_rank_index(
-        tools, RankerConfig(), features=(), synonyms={}, state_dir=state, remembered=past
-    )
+    return load_rank_index(tools, RankerConfig(), features=(), synonyms={}, state_dir=state)
 
 
 def test_the_second_run_counts_nothing(tmp_path, monkeypatch):
@@ -51,13 +49,6 @@ def test_a_changed_manifest_is_not_ranked_by_the_old_one(tmp_path):
     index, _ = kept(tmp_path, (after, *TOOLS))
     assert [r.tool.id for r in index.rank("compaction")] == ["a/b/thing"]
     assert index.rank("fragmentation") == ()
-
-
-def test_remembered_requests_are_not_ranked_by_an_index_without_them(tmp_path):
-    kept(tmp_path)
-    index, _ = kept(tmp_path, past={"storage/usage/disk_usage": ("quota trouble",)})
-    assert index.rank("quota trouble")[0].tool.id == "storage/usage/disk_usage"
-    assert kept(tmp_path)[0].rank("quota trouble") == ()
 
 
 def test_other_tools_are_counted_anew(tmp_path):

@@ -49,38 +49,33 @@ MOST = 255
 """Highest count of a word in one tool; BM25 hardly tells it from more."""
 
 
-def print_of(sha256: str, hints: str, remembered: Sequence[str]) -> bytes:
-    """Return a short hash of what a tool's words come from: its file, its manifest, past
-    requests.
-    """
-    told = f"{ANALYSIS} {sha256} {hints} {tuple(remembered) or ''}".encode("utf-8", "replace")
-    return hashlib.blake2b(told, digest_size=PRINT_BYTES).digest()
+def prints_of(tools: Sequence[ToolSpec]) -> list[bytes]:
+    """Return a short hash of what each tool's words come from: its file and its manifest."""
+    known = make_columns(tools)
+    told = (
+        f"{ANALYSIS} {sha256} {hints}"
+        for sha256, hints in zip(known.sha256, known.hints, strict=True)
+    )
+    return [
+        hashlib.blake2b(each.encode("utf-8", "replace"), digest_size=PRINT_BYTES).digest()
+        for each in told
+    ]
 
 
 def pack_index(
-    tools: Iterable[tuple[ToolSpec, bytes]],
-    remembered: Mapping[str, Sequence[str]],
-    *,
-    key: str = "",
-    removed: Sequence[int] = (),
+    tools: Iterable[tuple[ToolSpec, bytes]], *, key: str = "", removed: Sequence[int] = ()
 ) -> bytes:
-    """Return the segment of tools in id order, each with its print (`print_of`)."""
+    """Return the segment of tools in id order, each with its print (`prints_of`)."""
     packer = _IndexPacker()
     for tool, printed in tools:
-        packer.add(tool, printed, remembered.get(tool.id, ()))
+        packer.add(tool, printed)
     return pack_columns(packer.columns(removed), key)
 
 
-def words_of(tools: Sequence[ToolSpec], remembered: Mapping[str, Sequence[str]]) -> Documents:
+def words_of(tools: Sequence[ToolSpec]) -> Documents:
     """Return the words of tools in id order, counted anew."""
-    known = make_columns(tools)
-    prints = (
-        print_of(sha256, hints, remembered.get(tool_id, ()))
-        for tool_id, sha256, hints in zip(known.ids, known.sha256, known.hints, strict=True)
-    )
-    return Documents.of(
-        IndexSegment.from_bytes(pack_index(zip(tools, prints, strict=True), remembered))
-    )
+    packed = pack_index(zip(tools, prints_of(tools), strict=True))
+    return Documents.of(IndexSegment.from_bytes(packed))
 
 
 def flags_of(tool: ToolSpec) -> int:
@@ -108,9 +103,9 @@ class _IndexPacker:
         self.norms = array("f")
         self.spelt: list[tuple[int, int]] = []
 
-    def add(self, tool: ToolSpec, printed: bytes, remembered: Sequence[str]) -> None:
+    def add(self, tool: ToolSpec, printed: bytes) -> None:
         number = len(self.ids)
-        fields = field_words(tool, remembered)
+        fields = field_words(tool)
         counts, bits = stem_counts(fields), stem_places(fields)
         for key, count in counts.items():
             tools, found, where = self.postings[self._stem(key)]

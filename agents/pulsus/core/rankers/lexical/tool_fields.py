@@ -9,7 +9,7 @@ from functools import cache
 from pulsus.core.text.tokens import STOP_WORDS, stem, words
 from pulsus.core.types import ToolSpec
 
-PLACES = ("name", "summary", "manifest", "path", "body", "args", "history")
+PLACES = ("name", "summary", "manifest", "path", "body", "args")
 """A posting holds them as bits."""
 
 NAME = 0b1
@@ -24,8 +24,8 @@ _COUNTS: Mapping[str, int] = {"name": 2}
 """Weight of a field's words, 1 by default. Three times for the name ranked no better."""
 
 
-def field_words(tool: ToolSpec, remembered: Iterable[str] = ()) -> dict[str, list[str]]:
-    """Content words of each place, in order. `remembered` are past requests it answered well.
+def field_words(tool: ToolSpec) -> dict[str, list[str]]:
+    """Content words of each place, in order.
 
     Argument and output names count once each however often they occur, so that a tool with many
     arguments is not about its arguments.
@@ -40,7 +40,6 @@ def field_words(tool: ToolSpec, remembered: Iterable[str] = ()) -> dict[str, lis
         "args": dict.fromkeys(w for t in (*args, *told) for w in words(t)),
         "manifest": (*hints.intents, hints.name or "") if hints else (),
         "path": (tool.domain or "", tool.action),
-        "history": remembered,
     }
     return {
         place: [w for text in texts[place] for w in words(text) if w not in STOP_WORDS]

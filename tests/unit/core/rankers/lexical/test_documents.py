@@ -16,7 +16,7 @@ from tests.ranking import CATALOGUE, tool
 
 
 def fitted(*tools):
-    return words_of(sorted(tools, key=lambda t: t.id), {})
+    return words_of(sorted(tools, key=lambda t: t.id))
 
 
 def scores(index, key):
@@ -68,7 +68,7 @@ def test_an_id_is_found_and_an_unknown_one_is_not():
     assert index.number("no/such/tool") is None
 
 
-DATA = pack_index([(t, bytes(8)) for t in sorted(CATALOGUE, key=lambda t: t.id)], {})
+DATA = pack_index([(t, bytes(8)) for t in sorted(CATALOGUE, key=lambda t: t.id)])
 
 
 @pytest.mark.parametrize("at", range(0, len(DATA), 397))
@@ -86,7 +86,7 @@ def test_a_file_that_was_cut_short_is_damaged(size):
 
 
 def test_the_same_tools_give_the_same_bytes():
-    assert pack_index([(t, bytes(8)) for t in sorted(CATALOGUE, key=lambda t: t.id)], {}) == DATA
+    assert pack_index([(t, bytes(8)) for t in sorted(CATALOGUE, key=lambda t: t.id)]) == DATA
     assert Documents.of(IndexSegment.from_bytes(DATA)).size == len(CATALOGUE)
 
 
