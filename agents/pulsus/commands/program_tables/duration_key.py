@@ -81,20 +81,13 @@ def _amounts(text: str, name: str) -> Iterator[Amount]:
         if found is None or (found["unit"] and found["unit"] not in _UNITS):
             raise BadTable(f"{name}: lasts: {token!r} is not WORDS=NUMBER, as -i,--interval=1")
         words, default = found["words"], found["default"]
-        unit = _UNITS.get(found["unit"] or "", 1.0)
-        endless = bool(found["endless"])
-        if words[0] == "#":
-            amount = Amount(place=words[1:], endless=endless, unit=unit)
-        elif words[0].isdigit():
-            amount = Amount(default=float(words))
-        else:
-            amount = Amount(options=frozenset(words.split(",")), endless=endless, unit=unit)
+        number, place = words[0].isdigit(), words[0] == "#"
         yield Amount(
-            amount.options,
-            amount.place,
-            endless,
-            float(default) if default is not None else amount.default,
-            unit,
+            options=frozenset() if number or place else frozenset(words.split(",")),
+            place=words[1:] if place else "",
+            endless=bool(found["endless"]),
+            default=float(default or words) if default or number else None,
+            unit=_UNITS.get(found["unit"] or "", 1.0),
         )
 
 

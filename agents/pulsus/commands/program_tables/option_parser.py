@@ -76,7 +76,7 @@ class Parser:
                 ended, at = not self.operands, at + 1
                 self.operands += words[at:]
                 break
-            used = self._option(words, at)
+            used = self.taken(words, at)
             if used:
                 at += used
                 continue
@@ -89,10 +89,6 @@ class Parser:
 
     def taken(self, words: Sequence[Word], at: int) -> int:
         """Return how many words the option at `at` takes, now in `given`, or 0 for an operand."""
-        return self._option(words, at)
-
-    def _option(self, words: Sequence[Word], at: int) -> int:
-        """Return how many words the option at `at` takes, or 0 for an operand."""
         word = words[at]
         if word.wild and word.head in {"", "-"}:
             self._wild(word)

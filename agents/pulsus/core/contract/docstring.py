@@ -12,11 +12,8 @@ from pulsus.core.types import Effects, Kind, OutputSpec
 SECTIONS = ("Args", "Returns", "Side effects", "Kind", "Effects", "Secrets", "Examples")
 
 _ALIASES = {
-    "Arguments": "Args",
-    "Parameters": "Args",
-    "Params": "Args",
-    "Side Effects": "Side effects",
-    "Side-effects": "Side effects",
+    **dict.fromkeys(("Arguments", "Parameters", "Params"), "Args"),
+    **dict.fromkeys(("Side Effects", "Side-effects"), "Side effects"),
 }
 _HEADER = re.compile(rf"({'|'.join((*SECTIONS, *_ALIASES))}):(?:[ \t]+(.*))?$")
 _ENTRY = re.compile(r"(\*{0,2}\w+)(?:\s*\((.*?)\))?:(?:\s+(.*))?$")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import field, fields
 from typing import overload
 
@@ -70,9 +70,6 @@ class ToolTable(Sequence[ToolSpec]):
         if found is None:
             found = self._known[n] = self.decode(n)
         return found
-
-    def __iter__(self) -> Iterator[ToolSpec]:
-        return (self[n] for n in range(len(self)))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence) or len(other) != len(self):

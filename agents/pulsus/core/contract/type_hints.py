@@ -29,13 +29,7 @@ _TEXT = frozenset({"str", "Path"})
 _WRAPPERS = ("Annotated", "Final", "Required", "NotRequired")
 _ANYTHING = frozenset({"Any", "object"})
 _MODULES = ("typing.", "t.", "collections.abc.", "abc.")
-_BUILTIN = {
-    "List": "list",
-    "Dict": "dict",
-    "Set": "set",
-    "Tuple": "tuple",
-    "FrozenSet": "frozenset",
-}
+_BUILTIN = {name: name.lower() for name in ("List", "Dict", "Set", "Tuple", "FrozenSet")}
 _MANY = ("Collection", "Iterable", "Container")
 _WIDER: Mapping[str, tuple[str, ...]] = {
     "int": ("float",),  # PEP 484; not bool to int: the command line reads "true" by the hint

@@ -230,20 +230,15 @@ def _compared_features(code: Sequence[ast.AST]) -> frozenset[str]:
     """Return the constants that a length, a sum or a hash is compared with."""
     found: set[str] = set()
     for node in code:
+        sides: list[ast.expr] = []
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
-            if any(map(_is_derived, sides)):
-                found |= {
-                    make_key(evaluate_literal(side))
-                    for side in sides
-                    if evaluate_literal(side) is not ...
-                }
-        elif isinstance(node, ast.Match) and _is_derived(node.subject):
-            found |= {
-                make_key(evaluate_literal(case.pattern.value))
-                for case in node.cases
-                if isinstance(case.pattern, ast.MatchValue)
-            }
+        elif isinstance(node, ast.Match):
+            patterns = (case.pattern for case in node.cases)
+            sides = [node.subject, *(p.value for p in patterns if isinstance(p, ast.MatchValue))]
+        if any(map(_is_derived, sides)):
+            values = map(evaluate_literal, sides)
+            found |= {make_key(value) for value in values if value is not ...}
     return frozenset(found)
 
 

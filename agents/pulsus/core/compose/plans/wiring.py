@@ -33,10 +33,7 @@ class TypeMismatch:
     @property
     def reason(self) -> str:
         """Return the mismatch as one clause."""
-        given, wanted = (
-            type_hints.write_annotation(self.offer.hint),
-            type_hints.write_annotation(self.wanted),
-        )
+        given, wanted = map(type_hints.write_annotation, (self.offer.hint, self.wanted))
         return f"{self.offer.key!r} of {self.offer.step} is {given}, which does not fit {wanted}"
 
 

@@ -106,11 +106,8 @@ def _infer_keys(expected: Sequence[JsonValue]) -> tuple[tuple[str, str], ...]:
             return ()
         for key, item in value.items():
             if key != "...":
-                found[key] = (
-                    _join_hints(found[key], _infer_hint(item))
-                    if key in found
-                    else _infer_hint(item)
-                )
+                hint = _infer_hint(item)
+                found[key] = _join_hints(found.get(key, hint), hint)
     return tuple(found.items())
 
 
