@@ -11,11 +11,12 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from pulsus.config.project_file import read_bytes
-from pulsus.config.sections import Section, json_value
+from pulsus.config.sections import json_value
 from pulsus.config.settings import Settings
 from pulsus.config.trust.approved_settings import (
     SOURCES,
@@ -59,7 +60,7 @@ class SettingApproval:
     @property
     def default(self) -> Any:
         """The setting's default; None for a folder that is a key of its own."""
-        return None if "/" in self.key else json_value(_value(Settings(), self.key))
+        return None if "/" in self.key else json_value(attrgetter(self.key)(Settings()))
 
 
 def setting_approvals(
@@ -193,7 +194,7 @@ def without_unapproved(
 ) -> Settings:
     """Return the settings with the default in the place of each value that is not approved."""
     for each in unapproved:
-        value, default = _value(settings, each.key), _value(Settings(), each.key)
+        value, default = map(attrgetter(each.key), (settings, Settings()))
         if isinstance(value, dict):
             own = {k: v for k, v in value.items() if origins.get(f"{each.key}.{k}") not in SOURCES}
             default = {**default, **own}
@@ -211,13 +212,6 @@ def _replaced(settings: Settings, key: str, value: Any) -> Settings:
             value = type(section)()
     changes: dict[str, Any] = {name: value}
     return replace(settings, **changes)
-
-
-def _value(settings: Section, key: str) -> Any:
-    value: Any = settings
-    for name in key.split("."):
-        value = getattr(value, name)
-    return value
 
 
 def approve(project: Path, given: Sequence[SettingApproval], redact: Redact, at: str) -> None:

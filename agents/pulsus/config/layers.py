@@ -121,26 +121,28 @@ def _environment(model: type[Section]) -> Tree:
 
 
 def _check_variable(model: type[Section], name: str) -> None:
-    path = name.removeprefix(PREFIX).lower().split("__")
-    known = {PREFIX + key.upper().replace(".", "__") for key in setting_keys(model)}
-    tables = {PREFIX + key.upper().replace(".", "__") for key in _tables(model)}
-    whole = PREFIX + "__".join(path).upper()
-    if whole in known or any(whole == t or whole.startswith(t + "__") for t in tables):
-        return
-    raise diagnostics.unknown_key_error(name, known, "environment")
+    if not _is_known(model, name.removeprefix(PREFIX).lower().replace("__", ".")):
+        known = {PREFIX + key.upper().replace(".", "__") for key in setting_keys(model)}
+        raise diagnostics.unknown_key_error(name, known, "environment")
+
+
+def _is_known(model: type[Section], key: str) -> bool:
+    """Return True for a setting, and for an entry of a table."""
+    return key in setting_keys(model) or f"{key}.".startswith(
+        tuple(f"{table}." for table in _tables(model))
+    )
 
 
 def _check_keys(model: type[Section], layer: Tree, origin: str) -> None:
-    known, tables = set(setting_keys(model)), _tables(model)
+    known = setting_keys(model)
     sections = {key.split(".")[0] for key in known if "." in key}
     for key, value in flatten(layer):
         if key in sections and value == {}:
             continue
         if key in sections and not isinstance(value, Mapping):
             raise diagnostics.not_a_table_error(key, value, origin)
-        if key in known or any(key == t or key.startswith(t + ".") for t in tables):
-            continue
-        raise diagnostics.unknown_key_error(key, known, origin)
+        if not _is_known(model, key):
+            raise diagnostics.unknown_key_error(key, known, origin)
 
 
 def setting_keys(model: type[Section]) -> tuple[str, ...]:

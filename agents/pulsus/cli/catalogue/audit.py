@@ -10,6 +10,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.catalogue import audit_records
+from pulsus.cli.catalogue.tools_check import NAMES
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.options import common
 from pulsus.cli.render.validation_text import relative
@@ -244,11 +245,8 @@ def _tell(
     )
     click.echo(_log(logged))
     more = "" if session.verbosity > 0 or not counts["info"] else " (-v lists them)"
-    click.echo(
-        f"{console.counted(counts['error'], 'error')}, "
-        f"{console.counted(counts['warning'], 'warning')}, "
-        f"{console.counted(counts['info'], 'note')}{more}"
-    )
+    totals = (console.counted(counts[level], name) for level, name in NAMES.items())
+    click.echo(f"{', '.join(totals)}{more}")
 
 
 def _log(logged: LogAudit) -> str:

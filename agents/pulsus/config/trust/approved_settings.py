@@ -13,6 +13,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -119,10 +120,7 @@ def project_value(settings: Section, origins: Mapping[str, str], key: str) -> An
 
     Of a table these are the entries that no variable and no flag replaced.
     """
-    value: Any = settings
-    for name in key.split("."):
-        value = getattr(value, name)
-    value = json_value(value)
+    value = json_value(attrgetter(key)(settings))
     if isinstance(value, dict):
         return {k: v for k, v in value.items() if origins.get(f"{key}.{k}") in SOURCES}
     return value

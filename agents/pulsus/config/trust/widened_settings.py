@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -71,10 +72,7 @@ def _find_widening(
     if file is None:
         return None
     value = project_value(settings, origins, key)
-    usual: Any = default
-    for name in key.split("."):
-        usual = getattr(usual, name)
-    if not mark.widens(value, json_value(usual)):
+    if not mark.widens(value, json_value(attrgetter(key)(default))):
         return None
     sha256 = value_hash(key, value, unordered=mark.unordered)
     return Widening(key, sha256, file, line_of(project / file, file, key), mark.program)

@@ -6,8 +6,7 @@ Pure but for the decoder a `ToolTable` is given.
 from __future__ import annotations
 
 import hashlib
-from array import array
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, fields
 from typing import overload
 
@@ -35,13 +34,6 @@ class Columns:
         rows = map(" ".join, zip(own, hashes, said, strict=True))
         digest = hashlib.sha256("\n".join(rows).encode("utf-8", "replace")).hexdigest()
         return cls(own, hashes, said, digest)
-
-    def only(self, positions: Sequence[int]) -> Columns:
-        """Return the same of these positions, in their order."""
-        ids, sha256, hints = (
-            [column[n] for n in positions] for column in (self.ids, self.sha256, self.hints)
-        )
-        return Columns.of(ids, sha256, hints)
 
 
 @dataclass(frozen=True)
@@ -89,14 +81,6 @@ def make_columns(tools: Sequence[ToolSpec]) -> Columns:
         (t.sha256 for t in tools),
         (hash_hints(t.manifest) for t in tools),
     )
-
-
-def remove_tools(tools: Sequence[ToolSpec], ids: Collection[str]) -> Sequence[ToolSpec]:
-    """Return the tools whose id is not in `ids`, still undecoded."""
-    if not isinstance(tools, ToolTable):
-        return tuple(t for t in tools if t.id not in ids)
-    kept = array("I", (n for n, own in enumerate(tools.columns.ids) if own not in ids))
-    return ToolTable(tools.columns.only(kept), lambda n: tools[kept[n]])
 
 
 def list_shadowed(ids: Sequence[str]) -> list[tuple[int, int]]:

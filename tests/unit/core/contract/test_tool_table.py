@@ -10,7 +10,6 @@ from pulsus.core.contract.tool_table import (
     hash_hints,
     list_shadowed,
     make_columns,
-    remove_tools,
 )
 from pulsus.core.types import Manifest
 from tests.ranking import tool
@@ -50,14 +49,6 @@ def test_a_table_is_the_sequence_of_its_tools():
     assert tools[1:3] == TOOLS[1:3]
     assert tools != TOOLS[1:]
     assert TOOLS[2] in tools
-
-
-def test_leaving_tools_out_decodes_none():
-    decoded: list[int] = []
-    rest = remove_tools(table(decoded), {"d/a/y", "nothing"})
-    assert decoded == []
-    assert rest == tuple(t for t in TOOLS if t.id != "d/a/y") == remove_tools(TOOLS, {"d/a/y"})
-    assert make_columns(rest) == make_columns(tuple(rest))
 
 
 def test_the_digest_tells_bytes_and_hints_apart_and_not_where_a_manifest_lies():
