@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pulsus.commands.content import Opinion
 from pulsus.commands.shell.glob_overlap import meet
 from pulsus.commands.shipped_data import rules_of
-from pulsus.fast_dataclass import dataclass
 
 _LOCAL: Final = frozenset({"help", "?"})
 """Commands that redis-cli answers itself."""
@@ -28,42 +26,27 @@ _PIECES: Final = re.compile(r"\*+|\[(?:\\.|[^\]])*\]?|\\.|.", re.DOTALL)
 """Of the patterns of `CONFIG GET` (redis, util.c: stringmatchlen)."""
 
 
-@dataclass(frozen=True, slots=True)
-class _RedisCommands:
-    reads: frozenset[str]
-    subcommands: Mapping[str, frozenset[str]]
-    alone: frozenset[str]
-    streams: frozenset[str]
-    blocks: frozenset[str]
-
-
-@cache
-def _commands() -> _RedisCommands:
-    raw = rules_of(Path(__file__).with_name("redis_commands.yaml"))
-    return _RedisCommands(
-        reads=frozenset(raw["reads"].split()),
-        subcommands={k: frozenset(v.split()) for k, v in raw["subcommands"].items()},
-        alone=frozenset(raw["alone"].split()),
-        streams=frozenset(raw["streams"].split()),
-        blocks=frozenset(raw["blocks"].split()),
-    )
+_RULES: Final[Mapping[str, Any]] = rules_of(Path(__file__).with_name("redis_commands.yaml"))
+_NAMES: Final = {
+    key: frozenset(_RULES[key].split()) for key in ("reads", "alone", "streams", "blocks")
+}
+_SUBCOMMANDS: Final = {name: frozenset(v.split()) for name, v in _RULES["subcommands"].items()}
 
 
 def inspect(words: tuple[str, ...], argument: str) -> Opinion:
     """Judge a command: `words` are its name, then its arguments."""
-    known = _commands()
     name, rest = words[0].lower(), [word.lower() for word in words[1:]]
-    if name in known.streams:
+    if name in _NAMES["streams"]:
         return Opinion(True, "it runs until it is interrupted", words[0], "unbounded_stream")
-    if name in known.blocks:
+    if name in _NAMES["blocks"]:
         return Opinion(
             False, "it waits for other clients, and may write", words[0], "unbounded_stream"
         )
-    if name in known.subcommands:
-        return _subcommand(words, known)
+    if name in _SUBCOMMANDS:
+        return _subcommand(words)
     if name == "xread" and _waits(rest):
         return Opinion(True, "it waits for new entries", words[0], "unbounded_stream")
-    if name in known.reads or (name in _LOCAL and len(words) < 4):
+    if name in _NAMES["reads"] or (name in _LOCAL and len(words) < 4):
         return Opinion(True, "a read by the server's own flags", words[0])
     return Opinion(False, "not a read by the server's own flags", words[0])
 
@@ -74,16 +57,16 @@ def _waits(rest: list[str]) -> bool:
     return "block" in rest[:until]
 
 
-def _subcommand(words: tuple[str, ...], known: _RedisCommands) -> Opinion:
+def _subcommand(words: tuple[str, ...]) -> Opinion:
     name, shown = words[0].lower(), " ".join(words[:2])
     if len(words) == 1:
-        return Opinion(name in known.alone, "without a subcommand", words[0])
+        return Opinion(name in _NAMES["alone"], "without a subcommand", words[0])
     second = words[1].lower()
     if (name, second) == ("acl", "log") and [w.lower() for w in words[2:]] != ["reset"]:
         return Opinion(True, "a read by the server's own flags", shown)
     if (name, second) == ("config", "get") and (told := _secret(words[2:])):
         return Opinion(False, f"{told} is among what it prints", words[2])
-    if second in known.subcommands[name]:
+    if second in _SUBCOMMANDS[name]:
         return Opinion(True, "a read by the server's own flags", shown)
     return Opinion(False, "not a read by the server's own flags", shown)
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cache
 
 from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Job, SandboxOutcome, StepSource
@@ -52,8 +53,8 @@ class Replay:
         before, after = api_diff.read_revision(old), api_diff.read_revision(new)
         if isinstance(before, BrokenTool) or isinstance(after, BrokenTool):
             return ()
-        known = _Side(self, before, old, lambda: self._steps(old))
-        now = _Side(self, after, new, lambda: self.steps(new))
+        known = _Side(self, before, old, cache(lambda: self._steps(old)))
+        now = _Side(self, after, new, cache(lambda: self.steps(new)))
         again = [case.example for each in newer for case in _cases(api_diff.read_revision(each))]
         return tuple(
             change
@@ -132,25 +133,19 @@ class _Side:
     source: bytes
     pinned: Callable[[], Steps | None]
     _spent: float = 0.0
-    _calls: Mapping[str, StepSource] | None = None
-    _looked: bool = field(default=False)
 
     def call(self, case: Case) -> SandboxOutcome | None:
         """Run one call. Return None if its steps are gone."""
-        if not self._looked:
-            self._looked, steps = True, self.pinned()
-            if steps is not None:
-                self._calls = {
-                    key: StepSource(tool.entry, code) for key, (tool, code) in steps.items()
-                }
-        if self._calls is None:
+        steps = self.pinned()
+        if steps is None:
             return None
+        calls = {key: StepSource(tool.entry, code) for key, (tool, code) in steps.items()}
         limits = self.replay.limits
         left = limits.run_seconds - self._spent
         if left <= 0:
             return SandboxOutcome("failed", "run", f"no time is left of {limits.run_seconds:.0f} s")
         example, tool = case.example, self.tool
-        job = Job(self.source, tool.name, tool.entry, example.inputs, example.files, self._calls)
+        job = Job(self.source, tool.name, tool.entry, example.inputs, example.files, calls)
         outcome = self.replay.run(job, replace(limits, run_seconds=left))
         self._spent += outcome.run_ms / 1000
         return outcome
