@@ -86,9 +86,10 @@ class StepServer:
             return False
         tool_id = question.get("tool")
         if tool_id not in self._job["tool"]["calls"] or tool_id not in self._job["steps"]:
-            answer = _refusal_report(f"{tool_id!r} is not part of this plan")
+            answer = failure_report("run", "StepRefused", f"{tool_id!r} is not part of this plan")
         elif self._job["max_nesting"] <= 0:
-            answer = _refusal_report("compositions nest deeper than is allowed")
+            message = "compositions nest deeper than is allowed"
+            answer = failure_report("run", "StepRefused", message)
         else:
             answer = self._run(str(tool_id), question["inputs"])
         send(self._answer, answer)
@@ -111,8 +112,8 @@ class StepServer:
             os.close(found)
         os.waitpid(child, 0)
         if report is None:
-            report = {"ok": False, "stage": "run", "type": "StepFailed", "tool": tool_id}
-            report |= {"message": f"step {tool_id} ended without a result", "own": False}
+            message = f"step {tool_id} ended without a result"
+            report = {**failure_report("run", "StepFailed", message), "tool": tool_id}
         elif report.get("stage") == "result":
             message = f"step {tool_id} returned no usable result: {report.get('message')}"
             report |= {"stage": "run", "type": "BadResult", "message": message}
@@ -159,8 +160,9 @@ def _drop_supervision(keep: int) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _refusal_report(message: str) -> dict[str, Any]:
-    return {"ok": False, "stage": "run", "type": "StepRefused", "message": message, "own": False}
+def failure_report(stage: str, kind: str, message: str) -> dict[str, Any]:
+    """Return the report of a failure that is not the fault of the inputs."""
+    return {"ok": False, "stage": stage, "type": kind, "message": message, "own": False}
 
 
 def send(number: int, found: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn, cast
 
@@ -85,9 +86,7 @@ def _parse_by_hint(name: str, text: str, hint: Hint) -> JsonValue:
             return value
     if not hint.has("str") and hint.optional and text in ("null", "none", "None"):
         return None
-    raise _wrong_value(
-        name, text, f"it is not of type {type_hints.write_annotation(hint)}", _fix_for(hint)
-    )
+    raise _wrong_type(name, text, hint)
 
 
 def _parse_as(shape: Shape, text: str) -> JsonValue:
@@ -127,10 +126,9 @@ def _items(shape: Shape, text: str) -> JsonValue:
 
 
 def _loads(text: str) -> JsonValue:
-    try:
+    with suppress(ValueError, RecursionError):
         return cast(JsonValue, json.loads(text, parse_constant=_refuse))
-    except (ValueError, RecursionError):
-        return None
+    return None
 
 
 def _json(name: str, text: str) -> JsonValue:
@@ -159,17 +157,13 @@ def _read(name: str, file: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        raise _wrong_value(
-            name, f"@{file}", "it is not UTF-8 text", "give its path instead"
-        ) from None
+        reason = "it is not UTF-8 text"
+        raise _wrong_value(name, f"@{file}", reason, "give its path instead") from None
 
 
 def _require_accepted(name: str, value: JsonValue, hint: Hint) -> JsonValue:
     if not type_hints.accepts(hint, value):
-        shown = json.dumps(value, ensure_ascii=False)
-        raise _wrong_value(
-            name, shown, f"it is not of type {type_hints.write_annotation(hint)}", _fix_for(hint)
-        )
+        raise _wrong_type(name, json.dumps(value, ensure_ascii=False), hint)
     return value
 
 
@@ -204,6 +198,11 @@ def _fix_for(hint: Hint) -> str:
     if _container(hint):
         return "write JSON: NAME:=[…] or NAME:={…}"
     return f"write a value of type {type_hints.write_annotation(hint)}"
+
+
+def _wrong_type(name: str, text: str, hint: Hint) -> UsageError:
+    reason = f"it is not of type {type_hints.write_annotation(hint)}"
+    return _wrong_value(name, text, reason, _fix_for(hint))
 
 
 def _wrong_value(name: str, text: str, reason: str, fix: str) -> UsageError:

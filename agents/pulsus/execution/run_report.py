@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from pulsus.core.telemetry.sanitize import one_line
@@ -20,17 +22,14 @@ def parse_report(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> J
 
     Raises UsageError if the report blames the inputs, otherwise ToolFailed.
     """
+    failed = partial(ToolFailed, tool=tool.id)
     if pump.oversized:
-        raise ToolFailed(
-            f"{tool.id} sent a report over its limit", hint="return less", tool=tool.id
-        )
+        raise failed(f"{tool.id} sent a report over its limit", hint="return less")
     if pump.answer is None:
         raise _no_report_error(tool, pump, status, timeout_s)
     report = _report(pump.answer)
     if report is None:
-        raise ToolFailed(
-            f"{tool.id} sent an invalid report", hint="return the result", tool=tool.id
-        )
+        raise failed(f"{tool.id} sent an invalid report", hint="return the result")
     if report.get("stage") == "confine":
         raise ConfinementUnavailable(
             f"{tool.id} was not run: it cannot be confined here: {report.get('message')}",
@@ -40,10 +39,9 @@ def parse_report(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> J
     if report.get("ok") is not True:
         raise _failure_error(tool, report)
     if pump.ended and status != 0:
-        raise ToolFailed(
+        raise failed(
             f"{tool.id} gave a result and then ended with {_describe_end(status)}",
             hint="see what it printed; its exit handlers failed",
-            tool=tool.id,
             status=status,
         )
     result: JsonValue = report["result"]
@@ -106,7 +104,6 @@ def _describe_place(report: Mapping[str, Any]) -> str:
 def _describe_end(status: int) -> str:
     if status >= 0:
         return f"status {status}"
-    try:
+    with suppress(ValueError):
         return f"signal {signal.Signals(-status).name}"
-    except ValueError:
-        return f"signal {-status}"
+    return f"signal {-status}"

@@ -131,14 +131,9 @@ def run_tool(
         }
     ).encode("ascii")
     bounds = Bounds(report=max_result_bytes, tail=_TAIL_BYTES, grace_s=_GRACE_S)
+    place = _Surroundings(python, cwd, environment_without_settings(env))
     started = time.monotonic()
-    pump, status = _exchange(
-        job,
-        bounds,
-        timeout_s,
-        _Surroundings(python, cwd, environment_without_settings(env)),
-        on_output,
-    )
+    pump, status = _exchange(job, bounds, timeout_s, place, on_output)
     took = int((time.monotonic() - started) * 1000)
     tails = [strip_controls(tail.decode("utf-8", "replace")) for tail in pump.tails]
     try:
@@ -253,14 +248,7 @@ def _start(pipes: tuple[int, int], place: _Surroundings) -> subprocess.Popen[byt
     flags = ("-I", "-u", "-X", "utf8")
     try:
         return subprocess.Popen(
-            (
-                str(place.python or sys.executable),
-                *flags,
-                "-c",
-                _BOOT,
-                str(_ROOT),
-                *map(str, pipes),
-            ),
+            (place.python or sys.executable, *flags, "-c", _BOOT, _ROOT, *map(str, pipes)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

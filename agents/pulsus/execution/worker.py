@@ -21,7 +21,15 @@ from typing import Any
 import pulsus.steps
 from pulsus.core.sandbox.harness.load_and_call import load_module, run_entry
 from pulsus.core.sandbox.harness.wire_protocol import check_json
-from pulsus.execution.composition import NextJob, StepCaller, StepFailed, StepServer, send, write
+from pulsus.execution.composition import (
+    NextJob,
+    StepCaller,
+    StepFailed,
+    StepServer,
+    failure_report,
+    send,
+    write,
+)
 
 
 class StepRefused(RuntimeError):
@@ -132,8 +140,7 @@ def encode(report: dict[str, Any], limit: int) -> bytes:
     if len(data) <= limit:
         return data
     message = f"the result is {len(data)} bytes as JSON; the limit is {limit}: return less"
-    refusal = {"ok": False, "stage": "result", "type": "ValueError", "message": message}
-    return json.dumps({**refusal, "own": False}).encode("ascii")
+    return json.dumps(failure_report("result", "ValueError", message)).encode("ascii")
 
 
 def end_with(lifeline: int) -> None:
@@ -192,8 +199,7 @@ def run_confined(job: dict[str, Any], orders: dict[str, Any], result_fd: int, wi
         inside = run.start(lambda: send(result_fd, {"confined": True, "folder": run.folder}), keep)
     except (NotConfined, OSError) as error:
         send(result_fd, {"confined": False})
-        report = {"ok": False, "stage": "confine", "type": "NotConfined", "message": str(error)}
-        send(result_fd, {**report, "own": False})
+        send(result_fd, failure_report("confine", "NotConfined", str(error)))
         return
     if inside:
         answer(job, result_fd, StepCaller(steps.asks, steps.answers) if steps else None)

@@ -48,10 +48,8 @@ def order_key(candidate: RankedCandidate) -> _Key:
     """
     tool = candidate.tool
     history = candidate.features.get("history", 0.0)
-    return (
-        *sort_key(candidate.named, candidate.score, tool.shared, history),
-        *last_resort(tool),
-    )
+    own = sort_key(candidate.named, candidate.score, tool.shared, history)
+    return (*own, *last_resort(tool))
 
 
 def last_resort(tool: ToolSpec) -> tuple[int, str, str]:

@@ -12,6 +12,7 @@ import os
 import platform
 import re
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -110,10 +111,9 @@ def _has_module(folder: Path, module: str) -> bool:
 
 
 def _can_import(module: str) -> bool:
-    try:
+    with suppress(ImportError, ValueError, AttributeError):
         return importlib.util.find_spec(module) is not None
-    except (ImportError, ValueError, AttributeError):
-        return False
+    return False
 
 
 def _read_config(path: Path) -> dict[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pulsus.core.sandbox.isolation.socket_memory import SocketMemory
@@ -103,10 +104,9 @@ class ResourceMonitor:
 
 def _read(proc: int, pid: str) -> tuple[int, int]:
     _, fields = _stat(proc, pid)
-    try:
+    with suppress(IndexError):
         return int(fields[_RSS_FIELD]), int(fields[_THREADS_FIELD])
-    except IndexError:
-        return 0, 0
+    return 0, 0
 
 
 def _stat(proc: int, pid: str) -> tuple[str, list[bytes]]:

@@ -29,6 +29,7 @@ from pulsus.core.sandbox.isolation import (
     cgroup_limits,
     seccomp_filter,
 )
+from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.isolation.drop_root import NOBODY, Streams
 from pulsus.core.sandbox.isolation.mount_plan import LayoutRefused, MountPlan, mount_plan
 from pulsus.core.sandbox.isolation.spawn import is_root, start
@@ -47,7 +48,7 @@ _NPROC_PER_NAMESPACE = (5, 14)  # before, RLIMIT_NPROC counts the user's process
 
 def run(
     bwrap: Path,
-    limits: bwrap_arguments.SandboxLimits,
+    limits: SandboxLimits,
     task: job.Job,
     python: Interpreter | None = None,
 ) -> job.SandboxOutcome:
@@ -66,7 +67,7 @@ def run(
 
 def _run(
     bwrap: Path,
-    limits: bwrap_arguments.SandboxLimits,
+    limits: SandboxLimits,
     task: job.Job,
     python: Interpreter | None,
     stack: ExitStack,
@@ -89,17 +90,12 @@ def _run(
     )
     talk = pipes.result.theirs.fileno(), pipes.go[0].fileno(), pipes.effects.theirs.fileno()
     nonce = secrets.token_hex(16)
+    inside, environment = _harness_limits(limits), _python_environment(shown, python)
     order = job.to_harness(
-        task,
-        nonce,
-        talk,
-        _harness_limits(limits),
-        _host_namespaces(),
-        _python_environment(shown, python),
-        shown_calls,
-        first,
+        task, nonce, talk, inside, _host_namespaces(), environment, shown_calls, first
     )
-    composed = any(b"pulsus" in code for code in (task.source, *_sources(task)))
+    steps = [step.source for step in task.steps.values()]
+    composed = any(b"pulsus" in code for code in (task.source, *steps))
     if is_root():  # then a candidate can open /dev/stdout as it can in a real run
         for channel in (pipes.stdout, pipes.stderr):
             os.fchown(channel.theirs.fileno(), NOBODY, NOBODY)
@@ -109,7 +105,7 @@ def _run(
         stdin=stdin,
         stdout=pipes.stdout.theirs.fileno(),
         stderr=pipes.stderr.theirs.fileno(),
-        keep=(fds.info, *talk, fds.seccomp, *_file_descriptors(fds)),
+        keep=(fds.info, *talk, fds.seccomp, fds.zero, *(fd for fd, _ in fds.files)),
     )
     process = start(bwrap, shown, limits, fds, streams, core)
     session = SandboxSession(process, pipes, limits, nonce, relay)
@@ -122,9 +118,7 @@ def _run(
     return _add_relay_hosts(session.outcome(), relay)
 
 
-def _open_relay(
-    stack: ExitStack, limits: bwrap_arguments.SandboxLimits, task: job.Job
-) -> Relay | None:
+def _open_relay(stack: ExitStack, limits: SandboxLimits, task: job.Job) -> Relay | None:
     """Return the relay to the hosts that the job may reach, or None if it may reach no host."""
     if not task.network:
         return None
@@ -144,9 +138,7 @@ def _add_relay_hosts(outcome: job.SandboxOutcome, relay: Relay | None) -> job.Sa
     return replace(outcome, observed=replace(seen, hosts=hosts))
 
 
-def _make_group(
-    stack: ExitStack, limits: bwrap_arguments.SandboxLimits
-) -> cgroup_limits.Group | None:
+def _make_group(stack: ExitStack, limits: SandboxLimits) -> cgroup_limits.Group | None:
     try:
         group = cgroup_limits.create_group(limits)
     except cgroup_limits.NoGroups:
@@ -155,20 +147,12 @@ def _make_group(
     return group
 
 
-def _sources(task: job.Job) -> tuple[bytes, ...]:
-    return tuple(step.source for step in task.steps.values())
-
-
 def _python_environment(shown: MountPlan, python: Interpreter | None) -> dict[str, object]:
     path = [str(folder) for folder in shown.packages]
     if python is not None and not python.ours:
         prefix = str(python.prefixes[0])
         return {"prefix": prefix, "exec_prefix": prefix, "path": path}
     return {"prefix": sys.prefix, "exec_prefix": sys.exec_prefix, "path": path}
-
-
-def _file_descriptors(fds: bwrap_arguments.Descriptors) -> tuple[int, ...]:
-    return fds.zero, *(fd for fd, _ in fds.files)
 
 
 def _memory_file(stack: ExitStack, data: bytes) -> int:
@@ -183,7 +167,7 @@ def _memory_file(stack: ExitStack, data: bytes) -> int:
     return fd
 
 
-def _harness_limits(limits: bwrap_arguments.SandboxLimits) -> dict[str, int]:
+def _harness_limits(limits: SandboxLimits) -> dict[str, int]:
     inside = limits.inside()
     found = re.match(r"(\d+)\.(\d+)", os.uname().release)
     if not found or (int(found[1]), int(found[2])) < _NPROC_PER_NAMESPACE:

@@ -41,12 +41,12 @@ class SandboxStatus:
     """
 
     works: bool
-    how: str
-    reason: str
-    bwrap: Path | None
-    version: str
-    user_namespaces: bool
-    hint: str
+    how: str = ""
+    reason: str = ""
+    bwrap: Path | None = None
+    version: str = ""
+    user_namespaces: bool = True
+    hint: str = ""
 
 
 def probe() -> SandboxStatus:
@@ -119,15 +119,7 @@ def _working(program: Path) -> SandboxStatus:
         f"bubblewrap {start}: namespaces, no network, read-only system, system-call filter, "
         f"{_limited_by()}, {_observed_by()}"
     )
-    return SandboxStatus(
-        works=True,
-        how=how,
-        reason="",
-        bwrap=program,
-        version=bubblewrap.version(program),
-        user_namespaces=True,
-        hint="",
-    )
+    return SandboxStatus(works=True, how=how, bwrap=program, version=bubblewrap.version(program))
 
 
 def _limited_by() -> str:
@@ -146,15 +138,8 @@ def _observed_by() -> str:
 
 
 def _broken(reason: str, hint: str) -> SandboxStatus:
-    return SandboxStatus(
-        works=False,
-        how="",
-        reason=reason,
-        bwrap=None,
-        version="",
-        user_namespaces=not _forbidden_by(),
-        hint=hint,
-    )
+    allowed = not _forbidden_by()
+    return SandboxStatus(works=False, reason=reason, user_namespaces=allowed, hint=hint)
 
 
 def _forbidden_by() -> str:

@@ -16,7 +16,11 @@ from pulsus.core.sandbox import end_messages
 from pulsus.core.sandbox.channels import Pipes
 from pulsus.core.sandbox.harness.audit_hook import printable
 from pulsus.core.sandbox.harness.wire_protocol import check_json
-from pulsus.core.sandbox.isolation import bwrap_arguments
+from pulsus.core.sandbox.isolation.bwrap_arguments import (
+    OUTPUT_KILL_BYTES,
+    START_SECONDS,
+    SandboxLimits,
+)
 from pulsus.core.sandbox.isolation.cgroup_limits import Group
 from pulsus.core.sandbox.job import SandboxOutcome, Stage, Status, is_cancelled
 from pulsus.core.sandbox.observation import observed_effects
@@ -43,7 +47,7 @@ class SandboxSession:
         self,
         process: AnyChild,
         pipes: Pipes,
-        limits: bwrap_arguments.SandboxLimits,
+        limits: SandboxLimits,
         nonce: str,
         relay: Relay | None = None,
     ) -> None:
@@ -59,15 +63,14 @@ class SandboxSession:
         self._returned: dict[str, Any] = {}
         self._last_message: dict[str, Any] | None = None  # the last message; processes may be left
         self._kill_reason = ""  # why the host ended it
-        self._clock = RunClock(bwrap_arguments.START_SECONDS)
+        self._clock = RunClock(START_SECONDS)
         self._starved = False
         self._lost_ms = 0
         self._seen = 0  # bytes of the result channel already read as messages
         self._init_fd: int | None = None
         self._monitor: ResourceMonitor | None = None
-        self._leftover_memory: tuple[
-            str, ...
-        ] = ()  # shared memory that a real run would leave behind
+        # Shared memory that a real run would leave behind.
+        self._leftover_memory: tuple[str, ...] = ()
         self._import_ms = 0
         self._peak = 0
 
@@ -131,7 +134,7 @@ class SandboxSession:
         if self._relay is not None and not self._kill_reason:
             self._kill_reason = self._relay.problem()
         for channel in (self._pipes.stdout, self._pipes.stderr, self._pipes.effects):
-            channel.drain(bwrap_arguments.OUTPUT_KILL_BYTES)
+            channel.drain(OUTPUT_KILL_BYTES)
 
     def _note_shared_memory(self) -> None:
         """Note the shared memory that a real run would leave behind."""
@@ -285,12 +288,8 @@ class SandboxSession:
             self._kill_reason = self._describe_timeout()
         elif self._relay is not None and (problem := self._relay.problem()):
             self._kill_reason = problem
-        elif (
-            self._pipes.stdout.total + self._pipes.stderr.total > bwrap_arguments.OUTPUT_KILL_BYTES
-        ):
-            self._kill_reason = (
-                f"it printed more than {bwrap_arguments.OUTPUT_KILL_BYTES >> 20} MiB: print less"
-            )
+        elif self._pipes.stdout.total + self._pipes.stderr.total > OUTPUT_KILL_BYTES:
+            self._kill_reason = f"it printed more than {OUTPUT_KILL_BYTES >> 20} MiB: print less"
         elif self._monitor is not None:
             with suppress(OSError):  # its first process is just ending
                 usage = self._monitor.usage()
@@ -317,11 +316,7 @@ class SandboxSession:
 
     def _message(self, final: dict[str, Any]) -> str:
         if self._kill_reason:
-            return (
-                self._kill_reason
-                if self._stage == "start"
-                else f"{self._kill_reason}; it was killed"
-            )
+            return self._kill_reason + ("" if self._stage == "start" else "; it was killed")
         if final:
             return end_messages.failure_message(final)
         if self._stage == "start":

@@ -65,10 +65,9 @@ def own_folder(path: str) -> str:
 
 def sweep_scratch() -> int:
     """Remove the working folders of processes that are gone; return their number. Never raises."""
-    try:
+    with suppress(OSError):
         return sweep(scratch_root(), "")
-    except OSError:
-        return 0
+    return 0
 
 
 def run_prefix() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -114,7 +115,6 @@ def _release() -> tuple[int, ...]:
 
 
 def _user_namespaces() -> bool:
-    try:
+    with suppress(OSError, ValueError):
         return int(Path("/proc/sys/user/max_user_namespaces").read_text(encoding="ascii")) > 0
-    except (OSError, ValueError):
-        return False
+    return False

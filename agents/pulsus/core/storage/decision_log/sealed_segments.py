@@ -71,10 +71,9 @@ def seal_segment(
 
 def first_record(path: Path) -> log_record.LogRecord | None:
     """Return the first record of a segment, or None if it is invalid or cannot be read."""
-    try:
+    with suppress(OSError):
         return log_reader.read_first(path)
-    except OSError:
-        return None
+    return None
 
 
 def parse_seal(record: log_record.LogRecord) -> Seal | None:

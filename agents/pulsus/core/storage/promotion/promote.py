@@ -11,6 +11,7 @@ import math
 import os
 import pwd
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -107,10 +108,9 @@ def promote(
 
 def os_user() -> str:
     """Return the name of the user this process runs as; the number where it has no name."""
-    try:
+    with suppress(KeyError):
         return pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
-        return str(os.getuid())
+    return str(os.getuid())
 
 
 def _records(
