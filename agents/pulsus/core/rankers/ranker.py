@@ -32,7 +32,7 @@ from pulsus.core.text.tokens import clean
 from pulsus.core.types import Kind, ParsedIntent, Ranked, ToolHistory, ToolSpec
 from pulsus.fast_dataclass import dataclass
 
-_by_order = attrgetter("order")
+_by_order, _by_id = attrgetter("order"), attrgetter("id")
 
 BUILT_IN = ("name", "doc", "history")
 
@@ -78,7 +78,7 @@ class Ranker:
         twice = sorted({n for n in names if names.count(n) > 1})
         if twice:
             raise ValueError(f"two ranking features are called {', '.join(twice)}")
-        ordered = tools if isinstance(tools, ToolTable) else _in_order(tools)
+        ordered = tools if isinstance(tools, ToolTable) else tuple(sorted(tools, key=_by_id))
         return cls(
             tools=ordered,
             documents=documents or index_builder.words_of(ordered),
@@ -237,10 +237,6 @@ class Ranker:
                 same.sort(key=lambda a: last_resort(self._tool(a.number)))
             ordered += same
         return ordered
-
-
-def _in_order(tools: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
-    return tuple(sorted(tools, key=lambda t: t.id))
 
 
 def _unparsed(request: str) -> ParsedIntent:

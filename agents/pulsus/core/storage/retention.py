@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -133,7 +134,8 @@ def _remove(files: list[_Found], area: Path) -> None:
     for folder in sorted(
         {p for f in files for p in f.path.parents if area in p.parents}, reverse=True
     ):
-        _remove_if_empty(folder)
+        with suppress(OSError):  # not empty, or another process's work now
+            folder.rmdir()
 
 
 def _unlink_below(area: Path, path: Path) -> None:
@@ -149,10 +151,3 @@ def _unlink_below(area: Path, path: Path) -> None:
             os.unlink(path.name, dir_fd=fd)
     finally:
         os.close(fd)
-
-
-def _remove_if_empty(folder: Path) -> None:
-    try:
-        folder.rmdir()
-    except OSError:
-        return  # not empty, or another process's work now

@@ -7,6 +7,7 @@ rename. Works on open folders too, so that a folder cannot be swapped for a link
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from pulsus.core.system.descriptors import closing_fd
@@ -56,10 +57,8 @@ def stage(folder: int, temp: str, data: bytes, mode: int = 0o644) -> None:
 
 def unlink(folder: int, name: str) -> None:
     """Remove `name` from an open folder; fine where it is not there. Raises OSError."""
-    try:
+    with suppress(FileNotFoundError):
         os.unlink(name, dir_fd=folder)
-    except FileNotFoundError:
-        return
 
 
 def _replace(folder: int, name: str, data: bytes, locked: bool) -> None:

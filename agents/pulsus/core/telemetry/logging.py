@@ -91,7 +91,8 @@ def open_trace(
     try:
         trace.event("start")
     except PulsusError:
-        _drop_empty(folder)
+        with contextlib.suppress(OSError):  # it may hold another trace's events
+            folder.rmdir()
         raise
     return trace
 
@@ -113,11 +114,6 @@ def write_event(path: Path, record: dict[str, object], redactor: Redactor) -> No
     """Append one record as a redacted JSON line of at most 64 KiB."""
     clean = redactor.redact_value(jsonl.plain(record))
     jsonl.append(path, jsonl.encode(_require_mapping(clean)))
-
-
-def _drop_empty(folder: Path) -> None:
-    with contextlib.suppress(OSError):
-        folder.rmdir()
 
 
 def _require_mapping(value: JsonValue) -> dict[str, JsonValue]:

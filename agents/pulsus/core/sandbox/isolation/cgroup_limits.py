@@ -177,13 +177,9 @@ def _sweep(parent: Path) -> None:
 
 
 def _remove_group(folder: Path) -> bool:
-    try:
+    with suppress(OSError):
         folder.rmdir()
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
-    return True
+    return not folder.exists()
 
 
 def _delegated_folder(folder: Path) -> Path | None:

@@ -11,7 +11,7 @@ import keyword
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pulsus
@@ -107,7 +107,8 @@ def open_below(root: Path, folders: tuple[str, ...], *, create: bool) -> Iterato
         yield opened[-1]
     except BaseException:
         for parent, name in reversed(made):
-            _remove_if_empty(parent, name)
+            with suppress(OSError):  # there may be something in it now
+                os.rmdir(name, dir_fd=parent)
         raise
     finally:
         for fd in opened:
@@ -141,13 +142,6 @@ def _enter(parent: int, name: str, shown: Path, made: list[tuple[int, str]] | No
         if failure.errno == errno.ENOENT:
             raise
         raise storage_error(failure, shown) from failure
-
-
-def _remove_if_empty(parent: int, name: str) -> None:
-    try:
-        os.rmdir(name, dir_fd=parent)
-    except OSError:
-        return  # there is something in it now
 
 
 def _check_name(what: str, value: str) -> None:
