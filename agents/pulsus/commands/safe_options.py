@@ -7,6 +7,7 @@ an option says no (`git diff --no-textconv`, `sqlite3 -readonly`, `restic --no-l
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 from pulsus.commands.program_tables.loader import Tables
@@ -16,43 +17,14 @@ from pulsus.commands.shell.lexer import placed
 from pulsus.commands.shell.script_parser import Script, Stage, parse_command
 from pulsus.commands.shell.words import Unreadable, Word, unquoted
 from pulsus.commands.shell.wrappers import unwrap
+from pulsus.commands.shipped_data import rules_of
 from pulsus.errors import CommandRefused
 from pulsus.fast_dataclass import dataclass
 
-_COMPARES: Final = ("--no-ext-diff", "--no-textconv")
-"""Options that keep git from running the programs of a repository's attributes and settings."""
-
-_NO_FIGURES: Final = "-J-XX:-UsePerfData"
-"""Keeps a Java program from leaving figures about itself in /tmp."""
-
-_NO_LOCKS: Final = ("--nolocking", "--nohints")
-
-_SSH: Final = tuple(
-    f"-o{setting}"
-    for setting in (
-        *("BatchMode=yes", "StrictHostKeyChecking=yes", "UpdateHostKeys=no", "ControlMaster=no"),
-        *("PermitLocalCommand=no", "ForwardAgent=no", "ForwardX11=no", "ClearAllForwardings=yes"),
-    )
-)
-"""ssh takes the first value of a setting: these win over the user's own settings."""
-
 _ADDED: Final[Mapping[str, tuple[str, ...]]] = {
-    **dict.fromkeys(("git diff", "git log", "git show", "git whatchanged"), _COMPARES),
-    **dict.fromkeys(("git stash list", "git stash show", "git reflog"), _COMPARES),
-    **dict.fromkeys(("git blame", "git annotate"), _COMPARES),
-    "git hash-object": ("--no-filters",),
-    "sqlite3": ("-readonly",),
-    "duckdb": ("-readonly",),
-    "restic": ("--no-lock",),
-    **dict.fromkeys(("borg list", "borg info"), ("--bypass-lock",)),
-    "java": ("-XX:-UsePerfData",),
-    **dict.fromkeys(("javac", "jps", "jstat", "jcmd", "keytool"), (_NO_FIGURES,)),
-    **dict.fromkeys(("pvs", "vgs", "lvs", "pvdisplay", "vgdisplay", "lvdisplay"), _NO_LOCKS),
-    **dict.fromkeys(("lvscan", "lvmdiskscan"), _NO_LOCKS),
-    # Simulating too writes a plan for bug reports to /var/log/apt.
-    "apt-get": ("-o", "Dir::Log::Planner=/dev/null"),
-    "ssh": _SSH,
-    "wget": ("--no-hsts",),
+    program: tuple(rule["options"])
+    for rule in rules_of(Path(__file__).with_suffix(".yaml"))
+    for program in rule["programs"]
 }
 """By program and subcommand, what stands behind it."""
 
