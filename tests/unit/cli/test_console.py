@@ -3,6 +3,8 @@
 import io
 import json
 import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -25,6 +27,25 @@ def test_json_loses_nothing_and_drives_no_terminal(value):
     text.encode("utf-8")
     assert not {c for c in text if (ord(c) < 32 and c != "\n") or 0x7F <= ord(c) < 0xA0}
     assert not set("\u202e\u200b\u2066\ufeff") & set(text)
+
+
+def test_json_fields_keep_the_order_of_the_names_and_give_json_values():
+    inner = SimpleNamespace(id="a/b/c", files=(Path("/w/x.py"), Path("/else/y.py")))
+    value = SimpleNamespace(p=0.123456, odds={"a": 0.55555}, why="", tool=inner, none=None)
+    body = console.json_fields(
+        value, "tool=tool.id odds:2 p:4 why why_not=why? none:4 tool.files", Path("/w")
+    )
+    assert list(body.items()) == [
+        ("tool", "a/b/c"),
+        ("odds", {"a": 0.56}),
+        ("p", 0.1235),
+        ("why", ""),
+        ("why_not", None),
+        ("none", None),
+        ("tool.files", ["x.py", "/else/y.py"]),
+    ]
+    with pytest.raises(AttributeError, match="missing"):
+        console.json_fields(value, "missing")
 
 
 def test_json_is_ascii_where_the_stream_is_not_utf8(monkeypatch):
