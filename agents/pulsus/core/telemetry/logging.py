@@ -91,7 +91,7 @@ def open_trace(
     try:
         trace.event("start")
     except PulsusError:
-        with contextlib.suppress(OSError):  # it may hold another trace's events
+        with contextlib.suppress(OSError):  # not empty: an earlier event was written
             folder.rmdir()
         raise
     return trace

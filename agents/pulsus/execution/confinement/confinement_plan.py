@@ -291,13 +291,12 @@ def _network(
 
 def _sockets(tools: Sequence[ToolSpec]) -> tuple[str, ...]:
     found = [each for name in _commands(tools) for each in _LOCAL.get(name, ())]
-    for tool in tools:
-        hosts = tool.effects.hosts if tool.effects else ()
-        found += [
-            host.removeprefix("unix:")
-            for host in hosts
-            if host.startswith("unix:/") and "{" not in host and "*" not in host
-        ]
+    found += [
+        host.removeprefix("unix:")
+        for tool in tools
+        for host in _hosts(tool)
+        if host.startswith("unix:/") and "{" not in host and "*" not in host
+    ]
     return tuple(dict.fromkeys(found))
 
 

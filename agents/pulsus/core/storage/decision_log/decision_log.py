@@ -12,7 +12,7 @@ import errno
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
@@ -155,11 +155,10 @@ def read_head(folder: Path) -> Head | None:
 
 def name_of(folder: Path) -> str | None:
     """Return the name of the log in `folder`; None if its head does not say."""
-    try:
-        head = read_head(folder)
-    except AuditTampered:
-        return None
-    return head.log if head else None
+    with suppress(AuditTampered):
+        if head := read_head(folder):
+            return head.log
+    return None
 
 
 def open_ready(folder: Path) -> DecisionLog:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby, zip_longest
@@ -328,11 +329,10 @@ def _head(folder: Path, walk: _LogWalk) -> Head | None:
 
 def _later(folder: Path) -> int:
     """Return the number the head names by now."""
-    try:
-        head = decision_log.read_head(folder)
-    except AuditTampered:
-        return 0
-    return head.seq if head else 0
+    with suppress(AuditTampered):
+        if head := decision_log.read_head(folder):
+            return head.seq
+    return 0
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:

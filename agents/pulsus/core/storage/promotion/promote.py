@@ -20,6 +20,7 @@ from pulsus.core.contract.kinds import get_effective_kind
 from pulsus.core.storage.catalogue_lock import CatalogueLock, CatalogueStore
 from pulsus.core.storage.promotion import version_bump
 from pulsus.core.storage.promotion.deprecate import status_record
+from pulsus.core.storage.promotion.rollback import target_of
 from pulsus.core.storage.records import snapshots
 from pulsus.core.storage.records.change_set import ChangeSet
 from pulsus.core.storage.records.current_revision import CurrentRevision, Find, tool_hash
@@ -151,11 +152,7 @@ def _ledger(
     ledger = ChangeSet(root)
     ledger.module(here, source)
     for record in new:
-        target = Target(
-            None if record.domain == "shared" else record.domain,
-            record.action,
-            record.name.removesuffix(".py"),
-        )
+        target = target_of(record.tool_id)
         ledger.record(target, record, first=target == here.target and not here.of_name)
     before = here.bytes_of(here.latest.tool_hash) if new and here.latest else None
     if before not in (None, source):

@@ -190,10 +190,7 @@ def read_all(workflows_root: Path) -> tuple[PromotionRecord, ...]:
 
 def list_record_files(workflows_root: Path) -> tuple[Path, ...]:
     """Return the `metadata.jsonl` of every action, sorted; links are not followed."""
-    actions = [
-        *workflows_root.glob("domains/*/*"),
-        *workflows_root.glob("shared_tools/*"),
-    ]
+    actions = [*workflows_root.glob("domains/*/*"), *workflows_root.glob("shared_tools/*")]
     found = (a / FILE_NAME for a in actions if not a.is_symlink() and not a.parent.is_symlink())
     return tuple(sorted(p for p in found if p.is_file() and not p.is_symlink()))
 

@@ -34,6 +34,7 @@ _UNNAMED = 0o20000000  # __O_TMPFILE
 _TEMPORARY = (b"/tmp", b"/var/tmp")
 """Programs without TMPDIR make nameless files here. They are made in the run's folder."""
 _ALL_OPENS = 0o177777777
+_CREATE = os.O_CREAT | os.O_WRONLY | os.O_TRUNC
 
 
 class FileBroker:
@@ -42,9 +43,9 @@ class FileBroker:
     def __init__(self, folders: dict[str, int]) -> None:
         self._folders = {os.fsencode(path): place for path, place in folders.items()}
         self.calls: dict[str, Callable[[WaitingCall], OpenedFile | None]] = {
-            "open": lambda q: self._open(q, None, 0, 1, 2),
-            "openat": lambda q: self._open(q, 0, 1, 2, 3),
-            "creat": lambda q: self._create(q),
+            "open": lambda q: self._open(q, q.path(None, 0), signed(q.args[1]), q.args[2]),
+            "openat": lambda q: self._open(q, q.path(0, 1), signed(q.args[2]), q.args[3]),
+            "creat": lambda q: self._open(q, q.path(None, 0), _CREATE, q.args[1]),
             "truncate": self._truncate,
             "mkdir": lambda q: self._mkdir(q, None, 0),
             "mkdirat": lambda q: self._mkdir(q, 0, 1),
@@ -102,17 +103,7 @@ class FileBroker:
         finally:
             os.close(place)
 
-    def _open(
-        self, q: WaitingCall, folder: int | None, path: int, flags: int, mode: int
-    ) -> OpenedFile:
-        return self._open_for_caller(q, q.path(folder, path), signed(q.args[flags]), q.args[mode])
-
-    def _create(self, q: WaitingCall) -> OpenedFile:
-        return self._open_for_caller(
-            q, q.path(None, 0), os.O_CREAT | os.O_WRONLY | os.O_TRUNC, q.args[1]
-        )
-
-    def _open_for_caller(self, q: WaitingCall, path: bytes, flags: int, mode: int) -> OpenedFile:
+    def _open(self, q: WaitingCall, path: bytes, flags: int, mode: int) -> OpenedFile:
         flags &= _ALL_OPENS
         late = bool(flags & os.O_CLOEXEC)
         if path in _DEVICES or path.removeprefix(_PTY).isdigit():
