@@ -166,19 +166,16 @@ def _rules(shape: Filter) -> dict[str, list[bytes]]:
     rules["prlimit64"] = [op(LOAD, ARGS[0]), op(JEQ, 0, 0, 1), allow, *no_new, allow, refuse]
     rules["syslog"] = allow_only(0, _SYSLOG_READS)
     rules["personality"] = allow_only(0, (0xFFFFFFFF,))
-    if shape.landlock and shape.supervised:
+    if shape.supervised or not shape.landlock:
+        shown = _UNNAMED if shape.landlock else WRITING
         rules |= {
-            name: [op(LOAD, ARGS[flags]), op(JSET, _UNNAMED, 0, 1), ask, allow]
+            name: [op(LOAD, ARGS[flags]), op(JSET, shown, 0, 1), ask, allow]
             for name, flags in OPENS.items()
         }
     if not shape.scoped:
         rules |= {name: [ask] for name in SIGNALS}
     if not shape.landlock:
         rules |= {name: [ask] for name in ENTRIES}
-        rules |= {
-            name: [op(LOAD, ARGS[flags]), op(JSET, WRITING, 0, 1), ask, allow]
-            for name, flags in OPENS.items()
-        }
         rules |= {"creat": [ask], "openat2": [deny(errno.ENOSYS)], "bind": [ask]}
     return rules | _sockets(shape, ask)
 

@@ -27,8 +27,6 @@ from pulsus.core.types import JsonValue
 from pulsus.errors import AuditTampered, storage_errors
 from pulsus.fast_dataclass import dataclass
 
-KIND = approved_records.ACCEPT
-MORE = approved_records.MORE
 STARTER = approved_records.STARTER
 
 accepted_keys = approved_records.accepted_keys
@@ -58,7 +56,7 @@ class AcceptedBreak:
 
 def parse_break(record: LogRecord | None) -> AcceptedBreak | None:
     """Return the acceptance in a record, or None for any other record."""
-    if record is None or record.kind != KIND:
+    if record is None or record.kind != approved_records.ACCEPT:
         return None
     match record.data:
         case {
@@ -118,10 +116,10 @@ def accept(
         }
         path = log_reader.segment_path(folder, number)
         log = decision_log.add_record(
-            decision_log.DecisionLog(folder, path, *ends), KIND, data, clock
+            decision_log.DecisionLog(folder, path, *ends), approved_records.ACCEPT, data, clock
         )
         for some in more:
-            log = decision_log.add_record(log, MORE, {"records": [*some]}, clock)
+            log = decision_log.add_record(log, approved_records.MORE, {"records": [*some]}, clock)
         log_mark.write(folder, decision_log.head_of(log).log)
         return decision_log.head_of(log)
 
