@@ -13,7 +13,7 @@ from pulsus.commands import classify
 from pulsus.commands.risk.secret_files import find_secrets_in_text
 from pulsus.commands.risk.secret_paths import is_disk, is_secret, matches_any
 from pulsus.commands.risk.wildcard_secret_paths import secret_pattern
-from pulsus.commands.shell.glob_overlap import meet
+from pulsus.commands.shell.glob_overlap import patterns_overlap
 
 NAMES = ["".join(n) for size in range(5) for n in itertools.product("ab", repeat=size)]
 GLOB = st.text(alphabet="ab*?", max_size=4)
@@ -24,11 +24,11 @@ def test_two_patterns_overlap_exactly_if_a_name_fits_both(one, other):
     """Two patterns of at most four letters share a name of at most eight, here of at most four."""
     both = (re.compile(translate(one)), re.compile(translate(other)))
     shared = any(all(pattern.match(name) for pattern in both) for name in NAMES)
-    assert meet(one, other) == meet(other, one)
+    assert patterns_overlap(one, other) == patterns_overlap(other, one)
     if shared:
-        assert meet(one, other)
+        assert patterns_overlap(one, other)
     if "*" not in one + other:
-        assert meet(one, other) == shared
+        assert patterns_overlap(one, other) == shared
 
 
 SECRETS = st.sampled_from(

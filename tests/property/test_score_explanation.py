@@ -43,7 +43,7 @@ def test_the_stated_gaps_add_up_exactly_to_the_score_difference(pair):
     found = [g.gap for g in explanation.gaps(winner, loser)]
     assert math.fsum(found) == pytest.approx(winner.score - loser.score, abs=1e-12)
     for digits in (3, 6):
-        said = explanation.stated(found, digits)
+        said = explanation.round_to_sum(found, digits)
         assert abs(math.fsum(said) - math.fsum(found)) <= 0.5 * 10**-digits + 1e-12
         assert all(value == round(value, digits) for value in said)
         assert all(abs(s - g) < 10**-digits for s, g in zip(said, found, strict=True))
@@ -68,7 +68,7 @@ def test_the_parts_of_a_score_add_up_to_it(request_text):
 @given(pairs)
 def test_without_the_decisive_gaps_the_other_tool_would_have_won(pair):
     winner, loser = pair
-    blamed = explanation.decisive(explanation.gaps(winner, loser))
+    blamed = explanation.fewest_deciding_gaps(explanation.gaps(winner, loser))
     closed = {g.feature: g.winner for g in blamed}
     again = candidate({**loser.features, **closed}, loser.weights)
     assert again.score >= winner.score - 1e-8
@@ -81,7 +81,7 @@ def test_without_the_decisive_gaps_the_other_tool_would_have_won(pair):
 @given(pairs)
 def test_a_stated_change_is_enough_and_no_larger_than_needed(pair):
     winner, loser = pair
-    for change in explanation.changes(explanation.gaps(winner, loser)):
+    for change in explanation.single_feature_changes(explanation.gaps(winner, loser)):
         assert loser.features[change.feature] < change.above <= 1
         for value, wins in ((change.above + 1e-6, True), (change.above - 1e-6, False)):
             again = candidate({**loser.features, change.feature: value}, loser.weights)
@@ -107,5 +107,5 @@ def test_the_stated_parts_of_p_give_p(request_text):
 def test_equal_candidates_have_no_gap_to_state():
     one = candidate(dict.fromkeys(NAMES, 0.5), dict.fromkeys(NAMES, 0.25))
     twin = replace(one, tool=tool("a/b/d"))
-    assert explanation.decisive(explanation.gaps(one, twin)) == ()
-    assert explanation.changes(explanation.gaps(one, twin)) == ()
+    assert explanation.fewest_deciding_gaps(explanation.gaps(one, twin)) == ()
+    assert explanation.single_feature_changes(explanation.gaps(one, twin)) == ()

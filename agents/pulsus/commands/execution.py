@@ -81,7 +81,7 @@ def prepared(
     if not verdict.allow:
         raise CommandRefused(str(verdict.reason), hint="run only what classify allows")
     script, tables = parse_command(verdict.command), tables or Tables()
-    program = _alone(script, lookup or found)
+    program = _alone(script, lookup or find_program)
     if program is None:
         text = text_with_additions(script.written_out or verdict.command, script, tables)
         argv: tuple[str, ...] = (*SHELL, text)
@@ -119,7 +119,7 @@ def _alone(script: Script, lookup: Lookup) -> str | None:
     return name if name.startswith("/") else lookup(name)
 
 
-def found(name: str) -> str | None:
+def find_program(name: str) -> str | None:
     """Return the first file of that name in `PATH`."""
     files = (Path(folder) / name for folder in PATH)
     return next((str(file) for file in files if file.is_file()), None)

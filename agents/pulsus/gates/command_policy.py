@@ -16,7 +16,7 @@ from itertools import dropwhile
 from typing import Final, Literal
 
 from pulsus.commands import CommandVerdict, classify
-from pulsus.commands.risk.risk_level import calls_in_text, carried
+from pulsus.commands.risk.risk_level import calls_in_text, list_inner_calls
 from pulsus.commands.risk.secret_paths import is_disk
 from pulsus.commands.shell.script_parser import Script, parse_command
 from pulsus.commands.shell.words import Unreadable, Word
@@ -203,7 +203,7 @@ def _with_shipped(decision: Decision, patterns: tuple[str, ...]) -> tuple[str, .
 def _all_in(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
     """Yield the call, what its wrappers run, and all that it may carry."""
     yield from layers(words)
-    yield from carried(words)
+    yield from list_inner_calls(words)
 
 
 def _plain(script: Script) -> Iterator[Sequence[Word]]:

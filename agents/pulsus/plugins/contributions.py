@@ -94,11 +94,13 @@ def _maker(plugin: str, name: Any, make: Any, taken: set[str]) -> MakeProvider:
 
 
 def _inspector(kind: Any, judge: Any, taken: set[str]) -> ContentInspector:
-    from pulsus.commands.table_check.checker import knows  # only where a plugin has an inspector
+    from pulsus.commands.table_check.checker import (
+        is_built_in_kind,  # only where a plugin has an inspector
+    )
 
     if not isinstance(kind, str) or not kind.isidentifier() or not callable(judge):
         raise TypeError(f"{kind!r}: {judge!r} is no inspector: it is a kind and what judges it")
-    if kind in taken or knows(kind):
+    if kind in taken or is_built_in_kind(kind):
         raise ValueError(f"there is a kind called {kind} already")
     taken.add(kind)
     return PluginInspector(judge)

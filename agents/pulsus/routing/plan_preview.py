@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pulsus.core.text.literals import take_values
+from pulsus.core.text.literals import cut_out_values
 from pulsus.core.types import Plan, RouteOutcome, ToolSpec
 
 
@@ -35,7 +35,7 @@ def unused_inputs_note(request: str, inputs: Sequence[str] = ()) -> tuple[str, .
     None if it says no such value, or each is in `inputs`.
     """
     given = " ".join(inputs)
-    values = [v.text for v in take_values(request)[1] if v.text.strip("\"'`") not in given]
+    values = [v.text for v in cut_out_values(request)[1] if v.text.strip("\"'`") not in given]
     if not values:
         return ()
     return (f"not used as inputs: {', '.join(values)}; give values with --input NAME=VALUE",)

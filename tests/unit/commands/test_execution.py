@@ -6,7 +6,7 @@ import pytest
 
 from pulsus.commands import classify
 from pulsus.commands.call_check.judge import TRUSTED
-from pulsus.commands.execution import MOST_BYTES, PATH, SHELL, found, prepared
+from pulsus.commands.execution import MOST_BYTES, PATH, SHELL, find_program, prepared
 from pulsus.errors import CommandRefused
 from tests.executed import started
 
@@ -66,8 +66,8 @@ def test_the_shell_finds_a_program_outside_the_trusted_folders():
 
 def test_programs_are_looked_for_only_where_they_are_trusted():
     assert set(PATH) == TRUSTED
-    assert found("sh") in {f"{folder}/sh" for folder in TRUSTED}
-    assert found("no-such-program-anywhere") is None
+    assert find_program("sh") in {f"{folder}/sh" for folder in TRUSTED}
+    assert find_program("no-such-program-anywhere") is None
 
 
 HOSTILE = {

@@ -3,7 +3,7 @@
 import pytest
 
 from pulsus.commands import classify
-from pulsus.commands.call_check.kind_checks import NAMES, shown
+from pulsus.commands.call_check.kind_checks import NAMES, describe_kind
 from pulsus.commands.classify import examine
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.explain_verdict import explain
@@ -136,4 +136,4 @@ def test_a_refusal_describes_a_kind_in_words(command, told):
 
 def test_no_refusal_shows_only_the_name_of_a_kind():
     for name in NAMES - {"literal", "pattern"}:
-        assert shown(kind_of(name, "x"), "x") != f"a {name}" or name in {"text", "path"}
+        assert describe_kind(kind_of(name, "x"), "x") != f"a {name}" or name in {"text", "path"}

@@ -103,7 +103,7 @@ def why_not_lines(found: WhyNot, width: int | None) -> Iterator[str]:
 
 def _gaps(gaps: Sequence[FeatureGap], own: float, first: float) -> Iterator[str]:
     """Feature by feature; the last column adds up to its last line."""
-    lost_by = explanation.stated([gap.gap for gap in gaps], 3)
+    lost_by = explanation.round_to_sum([gap.gap for gap in gaps], 3)
     yield f"  {'feature':<10}  {'own':>5}  {'winner':>6}  {'weight':>6}  {'lost by':>7}"
     for gap, part in zip(gaps, lost_by, strict=True):
         yield (

@@ -89,7 +89,7 @@ def candidate(ranked: Ranked, project: Path) -> dict[str, Any]:
 def explained(ranked: Ranked, request: str, calibration: Calibration) -> dict[str, Any]:
     """Return what `--explain` adds to a candidate: the parts of its score and of its p."""
     given = why.feature_contributions(ranked)
-    rounded = why.stated(list(given.values()), 6)
+    rounded = why.round_to_sum(list(given.values()), 6)
     return {
         "contributions": dict(zip(given, rounded, strict=True)),
         **console.json_fields(ranked, "signals:6"),
@@ -121,7 +121,7 @@ def calibrated_by(calibration: Calibration) -> dict[str, Any]:
 
 def why_not(found: WhyNot) -> dict[str, Any]:
     """Return the answer to `--why-not`; `lost_by` sums to `score_gap`."""
-    lost_by = why.stated([gap.gap for gap in found.gaps], 6)
+    lost_by = why.round_to_sum([gap.gap for gap in found.gaps], 6)
     return {
         **console.json_fields(found, "tool code reason fix? part"),
         "rank": found.own.rank if found.own else None,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pulsus.commands.call_check.kind_checks import NAMES, WILD_OK, fits, shown, too_long
-from pulsus.commands.call_check.nested import WRAPS, inside
+from pulsus.commands.call_check.kind_checks import NAMES, WILD_OK, describe_kind, fits, too_long
+from pulsus.commands.call_check.nested import WRAPS, judge_nested
 from pulsus.commands.context import BLOCKS, JudgeContext, refusal, refuse_if_noninteractive
-from pulsus.commands.program_tables.option_parser import Parsed, allotted
+from pulsus.commands.program_tables.option_parser import Parsed, assign_operand_counts
 from pulsus.commands.program_tables.program_table import MANY, Form, Node, WordKind
-from pulsus.commands.program_tables.wildcards import shown_word, standing
+from pulsus.commands.program_tables.wildcards import shown_word, wildcard_reason
 from pulsus.commands.shell.words import ANYTHING, Word
 from pulsus.commands.verdict import CallFinding
 
@@ -67,10 +67,10 @@ def _form(
     """Yield the findings of the operands as this form, each with the number that fit before it."""
     every = plain = parsed.operands
     at = 0
-    for kind, count in zip(form.kinds, allotted(form.kinds, len(every)), strict=True):
+    for kind, count in zip(form.kinds, assign_operand_counts(form.kinds, len(every)), strict=True):
         words = every[at : at + count]
         if len(words) < kind.least:
-            rule = f"an operand is missing: {shown(kind, _program(node))}"
+            rule = f"an operand is missing: {describe_kind(kind, _program(node))}"
             yield at, refusal("allow", node.name, rule)
             return
         yield from ((at, found) for found in _kind(kind, words, node, context, node.name))
@@ -82,7 +82,7 @@ def _form(
         yield at, refusal("allow", every[at].text, rule)
     if any(word.wild for word in plain) and not _takes_any(form, plain):
         word = next(w for w in plain if w.wild)
-        rule = f"{standing(word)} any number of words here"
+        rule = f"{wildcard_reason(word)} any number of words here"
         yield at, refusal("allow", shown_word(word, node.name), rule)
     if form.category is not None:
         why = form.why or BLOCKS[form.category]
@@ -118,7 +118,7 @@ def _kind(
             if not fits(word, kind):
                 yield _unfit(word, kind, node, near)
     elif words:
-        yield from inside(kind, words, node, context)
+        yield from judge_nested(kind, words, node, context)
 
 
 def _program(node: Node) -> str:
@@ -129,7 +129,7 @@ def _unfit(word: Word, kind: WordKind, node: Node, near: str) -> CallFinding:
     """Return a refusal that says what the word has to be."""
     if long := too_long(word, kind):
         return refusal("allow", f"{word.text[:40]}…", long)
-    rule = f"{near} reads with {shown(kind, _program(node))} here"
+    rule = f"{near} reads with {describe_kind(kind, _program(node))} here"
     if not word.wild:
         return refusal("allow", word.text, rule)
     what = "what another program feeds it" if word is ANYTHING else "what it stands for"

@@ -14,7 +14,7 @@ from typing import Final
 from pulsus.commands.context import refusal
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.subcommands import levels
-from pulsus.commands.risk.file_uses import entry
+from pulsus.commands.risk.file_uses import rule_for_program
 from pulsus.commands.risk.secret_paths import rules, words
 from pulsus.commands.shell.script_parser import Script, Stage
 from pulsus.commands.shell.words import Word
@@ -61,7 +61,7 @@ def _by_name_only(inner: Sequence[Word]) -> bool:
 
 def _list_option(inner: Sequence[Word]) -> str | None:
     """Return the list of names that an option makes the program read: a file, `-`, or None."""
-    options = entry("lists", program_name(inner))
+    options = rule_for_program("lists", program_name(inner))
     if options is None:
         return None
     texts = [word.text for word in inner[1:]]
@@ -110,7 +110,7 @@ def _is_filter(stage: Stage, tables: Tables) -> bool:
     texts = [word.text for word in stage.words[1:]]
     if name == "tr":
         return texts in (["\\n", "\\0"], ["\\n", "\\000"], ["\\0", "\\n"], ["\\000", "\\n"])
-    options = entry("filters", name)
+    options = rule_for_program("filters", name)
     level = next(levels(stage.words, tables), None) if options is not None else None
     if level is None or options is None:
         return False

@@ -23,7 +23,7 @@ from pulsus.commands.cost.quantities import deadline
 from pulsus.commands.destinations.connections import connections
 from pulsus.commands.program_tables.option_parser import Parsed, ParsedOption, Parser, Unlisted
 from pulsus.commands.program_tables.program_table import Node, Option
-from pulsus.commands.program_tables.wildcards import instead
+from pulsus.commands.program_tables.wildcards import suggest_without_wildcards
 from pulsus.commands.risk.risk_level import always_changes
 from pulsus.commands.shell.words import Word
 from pulsus.commands.verdict import CallFinding, Reason
@@ -91,7 +91,11 @@ def _node(
     except Unlisted as error:
         # What was read before may already say that it needs a terminal.
         yield from _categories(node, parser.given, context)
-        ways = instead(node, words, partial(_all_read, node, above, context)) if error.wild else ""
+        ways = (
+            suggest_without_wildcards(node, words, partial(_all_read, node, above, context))
+            if error.wild
+            else ""
+        )
         yield refusal("write", error.word, error.rule, ways)
         return
     levels = (*levels, parsed)

@@ -65,7 +65,7 @@ _NAMED: Final = 12
 """Literals that are all named in a refusal."""
 
 
-def shown(kind: WordKind, program: str) -> str:
+def describe_kind(kind: WordKind, program: str) -> str:
     """Return what a word has to be, for a refusal of a call of `program`."""
     if kind.name == "literal":
         return _one_of(sorted(kind.literals))

@@ -11,7 +11,7 @@ from pulsus.commands.call_check.kind_checks import WILD_OK
 from pulsus.commands.content import inspector, opinion
 from pulsus.commands.context import DEEPEST, JudgeContext, ends_in_time, refusal
 from pulsus.commands.program_tables.program_table import Node, WordKind
-from pulsus.commands.program_tables.wildcards import shown_word, standing
+from pulsus.commands.program_tables.wildcards import shown_word, wildcard_reason
 from pulsus.commands.shell.builtins import BUILTINS, HANDS_ON
 from pulsus.commands.shell.script_parser import parse_command
 from pulsus.commands.shell.words import ANYTHING, Unreadable, Word
@@ -28,7 +28,7 @@ REPEATED: Final = 100.0
 """Times that xargs and find are taken to run a program: how often is not known."""
 
 
-def inside(
+def judge_nested(
     kind: WordKind, words: Sequence[Word], node: Node, context: JudgeContext
 ) -> Iterator[CallFinding]:
     """Yield the findings of `words`, which are not empty, by a kind that looks into them."""
@@ -76,7 +76,7 @@ def _shell(words: Sequence[Word], node: Node, context: JudgeContext) -> Iterator
     text = " ".join(word.text for word in words)
     wild = next((word for word in words if word.wild), None)
     if wild is not None:
-        rule = f"{standing(wild)} any number of words of another shell"
+        rule = f"{wildcard_reason(wild)} any number of words of another shell"
         yield refusal("guard", shown_word(wild, node.name), rule)
     elif _differs(text):
         yield refusal("guard", text, "not every shell reads its quotes and braces alike")
@@ -108,7 +108,7 @@ def _content(
         yield refusal("content", words[0].text, f"nothing here can judge {kind.name}")
         return
     if wild is not None:
-        rule = f"{standing(wild)} words that are not known; {kind.name} has to be one literal word"
+        rule = f"{wildcard_reason(wild)} words that are not known; {kind.name} has to be one literal word"
         yield refusal("content", shown_word(wild, node.name), rule)
         return
     said = opinion(inspect, tuple(word.text for word in words), kind.argument)

@@ -50,7 +50,7 @@ _MOST_REQUESTS: Final = 100
 """Requests of one URL with curl's `{a,b}` and `[1-9]`."""
 
 
-def told_credentials(text: str) -> str:
+def metadata_host(text: str) -> str:
     """Return the host in `text` where cloud machines are told their credentials. Empty without
     one."""
     hosts = (found[1] for found in _HOST.finditer(text))

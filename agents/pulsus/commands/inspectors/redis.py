@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pulsus.commands.content import Opinion
-from pulsus.commands.shell.glob_overlap import meet
+from pulsus.commands.shell.glob_overlap import patterns_overlap
 from pulsus.commands.shipped_data import rules_of
 
 _LOCAL: Final = frozenset({"help", "?"})
@@ -79,7 +79,7 @@ def _secret(patterns: tuple[str, ...]) -> str:
     """
     for pattern in patterns:
         wide = "".join(map(_wide, _PIECES.findall(pattern.lower())))
-        found = next((name for name in _PASSWORDS if meet(wide, name)), "")
+        found = next((name for name in _PASSWORDS if patterns_overlap(wide, name)), "")
         if found:
             return found
     return ""

@@ -55,7 +55,7 @@ class Tables:
         for folder in self.folders:
             try:
                 files = list(folder.iterdir()) if folder.is_dir() else []
-                found |= {named(file) for file in files if file.suffix == ".yaml"}
+                found |= {table_name(file) for file in files if file.suffix == ".yaml"}
             except OSError as error:
                 raise BadTable(f"{folder} cannot be looked into: {error.strerror}") from error
         return sorted(found)
@@ -116,7 +116,7 @@ def misnamed(raw: Mapping[str, object], file: str) -> str:
     return f"the file is called {file} and its program {given!r}: give both the same name"
 
 
-def named(file: Path) -> str:
+def table_name(file: Path) -> str:
     """Return the program that a table file is about."""
     return "[" if file.stem == "bracket" else file.stem
 

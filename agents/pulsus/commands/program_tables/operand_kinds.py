@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from pulsus.commands.content import spellings
-from pulsus.commands.program_tables.safe_regex import slow
+from pulsus.commands.program_tables.safe_regex import slow_reason
 from pulsus.commands.program_tables.yaml_values import BadTable
 from pulsus.fast_dataclass import dataclass
 
@@ -66,7 +66,7 @@ def _compiled(pattern: str, name: str) -> re.Pattern[str]:
         compiled = re.compile(pattern)
     except re.error as error:
         raise BadTable(f"{name}: pattern {pattern!r}: {error}") from error
-    if why := slow(pattern):
+    if why := slow_reason(pattern):
         fix = "write each repeat so that only one way matches, or name the words: =a|=b"
         raise BadTable(
             f"{name}: pattern {pattern!r} may take for ever on some word, as {why}; {fix}"

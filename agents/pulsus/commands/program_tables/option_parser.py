@@ -250,7 +250,7 @@ class Parser:
         return Unlisted(shown, f"not an option that {self.node.name} is known to read with")
 
 
-def allotted(kinds: Sequence[WordKind], count: int) -> Iterator[int]:
+def assign_operand_counts(kinds: Sequence[WordKind], count: int) -> Iterator[int]:
     """Return how many of `count` operands each kind takes, the first as many as the others
     leave."""
     owed = sum(kind.least for kind in kinds)

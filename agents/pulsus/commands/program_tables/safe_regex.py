@@ -59,7 +59,7 @@ class _RegexPiece:
 
 
 @cache
-def slow(pattern: str) -> str:
+def slow_reason(pattern: str) -> str:
     """Return why `pattern` may take long to reject a word, or an empty text."""
     if len(_REPEATED.findall(pattern)) < 2 and "|" not in pattern and "(" not in pattern:
         return ""

@@ -17,7 +17,7 @@ def shown_word(word: Word, program: str) -> str:
     return program if word is ANYTHING else word.text
 
 
-def standing(word: Word) -> str:
+def wildcard_reason(word: Word) -> str:
     """Return the beginning of what is wrong with `word`."""
     return "another program feeds it" if word is ANYTHING else "it stands for"
 
@@ -29,7 +29,9 @@ def as_option(word: Word) -> str:
     return "a file name that it stands for can be taken for an option"
 
 
-def instead(node: Node, words: Sequence[Word], reads: Callable[[Sequence[Word]], bool]) -> str:
+def suggest_without_wildcards(
+    node: Node, words: Sequence[Word], reads: Callable[[Sequence[Word]], bool]
+) -> str:
     """Return how to write the wild ones of `words`, behind the program or subcommand `node`, so
     that it `reads`; empty if no way of these does.
     """

@@ -97,7 +97,7 @@ def _use(
 ) -> FileUse:
     name = program_name(inner).lower()
     texts = [word.text for word in inner[1:]]
-    public = (entry("public_parts", name) or "").split()
+    public = (rule_for_program("public_parts", name) or "").split()
     only_names = _only_names(name, inner)
     return FileUse(
         program=name,
@@ -122,14 +122,14 @@ def _within(given: Sequence[Word]) -> float:
 
 
 @lru_cache(maxsize=4096)
-def entry(key: str, name: str) -> str | None:
+def rule_for_program(key: str, name: str) -> str | None:
     """Return the rule of the program `name` below `key`, or None. Keys may list several
     programs."""
     return next((str(v) for k, v in rules()[key].items() if name in k.split()), None)
 
 
 def _looks_below(name: str, texts: Sequence[str]) -> bool:
-    recursive = entry("recursive", name)
+    recursive = rule_for_program("recursive", name)
     if recursive is not None and (not recursive or any(_gives(t, recursive) for t in texts)):
         return True
     return bool(_RUNS_FOUND.get(name, set()) & set(texts))
@@ -169,7 +169,7 @@ def _hands_on(given: Sequence[Word]) -> bool:
 def _only_names(name: str, given: Sequence[Word]) -> bool:
     if name not in words("names_only"):
         return False
-    reading = entry("names_only_but", name) or ""
+    reading = rule_for_program("names_only_but", name) or ""
     if any(_gives(word.text, reading) for word in given[1:]):
         return False
     options = _RUNS_FOUND.get(name, set())
@@ -196,7 +196,7 @@ def _searched(given: Sequence[Word], tables: Tables) -> frozenset[int]:
 
 def _apart(given: Sequence[Word], tables: Tables) -> frozenset[int]:
     """Return where in the words keys stand that the program uses but does not show (`ssh -i`)."""
-    options = (entry("uses", program_name(given)) or "").split()
+    options = (rule_for_program("uses", program_name(given)) or "").split()
     if not options:
         return frozenset()
     known = [one for level in levels(given, tables) for one in level.parsed.given]

@@ -103,7 +103,7 @@ def _risk(words: Sequence[Word]) -> int:
     return max((_RISKS[stake] for stake in _stakes(words)), default=_MEDIUM)
 
 
-def carried(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
+def list_inner_calls(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
     """Yield the call without what only runs it, then whatever a program such as `sh -c` or `ssh`
     may run: all that its words may be the beginning of."""
     inner = unwrap(words)
@@ -139,7 +139,7 @@ def _tokens(words: Sequence[Word]) -> Sequence[Word]:
 
 
 def _stakes(words: Sequence[Word]) -> Iterator[Stake]:
-    for call in carried(words):
+    for call in list_inner_calls(words):
         yield from _stake(call)
 
 

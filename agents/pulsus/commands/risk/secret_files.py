@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Final
 
 from pulsus.commands.context import refusal
-from pulsus.commands.inspectors.http import told_credentials
+from pulsus.commands.inspectors.http import metadata_host
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.risk.file_uses import FileUse
 from pulsus.commands.risk.secret_paths import is_secret, matches_any, rules
@@ -91,7 +91,7 @@ def _never_used() -> tuple[str, ...]:
 
 
 def _named(word: Word, use: FileUse) -> Iterator[CallFinding]:
-    host = told_credentials(word.text) if "://" in word.text else ""
+    host = metadata_host(word.text) if "://" in word.text else ""
     if host:
         yield _refused(host, "a cloud machine gets its credentials there")
         return

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from pulsus.commands.shell.glob_overlap import meet, plain
+from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_pattern
 from pulsus.commands.shipped_data import rules_of
 from pulsus.fast_dataclass import dataclass
 
@@ -81,7 +81,7 @@ def matches_any(path: str, patterns: tuple[str, ...]) -> bool:
     """Return True if `path`, which may be a pattern itself, can be or end in one of `patterns`."""
     if len(path) > LONGEST or not normalize(path):
         return False
-    return _matches(plain(normalize(path)), patterns, path[:1] in {"/", "~"})
+    return _matches(simplify_pattern(normalize(path)), patterns, path[:1] in {"/", "~"})
 
 
 @lru_cache(maxsize=4096)
@@ -93,23 +93,25 @@ def _matches(path: str, patterns: tuple[str, ...], rooted: bool) -> bool:
 def holds_any(path: str, patterns: tuple[str, ...], called: str = "*") -> bool:
     """Return True if one of `patterns` lies below the folder `path`, in a file that is `called`
     so."""
-    parts = [part for part in plain(normalize(path)).split("/") if part]
+    parts = [part for part in simplify_pattern(normalize(path)).split("/") if part]
     if path[:1] != "/" or len(path) > LONGEST or ORDINARY.search(called):
         return False
     return any(
-        len(parts) < len(one) and all(map(meet, parts, one)) and meet(plain(called), one[-1])
+        len(parts) < len(one)
+        and all(map(patterns_overlap, parts, one))
+        and patterns_overlap(simplify_pattern(called), one[-1])
         for one in _split(patterns)
     )
 
 
 @cache
 def _split(patterns: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(plain(normalize(one)).split("/")) for one in patterns)
+    return tuple(tuple(simplify_pattern(normalize(one)).split("/")) for one in patterns)
 
 
 def _ends_in(parts: Sequence[str], others: Sequence[str], rooted: bool) -> bool:
     start = len(parts) - len(others)
-    if start < 0 or not all(map(meet, parts[start:], others)):
+    if start < 0 or not all(map(patterns_overlap, parts[start:], others)):
         return False
     return (rooted and start == 0) or bool(parts[start].strip("*?"))
 
@@ -137,7 +139,7 @@ def _secret(path: str, names: bool) -> bool:
 def _public(path: str) -> bool:
     name = path.rpartition("/")[2]
     return in_public_folder(path) or any(
-        meet(name, rule) for rule in rules()["public"] if rule[0] != "/"
+        patterns_overlap(name, rule) for rule in rules()["public"] if rule[0] != "/"
     )
 
 

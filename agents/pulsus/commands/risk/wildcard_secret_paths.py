@@ -19,7 +19,7 @@ from pulsus.commands.risk.secret_paths import (
     secret_places,
     unknown_parent,
 )
-from pulsus.commands.shell.glob_overlap import meet, plain
+from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_pattern
 
 _HOMES: Final = (("root",), ("home", "*"), ("users", "*"), ("var", "root"))
 """Folders of homes, for programs that look into folders."""
@@ -42,7 +42,7 @@ def secret_pattern(path: str, *, names: bool = True) -> bool:
         return False
     if path.count("/") > _DEEPEST or unknown_parent(path):
         return True
-    return _secret_pattern(plain(normalize(path)), names, path[:1] in {"/", "~"})
+    return _secret_pattern(simplify_pattern(normalize(path)), names, path[:1] in {"/", "~"})
 
 
 @lru_cache(maxsize=4096)
@@ -110,7 +110,7 @@ def _named(pattern: str, name: str) -> bool:
     stem, dot, ending = name.rpartition(".")
     if stem == "*" and dot:
         own = pattern.rpartition(".")[2]
-        return "." in pattern and bool(own.strip("*?")) and meet(own, ending)
+        return "." in pattern and bool(own.strip("*?")) and patterns_overlap(own, ending)
     return _alike(pattern, name) and _part(pattern, name)
 
 
@@ -119,8 +119,10 @@ def _part(pattern: str, name: str) -> bool:
     """Return True if one part of a pattern can be `name`, and, where both have stars, is meant
     to be."""
     if name == "*" or "*" not in name:
-        return not (name[0] == "." and pattern[0] in "*?") and meet(pattern, plain(name))
-    return _alike(pattern, name) and meet(pattern, plain(name))
+        return not (name[0] == "." and pattern[0] in "*?") and patterns_overlap(
+            pattern, simplify_pattern(name)
+        )
+    return _alike(pattern, name) and patterns_overlap(pattern, simplify_pattern(name))
 
 
 def _alike(pattern: str, name: str) -> bool:
@@ -151,7 +153,7 @@ def contains_secrets(path: str, pattern: str = "*") -> bool:
     """Return True if secrets lie in the folder `path` or below it, in files called like
     `pattern`."""
     return len(path) <= LONGEST and _contains(
-        plain(normalize(path)), plain(pattern.lower()), path[:1] in {"/", "~"}
+        simplify_pattern(normalize(path)), simplify_pattern(pattern.lower()), path[:1] in {"/", "~"}
     )
 
 
@@ -162,8 +164,8 @@ def _contains(path: str, pattern: str, rooted: bool) -> bool:
     if not rooted or ORDINARY.search(pattern):
         return False
     for inner, folder in _below().like(parts):
-        fits = folder or meet(pattern, plain(inner[-1]))
-        if fits and len(parts) < len(inner) and all(map(meet, parts, inner)):
+        fits = folder or patterns_overlap(pattern, simplify_pattern(inner[-1]))
+        if fits and len(parts) < len(inner) and all(map(patterns_overlap, parts, inner)):
             return True
     return False
 

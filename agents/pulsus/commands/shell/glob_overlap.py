@@ -15,7 +15,7 @@ LONGEST: Final = 255
 
 
 @lru_cache(maxsize=4096)
-def plain(pattern: str) -> str:
+def simplify_pattern(pattern: str) -> str:
     """Return `pattern` with `?` for each set `[…]` and one star for several: it fits no fewer
     names."""
     return _STARS.sub("*", _SET.sub("?", pattern))
@@ -35,7 +35,7 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=4096)
-def meet(one: str, other: str) -> bool:
+def patterns_overlap(one: str, other: str) -> bool:
     """Return True if some name fits both (`*` any characters, `?` one), in time |one| · |other|."""
     if _least(one) > _most(other) or _least(other) > _most(one):
         return False

@@ -14,7 +14,7 @@ from pulsus.commands.call_check.kind_checks import NAMES, kind_texts
 from pulsus.commands.classify import classify, examine
 from pulsus.commands.content import is_built_in
 from pulsus.commands.context import JudgeContext
-from pulsus.commands.program_tables.loader import SHIPPED, misnamed, named, parsed
+from pulsus.commands.program_tables.loader import SHIPPED, misnamed, parsed, table_name
 from pulsus.commands.program_tables.option_parser import Parser
 from pulsus.commands.program_tables.program_table import BadTable, Node, Option, WordKind, node
 from pulsus.commands.program_tables.yaml_values import nearest
@@ -64,7 +64,7 @@ def check_table(file: Path, context: JudgeContext) -> Iterator[Problem]:
     Its examples are judged by `context`, which has to know the file's folder. What ships gets no
     advice: it was reviewed.
     """
-    program = named(file)
+    program = table_name(file)
     try:
         raw = parsed(file)
         if "same_as" in raw:
@@ -95,7 +95,7 @@ def find_unproved(file: Path, context: JudgeContext) -> Iterator[Problem]:
     # Imported late: only this check takes tables apart.
     from pulsus.commands.table_check.mutations import unproved as found
 
-    raw, program = dict(parsed(file)), named(file)
+    raw, program = dict(parsed(file)), table_name(file)
     fix = (
         "examples: refused: [a call that nothing else refuses], or take out what restricts nothing"
     )
@@ -152,12 +152,12 @@ def _unknown(kind: WordKind, context: JudgeContext) -> str:
     if kind.name in WRAPPERS:
         known = kind.argument in WRAPPERS[kind.name]
         return "" if known else f"{kind.name}:{kind.argument} is no way to run a command"
-    if knows(kind.name) or kind.name in context.inspectors:
+    if is_built_in_kind(kind.name) or kind.name in context.inspectors:
         return ""
     return f"there is no kind {kind.name!r}"
 
 
-def knows(kind: str) -> bool:
+def is_built_in_kind(kind: str) -> bool:
     """Return True if tables can name `kind` without any plugin."""
     return kind in WRAPPERS or kind in NAMES or is_built_in(kind)
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pulsus.commands.context import JudgeContext
-from pulsus.commands.program_tables.loader import SHIPPED, Tables, named
+from pulsus.commands.program_tables.loader import SHIPPED, Tables, table_name
 from pulsus.commands.table_check.checker import Problem, check_table
 from pulsus.fast_dataclass import dataclass
 
@@ -67,5 +67,5 @@ def _deciding(problem: Problem, context: JudgeContext) -> Iterator[Path]:
     before = _before(problem.file, context)
     files = [file for folder in before for file in sorted(folder.glob("*.yaml"))]
     words = set(re.findall(r"[\w\[.+-]+", problem.reason))
-    spoken = [file for file in files if named(file) in words]
+    spoken = [file for file in files if table_name(file) in words]
     yield from spoken or files

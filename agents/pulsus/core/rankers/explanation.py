@@ -68,7 +68,7 @@ def gaps(winner: Ranked, loser: Ranked) -> tuple[FeatureGap, ...]:
     return tuple(sorted(found, key=lambda g: (-g.gap, g.feature)))
 
 
-def decisive(found: Sequence[FeatureGap]) -> tuple[FeatureGap, ...]:
+def fewest_deciding_gaps(found: Sequence[FeatureGap]) -> tuple[FeatureGap, ...]:
     """Return the fewest features without whose gaps the loser would not have lost by score.
 
     Empty if it did not: `gaps` sum to 0 or less.
@@ -83,7 +83,7 @@ def decisive(found: Sequence[FeatureGap]) -> tuple[FeatureGap, ...]:
     return tuple(taken)
 
 
-def changes(found: Sequence[FeatureGap]) -> tuple[RankChange, ...]:
+def single_feature_changes(found: Sequence[FeatureGap]) -> tuple[RankChange, ...]:
     """Return each feature that alone could make the loser win, the smallest rise first."""
     lost_by = math.fsum(g.gap for g in found)
     if lost_by <= _EQUAL:
@@ -93,7 +93,7 @@ def changes(found: Sequence[FeatureGap]) -> tuple[RankChange, ...]:
     return tuple(sorted(reachable, key=lambda c: (c.above - c.now, c.feature)))
 
 
-def stated(values: Sequence[float], digits: int) -> tuple[float, ...]:
+def round_to_sum(values: Sequence[float], digits: int) -> tuple[float, ...]:
     """Return the values rounded so that they still sum to their rounded sum: what is printed adds
     up.
 

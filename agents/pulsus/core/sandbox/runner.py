@@ -74,7 +74,9 @@ def _run(
 ) -> job.SandboxOutcome:
     shown = mount_plan(python)
     relay = _open_relay(stack, limits, task)
-    shown_calls = b"" if seccomp_notify.objection() else traced_syscalls.build_trace_filter()
+    shown_calls = (
+        b"" if seccomp_notify.unavailable_reason() else traced_syscalls.build_trace_filter()
+    )
     first = way_for(landlock_version())
     pipes = Pipes.open(
         stack, limits.result_bytes + MESSAGE_BYTES, observed_effects.KEEP_BYTES, limits.output_bytes

@@ -69,7 +69,7 @@ def examine(programs: tuple[Path, ...]) -> SandboxStatus:
         return _broken("there is no bwrap program", _INSTALL)
     reasons: list[str] = []
     for program in programs:
-        problem = bubblewrap.objection(program) or _try_program(program)
+        problem = bubblewrap.unusable_reason(program) or _try_program(program)
         if not problem:
             return _working(program)
         reasons.append(problem)
@@ -93,7 +93,7 @@ def run_with(
     said = ""
     if seccomp_filter.supported():
         for program in programs:
-            if bubblewrap.objection(program):
+            if bubblewrap.unusable_reason(program):
                 continue
             outcome = runner.run(program, limits, job, python)
             if outcome.status != "unverified" or outcome.starved:
@@ -131,7 +131,7 @@ def _limited_by() -> str:
 
 
 def _observed_by() -> str:
-    why = seccomp_notify.objection()
+    why = seccomp_notify.unavailable_reason()
     return (
         f"effects seen by Python's own events only ({why})" if why else "effects seen by the kernel"
     )

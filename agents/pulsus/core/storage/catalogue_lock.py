@@ -129,7 +129,7 @@ class CatalogueLock:
         """
         store = self.store
         store.require_whole_log()
-        return decision_log.anchor(store.state_dir, clock=store.clock, catalogue=self.root)
+        return decision_log.log_anchor(store.state_dir, clock=store.clock, catalogue=self.root)
 
     def next_revision(self, now: datetime, *pending: metadata.PromotionRecord) -> str:
         """Return the next revision of that day, behind `pending` and every one that ever was here.

@@ -83,7 +83,7 @@ def temporary_folder(environ: dict[str, str] | os._Environ[str]) -> str:
     raise OSError("there is no temporary folder that this user may write to")
 
 
-def point_to(environ: dict[str, str] | os._Environ[str], path: str) -> None:
+def set_temp_variables(environ: dict[str, str] | os._Environ[str], path: str) -> None:
     """Let programs make their temporary files and caches there. HOME stays: it holds settings."""
     for name in ("TMPDIR", "TMP", "TEMP", "TEMPDIR", "XDG_CACHE_HOME"):
         environ[name] = path

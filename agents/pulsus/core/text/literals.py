@@ -74,7 +74,7 @@ class Value:
     kind: tuple[str, ...]
 
 
-def take_values(text: str) -> tuple[str, tuple[Value, ...]]:
+def cut_out_values(text: str) -> tuple[str, tuple[Value, ...]]:
     """Return the text with each value cut out (a space stays), and the values in order."""
     pattern = _VALUE
     if _SIGNS.isdisjoint(text) or not _MARK.search(text):

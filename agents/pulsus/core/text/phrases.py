@@ -6,7 +6,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from itertools import pairwise
 
-from pulsus.core.text.literals import take_values
+from pulsus.core.text.literals import cut_out_values
 from pulsus.core.text.tokens import STOP_WORDS, clean, stem, words
 from pulsus.fast_dataclass import dataclass
 
@@ -42,7 +42,7 @@ def phrases(text: str) -> tuple[Phrase, ...]:
 
     Pairs keep the stop words: `to file` and `from file` ask for different things.
     """
-    rest, values = take_values(clean(text))
+    rest, values = cut_out_values(clean(text))
     said = words(rest)
     single = [stem(w) for w in said if w not in STOP_WORDS]
     single += [stem(w) for value in values for w in value.kind]

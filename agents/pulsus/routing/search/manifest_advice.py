@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pulsus.core.text.literals import take_values
+from pulsus.core.text.literals import cut_out_values
 from pulsus.core.text.tokens import STOP_WORDS, WEAK_WORDS, clean, words
 from pulsus.core.types import Ranked
 
@@ -30,7 +30,7 @@ def typed_words(found: Sequence[str], request: str) -> tuple[str, ...]:
 
 def intent_words(found: Sequence[str], request: str) -> tuple[str, ...]:
     """Return the words to put into an intent: no values, no fillers, no numbers."""
-    rest = take_values(clean(request))[0]
+    rest = cut_out_values(clean(request))[0]
     plain = typed_words(found, rest) if request else tuple(found)
     apart = STOP_WORDS | WEAK_WORDS | _FILLERS
     return tuple(word for word in plain if word not in apart and not word.isdecimal())

@@ -156,11 +156,13 @@ def compare_with_winner(winner: Ranked, own: Ranked, request: str = "") -> WhyNo
             reason=f"the request names {who}, and a named tool is always first",
             fix="leave the name out of the request",
         )
-    cost = explanation.decisive(found)
+    cost = explanation.fewest_deciding_gaps(found)
     if not cost:
         return replace(base, code="ORDER", reason=own.why_not or f"{who} is before it")
     possible = tuple(
-        c for c in explanation.changes(found) if c.above < _most(c.feature, winner, own)
+        c
+        for c in explanation.single_feature_changes(found)
+        if c.above < _most(c.feature, winner, own)
     )
     return replace(
         base, reason=_cost(cost, who), changes=possible, fix=_raise(possible, base, own, request)

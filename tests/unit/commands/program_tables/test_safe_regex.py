@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pulsus.commands.classify import classify
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
-from pulsus.commands.program_tables.safe_regex import LONGEST, slow
+from pulsus.commands.program_tables.safe_regex import LONGEST, slow_reason
 from pulsus.commands.table_check.checker import check_table
 from tests.example_counts import examples
 
@@ -61,7 +61,7 @@ def test_a_pattern_that_may_hang_makes_no_table(tmp_path, pattern):
 
 @pytest.mark.parametrize("pattern", QUICK)
 def test_a_pattern_that_cannot_hang_is_fine(pattern):
-    assert slow(pattern) == ""
+    assert slow_reason(pattern) == ""
 
 
 def test_a_pattern_is_not_asked_about_a_word_longer_than_its_square_allows(tmp_path):
@@ -92,7 +92,7 @@ WORDS = ["a" * 200 + "!", "ab" * 100 + "!", "b" * 200 + "\n", "aab" * 66 + "\n"]
     max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.filter_too_much]
 )
 def test_whatever_pattern_is_let_pass_answers_soon(inner, end):
-    assume(not slow(inner + end))
+    assume(not slow_reason(inner + end))
     compiled = re.compile(inner + end)
     for word in WORDS:
         began = time.process_time()

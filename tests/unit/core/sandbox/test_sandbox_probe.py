@@ -62,18 +62,18 @@ def test_a_program_that_confines_nothing_runs_nothing(tmp_path):
 
 @pytest.mark.parametrize("version", ["0.4.1", "0.7.9"])
 def test_a_bubblewrap_that_is_too_old_is_not_tried(tmp_path, version):
-    assert "0.8.0 or newer" in bubblewrap.objection(program(tmp_path, "exit 0", version))
+    assert "0.8.0 or newer" in bubblewrap.unusable_reason(program(tmp_path, "exit 0", version))
 
 
 def test_a_set_uid_bubblewrap_is_not_tried(tmp_path):
     path = program(tmp_path, "exit 0")
     path.chmod(0o755 | stat.S_ISUID)
-    assert "set-uid" in bubblewrap.objection(path)
+    assert "set-uid" in bubblewrap.unusable_reason(path)
 
 
 def test_a_program_other_than_bubblewrap_is_not_tried():
-    assert bubblewrap.objection(Path("/bin/true"))
-    assert bubblewrap.objection(Path("/does/not/exist"))
+    assert bubblewrap.unusable_reason(Path("/bin/true"))
+    assert bubblewrap.unusable_reason(Path("/does/not/exist"))
 
 
 def test_a_bwrap_in_the_current_folder_is_never_taken(tmp_path, monkeypatch):

@@ -3,7 +3,7 @@
 import pytest
 
 from pulsus.core.rankers.ranker import Ranker
-from pulsus.core.text.literals import take_values
+from pulsus.core.text.literals import cut_out_values
 from tests.ranking import CATALOGUE
 
 
@@ -22,14 +22,14 @@ from tests.ranking import CATALOGUE
     ],
 )
 def test_a_value_is_cut_out_with_its_kind(text, rest, kind, own):
-    left, values = take_values(text)
+    left, values = cut_out_values(text)
     assert " ".join(left.split()) == rest
     assert [(v.kind, v.own) for v in values] == [(kind, own)]
 
 
 @pytest.mark.parametrize("text", ["don't panic, it's fine", "cpu and memory", "sha256 of ipv4"])
 def test_plain_words_are_no_values(text):
-    assert take_values(text) == (text, ())
+    assert cut_out_values(text) == (text, ())
 
 
 def test_the_kind_of_a_value_finds_the_tool():

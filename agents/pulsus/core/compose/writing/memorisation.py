@@ -47,11 +47,11 @@ def held_out_example(given: Sequence[Example]) -> Example | None:
         return None
     named = [e for e in reversed(given) if expects_value(e)]
     usable = [e for e in named if has_differing_results([o for o in given if o is not e])] or named
-    alone = (e for e in usable if unlike(e, [o for o in given if o is not e]))
+    alone = (e for e in usable if differs_from_all(e, [o for o in given if o is not e]))
     return next(alone, None) or usable[0]
 
 
-def unlike(one: Example, others: Iterable[Example]) -> bool:
+def differs_from_all(one: Example, others: Iterable[Example]) -> bool:
     """Return whether an example expects what fits none of the others."""
     return all(is_apart(one.expected, o.expected) for o in others if expects_value(o))
 
@@ -64,7 +64,7 @@ def memorisation_signs(
     `kept` is an example that the module's author never saw, and that the module passed.
     """
     shown = [e for e in given if e is not kept]
-    if kept and unlike(kept, shown):
+    if kept and differs_from_all(kept, shown):
         return ()
     tree = ast.Module(python.parse_module(code) or [], [])
     found = [*_results(tree, shown, request), *_inputs(tree, shown, request)]

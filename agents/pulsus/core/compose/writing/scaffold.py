@@ -13,7 +13,7 @@ from pulsus.core.compose.writing import caller_examples
 from pulsus.core.compose.writing.call_signature import CallParameter, CallSignature, infer_signature
 from pulsus.core.python_source import python_literals
 from pulsus.core.telemetry.sanitize import one_line
-from pulsus.core.text.literals import take_values
+from pulsus.core.text.literals import cut_out_values
 from pulsus.core.text.tokens import STOP_WORDS, words
 from pulsus.core.types import Example
 
@@ -25,7 +25,7 @@ _SPECIAL = re.compile(r"[^\w\s.,;:!?()'\"/-]")
 
 def derive_name(request: str) -> str:
     """Return a tool name made from the first content words of the request."""
-    possible = [w for w in words(take_values(request)[0]) if _NAME.fullmatch(w)]
+    possible = [w for w in words(cut_out_values(request)[0]) if _NAME.fullmatch(w)]
     content = [w for w in possible if w not in STOP_WORDS] or possible
     return "_".join(dict.fromkeys(content[:_NAME_WORDS]))[:48] or "new_tool"
 
@@ -79,7 +79,7 @@ def guess_signature(request: str) -> CallSignature:
     values.
     """
     kinds: dict[str, str] = {}
-    for value in take_values(request)[1]:
+    for value in cut_out_values(request)[1]:
         if "path" in value.kind or "file" in value.kind:
             kinds["path"] = "Path"
         elif "host" in value.kind:

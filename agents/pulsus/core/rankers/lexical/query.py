@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple, Protocol
 
-from pulsus.core.text.literals import KIND, OWN, Value, take_values
+from pulsus.core.text.literals import KIND, OWN, Value, cut_out_values
 from pulsus.core.text.tokens import STOP_WORDS, WEAK_WORDS, stem, words
 
 
@@ -114,7 +114,7 @@ def request_terms(
     """Return the request's content words, each once, with everything in the catalogue they may
     mean.
     """
-    rest, values = take_values(text)
+    rest, values = cut_out_values(text)
     said = words(rest)
     content = [w for w in said if w not in STOP_WORDS]
     found: dict[str, dict[str, float]] = {}

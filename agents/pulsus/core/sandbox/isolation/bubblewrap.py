@@ -35,7 +35,7 @@ def bundled() -> list[Path]:
 
 
 @functools.cache
-def objection(path: Path) -> str:
+def unusable_reason(path: Path) -> str:
     """Return the reason why that program cannot be used, or "" if it can be tried."""
     try:
         if path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):

@@ -107,7 +107,7 @@ def harness_of(first: int) -> int:
     return int(found[0])
 
 
-def objection() -> str:
+def unavailable_reason() -> str:
     """Return the reason why no sandbox of this machine can be watched, or ""."""
     return _refused[0] if _refused else _find_objection()
 

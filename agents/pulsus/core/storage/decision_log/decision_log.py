@@ -96,7 +96,9 @@ def append(
         return head_of(add_record(log, kind, _shorten(clean), clock, key, own=own))
 
 
-def anchor(state_dir: Path, *, clock: Clock, catalogue: Path | None = None) -> dict[str, JsonValue]:
+def log_anchor(
+    state_dir: Path, *, clock: Clock, catalogue: Path | None = None
+) -> dict[str, JsonValue]:
     """Return the log's name, and its head's `seq` and `hash`, for a promotion's record.
 
     With it in the catalogue, under version control, a log that was cut before that point is found.

@@ -47,7 +47,7 @@ class ChangeSet:
         `first` says that the tool is new. Raises TargetRefused, StorageUnwritable.
         """
         log_key = (target.area, changelog.FILE_NAME)
-        log = self._text(log_key) or changelog.new(target.area[-1])
+        log = self._text(log_key) or changelog.empty_changelog(target.area[-1])
         self._after[log_key] = _encoded(changelog.add_entry(log, entry_of(record, first=first)))
         key = (target.folders, metadata.FILE_NAME)
         self._after[key] = _encoded(metadata.append_line(self._text(key), record))

@@ -32,7 +32,7 @@ class ChangelogEntry:
 _HEADING = re.compile(r"^## (?!\[?Unreleased\]?)", re.M | re.I)
 
 
-def new(title: str) -> str:
+def empty_changelog(title: str) -> str:
     """Return the text of a changelog without entries."""
     return f"# Changelog: {title}\n\nTools promoted here, newest first.\n"
 

@@ -105,7 +105,7 @@ class SupervisedRun:
 
         *_, saying, going = keep
         signal.signal(END_NOW, signal.SIG_DFL)
-        private_folders.point_to(os.environ, self.folder)
+        private_folders.set_temp_variables(os.environ, self.folder)
         try:
             listener = enter.enter(self._plan, self.folder, keep)
         except BaseException as error:  # noqa: BLE001 - whatever it is, the tool is not loaded

@@ -126,7 +126,7 @@ NAMES = [line.split("(")[0].split()[1] for line in SPELLINGS.splitlines() if "(p
 @pytest.mark.sandbox
 def test_no_spelling_of_a_path_hides_that_a_file_is_changed():
     need_sandbox()
-    if why := seccomp_notify.objection():
+    if why := seccomp_notify.unavailable_reason():
         pytest.skip(f"system calls cannot be watched here: {why}")
     files = tuple(InlineFile(f"/tmp/{name}.txt", b"x", None) for name in NAMES)
     outcome = sandboxed(SPELLINGS.replace("sys.argv_names", repr(NAMES)), files=files)

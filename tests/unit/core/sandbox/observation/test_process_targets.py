@@ -15,7 +15,7 @@ NATIVE = (
 @pytest.fixture(autouse=True)
 def _watched():
     need_sandbox()
-    if why := seccomp_notify.objection():
+    if why := seccomp_notify.unavailable_reason():
         pytest.skip(f"system calls cannot be watched here: {why}")
 
 

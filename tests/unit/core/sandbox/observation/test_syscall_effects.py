@@ -19,7 +19,7 @@ pytestmark = pytest.mark.sandbox
 @pytest.fixture(autouse=True)
 def _watched():
     need_sandbox()
-    if why := seccomp_notify.objection():
+    if why := seccomp_notify.unavailable_reason():
         pytest.skip(f"system calls cannot be watched here: {why}")
 
 
@@ -426,7 +426,7 @@ def test_a_listener_that_cannot_be_taken_is_done_without(monkeypatch):
     monkeypatch.setattr(seccomp_notify, "harness_of", refuse)
     monkeypatch.setattr(seccomp_notify, "_refused", [])
     assert attempt("open('/etc/x', 'w')").paths == ("/etc/x",)
-    assert seccomp_notify.objection() == "not allowed"
+    assert seccomp_notify.unavailable_reason() == "not allowed"
 
 
 def test_a_name_is_shown_once():

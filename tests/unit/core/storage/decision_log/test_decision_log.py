@@ -100,10 +100,10 @@ def test_a_key_that_stands_in_another_records_data_does_not_count(tmp_path):
 
 
 def test_an_anchor_names_the_log_and_its_head_and_begins_a_log(tmp_path):
-    anchor = decision_log.anchor(tmp_path, clock=noon)
+    anchor = decision_log.log_anchor(tmp_path, clock=noon)
     assert anchor == {"log": anchor["hash"], "seq": 1, "hash": anchor["hash"]}
     made = append(tmp_path)
-    assert decision_log.anchor(tmp_path, clock=noon) == {
+    assert decision_log.log_anchor(tmp_path, clock=noon) == {
         "log": made.log,
         "seq": 2,
         "hash": made.hash,

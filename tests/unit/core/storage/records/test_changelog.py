@@ -29,7 +29,7 @@ def test_an_entry_reads_like_this():
 
 
 def test_the_newest_entry_is_on_top_below_the_introduction():
-    text = changelog.add_entry(changelog.new("system"), ENTRY)
+    text = changelog.add_entry(changelog.empty_changelog("system"), ENTRY)
     text = changelog.add_entry(text, replace(ENTRY, version="1.0.1", change="Changed"))
     headings = [line for line in text.splitlines() if line.startswith("#")]
     assert headings == [
