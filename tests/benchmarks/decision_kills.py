@@ -25,7 +25,7 @@ from pulsus.core.storage import catalogue_lock
 from pulsus.core.storage.decision_log import verify
 from pulsus.core.storage.promotion import rollback
 from pulsus.core.storage.promotion.deprecate import deprecate
-from pulsus.core.storage.records import metadata, version_archive
+from pulsus.core.storage.records import promotion_records, version_archive
 from pulsus.core.storage.records.target import Target
 from tests.benchmarks.promotion_kills import attempt, leftovers, logged, torn
 from tests.promotions import CONTEXT, module, promoted, store_of
@@ -120,7 +120,7 @@ def audit(project, acknowledged, expected):
     """What is wrong, by kind; every list is empty if nothing is."""
     root = project / "workflows"
     store_of(project).recover()
-    records = metadata.read_all(root)
+    records = promotion_records.read_all(root)
     ids = Counter(r.id for r in records)
     found = {(r.tool_id, r.id, r.version) for r in records}
     told = {

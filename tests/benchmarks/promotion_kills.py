@@ -25,7 +25,7 @@ import griffe  # noqa: F401 - here, so that kills hit the storage and not an imp
 
 from pulsus.core.storage import catalogue_lock
 from pulsus.core.storage.decision_log import log_reader, log_record
-from pulsus.core.storage.records import metadata, semver, version_archive
+from pulsus.core.storage.records import promotion_records, semver, version_archive
 from pulsus.core.storage.records.target import Target
 from tests.promotions import module, promoted, store_of
 
@@ -133,7 +133,7 @@ def crowded(project, promoters, each):
 def audit(project, acknowledged):
     """What is wrong with the catalogue, by kind; every list is empty if nothing is."""
     store_of(project).recover()
-    records = metadata.read_all(project / "workflows")
+    records = promotion_records.read_all(project / "workflows")
     hashes = Counter(r.tool_hash for r in records)
     found = {(r.tool_hash, r.tool_id, r.id, r.version) for r in records}
     log = project / "workflows/domains/system/CHANGELOG.md"
@@ -154,7 +154,7 @@ def audit(project, acknowledged):
 def torn(project, records):
     """Files whose bytes are not those on record, and replaced versions that are not kept."""
     root = project / "workflows"
-    for path in metadata.list_record_files(root):
+    for path in promotion_records.list_record_files(root):
         if not path.read_bytes().endswith(b"\n"):
             yield str(path)
     latest = {r.tool_id: r for r in records}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pulsus import bootstrap
-from pulsus.core.storage.records import metadata
+from pulsus.core.storage.records import promotion_records
 from tests.shipped import APP, TOOLS
 
 ROOT = Path(__file__).parents[2]
@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda t: t.id)
 def test_the_latest_record_of_a_shipped_tool_is_of_its_bytes(tool):
-    record = metadata.latest_record(
-        metadata.read_records(tool.path.parent / "metadata.jsonl"), tool.name
+    record = promotion_records.latest_record(
+        promotion_records.read_records(tool.path.parent / "metadata.jsonl"), tool.name
     )
     assert record is not None, f"{tool.id} was never promoted"
     assert record.tool_hash == f"sha256:{hashlib.sha256(tool.path.read_bytes()).hexdigest()}"

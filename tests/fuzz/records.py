@@ -12,7 +12,7 @@ from pathlib import Path
 from pulsus.core.memory import past_routes
 from pulsus.core.storage import candidate_store
 from pulsus.core.storage.decision_log import decision_log, log_reader, log_record, verify
-from pulsus.core.storage.records import file_transaction, metadata
+from pulsus.core.storage.records import file_transaction, promotion_records
 from pulsus.errors import AuditTampered, MetadataCorrupt, StateCorrupt
 from tests.fuzz import attempt
 
@@ -54,16 +54,16 @@ def fuzz_one(data):
 
 
 def _metadata(data):
-    records, failure = attempt(MetadataCorrupt, metadata.decode, data, _AT)
+    records, failure = attempt(MetadataCorrupt, promotion_records.decode, data, _AT)
     if failure:
         assert str(_AT) in failure.message
         return
     past_routes.history(records, ())
     taken = {record.id for record in records}
-    assert metadata.next_revision(taken, _DAY) not in taken
+    assert promotion_records.next_revision(taken, _DAY) not in taken
     for record in records:
-        line = metadata.format_record(record)
-        assert metadata.parse_records(f"{line}\n") == (record,)
+        line = promotion_records.format_record(record)
+        assert promotion_records.parse_records(f"{line}\n") == (record,)
         assert record.tool_id
         assert record.created.tzinfo
 

@@ -6,7 +6,7 @@ import multiprocessing
 import pytest
 
 from pulsus.core.storage import catalogue_lock
-from pulsus.core.storage.records import metadata
+from pulsus.core.storage.records import promotion_records
 from tests.decisions import decided
 from tests.kills import killed_everywhere
 from tests.promotions import module, promote_in_child, promoted, tree
@@ -28,7 +28,9 @@ def promote_at_once(project, names, sources):
     for child in children:
         child.join(60)
     assert [child.exitcode for child in children] == [0] * len(children)
-    return metadata.read_records(project / RECORDS), (project / LOG).read_text(encoding="utf-8")
+    return promotion_records.read_records(project / RECORDS), (project / LOG).read_text(
+        encoding="utf-8"
+    )
 
 
 def leftovers(project):
@@ -99,9 +101,11 @@ def test_a_promotion_killed_at_any_system_call_is_completed_or_undone_by_the_nex
     for project in (*killed, finished):
         n = project.name
         done = promoted(project, module("three"))
-        records = metadata.read_all(project / "workflows")
+        records = promotion_records.read_all(project / "workflows")
         log = (project / LOG).read_text(encoding="utf-8")
-        own = [r.version for r in metadata.read_records(project / RECORDS) if r.event is None]
+        own = [
+            r.version for r in promotion_records.read_records(project / RECORDS) if r.event is None
+        ]
         assert own == [f"1.0.{k}" for k in range(len(own))], f"killed at call {n}"
         assert log.count("\n## ") == len(records), f"killed at call {n}"
         assert done.version == own[-1]

@@ -15,7 +15,7 @@ from pulsus.commands import classify
 from pulsus.commands.risk.secret_paths import is_secret
 from pulsus.config.settings import PolicyConfig
 from pulsus.core.telemetry.redaction import is_secret_name
-from pulsus.gates.classification import action_class, is_destructive, is_read_only, is_write
+from pulsus.gates.action_labels import action_class, is_destructive, is_read_only, is_write
 from pulsus.gates.command_policy import CommandPolicy
 from tests import gate_questions
 

@@ -5,7 +5,7 @@ import pytest
 from pulsus.core.storage import catalogue_lock
 from pulsus.core.storage.decision_log import verify
 from pulsus.core.storage.promotion import rollback
-from pulsus.core.storage.records import metadata
+from pulsus.core.storage.records import promotion_records
 from pulsus.core.storage.records.target import Target
 from tests.decisions import decided
 from tests.kills import killed_everywhere
@@ -69,7 +69,7 @@ def whole(project, name):
     """Nothing is lost, doubled or torn: log, records and changelogs tell one story."""
     assert not (project / ".pulsus/promotion.json").exists(), name
     root = project / "workflows"
-    records = metadata.read_all(root)
+    records = promotion_records.read_all(root)
     assert decided(project) == sorted(map(catalogue_lock.decision_key, records)), name
     entries = sum(p.read_text("utf-8").count("\n## ") for p in root.rglob("CHANGELOG.md"))
     assert entries == len(records), name

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from pulsus.config.trust.signers import openpgp_key, signer_error, ssh_key
-from pulsus.core.storage.records import metadata
+from pulsus.core.storage.records import promotion_records
 from pulsus.routing.delivery.run_record_check import SignedRecords
 from tests.integration.test_record_attacks import PLACE, PLANTED, READER, named, rows, write
 from tests.promotions import promoted
@@ -67,7 +67,7 @@ def pulled(project, **settings):
 
 def signed(project, *signers):
     module = project / PLACE / "things.py"
-    latest = metadata.read_records(module.with_name("metadata.jsonl"))[-1]
+    latest = promotion_records.read_records(module.with_name("metadata.jsonl"))[-1]
     return SignedRecords(project / "workflows", signers).signed(latest, module)
 
 

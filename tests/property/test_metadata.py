@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.core.storage.records import metadata
+from pulsus.core.storage.records import promotion_records
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 JSON = st.recursive(
@@ -13,7 +13,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
     max_leaves=6,
 )
-BASE = metadata.PromotionRecord(
+BASE = promotion_records.PromotionRecord(
     id="rev-20260301-001",
     run_id=None,
     route_id=None,
@@ -42,13 +42,13 @@ RECORDS = st.builds(
 def written(records):
     text = ""
     for record in records:
-        text = metadata.append_line(text, record)
+        text = promotion_records.append_line(text, record)
     return text
 
 
 @given(st.lists(RECORDS, max_size=4))
 def test_appended_records_are_read_back(records):
-    assert metadata.parse_records(written(records)) == tuple(records)
+    assert promotion_records.parse_records(written(records)) == tuple(records)
 
 
 @given(st.lists(RECORDS, min_size=1, max_size=3), st.integers(0, 10_000))
@@ -56,7 +56,10 @@ def test_a_truncated_file_loses_only_its_last_record_and_accepts_new_ones(record
     data = written(records).encode()
     cut %= len(data)
     text = data[:cut].decode("utf-8", "surrogateescape")
-    kept = metadata.parse_records(text)
+    kept = promotion_records.parse_records(text)
     assert kept == tuple(records[: len(kept)])
     assert len(kept) >= data[:cut].count(b"\n")
-    assert metadata.parse_records(metadata.append_line(text, BASE)) == (*kept, BASE)
+    assert promotion_records.parse_records(promotion_records.append_line(text, BASE)) == (
+        *kept,
+        BASE,
+    )

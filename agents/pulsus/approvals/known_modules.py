@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pulsus.core.storage.records import metadata, version_archive
-from pulsus.core.storage.records.metadata import PromotionRecord
+from pulsus.core.storage.records import promotion_records, version_archive
+from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.storage.records.target import Target
 
 _LEAST_LINE = 12
@@ -43,7 +43,7 @@ def assess_novelty(
     `logged` are the ids that the decision log names. Raises MetadataCorrupt, StorageUnwritable.
     """
     records: dict[str, list[PromotionRecord]] = {}
-    for record in metadata.read_all(root):
+    for record in promotion_records.read_all(root):
         records.setdefault(record.tool_id, []).append(record)
     own = records.pop(target.tool_id, [])
     known = _known_reason(target, own, logged, version_archive.digest(source))

@@ -13,7 +13,7 @@ from typing import Literal
 from pulsus.approvals.protocol import Approver
 from pulsus.core.compose.plans.module_source import read_plan
 from pulsus.core.types import Constant, JsonValue, ParamRef, PlanStep, ToolSpec
-from pulsus.core.validators.effects.effect_check import DRY_RUN, has_dry_run
+from pulsus.core.validators.effects.observed_against_declared import DRY_RUN, has_dry_run
 from pulsus.errors import ApprovalNeeded
 
 RunConsent = Literal["asked", "yes", "dry_run"]

@@ -15,7 +15,7 @@ from pulsus.fast_dataclass import dataclass
 if TYPE_CHECKING:
     from pulsus.bootstrap.project_context import ProjectContext
     from pulsus.core.memory.past_routes import PastRoute
-    from pulsus.core.storage.records.metadata import PromotionRecord
+    from pulsus.core.storage.records.promotion_records import PromotionRecord
     from pulsus.routing.search.deprecations import Deprecations
 
 _LOG = logging.getLogger(__name__)
@@ -30,9 +30,9 @@ class ProjectHistory:
     @cached_property
     def records(self) -> tuple[PromotionRecord, ...]:
         """Every promotion record. Raises MetadataCorrupt."""
-        from pulsus.core.storage.records import metadata
+        from pulsus.core.storage.records import promotion_records
 
-        return metadata.read_all(self.ground.workflows_root)
+        return promotion_records.read_all(self.ground.workflows_root)
 
     @cached_property
     def latest(self) -> Mapping[str, PromotionRecord]:

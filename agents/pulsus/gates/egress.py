@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final, Literal
 
-from pulsus.commands.program_tables.destination_key import CONFIGURED, INDEX
+from pulsus.commands.program_tables.connects_declaration import CONFIGURED, INDEX
 from pulsus.commands.verdict import Destination
 
 Egress = Literal["allow", "known", "approve", "block"]

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pulsus.approvals.protocol import Approver
 from pulsus.approvals.run_consent import RunApproval, RunConsent, is_dry_run_call
 from pulsus.core.compose.plans.planner import list_parameters
-from pulsus.core.contract.kinds import get_stricter_kind
+from pulsus.core.contract.effective_kind import get_stricter_kind
 from pulsus.core.storage.records.target import Target
 from pulsus.core.telemetry.logging import Trace
 from pulsus.core.types import ArgSpec, BrokenTool, JsonValue, RouteOutcome, ToolSpec

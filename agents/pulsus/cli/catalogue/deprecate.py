@@ -13,7 +13,7 @@ from pulsus.cli.options import common
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
-    from pulsus.core.storage.records.metadata import PromotionRecord
+    from pulsus.core.storage.records.promotion_records import PromotionRecord
 
 
 @click.command()

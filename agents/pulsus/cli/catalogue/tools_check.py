@@ -21,7 +21,7 @@ from pulsus.errors import ValidationFailed
 if TYPE_CHECKING:
     from pulsus.core.types import ToolSpec
     from pulsus.routing.maintenance.catalogue_check import CatalogueFinding, Level
-    from pulsus.routing.maintenance.reachability import FirstTool, ReachabilityResult
+    from pulsus.routing.maintenance.ranking_conflicts import FirstTool, ReachabilityResult
 
 NAMES: dict[Level, str] = {"error": "error", "warning": "warning", "info": "note"}
 
@@ -80,20 +80,20 @@ def _findings(
 ) -> list[CatalogueFinding]:
     """Return every finding, the worst first."""
     from pulsus.core.memory import past_routes
-    from pulsus.core.storage.records import metadata
+    from pulsus.core.storage.records import promotion_records
     from pulsus.core.telemetry.ids import utc_now
-    from pulsus.routing.maintenance import catalogue_check, reachability
+    from pulsus.routing.maintenance import catalogue_check, ranking_conflicts
 
     app = session.app
-    latest = {r.tool_id: r for r in metadata.read_all(app.workflows_root)}
+    latest = {r.tool_id: r for r in promotion_records.read_all(app.workflows_root)}
     found = catalogue_check.check_catalogue(app.catalogue, latest)
     found += catalogue_check.find_git_ignored(app.catalogue, app.project, app.workflows_root)
     first = _first(session)
     hidden = {found.shared for found in app.catalogue.shadowed}
     tools = [tool for tool in app.catalogue.tools if tool.path not in hidden]
     tools = [tool for tool in tools if tool.id not in app.past.deprecations.records]
-    found += reachability.reachability_findings(_probed(session, golden, tools, first))
-    found += reachability.intent_collisions(catalogue_check.shared_intents(tools), first)
+    found += ranking_conflicts.reachability_findings(_probed(session, golden, tools, first))
+    found += ranking_conflicts.intent_collisions(catalogue_check.shared_intents(tools), first)
     past = past_routes.load_routes(app.state_dir)
     found += catalogue_check.find_unused(
         app.catalogue.tools,
@@ -110,12 +110,12 @@ def _probed(
 ) -> list[ReachabilityResult]:
     """Return every tool asked for; with progress on a terminal."""
     from pulsus.routing.evaluation import dataset as golden_rows
-    from pulsus.routing.maintenance import reachability
+    from pulsus.routing.maintenance import ranking_conflicts
 
     rows = golden or session.app.project / GOLDEN
     asked = golden_rows.load_queries(rows, console.warn) if golden or rows.exists() else ()
     quiet = session.verbosity < 0 or not console.is_terminal(sys.stderr)
-    probing = reachability.probe_tools(tools, first, reachability.golden_texts(asked))
+    probing = ranking_conflicts.probe_tools(tools, first, ranking_conflicts.golden_texts(asked))
     with click.progressbar(
         probing, length=len(tools), label="asking for each tool", file=sys.stderr, hidden=quiet
     ) as shown:

@@ -108,7 +108,10 @@ def _content(
         yield refusal("content", words[0].text, f"nothing here can judge {kind.name}")
         return
     if wild is not None:
-        rule = f"{wildcard_reason(wild)} words that are not known; {kind.name} has to be one literal word"
+        rule = (
+            f"{wildcard_reason(wild)} words that are not known; "
+            f"{kind.name} has to be one literal word"
+        )
         yield refusal("content", shown_word(wild, node.name), rule)
         return
     said = opinion(inspect, tuple(word.text for word in words), kind.argument)

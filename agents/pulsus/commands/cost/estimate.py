@@ -8,7 +8,7 @@ from math import inf
 from typing import Final
 
 from pulsus.commands.cost.quantities import number, seconds
-from pulsus.commands.program_tables.duration_key import ALWAYS, Amount, DurationDeclaration
+from pulsus.commands.program_tables.lasts_declaration import ALWAYS, Amount, DurationDeclaration
 from pulsus.commands.program_tables.option_parser import Parsed
 from pulsus.commands.shell.words import Word
 from pulsus.fast_dataclass import dataclass

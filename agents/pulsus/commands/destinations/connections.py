@@ -7,7 +7,12 @@ from typing import Final
 
 from pulsus.commands.destinations.addresses import NetworkPlace, UnknownPlace, has_scheme
 from pulsus.commands.destinations.named_destinations import places
-from pulsus.commands.program_tables.destination_key import INDEX, LOCAL, Connects, DestinationSource
+from pulsus.commands.program_tables.connects_declaration import (
+    INDEX,
+    LOCAL,
+    Connects,
+    DestinationSource,
+)
 from pulsus.commands.program_tables.option_parser import Parsed
 from pulsus.commands.shell.words import Word
 from pulsus.commands.verdict import Destination

@@ -1,4 +1,4 @@
-"""The places that one word names, by the kind that a table gives it (destination_key.py).
+"""The places that one word names, by the kind that a table gives it (connects_declaration.py).
 
 Each reader gives the places of a word, none where the word names no place, and raises Unclear if
 the place cannot be told.
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from pulsus.commands.destinations.addresses import NetworkPlace, UnknownPlace, has_scheme, host, url
-from pulsus.commands.program_tables.destination_key import CONFIGURED, LOCAL, PLACES
+from pulsus.commands.program_tables.connects_declaration import CONFIGURED, LOCAL, PLACES
 
 _Reader = Callable[[str], Iterator[NetworkPlace]]
 

@@ -11,8 +11,8 @@ from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-from pulsus.commands.program_tables.destination_key import Connects, connects
-from pulsus.commands.program_tables.duration_key import (
+from pulsus.commands.program_tables.connects_declaration import Connects, connects
+from pulsus.commands.program_tables.lasts_declaration import (
     DurationDeclaration,
     infer_durations,
     parse_durations,

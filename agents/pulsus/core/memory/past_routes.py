@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, get_args
 
-from pulsus.core.storage.records.metadata import PromotionRecord
+from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.system import jsonl
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import ToolHistory

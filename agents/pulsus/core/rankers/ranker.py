@@ -24,7 +24,7 @@ from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.index_builder import KIND_BITS, KINDS
 from pulsus.core.rankers.lexical.query_matches import POOL, Admit, match_query
 from pulsus.core.rankers.lexical.tool_names import key_of, mentions, spellings
-from pulsus.core.rankers.result_rows import ranked_rows
+from pulsus.core.rankers.ranked_candidates import ranked_rows
 from pulsus.core.rankers.scorer import ScoredTool, Scorer
 from pulsus.core.rankers.tie_breaks import last_resort
 from pulsus.core.text import command_line

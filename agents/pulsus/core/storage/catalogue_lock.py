@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pulsus.core.storage.decision_log import decision_log, log_reader, log_record, verify
 from pulsus.core.storage.decision_log.user_witness import Witness
-from pulsus.core.storage.records import file_transaction, metadata
+from pulsus.core.storage.records import file_transaction, promotion_records
 from pulsus.core.storage.records.change_set import ChangeSet
 from pulsus.core.storage.records.record_key import decision_key as decision_key
 from pulsus.core.storage.records.target import checked_root
@@ -82,7 +82,9 @@ class CatalogueStore:
 
         The records of the catalogue name the records that the log must have.
         """
-        anchors = (log_record.parse_anchor(r.log) for r in metadata.read_all(self.workflows_root))
+        anchors = (
+            log_record.parse_anchor(r.log) for r in promotion_records.read_all(self.workflows_root)
+        )
         verify.require_whole(self.log_folder, anchors)
 
     def log_decision(
@@ -131,19 +133,21 @@ class CatalogueLock:
         store.require_whole_log()
         return decision_log.log_anchor(store.state_dir, clock=store.clock, catalogue=self.root)
 
-    def next_revision(self, now: datetime, *pending: metadata.PromotionRecord) -> str:
+    def next_revision(self, now: datetime, *pending: promotion_records.PromotionRecord) -> str:
         """Return the next revision of that day, behind `pending` and every one that ever was here.
 
         One whose record was taken out is still in the decision log: its id is not given again. The
         newest there is the highest of its day, for each was given here. Raises MetadataCorrupt,
         StorageUnwritable.
         """
-        there = (record.id for record in (*metadata.read_all(self.root), *pending))
-        keys = log_reader.keys_starting(self.store.log_folder, metadata.revision_prefix(now))
+        there = (record.id for record in (*promotion_records.read_all(self.root), *pending))
+        keys = log_reader.keys_starting(
+            self.store.log_folder, promotion_records.revision_prefix(now)
+        )
         logged = next(keys, "").partition(":")[0]
-        return metadata.next_revision((*there, logged), now)
+        return promotion_records.next_revision((*there, logged), now)
 
-    def write(self, ledger: ChangeSet, *records: metadata.PromotionRecord) -> None:
+    def write(self, ledger: ChangeSet, *records: promotion_records.PromotionRecord) -> None:
         """Change the files, and log the decisions that `records` stand for.
 
         Raises what `file_transaction.apply` and `decision_log.append` do; then nothing has changed.
@@ -176,7 +180,7 @@ class CatalogueLock:
         return Witness.of(self.store.log_folder)
 
 
-def _decision(record: metadata.PromotionRecord) -> dict[str, JsonValue]:
+def _decision(record: promotion_records.PromotionRecord) -> dict[str, JsonValue]:
     """Return the entry for the decision log. The key is the record's own: a revision may come again
     from a clone, whose decision log is another one."""
     data: dict[str, JsonValue] = {"revision": record.id, "tool": record.tool_id}

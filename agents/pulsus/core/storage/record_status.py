@@ -9,7 +9,7 @@ from typing import Literal
 
 from pulsus.core.storage.decision_log import log_reader, log_record
 from pulsus.core.storage.decision_log.user_witness import RecordApprovals
-from pulsus.core.storage.records.metadata import PromotionRecord
+from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.storage.records.record_key import decision_key
 
 Status = Literal["approved", "unknown", "contradicted"]

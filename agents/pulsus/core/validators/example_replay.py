@@ -13,9 +13,9 @@ from functools import cache
 
 from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Job, SandboxOutcome, StepSource
-from pulsus.core.storage.promotion import api_diff, result_diff
-from pulsus.core.storage.promotion.api_diff import ApiChange
+from pulsus.core.storage.promotion import result_diff, version_rules
 from pulsus.core.storage.promotion.result_diff import Difference
+from pulsus.core.storage.promotion.version_rules import ApiChange
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import BrokenTool, Example, JsonValue, ToolSpec
@@ -50,12 +50,14 @@ class Replay:
         gives now; values that `old` itself gives differently twice are left out. So are examples
         that one of `newer` has too: revisions between the two that are compared on their own.
         """
-        before, after = api_diff.read_revision(old), api_diff.read_revision(new)
+        before, after = version_rules.read_revision(old), version_rules.read_revision(new)
         if isinstance(before, BrokenTool) or isinstance(after, BrokenTool):
             return ()
         known = _Side(self, before, old, cache(lambda: self._steps(old)))
         now = _Side(self, after, new, cache(lambda: self.steps(new)))
-        again = [case.example for each in newer for case in _cases(api_diff.read_revision(each))]
+        again = [
+            case.example for each in newer for case in _cases(version_rules.read_revision(each))
+        ]
         return tuple(
             change
             for case in _shared_cases(before, after)

@@ -12,7 +12,7 @@ from pulsus.config import hosts
 from pulsus.config.settings import SandboxConfig
 from pulsus.config.trust.approved_settings import SOURCES
 from pulsus.core.storage import candidate_store
-from pulsus.core.storage.records.metadata import PromotionRecord
+from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.types import ToolSpec
 from pulsus.errors import ConfigError
 from pulsus.fast_dataclass import dataclass

@@ -13,7 +13,7 @@ from pulsus.routing.delivery.project_protocol import Project
 if TYPE_CHECKING:
     from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
     from pulsus.core.sandbox.job import Job, SandboxOutcome
-    from pulsus.core.storage.promotion.api_diff import ApiChange
+    from pulsus.core.storage.promotion.version_rules import ApiChange
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,9 @@ from pulsus.core.storage.catalogue_lock import CatalogueStore
 from pulsus.core.storage.decision_log import decision_log, user_witness
 from pulsus.core.storage.decision_log.user_witness import Witness
 from pulsus.core.storage.record_status import RecordStatus, record_status
-from pulsus.core.storage.records import metadata, version_archive
+from pulsus.core.storage.records import promotion_records, version_archive
 from pulsus.core.storage.records.current_revision import read_records
-from pulsus.core.storage.records.metadata import PromotionRecord
+from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.storage.records.record_key import decision_key
 from pulsus.core.storage.records.target import Target
 from pulsus.core.types import ToolSpec
@@ -158,8 +158,8 @@ class SignedRecords:
         repository = GitObjects.around(self.workflows_root) if self.signers else None
         if repository is None:
             return False
-        line = _line(module.with_name(metadata.FILE_NAME), record)
-        commit = line and repository.introduced(module.with_name(metadata.FILE_NAME), line)
+        line = _line(module.with_name(promotion_records.FILE_NAME), record)
+        commit = line and repository.introduced(module.with_name(promotion_records.FILE_NAME), line)
         if not commit:
             return False
         source = repository.blob(commit, module)
@@ -182,7 +182,7 @@ def _line(path: Path, record: PromotionRecord) -> bytes | None:
 
 def _is(line: bytes, record: PromotionRecord) -> bool:
     try:
-        return metadata.parse_records(line.decode("utf-8") + "\n") == (record,)
+        return promotion_records.parse_records(line.decode("utf-8") + "\n") == (record,)
     except ValueError:
         return False
 

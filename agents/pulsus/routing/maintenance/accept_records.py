@@ -15,9 +15,9 @@ from pulsus.core.storage.decision_log.approved_records import RECORDS
 from pulsus.core.storage.decision_log.user_witness import Witness
 from pulsus.core.storage.promotion.promote import os_user
 from pulsus.core.storage.record_status import RecordStatus, record_status
-from pulsus.core.storage.records import metadata, record_key
+from pulsus.core.storage.records import promotion_records, record_key
 from pulsus.core.storage.records.current_revision import CurrentRevision, Find
-from pulsus.core.storage.records.metadata import PromotionRecord
+from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.storage.records.record_key import decision_key
 from pulsus.core.storage.records.target import Target
 from pulsus.core.telemetry.ids import Clock
@@ -58,7 +58,7 @@ def pending_records(root: Path, state_dir: Path) -> tuple[PendingRecords, ...]:
     approvals, log = witness.approvals(), decision_log.name_of(witness.folder)
     find = PreviousBytes(root, state_dir)
     by_tool: dict[str, list[PromotionRecord]] = {}
-    for record in metadata.read_all(root):
+    for record in promotion_records.read_all(root):
         by_tool.setdefault(record.tool_id, []).append(record)
     repository = GitObjects.around(root)
     found = []
@@ -90,7 +90,7 @@ def require_commit(found: Sequence[PendingRecords], root: Path, commit: str) -> 
                 hint="look at it and accept it on a terminal: pulsus audit --accept-records",
                 tool=each.tool,
             )
-        for path in (each.module, each.module.with_name(metadata.FILE_NAME)):
+        for path in (each.module, each.module.with_name(promotion_records.FILE_NAME)):
             wanted = repository.blob(commit, path)
             if wanted is None or not wanted == _bytes(path) == repository.staged(path):
                 raise RecordUnknown(
@@ -139,8 +139,8 @@ def _pending(
     module = target.path(root)
     commit = None
     if repository:
-        line = metadata.format_record(latest).encode("utf-8")
-        commit = repository.introduced(module.with_name(metadata.FILE_NAME), line)
+        line = promotion_records.format_record(latest).encode("utf-8")
+        commit = repository.introduced(module.with_name(promotion_records.FILE_NAME), line)
     return PendingRecords(
         latest.tool_id,
         latest,

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Literal
 
 from pulsus.core.compose.plans.module_source import read_plan
-from pulsus.core.storage.records import metadata
+from pulsus.core.storage.records import promotion_records
 from pulsus.core.storage.records import version_archive as versions
-from pulsus.core.storage.records.metadata import PromotionRecord
+from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.storage.records.target import Target
 from pulsus.core.types import PlanStep, ToolSpec
 from pulsus.errors import MetadataCorrupt, PulsusError, TargetRefused
@@ -73,9 +73,9 @@ def read_records(root: Path) -> RecordedTools:
     """Read every record of the catalogue at `root`. Raises StorageUnwritable."""
     records: dict[str, tuple[PromotionRecord, ...]] = {}
     unreadable = []
-    for path in metadata.list_record_files(root):
+    for path in promotion_records.list_record_files(root):
         try:
-            found = metadata.read_records(path)
+            found = promotion_records.read_records(path)
         except MetadataCorrupt as failure:
             line = failure.message.removeprefix(f"{path}:").partition(":")[0]
             number = int(line) if line.isdecimal() else None

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pulsus.core.storage.records import changelog, version_archive
 from pulsus.core.storage.records.change_set import entry_of
-from pulsus.core.storage.records.metadata import PromotionRecord
+from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.storage.records.target import Target
 from pulsus.errors import PulsusError
 from pulsus.routing.maintenance.audit_catalogue import AuditFinding, RecordedTools

@@ -1,7 +1,7 @@
 """Check a catalogue tool by tool: `pulsus tools check`.
 
-These checks need the files alone; reachability.py has those that need ranking. Pure, except that
-`find_git_ignored` asks git.
+These checks need the files alone; ranking_conflicts.py has those that need ranking. Pure, except
+that `find_git_ignored` asks git.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from pulsus.core.memory.past_routes import PastRoute
-from pulsus.core.storage.records.metadata import PromotionRecord
+from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.text.tokens import stems
 from pulsus.core.types import Catalogue, ToolSpec
 from pulsus.routing.index import discovery_index
@@ -225,7 +225,7 @@ def shared_intents(tools: Sequence[ToolSpec]) -> Iterator[SharedIntent]:
     """Yield pairs of tools whose manifests claim the same intent, as ranking reads it: by its
     stems.
 
-    Whether one of them suffers from it only ranking can tell (reachability.py).
+    Whether one of them suffers from it only ranking can tell (ranking_conflicts.py).
     """
     claimed: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
     by_id = {tool.id: tool for tool in tools if tool.manifest}

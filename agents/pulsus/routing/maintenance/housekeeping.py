@@ -13,7 +13,7 @@ from pathlib import Path
 from pulsus.core.storage import retention
 from pulsus.core.storage.decision_log import accept_break, decision_log, sealed_segments, verify
 from pulsus.core.storage.promotion.promote import os_user
-from pulsus.core.storage.records import metadata, record_key
+from pulsus.core.storage.records import promotion_records, record_key
 from pulsus.core.storage.retention import GcReport
 from pulsus.core.telemetry import ids
 from pulsus.core.types import JsonValue
@@ -70,8 +70,8 @@ class Housekeeping:
 
         From then on a change of these records shows.
         """
-        files = [path for path in made if path.name == metadata.FILE_NAME]
-        records = [record for path in files for record in metadata.read_records(path)]
+        files = [path for path in made if path.name == promotion_records.FILE_NAME]
+        records = [record for path in files for record in promotion_records.read_records(path)]
         for some in record_key.by_tool(records) if records else ():
             self._append(accept_break.STARTER, {"records": some})
 

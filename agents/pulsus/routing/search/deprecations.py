@@ -10,7 +10,7 @@ from dataclasses import field, replace
 from datetime import date
 
 from pulsus.core.rankers.ranker import Ranker
-from pulsus.core.storage.records.metadata import PromotionRecord
+from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.types import ToolSpec
 from pulsus.fast_dataclass import dataclass
 

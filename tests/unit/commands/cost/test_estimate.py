@@ -10,7 +10,7 @@ import pytest
 from pulsus.commands import classify
 from pulsus.commands.context import JudgeContext
 from pulsus.commands.cost.quantities import number, seconds
-from pulsus.commands.program_tables.duration_key import infer_durations, parse_durations
+from pulsus.commands.program_tables.lasts_declaration import infer_durations, parse_durations
 from pulsus.commands.program_tables.program_table import BadTable
 from pulsus.config.settings import PolicyConfig
 from pulsus.gates.command_decision import answer_command

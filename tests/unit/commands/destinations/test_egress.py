@@ -8,7 +8,7 @@ import pytest
 
 from pulsus.commands import classify
 from pulsus.commands.destinations.addresses import UnknownPlace, host, url
-from pulsus.commands.program_tables.destination_key import connects
+from pulsus.commands.program_tables.connects_declaration import connects
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.program_table import BadTable
 from pulsus.config.settings import PolicyConfig

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from pulsus.core.memory import past_routes
-from pulsus.core.storage.records import metadata
+from pulsus.core.storage.records import promotion_records
 from pulsus.core.storage.records.target import Target
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import ToolHistory
@@ -30,7 +30,7 @@ def test_routes_are_read_back_in_order(tmp_path):
 
 def test_nothing_stored_is_no_history(tmp_path):
     assert past_routes.load_routes(tmp_path / "nowhere") == ()
-    assert past_routes.history(metadata.read_all(tmp_path / "nowhere"), ()) == {}
+    assert past_routes.history(promotion_records.read_all(tmp_path / "nowhere"), ()) == {}
 
 
 def test_a_secret_in_a_request_is_not_kept(tmp_path):
@@ -88,7 +88,7 @@ def test_history_counts_promotions_and_outcomes_and_knows_the_last_success(tmp_p
         replace(ROUTE, outcome="failed"),
         replace(ROUTE, outcome="rejected", tools=("a/b/c", "a/b/c")),
     ]
-    assert past_routes.history(metadata.read_all(tmp_path / "workflows"), past) == {
+    assert past_routes.history(promotion_records.read_all(tmp_path / "workflows"), past) == {
         "a/b/c": ToolHistory("a/b/c", 0, 0, 1, None),
         "s/u/disk": ToolHistory("s/u/disk", 1, 2, 1, datetime(2026, 3, 4, 22, 0, tzinfo=UTC)),
     }
@@ -96,7 +96,7 @@ def test_history_counts_promotions_and_outcomes_and_knows_the_last_success(tmp_p
 
 def test_history_of_a_promoted_tool_that_was_never_routed_to(tmp_path):
     promoted(tmp_path, target=Target(None, "u", "disk"))
-    assert past_routes.history(metadata.read_all(tmp_path / "workflows"), ()) == {
+    assert past_routes.history(promotion_records.read_all(tmp_path / "workflows"), ()) == {
         "shared/u/disk": ToolHistory("shared/u/disk", 1, 0, 0, NOON)
     }
 
@@ -106,4 +106,4 @@ def test_history_is_not_guessed_from_corrupt_records(tmp_path):
     folder.mkdir(parents=True)
     (folder / "metadata.jsonl").write_text("oops\n", encoding="utf-8")
     with pytest.raises(MetadataCorrupt):
-        past_routes.history(metadata.read_all(tmp_path), ())
+        past_routes.history(promotion_records.read_all(tmp_path), ())

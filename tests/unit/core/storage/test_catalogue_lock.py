@@ -9,7 +9,7 @@ import pytest
 from pulsus import bootstrap
 from pulsus.core.storage import catalogue_lock
 from pulsus.core.storage.decision_log import log_reader
-from pulsus.core.storage.records import metadata
+from pulsus.core.storage.records import promotion_records
 from pulsus.errors import StateCorrupt
 from tests.promotions import module, promoted, store_of
 
@@ -46,9 +46,9 @@ def decisions(project):
 
 def test_any_command_finishes_a_killed_promotion(tmp_path, monkeypatch):
     killed_at("metadata.jsonl", tmp_path, monkeypatch)
-    assert metadata.read_records(tmp_path / FOLDER / "metadata.jsonl") == ()
+    assert promotion_records.read_records(tmp_path / FOLDER / "metadata.jsonl") == ()
     bootstrap.build(tmp_path, {})
-    (record,) = metadata.read_records(tmp_path / FOLDER / "metadata.jsonl")
+    (record,) = promotion_records.read_records(tmp_path / FOLDER / "metadata.jsonl")
     assert (tmp_path / FOLDER / "things.py").read_bytes() == module()
     assert not journal(tmp_path).exists()
     logged = [d for d in decisions(tmp_path) if d["kind"] == "promote"]

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from pulsus.core.storage.records import metadata
+from pulsus.core.storage.records import promotion_records
 from tests.promotions import module, promoted, tree
 
 
@@ -28,7 +28,7 @@ def test_ctrl_c_between_two_files_waits_for_the_last_one(tmp_path, monkeypatch, 
     folder = tmp_path / "workflows/domains/system/count"
     assert len(into_place) == 4
     assert (folder / "things.py").read_bytes() == module("two")
-    assert [r.version for r in metadata.read_records(folder / "metadata.jsonl")] == [
+    assert [r.version for r in promotion_records.read_records(folder / "metadata.jsonl")] == [
         "1.0.0",
         "1.0.1",
     ]

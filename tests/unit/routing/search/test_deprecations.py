@@ -6,7 +6,7 @@ from datetime import date, timedelta
 import pytest
 
 from pulsus.core.rankers.ranker import Ranker
-from pulsus.core.storage.records.metadata import PromotionRecord
+from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.telemetry.ids import utc_now
 from pulsus.core.types import Catalogue, ParsedIntent
 from pulsus.routing.search.deprecations import Deprecations

@@ -29,7 +29,7 @@ from pulsus.core.storage.decision_log import (
 )
 from pulsus.core.storage.decision_log import log_record as lines
 from pulsus.core.storage.decision_log.log_record import GENESIS, HEAD_NAME, Head, LogRecord
-from pulsus.core.storage.records import metadata, record_key
+from pulsus.core.storage.records import promotion_records, record_key
 from pulsus.core.system import jsonl
 from pulsus.core.system.descriptors import closing_fd
 from pulsus.core.system.state_dir import open_state
@@ -210,7 +210,7 @@ def begin_log(
     """
     if log.last:
         return log
-    taken = metadata.read_all(catalogue) if catalogue and catalogue.is_dir() else ()
+    taken = promotion_records.read_all(catalogue) if catalogue and catalogue.is_dir() else ()
     first, *more = record_key.by_tool(taken)
     data: dict[str, JsonValue] = {"nonce": rand(8).hex(), "pulsus": __version__}
     log = add_record(

@@ -16,15 +16,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pulsus import __version__
-from pulsus.core.contract.kinds import get_effective_kind
+from pulsus.core.contract.effective_kind import get_effective_kind
 from pulsus.core.storage.catalogue_lock import CatalogueLock, CatalogueStore
-from pulsus.core.storage.promotion import version_bump
+from pulsus.core.storage.promotion import next_version
 from pulsus.core.storage.promotion.deprecate import status_record
 from pulsus.core.storage.promotion.rollback import target_of
 from pulsus.core.storage.records import snapshots
 from pulsus.core.storage.records.change_set import ChangeSet
 from pulsus.core.storage.records.current_revision import CurrentRevision, Find, tool_hash
-from pulsus.core.storage.records.metadata import PromotionRecord
+from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.storage.records.semver import Bump
 from pulsus.core.storage.records.target import Target, checked_root
 from pulsus.core.types import JsonValue, Promotion, ValidatedModule
@@ -61,7 +61,7 @@ class PromotionContext:
     replaces: Target | None = None
     restores: str | None = None
     find: Find | None = None
-    behaviour: version_bump.ReplayResult | None = None
+    behaviour: next_version.ReplayResult | None = None
 
 
 def promote(
@@ -76,7 +76,7 @@ def promote(
     """Return the revision under which the module is now in the catalogue.
 
     The first revision of a name is 1.0.0, and each later one goes up by what changed for its
-    callers (`api_diff.py`). The bytes of its latest revision again are that revision
+    callers (`version_rules.py`). The bytes of its latest revision again are that revision
     (`created=False`), unless they get another owner. `remove` is the candidate to delete
     afterwards; it stays where its bytes are not the promoted ones.
 
@@ -93,7 +93,7 @@ def promote(
             here.require_recorded(validated.source)
         known = here.current(tool_hash(validated.source))
         if known and context.owner in (None, known.owner):
-            version_bump.refuse_unchanged(known, context.bump)
+            next_version.refuse_unchanged(known, context.bump)
             new: tuple[PromotionRecord, ...] = ()
         else:
             new = _records(validated, here, context, writing)
@@ -170,10 +170,10 @@ def _record(
     now, redactor = writing.now(), writing.store.redactor
     tokens = context.tokens_estimate
     source, target, latest = validated.source, here.target, here.latest
-    step = version_bump.choose_version(
+    step = next_version.choose_version(
         source, here, moved, context.bump, context.owner, context.behaviour
     )
-    version_bump.require_restored(here, tool_hash(source), context.restores)
+    next_version.require_restored(here, tool_hash(source), context.restores)
     return PromotionRecord(
         id=writing.next_revision(now),
         run_id=context.run_id,

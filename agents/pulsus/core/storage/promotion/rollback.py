@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pulsus.core.storage.records import metadata, version_archive
+from pulsus.core.storage.records import promotion_records, version_archive
 from pulsus.core.storage.records.current_revision import CurrentRevision, Find
 from pulsus.core.storage.records.target import Target, checked_root
 from pulsus.errors import TargetRefused, ToolAmbiguous, ToolNotFound, VersionNotFound
@@ -49,7 +49,7 @@ def find_promoted(workflows_root: Path, ref: str) -> Target:
 
     Raises ToolNotFound, ToolAmbiguous, MetadataCorrupt.
     """
-    records = metadata.read_all(checked_root(workflows_root))
+    records = promotion_records.read_all(checked_root(workflows_root))
     bare = ref.removesuffix("::run").removesuffix("::main").removesuffix(".py")
     found = sorted({r.tool_id for r in records if bare in (r.tool_id, r.tool_id.split("/")[2])})
     if len(found) > 1:
@@ -74,7 +74,7 @@ def target_of(tool_id: str) -> Target:
 
 def _wanted(
     known: tuple[version_archive.RecordedVersion, ...],
-    latest: metadata.PromotionRecord,
+    latest: promotion_records.PromotionRecord,
     version: str | None,
 ) -> version_archive.RecordedVersion | None:
     if version is not None:

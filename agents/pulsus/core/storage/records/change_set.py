@@ -8,11 +8,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pulsus.core.storage.records import changelog, file_transaction, metadata, version_archive
+from pulsus.core.storage.records import (
+    changelog,
+    file_transaction,
+    promotion_records,
+    version_archive,
+)
 from pulsus.core.storage.records.current_revision import CurrentRevision
 from pulsus.core.storage.records.target import Target
 
-_ORDER = (changelog.FILE_NAME, metadata.FILE_NAME)
+_ORDER = (changelog.FILE_NAME, promotion_records.FILE_NAME)
 
 _Key = tuple[tuple[str, ...], str]
 
@@ -41,7 +46,9 @@ class ChangeSet:
         if self._text(key) != _decoded(source):
             self._after[key] = source
 
-    def record(self, target: Target, record: metadata.PromotionRecord, *, first: bool) -> None:
+    def record(
+        self, target: Target, record: promotion_records.PromotionRecord, *, first: bool
+    ) -> None:
         """Add the record to the action's records and to the area's changelog.
 
         `first` says that the tool is new. Raises TargetRefused, StorageUnwritable.
@@ -49,8 +56,8 @@ class ChangeSet:
         log_key = (target.area, changelog.FILE_NAME)
         log = self._text(log_key) or changelog.empty_changelog(target.area[-1])
         self._after[log_key] = _encoded(changelog.add_entry(log, entry_of(record, first=first)))
-        key = (target.folders, metadata.FILE_NAME)
-        self._after[key] = _encoded(metadata.append_line(self._text(key), record))
+        key = (target.folders, promotion_records.FILE_NAME)
+        self._after[key] = _encoded(promotion_records.append_line(self._text(key), record))
 
     def changes(self) -> tuple[file_transaction.FileChange, ...]:
         """Every file to change, in the order in which it is to happen."""
@@ -71,7 +78,7 @@ def _rank(name: str) -> int:
     return _ORDER.index(name) if name in _ORDER else -1
 
 
-def entry_of(record: metadata.PromotionRecord, *, first: bool) -> changelog.ChangelogEntry:
+def entry_of(record: promotion_records.PromotionRecord, *, first: bool) -> changelog.ChangelogEntry:
     """Return the record's entry in the changelog; `first` says that the tool was new."""
     notes = list(record.changes)
     if record.restores:

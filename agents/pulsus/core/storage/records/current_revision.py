@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from pulsus.core.storage.records import metadata, version_archive
+from pulsus.core.storage.records import promotion_records, version_archive
 from pulsus.core.storage.records.target import Target
 from pulsus.errors import TargetRefused
 from pulsus.fast_dataclass import dataclass
@@ -16,9 +16,11 @@ Find = Callable[[Target, str], bytes | None]
 """Looks elsewhere for the bytes of a digest. The caller checks the digest of the result."""
 
 
-def read_records(root: Path, target: Target) -> tuple[metadata.PromotionRecord, ...]:
+def read_records(root: Path, target: Target) -> tuple[promotion_records.PromotionRecord, ...]:
     """Return every record of the tool, oldest first. Raises MetadataCorrupt, StorageUnwritable."""
-    records = metadata.read_records(root.joinpath(*target.folders, metadata.FILE_NAME))
+    records = promotion_records.read_records(
+        root.joinpath(*target.folders, promotion_records.FILE_NAME)
+    )
     return tuple(record for record in records if record.name == f"{target.name}.py")
 
 
@@ -29,7 +31,7 @@ class CurrentRevision:
     target: Target
     root: Path
     module: bytes | None
-    of_name: tuple[metadata.PromotionRecord, ...]
+    of_name: tuple[promotion_records.PromotionRecord, ...]
     find: Find | None = None
 
     @classmethod
@@ -37,19 +39,19 @@ class CurrentRevision:
         """Read module and records. Raises TargetRefused, MetadataCorrupt, StorageUnwritable."""
         module, records = (
             version_archive.read_file(root, target.folders, name)
-            for name in (f"{target.name}.py", metadata.FILE_NAME)
+            for name in (f"{target.name}.py", promotion_records.FILE_NAME)
         )
-        path = root.joinpath(*target.folders, metadata.FILE_NAME)
-        parsed = metadata.decode(records or b"", path)
+        path = root.joinpath(*target.folders, promotion_records.FILE_NAME)
+        parsed = promotion_records.decode(records or b"", path)
         of_name = tuple(r for r in parsed if r.name == f"{target.name}.py")
         return cls(target, root, module, of_name, find)
 
     @property
-    def latest(self) -> metadata.PromotionRecord | None:
+    def latest(self) -> promotion_records.PromotionRecord | None:
         """The last record of the target's name."""
         return self.of_name[-1] if self.of_name else None
 
-    def current(self, digest: str) -> metadata.PromotionRecord | None:
+    def current(self, digest: str) -> promotion_records.PromotionRecord | None:
         """Return the latest record, where it is about exactly these bytes."""
         return self.latest if self.latest and self.latest.tool_hash == digest else None
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 
-from pulsus.core.storage.records import metadata
+from pulsus.core.storage.records import promotion_records
 from pulsus.core.types import JsonValue
 
 BATCH = 500
 """Keys in one record of the log: a line has room for so many with their tools."""
 
 
-def decision_key(record: metadata.PromotionRecord) -> str:
+def decision_key(record: promotion_records.PromotionRecord) -> str:
     """Return the record's revision and the digest of its line."""
-    line = metadata.format_record(record).encode("utf-8")
+    line = promotion_records.format_record(record).encode("utf-8")
     return f"{record.id}:{hashlib.sha256(line).hexdigest()[:16]}"
 
 
-def by_tool(records: Iterable[metadata.PromotionRecord]) -> Iterator[dict[str, JsonValue]]:
+def by_tool(records: Iterable[promotion_records.PromotionRecord]) -> Iterator[dict[str, JsonValue]]:
     """Yield the keys of the records by tool, `BATCH` at a time and at least one mapping."""
     found: dict[str, list[JsonValue]] = {}
     count = 0

@@ -22,8 +22,12 @@ from pulsus.core.sandbox.harness.audit_hook import reported_path
 from pulsus.core.system.word_lists import WordLists
 from pulsus.core.types import ObservedEffects, ToolSpec
 from pulsus.core.validators.effects import contract_limits
-from pulsus.core.validators.effects.effect_check import Judgement, is_read_only, judge_effects
 from pulsus.core.validators.effects.effect_patterns import is_path_covered
+from pulsus.core.validators.effects.observed_against_declared import (
+    Judgement,
+    is_read_only,
+    judge_effects,
+)
 
 _WHOLE_HOST = re.compile(r"\w+://[^/?#{%]+[/?#]")
 _LISTS = WordLists(__file__)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.types import ToolSpec
-from pulsus.core.validators.effects.effect_check import is_read_only
 from pulsus.core.validators.effects.effect_uses import find_uses
+from pulsus.core.validators.effects.observed_against_declared import is_read_only
 
 
 def list_exceeded_limits(tool: ToolSpec, module: ModuleIndex) -> tuple[str, ...]:

@@ -20,7 +20,10 @@ from pulsus.core.sandbox.observation.observed_effects import join_effects
 from pulsus.core.types import ObservedEffects, Proof
 from pulsus.core.validators import known_examples
 from pulsus.core.validators.effects import constant_targets
-from pulsus.core.validators.effects.effect_check import judge_effects, list_undeclared_reads
+from pulsus.core.validators.effects.observed_against_declared import (
+    judge_effects,
+    list_undeclared_reads,
+)
 from pulsus.core.validators.steps.dry_run_inputs import Case, NeedsExample, list_cases
 from pulsus.core.validators.validator_protocol import BUSY, EXAMPLES_KNOWN, Finding, Subject
 

@@ -14,7 +14,7 @@ from pulsus.core.contract import type_hints
 from pulsus.core.python_source import python_literals
 from pulsus.core.python_source.names import last_name
 from pulsus.core.types import ArgSpec, Example, InlineFile, JsonValue, ToolSpec
-from pulsus.core.validators.effects.effect_check import DRY_RUN, has_dry_run
+from pulsus.core.validators.effects.observed_against_declared import DRY_RUN, has_dry_run
 
 FOLDER = "/tmp/pulsus-example"
 FILE = f"{FOLDER}/example.txt"

@@ -21,7 +21,7 @@ from pulsus.core.python_source.builtin_uses import find_builtin_uses
 from pulsus.core.python_source.imports import list_third_party
 from pulsus.core.python_source.names import last_name
 from pulsus.core.types import BrokenTool, ToolSpec
-from pulsus.core.validators.effects.effect_check import has_dry_run
+from pulsus.core.validators.effects.observed_against_declared import has_dry_run
 from pulsus.core.validators.unicode import confusable_names, hidden_characters
 from pulsus.core.validators.validator_protocol import Finding, Steps
 

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 import pytest
 
 from pulsus.core.storage.promotion import deprecate
-from pulsus.core.storage.records import metadata
+from pulsus.core.storage.records import promotion_records
 from pulsus.core.storage.records.target import Target
 from pulsus.errors import NotPromoted, ReplacementRefused
 from pulsus.routing.search.deprecations import Deprecations
@@ -35,7 +35,7 @@ def deprecated(project, target=OLD, replacement: Target | None = NEW, sunset: da
 
 
 def records(project):
-    return metadata.read_all(project / "workflows")
+    return promotion_records.read_all(project / "workflows")
 
 
 def test_a_deprecation_is_a_record_of_the_same_version_and_leaves_the_module(project):

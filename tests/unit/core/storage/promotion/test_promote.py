@@ -11,7 +11,7 @@ import pytest
 
 from pulsus.core.storage.decision_log import sealed_segments
 from pulsus.core.storage.promotion import promote
-from pulsus.core.storage.records import metadata
+from pulsus.core.storage.records import promotion_records
 from pulsus.core.storage.records.target import Target
 from pulsus.core.types import ValidatedModule
 from pulsus.errors import (
@@ -58,7 +58,7 @@ LOG = "workflows/domains/system/CHANGELOG.md"
 
 
 def records(project, path=RECORDS):
-    return metadata.read_records(project / path)
+    return promotion_records.read_records(project / path)
 
 
 def test_the_first_promotion_writes_module_record_and_changelog(tmp_path):

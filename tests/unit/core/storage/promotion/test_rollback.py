@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pulsus.core.storage.promotion import rollback
-from pulsus.core.storage.records import metadata, version_archive
+from pulsus.core.storage.records import promotion_records, version_archive
 from pulsus.core.storage.records.target import Target
 from pulsus.errors import (
     BumpRefused,
@@ -30,7 +30,7 @@ THIRD = FIRST.replace(b"run()", b"run(most=10)")
 
 
 def records(project):
-    return metadata.read_records(project / FOLDER / "metadata.jsonl")
+    return promotion_records.read_records(project / FOLDER / "metadata.jsonl")
 
 
 def kept(project, version=None, target=THINGS):
@@ -264,7 +264,9 @@ def test_a_moved_tool_is_major_and_its_old_place_points_to_the_new(tmp_path):
     done = promoted(tmp_path, FIRST, target=new, context=replace(CONTEXT, replaces=THINGS))
     assert (done.version, done.bump) == ("2.0.0", "major")
     assert done.changes == ("major: moved from system/count/things",)
-    moved = metadata.read_records(tmp_path / "workflows/domains/system/measure/metadata.jsonl")[-1]
+    moved = promotion_records.read_records(
+        tmp_path / "workflows/domains/system/measure/metadata.jsonl"
+    )[-1]
     old = records(tmp_path)[-1]
     assert (moved.replaces, moved.status) == ("system/count/things", "stable")
     assert (old.status, old.replacement, old.version) == ("deprecated", new.tool_id, "1.0.0")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pulsus.core.storage.records import metadata
+from pulsus.core.storage.records import promotion_records
 from pulsus.errors import MetadataCorrupt, StorageUnwritable
 
 SPEC = {
@@ -31,7 +31,7 @@ LINE = json.dumps(SPEC)
 
 
 def record(**changes):
-    return replace(metadata.parse_records(LINE + "\n")[0], **changes)
+    return replace(promotion_records.parse_records(LINE + "\n")[0], **changes)
 
 
 def file(tmp_path, data):
@@ -41,33 +41,37 @@ def file(tmp_path, data):
 
 
 def test_the_record_of_the_spec_is_read(tmp_path):
-    (found,) = metadata.read_records(file(tmp_path, LINE + "\n"))
+    (found,) = promotion_records.read_records(file(tmp_path, LINE + "\n"))
     assert found.tool_id == "analysis/visualise/generate_visual_summary"
     assert found.created == datetime(2025, 10, 31, 8, 0, tzinfo=UTC)
     assert found.model == SPEC["model"]
 
 
 def test_no_file_is_no_history(tmp_path):
-    assert metadata.read_records(tmp_path / "metadata.jsonl") == ()
+    assert promotion_records.read_records(tmp_path / "metadata.jsonl") == ()
 
 
 def test_unknown_keys_survive(tmp_path):
-    (found,) = metadata.parse_records(json.dumps(SPEC | {"later": [1, {"a": None}]}) + "\n")
+    (found,) = promotion_records.parse_records(
+        json.dumps(SPEC | {"later": [1, {"a": None}]}) + "\n"
+    )
     assert found.extra == {"later": [1, {"a": None}]}
-    assert json.loads(metadata.format_record(found))["later"] == [1, {"a": None}]
+    assert json.loads(promotion_records.format_record(found))["later"] == [1, {"a": None}]
 
 
 def test_half_a_character_in_a_record_is_written_as_it_was_read():
-    (found,) = metadata.parse_records(LINE.replace("Generates", "\\ud800") + "\n")
-    assert metadata.parse_records(metadata.format_record(found) + "\n") == (found,)
-    metadata.format_record(found).encode("utf-8")
+    (found,) = promotion_records.parse_records(LINE.replace("Generates", "\\ud800") + "\n")
+    assert promotion_records.parse_records(promotion_records.format_record(found) + "\n") == (
+        found,
+    )
+    promotion_records.format_record(found).encode("utf-8")
 
 
 @pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
 def test_a_number_that_json_could_not_write_again_is_refused(tmp_path, number):
     data = LINE.replace("0.3", number) + "\n"
     with pytest.raises(MetadataCorrupt, match=r"metadata\.jsonl:1: "):
-        metadata.read_records(file(tmp_path, data))
+        promotion_records.read_records(file(tmp_path, data))
 
 
 def test_a_torn_last_line_is_ignored_with_a_warning_and_cut_off_by_the_next_append(
@@ -75,10 +79,10 @@ def test_a_torn_last_line_is_ignored_with_a_warning_and_cut_off_by_the_next_appe
 ):
     text = f"{LINE}\n{LINE[:50]}"
     with caplog.at_level(logging.WARNING):
-        assert len(metadata.read_records(file(tmp_path, text))) == 1
+        assert len(promotion_records.read_records(file(tmp_path, text))) == 1
     assert "cut short" in caplog.text
-    repaired = metadata.append_line(text, record(id="rev-20251031-002"))
-    assert [r.id for r in metadata.parse_records(repaired)] == [
+    repaired = promotion_records.append_line(text, record(id="rev-20251031-002"))
+    assert [r.id for r in promotion_records.parse_records(repaired)] == [
         "rev-20251031-001",
         "rev-20251031-002",
     ]
@@ -87,12 +91,12 @@ def test_a_torn_last_line_is_ignored_with_a_warning_and_cut_off_by_the_next_appe
 
 def test_a_last_line_torn_inside_a_character_is_ignored(tmp_path):
     whole = f'{LINE}\n{{"id": "é'.encode()
-    assert len(metadata.read_records(file(tmp_path, whole[:-1]))) == 1
+    assert len(promotion_records.read_records(file(tmp_path, whole[:-1]))) == 1
 
 
 def test_a_whole_last_line_without_newline_counts_and_is_kept(tmp_path):
-    assert len(metadata.read_records(file(tmp_path, LINE))) == 1
-    assert len(metadata.parse_records(metadata.append_line(LINE, record()))) == 2
+    assert len(promotion_records.read_records(file(tmp_path, LINE))) == 1
+    assert len(promotion_records.parse_records(promotion_records.append_line(LINE, record()))) == 2
 
 
 @pytest.mark.parametrize(
@@ -121,20 +125,20 @@ def test_a_whole_last_line_without_newline_counts_and_is_kept(tmp_path):
 def test_a_corrupt_line_is_named_by_file_and_number_with_the_fix(tmp_path, bad, reason):
     path = file(tmp_path, f"{LINE}\n\n{bad}\n{LINE}\n")
     with pytest.raises(MetadataCorrupt, match=rf"metadata\.jsonl:3: .*{reason}") as caught:
-        metadata.read_records(path)
+        promotion_records.read_records(path)
     assert "repair that line" in caught.value.hint
     assert caught.value.exit_status == 2
 
 
 def test_a_line_that_is_not_utf8_is_corrupt(tmp_path):
     with pytest.raises(MetadataCorrupt, match=":1: the line is not UTF-8"):
-        metadata.read_records(file(tmp_path, b'{"id": "\xff"}\n'))
+        promotion_records.read_records(file(tmp_path, b'{"id": "\xff"}\n'))
 
 
 def test_a_folder_in_its_place_is_an_error(tmp_path):
     (tmp_path / "metadata.jsonl").mkdir()
     with pytest.raises(StorageUnwritable, match="cannot read"):
-        metadata.read_records(tmp_path / "metadata.jsonl")
+        promotion_records.read_records(tmp_path / "metadata.jsonl")
 
 
 def test_the_whole_catalogue_is_read_in_path_order_without_following_links(tmp_path):
@@ -144,16 +148,16 @@ def test_the_whole_catalogue_is_read_in_path_order_without_following_links(tmp_p
         file(tmp_path / place, json.dumps(SPEC | {"id": f"rev-{n}"}) + "\n")
     (tmp_path / "domains/c").symlink_to(tmp_path / "domains/b")
     (tmp_path / "domains/b/w").symlink_to(tmp_path / "domains/b/x")
-    assert [r.id for r in metadata.read_all(tmp_path)] == ["rev-1", "rev-0", "rev-2"]
+    assert [r.id for r in promotion_records.read_all(tmp_path)] == ["rev-1", "rev-0", "rev-2"]
 
 
 @pytest.mark.parametrize("name", ["a", "a.py"])
 def test_latest_is_the_last_record_of_that_name(name):
     records = [record(name="a.py", id="1"), record(name="a.py", id="2"), record(name="b.py")]
-    found = metadata.latest_record(records, name)
+    found = promotion_records.latest_record(records, name)
     assert found is not None
     assert found.id == "2"
-    assert metadata.latest_record(records, "c") is None
+    assert promotion_records.latest_record(records, "c") is None
 
 
 @pytest.mark.parametrize(
@@ -168,4 +172,4 @@ def test_latest_is_the_last_record_of_that_name(name):
 )
 def test_a_revision_is_above_all_of_its_day(taken, following):
     day = datetime(2026, 3, 1, tzinfo=UTC)
-    assert metadata.next_revision(taken, day) == following
+    assert promotion_records.next_revision(taken, day) == following

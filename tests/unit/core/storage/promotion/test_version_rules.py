@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.storage.promotion.api_diff import compare
+from pulsus.core.storage.promotion.version_rules import compare
 
 CONTRACT = """Count things.
 

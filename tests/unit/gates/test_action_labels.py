@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.gates.classification import action_class, is_destructive, is_read_only, is_write
+from pulsus.gates.action_labels import action_class, is_destructive, is_read_only, is_write
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pulsus.core.storage.promotion import api_diff
+from pulsus.core.storage.promotion import version_rules
 from pulsus.core.storage.records import semver, version_archive
 from pulsus.core.storage.records.current_revision import CurrentRevision
-from pulsus.core.storage.records.metadata import PromotionRecord
+from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.storage.records.semver import Bump
 from pulsus.errors import BumpRefused, Busy, ToolNotFound, VersionNotFound
 from pulsus.fast_dataclass import dataclass
@@ -36,7 +36,7 @@ class ReplayResult:
     """
 
     against: str | None
-    changes: tuple[api_diff.ApiChange, ...]
+    changes: tuple[version_rules.ApiChange, ...]
 
 
 def choose_version(
@@ -110,10 +110,10 @@ def versions_to_replay(
 def relevant_changes(
     version: version_archive.RecordedVersion,
     latest: PromotionRecord,
-    seen: Sequence[api_diff.ApiChange],
+    seen: Sequence[version_rules.ApiChange],
     *,
     kept: bool,
-) -> tuple[api_diff.ApiChange, ...]:
+) -> tuple[version_rules.ApiChange, ...]:
     """Return the changes of `seen` that count, which the examples of `version` showed.
 
     Of an older one than `latest` only what breaks: what came since was counted when it came.
@@ -122,7 +122,7 @@ def relevant_changes(
         return tuple(seen)  # bytes that are not kept are told by the comparison of the modules
     if not kept:
         text = f"the bytes of {version.version} are not kept, so its examples could not be run"
-        return (api_diff.ApiChange("major", text),)
+        return (version_rules.ApiChange("major", text),)
     return tuple(
         replace(change, text=f"{version.version}'s {change.text}")
         for change in seen
@@ -163,12 +163,12 @@ def _latest(here: CurrentRevision, moved: CurrentRevision | None) -> PromotionRe
     return moved.latest
 
 
-def _diff(source: bytes, place: CurrentRevision, latest: PromotionRecord) -> api_diff.Diff:
+def _diff(source: bytes, place: CurrentRevision, latest: PromotionRecord) -> version_rules.Diff:
     before = place.bytes_of(latest.tool_hash)
     if before is None:
         text = f"the bytes of {latest.version} are not kept, so nothing could be compared"
-        return api_diff.Diff((api_diff.ApiChange("major", text),))
-    return api_diff.compare(before, source)
+        return version_rules.Diff((version_rules.ApiChange("major", text),))
+    return version_rules.compare(before, source)
 
 
 def _refuse_first(here: CurrentRevision, asked: Bump | None) -> None:

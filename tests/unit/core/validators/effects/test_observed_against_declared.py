@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 
 from pulsus.config.settings import SandboxConfig
-from pulsus.core.contract.kinds import get_effective_kind, get_stricter_kind
+from pulsus.core.contract.effective_kind import get_effective_kind, get_stricter_kind
 from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import SandboxOutcome
 from pulsus.core.types import JsonValue, ObservedEffects
-from pulsus.core.validators.effects.effect_check import judge_effects
 from pulsus.core.validators.effects.effect_patterns import (
     is_command_covered,
     is_host_covered,
     is_path_covered,
 )
+from pulsus.core.validators.effects.observed_against_declared import judge_effects
 from pulsus.core.validators.steps.dry_run import DryRun
 from pulsus.core.validators.validator_protocol import Subject
 from tests.candidates import tool_of
