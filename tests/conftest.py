@@ -1,6 +1,7 @@
 """Set-up that every test shares."""
 
 import gc
+import hashlib
 import json
 import os
 import shutil
@@ -22,6 +23,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # No test reads or changes the state folder of the user who runs the suite.
 _STATE_HOME = tempfile.mkdtemp(prefix="pulsus-tests-state-")
 os.environ["XDG_STATE_HOME"] = _STATE_HOME
+# Workers share the warm project, whose caches count only for the secret that they were made with.
+if _RUN := os.environ.get("PYTEST_XDIST_TESTRUNUID"):
+    Path(_STATE_HOME, "pulsus").mkdir(mode=0o700)
+    Path(_STATE_HOME, "pulsus/cache.key").write_bytes(hashlib.sha256(_RUN.encode()).digest())
+    Path(_STATE_HOME, "pulsus/cache.key").chmod(0o600)
 _LIBRARIES = libraries.begin()
 
 AGREED: dict[str, dict[str, bool]] = defaultdict(dict)
