@@ -57,7 +57,7 @@ USED = (
 """Signals of the shipped fit: those that a set not seen in the fit gains by (`--select`)."""
 
 ASKING = 4 / 3
-"""What copies count in the shipped fit beside what they count in the judgement: on a catalogue that
+"""The weight of copies in the shipped fit beside their weight in the judgement: on a catalogue that
 no project calibrated p is held a little low, since a question costs less than the wrong tool."""
 
 OWN = 100
@@ -65,7 +65,7 @@ DRAWS = 6
 TAU = 0.6
 RIDGE = 30.0
 SET_WEIGHT = 600.0
-"""What every set's samples weigh together, in requests; `RIDGE` is measured against it."""
+"""The weight of each set's samples together, in requests; `RIDGE` is measured against it."""
 SMALL_WEIGHT = 100.0
 """The same of the requests in small parts of the set."""
 PAST_WEIGHT = 100.0

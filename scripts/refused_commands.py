@@ -15,7 +15,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from pulsus.commands.context import JudgeContext
+from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.program_table import BadTable
 from pulsus.commands.table_check.mutations import (
@@ -33,7 +33,7 @@ ODD = ("x", "1x", "x y", "./x", ".", "1", "%x", "stop", "-1", "@x", "")
 """Values that a kind may refuse."""
 
 VALUES: tuple[list[str], ...] = ([], ["x"], ["1"])
-"""What an option may take."""
+"""The values that an option is tried with."""
 
 
 def words_of(mutation: Restriction) -> list[str]:

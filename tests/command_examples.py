@@ -3,7 +3,7 @@
 from functools import cache
 
 from pulsus.commands.classify import classify
-from pulsus.commands.context import JudgeContext
+from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.shell.script_parser import parse_command
 from pulsus.commands.shell.words import Unreadable

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pulsus.commands.classify import examine
-from pulsus.commands.context import JudgeContext
+from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.table_check.mutations import Restriction, loosened
 
 KEPT = Path(__file__).parent / "fixtures/refused_commands.tsv"

@@ -11,7 +11,7 @@ from typing import Final
 
 from pulsus.commands import classify
 from pulsus.commands.call_check.kind_checks import fits
-from pulsus.commands.context import JudgeContext
+from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.option_parser import Parsed, ParsedOption, Parser, Unlisted
 from pulsus.commands.program_tables.program_table import Node
 from pulsus.commands.shell.words import Word

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pulsus.config.settings import SandboxConfig
-from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Job
+from pulsus.core.sandbox.sandbox_limits import SandboxLimits
 from pulsus.core.sandbox.sandbox_probe import probe, run_sandboxed
 
 TRYING = """

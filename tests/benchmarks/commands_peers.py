@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from pulsus.commands.classify import classify
-from pulsus.commands.context import JudgeContext
+from pulsus.commands.judge_context import JudgeContext
 
 DEFAULT = Path(os.environ.get("PULSUS_CASES", "../shared/cases")) / "commands"
 PULSUS = Path(sys.executable).with_name("pulsus")

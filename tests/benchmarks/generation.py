@@ -26,8 +26,8 @@ from pulsus.config.settings import GeneratorConfig, SandboxConfig
 from pulsus.core.compose.guardrails import all_rules
 from pulsus.core.compose.guardrails.all_rules import GuardrailRules
 from pulsus.core.contract.tool_parser import read_tool
-from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Job
+from pulsus.core.sandbox.sandbox_limits import SandboxLimits
 from pulsus.core.sandbox.sandbox_probe import run_sandboxed
 from pulsus.core.types import BrokenTool, InlineFile
 

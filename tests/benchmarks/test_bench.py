@@ -107,8 +107,8 @@ def test_discovery_of_a_thousand_tools(show, tmp_path):
 @pytest.mark.sandbox
 def test_sandbox_start(show):
     from pulsus.config.settings import SandboxConfig
-    from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
     from pulsus.core.sandbox.job import Job
+    from pulsus.core.sandbox.sandbox_limits import SandboxLimits
     from pulsus.core.sandbox.sandbox_probe import run_sandboxed
 
     limits = SandboxLimits.of(SandboxConfig(), import_seconds=3.0)

@@ -13,9 +13,9 @@ import pytest
 
 from pulsus.config.settings import SandboxConfig
 from pulsus.core.sandbox import sandbox_session
-from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Job
 from pulsus.core.sandbox.observation import seccomp_notify
+from pulsus.core.sandbox.sandbox_limits import SandboxLimits
 from pulsus.core.sandbox.sandbox_probe import run_sandboxed
 from tests.sandboxes import need_sandbox
 

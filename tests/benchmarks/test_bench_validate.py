@@ -30,7 +30,7 @@ from pathlib import Path
 from pulsus.config.settings import SandboxConfig
 from pulsus.core.contract import read_tool
 from pulsus.core.sandbox.sandbox_probe import run_sandboxed
-from pulsus.core.sandbox.isolation.bwrap_arguments import Limits
+from pulsus.core.sandbox.sandbox_limits import SandboxLimits
 from pulsus.core.validators.steps.dry_run import DryRun
 from pulsus.core.validators.validator_protocol import Subject
 
@@ -38,7 +38,7 @@ path = Path(sys.argv[1]).resolve()
 source = path.read_bytes()
 tool = read_tool(source, path=path, tool_id="x/y/z", domain="x", action="y", name=path.stem,
                  max_bytes=200_000)
-run = DryRun(Subject(source, path, tool), Limits.of(SandboxConfig(), 3.0), run_sandboxed)
+run = DryRun(Subject(source, path, tool), SandboxLimits.of(SandboxConfig(), 3.0), run_sandboxed)
 assert run.import_smoke().ok and run.dry_run().ok
 """
 

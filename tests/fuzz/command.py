@@ -8,9 +8,9 @@ import re
 import shlex
 
 from pulsus.commands.classify import classify, examine
-from pulsus.commands.context import JudgeContext
 from pulsus.commands.execution import prepared
 from pulsus.commands.explain_verdict import explain
+from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.shell.script_parser import parse_command
 from pulsus.commands.shell.words import Unreadable, unquoted
 from tests.fuzz import attempt

@@ -21,8 +21,8 @@ from typing import Any
 import pytest
 
 from pulsus.config.settings import SandboxConfig
-from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Job
+from pulsus.core.sandbox.sandbox_limits import SandboxLimits
 from pulsus.core.sandbox.sandbox_probe import run_sandboxed
 from pulsus.core.validators.validator_protocol import BUSY
 from tests.candidates import pipeline, read

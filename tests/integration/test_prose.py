@@ -21,11 +21,13 @@ HEADLESS = re.compile(r"(?:What|Whether|Whoever|Where|Why|Which|How|Who)\b(?![^.
 
 
 def docstrings(path):
-    """Yield the line and the text of every docstring of a file."""
+    """Yield the line and the text of every docstring of a file, also of constants and fields."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-        if isinstance(node, kinds) and (text := ast.get_docstring(node)):
-            yield getattr(node, "lineno", 1), text
+        body = getattr(node, "body", None)  # an expression in a lambda
+        for statement in body if isinstance(body, list) else ():
+            match statement:
+                case ast.Expr(ast.Constant(str() as text)):
+                    yield statement.lineno, text
 
 
 def prose(path):
@@ -37,6 +39,13 @@ def prose(path):
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             yield token.start[0], token.string
+
+
+def test_docstrings_of_constants_are_read_too(tmp_path):
+    (tmp_path / "a.py").write_text(
+        '"""A."""\nB = 1\n"""What B is."""\nclass C:\n    d: int\n    """D."""\n'
+    )
+    assert [text for _, text in docstrings(tmp_path / "a.py")] == ["A.", "What B is.", "D."]
 
 
 def name(path):

@@ -11,7 +11,7 @@ from functools import cache
 
 import pytest
 
-from pulsus.commands.context import JudgeContext
+from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.table_check.mutations import refused_examples, restrictions
 from tests.command_mutations import kept_rows, kind, noticed

@@ -5,7 +5,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pulsus.core.validators.effects.wildcard_match import matches_wildcard
+from pulsus.core.validators.effects.effect_patterns import matches_wildcard
 from tests.example_counts import examples
 
 PIECES = st.sampled_from(["*", "**", "?", "a", "b", "/", "\\*", "\\?", ".", "é", "\n"])

@@ -14,8 +14,8 @@ from pulsus.fast_dataclass import dataclass
 if TYPE_CHECKING:
     from pulsus.bootstrap.project_context import ProjectContext
     from pulsus.bootstrap.project_trust import TableApproval
-    from pulsus.commands.context import JudgeContext
     from pulsus.commands.execution import Execution
+    from pulsus.commands.judge_context import JudgeContext
     from pulsus.gates.command_decision import GateAnswer
     from pulsus.gates.command_policy import CommandPolicy
 
@@ -41,7 +41,7 @@ class CommandGate:
         return self._context(lambda _: "")
 
     def _context(self, unapproved: Callable[[Path], str]) -> JudgeContext:
-        from pulsus.commands.context import JudgeContext
+        from pulsus.commands.judge_context import JudgeContext
         from pulsus.commands.program_tables.loader import Tables
 
         if not self.ground.project.is_dir():

@@ -14,8 +14,8 @@ from typing import Final, get_args
 
 from pulsus.commands.call_check.fed_names import fed_names
 from pulsus.commands.call_check.judge import judge_call
-from pulsus.commands.context import ASSIGNED, CHANGES, JudgeContext, Measures, refusal
 from pulsus.commands.cost.cost_limits import check_total_duration, cost_of
+from pulsus.commands.judge_context import JudgeContext, Measures
 from pulsus.commands.program_tables.loader import UnapprovedTable
 from pulsus.commands.program_tables.program_table import BadTable
 from pulsus.commands.rewrite import rewrite_command
@@ -26,7 +26,16 @@ from pulsus.commands.risk.secret_files import find_secrets, find_secrets_in_text
 from pulsus.commands.shell.characters import dash_readings, find_hidden
 from pulsus.commands.shell.script_parser import Redirect, Script, Stage, parse_command
 from pulsus.commands.shell.words import Unreadable, Word
-from pulsus.commands.verdict import CallFinding, Category, CommandVerdict, Destination, Phase
+from pulsus.commands.verdict import (
+    ASSIGNED,
+    CHANGES,
+    CallFinding,
+    Category,
+    CommandVerdict,
+    Destination,
+    Phase,
+    refusal,
+)
 from pulsus.fast_dataclass import dataclass
 
 _SAYS_NOTHING: Final = {("true",), (":",), ("echo",), ("echo", "-n"), ("echo", ""), ("echo", "Q")}

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Literal, get_args
 
 from pulsus.commands.classify import Examined, classify, examine, judge_stage
-from pulsus.commands.context import JudgeContext
+from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.program_table import BadTable
 from pulsus.commands.shell.script_parser import Stage
 from pulsus.commands.verdict import CallFinding, CommandVerdict, Phase

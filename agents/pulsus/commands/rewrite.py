@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from pulsus.commands.context import JudgeContext
+from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.option_parser import ParsedOption, Parser, Unlisted
 from pulsus.commands.program_tables.subcommands import Level, levels
 from pulsus.commands.shell.script_parser import Script, parse_command
@@ -29,7 +29,7 @@ _WATCHES: Final = re.compile(r"-[a-zA-Z]*[nqs]|--interval|--equexit|--shotsdir")
 """Options of watch that take the next word."""
 
 _COUNT: Final = "5"
-"""How often a program shows its figures that nothing limits."""
+"""The rounds of figures that are asked for where nothing limits them."""
 
 _DROPPED: Final = {"unbounded_stream", "tty_flag"}
 

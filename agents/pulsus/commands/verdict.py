@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Final, Literal
 
 from pulsus.commands.shell.words import Word
 from pulsus.fast_dataclass import dataclass
@@ -11,7 +11,7 @@ from pulsus.fast_dataclass import dataclass
 Intent = Literal["read_only_certain", "read_only_conditional", "write_or_unknown"]
 Category = Literal["tty_flag", "pager", "unbounded_stream", "interactive_repl"]
 Cost = Literal["low", "high", "unbounded"]
-"""How long a command runs by its own words (docs/commands.md, Cost)."""
+"""The time that a command runs by its own words (docs/commands.md, Cost)."""
 Phase = Literal[
     "characters",
     "sensitive",
@@ -55,6 +55,18 @@ class CallFinding:
     @property
     def is_read(self) -> bool:
         return self.intent != "write_or_unknown" and self.category is None
+
+
+def refusal(
+    phase: Phase, word: str, rule: str, instead: str = "", category: Category | None = None
+) -> CallFinding:
+    """Return a finding that refuses the command."""
+    return CallFinding("write_or_unknown", Reason(phase, word, rule, instead), category)
+
+
+CHANGES: Final = "every call of it is known to change something"
+
+ASSIGNED: Final = "a variable set before a program may change what it does"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import pytest
 
 from pulsus.commands.call_check import judge, nested
 from pulsus.commands.classify import examine
-from pulsus.commands.context import JudgeContext
+from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables import option_parser
 from pulsus.commands.shell import characters, script_parser, words
 

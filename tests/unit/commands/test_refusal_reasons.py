@@ -5,8 +5,8 @@ import pytest
 from pulsus.commands import classify
 from pulsus.commands.call_check.kind_checks import NAMES, describe_kind
 from pulsus.commands.classify import examine
-from pulsus.commands.context import JudgeContext
 from pulsus.commands.explain_verdict import explain
+from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.program_table import kind_of
 
 

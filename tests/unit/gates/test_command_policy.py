@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pulsus.commands import classify
-from pulsus.commands.context import JudgeContext
+from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.shell.words import Word
 from pulsus.config.settings import PolicyConfig

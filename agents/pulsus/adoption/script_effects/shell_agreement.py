@@ -31,7 +31,7 @@ COMMANDS: Final = (
     *("variable_assignment", "variable_assignments"),
 )
 RUNS: Final = re.compile(r"`|\$[({\[]|[<>]\(")
-"""What begins code inside a word."""
+"""The characters that begin code inside a word."""
 
 ESCAPED: Final = re.compile(r"\\[\s\S]")
 

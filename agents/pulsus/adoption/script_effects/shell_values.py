@@ -10,7 +10,7 @@ HOLE = "\0"
 """Stands for what only shows when the script runs, in `Word.shape`."""
 
 ARITHMETIC, BRACES = "((", "$"
-"""What stands for the name of a command where the text of `((…))` or `${…}` is meant."""
+"""Names of commands that stand for the text of `((…))` and of `${…}`."""
 
 PLACE = re.compile(r"""\[(?:[\w\s$#{}+*/%.:,-]*|"[\w\s$#{}+*/%.:,-]*"|'[\w\s.:,-]*')\]""")
 

@@ -15,7 +15,7 @@ from pulsus.cli.options import common
 from pulsus.errors import UsageError, ValidationFailed
 
 if TYPE_CHECKING:
-    from pulsus.commands.context import JudgeContext
+    from pulsus.commands.judge_context import JudgeContext
     from pulsus.commands.table_check.checker import Problem
     from pulsus.commands.table_check.overrides import Effect
 

@@ -34,8 +34,8 @@ def watch(
 ) -> int:
     """Validate after every change until Ctrl-C, and return the exit status of the last round.
 
-    A round that cannot be made (a file is gone, a revision unknown) is told of, and the next change
-    tries again. The first one must be possible: it raises.
+    A round that cannot be made (a file is gone, a revision unknown) is reported, and the next
+    change tries again. The first one must be possible: it raises.
     """
     validation = Validation(session)
     news = ChangedVerdicts()

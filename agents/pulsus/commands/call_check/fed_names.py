@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from pulsus.commands.context import refusal
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.subcommands import levels
 from pulsus.commands.risk.file_uses import rule_for_program
@@ -19,7 +18,7 @@ from pulsus.commands.risk.secret_paths import rules, words
 from pulsus.commands.shell.script_parser import Script, Stage
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import program_name, unwrap, wrappers
-from pulsus.commands.verdict import CallFinding
+from pulsus.commands.verdict import CallFinding, refusal
 
 _ARGUMENT_FILES: Final = frozenset({"-a", "--arg-file"})
 _GIT_LISTS: Final = frozenset({"ls-files", "diff", "grep", "ls-tree"})

@@ -10,23 +10,17 @@ from functools import partial
 from typing import Final
 
 from pulsus.commands.call_check.arguments import operands, values
-from pulsus.commands.context import (
-    ASSIGNED,
-    BLOCKS,
-    CHANGES,
-    JudgeContext,
-    refusal,
-    refuse_if_noninteractive,
-)
 from pulsus.commands.cost.cost_limits import check_duration
 from pulsus.commands.cost.quantities import deadline
 from pulsus.commands.destinations.connections import connections
+from pulsus.commands.judge_context import JudgeContext
+from pulsus.commands.non_interactive import BLOCKS, refuse_if_noninteractive
 from pulsus.commands.program_tables.option_parser import Parsed, ParsedOption, Parser, Unlisted
 from pulsus.commands.program_tables.program_table import Node, Option
 from pulsus.commands.program_tables.wildcards import suggest_without_wildcards
 from pulsus.commands.risk.risk_level import always_changes
 from pulsus.commands.shell.words import Word
-from pulsus.commands.verdict import CallFinding, Reason
+from pulsus.commands.verdict import ASSIGNED, CHANGES, CallFinding, Reason, refusal
 
 TRUSTED: Final = frozenset(
     {"/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"}

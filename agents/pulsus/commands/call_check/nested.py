@@ -9,13 +9,14 @@ from typing import Final
 
 from pulsus.commands.call_check.kind_checks import WILD_OK
 from pulsus.commands.content import inspector, opinion
-from pulsus.commands.context import DEEPEST, JudgeContext, ends_in_time, refusal
+from pulsus.commands.judge_context import DEEPEST, JudgeContext
+from pulsus.commands.non_interactive import ends_in_time
 from pulsus.commands.program_tables.program_table import Node, WordKind
 from pulsus.commands.program_tables.wildcards import shown_word, wildcard_reason
 from pulsus.commands.shell.builtins import BUILTINS, HANDS_ON
 from pulsus.commands.shell.script_parser import parse_command
 from pulsus.commands.shell.words import ANYTHING, Unreadable, Word
-from pulsus.commands.verdict import CallFinding, Phase, Reason
+from pulsus.commands.verdict import CallFinding, Phase, Reason, refusal
 
 WRAPS: Final = "command"
 """The kind of words that are a program and its own words."""

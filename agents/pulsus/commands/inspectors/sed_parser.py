@@ -50,7 +50,7 @@ _SCREEN: Final = frozenset({"/dev/stdout", "/dev/stderr", "/dev/null"})
 
 
 Brackets = Literal["ignored", "plain", "escaped"]
-"""How a sed reads bracket expressions: `ignored`, if a delimiter in one ends the pattern.
+"""The way a sed reads bracket expressions: `ignored`, if a delimiter in one ends the pattern.
 `escaped`, if a backslash escapes the closing bracket, else `plain`."""
 
 

@@ -28,7 +28,7 @@ PLACES: Final = frozenset(
         *("libvirt", "display", "browse", "node", "ovs", "zone"),
     }
 )
-"""How a word names a place; `destinations/named_destinations.py` reads each."""
+"""The ways in which a word names a place; `destinations/named_destinations.py` reads each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from pulsus.fast_dataclass import dataclass
 
 _ANY_TEXT: Final = frozenset({"text", "path", "word"})
 _COUNTED: Final = re.compile(r"-\d+(?=[A-Za-z])")
-"""How many, then letters: `tail -5f`. Only what does not end is told from it."""
+"""A count, then letters: `tail -5f`. It only tells whether the program ends."""
 
 _LIKE_OPTION: Final = re.compile(r"--?[A-Za-z]")
 

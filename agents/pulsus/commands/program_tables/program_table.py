@@ -35,9 +35,9 @@ from pulsus.commands.verdict import Category
 from pulsus.fast_dataclass import dataclass
 
 Style = Literal["gnu", "posix", "dash", "words", "pflag", "go"]
-"""How options are written. gnu: clusters, `--long[=value]`, anywhere among the operands; posix: the
-same, but the first operand ends them; dash: every option is one word such as `-name`; words: there
-are no options (`echo -x`). pflag: gnu with
+"""The way options are written. gnu: clusters, `--long[=value]`, anywhere among the operands; posix:
+the same, but the first operand ends them; dash: every option is one word such as `-name`; words:
+there are no options (`echo -x`). pflag: gnu with
 `--flag=true|false`; go: one dash or two, `-name[=value]`. Subcommands of these two share it."""
 
 Takes = Literal["none", "value", "attached", "pair"]
@@ -113,9 +113,9 @@ class Node:
     never: str = ""
     bounds: bool = False
     sends: str = ""
-    """Why it is no read if another program or a file feeds it."""
+    """The reason why it is no read if another program or a file feeds it."""
     typed: str = ""
-    """What it does with typed input. It is no read if something can be typed."""
+    """The effect of typed input. It is no read if something can be typed."""
     connects: Connects | None = None
     lasts: DurationDeclaration | None = None
 

@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
-from pulsus.commands.context import JudgeContext, ends_in_time, refusal
+from pulsus.commands.judge_context import JudgeContext
+from pulsus.commands.non_interactive import ends_in_time
 from pulsus.commands.risk.file_uses import FileUse
 from pulsus.commands.risk.secret_paths import holds_any, is_disk, matches_any, rules, words
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.working_dirs import resolve_paths
 from pulsus.commands.shell.wrappers import program_name
-from pulsus.commands.verdict import CallFinding, Category
+from pulsus.commands.verdict import CallFinding, Category, refusal
 
 _LIMITS = {
     "head": ("-c", "--bytes"),

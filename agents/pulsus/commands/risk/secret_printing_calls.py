@@ -12,7 +12,6 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
 
-from pulsus.commands.context import refusal
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.subcommands import Level, levels
 from pulsus.commands.risk.environment_queries import environment_options
@@ -20,7 +19,7 @@ from pulsus.commands.risk.secret_paths import rules
 from pulsus.commands.shell.glob_overlap import fits
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import program_name
-from pulsus.commands.verdict import CallFinding
+from pulsus.commands.verdict import CallFinding, refusal
 
 _WILD: Final = frozenset("*?[")
 

@@ -13,7 +13,7 @@ from typing import Final, Literal
 from pulsus.commands.call_check.kind_checks import NAMES, kind_texts
 from pulsus.commands.classify import classify, examine
 from pulsus.commands.content import is_built_in
-from pulsus.commands.context import JudgeContext
+from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.loader import SHIPPED, misnamed, parsed, table_name
 from pulsus.commands.program_tables.option_parser import Parser
 from pulsus.commands.program_tables.program_table import BadTable, Node, Option, WordKind, node

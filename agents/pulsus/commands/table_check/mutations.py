@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Final
 
 from pulsus.commands.classify import examine
-from pulsus.commands.context import JudgeContext
+from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.program_table import BadTable, node
 from pulsus.fast_dataclass import dataclass

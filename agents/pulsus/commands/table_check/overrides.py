@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pulsus.commands.context import JudgeContext
+from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.loader import SHIPPED, Tables, table_name
 from pulsus.commands.table_check.checker import Problem, check_table
 from pulsus.fast_dataclass import dataclass

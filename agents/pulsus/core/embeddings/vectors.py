@@ -25,7 +25,7 @@ KIND = "vectors 2"
 """The kind of a file, with the name of the model behind it."""
 HASH_BYTES = 16
 FIRST = 200
-"""Owners a request is told of: no more are ever looked at."""
+"""The most owners that a request reads."""
 
 
 def text_hash(text: str) -> bytes:

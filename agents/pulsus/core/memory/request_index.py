@@ -15,7 +15,7 @@ from pulsus.fast_dataclass import dataclass
 _PAIR = 0.7
 """Weight of a word pair beside a word. Over three routing sets 0.5 to 1 ranked alike."""
 _OWN = 0.3
-"""What a word of a path or an address weighs beside one around it: `mount /dev/sdb1 /mnt` and
+"""The weight of a word of a path or an address beside a word around it: `mount /dev/sdb1 /mnt` and
 `mount /dev/sdc1 /data` ask for the same thing."""
 
 

@@ -18,8 +18,8 @@ _COVERAGE = 0.5
 """Weights of n-grams and coverage beside BM25."""
 
 _PAST = 3.0
-"""What words gain over the rest of the bucket where every tool has a past: then they are the words
-of requests. Over three routing sets 2 to 6 were alike; 0 costs 1 to 4 points of hit@1."""
+"""The gain of words over the rest of the bucket where every tool has a past: then they are the
+words of requests. Over three routing sets 2 to 6 were alike; 0 costs 1 to 4 points of hit@1."""
 
 _SPELT_OUT = 12
 """Candidates whose n-grams are compared. Over eight routing sets 10 were as good as all."""

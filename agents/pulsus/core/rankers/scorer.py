@@ -37,8 +37,8 @@ _SHARP = 1.75
 _VAGUE = 0.4
 """Cosine below which even the request's best tool is only vaguely like it."""
 _SAID_TWICE = 0.5
-"""What is left of a covered name beside meaning: a tool's text begins with its name. These were
-chosen together over eight sets, on a plateau: ADR 15."""
+"""The share of a covered name that counts beside meaning: a tool's text begins with its name.
+These were chosen together over eight sets, on a plateau: ADR 15."""
 _NO_PAST = PastVotes(0.0)
 _UNTRIED: tuple[float, tuple[Vote, ...], float] = (0.0, (), 0.0)
 _LOOK = CAREFUL | DECLINES

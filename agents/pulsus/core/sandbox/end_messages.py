@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 
 from pulsus.core.sandbox.channels import Channel
 from pulsus.core.sandbox.harness.audit_hook import printable
-from pulsus.core.sandbox.isolation import bwrap_arguments
 from pulsus.core.sandbox.job import Stage
+from pulsus.core.sandbox.sandbox_limits import SandboxLimits
 from pulsus.core.telemetry.sanitize import one_line, strip_controls
 
 _NAMED = 5
 
 
-def timeout_message(stage: Stage, limits: bwrap_arguments.SandboxLimits, threads: object) -> str:
+def timeout_message(stage: Stage, limits: SandboxLimits, threads: object) -> str:
     """Say that a clock ran out. `threads` are the names of those that are waited for."""
     match stage:
         case "import":

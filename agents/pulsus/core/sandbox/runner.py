@@ -29,12 +29,12 @@ from pulsus.core.sandbox.isolation import (
     cgroup_limits,
     seccomp_filter,
 )
-from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.isolation.drop_root import NOBODY, Streams
 from pulsus.core.sandbox.isolation.mount_plan import LayoutRefused, MountPlan, mount_plan
 from pulsus.core.sandbox.isolation.spawn import is_root, start
 from pulsus.core.sandbox.observation import observed_effects, seccomp_notify, traced_syscalls
 from pulsus.core.sandbox.observation.seccomp_notify import NoListener
+from pulsus.core.sandbox.sandbox_limits import SandboxLimits
 from pulsus.core.sandbox.sandbox_session import MESSAGE_BYTES, SandboxSession
 from pulsus.core.types import ObservedEffects
 

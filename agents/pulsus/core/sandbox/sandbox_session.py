@@ -19,7 +19,6 @@ from pulsus.core.sandbox.harness.wire_protocol import check_json
 from pulsus.core.sandbox.isolation.bwrap_arguments import (
     OUTPUT_KILL_BYTES,
     START_SECONDS,
-    SandboxLimits,
 )
 from pulsus.core.sandbox.isolation.cgroup_limits import Group
 from pulsus.core.sandbox.job import SandboxOutcome, Stage, Status, is_cancelled
@@ -27,6 +26,7 @@ from pulsus.core.sandbox.observation import observed_effects
 from pulsus.core.sandbox.observation.seccomp_notify import Listener
 from pulsus.core.sandbox.resource_monitor import ResourceMonitor
 from pulsus.core.sandbox.run_clock import HARNESS, RunClock
+from pulsus.core.sandbox.sandbox_limits import SandboxLimits
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.core.types import ObservedEffects
 

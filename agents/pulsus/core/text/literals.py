@@ -48,8 +48,7 @@ _VALUE = re.compile("|".join(f"(?P<{kind}>{rule})" for kind, rule in _KINDS), re
 _MARK = re.compile(r"[\"`/~@*]|(?<!\w)'|\.\w")
 _SIGNS = frozenset("\"`/~@*'.")
 _DIGIT = re.compile(r"\d")
-"""What every value has somewhere, and what numbers and schedules have: looked for first, as most
-requests have no values."""
+"""Every number and every schedule has a digit. It is looked for first: most requests have none."""
 
 _PLAIN = re.compile("|".join(f"(?P<{k}>{r})" for k, r in _KINDS if k in ("cron", "number")), re.I)
 

@@ -11,7 +11,7 @@ from pulsus.core.text.tokens import STOP_WORDS, clean, stem, words
 from pulsus.fast_dataclass import dataclass
 
 _QUOTES = "\"'`"
-"""What is quoted is a value too, but often the words of the request itself."""
+"""Quoted text is a value too, but often it is the words of the request itself."""
 
 _IN_VALUE = 0x9E3779B97F4A7C15
 

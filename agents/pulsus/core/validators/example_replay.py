@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Job, SandboxOutcome, StepSource
+from pulsus.core.sandbox.sandbox_limits import SandboxLimits
 from pulsus.core.storage.promotion import result_diff, version_rules
 from pulsus.core.storage.promotion.result_diff import Difference
 from pulsus.core.storage.promotion.version_rules import ApiChange

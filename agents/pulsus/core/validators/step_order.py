@@ -13,8 +13,8 @@ from pathlib import Path
 from pulsus.config.settings import SandboxConfig, ValidationConfig
 from pulsus.core.sandbox.interpreter import Interpreter
 from pulsus.core.sandbox.isolation import bubblewrap
-from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Job, SandboxOutcome, is_cancelled
+from pulsus.core.sandbox.sandbox_limits import SandboxLimits
 from pulsus.core.sandbox.sandbox_probe import run_with
 from pulsus.core.system.machine_slots import NoSlot, cores, take
 from pulsus.core.system.private_folders import sweep_scratch

@@ -58,7 +58,7 @@ class Dialect(Protocol):
     name: str
     endpoint: str
     optional: Mapping[str, tuple[str, ...]]
-    """What a request can do without, and the words by which a refusal names it."""
+    """Fields that a request can do without, with the words by which a refusal names each."""
 
     def headers(self, key: str) -> dict[str, str]:
         """Return the headers that carry `key`, if there is one."""

@@ -11,8 +11,8 @@ from pulsus.fast_dataclass import dataclass
 from pulsus.routing.delivery.project_protocol import Project
 
 if TYPE_CHECKING:
-    from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
     from pulsus.core.sandbox.job import Job, SandboxOutcome
+    from pulsus.core.sandbox.sandbox_limits import SandboxLimits
     from pulsus.core.storage.promotion.version_rules import ApiChange
 
 
@@ -29,7 +29,7 @@ class ProjectExampleReplay:
 
         The calls are the examples of `old` that `newer` does not have. Both may reach `network`.
         """
-        from pulsus.core.sandbox.isolation import bwrap_arguments
+        from pulsus.core.sandbox.sandbox_limits import SandboxLimits
         from pulsus.core.sandbox.sandbox_probe import (
             run_sandboxed,  # late: only a new version needs it
         )
@@ -41,7 +41,7 @@ class ProjectExampleReplay:
 
         settings = self.project.settings
         return Replay(
-            bwrap_arguments.SandboxLimits.of(settings.sandbox, settings.validation.import_seconds),
+            SandboxLimits.of(settings.sandbox, settings.validation.import_seconds),
             run,
             partial(pinned_steps, self.project),
             self.project.redactor,

@@ -21,7 +21,7 @@ from pulsus.core.compose.writing import caller_examples, memorisation
 from pulsus.core.compose.writing.answers import add_missing_imports, close_docstring
 from pulsus.core.compose.writing.prompt_messages import AnswerRefusal
 from pulsus.core.contract.strip_examples import remove_examples
-from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
+from pulsus.core.sandbox.sandbox_limits import SandboxLimits
 from pulsus.core.sandbox.sandbox_probe import run_sandboxed
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import (

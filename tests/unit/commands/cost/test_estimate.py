@@ -8,8 +8,8 @@ from math import inf
 import pytest
 
 from pulsus.commands import classify
-from pulsus.commands.context import JudgeContext
 from pulsus.commands.cost.quantities import number, seconds
+from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.lasts_declaration import infer_durations, parse_durations
 from pulsus.commands.program_tables.program_table import BadTable
 from pulsus.config.settings import PolicyConfig

@@ -8,8 +8,8 @@ import pytest
 from pulsus.commands.call_check.kind_checks import kind_texts
 from pulsus.commands.classify import classify
 from pulsus.commands.content import Opinion
-from pulsus.commands.context import JudgeContext
 from pulsus.commands.explain_verdict import explain
+from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.plugins.isolation import PluginInspector
 

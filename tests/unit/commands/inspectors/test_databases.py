@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pulsus.commands.classify import classify
-from pulsus.commands.context import JudgeContext
 from pulsus.commands.inspectors import mongo, redis
 from pulsus.commands.inspectors.sql import client_commands, cql, sql
 from pulsus.commands.inspectors.sql.sql_functions import _known_functions
 from pulsus.commands.inspectors.sql.statements import LONGEST
+from pulsus.commands.judge_context import JudgeContext
 from tests.example_counts import examples
 
 STATEMENTS = Path(__file__).parents[3] / "fixtures" / "statements"

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulsus.commands.classify import examine
-from pulsus.commands.context import JudgeContext
 from pulsus.commands.inspectors.jq.jq import jq, yq
+from pulsus.commands.judge_context import JudgeContext
 
 READS = [
     ".",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from pulsus.commands.context import JudgeContext
+from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.loader import SHIPPED, Tables, parsed
 from pulsus.commands.table_check.checker import check_table
 

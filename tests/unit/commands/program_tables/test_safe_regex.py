@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from pulsus.commands.classify import classify
-from pulsus.commands.context import JudgeContext
+from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.safe_regex import LONGEST, slow_reason
 from pulsus.commands.table_check.checker import check_table

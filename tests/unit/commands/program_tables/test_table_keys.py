@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pulsus.commands.classify import examine
-from pulsus.commands.context import JudgeContext
+from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.program_table import BadTable, node
 

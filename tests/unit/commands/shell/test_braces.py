@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pulsus.commands.classify import examine
-from pulsus.commands.context import JudgeContext
+from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.shell.braces import MOST, expanded
 from pulsus.commands.shell.words import Unreadable, unquoted
 from tests.example_counts import examples

@@ -3,7 +3,7 @@
 import pytest
 
 from pulsus.commands.classify import examine
-from pulsus.commands.context import JudgeContext
+from pulsus.commands.judge_context import JudgeContext
 
 
 @pytest.mark.parametrize("dash", ["–", "—", "−", "‐", "‑", "﹣", "－", "➖"])

@@ -9,7 +9,7 @@ import pytest
 
 from pulsus.commands.classify import classify
 from pulsus.commands.content import inspector, spellings
-from pulsus.commands.context import JudgeContext
+from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables, parsed
 from pulsus.commands.program_tables.program_table import BadTable, kind_of
 from pulsus.commands.table_check.checker import check_table, find_unproved

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     """Return the text of the link at an absolute path, or nothing if no link lies there."""
 
 LINKS = 40
-"""How many links are followed, as in the kernel."""
+"""The most links that are followed, as in the kernel."""
 
 GONE = " (deleted)"
 """The kernel appends this to the name of a file that was deleted or never had a name."""

@@ -6,67 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pulsus.config.settings import SandboxConfig
 from pulsus.core.sandbox.harness.audit_hook import HOME, HOSTNAME, TEMPORARY
 from pulsus.core.sandbox.harness.socket_proxy import SOCKET
 from pulsus.core.sandbox.isolation.boot_stream import BOOT
 from pulsus.core.sandbox.isolation.drop_root import NOBODY
 from pulsus.core.sandbox.isolation.mount_plan import MountPlan
+from pulsus.core.sandbox.sandbox_limits import MIB, SandboxLimits
 
-MIB = 1024 * 1024
 SHM_BYTES = 16 * MIB
 OUTPUT_KILL_BYTES = 8 * MIB
 START_SECONDS = 20.0  # bubblewrap and interpreter start, on a very busy machine
-_ADDRESS_FACTOR = (
-    1.5  # mapped but untouched memory is not used memory; the resource monitor counts that
-)
 _PASSWD = f"nobody:x:65534:65534:nobody:{HOME}:/usr/sbin/nologin\n".encode()
 _GROUP = b"nogroup:x:65534:\n"
 _HOSTS = f"127.0.0.1 localhost {HOSTNAME}\n::1 localhost\n".encode()
 _PATH = "/usr/local/bin:/usr/bin:/bin"
-
-
-@dataclass(frozen=True, slots=True)
-class SandboxLimits:
-    """Limits of one sandbox, in bytes and seconds. `processes` counts threads too."""
-
-    run_seconds: float
-    import_seconds: float
-    memory_bytes: int
-    address_bytes: int
-    processes: int
-    tmp_bytes: int
-    output_bytes: int
-    result_bytes: int
-    open_files: int = 256
-    network_bytes: int = 0
-
-    @classmethod
-    def of(cls, config: SandboxConfig, import_seconds: float) -> SandboxLimits:
-        """Return the limits that the settings define."""
-        memory = config.max_mem_mb * MIB
-        return cls(
-            run_seconds=config.max_seconds,
-            import_seconds=import_seconds,
-            memory_bytes=memory,
-            address_bytes=int(memory * _ADDRESS_FACTOR),
-            processes=config.max_processes,
-            tmp_bytes=config.max_tmp_mb * MIB,
-            output_bytes=config.max_output_kb * 1024,
-            result_bytes=config.max_result_kb * 1024,
-            network_bytes=config.max_network_mb * MIB,
-        )
-
-    def inside(self) -> dict[str, int]:
-        """Return the limits that the harness sets on itself before it loads anything."""
-        return {
-            "as": self.address_bytes,
-            "cpu": int(self.run_seconds + self.import_seconds) + 5,
-            "nproc": self.processes,
-            "fsize": self.tmp_bytes,
-            "nofile": self.open_files,
-            "result": self.result_bytes,
-        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
+from pulsus.core.sandbox.sandbox_limits import SandboxLimits
 
 _OWN_TASKS = 2  # bubblewrap's own, and one more so that candidates reach the rlimit first
 _GONE_SECONDS = 1.0

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from pulsus.core.sandbox.isolation import bwrap_arguments, drop_root
 from pulsus.core.sandbox.isolation.drop_root import Streams
 from pulsus.core.sandbox.isolation.mount_plan import MountPlan, reachable_by_others
+from pulsus.core.sandbox.sandbox_limits import SandboxLimits
 
 if TYPE_CHECKING:
     from pulsus.core.sandbox.child_process import AnyChild
@@ -30,7 +31,7 @@ def is_root() -> bool:
 def start(
     bwrap: Path,
     layout: MountPlan,
-    limits: bwrap_arguments.SandboxLimits,
+    limits: SandboxLimits,
     fds: bwrap_arguments.Descriptors,
     streams: Streams,
     core: int,

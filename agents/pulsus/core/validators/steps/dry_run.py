@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from pulsus.core.contract import matches
 from pulsus.core.contract.example_match import expects_value
 from pulsus.core.contract.strip_examples import remove_examples
-from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import Job, SandboxOutcome, StepSource
 from pulsus.core.sandbox.observation.observed_effects import join_effects
+from pulsus.core.sandbox.sandbox_limits import SandboxLimits
 from pulsus.core.types import ObservedEffects, Proof
 from pulsus.core.validators import known_examples
 from pulsus.core.validators.effects import constant_targets

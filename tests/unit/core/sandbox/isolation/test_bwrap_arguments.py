@@ -7,7 +7,6 @@ from pathlib import Path
 from pulsus.config.settings import SandboxConfig
 from pulsus.core.sandbox.isolation.bwrap_arguments import (
     Descriptors,
-    SandboxLimits,
     bwrap_arguments,
 )
 from pulsus.core.sandbox.isolation.mount_plan import (
@@ -16,6 +15,7 @@ from pulsus.core.sandbox.isolation.mount_plan import (
     mount_plan,
     reachable_by_others,
 )
+from pulsus.core.sandbox.sandbox_limits import SandboxLimits
 
 FDS = Descriptors(10, 11, 12, ((13, Path("/etc/passwd")),))
 LIMITS = SandboxLimits.of(SandboxConfig(), import_seconds=3.0)

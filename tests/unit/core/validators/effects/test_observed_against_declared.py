@@ -6,8 +6,8 @@ import pytest
 
 from pulsus.config.settings import SandboxConfig
 from pulsus.core.contract.effective_kind import get_effective_kind, get_stricter_kind
-from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import SandboxOutcome
+from pulsus.core.sandbox.sandbox_limits import SandboxLimits
 from pulsus.core.types import JsonValue, ObservedEffects
 from pulsus.core.validators.effects.effect_patterns import (
     is_command_covered,

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from pulsus.config.settings import SandboxConfig
-from pulsus.core.sandbox.isolation.bwrap_arguments import SandboxLimits
 from pulsus.core.sandbox.job import SandboxOutcome
+from pulsus.core.sandbox.sandbox_limits import SandboxLimits
 from pulsus.core.types import ObservedEffects
 from pulsus.core.validators.steps.dry_run import DryRun
 from pulsus.core.validators.validator_protocol import Subject

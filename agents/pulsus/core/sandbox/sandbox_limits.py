@@ -1,0 +1,54 @@
+"""The limits of one sandbox: seconds, memory, processes, files, output (spec §8, §17)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pulsus.config.settings import SandboxConfig
+
+MIB = 1024 * 1024
+_ADDRESS_FACTOR = 1.5
+"""Mapped but untouched memory is not used memory; the resource monitor counts that."""
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxLimits:
+    """Limits of one sandbox, in bytes and seconds. `processes` counts threads too."""
+
+    run_seconds: float
+    import_seconds: float
+    memory_bytes: int
+    address_bytes: int
+    processes: int
+    tmp_bytes: int
+    output_bytes: int
+    result_bytes: int
+    open_files: int = 256
+    network_bytes: int = 0
+
+    @classmethod
+    def of(cls, config: SandboxConfig, import_seconds: float) -> SandboxLimits:
+        """Return the limits that the settings define."""
+        memory = config.max_mem_mb * MIB
+        return cls(
+            run_seconds=config.max_seconds,
+            import_seconds=import_seconds,
+            memory_bytes=memory,
+            address_bytes=int(memory * _ADDRESS_FACTOR),
+            processes=config.max_processes,
+            tmp_bytes=config.max_tmp_mb * MIB,
+            output_bytes=config.max_output_kb * 1024,
+            result_bytes=config.max_result_kb * 1024,
+            network_bytes=config.max_network_mb * MIB,
+        )
+
+    def inside(self) -> dict[str, int]:
+        """Return the limits that the harness sets on itself before it loads anything."""
+        return {
+            "as": self.address_bytes,
+            "cpu": int(self.run_seconds + self.import_seconds) + 5,
+            "nproc": self.processes,
+            "fsize": self.tmp_bytes,
+            "nofile": self.open_files,
+            "result": self.result_bytes,
+        }
