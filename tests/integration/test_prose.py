@@ -25,9 +25,9 @@ def docstrings(path):
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         body = getattr(node, "body", None)  # an expression in a lambda
         for statement in body if isinstance(body, list) else ():
-            match statement:
-                case ast.Expr(ast.Constant(str() as text)):
-                    yield statement.lineno, text
+            value = statement.value if isinstance(statement, ast.Expr) else None
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                yield statement.lineno, value.value
 
 
 def prose(path):

@@ -1,1 +1,1 @@
-"""Engine parts; no CLI, no network."""
+"""Engine parts; no command line, no language model."""

@@ -1,7 +1,7 @@
 """Hosts and ports inside a word. Pure.
 
 Programs differ on what an address means: on backslashes, on `#` before `@`, on numbers with leading
-zeros. A text that they may read in two ways is Unclear, never the likelier of the two.
+zeros. A text that they may read in two ways raises UnknownPlace, never the likelier of the two.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _port(text: str | None, whole: str) -> int | None:
 
 
 def url(text: str) -> NetworkPlace:
-    """Return the host of an address, with its scheme or without. Raises Unclear."""
+    """Return the host of an address, with its scheme or without. Raises UnknownPlace."""
     if re.search(r"[\\\s\x00-\x1f\x7f]", text):
         raise UnknownPlace(text)
     scheme = _SCHEME.match(text)

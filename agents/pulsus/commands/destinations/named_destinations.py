@@ -1,7 +1,7 @@
 """The places that one word names, by the kind that a table gives it (connects_declaration.py).
 
-Each reader gives the places of a word, none where the word names no place, and raises Unclear if
-the place cannot be told.
+Each reader gives the places of a word, none where the word names no place. It raises UnknownPlace
+if the word may name several.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _Reader = Callable[[str], Iterator[NetworkPlace]]
 
 
 def places(kind: str, text: str) -> Iterator[NetworkPlace]:
-    """Yield the places that `text`, a word of this `kind`, names. Raises Unclear."""
+    """Yield the places that `text`, a word of this `kind`, names. Raises UnknownPlace."""
     yield from _READERS[kind](text)
 
 
