@@ -20,7 +20,7 @@ from pulsus.core.rankers.ranker import Ranker
 from pulsus.routing.evaluation import calibration_fit
 from pulsus.routing.evaluation.calibration_fit import Sample
 from pulsus.routing.evaluation.dataset import GoldenRow, load_queries, load_tools
-from pulsus.routing.search.memory_store import MemoryStore, accepted_queries
+from pulsus.routing.search.past_request_store import MemoryStore, accepted_queries
 
 CODE = Path(__file__).parent.parent / "agents/pulsus"
 

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.program_table import BadTable
-from pulsus.commands.table_check.mutations import (
+from pulsus.commands.table_check.loosened_tables import (
     CATEGORIES,
     Restriction,
     loosened,

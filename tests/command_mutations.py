@@ -12,7 +12,7 @@ from typing import Any
 
 from pulsus.commands.classify import examine
 from pulsus.commands.judge_context import JudgeContext
-from pulsus.commands.table_check.mutations import Restriction, loosened
+from pulsus.commands.table_check.loosened_tables import Restriction, loosened
 
 KEPT = Path(__file__).parent / "fixtures/refused_commands.tsv"
 

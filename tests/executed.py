@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 from pulsus.commands import classify
-from pulsus.commands.execution import prepared
+from pulsus.commands.execution_plan import prepared
 
 
 def executed(command, folder="/", **environ):

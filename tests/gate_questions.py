@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pulsus.commands import classify
-from pulsus.commands.call_check.kind_checks import fits
+from pulsus.commands.call_check.value_kinds import fits
 from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.option_parser import Parsed, ParsedOption, Parser, Unlisted
 from pulsus.commands.program_tables.program_table import Node

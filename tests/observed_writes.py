@@ -123,7 +123,7 @@ def work(folder):
 def main(given_in):
     """Run the given commands inside the namespace, and print a row for each."""
     from pulsus.commands import classify
-    from pulsus.commands.execution import prepared
+    from pulsus.commands.execution_plan import prepared
     from pulsus.errors import PulsusError
     from pulsus.execution.read_command import run
 

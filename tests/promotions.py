@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pulsus.core.storage.catalogue_lock import CatalogueStore
 from pulsus.core.storage.promotion.promote import PromotionContext, promote
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import StepResult, ToolSpec, ValidatedModule, ValidationReport
 

@@ -2,7 +2,7 @@
 
 from collections import deque
 
-from pulsus.core.compose.proposer import Completion, ServedModel, Usage
+from pulsus.core.compose.model_protocol import Completion, ServedModel, Usage
 from pulsus.llm.structured_answers import json_answer
 
 

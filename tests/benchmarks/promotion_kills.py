@@ -26,7 +26,7 @@ import griffe  # noqa: F401 - here, so that kills hit the storage and not an imp
 from pulsus.core.storage import catalogue_lock
 from pulsus.core.storage.decision_log import log_reader, log_record
 from pulsus.core.storage.records import promotion_records, semver, version_archive
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from tests.promotions import module, promoted, store_of
 
 TOOLS = 20

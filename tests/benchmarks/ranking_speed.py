@@ -32,9 +32,9 @@ from typing import Any
 from pulsus.core.rankers.doc_feature import doc_shares
 from pulsus.core.rankers.lexical import index_builder
 from pulsus.core.rankers.lexical.documents import Documents
-from pulsus.core.rankers.lexical.query import request_terms
+from pulsus.core.rankers.lexical.index_segment import IndexSegment
 from pulsus.core.rankers.lexical.query_matches import match_query
-from pulsus.core.rankers.lexical.segment import IndexSegment
+from pulsus.core.rankers.lexical.query_terms import request_terms
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.routing.evaluation.dataset import load_queries, load_tools
 

@@ -8,7 +8,7 @@ import re
 import shlex
 
 from pulsus.commands.classify import classify, examine
-from pulsus.commands.execution import prepared
+from pulsus.commands.execution_plan import prepared
 from pulsus.commands.explain_verdict import explain
 from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.shell.script_parser import parse_command

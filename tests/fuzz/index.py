@@ -8,7 +8,7 @@ import struct
 import zlib
 
 from pulsus.core.memory import index_file as memory_file
-from pulsus.core.rankers.lexical.segment import IndexSegment
+from pulsus.core.rankers.lexical.index_segment import IndexSegment
 from pulsus.core.system import cache_file
 from pulsus.core.system.cache_file import OtherKind
 from pulsus.routing.index import index_format

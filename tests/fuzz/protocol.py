@@ -13,15 +13,15 @@ from io import FileIO
 
 from pulsus.config.settings import SandboxConfig
 from pulsus.core.sandbox import job
-from pulsus.core.sandbox.channels import Pipes
 from pulsus.core.sandbox.harness import wire_protocol
 from pulsus.core.sandbox.harness.audit_hook import MOST
 from pulsus.core.sandbox.observation import observed_effects
+from pulsus.core.sandbox.output_channels import Pipes
 from pulsus.core.sandbox.sandbox_limits import SandboxLimits
 from pulsus.core.sandbox.sandbox_session import MESSAGE_BYTES, SandboxSession
 from pulsus.errors import PulsusError
 from pulsus.execution import run_report
-from pulsus.execution.pipes import Bounds, Pump
+from pulsus.execution.child_pipes import Bounds, Pump
 from tests.fuzz import attempt, harmless
 from tests.ranking import tool
 

@@ -22,7 +22,7 @@ from pulsus.core.types import (
 )
 from pulsus.routing.index import index_format, value_store
 from pulsus.routing.index.catalogue_builder import BuiltCatalogue
-from pulsus.routing.index.folder_rows import Folder
+from pulsus.routing.index.file_freshness import Folder
 from tests.fuzz.contract import MAX_BYTES
 from tests.fuzz.index import READER
 from tests.fuzz.protocol import FLOODS, KNOWS_SECRET, NONCE, PRINTS, REPORTS

@@ -9,7 +9,7 @@ import pytest
 
 from pulsus.core.compose.plans import dsl
 from pulsus.core.storage.decision_log import log_record
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.telemetry import ids
 from pulsus.core.types import Plan, PlanStep
 from pulsus.errors import AuditTampered

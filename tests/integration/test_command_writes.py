@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from pulsus.commands import classify
-from pulsus.commands.environment import PATH
-from pulsus.commands.execution import prepared
+from pulsus.commands.execution_plan import prepared
+from pulsus.commands.run_environment import PATH
 from pulsus.commands.shell.script_parser import parse_command
 from pulsus.commands.shell.words import Unreadable
 from pulsus.execution.read_command import run

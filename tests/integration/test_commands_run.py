@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.bootstrap import build
-from pulsus.commands.execution import Execution
+from pulsus.commands.execution_plan import Execution
 from pulsus.errors import CommandRefused, ConfigError, SensitivePath, UsageError
 from pulsus.execution.read_command import run
 from tests.patience import PATIENCE_SECONDS

@@ -73,7 +73,7 @@ def test_eight_versions_of_one_tool_at_once_are_eight_revisions_in_order(tmp_pat
 
 SECOND = """
 from dataclasses import replace
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from tests.promotions import CONTEXT, module, promoted
 import griffe
 

@@ -98,7 +98,7 @@ def test_a_rejected_step_is_compared_within_its_clause(project):
 
 
 def test_no_line_is_wider_than_the_terminal(project):
-    from pulsus.cli.render import candidate_table, outcome_text
+    from pulsus.cli.render import explain_table, outcome_text
     from pulsus.core.rankers.calibration import shipped_calibration
     from tests.outcomes import candidate, outcome
 
@@ -109,7 +109,7 @@ def test_no_line_is_wider_than_the_terminal(project):
         lines = list(outcome_text.explain(outcome(wide), shipped_calibration(), width))
         assert max(map(len, lines)) <= max(width, len(wide.tool.id))
         assert any(wide.tool.id in line for line in lines)
-    assert candidate_table.unmatched_words([wide]) == ()
+    assert explain_table.unmatched_words([wide]) == ()
 
 
 def test_the_gaps_name_the_tools_they_compare(project):
@@ -120,11 +120,11 @@ def test_the_gaps_name_the_tools_they_compare(project):
 
 
 def test_the_calibration_line_shows_enough_digits_of_its_data_hash():
-    from pulsus.cli.render import candidate_table
+    from pulsus.cli.render import explain_table
     from pulsus.core.rankers.calibration import Calibration
 
     told = {"source": "project", "version": 2, "requests": 1, "data": "sha256:" + "0123456789" * 6}
-    said = candidate_table.calibrated_by(Calibration(0.0, {}, told))
+    said = explain_table.calibrated_by(Calibration(0.0, {}, told))
     assert "1 request, data sha256:012345678901 " in said
 
 

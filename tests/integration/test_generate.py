@@ -5,7 +5,7 @@ import shlex
 
 import pytest
 
-from pulsus.approvals.protocol import Approve, Discard
+from pulsus.approvals.approver_protocol import Approve, Discard
 from pulsus.bootstrap import build
 from pulsus.errors import PlanUnwirable
 from pulsus.routing.delivery.route_run import GenerationRequest, RouteOptions

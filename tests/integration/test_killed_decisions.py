@@ -4,9 +4,9 @@ import pytest
 
 from pulsus.core.storage import catalogue_lock
 from pulsus.core.storage.decision_log import verify
-from pulsus.core.storage.promotion import rollback
+from pulsus.core.storage.promotion import archived_version
 from pulsus.core.storage.records import promotion_records
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from tests.decisions import decided
 from tests.kills import killed_everywhere
 from tests.promotions import module, promoted, store_of, tree
@@ -14,9 +14,9 @@ from tests.promotions import module, promoted, store_of, tree
 ACT = """
 from dataclasses import replace
 from pulsus.core.storage.decision_log import accept_break
-from pulsus.core.storage.promotion import rollback
+from pulsus.core.storage.promotion import archived_version
 from pulsus.core.storage.promotion.deprecate import deprecate
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.telemetry.redaction import Redactor
 from tests.promotions import CONTEXT, module, noon, promoted, store_of
 import griffe
@@ -24,7 +24,7 @@ import griffe
 THINGS, HELLO = Target("system", "count", "things"), Target(None, "say", "hello")
 
 def back(project):
-    kept = rollback.archived_version(project / "workflows", THINGS, "1.0.0")
+    kept = archived_version.archived_version(project / "workflows", THINGS, "1.0.0")
     promoted(project, kept.source, context=replace(CONTEXT, restores="1.0.0"))
 
 def status(project, replacement):
@@ -74,7 +74,7 @@ def whole(project, name):
     entries = sum(p.read_text("utf-8").count("\n## ") for p in root.rglob("CHANGELOG.md"))
     assert entries == len(records), name
     for version in ("1.0.0", "1.0.1"):
-        assert rollback.archived_version(
+        assert archived_version.archived_version(
             root, Target("system", "count", "things"), version
         ).source, name
     assert [p for p in tree(root) if p.endswith(".pulsus-tmp")] == [], name

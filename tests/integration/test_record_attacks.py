@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from pulsus.core.storage.decision_log import log_record
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from pulsus.errors import StateCorrupt
 from pulsus.execution.confinement.kernel_support import find_support
 from tests.decisions import append, as_in_a_clone, each, head

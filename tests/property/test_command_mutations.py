@@ -13,7 +13,7 @@ import pytest
 
 from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
-from pulsus.commands.table_check.mutations import refused_examples, restrictions
+from pulsus.commands.table_check.loosened_tables import refused_examples, restrictions
 from tests.command_mutations import kept_rows, kind, noticed
 
 SAMPLED = 200

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.core.rankers import explanation
+from pulsus.core.rankers import score_differences
 from pulsus.core.rankers.calibration import AT_ODDS, NAMED, shipped_calibration
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.types import Ranked
@@ -40,10 +40,10 @@ pairs = weights.flatmap(
 @given(pairs)
 def test_the_stated_gaps_add_up_exactly_to_the_score_difference(pair):
     winner, loser = pair
-    found = [g.gap for g in explanation.gaps(winner, loser)]
+    found = [g.gap for g in score_differences.gaps(winner, loser)]
     assert math.fsum(found) == pytest.approx(winner.score - loser.score, abs=1e-12)
     for digits in (3, 6):
-        said = explanation.round_to_sum(found, digits)
+        said = score_differences.round_to_sum(found, digits)
         assert abs(math.fsum(said) - math.fsum(found)) <= 0.5 * 10**-digits + 1e-12
         assert all(value == round(value, digits) for value in said)
         assert all(abs(s - g) < 10**-digits for s, g in zip(said, found, strict=True))
@@ -53,14 +53,14 @@ def test_the_stated_gaps_add_up_exactly_to_the_score_difference(pair):
 def test_the_gaps_of_real_candidates_add_up_to_their_scores(request_text):
     found = INDEX.rank(request_text)
     for first, other in ((found[0], other) for other in found[1:]):
-        lost_by = math.fsum(g.gap for g in explanation.gaps(first, other))
+        lost_by = math.fsum(g.gap for g in score_differences.gaps(first, other))
         assert lost_by == pytest.approx(first.score - other.score, abs=1e-12)
 
 
 @given(requests)
 def test_the_parts_of_a_score_add_up_to_it(request_text):
     for ranked in INDEX.rank(request_text):
-        assert math.fsum(explanation.feature_contributions(ranked).values()) == pytest.approx(
+        assert math.fsum(score_differences.feature_contributions(ranked).values()) == pytest.approx(
             ranked.score, abs=1e-12
         )
 
@@ -68,7 +68,7 @@ def test_the_parts_of_a_score_add_up_to_it(request_text):
 @given(pairs)
 def test_without_the_decisive_gaps_the_other_tool_would_have_won(pair):
     winner, loser = pair
-    blamed = explanation.fewest_deciding_gaps(explanation.gaps(winner, loser))
+    blamed = score_differences.fewest_deciding_gaps(score_differences.gaps(winner, loser))
     closed = {g.feature: g.winner for g in blamed}
     again = candidate({**loser.features, **closed}, loser.weights)
     assert again.score >= winner.score - 1e-8
@@ -81,7 +81,7 @@ def test_without_the_decisive_gaps_the_other_tool_would_have_won(pair):
 @given(pairs)
 def test_a_stated_change_is_enough_and_no_larger_than_needed(pair):
     winner, loser = pair
-    for change in explanation.single_feature_changes(explanation.gaps(winner, loser)):
+    for change in score_differences.single_feature_changes(score_differences.gaps(winner, loser)):
         assert loser.features[change.feature] < change.above <= 1
         for value, wins in ((change.above + 1e-6, True), (change.above - 1e-6, False)):
             again = candidate({**loser.features, change.feature: value}, loser.weights)
@@ -93,7 +93,7 @@ def test_the_stated_parts_of_p_give_p(request_text):
     calibration = shipped_calibration()
     for ranked in INDEX.rank(request_text):
         odds = calibration.intercept + math.fsum(
-            p.push for p in explanation.signal_contributions(calibration, ranked.signals)
+            p.push for p in score_differences.signal_contributions(calibration, ranked.signals)
         )
         p = 1 / (1 + math.exp(-odds))
         if ranked.signals.get("caution"):
@@ -107,5 +107,5 @@ def test_the_stated_parts_of_p_give_p(request_text):
 def test_equal_candidates_have_no_gap_to_state():
     one = candidate(dict.fromkeys(NAMES, 0.5), dict.fromkeys(NAMES, 0.25))
     twin = replace(one, tool=tool("a/b/d"))
-    assert explanation.fewest_deciding_gaps(explanation.gaps(one, twin)) == ()
-    assert explanation.single_feature_changes(explanation.gaps(one, twin)) == ()
+    assert score_differences.fewest_deciding_gaps(score_differences.gaps(one, twin)) == ()
+    assert score_differences.single_feature_changes(score_differences.gaps(one, twin)) == ()

@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from pulsus.core.contract import type_hints
+from pulsus.core.contract import type_compatibility
 from pulsus.core.storage.promotion.version_rules import compare, diff_specs
 from pulsus.core.storage.records.semver import BUMPS, next_version, parse_version
 from pulsus.core.types import ArgSpec, Effects, OutputSpec
@@ -101,9 +101,9 @@ def test_a_version_never_goes_down(version, bumps):
 
 @given(HINTS, HINTS, HINTS)
 def test_accepting_more_is_transitive(one, two, three):
-    if type_hints.admits(one, two) and type_hints.admits(two, three):
-        assert type_hints.admits(one, three)
-    assert type_hints.admits(one, one)
+    if type_compatibility.admits(one, two) and type_compatibility.admits(two, three):
+        assert type_compatibility.admits(one, three)
+    assert type_compatibility.admits(one, one)
 
 
 @given(st.binary(max_size=200), st.binary(max_size=200))

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pulsus.adoption import python_script, shell_script, shell_syntax, tool_source
-from pulsus.adoption.script import NotAdoptable, ParsedScript, ToolParameter
+from pulsus.adoption.parsed_script import NotAdoptable, ParsedScript, ToolParameter
 from pulsus.core.compose.writing import scaffold
 from pulsus.core.storage import candidate_store
-from pulsus.core.storage.records.target import MAX_NAME_CHARS, Target
+from pulsus.core.storage.records.promotion_target import MAX_NAME_CHARS, Target
 from pulsus.core.telemetry import ids
 from pulsus.core.types import BrokenTool, ToolSpec, ValidationReport
 from pulsus.errors import UsageError

@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pulsus.adoption import cli_options, rename
-from pulsus.adoption.script import NotAdoptable, ParsedScript, ToolParameter
+from pulsus.adoption import argparse_and_click, rename
+from pulsus.adoption.parsed_script import NotAdoptable, ParsedScript, ToolParameter
 from pulsus.adoption.script_effects import summary as facts
 from pulsus.core.python_source.names import last_name
 from pulsus.core.python_source.python_literals import parse_module
@@ -40,7 +40,13 @@ def parse_python_script(text: str) -> ParsedScript:
     if not tree.body:
         raise NotAdoptable(facts.explain_syntax_error(text))
     command = _click_command(tree)
-    found = [*(cli_options.parse_click(command) if command else cli_options.parse_argparse(tree))]
+    found = [
+        *(
+            argparse_and_click.parse_click(command)
+            if command
+            else argparse_and_click.parse_argparse(tree)
+        )
+    ]
     parameters = [each for each in found if isinstance(each, ToolParameter)]
     notes = [each for each in found if isinstance(each, str)]
     if _is_group(tree):

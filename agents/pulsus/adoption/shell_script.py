@@ -9,7 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pulsus.adoption.script import NotAdoptable, ParsedScript, Style, ToolParameter, python_name
+from pulsus.adoption.parsed_script import (
+    NotAdoptable,
+    ParsedScript,
+    Style,
+    ToolParameter,
+    python_name,
+)
 from pulsus.adoption.script_effects.shell_walk import collect_facts
 from pulsus.adoption.script_effects.summary import SECRET
 from pulsus.core.python_source.python_literals import write_text as quoted

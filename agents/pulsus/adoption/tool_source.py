@@ -5,7 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from pulsus.adoption.script import ParsedScript, ToolParameter, required_first, word_statements
+from pulsus.adoption.parsed_script import (
+    ParsedScript,
+    ToolParameter,
+    required_first,
+    word_statements,
+)
 from pulsus.core.python_source.python_literals import write_docstring, write_text
 from pulsus.core.telemetry.sanitize import one_line
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pulsus.core.storage.records import promotion_records, version_archive
 from pulsus.core.storage.records.promotion_records import PromotionRecord
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 
 _LEAST_LINE = 12
 """Fewest characters of a line that counts: shorter lines occur in every module."""

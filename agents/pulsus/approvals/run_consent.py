@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pulsus.approvals.protocol import Approver
+from pulsus.approvals.approver_protocol import Approver
 from pulsus.core.compose.plans.module_source import read_plan
 from pulsus.core.types import Constant, JsonValue, ParamRef, PlanStep, ToolSpec
 from pulsus.core.validators.effects.observed_against_declared import DRY_RUN, has_dry_run

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pulsus.approvals.known_modules import Novelty
-from pulsus.core.compose.plans import step_links
+from pulsus.core.compose.plans import unconnected_steps
 from pulsus.core.storage.candidate_store import StoredCandidate
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.types import Proof, Ranked, RouteOutcome, SubIntent, ToolSpec
 from pulsus.errors import ApprovalNeeded, LowConfidence, PulsusError
 
@@ -186,8 +186,11 @@ def _composition_refusal(case: ApprovalCase, outcome: RouteOutcome) -> ApprovalN
     if plan is None:
         return None
     clauses = [clause.text for clause in outcome.subintents]
-    loose, shared = step_links.find_unconnected_steps(plan), step_links.find_shared_inputs(plan)
-    meant = shared and step_links.find_backward_reference(
+    loose, shared = (
+        unconnected_steps.find_unconnected_steps(plan),
+        unconnected_steps.find_shared_inputs(plan),
+    )
+    meant = shared and unconnected_steps.find_backward_reference(
         clauses if len(clauses) > 1 else ("", outcome.intent.intent)
     )
     if loose:

@@ -21,7 +21,7 @@ from pulsus.errors import PulsusError
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from pulsus.approvals.protocol import Approver
+    from pulsus.approvals.approver_protocol import Approver
     from pulsus.bootstrap.command_gate import CommandGate
     from pulsus.bootstrap.project_history import ProjectHistory
     from pulsus.bootstrap.project_trust import SettingApproval

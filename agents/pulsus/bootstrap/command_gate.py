@@ -14,7 +14,7 @@ from pulsus.fast_dataclass import dataclass
 if TYPE_CHECKING:
     from pulsus.bootstrap.project_context import ProjectContext
     from pulsus.bootstrap.project_trust import TableApproval
-    from pulsus.commands.execution import Execution
+    from pulsus.commands.execution_plan import Execution
     from pulsus.commands.judge_context import JudgeContext
     from pulsus.gates.command_decision import GateAnswer
     from pulsus.gates.command_policy import CommandPolicy
@@ -116,7 +116,7 @@ class CommandGate:
         `environ` is passed on in part. `execution/read_command.py` runs it. Raises CommandRefused
         if tables or policy do not allow it as a read, SensitivePath if it names a secret.
         """
-        from pulsus.commands.execution import prepared
+        from pulsus.commands.execution_plan import prepared
 
         found = self.answer(command, target, known)
         if not found.allow:

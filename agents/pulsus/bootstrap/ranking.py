@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pulsus.core.rankers.ranker import Ranker
     from pulsus.core.types import ToolSpec
     from pulsus.routing.prompt_parser import PromptParser
-    from pulsus.routing.search.docs import ProjectDocs
+    from pulsus.routing.search.project_docs import ProjectDocs
     from pulsus.routing.search.searcher import Searcher
     from pulsus.routing.search.vector_cache import VectorFiles
 
@@ -67,7 +67,7 @@ class Ranking:
         )
 
     def _memory(self, routes: Sequence[PastRoute], *, keep: bool = True) -> PastMemory:
-        from pulsus.routing.search.memory_store import MemoryStore
+        from pulsus.routing.search.past_request_store import MemoryStore
 
         half_life = self.ground.settings.ranker.history_half_life_days
         recall = MemoryStore(half_life, ids.utc_now(), self.ground.cache_dir if keep else None)
@@ -154,7 +154,7 @@ class Ranking:
 
     @cached_property
     def _docs(self) -> ProjectDocs:
-        from pulsus.routing.search.docs import ProjectDocs
+        from pulsus.routing.search.project_docs import ProjectDocs
 
         return ProjectDocs(self.ground.project, self.ground.workflows_root, self.ground.cache_dir)
 

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from pulsus.approvals.protocol import (
+from pulsus.approvals.approver_protocol import (
     ApprovalAnswer,
     Approve,
     ChangeTarget,
@@ -15,7 +15,7 @@ from pulsus.approvals.protocol import (
     Proposal,
 )
 from pulsus.cli import console
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.telemetry.sanitize import one_line, strip_controls
 from pulsus.core.types import ArgSpec, Clarification, ToolSpec
 from pulsus.errors import TargetRefused

@@ -39,14 +39,14 @@ def _status(args: list[str]) -> int:
             if status is not None:
                 return status
         if args[:2] == ["commands", "classify"]:
-            from pulsus.cli.commands import answer
+            from pulsus.cli.commands import classify_answer
 
-            status = answer.run(args[2:])
+            status = classify_answer.run(args[2:])
             if status is not None:
                 return status
-        from pulsus.cli import group
+        from pulsus.cli import subcommands
 
-        return group.run(args)
+        return subcommands.run(args)
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else 0
     except PulsusError as error:

@@ -6,14 +6,14 @@ makes the whole command none, whatever else stands in it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import Final, get_args
 
-from pulsus.commands.call_check.fed_names import fed_names
 from pulsus.commands.call_check.judge import judge_call
+from pulsus.commands.call_check.piped_file_names import check_piped_file_names
+from pulsus.commands.call_check.redirects_and_assignments import check_assignments, check_redirect
 from pulsus.commands.cost.cost_limits import check_total_duration, cost_of
 from pulsus.commands.judge_context import JudgeContext, Measures
 from pulsus.commands.program_tables.loader import UnapprovedTable
@@ -23,16 +23,14 @@ from pulsus.commands.risk.devices import find_devices
 from pulsus.commands.risk.file_uses import find_uses
 from pulsus.commands.risk.risk_level import MOST, risk_of
 from pulsus.commands.risk.secret_files import find_secrets, find_secrets_in_text
-from pulsus.commands.shell.characters import dash_readings, find_hidden
-from pulsus.commands.shell.script_parser import Redirect, Script, Stage, parse_command
+from pulsus.commands.shell.refused_characters import dash_readings, find_hidden
+from pulsus.commands.shell.script_parser import Script, Stage, parse_command
 from pulsus.commands.shell.words import Unreadable, Word
 from pulsus.commands.verdict import (
-    ASSIGNED,
     CHANGES,
     CallFinding,
     Category,
     CommandVerdict,
-    Destination,
     Phase,
     refusal,
 )
@@ -149,9 +147,9 @@ def _findings(script: Script, context: JudgeContext) -> Iterator[CallFinding]:
     found = tuple(find_uses(script, context.tables))
     yield from find_secrets(found, context.tables)
     yield from find_devices(found, context)
-    yield from fed_names(script, context.tables, fed=context.fed)
+    yield from check_piped_file_names(script, context.tables, fed=context.fed)
     for redirect in script.redirects:
-        yield from _check_redirect(redirect)
+        yield from check_redirect(redirect)
     read_from = any(r.operator == "<" and r.target.text != "/dev/null" for r in script.redirects)
     for place, stage in enumerate(script.stages):
         fed, silent = context.fed or stage.fed or read_from, _is_silent(script, place)
@@ -172,7 +170,7 @@ def _is_silent(script: Script, place: int) -> bool:
 
 def judge_stage(stage: Stage, context: JudgeContext) -> Iterator[CallFinding]:
     """Yield the findings of one program call, without its redirections."""
-    yield from _check_assignments(stage, context)
+    yield from check_assignments(stage, context)
     if not stage.words:
         yield refusal("guard", "", "an assignment without a program")
         return
@@ -195,42 +193,3 @@ def _judge_words(words: Sequence[Word], context: JudgeContext) -> Iterator[CallF
 
 def _judge_text(command: str, context: JudgeContext) -> Iterable[CallFinding]:
     return examine(command, context).findings
-
-
-def _check_redirect(redirect: Redirect) -> Iterator[CallFinding]:
-    target, written = (
-        redirect.target.text,
-        f"{redirect.fd}{redirect.operator}{redirect.target.text}",
-    )
-    if redirect.operator in {">", ">>", "&>", "&>>", ">|"} and target == "/dev/null":
-        return
-    if redirect.operator in {">&", "<&"} and target in {"1", "2", "-"}:
-        return
-    plain_file = not redirect.target.wild and not target.startswith(("/dev/tcp/", "/dev/udp/"))
-    if redirect.operator == "<" and not redirect.fd and plain_file:
-        return
-    yield refusal("guard", written, "it writes a file or opens more than a file to read")
-
-
-_HARMLESS_NAMES: Final = {"LANG", "LANGUAGE", "TZ"}
-_OPENED: Final = re.compile(r":?/(?!usr/share/zoneinfo/)|.*\.\.", re.DOTALL)
-"""Values that name a file outside the places where a language or a time zone is looked for."""
-
-
-_WHICH: Final = re.compile(r"AWS_(?:PROFILE|REGION|DEFAULT_REGION)=[A-Za-z0-9_-]+")
-"""Assignments with the same effect as an option that the table allows (`aws --profile`)."""
-
-_INSTEAD: Final = {"KUBECONFIG": "kubectl --context names one of your own configuration"}
-
-
-def _check_assignments(stage: Stage, context: JudgeContext) -> Iterator[CallFinding]:
-    for name, value in stage.assignments:
-        known = name in _HARMLESS_NAMES or name.startswith("LC_")
-        if known and not _OPENED.match(value):
-            continue
-        if _WHICH.fullmatch(f"{name}={value}"):
-            if name == "AWS_PROFILE" and context.measures is not None:
-                place = Destination(f"@{value}", None, "aws", dynamic=False)
-                context.measures.destinations.append(place)
-            continue
-        yield refusal("guard", f"{name}={value}", ASSIGNED, _INSTEAD.get(name, ""))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from math import inf
 
-from pulsus.commands.content import ContentInspector
+from pulsus.commands.content_inspector import ContentInspector
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.shell.words import Word
 from pulsus.commands.verdict import CallFinding, Destination

@@ -26,7 +26,7 @@ class Hosts:
         }
 
     def _checked(self, value: object) -> str | tuple[str, ...]:
-        from pulsus.config.hosts import canonical_host  # only where hosts are named
+        from pulsus.config.host_names import canonical_host  # only where hosts are named
 
         if self.off and value == "off":
             return "off"

@@ -15,7 +15,7 @@ from typing import NoReturn, cast
 
 from rapidfuzz import process
 
-from pulsus.core.contract import type_hints
+from pulsus.core.contract import type_compatibility, type_hints
 from pulsus.core.contract.type_hints import Hint, Shape
 from pulsus.core.types import ArgSpec, JsonValue
 from pulsus.errors import UsageError
@@ -82,7 +82,7 @@ def _parse_by_hint(name: str, text: str, hint: Hint) -> JsonValue:
         if hint.has("str") and shape.name in ("list", "tuple") and not text.startswith("["):
             continue
         value = _parse_as(shape, text)
-        if value is not None and type_hints.accepts(Hint((shape,)), value):
+        if value is not None and type_compatibility.accepts(Hint((shape,)), value):
             return value
     if not hint.has("str") and hint.optional and text in ("null", "none", "None"):
         return None
@@ -162,7 +162,7 @@ def _read(name: str, file: str) -> str:
 
 
 def _require_accepted(name: str, value: JsonValue, hint: Hint) -> JsonValue:
-    if not type_hints.accepts(hint, value):
+    if not type_compatibility.accepts(hint, value):
         raise _wrong_type(name, json.dumps(value, ensure_ascii=False), hint)
     return value
 

@@ -1,4 +1,4 @@
-"""Run a command that the command gate allowed, as it was prepared (`commands/execution.py`).
+"""Run a command that the command gate allowed, as it was prepared (`commands/execution_plan.py`).
 
 Effects: makes a private temporary folder, starts one process in a session of its own, ends it with
 all of its process group, and removes the folder.
@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Final
 
-from pulsus.commands.execution import Execution
+from pulsus.commands.execution_plan import Execution
 from pulsus.errors import UsageError
 from pulsus.fast_dataclass import dataclass
 

@@ -12,7 +12,7 @@ from typing import Any
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import JsonValue, ToolSpec
 from pulsus.errors import ConfinementUnavailable, PulsusError, ToolFailed, UsageError
-from pulsus.execution.pipes import Pump
+from pulsus.execution.child_pipes import Pump
 
 _SEE = "see what it printed, and the line named here"
 

@@ -36,8 +36,8 @@ from pulsus.errors import (
     UsageError,
 )
 from pulsus.execution import termination
+from pulsus.execution.child_pipes import Bounds, OnOutput, Pump
 from pulsus.execution.confinement.confinement_plan import ConfinementPlan
-from pulsus.execution.pipes import Bounds, OnOutput, Pump
 from pulsus.execution.run_report import parse_report
 
 # A result is read by people and other tools; larger data belongs in a file the tool writes.

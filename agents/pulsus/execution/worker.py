@@ -21,7 +21,7 @@ from typing import Any
 import pulsus.steps
 from pulsus.core.sandbox.harness.load_and_call import load_module, run_entry
 from pulsus.core.sandbox.harness.wire_protocol import check_json
-from pulsus.execution.composition import (
+from pulsus.execution.composition_runner import (
     NextJob,
     StepCaller,
     StepFailed,
@@ -176,7 +176,7 @@ def begin(job: dict[str, Any], orders: dict[str, Any] | None, result_fd: int) ->
                 run_confined(job, orders, result_fd, within)
                 return
             if orders:
-                from pulsus.execution.confinement.enter import set_run_limits
+                from pulsus.execution.confinement.confine_process import set_run_limits
 
                 set_run_limits(orders["max_mem_mb"], orders["max_files"])
             send(result_fd, {"confined": False})

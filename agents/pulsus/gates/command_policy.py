@@ -25,7 +25,7 @@ from pulsus.config.settings import PolicyConfig
 from pulsus.fast_dataclass import dataclass
 from pulsus.gates.command_patterns import has_words, is_exactly, select_patterns
 from pulsus.gates.egress import describe_destination, find_unknown_destination
-from pulsus.gates.piped_code import runs_what_it_fetches
+from pulsus.gates.fetched_code import runs_what_it_fetches
 
 Decision = Literal["allow", "require_approval", "block"]
 _List = tuple[str, tuple[str, ...]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 
-from pulsus.core.compose.proposer import (
+from pulsus.core.compose.model_protocol import (
     Completion,
     Message,
     OnText,

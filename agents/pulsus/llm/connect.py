@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from pulsus.config.settings import ModelConfig
-from pulsus.core.compose.proposer import MakeProvider, Setup
+from pulsus.core.compose.model_protocol import MakeProvider, Setup
 from pulsus.errors import ConfigError, LlmNotConfigured, ModelKeyWithheld, ModelRefused
 from pulsus.llm.address import Address, parse_address
 from pulsus.llm.budgeted_model import BudgetedModel

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from pulsus.core.compose.proposer import Message, Proposer
+from pulsus.core.compose.model_protocol import Message, Proposer
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.errors import ModelAnswerInvalid, ModelError, PulsusError
 from pulsus.fast_dataclass import dataclass

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from pulsus.core.compose.proposer import Schema
+from pulsus.core.compose.model_protocol import Schema
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.errors import ModelAnswerInvalid
 

@@ -3,8 +3,8 @@
 Nothing in Pulsus imports this module, because it loads more than a warm route needs.
 """
 
-from pulsus.commands.content import ContentInspector, Opinion
-from pulsus.core.compose.proposer import (
+from pulsus.commands.content_inspector import ContentInspector, Opinion
+from pulsus.core.compose.model_protocol import (
     Completion,
     MakeProvider,
     Message,

@@ -15,8 +15,8 @@ from pulsus.core.validators.validator_protocol import Validator
 from pulsus.plugins.hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    from pulsus.commands.content import ContentInspector
-    from pulsus.core.compose.proposer import MakeProvider, Provider, Setup
+    from pulsus.commands.content_inspector import ContentInspector
+    from pulsus.core.compose.model_protocol import MakeProvider, Provider, Setup
 
 
 @hookimpl

@@ -21,8 +21,8 @@ from pulsus.plugins.load import BUILTIN, Plugins
 from pulsus.routing.intent.synonyms import merge_synonyms
 
 if TYPE_CHECKING:
-    from pulsus.commands.content import ContentInspector
-    from pulsus.core.compose.proposer import MakeProvider
+    from pulsus.commands.content_inspector import ContentInspector
+    from pulsus.core.compose.model_protocol import MakeProvider
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from pulsus.core.rankers.feature_protocol import Feature
 from pulsus.core.validators.validator_protocol import Validator
 
 if TYPE_CHECKING:
-    from pulsus.commands.content import ContentInspector
-    from pulsus.core.compose.proposer import MakeProvider
+    from pulsus.commands.content_inspector import ContentInspector
+    from pulsus.core.compose.model_protocol import MakeProvider
 
 hookspec = pluggy.HookspecMarker("pulsus")
 hookimpl = pluggy.HookimplMarker("pulsus")

@@ -15,8 +15,8 @@ from pulsus.core.validators.validator_protocol import Validator
 from pulsus.errors import ModelError, PulsusError
 
 if TYPE_CHECKING:
-    from pulsus.commands.content import ContentInspector, Opinion
-    from pulsus.core.compose.proposer import (
+    from pulsus.commands.content_inspector import ContentInspector, Opinion
+    from pulsus.core.compose.model_protocol import (
         Completion,
         MakeProvider,
         Message,
@@ -95,7 +95,7 @@ class PluginInspector:
 
     def __call__(self, words: tuple[str, ...], argument: str) -> Opinion:
         """Return the plugin's opinion, or one that refuses."""
-        from pulsus.commands.content import Opinion
+        from pulsus.commands.content_inspector import Opinion
 
         try:
             with contain_plugin():
@@ -145,7 +145,7 @@ class PluginProvider:
         self, messages: Sequence[Message], *, on_text: OnText | None = None, **options: Any
     ) -> Completion:
         """Return the plugin's answer. Raises ModelError and its kinds."""
-        from pulsus.core.compose.proposer import Completion
+        from pulsus.core.compose.model_protocol import Completion
 
         options["on_text"] = on_text and _outside(on_text, sys.stdout)
         found: Any = _asked(self.plugin, lambda: self.provider.complete(messages, **options))

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from pulsus.core.contract.tool_table import make_columns
-from pulsus.core.rankers.lexical import query
-from pulsus.core.rankers.lexical.query import Synonyms, synonym_table
+from pulsus.core.rankers.lexical import query_terms
+from pulsus.core.rankers.lexical.query_terms import Synonyms, synonym_table
 from pulsus.core.system import cache_file
 from pulsus.core.text import tokens
 from pulsus.core.types import ToolSpec
@@ -32,7 +32,7 @@ def cached_parser(
     if state_dir is None:
         return PromptParser.learn(tools, synonyms)
     file = state_dir / "index" / FILE_NAME
-    key = cache_file.key_of(make_columns(tools).digest, code=(prompt_parser, query, tokens))
+    key = cache_file.key_of(make_columns(tools).digest, code=(prompt_parser, query_terms, tokens))
     table = synonym_table(synonyms)
     parser = cache_file.load(file, key, lambda cached: _parser(cached.values, table))
     if parser is None:

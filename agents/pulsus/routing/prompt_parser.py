@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pulsus.core.rankers.lexical.documents import DocIndex
-from pulsus.core.rankers.lexical.query import Synonyms, Term, request_terms, synonym_table
+from pulsus.core.rankers.lexical.query_terms import Synonyms, Term, request_terms, synonym_table
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.core.text.tokens import STOP_WORDS, clean, stem, words
 from pulsus.core.types import ParsedIntent, Passage, ToolSpec

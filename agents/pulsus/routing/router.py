@@ -30,7 +30,7 @@ from pulsus.routing.prompt_parser import ParseResult, validate_request
 from pulsus.routing.search.searcher import SearchResult
 
 if TYPE_CHECKING:
-    from pulsus.approvals.protocol import Approver
+    from pulsus.approvals.approver_protocol import Approver
     from pulsus.routing.delivery.project_protocol import Project
 
 _LOG = logging.getLogger("pulsus")

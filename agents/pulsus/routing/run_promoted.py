@@ -8,11 +8,11 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pulsus.approvals.protocol import Approver
+from pulsus.approvals.approver_protocol import Approver
 from pulsus.approvals.run_consent import RunApproval, RunConsent, is_dry_run_call
 from pulsus.core.compose.plans.planner import list_parameters
 from pulsus.core.contract.effective_kind import get_stricter_kind
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.telemetry.logging import Trace
 from pulsus.core.types import ArgSpec, BrokenTool, JsonValue, RouteOutcome, ToolSpec
 from pulsus.errors import (
@@ -25,9 +25,9 @@ from pulsus.errors import (
     ToolNotFound,
 )
 from pulsus.execution import secrets
+from pulsus.execution.child_pipes import OnOutput
 from pulsus.execution.confinement.confinement_plan import Mode, RunLimits, choose_confinement
 from pulsus.execution.inputs import parse_inputs
-from pulsus.execution.pipes import OnOutput
 from pulsus.execution.tool_process import RunResult, run_tool
 from pulsus.routing.delivery.candidate_module import pinned_steps, read_module
 from pulsus.routing.delivery.deliver import digest

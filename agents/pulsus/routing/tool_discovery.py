@@ -22,7 +22,7 @@ from pulsus.routing.discovery.module_files import Listing, scan_folders
 from pulsus.routing.discovery.tool_path import SHARED, ToolPath, parse_tool_path
 from pulsus.routing.index.catalogue_builder import BuiltCatalogue, Rows, build_catalogue
 from pulsus.routing.index.discovery_index import DiscoveryIndex
-from pulsus.routing.index.folder_rows import Folder
+from pulsus.routing.index.file_freshness import Folder
 from pulsus.routing.index.index_format import Stored
 from pulsus.routing.index.value_codec import LoadedManifest
 from pulsus.routing.index.value_store import DamagedValue

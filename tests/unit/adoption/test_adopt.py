@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.adoption import python_script, shell_script, tool_source
-from pulsus.adoption.script import NotAdoptable
+from pulsus.adoption.parsed_script import NotAdoptable
 from tests.candidates import tool_of
 
 SCRIPTS = Path(__file__).parents[2] / "fixtures" / "adopt"

@@ -6,7 +6,7 @@ import pytest
 
 from pulsus.approvals.known_modules import Novelty, assess_novelty
 from pulsus.core.storage.records import version_archive
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from tests.promotions import module, promoted
 
 PLACE = Target("system", "count", "things")

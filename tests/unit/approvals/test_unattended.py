@@ -18,7 +18,7 @@ from pulsus.approvals.unattended import (
     low_confidence,
 )
 from pulsus.core.storage.candidate_store import StoredCandidate
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.types import Clarification, OutputRef, ParamRef, Plan, PlanStep
 from tests.outcomes import candidate, outcome
 from tests.promotions import NOON

@@ -5,11 +5,11 @@ from importlib import import_module
 
 import pytest
 
-from pulsus.commands.call_check import judge, nested
+from pulsus.commands.call_check import judge, nested_commands
 from pulsus.commands.classify import examine
 from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables import option_parser
-from pulsus.commands.shell import characters, script_parser, words
+from pulsus.commands.shell import refused_characters, script_parser, words
 
 classify = import_module("pulsus.commands.classify")  # the package has a function of that name
 NEVER = re.compile(r"(?!)")
@@ -26,16 +26,16 @@ def known(source):
 
 GUARDS = {
     "what is not seen": (classify, "find_hidden", lambda command: None, "cat a\u202eb"),
-    "length": (characters, "LONGEST", 1 << 20, "cat " + "a" * 20_000),
+    "length": (refused_characters, "LONGEST", 1 << 20, "cat " + "a" * 20_000),
     "secrets": (classify, "find_secrets", nothing, "cat /etc/shadow"),
-    "redirections": (classify, "_check_redirect", nothing, "ls > out"),
-    "assignments": (classify, "_check_assignments", nothing, "LD_PRELOAD=./x.so ls"),
+    "redirections": (classify, "check_redirect", nothing, "ls > out"),
+    "assignments": (classify, "check_assignments", nothing, "LD_PRELOAD=./x.so ls"),
     "expansions": (script_parser, "unquoted", known, 'cat "$FILE"'),
     "substitutions": (script_parser, "unquoted", known, 'cat "$(rm x)"'),
     "braces": (words, "_BRACES", NEVER, "ls {01..3}"),
     "what looks like a mark": (words, "_SEEMING", frozenset(), "ls \uff1b rm x"),
     "folders": (judge, "TRUSTED", judge.TRUSTED | {"/tmp"}, "/tmp/ls"),
-    "depth": (nested, "DEEPEST", 99, "timeout 9 timeout 9 timeout 9 timeout 9 ls"),
+    "depth": (nested_commands, "DEEPEST", 99, "timeout 9 timeout 9 timeout 9 timeout 9 ls"),
     "wild words": (option_parser.Parser, "_wild", lambda *args, **named: None, "sort *"),
     "values": (judge, "values", nothing, "find . -exec rm {} \\;"),
     "needs": (judge, "_needs", nothing, "ping example.org"),

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from pulsus.commands.environment import GIT
+from pulsus.commands.run_environment import GIT
 from tests.executed import executed
 
 pytestmark = [

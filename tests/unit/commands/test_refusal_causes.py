@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.commands import classify
-from pulsus.commands.call_check.kind_checks import in_words
+from pulsus.commands.call_check.value_kinds import in_words
 from tests.command_examples import examples, verdict
 
 ROWS = [

@@ -3,7 +3,7 @@
 import pytest
 
 from pulsus.commands import classify
-from pulsus.commands.call_check.kind_checks import NAMES, describe_kind
+from pulsus.commands.call_check.value_kinds import NAMES, describe_kind
 from pulsus.commands.classify import examine
 from pulsus.commands.explain_verdict import explain
 from pulsus.commands.judge_context import JudgeContext

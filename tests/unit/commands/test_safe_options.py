@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from pulsus.commands import classify
-from pulsus.commands.execution import SHELL, prepared
+from pulsus.commands.execution_plan import SHELL, prepared
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.safe_options import text_with_additions, with_additions
 from pulsus.commands.shell.script_parser import parse_command

@@ -11,7 +11,7 @@ import pytest
 from pulsus.core.sandbox.harness.load_and_call import run_entry
 from pulsus.errors import ToolFailed
 from pulsus.execution import run_report, worker
-from pulsus.execution.pipes import Bounds, Pump
+from pulsus.execution.child_pipes import Bounds, Pump
 from pulsus.execution.worker import BadResult, BytesChanged, StepRefused, StepRunner
 from tests.ranking import tool
 

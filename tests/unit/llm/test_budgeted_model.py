@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pulsus.config.settings import ModelConfig
-from pulsus.core.compose.proposer import Completion, Message, Setup, Usage
+from pulsus.core.compose.model_protocol import Completion, Message, Setup, Usage
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import ModelAnswerInvalid, ModelBudget, ModelUnreachable
 from pulsus.llm.budgeted_model import BudgetedModel, estimate_tokens

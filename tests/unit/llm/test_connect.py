@@ -10,7 +10,7 @@ import pytest
 import pulsus
 from pulsus import bootstrap
 from pulsus.config.settings import ModelConfig
-from pulsus.core.compose.proposer import Message, Setup
+from pulsus.core.compose.model_protocol import Message, Setup
 from pulsus.errors import (
     ConfigError,
     ConfigUntrusted,

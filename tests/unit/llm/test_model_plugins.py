@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pulsus.config.settings import ModelConfig
-from pulsus.core.compose.proposer import Completion, Message, ServedModel, Setup, Usage
+from pulsus.core.compose.model_protocol import Completion, Message, ServedModel, Setup, Usage
 from pulsus.errors import ModelBusy, ModelError
 from pulsus.llm.budgeted_model import BudgetedModel
 from pulsus.plugins.contributions import gather

@@ -4,7 +4,7 @@ from itertools import count
 
 import pytest
 
-from pulsus.core.compose.proposer import Completion, ServedModel, Usage
+from pulsus.core.compose.model_protocol import Completion, ServedModel, Usage
 from pulsus.errors import ModelError, ModelRefused, ModelUnreachable
 from pulsus.llm import model_probe
 from tests.scripted import Scripted

@@ -39,14 +39,14 @@ def command(
     Example:
       pulsus deprecate network/dns/dig --replacement network/dns/check_dns --sunset 2027-01-31
     """
-    from pulsus.core.storage.promotion import deprecate, rollback
+    from pulsus.core.storage.promotion import archived_version, deprecate
     from pulsus.core.storage.promotion.promote import os_user
 
     app = session.app
     until = _checked(replacement, sunset, undo=undo)
     record, created = deprecate.deprecate(
-        rollback.find_promoted(app.workflows_root, tool),
-        replacement=rollback.find_promoted(app.workflows_root, replacement)
+        archived_version.find_promoted(app.workflows_root, tool),
+        replacement=archived_version.find_promoted(app.workflows_root, replacement)
         if replacement
         else None,
         sunset=until,

@@ -15,8 +15,8 @@ from pulsus.cli.render.validation_text import relative
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
+    from pulsus.core.storage.records.promotion_target import Target
     from pulsus.core.storage.records.semver import Bump
-    from pulsus.core.storage.records.target import Target
     from pulsus.core.types import Promotion
     from pulsus.routing.delivery.catalogue_promoter import CataloguePromoter
     from pulsus.routing.delivery.deliver import CandidateModule, DeliveryResult
@@ -60,7 +60,7 @@ def command(
     \b
     Exit codes: 0 promoted, or already promoted · 2 usage · 3 validation · 4 not approved
     """
-    from pulsus.core.storage.records.target import Target
+    from pulsus.core.storage.records.promotion_target import Target
     from pulsus.routing.delivery.candidate_module import file_module
 
     _require_named(domain=domain, action=action, name=name)
@@ -140,7 +140,7 @@ def print_delivery(session: CommandSession, target: Target, delivery: DeliveryRe
 
 def _promoted_from(session: CommandSession, module: CandidateModule) -> Target | None:
     """Return the tool's present target, if the file is in another place of the catalogue."""
-    from pulsus.core.storage.records.target import Target
+    from pulsus.core.storage.records.promotion_target import Target
     from pulsus.core.types import BrokenTool
 
     tool = module.tool

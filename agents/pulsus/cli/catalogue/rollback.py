@@ -29,7 +29,7 @@ def command(session: CommandSession, tool: str, yes: bool) -> None:
     Exit codes: 0 promoted · 2 usage, or no such version · 3 validation · 4 not approved
     """
     from pulsus.cli.catalogue import promote
-    from pulsus.core.storage.promotion import rollback
+    from pulsus.core.storage.promotion import archived_version
     from pulsus.routing.delivery import candidate_module
 
     ref, at, version = tool.partition("@")
@@ -39,9 +39,11 @@ def command(session: CommandSession, tool: str, yes: bool) -> None:
             hint="write ID@VERSION, or ID alone for the version before the latest",
         )
     app = session.app
-    target = rollback.find_promoted(app.workflows_root, ref)
+    target = archived_version.find_promoted(app.workflows_root, ref)
     promoter = app.promoter(app.new_run_id())
-    kept = rollback.archived_version(app.workflows_root, target, version or None, promoter.find)
+    kept = archived_version.archived_version(
+        app.workflows_root, target, version or None, promoter.find
+    )
     app.record_check().require_version(target, kept.version)
     promoter = replace(promoter, restores=kept.version)
     # The kept bytes, as they would lie in the tool's place.

@@ -179,7 +179,7 @@ def _listed(rows: Sequence[tuple[str, str, str, str]], width: int | None) -> Non
     if width is None or width >= WIDE:
         console.table(("level", "code", "tool or file", "reason"), rows)
         return
-    from pulsus.cli.render.candidate_table import wrapped
+    from pulsus.cli.render.explain_table import wrapped
 
     for level, code, about, reason in rows:
         click.echo(strip_controls(f"{level} {code}  {about}"))

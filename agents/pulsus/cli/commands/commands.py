@@ -9,7 +9,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
-from pulsus.cli.commands import check, project_scope
+from pulsus.cli.commands import project_scope, table_check
 from pulsus.cli.options import common
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import Aborted, CommandRefused, ConfigError, UsageError
@@ -110,9 +110,11 @@ def classify(
         if refused and fail_on_refused and session.verbosity >= 0:
             console.warn(f"{console.counted(refused, 'row')} not allowed")
         raise SystemExit(CommandRefused.exit_status if refused and fail_on_refused else 0)
-    from pulsus.cli.commands import answer
+    from pulsus.cli.commands import classify_answer
 
-    status = answer.answer(session, text or "", target, known, explain=explain, warnings=warnings)
+    status = classify_answer.answer(
+        session, text or "", target, known, explain=explain, warnings=warnings
+    )
     raise SystemExit(status)
 
 
@@ -177,4 +179,4 @@ def show(session: CommandSession, program: str) -> None:
     click.echo(strip_controls(str(body.pop("text")).rstrip()))
 
 
-command.add_command(check.check)
+command.add_command(table_check.check)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pulsus.cli import console
-from pulsus.commands.shell.characters import escape_invalid
+from pulsus.commands.shell.refused_characters import escape_invalid
 from pulsus.core.telemetry.sanitize import escape_controls
 from pulsus.errors import ConfigError, UsageError
 

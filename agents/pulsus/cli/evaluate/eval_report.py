@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pulsus.cli.console import counted
-from pulsus.cli.render.candidate_table import wrapped
+from pulsus.cli.render.explain_table import wrapped
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.routing.evaluation.eval_metrics import EvalReport, Failure, Population

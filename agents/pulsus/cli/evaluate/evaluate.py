@@ -161,7 +161,7 @@ def prepare(session: CommandSession, catalogue: Path | None, history: Path | Non
     from pulsus.core.types import Catalogue
     from pulsus.routing.evaluation import dataset
     from pulsus.routing.evaluation.search_setup import SearchSetup
-    from pulsus.routing.search import memory_store
+    from pulsus.routing.search import past_request_store
     from pulsus.routing.search.searcher import Searcher
 
     app = session.app
@@ -182,7 +182,7 @@ def prepare(session: CommandSession, catalogue: Path | None, history: Path | Non
         app.settings.ranker,
         features=app.contributions.features,
         synonyms=app.synonyms,
-        memory=memory_store.MemoryStore(half_life, utc_now()).of(past, len(ordered)),
+        memory=past_request_store.MemoryStore(half_life, utc_now()).of(past, len(ordered)),
         calibration=app.ranking.calibration,
         dense=app.ranking.meaning(ordered, _vectors_of(catalogue, history), past),
     )
@@ -195,13 +195,13 @@ def prepare(session: CommandSession, catalogue: Path | None, history: Path | Non
 def _remembering(session: CommandSession, searcher: Searcher, history: Path) -> Searcher:
     """Return the project's searcher that remembers these requests too, filters and all."""
     from pulsus.core.telemetry.ids import utc_now
-    from pulsus.routing.search import memory_store
+    from pulsus.routing.search import past_request_store
 
     app = session.app
     tools = app.catalogue.tools
     past = _past(tools, history)
     half_life = app.settings.ranker.history_half_life_days
-    memory = memory_store.MemoryStore(half_life, utc_now()).of(past, len(tools))
+    memory = past_request_store.MemoryStore(half_life, utc_now()).of(past, len(tools))
     index = replace(searcher.index, memory=memory)
     if app.ranking.vectors is not None:
         index = replace(index, dense=app.ranking.meaning(tools, _vectors_of(None, history), past))
@@ -214,14 +214,17 @@ def _past(tools: Sequence[ToolSpec], history: Path | None) -> list[PastRequest]:
     """Return the past requests that a project with these tools would remember, oldest first."""
     from pulsus.core.telemetry.ids import utc_now
     from pulsus.routing.evaluation import dataset
-    from pulsus.routing.search import memory_store
+    from pulsus.routing.search import past_request_store
 
     if history is None:
-        return [*memory_store.manifest_requests(tools)]
+        return [*past_request_store.manifest_requests(tools)]
     rows = [(row.query, row.tools) for row in dataset.load_queries(history, console.warn)]
     told = {tool for _, right in rows for tool in right}
     _warn_of_missing("--history: no such tool", told, frozenset(tool.id for tool in tools))
-    return [*memory_store.manifest_requests(tools), *memory_store.accepted_queries(rows, utc_now())]
+    return [
+        *past_request_store.manifest_requests(tools),
+        *past_request_store.accepted_queries(rows, utc_now()),
+    ]
 
 
 def _vectors_of(*files: Path | None) -> str:

@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pulsus.cli.render import candidate_table
+from pulsus.cli.render import explain_table
 from pulsus.cli.render.validation_text import VERDICTS, printable, relative
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.types import (
@@ -71,14 +71,14 @@ def explain(
     yield from _tagged(
         f"weights: {shown}  τ={outcome.tau:.2f} (applies to p)  searched: {_scope(outcome)}", width
     )
-    yield from candidate_table.candidate_lines(
+    yield from explain_table.candidate_lines(
         outcome.candidates, weights, outcome.intent.intent, calibration, width
     )
     order = "domain before shared, higher history, shallower path, file name"
     yield from _tagged(f"tie-breakers: {order}", width)
     if calibration:
-        yield from _tagged(f"calibration: {candidate_table.calibrated_by(calibration)}", width)
-    nowhere = candidate_table.unmatched_words(outcome.candidates)
+        yield from _tagged(f"calibration: {explain_table.calibrated_by(calibration)}", width)
+    nowhere = explain_table.unmatched_words(outcome.candidates)
     if nowhere:
         yield from _tagged(f"in none of these: {' '.join(nowhere)}", width)
     for sub in outcome.subintents:
@@ -92,7 +92,7 @@ def explain(
 
 
 def _tagged(text: str, width: int | None) -> Iterator[str]:
-    return candidate_table.wrapped(f"{TAG} {text}", width, indent="")
+    return explain_table.wrapped(f"{TAG} {text}", width, indent="")
 
 
 def candidate_commands(

@@ -48,7 +48,7 @@ def command(
     reason why that tool was not chosen, and what would change the decision.
     """
     from pulsus.cli import catalogue_warnings
-    from pulsus.cli.render import candidate_table, outcome_json, outcome_text
+    from pulsus.cli.render import explain_table, outcome_json, outcome_text
 
     app = session.app
     wanted = _wanted(session, about) if about else None
@@ -62,7 +62,7 @@ def command(
         return
     width = console.width()
     if answer:
-        lines: Iterator[str] = candidate_table.why_not_lines(answer, width)
+        lines: Iterator[str] = explain_table.why_not_lines(answer, width)
     else:
         notes = (f"{outcome_text.TAG} note: {note}" for note in outcome.notes)
         lines = chain(outcome_text.explain(outcome, calibration, width), notes)

@@ -13,7 +13,7 @@ from pulsus.errors import PulsusError
 
 if TYPE_CHECKING:
     from pulsus.bootstrap import App
-    from pulsus.core.compose.proposer import Usage
+    from pulsus.core.compose.model_protocol import Usage
     from pulsus.llm.model_probe import ProbeFinding
 
 
@@ -50,7 +50,7 @@ class ModelExamination:
 
 def examine_model(app: App, tell: Callable[[str], None]) -> ModelExamination:
     """Everything tried on the configured model; `tell` gets a line before each."""
-    from pulsus.core.compose.proposer import Usage
+    from pulsus.core.compose.model_protocol import Usage
     from pulsus.llm import model_probe
 
     settings = app.settings.model

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pulsus.commands.call_check.kind_checks import NAMES, WILD_OK, describe_kind, fits, too_long
-from pulsus.commands.call_check.nested import WRAPS, judge_nested
+from pulsus.commands.call_check.nested_commands import WRAPS, judge_nested
+from pulsus.commands.call_check.value_kinds import NAMES, WILD_OK, describe_kind, fits, too_long
 from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.non_interactive import BLOCKS, refuse_if_noninteractive
 from pulsus.commands.program_tables.option_parser import Parsed, assign_operand_counts

@@ -1,1 +1,1 @@
-"""Inspectors of what stands inside words, each registered by its kind in `content.py`."""
+"""Inspectors of what stands inside words, each registered by its kind in `content_inspector.py`."""

@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from pulsus.commands.content import Opinion
+from pulsus.commands.content_inspector import Opinion
 from pulsus.commands.shipped_data import rules_of
 
 _RULES: Final[Mapping[str, Any]] = rules_of(Path(__file__).with_suffix(".yaml"))

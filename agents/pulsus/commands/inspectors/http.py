@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pulsus.commands.content import Opinion
+from pulsus.commands.content_inspector import Opinion
 
 _URL: Final = re.compile(
     r"""(?:https?://)?

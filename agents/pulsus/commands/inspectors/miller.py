@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from pulsus.commands.content import Opinion
+from pulsus.commands.content_inspector import Opinion
 from pulsus.commands.shipped_data import words_of
 
 _VERBS: Final = words_of(Path(__file__).with_name("miller_verbs.yaml"))["reads"]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from pulsus.commands.content import Opinion, Unclear
+from pulsus.commands.content_inspector import Opinion, Unclear
 from pulsus.commands.shipped_data import words_of
 
 _WORDS: Final = words_of(Path(__file__).with_name("mongo_words.yaml"))

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from pulsus.commands.content import Opinion
+from pulsus.commands.content_inspector import Opinion
 from pulsus.commands.shipped_data import words_of
 from pulsus.fast_dataclass import dataclass
 

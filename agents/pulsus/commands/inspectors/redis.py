@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pulsus.commands.content import Opinion
+from pulsus.commands.content_inspector import Opinion
 from pulsus.commands.shell.glob_overlap import patterns_overlap
 from pulsus.commands.shipped_data import rules_of
 

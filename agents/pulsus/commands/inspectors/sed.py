@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, get_args
 
-from pulsus.commands.content import Opinion, Unclear
+from pulsus.commands.content_inspector import Opinion, Unclear
 from pulsus.commands.inspectors.sed_parser import Brackets, Rejected, SedCommand, commands
 
 _JUMPS: Final = frozenset({"b", "t", "T"})

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final, Literal
 
-from pulsus.commands.content import Unclear
+from pulsus.commands.content_inspector import Unclear
 from pulsus.fast_dataclass import dataclass
 
 

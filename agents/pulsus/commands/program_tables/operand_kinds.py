@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pulsus.commands.content import spellings
+from pulsus.commands.content_inspector import spellings
 from pulsus.commands.program_tables.safe_regex import slow_reason
 from pulsus.commands.program_tables.yaml_values import BadTable
 from pulsus.fast_dataclass import dataclass
@@ -15,7 +15,7 @@ MANY: Final = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class WordKind:
-    """A kind of word. `name` is a kind (`kind_checks.py`), a set of `literals` or a `pattern`."""
+    """A kind of word. `name` is a kind (`value_kinds.py`), a set of `literals` or a `pattern`."""
 
     name: str
     argument: str = ""

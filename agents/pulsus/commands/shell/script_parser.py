@@ -11,14 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from functools import cache, lru_cache
 from itertools import pairwise, zip_longest
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pulsus.commands.shell import loops
+from pulsus.commands.shell import for_loops
 from pulsus.commands.shell.braces import expanded
 from pulsus.commands.shell.lexer import parsed, tokens
+from pulsus.commands.shell.unsupported_syntax import unfollowed
 from pulsus.commands.shell.words import Unreadable, Word, unquoted
-from pulsus.commands.shipped_data import rules_of
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -110,8 +109,8 @@ def parse_command(command: str) -> Script:
     root = parser().parse(source).root_node
     if root.has_error:
         raise Unreadable(_near(root, source), "not understood as a shell command")
-    may_loop = "for" in command and loops.MAY_HOLD.search(command)
-    unrolled = loops.written_out(root, source) if may_loop else None
+    may_loop = "for" in command and for_loops.MAY_HOLD.search(command)
+    unrolled = for_loops.written_out(root, source) if may_loop else None
     if unrolled is not None:
         return replace(parse_command(unrolled), written_out=unrolled)
     reading = _TreeReader(source)
@@ -305,10 +304,3 @@ class _TreeReader:
             )
         last = self.stages.pop()
         self.stages.append(Stage((*last.words, *words), last.assignments, last.fed))
-
-
-def unfollowed(kind: str, text: str) -> Unreadable:
-    """Return the refusal of a node of this kind that stands as `text` in the command."""
-    reasons = rules_of(Path(__file__).with_name("unsupported_syntax.yaml"))
-    rule, instead = reasons.get(kind, (f"{kind.replace('_', ' ')} is not followed", ""))
-    return Unreadable(text[:40], rule, instead)

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, Literal
 
-from pulsus.commands.call_check.kind_checks import NAMES, kind_texts
+from pulsus.commands.call_check.value_kinds import NAMES, kind_texts
 from pulsus.commands.classify import classify, examine
-from pulsus.commands.content import is_built_in
+from pulsus.commands.content_inspector import is_built_in
 from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.loader import SHIPPED, misnamed, parsed, table_name
 from pulsus.commands.program_tables.option_parser import Parser
@@ -93,7 +93,7 @@ def find_unproved(file: Path, context: JudgeContext) -> Iterator[Problem]:
     then: so its loss would go unnoticed. Tables that ship have kept calls besides.
     """
     # Imported late: only this check takes tables apart.
-    from pulsus.commands.table_check.mutations import unproved as found
+    from pulsus.commands.table_check.loosened_tables import unproved as found
 
     raw, program = dict(parsed(file)), table_name(file)
     fix = (

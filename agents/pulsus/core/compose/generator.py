@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from pulsus.core.compose.proposer import Completion, Message, OnText, Proposer, Usage
+from pulsus.core.compose.model_protocol import Completion, Message, OnText, Proposer, Usage
 from pulsus.core.compose.writing import prompt_messages
 from pulsus.core.compose.writing.answers import extract_module
 from pulsus.core.compose.writing.prompt_messages import AnswerRefusal, PromptContext

@@ -19,7 +19,7 @@ from pulsus.core.rankers.calibration import Calibration, shipped_calibration
 from pulsus.core.rankers.doc_feature import doc_shares, remembered_candidates, word_gain
 from pulsus.core.rankers.effect_mismatch import commands, groups_of
 from pulsus.core.rankers.feature_protocol import EmbeddingSimilarity, Feature, Memory
-from pulsus.core.rankers.lexical import index_builder, query
+from pulsus.core.rankers.lexical import index_builder, query_terms
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.index_builder import KIND_BITS, KINDS
 from pulsus.core.rankers.lexical.query_matches import POOL, Admit, match_query
@@ -62,7 +62,7 @@ class Ranker:
         config: RankerConfig | None = None,
         *,
         features: Sequence[Feature] = (),
-        synonyms: query.Synonyms | None = None,
+        synonyms: query_terms.Synonyms | None = None,
         documents: Documents | None = None,
         calibration: Calibration | None = None,
         dense: EmbeddingSimilarity | None = None,
@@ -85,7 +85,7 @@ class Ranker:
             config=config or RankerConfig(),
             calibration=calibration or shipped_calibration(),
             extra=tuple(features),
-            synonyms=query.synonym_table(synonyms or {}),
+            synonyms=query_terms.synonym_table(synonyms or {}),
             dense=dense,
             memory=memory,
         )
@@ -175,7 +175,7 @@ class Ranker:
         if recalled:
             extra.update(self._numbers(remembered_candidates(recalled)))
         found = match_query(
-            query.request_terms(text, documents, self.synonyms),
+            query_terms.request_terms(text, documents, self.synonyms),
             documents,
             admit=admit,
             extra=[n for n in sorted(extra) if admit is None or admit(n)],

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pulsus.core.sandbox.channels import Channel
 from pulsus.core.sandbox.harness.audit_hook import printable
 from pulsus.core.sandbox.job import Stage
+from pulsus.core.sandbox.output_channels import Channel
 from pulsus.core.sandbox.sandbox_limits import SandboxLimits
 from pulsus.core.telemetry.sanitize import one_line, strip_controls
 

@@ -1,4 +1,4 @@
-"""Connect to allowed hosts, after a check of the addresses behind their names (spec §17).
+"""Connect to allowed host_names, after a check of the addresses behind their names (spec §17).
 
 Effect: looks up names and connects.
 """
@@ -10,7 +10,7 @@ import socket
 import time
 from contextlib import suppress
 
-from pulsus.config import hosts
+from pulsus.config import host_names
 
 CONNECT_SECONDS = 10.0
 """Time limit for all addresses of a name together."""
@@ -27,8 +27,8 @@ def connect_to(target: str) -> socket.socket:
     So a name that leads into this machine or its networks is refused. Such an address is reached
     only if the allowlist names the address itself.
     """
-    host, port = hosts.split_host_port(target)
-    literal = hosts.parse_address(host)
+    host, port = host_names.split_host_port(target)
+    literal = host_names.parse_address(host)
     if literal is not None:
         return _connect_first([str(literal)], port)
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -43,8 +43,8 @@ def connect_to(target: str) -> socket.socket:
 
 
 def _is_public(text: str) -> bool:
-    found = hosts.parse_address(text)  # None for an address with a zone: link-local
-    return found is not None and hosts.is_public(found)
+    found = host_names.parse_address(text)  # None for an address with a zone: link-local
+    return found is not None and host_names.is_public(found)
 
 
 def _connect_first(addresses: list[str], port: int) -> socket.socket:

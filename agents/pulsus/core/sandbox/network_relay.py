@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pulsus.config.hosts import canonical_host
+from pulsus.config.host_names import canonical_host
 from pulsus.core.sandbox.harness.audit_hook import printable
 from pulsus.core.sandbox.host_connection import HostNotAllowed, connect_to
 from pulsus.core.system.descriptors import closing_fd

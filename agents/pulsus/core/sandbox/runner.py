@@ -18,15 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pulsus.core.sandbox import job
-from pulsus.core.sandbox.channels import Pipes
 from pulsus.core.sandbox.harness.first_process import way_for
 from pulsus.core.sandbox.harness.socket_proxy import SOCKET
 from pulsus.core.sandbox.harness.system_calls import landlock_version
 from pulsus.core.sandbox.interpreter import Interpreter
 from pulsus.core.sandbox.isolation import (
-    boot_stream,
     bwrap_arguments,
     cgroup_limits,
+    harness_stream,
     seccomp_filter,
 )
 from pulsus.core.sandbox.isolation.drop_root import NOBODY, Streams
@@ -34,6 +33,7 @@ from pulsus.core.sandbox.isolation.mount_plan import LayoutRefused, MountPlan, m
 from pulsus.core.sandbox.isolation.spawn import is_root, start
 from pulsus.core.sandbox.observation import observed_effects, seccomp_notify, traced_syscalls
 from pulsus.core.sandbox.observation.seccomp_notify import NoListener
+from pulsus.core.sandbox.output_channels import Pipes
 from pulsus.core.sandbox.sandbox_limits import SandboxLimits
 from pulsus.core.sandbox.sandbox_session import MESSAGE_BYTES, SandboxSession
 from pulsus.core.types import ObservedEffects
@@ -101,7 +101,7 @@ def _run(
     if is_root():  # then a candidate can open /dev/stdout as it can in a real run
         for channel in (pipes.stdout, pipes.stderr):
             os.fchown(channel.theirs.fileno(), NOBODY, NOBODY)
-    stdin = _memory_file(stack, boot_stream.stream(order, steps=composed, python=python))
+    stdin = _memory_file(stack, harness_stream.stream(order, steps=composed, python=python))
     core = random.choice(sorted(os.sched_getaffinity(0)))
     streams = Streams(
         stdin=stdin,

@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pulsus.core.sandbox import end_messages
-from pulsus.core.sandbox.channels import Pipes
 from pulsus.core.sandbox.harness.audit_hook import printable
 from pulsus.core.sandbox.harness.wire_protocol import check_json
 from pulsus.core.sandbox.isolation.bwrap_arguments import (
@@ -24,6 +23,7 @@ from pulsus.core.sandbox.isolation.cgroup_limits import Group
 from pulsus.core.sandbox.job import SandboxOutcome, Stage, Status, is_cancelled
 from pulsus.core.sandbox.observation import observed_effects
 from pulsus.core.sandbox.observation.seccomp_notify import Listener
+from pulsus.core.sandbox.output_channels import Pipes
 from pulsus.core.sandbox.resource_monitor import ResourceMonitor
 from pulsus.core.sandbox.run_clock import HARNESS, RunClock
 from pulsus.core.sandbox.sandbox_limits import SandboxLimits

@@ -17,8 +17,8 @@ from pulsus.core.storage.decision_log import decision_log, log_reader, log_recor
 from pulsus.core.storage.decision_log.user_witness import Witness
 from pulsus.core.storage.records import file_transaction, promotion_records
 from pulsus.core.storage.records.change_set import ChangeSet
+from pulsus.core.storage.records.promotion_target import checked_root
 from pulsus.core.storage.records.record_key import decision_key as decision_key
-from pulsus.core.storage.records.target import checked_root
 from pulsus.core.system.state_dir import open_state
 from pulsus.core.telemetry.ids import Clock
 from pulsus.core.telemetry.redaction import Redactor

@@ -125,7 +125,7 @@ def _correct_verb(word: str, known: Known) -> str | None:
         return None
     if stem(word) in _groups():
         return None
-    allowed = 1 if len(word) < 8 else 2  # as for the words of tools (query.py)
+    allowed = 1 if len(word) < 8 else 2  # as for the words of tools (query_terms.py)
     from rapidfuzz.distance import OSA  # only for a word that no tool has
 
     near = (v for v in _PLAIN if v[0] == word[0] and len(v) >= _SHORTEST and _is_slip(word, v))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pulsus.core.compose.proposer import Finish
+from pulsus.core.compose.model_protocol import Finish
 from pulsus.llm.http.dialect import (
     AnswerChunk,
     ModelAsk,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
-from pulsus.core.compose.proposer import (
+from pulsus.core.compose.model_protocol import (
     Completion,
     Message,
     OnText,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from pulsus.core.compose.proposer import Finish, Message, Schema
+from pulsus.core.compose.model_protocol import Finish, Message, Schema
 from pulsus.fast_dataclass import dataclass
 
 Without = frozenset[str]

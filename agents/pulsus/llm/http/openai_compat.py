@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pulsus.core.compose.proposer import Finish, Schema
+from pulsus.core.compose.model_protocol import Finish, Schema
 from pulsus.llm.http.dialect import (
     AnswerChunk,
     ModelAsk,

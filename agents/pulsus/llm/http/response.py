@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from pulsus.core.compose.proposer import OnText, ServedModel
+from pulsus.core.compose.model_protocol import OnText, ServedModel
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.fast_dataclass import dataclass
 from pulsus.llm.http import failures

@@ -8,11 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pulsus.approvals.protocol import Approver
+from pulsus.approvals.approver_protocol import Approver
 from pulsus.core.compose.plans import module_source, pins
 from pulsus.core.memory.past_routes import Outcome
 from pulsus.core.storage import candidate_store
-from pulsus.core.storage.records.target import MAX_NAME_CHARS, Target
+from pulsus.core.storage.records.promotion_target import MAX_NAME_CHARS, Target
 from pulsus.core.system import atomic_write, regular_files
 from pulsus.core.types import RouteOutcome, ToolSpec
 from pulsus.errors import PulsusError, UsageError, storage_errors

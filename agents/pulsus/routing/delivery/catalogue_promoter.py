@@ -14,7 +14,7 @@ from pulsus.core.storage.catalogue_lock import CatalogueStore
 from pulsus.core.storage.decision_log import decision_log
 from pulsus.core.storage.decision_log.log_reader import logged_generation, logged_tools
 from pulsus.core.storage.decision_log.user_witness import Witness
-from pulsus.core.storage.promotion import next_version
+from pulsus.core.storage.promotion import choose_version
 from pulsus.core.storage.promotion.promote import PromotionContext, os_user, promote
 from pulsus.core.storage.promotion.version_rules import ApiChange
 from pulsus.core.storage.record_status import record_status
@@ -24,8 +24,8 @@ from pulsus.core.storage.records.current_revision import (
     read_records,
     tool_hash,
 )
+from pulsus.core.storage.records.promotion_target import Target, checked_root
 from pulsus.core.storage.records.semver import Bump, greatest
-from pulsus.core.storage.records.target import Target, checked_root
 from pulsus.core.types import JsonValue, Promotion, ValidatedModule
 from pulsus.errors import AuditTampered
 
@@ -72,7 +72,7 @@ class CataloguePromoter:
         they were never promoted.
         """
         for _ in range(_COMPARISONS - 1):
-            with suppress(next_version.Outdated):
+            with suppress(choose_version.Outdated):
                 return self._promote(validated, target, remove, edited_from)
         return self._promote(validated, target, remove, edited_from)
 
@@ -121,7 +121,7 @@ class CataloguePromoter:
             return None
         if _sha256(target.path(self.store.workflows_root)) != sha256:
             return None
-        next_version.refuse_unchanged(record, self.bump)
+        choose_version.refuse_unchanged(record, self.bump)
         return Promotion(
             record.id,
             record.version,
@@ -160,7 +160,7 @@ class CataloguePromoter:
 
     def _behaviour(
         self, validated: ValidatedModule, target: Target
-    ) -> next_version.ReplayResult | None:
+    ) -> choose_version.ReplayResult | None:
         """Replay the examples of the earlier revisions. Sandboxes run, so no lock is held."""
         if self.replay is None:
             return None
@@ -168,20 +168,20 @@ class CataloguePromoter:
         before = CurrentRevision.read(root, place, self.find)
         latest = before.latest
         if latest is None:
-            return next_version.ReplayResult(None, ())
+            return choose_version.ReplayResult(None, ())
         source, network = validated.source, validated.report.network
         if latest.tool_hash == tool_hash(source):
-            return next_version.ReplayResult(latest.tool_hash, ())
+            return choose_version.ReplayResult(latest.tool_hash, ())
         changes: list[ApiChange] = []
         newer: list[bytes] = []
-        for version in next_version.versions_to_replay(before, tool_hash(source)):
+        for version in choose_version.versions_to_replay(before, tool_hash(source)):
             old = before.bytes_of(version.tool_hash)
             seen = () if old is None else self.replay(old, source, network, newer)
-            changes += next_version.relevant_changes(version, latest, seen, kept=old is not None)
+            changes += choose_version.relevant_changes(version, latest, seen, kept=old is not None)
             if greatest(*(change.bump for change in changes)) == "major":
                 break  # nothing that is older could say more
             newer += [] if old is None else [old]
-        return next_version.ReplayResult(latest.tool_hash, tuple(changes))
+        return choose_version.ReplayResult(latest.tool_hash, tuple(changes))
 
     def _origin(self, source: bytes) -> dict[str, Any]:
         """Return the fields on how the module was made, and whether it was edited since."""

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, assert_never
 
 from pulsus.approvals import unattended
-from pulsus.approvals.known_modules import Novelty
-from pulsus.approvals.protocol import (
+from pulsus.approvals.approver_protocol import (
     ApprovalAnswer,
     Approve,
     Approver,
@@ -22,9 +21,10 @@ from pulsus.approvals.protocol import (
     EditModule,
     Proposal,
 )
+from pulsus.approvals.known_modules import Novelty
 from pulsus.approvals.unattended import Approval, CallerApproval
 from pulsus.core.storage import candidate_store
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import (
     BrokenTool,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pulsus.core.storage.records import snapshots, version_archive
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from pulsus.errors import StarterMissing
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from pulsus.config import hosts
+from pulsus.config import host_names
 from pulsus.config.settings import SandboxConfig
 from pulsus.config.trust.approved_settings import SOURCES
 from pulsus.core.storage import candidate_store
@@ -88,8 +88,8 @@ def _check(key: str, allowed: tuple[str, ...], origins: Mapping[str, str]) -> No
     if origin not in SOURCES:
         return
     for entry in allowed:
-        literal = hosts.parse_address(hosts.split_host_port(entry)[0])
-        if literal is not None and not hosts.is_public(literal):
+        literal = host_names.parse_address(host_names.split_host_port(entry)[0])
+        if literal is not None and not host_names.is_public(literal):
             raise ConfigError(
                 f"setting {key} = {entry!r} ({origin}): a file of the project may allow hosts of "
                 f"the public internet only",

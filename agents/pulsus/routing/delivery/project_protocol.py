@@ -17,7 +17,7 @@ from pulsus.routing.prompt_parser import PromptParser
 from pulsus.routing.search.searcher import Searcher
 
 if TYPE_CHECKING:
-    from pulsus.core.compose.proposer import Proposer
+    from pulsus.core.compose.model_protocol import Proposer
     from pulsus.core.sandbox.interpreter import Interpreter
     from pulsus.core.validators.validator_protocol import Validator
     from pulsus.routing.delivery.catalogue_promoter import CataloguePromoter

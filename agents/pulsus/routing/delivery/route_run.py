@@ -13,7 +13,7 @@ from pulsus.core.types import Example, JsonValue
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from pulsus.approvals.protocol import Approver
+    from pulsus.approvals.approver_protocol import Approver
     from pulsus.core.storage.candidate_store import Status, StoredCandidate
     from pulsus.routing.delivery.catalogue_promoter import CataloguePromoter
     from pulsus.routing.delivery.project_protocol import Project

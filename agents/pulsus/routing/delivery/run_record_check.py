@@ -22,8 +22,8 @@ from pulsus.core.storage.record_status import RecordStatus, record_status
 from pulsus.core.storage.records import promotion_records, version_archive
 from pulsus.core.storage.records.current_revision import read_records
 from pulsus.core.storage.records.promotion_records import PromotionRecord
+from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.storage.records.record_key import decision_key
-from pulsus.core.storage.records.target import Target
 from pulsus.core.types import ToolSpec
 from pulsus.core.validators.git_objects import GitObjects
 from pulsus.errors import RecordChanged, RecordUnknown, StorageUnwritable

@@ -14,7 +14,14 @@ from pulsus.core.system.fork_pool import map_in_processes, worker_count
 from pulsus.core.types import BrokenTool, ToolSpec
 from pulsus.routing.discovery.module_files import Listing, choose_manifests, is_manifest
 from pulsus.routing.discovery.tool_path import InvalidToolPath, ToolPath, parse_tool_path
-from pulsus.routing.index.folder_rows import NO_VALUE, Content, Folder, Row, Stamp, folder_of_rows
+from pulsus.routing.index.file_freshness import (
+    NO_VALUE,
+    Content,
+    Folder,
+    Row,
+    Stamp,
+    folder_of_rows,
+)
 from pulsus.routing.index.value_codec import LoadedManifest, Value
 from pulsus.routing.index.value_store import DamagedValue, ValueStore, to_json
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pulsus.core.compose.selection.selector import Decision
-from pulsus.core.rankers import explanation as why
+from pulsus.core.rankers import score_differences as why
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.text.tokens import stems
 from pulsus.core.types import Ranked, ToolSpec

@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from pulsus.approvals.protocol import Approver
+from pulsus.approvals.approver_protocol import Approver
 from pulsus.core.compose.generator import GenerationResult, Generator, JudgedAnswer
+from pulsus.core.compose.model_protocol import Proposer
 from pulsus.core.compose.plans import module_source
-from pulsus.core.compose.proposer import Proposer
 from pulsus.core.compose.writing import (
     boundary_inputs,
     caller_examples,
@@ -23,7 +23,7 @@ from pulsus.core.compose.writing import (
 )
 from pulsus.core.compose.writing.prompt_messages import PromptContext
 from pulsus.core.storage import candidate_store
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.telemetry.redaction import MARK
 from pulsus.core.types import Example, GenerationReport, GenerationRound, RouteOutcome
 from pulsus.errors import ModelAnswerInvalid, UsageError, ValidationFailed

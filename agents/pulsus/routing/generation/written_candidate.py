@@ -15,7 +15,7 @@ from pulsus.approvals.unattended import GenerationApproval
 from pulsus.core.compose.generator import JudgedAnswer
 from pulsus.core.compose.writing import boundary_inputs, caller_examples, memorisation
 from pulsus.core.storage import candidate_store
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.types import (
     Example,
     GenerationReport,

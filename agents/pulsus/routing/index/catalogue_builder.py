@@ -12,7 +12,7 @@ from pathlib import Path
 from pulsus.core.contract.tool_table import Columns
 from pulsus.core.types import BrokenTool
 from pulsus.fast_dataclass import dataclass
-from pulsus.routing.index.folder_rows import Folder
+from pulsus.routing.index.file_freshness import Folder
 
 
 @dataclass(frozen=True, slots=True)

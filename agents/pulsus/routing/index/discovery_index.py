@@ -25,7 +25,7 @@ from pulsus.core.system import cache_file
 from pulsus.core.system.cache_file import OtherKind
 from pulsus.routing.index import index_format
 from pulsus.routing.index.catalogue_builder import BuiltCatalogue
-from pulsus.routing.index.folder_rows import NO_VALUE, Folder
+from pulsus.routing.index.file_freshness import NO_VALUE, Folder
 from pulsus.routing.index.index_format import Stored
 from pulsus.routing.index.value_store import DamagedValue, ValueStore, map_file
 
@@ -40,7 +40,7 @@ _CODE = (
     *(
         "routing/discovery/tool_path.py",
         "routing/index/value_codec.py",
-        "routing/index/folder_rows.py",
+        "routing/index/file_freshness.py",
     ),
     *("routing/index/value_store.py", "errors.py", "fast_dataclass.py"),
 )

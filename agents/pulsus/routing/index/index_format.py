@@ -15,7 +15,7 @@ from pulsus.core.system.cache_file import Column
 from pulsus.core.types import BrokenTool
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.index.catalogue_builder import BuiltCatalogue
-from pulsus.routing.index.folder_rows import Folder
+from pulsus.routing.index.file_freshness import Folder
 
 KIND = "discovery 3"
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pulsus.core.rankers.lexical import query
-from pulsus.core.rankers.lexical.query import StemmedSynonyms, Synonyms
+from pulsus.core.rankers.lexical import query_terms
+from pulsus.core.rankers.lexical.query_terms import StemmedSynonyms, Synonyms
 from pulsus.core.system import cache_file
 from pulsus.core.text import tokens
 from pulsus.errors import ConfigError
@@ -57,10 +57,10 @@ def stem_synonyms(synonyms: Synonyms, state_dir: Path | None) -> Synonyms:
     if state_dir is None:
         return synonyms
     file = state_dir / "index" / "synonyms.json"
-    key = cache_file.key_of(repr(sorted(synonyms.items())), code=(query, tokens))
+    key = cache_file.key_of(repr(sorted(synonyms.items())), code=(query_terms, tokens))
     table = cache_file.load(file, key, lambda cached: _table(cached.values))
     if table is None:
-        table = query.synonym_table(synonyms)
+        table = query_terms.synonym_table(synonyms)
         plain = {" ".join(phrase): stems for phrase, stems in table.items()}
         cache_file.save(file, cache_file.pack(key, plain))
     return StemmedSynonyms(synonyms, table)

@@ -18,8 +18,8 @@ from pulsus.core.storage.record_status import RecordStatus, record_status
 from pulsus.core.storage.records import promotion_records, record_key
 from pulsus.core.storage.records.current_revision import CurrentRevision, Find
 from pulsus.core.storage.records.promotion_records import PromotionRecord
+from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.storage.records.record_key import decision_key
-from pulsus.core.storage.records.target import Target
 from pulsus.core.telemetry.ids import Clock
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import JsonValue

@@ -16,7 +16,7 @@ from pulsus.core.compose.plans.module_source import read_plan
 from pulsus.core.storage.records import promotion_records
 from pulsus.core.storage.records import version_archive as versions
 from pulsus.core.storage.records.promotion_records import PromotionRecord
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.types import PlanStep, ToolSpec
 from pulsus.errors import MetadataCorrupt, PulsusError, TargetRefused
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from pulsus.core.storage.records import changelog, version_archive
 from pulsus.core.storage.records.change_set import entry_of
 from pulsus.core.storage.records.promotion_records import PromotionRecord
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from pulsus.errors import PulsusError
 from pulsus.routing.maintenance.audit_catalogue import AuditFinding, RecordedTools
 

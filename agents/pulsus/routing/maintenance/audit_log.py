@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pulsus.core.storage import catalogue_lock
-from pulsus.core.storage.decision_log import accept_break, log_mark, log_record, verify
+from pulsus.core.storage.decision_log import accept_break, log_identity, log_record, verify
 from pulsus.core.storage.decision_log.verify import LogCheck
 from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.routing.maintenance.audit_catalogue import AuditFinding, Level
@@ -148,7 +148,7 @@ def _log_name(checked: LogCheck, folder: Path) -> str | None:
     """Return the name of the log, even if its head is lost; None if there is no log."""
     if checked.head:
         return checked.head.log
-    return log_mark.read_mark(folder) if checked.segments else None
+    return log_identity.read_mark(folder) if checked.segments else None
 
 
 class _Comparison:

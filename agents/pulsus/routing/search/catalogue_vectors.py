@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pulsus.core.contract.tool_table import make_columns
 from pulsus.core.embeddings.similarity import TextSimilarity
-from pulsus.core.embeddings.text_parts import join_parts
+from pulsus.core.embeddings.text_vector import join_parts
 from pulsus.core.memory.request_index import PastRequest
 from pulsus.core.types import ToolSpec
 from pulsus.routing.search.vector_cache import Owned, VectorFiles

@@ -15,8 +15,8 @@ from pulsus.core.contract.tool_table import make_columns
 from pulsus.core.rankers.feature_protocol import Feature
 from pulsus.core.rankers.lexical import index_builder
 from pulsus.core.rankers.lexical.documents import Documents
-from pulsus.core.rankers.lexical.query import Synonyms
-from pulsus.core.rankers.lexical.segment import KIND, IndexSegment, encode
+from pulsus.core.rankers.lexical.index_segment import KIND, IndexSegment, encode
+from pulsus.core.rankers.lexical.query_terms import Synonyms
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.system import cache_file
 from pulsus.core.types import ToolSpec

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pulsus.core.embeddings.text_parts import encode_texts
+from pulsus.core.embeddings.text_vector import encode_texts
 from pulsus.core.embeddings.vectors import (
     KIND,
     Vectors,

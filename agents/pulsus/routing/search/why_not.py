@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from pulsus.core.rankers import explanation
+from pulsus.core.rankers import score_differences
 from pulsus.core.rankers.calibration import Calibration
-from pulsus.core.rankers.explanation import FeatureGap, RankChange
+from pulsus.core.rankers.score_differences import FeatureGap, RankChange
 from pulsus.core.types import BrokenTool, Catalogue, Ranked, SubIntent, ToolSpec
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.search import manifest_advice
@@ -131,7 +131,7 @@ def compare_with_winner(winner: Ranked, own: Ranked, request: str = "") -> WhyNo
     - Another rule than the score put the winner first.
     - Some features cost it the first place.
     """
-    found = explanation.gaps(winner, own)
+    found = score_differences.gaps(winner, own)
     lacks = manifest_advice.typed_words(lacking(winner, own), request)
     base = WhyNot(own.tool.id, "SCORE", "", winner=winner, own=own, gaps=found, lacks=lacks)
     who = winner.tool.id
@@ -156,12 +156,12 @@ def compare_with_winner(winner: Ranked, own: Ranked, request: str = "") -> WhyNo
             reason=f"the request names {who}, and a named tool is always first",
             fix="leave the name out of the request",
         )
-    cost = explanation.fewest_deciding_gaps(found)
+    cost = score_differences.fewest_deciding_gaps(found)
     if not cost:
         return replace(base, code="ORDER", reason=own.why_not or f"{who} is before it")
     possible = tuple(
         c
-        for c in explanation.single_feature_changes(found)
+        for c in score_differences.single_feature_changes(found)
         if c.above < _most(c.feature, winner, own)
     )
     return replace(
@@ -171,8 +171,8 @@ def compare_with_winner(winner: Ranked, own: Ranked, request: str = "") -> WhyNo
 
 def lacking(winner: Ranked, own: Ranked) -> tuple[str, ...]:
     """Return the words of the request that `own` lacks, words of the winner first."""
-    has = set(explanation.matched_words(own))
-    words = (*explanation.matched_words(winner), *own.unmatched)
+    has = set(score_differences.matched_words(own))
+    words = (*score_differences.matched_words(winner), *own.unmatched)
     return tuple(dict.fromkeys(word for word in words if word not in has))
 
 
@@ -180,7 +180,7 @@ def low_probability_reason(own: Ranked, rival: Ranked | None, calibration: Calib
     """Name the reason for a low p: the signal that costs most against its usual value."""
     if own.caution:
         return own.caution
-    heard, missing = len(explanation.matched_words(own)), len(own.unmatched)
+    heard, missing = len(score_differences.matched_words(own)), len(own.unmatched)
     if missing and missing >= heard:
         return f"only {heard} of {heard + missing} words matched"
     worst = max(_losses(own, calibration), default=(0.0, ""))[1]
@@ -284,7 +284,7 @@ def _raise(possible: Sequence[RankChange], lost: WhyNot, own: Ranked, request: s
     """Return the advice for the smallest change of one feature; words come first."""
     if own.caution:
         return manifest_advice.suggest_for_mismatch(own)
-    words = lost.lacks or (explanation.matched_words(lost.winner) if lost.winner else ())
+    words = lost.lacks or (score_differences.matched_words(lost.winner) if lost.winner else ())
     if not possible:
         return (
             manifest_advice.suggest_intent(words, request) or "no single feature could make it win"
@@ -317,4 +317,4 @@ def _ceil(value: float) -> float:
 
 def _wordless(own: Ranked) -> bool:
     """Return True if it shares no word with the request, and no past request supports it."""
-    return not (explanation.matched_words(own) or own.votes)
+    return not (score_differences.matched_words(own) or own.votes)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.commands.call_check.kind_checks import kind_texts
+from pulsus.commands.call_check.value_kinds import kind_texts
 from pulsus.commands.classify import classify
-from pulsus.commands.content import Opinion
+from pulsus.commands.content_inspector import Opinion
 from pulsus.commands.explain_verdict import explain
 from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
@@ -97,8 +97,8 @@ def test_every_kind_is_documented_as_the_gate_tells_it():
 
 
 def test_docs_list_every_kind_that_a_table_can_name():
-    from pulsus.commands.call_check.kind_checks import NAMES
-    from pulsus.commands.content import _BUILT_IN
+    from pulsus.commands.call_check.value_kinds import NAMES
+    from pulsus.commands.content_inspector import _BUILT_IN
     from pulsus.commands.table_check.checker import WRAPPERS
 
     told = {name.partition(":")[0] for name in kind_texts()["about"]}

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from pulsus.commands.classify import classify
 from pulsus.commands.inspectors import mongo, redis
 from pulsus.commands.inspectors.sql import client_commands, cql, sql
+from pulsus.commands.inspectors.sql.split_statements import LONGEST
 from pulsus.commands.inspectors.sql.sql_functions import _known_functions
-from pulsus.commands.inspectors.sql.statements import LONGEST
 from pulsus.commands.judge_context import JudgeContext
 from tests.example_counts import examples
 

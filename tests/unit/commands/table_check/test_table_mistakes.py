@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pulsus.commands.classify import classify
-from pulsus.commands.content import inspector, spellings
+from pulsus.commands.content_inspector import inspector, spellings
 from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables, parsed
 from pulsus.commands.program_tables.program_table import BadTable, kind_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.contract import type_hints
+from pulsus.core.contract import type_compatibility, type_hints
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ from pulsus.core.contract import type_hints
     ],
 )
 def test_fits(source, target):
-    assert type_hints.fits(type_hints.parse_hint(source), type_hints.parse_hint(target))
+    assert type_compatibility.fits(type_hints.parse_hint(source), type_hints.parse_hint(target))
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_fits(source, target):
     ],
 )
 def test_does_not_fit(source, target):
-    assert not type_hints.fits(type_hints.parse_hint(source), type_hints.parse_hint(target))
+    assert not type_compatibility.fits(type_hints.parse_hint(source), type_hints.parse_hint(target))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_does_not_fit(source, target):
     ],
 )
 def test_accepts(hint, value, expected):
-    assert type_hints.accepts(type_hints.parse_hint(hint), value) is expected
+    assert type_compatibility.accepts(type_hints.parse_hint(hint), value) is expected
 
 
 @pytest.mark.parametrize(

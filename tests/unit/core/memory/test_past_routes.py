@@ -8,7 +8,7 @@ import pytest
 
 from pulsus.core.memory import past_routes
 from pulsus.core.storage.records import promotion_records
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import ToolHistory
 from pulsus.errors import MetadataCorrupt, StateCorrupt

@@ -8,7 +8,7 @@ import pytest
 
 from pulsus.config.settings import RankerConfig
 from pulsus.core.rankers.feature_protocol import PastVotes
-from pulsus.core.rankers.lexical.query import request_terms
+from pulsus.core.rankers.lexical.query_terms import request_terms
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.rankers.scorer import dense_share
 from pulsus.core.rankers.tie_breaks import RankedCandidate, order_key, tie_break

@@ -6,8 +6,8 @@ from array import array
 
 import pytest
 
-from pulsus.core.rankers.lexical import query
-from pulsus.core.rankers.lexical.query import synonym_table
+from pulsus.core.rankers.lexical import query_terms
+from pulsus.core.rankers.lexical.query_terms import synonym_table
 from pulsus.core.system import cache_file
 from pulsus.core.system.cache_file import Column, DamagedCache, OtherKind
 from pulsus.routing.intent.synonyms import stem_synonyms
@@ -135,6 +135,6 @@ def test_a_failed_write_leaves_the_old_file_and_no_temporary_one(tmp_path):
 
 
 def test_the_code_that_makes_a_value_is_part_of_its_key():
-    assert cache_file.key_of("a", code=(query,)) != cache_file.key_of("a", code=(cache_file,))
+    assert cache_file.key_of("a", code=(query_terms,)) != cache_file.key_of("a", code=(cache_file,))
     assert cache_file.key_of("a", "b", code=()) != cache_file.key_of("ab", code=())
     assert cache_file.key_of("a", code=()).isascii()

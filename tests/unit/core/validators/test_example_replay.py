@@ -9,9 +9,9 @@ import pytest
 
 from pulsus.core.sandbox.job import SandboxOutcome
 from pulsus.core.sandbox.sandbox_probe import run_sandboxed
-from pulsus.core.storage.promotion import next_version
+from pulsus.core.storage.promotion import choose_version
 from pulsus.core.storage.promotion.version_rules import ApiChange
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.validators.example_replay import Replay
 from pulsus.errors import BumpRefused, HashMoved
@@ -285,8 +285,8 @@ def test_a_version_promoted_meanwhile_is_compared_anew_and_never_with_an_older_o
 
 def test_a_comparison_with_another_revision_is_refused(tmp_path):
     promoted(tmp_path, module(), target=TARGET)
-    stale = next_version.ReplayResult("sha256:" + "0" * 64, ())
-    with pytest.raises(next_version.Outdated) as caught:
+    stale = choose_version.ReplayResult("sha256:" + "0" * 64, ())
+    with pytest.raises(choose_version.Outdated) as caught:
         promoted(tmp_path, module("pass"), target=TARGET, context=replace(CONTEXT, behaviour=stale))
     assert caught.value.code == "BUSY"
 
@@ -294,8 +294,8 @@ def test_a_comparison_with_another_revision_is_refused(tmp_path):
 def test_a_first_version_that_is_second_after_all_is_compared(tmp_path):
     """Two first promotions at once: the later one replaces what the earlier one made."""
     promoted(tmp_path, module(), target=TARGET)
-    nothing = next_version.ReplayResult(None, ())
-    with pytest.raises(next_version.Outdated):
+    nothing = choose_version.ReplayResult(None, ())
+    with pytest.raises(choose_version.Outdated):
         promoted(
             tmp_path, module("pass"), target=TARGET, context=replace(CONTEXT, behaviour=nothing)
         )

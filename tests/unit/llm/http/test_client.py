@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pulsus.config.settings import ModelConfig
-from pulsus.core.compose.proposer import Message, Setup
+from pulsus.core.compose.model_protocol import Message, Setup
 from pulsus.core.telemetry.redaction import redact
 from pulsus.errors import (
     ModelAnswerInvalid,

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from pulsus.approvals.approver_protocol import Approve, ChangeTarget, Discard, EditModule
 from pulsus.approvals.known_modules import Novelty
-from pulsus.approvals.protocol import Approve, ChangeTarget, Discard, EditModule
 from pulsus.approvals.unattended import CallerApproval, NoApproval
 from pulsus.core.storage import candidate_store
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import Promotion, ValidatedModule
 from pulsus.errors import ApprovalNeeded, DiskFull

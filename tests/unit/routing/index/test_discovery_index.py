@@ -14,7 +14,7 @@ from pulsus.config.settings import DiscoveryConfig
 from pulsus.core.contract import read_tool
 from pulsus.core.system.regular_files import FileStamp
 from pulsus.routing.index.discovery_index import DiscoveryIndex, reading_code
-from pulsus.routing.index.folder_rows import RACY_NS
+from pulsus.routing.index.file_freshness import RACY_NS
 from pulsus.routing.tool_discovery import discover
 from tests.imports import PACKAGE, imported_files
 

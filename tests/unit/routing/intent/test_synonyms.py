@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from pulsus.core.rankers.lexical.query import synonym_table
+from pulsus.core.rankers.lexical.query_terms import synonym_table
 from pulsus.core.text.tokens import STOP_WORDS, stem, words
 from pulsus.routing.intent.synonyms import merge_synonyms, shipped_synonyms
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pulsus.commands.content import Opinion, Unclear
+from pulsus.commands.content_inspector import Opinion, Unclear
 from pulsus.commands.inspectors.awk.awk_parser import parse_awk
 from pulsus.commands.inspectors.awk.awk_tokens import FUNCTIONS
 from pulsus.commands.inspectors.awk.bounded_loops import find_unbounded

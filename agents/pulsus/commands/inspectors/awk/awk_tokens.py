@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import Final, Literal
 
-from pulsus.commands.content import Unclear
+from pulsus.commands.content_inspector import Unclear
 from pulsus.commands.shipped_data import words_of
 from pulsus.fast_dataclass import dataclass
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from pulsus.commands.content import Unclear
+from pulsus.commands.content_inspector import Unclear
 from pulsus.commands.inspectors.awk.nodes import NOTHING, AwkNode, Cursor
 
 _ASSIGNS: Final = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "^=", "**="})

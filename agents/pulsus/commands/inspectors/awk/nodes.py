@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from pulsus.commands.content import Unclear
+from pulsus.commands.content_inspector import Unclear
 from pulsus.commands.inspectors.awk.awk_tokens import AwkToken
 from pulsus.fast_dataclass import dataclass
 

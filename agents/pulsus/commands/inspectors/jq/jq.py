@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from pulsus.commands.content import Opinion, Unclear
+from pulsus.commands.content_inspector import Opinion, Unclear
 from pulsus.commands.inspectors.jq.jq_tokens import JqToken, tokens
 from pulsus.commands.shipped_data import words_of
 

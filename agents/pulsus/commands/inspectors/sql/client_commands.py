@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pulsus.commands.content import Opinion, Unclear
-from pulsus.commands.inspectors.sql.statements import WORDS
+from pulsus.commands.content_inspector import Opinion, Unclear
+from pulsus.commands.inspectors.sql.split_statements import WORDS
 from pulsus.commands.inspectors.sql.syntax_tree import Endless
 
 _PSQL: Final = re.compile(

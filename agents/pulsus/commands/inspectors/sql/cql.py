@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from pulsus.commands.content import Opinion, Unclear
-from pulsus.commands.inspectors.sql.statements import WORDS, Statement, statements, words
+from pulsus.commands.content_inspector import Opinion, Unclear
+from pulsus.commands.inspectors.sql.split_statements import WORDS, Statement, statements, words
 
 _READS: Final[Mapping[str, frozenset[str]]] = {
     "cql": words("select describe desc list show help"),

@@ -9,7 +9,7 @@ from math import inf
 from typing import Final
 
 from pulsus.commands.cost.quantities import number, seconds
-from pulsus.commands.inspectors.sql.statements import SqlToken, words
+from pulsus.commands.inspectors.sql.split_statements import SqlToken, words
 from pulsus.commands.inspectors.sql.syntax_tree import Endless
 
 MOST_ROWS: Final = 1e8

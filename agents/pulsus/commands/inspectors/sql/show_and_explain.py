@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from pulsus.commands.content import Unclear
-from pulsus.commands.inspectors.sql.statements import WORDS, Statement, words
+from pulsus.commands.content_inspector import Unclear
+from pulsus.commands.inspectors.sql.split_statements import WORDS, Statement, words
 from pulsus.fast_dataclass import dataclass
 
 

@@ -12,14 +12,14 @@ from itertools import pairwise
 from math import inf
 from typing import Final
 
-from pulsus.commands.content import Opinion, Unclear
+from pulsus.commands.content_inspector import Opinion, Unclear
 from pulsus.commands.cost.quantities import number
 from pulsus.commands.inspectors.sql.client_commands import client_command
 from pulsus.commands.inspectors.sql.row_series import MOST_ROWS
 from pulsus.commands.inspectors.sql.row_series import find_endless_rows as check_series
 from pulsus.commands.inspectors.sql.show_and_explain import OTHER, reads_otherwise
+from pulsus.commands.inspectors.sql.split_statements import WORDS, SqlToken, Statement, statements
 from pulsus.commands.inspectors.sql.sql_functions import check_functions as check_calls
-from pulsus.commands.inspectors.sql.statements import WORDS, SqlToken, Statement, statements
 from pulsus.commands.inspectors.sql.syntax_tree import Endless
 from pulsus.commands.inspectors.sql.syntax_tree import check_tree as check_tree
 

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from pulsus.commands.content import Unclear
-from pulsus.commands.inspectors.sql.statements import WORDS, SqlToken
+from pulsus.commands.content_inspector import Unclear
+from pulsus.commands.inspectors.sql.split_statements import WORDS, SqlToken
 from pulsus.commands.inspectors.sql.syntax_tree import Endless
 from pulsus.commands.shipped_data import rules_of
 

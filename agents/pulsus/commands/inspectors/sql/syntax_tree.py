@@ -11,8 +11,8 @@ from functools import cache
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
-from pulsus.commands.content import Unclear
-from pulsus.commands.inspectors.sql.statements import WORDS, Statement
+from pulsus.commands.content_inspector import Unclear
+from pulsus.commands.inspectors.sql.split_statements import WORDS, Statement
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pulsus.core.compose.plans import plan_checks, wiring
-from pulsus.core.contract import type_hints
+from pulsus.core.contract import type_compatibility, type_hints
 from pulsus.core.contract.type_hints import Hint
 from pulsus.core.types import (
     ArgSpec,
@@ -140,7 +140,7 @@ def _is_set_by_callers(arg: ArgSpec, tool: ToolSpec) -> bool:
 
 
 def _is_same_type(one: Hint, other: Hint) -> bool:
-    return type_hints.fits(one, other) and type_hints.fits(other, one)
+    return type_compatibility.fits(one, other) and type_compatibility.fits(other, one)
 
 
 def _name_outputs(steps: Sequence[PlanStep]) -> tuple[PlanStep, ...]:

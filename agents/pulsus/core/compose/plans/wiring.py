@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pulsus.core.contract import type_hints
+from pulsus.core.contract import type_compatibility, type_hints
 from pulsus.core.contract.type_hints import Hint
 from pulsus.core.types import ArgSpec, OutputRef, OutputSpec, ToolSpec
 
@@ -76,7 +76,7 @@ def find_source(
     same = [
         offer for step in reversed(earlier) for offer in step if _is_same_name(offer.key, arg.name)
     ]
-    fitting = [offer for offer in same if type_hints.fits(offer.hint, wanted)]
+    fitting = [offer for offer in same if type_compatibility.fits(offer.hint, wanted)]
     if fitting:
         return OutputRef(fitting[0].step, fitting[0].key)
     # By type alone, a path or a number could come from any tool: only containers are matched so.
@@ -103,7 +103,11 @@ def _match_type(wanted: Hint, offers: Sequence[StepOutput]) -> StepOutput | None
     equal = [offer for offer in offers if _is_same_type(offer.hint, wanted)]
     rows = [offer for offer in equal if offer.key == ROWS]
     document = [offer for offer in offers if wanted.has("str") and offer.key == TEXT]
-    best = rows or equal or [offer for offer in document if type_hints.fits(offer.hint, wanted)]
+    best = (
+        rows
+        or equal
+        or [offer for offer in document if type_compatibility.fits(offer.hint, wanted)]
+    )
     # With several equal outputs a choice would be a guess, and a wrong guess still type-checks.
     return best[0] if len(best) == 1 else None
 

@@ -6,7 +6,7 @@ The system prompt depends only on settings and comes first, so that a server can
 from __future__ import annotations
 
 from pulsus.core.compose.guardrails.all_rules import GuardrailRules
-from pulsus.core.compose.proposer import Message
+from pulsus.core.compose.model_protocol import Message
 from pulsus.core.compose.rendering import render_template
 from pulsus.core.compose.writing import caller_examples
 from pulsus.core.compose.writing.call_signature import infer_signature

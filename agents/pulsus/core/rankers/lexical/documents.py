@@ -13,6 +13,7 @@ from dataclasses import field
 from functools import cached_property, lru_cache
 from typing import Any
 
+from pulsus.core.rankers.lexical.index_segment import IndexSegment, encode
 from pulsus.core.rankers.lexical.postings import (
     StemEntry,
     idf,
@@ -20,7 +21,6 @@ from pulsus.core.rankers.lexical.postings import (
     moved_positions,
     postings,
 )
-from pulsus.core.rankers.lexical.segment import IndexSegment, encode
 from pulsus.core.rankers.lexical.tool_fields import NAME
 from pulsus.fast_dataclass import dataclass
 

@@ -15,7 +15,7 @@ import pulsus
 from pulsus.core.contract.tool_table import make_columns
 from pulsus.core.rankers.lexical.char_ngrams import gram_norm, grams
 from pulsus.core.rankers.lexical.documents import Documents
-from pulsus.core.rankers.lexical.segment import (
+from pulsus.core.rankers.lexical.index_segment import (
     PRINT_BYTES,
     IndexSegment,
     encode,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pulsus.core.rankers.lexical.char_ngrams import SCALE, SLOTS, idf_table, slots_of
 from pulsus.core.rankers.lexical.documents import Documents
-from pulsus.core.rankers.lexical.segment import IndexSegment
+from pulsus.core.rankers.lexical.index_segment import IndexSegment
 
 Floats = NDArray[np.float64]
 Column = NDArray[np.unsignedinteger[Any]]
@@ -24,7 +24,7 @@ _SQUARES = np.array([(value / SCALE) ** 2 for value in range(256)])
 
 
 class _View(NamedTuple):
-    """A segment's words by tool, and n-grams by word (segment.py)."""
+    """A segment's words by tool, and n-grams by word (index_segment.py)."""
 
     at: memoryview[int]
     words: Column

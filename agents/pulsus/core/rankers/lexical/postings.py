@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 
-from pulsus.core.rankers.lexical.segment import IndexSegment
+from pulsus.core.rankers.lexical.index_segment import IndexSegment
 from pulsus.fast_dataclass import dataclass
 
 

@@ -15,7 +15,7 @@ from pulsus.core.rankers.lexical import bm25 as overlap
 from pulsus.core.rankers.lexical.bm25 import Hit, Lookup
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.postings import Postings
-from pulsus.core.rankers.lexical.query import HOW, Term
+from pulsus.core.rankers.lexical.query_terms import HOW, Term
 from pulsus.core.rankers.lexical.tool_fields import FOCUS, NAME, place_names
 from pulsus.core.types import WordMatch
 from pulsus.fast_dataclass import dataclass

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pulsus.core.sandbox.harness.audit_hook import HOME, HOSTNAME, TEMPORARY
 from pulsus.core.sandbox.harness.socket_proxy import SOCKET
-from pulsus.core.sandbox.isolation.boot_stream import BOOT
 from pulsus.core.sandbox.isolation.drop_root import NOBODY
+from pulsus.core.sandbox.isolation.harness_stream import BOOT
 from pulsus.core.sandbox.isolation.mount_plan import MountPlan
 from pulsus.core.sandbox.sandbox_limits import MIB, SandboxLimits
 

@@ -16,7 +16,7 @@ from pulsus.core.storage.decision_log import (
     approved_records,
     decision_log,
     log_files,
-    log_mark,
+    log_identity,
     log_reader,
 )
 from pulsus.core.storage.decision_log.log_reader import Content
@@ -120,7 +120,7 @@ def accept(
         )
         for some in more:
             log = decision_log.add_record(log, approved_records.MORE, {"records": [*some]}, clock)
-        log_mark.write(folder, decision_log.head_of(log).log)
+        log_identity.write(folder, decision_log.head_of(log).log)
         return decision_log.head_of(log)
 
 
@@ -135,7 +135,7 @@ def _ends(folder: Path, found: Sequence[Path], least: int) -> tuple[LogRecord | 
         head = decision_log.read_head(folder) if found else None
     whole = [record for path in found for record in log_reader.read_records(path)]
     first = next((r.hash for r in whole if r.seq == 1), None)
-    named = (first, head.log if head else None, log_mark.read_mark(folder) if found else None)
+    named = (first, head.log if head else None, log_identity.read_mark(folder) if found else None)
     name = next((n for n in named if n and _NAME.fullmatch(n)), None)
     seq = max([least, head.seq if head else 0, *(r.seq for r in whole)])
     prev = whole[-1].hash if whole else GENESIS

@@ -23,7 +23,7 @@ from pulsus import __version__
 from pulsus.core.storage.decision_log import (
     approved_records,
     log_files,
-    log_mark,
+    log_identity,
     log_reader,
     user_witness,
 )
@@ -169,7 +169,7 @@ def open_ready(folder: Path) -> DecisionLog:
     Raises AuditTampered if that is not what a crash leaves, or not the log that was begun here,
     DiskFull, StorageUnwritable.
     """
-    head, begun = read_head(folder), log_mark.read_mark(folder)
+    head, begun = read_head(folder), log_identity.read_mark(folder)
     with storage_errors(folder):
         path, last, behind, size = _end(folder)
         seq, known = (last.seq, last.hash) if last else (0, GENESIS)
@@ -196,7 +196,7 @@ def open_ready(folder: Path) -> DecisionLog:
 def _open(folder: Path, clock: Clock, catalogue: Path | None) -> DecisionLog:
     """Return the log, ready and begun, and noted as the one that is here."""
     log = begin_log(open_ready(folder), clock, catalogue=catalogue)
-    log_mark.write(folder, head_of(log).log)
+    log_identity.write(folder, head_of(log).log)
     return log
 
 

@@ -17,7 +17,7 @@ from typing import BinaryIO
 from pulsus.core.storage.decision_log import (
     accept_break,
     decision_log,
-    log_mark,
+    log_identity,
     log_reader,
     log_record,
     sealed_segments,
@@ -60,7 +60,7 @@ def check_log(
     `quick` compares a sealed segment with its seal and does not read its records, unless the log
     goes on behind damages that were accepted.
     """
-    begun = log_mark.read_mark(folder)  # before the head: a new log gets its mark last
+    begun = log_identity.read_mark(folder)  # before the head: a new log gets its mark last
     walk = _LogWalk(each)
     head = _head(folder, walk)
     walk.named = head.seq if head else 0
@@ -214,7 +214,7 @@ class _LogWalk:
             self.notes.append(f"{file.name}: one record behind{soon}")
 
     def _begun(self, folder: Path, head: Head | None, begun: str | None) -> None:
-        mark = log_mark.path(folder)
+        mark = log_identity.path(folder)
         if begun and not head and not self.number:
             reason = f"the log {begun[:12]}… was begun here, and no file of it is left"
             self.damage("LOG_MISSING", folder, None, reason)

@@ -16,7 +16,7 @@ from pulsus.core.storage.records import version_archive
 from pulsus.core.storage.records.change_set import ChangeSet
 from pulsus.core.storage.records.current_revision import CurrentRevision
 from pulsus.core.storage.records.promotion_records import DEPRECATED, PromotionRecord
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.types import JsonValue
 from pulsus.errors import NotPromoted, ReplacementRefused
 

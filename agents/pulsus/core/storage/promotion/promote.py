@@ -18,15 +18,15 @@ from pathlib import Path
 from pulsus import __version__
 from pulsus.core.contract.effective_kind import get_effective_kind
 from pulsus.core.storage.catalogue_lock import CatalogueLock, CatalogueStore
-from pulsus.core.storage.promotion import next_version
+from pulsus.core.storage.promotion import choose_version
+from pulsus.core.storage.promotion.archived_version import target_of
 from pulsus.core.storage.promotion.deprecate import status_record
-from pulsus.core.storage.promotion.rollback import target_of
 from pulsus.core.storage.records import snapshots
 from pulsus.core.storage.records.change_set import ChangeSet
 from pulsus.core.storage.records.current_revision import CurrentRevision, Find, tool_hash
 from pulsus.core.storage.records.promotion_records import PromotionRecord
+from pulsus.core.storage.records.promotion_target import Target, checked_root
 from pulsus.core.storage.records.semver import Bump
-from pulsus.core.storage.records.target import Target, checked_root
 from pulsus.core.types import JsonValue, Promotion, ValidatedModule
 from pulsus.errors import TargetRefused, ValidationFailed
 
@@ -61,7 +61,7 @@ class PromotionContext:
     replaces: Target | None = None
     restores: str | None = None
     find: Find | None = None
-    behaviour: next_version.ReplayResult | None = None
+    behaviour: choose_version.ReplayResult | None = None
 
 
 def promote(
@@ -93,7 +93,7 @@ def promote(
             here.require_recorded(validated.source)
         known = here.current(tool_hash(validated.source))
         if known and context.owner in (None, known.owner):
-            next_version.refuse_unchanged(known, context.bump)
+            choose_version.refuse_unchanged(known, context.bump)
             new: tuple[PromotionRecord, ...] = ()
         else:
             new = _records(validated, here, context, writing)
@@ -170,10 +170,10 @@ def _record(
     now, redactor = writing.now(), writing.store.redactor
     tokens = context.tokens_estimate
     source, target, latest = validated.source, here.target, here.latest
-    step = next_version.choose_version(
+    step = choose_version.choose_version(
         source, here, moved, context.bump, context.owner, context.behaviour
     )
-    next_version.require_restored(here, tool_hash(source), context.restores)
+    choose_version.require_restored(here, tool_hash(source), context.restores)
     return PromotionRecord(
         id=writing.next_revision(now),
         run_id=context.run_id,

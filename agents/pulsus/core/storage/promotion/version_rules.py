@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pulsus.core.contract import type_hints
+from pulsus.core.contract import type_compatibility
 from pulsus.core.contract.tool_parser import read_tool
 from pulsus.core.storage.records.semver import BUMPS, Bump, greatest
 from pulsus.core.types import ArgSpec, BrokenTool, Effects, OutputSpec, ToolSpec
@@ -152,10 +152,10 @@ def _variadics(old: Sequence[ArgSpec], new: Sequence[ArgSpec]) -> Iterator[ApiCh
 
 def _hint(what: str, old: str | None, new: str | None) -> Iterator[ApiChange]:
     """A caller's value must still fit: a hint may only admit more."""
-    if not type_hints.admits(new, old):
+    if not type_compatibility.admits(new, old):
         text = f"{what} takes {new or 'anything'}, it took {old or 'anything'}"
         yield ApiChange("major", text)
-    elif not type_hints.is_same(new, old):
+    elif not type_compatibility.is_same(new, old):
         yield ApiChange("minor", f"{what} takes {new or 'anything'} too")
 
 
@@ -167,10 +167,10 @@ def _outputs(old: Sequence[OutputSpec], new: Sequence[OutputSpec]) -> Iterator[A
             yield ApiChange("major", f"output {name!r} was removed or renamed")
             continue
         was, now = output.type_hint, after[name].type_hint
-        if not type_hints.admits(was, now):
+        if not type_compatibility.admits(was, now):
             text = f"output {name!r} is {now or 'anything'}, it was {was or 'anything'}"
             yield ApiChange("major", text)
-        elif not type_hints.is_same(was, now):
+        elif not type_compatibility.is_same(was, now):
             yield ApiChange("minor", f"output {name!r} is always {now}")
     for name in after.keys() - before.keys():
         yield ApiChange("minor", f"output {name!r} was added")

@@ -15,7 +15,7 @@ from pulsus.core.storage.records import (
     version_archive,
 )
 from pulsus.core.storage.records.current_revision import CurrentRevision
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 
 _ORDER = (changelog.FILE_NAME, promotion_records.FILE_NAME)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pulsus.core.storage.records import promotion_records, version_archive
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from pulsus.errors import TargetRefused
 from pulsus.fast_dataclass import dataclass
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Literal
 
 from pulsus.config import cache_secret
-from pulsus.core.storage.records.target import open_below, refuse_irregular
+from pulsus.core.storage.records.promotion_target import open_below, refuse_irregular
 from pulsus.core.system import atomic_write
 from pulsus.core.types import JsonValue
 from pulsus.errors import PulsusError, StateCorrupt, storage_error, storage_errors

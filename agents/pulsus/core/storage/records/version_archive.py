@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pulsus.core.storage.records.promotion_records import PromotionRecord
-from pulsus.core.storage.records.target import Target, open_below, refuse_irregular
+from pulsus.core.storage.records.promotion_target import Target, open_below, refuse_irregular
 from pulsus.errors import HashMoved, StorageUnwritable
 from pulsus.fast_dataclass import dataclass
 

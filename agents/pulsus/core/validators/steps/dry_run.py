@@ -18,7 +18,7 @@ from pulsus.core.sandbox.job import Job, SandboxOutcome, StepSource
 from pulsus.core.sandbox.observation.observed_effects import join_effects
 from pulsus.core.sandbox.sandbox_limits import SandboxLimits
 from pulsus.core.types import ObservedEffects, Proof
-from pulsus.core.validators import known_examples
+from pulsus.core.validators import memorised_examples
 from pulsus.core.validators.effects import constant_targets
 from pulsus.core.validators.effects.observed_against_declared import (
     judge_effects,
@@ -129,11 +129,11 @@ class DryRun:
         told = [c for c in self._cases if expects_value(c.example)]
         if not told:
             return "shape", None
-        if where := known_examples.find_example_table(source, tool):
+        if where := memorised_examples.find_example_table(source, tool):
             return "shape", _knows(f"{where}: work the result out")
-        if known_examples.may_read_itself(source) and (found := self._bare(told, left)):
+        if memorised_examples.may_read_itself(source) and (found := self._bare(told, left)):
             return "shape", found
-        if why := known_examples.find_doubt(source, tool):
+        if why := memorised_examples.find_doubt(source, tool):
             self._doubt = (
                 f"proof: shape, because {why}; give an example that its code does not hold"
             )

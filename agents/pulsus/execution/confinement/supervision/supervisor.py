@@ -101,13 +101,14 @@ class SupervisedRun:
 
     def _become_child(self, keep: tuple[int, ...]) -> None:
         """Confine this process, and wait for the supervisor's word."""
-        from pulsus.execution.confinement import enter  # while the parent loads its own part
+        # Imported here, while the parent loads its own part.
+        from pulsus.execution.confinement import confine_process
 
         *_, saying, going = keep
         signal.signal(END_NOW, signal.SIG_DFL)
         private_folders.set_temp_variables(os.environ, self.folder)
         try:
-            listener = enter.enter(self._plan, self.folder, keep)
+            listener = confine_process.enter(self._plan, self.folder, keep)
         except BaseException as error:  # noqa: BLE001 - whatever it is, the tool is not loaded
             os.write(saying, _describe(error).encode())
             os._exit(1)

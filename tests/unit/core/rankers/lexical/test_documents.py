@@ -8,7 +8,7 @@ import pytest
 from pulsus.core.rankers.lexical.bm25 import Lookup, score_sums
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.index_builder import pack_index, words_of
-from pulsus.core.rankers.lexical.segment import IndexSegment
+from pulsus.core.rankers.lexical.index_segment import IndexSegment
 from pulsus.core.rankers.lexical.tool_fields import field_words, stem_counts
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.system.cache_file import DamagedCache

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.rankers import explanation
+from pulsus.core.rankers import score_differences
 from pulsus.core.rankers.ranker import Ranker
 from tests.ranking import CATALOGUE
 
@@ -24,7 +24,9 @@ def candidate(request, tool_id):
 )
 def test_a_word_found_by_its_meaning_is_shown_with_the_tools_own_word(request_text, tool_id, said):
     found = candidate(request_text, tool_id)
-    assert said in [(m.word, explanation.spelt(found.tool, m.found), m.how) for m in found.meant]
+    assert said in [
+        (m.word, score_differences.spelt(found.tool, m.found), m.how) for m in found.meant
+    ]
 
 
 def test_a_word_found_as_itself_is_not_said_to_be_taken_for_another():
@@ -33,6 +35,6 @@ def test_a_word_found_as_itself_is_not_said_to_be_taken_for_another():
 
 def test_no_word_of_a_request_goes_unaccounted():
     for found in INDEX.rank("renew the cert of largest files loudly", limit=50):
-        words = {*explanation.matched_words(found), *found.unmatched}
+        words = {*score_differences.matched_words(found), *found.unmatched}
         assert words == {"renew", "cert", "largest", "files", "loudly"}
-        assert not set(explanation.matched_words(found)) & set(found.unmatched)
+        assert not set(score_differences.matched_words(found)) & set(found.unmatched)

@@ -6,7 +6,7 @@ import pytest
 
 from pulsus.core.storage.promotion import deprecate
 from pulsus.core.storage.records import promotion_records
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from pulsus.errors import NotPromoted, ReplacementRefused
 from pulsus.routing.search.deprecations import Deprecations
 from tests.promotions import NOON, module, promoted, store_of, tree

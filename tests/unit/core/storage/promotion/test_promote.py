@@ -12,7 +12,7 @@ import pytest
 from pulsus.core.storage.decision_log import sealed_segments
 from pulsus.core.storage.promotion import promote
 from pulsus.core.storage.records import promotion_records
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.types import ValidatedModule
 from pulsus.errors import (
     Busy,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from io import FileIO
 
-from pulsus.execution.composition import HEADER
+from pulsus.execution.composition_runner import HEADER
 
 # Size of a pipe on Linux: one read empties it.
 _CHUNK = 65536

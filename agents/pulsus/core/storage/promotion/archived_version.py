@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pulsus.core.storage.records import promotion_records, version_archive
 from pulsus.core.storage.records.current_revision import CurrentRevision, Find
-from pulsus.core.storage.records.target import Target, checked_root
+from pulsus.core.storage.records.promotion_target import Target, checked_root
 from pulsus.errors import TargetRefused, ToolAmbiguous, ToolNotFound, VersionNotFound
 from pulsus.fast_dataclass import dataclass
 

@@ -10,8 +10,8 @@ from pulsus.core.memory.feedback_weights import TOLD, weighted_past_requests
 from pulsus.core.memory.past_routes import PastRoute
 from pulsus.core.memory.request_index import RequestSegment
 from pulsus.core.types import Manifest
-from pulsus.routing.search import memory_store
-from pulsus.routing.search.memory_store import MemoryStore
+from pulsus.routing.search import past_request_store
+from pulsus.routing.search.past_request_store import MemoryStore
 from tests.ranking import tool
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -77,7 +77,7 @@ def test_a_memory_of_something_else_is_counted_anew(change, tmp_path, monkeypatc
 
 def test_a_damaged_file_is_counted_anew(tmp_path, monkeypatch):
     remembering(tmp_path).memory(TOOLS, routes(5))
-    (tmp_path / "index" / memory_store.FILE_NAME).write_bytes(b"{}\nrubbish")
+    (tmp_path / "index" / past_request_store.FILE_NAME).write_bytes(b"{}\nrubbish")
     sizes = counted_anew(monkeypatch)
     remembering(tmp_path).memory(TOOLS, routes(5))
     assert sizes == [5]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.compose.plans.step_links import (
+from pulsus.core.compose.plans.unconnected_steps import (
     find_backward_reference,
     find_shared_inputs,
     find_unconnected_steps,

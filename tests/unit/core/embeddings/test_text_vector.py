@@ -4,7 +4,7 @@ import pytest
 
 np = pytest.importorskip("numpy", reason="the extra `embeddings` is not installed")
 
-from pulsus.core.embeddings.text_parts import encode_texts, join_parts  # noqa: E402 - after the skip
+from pulsus.core.embeddings.text_vector import encode_texts, join_parts  # noqa: E402 - after the skip
 from tests.unit.routing.search.test_vector_cache import Letters  # noqa: E402
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from pulsus.commands import classify
-from pulsus.commands.execution import prepared
+from pulsus.commands.execution_plan import prepared
 from pulsus.commands.shell.script_parser import parse_command
 from tests.executed import started
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
-from pulsus.adoption.script import Style, ToolParameter, python_name
+from pulsus.adoption.parsed_script import Style, ToolParameter, python_name
 from pulsus.core.python_source.names import last_name
 from pulsus.core.python_source.python_literals import write_literal
 from pulsus.core.telemetry.sanitize import one_line

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, Literal
 
-from pulsus.commands.content import Unclear
+from pulsus.commands.content_inspector import Unclear
 from pulsus.commands.shipped_data import words_of
 from pulsus.fast_dataclass import dataclass
 

@@ -1,7 +1,7 @@
 """Check one word against a kind that a table names (docs/commands.md lists them).
 
 Kinds that look into a word or into all that follow (`sql:postgres`, `awk`, `command`) are content
-inspectors (`content.py`) or wrappers (`nested.py`), not here.
+inspectors (`content_inspector.py`) or wrappers (`nested_commands.py`), not here.
 """
 
 from __future__ import annotations

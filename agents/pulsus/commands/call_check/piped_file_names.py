@@ -26,7 +26,7 @@ _PRINTF: Final = re.compile(r"""(?:%[pPfh]|\\[n0t]|["'])+""")
 """Formats of `find -printf` that print the path of a file and nothing else."""
 
 
-def fed_names(script: Script, tables: Tables, *, fed: bool) -> Iterator[CallFinding]:
+def check_piped_file_names(script: Script, tables: Tables, *, fed: bool) -> Iterator[CallFinding]:
     """Yield a refusal of each call that reads files whose names another program makes.
 
     `fed`: something outside of the script writes the input of its first program.

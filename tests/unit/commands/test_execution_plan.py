@@ -6,7 +6,7 @@ import pytest
 
 from pulsus.commands import classify
 from pulsus.commands.call_check.judge import TRUSTED
-from pulsus.commands.execution import MOST_BYTES, PATH, SHELL, find_program, prepared
+from pulsus.commands.execution_plan import MOST_BYTES, PATH, SHELL, find_program, prepared
 from pulsus.errors import CommandRefused
 from tests.executed import started
 

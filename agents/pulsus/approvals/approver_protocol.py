@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from pulsus.core.storage.records.target import Target
+from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.types import ArgSpec, Clarification, ToolSpec, ValidationReport
 from pulsus.fast_dataclass import dataclass
 

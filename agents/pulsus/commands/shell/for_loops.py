@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pulsus.commands.shell.braces import expanded
-from pulsus.commands.shell.characters import LONGEST
 from pulsus.commands.shell.lexer import placed
+from pulsus.commands.shell.refused_characters import LONGEST
 from pulsus.commands.shell.words import Unreadable, unquoted
 from pulsus.fast_dataclass import dataclass
 

@@ -5,8 +5,8 @@ import os
 import pytest
 
 from pulsus.core.retrieval.passage_index import PassageIndex
-from pulsus.routing.search import docs as rag
-from pulsus.routing.search.docs import ProjectDocs
+from pulsus.routing.search import project_docs as rag
+from pulsus.routing.search.project_docs import ProjectDocs
 from tests.ranking import tool
 
 TOOLS = [

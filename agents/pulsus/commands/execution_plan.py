@@ -15,9 +15,9 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import Final
 
-from pulsus.commands.environment import FIXED, NOWHERE, private_paths
-from pulsus.commands.environment import PATH as PATH
 from pulsus.commands.program_tables.loader import Tables
+from pulsus.commands.run_environment import FIXED, NOWHERE, private_paths
+from pulsus.commands.run_environment import PATH as PATH
 from pulsus.commands.safe_options import text_with_additions, with_additions
 from pulsus.commands.shell.script_parser import Script, parse_command
 from pulsus.commands.verdict import CommandVerdict

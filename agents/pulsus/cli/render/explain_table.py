@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from pulsus.cli.console import counted
-from pulsus.core.rankers import explanation
+from pulsus.core.rankers import score_differences
 from pulsus.core.rankers.calibration import Calibration
-from pulsus.core.rankers.explanation import FeatureGap
+from pulsus.core.rankers.score_differences import FeatureGap
 from pulsus.core.types import Ranked
 from pulsus.routing.search.why_not import WhyNot
 
@@ -47,7 +47,8 @@ def detail_lines(
     """Yield what lies behind a candidate's numbers, as labels and texts that are not empty."""
     votes = "; ".join(f"{v.request!r} {v.weight:+.2f}" for v in ranked.votes)
     meant = ", ".join(
-        f"{m.word} → {explanation.spelt(ranked.tool, m.found)} ({m.how})" for m in ranked.meant
+        f"{m.word} → {score_differences.spelt(ranked.tool, m.found)} ({m.how})"
+        for m in ranked.meant
     )
     places = "; ".join(f"{at}: {' '.join(found)}" for at, found in ranked.matched.items() if found)
     for label, text in (
@@ -55,7 +56,7 @@ def detail_lines(
         ("no match", " ".join(ranked.unmatched)),
         ("taken as", meant),
         ("caution", ranked.caution),
-        ("anti-intents", ", ".join(map(repr, explanation.declined(ranked.tool, request)))),
+        ("anti-intents", ", ".join(map(repr, score_differences.declined(ranked.tool, request)))),
         ("remembered", votes),
         ("p from", _made_of(ranked, calibration) if calibration else None),
         ("tie-break", ranked.tie_break),
@@ -81,7 +82,7 @@ def calibrated_by(calibration: Calibration) -> str:
 
 def unmatched_words(ranked: Sequence[Ranked]) -> tuple[str, ...]:
     """Return the request's words that no candidate has."""
-    heard = {word for one in ranked for word in explanation.matched_words(one)}
+    heard = {word for one in ranked for word in score_differences.matched_words(one)}
     missing = dict.fromkeys(word for one in ranked for word in one.unmatched)
     return tuple(word for word in missing if word not in heard)
 
@@ -103,7 +104,7 @@ def why_not_lines(found: WhyNot, width: int | None) -> Iterator[str]:
 
 def _gaps(gaps: Sequence[FeatureGap], own: float, first: float) -> Iterator[str]:
     """Feature by feature; the last column adds up to its last line."""
-    lost_by = explanation.round_to_sum([gap.gap for gap in gaps], 3)
+    lost_by = score_differences.round_to_sum([gap.gap for gap in gaps], 3)
     yield f"  {'feature':<10}  {'own':>5}  {'winner':>6}  {'weight':>6}  {'lost by':>7}"
     for gap, part in zip(gaps, lost_by, strict=True):
         yield (
@@ -114,13 +115,13 @@ def _gaps(gaps: Sequence[FeatureGap], own: float, first: float) -> Iterator[str]
 
 
 def _made_of(ranked: Ranked, calibration: Calibration) -> str:
-    found = explanation.signal_contributions(calibration, ranked.signals)
+    found = score_differences.signal_contributions(calibration, ranked.signals)
     named = [f"{push.signal} {push.push:+.2f}" for push in found[:_PUSHES]]
     return ", ".join(named) + (f" and {len(found) - _PUSHES} more" if len(found) > _PUSHES else "")
 
 
 def _row(ranked: Ranked, names: Sequence[str], *, narrow: bool) -> Iterator[str]:
-    given = explanation.feature_contributions(ranked)
+    given = score_differences.feature_contributions(ranked)
     cells = [f"{ranked.features[n]:.2f} ({given[n]:.2f})".ljust(_wide(n)) for n in names]
     numbers = [f"{ranked.rank:<4}", f"{ranked.p:.2f}", f"{ranked.score:<5.2f}", *cells]
     if narrow:

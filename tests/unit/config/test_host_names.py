@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.config import hosts
+from pulsus.config import host_names
 
 
 @pytest.mark.parametrize(
@@ -22,8 +22,8 @@ from pulsus.config import hosts
     ],
 )
 def test_every_spelling_of_a_host_is_compared_in_one_form(entry, form):
-    assert hosts.canonical_host(entry) == form
-    assert hosts.canonical_host(form) == form
+    assert host_names.canonical_host(entry) == form
+    assert host_names.canonical_host(form) == form
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_every_spelling_of_a_host_is_compared_in_one_form(entry, form):
 )
 def test_what_names_no_single_host_and_port_is_refused(entry):
     with pytest.raises(ValueError, match=r"port|brackets|host|address|machine|HOST:PORT"):
-        hosts.canonical_host(entry)
+        host_names.canonical_host(entry)
 
 
 @pytest.mark.parametrize(
@@ -53,27 +53,27 @@ def test_what_names_no_single_host_and_port_is_refused(entry):
     ],
 )
 def test_addresses_of_this_machine_and_its_networks_are_not_public(text):
-    assert not hosts.is_public(ipaddress.ip_address(text))
+    assert not host_names.is_public(ipaddress.ip_address(text))
 
 
 @pytest.mark.parametrize(
     "text", ["1.1.1.1", "93.184.216.34", "2606:4700::1111", "64:ff9b::808:808"]
 )
 def test_addresses_of_the_internet_are_public(text):
-    assert hosts.is_public(ipaddress.ip_address(text))
+    assert host_names.is_public(ipaddress.ip_address(text))
 
 
 @given(st.ip_addresses(v=4))
 def test_an_address_in_a_wrapper_is_no_more_public_than_itself(address):
     mapped = ipaddress.IPv6Address(f"::ffff:{address}")
-    assert hosts.is_public(mapped) == hosts.is_public(address)
+    assert host_names.is_public(mapped) == host_names.is_public(address)
 
 
 @given(st.text(max_size=40), st.integers(-1, 70000))
 def test_no_text_makes_it_fail_otherwise(host, port):
     try:
-        entry = hosts.canonical_host(f"{host}:{port}")
+        entry = host_names.canonical_host(f"{host}:{port}")
     except ValueError:
         return
-    assert hosts.canonical_host(entry) == entry
-    assert hosts.split_host_port(entry)[1] == port
+    assert host_names.canonical_host(entry) == entry
+    assert host_names.split_host_port(entry)[1] == port

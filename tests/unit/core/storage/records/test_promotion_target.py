@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.storage.records.target import Target, checked_root, open_below
+from pulsus.core.storage.records.promotion_target import Target, checked_root, open_below
 from pulsus.errors import TargetRefused, WorkflowsMissing
 from tests.promotions import tree
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from math import inf
 from typing import Final
 
-from pulsus.commands.call_check.kind_checks import WILD_OK
-from pulsus.commands.content import inspector, opinion
+from pulsus.commands.call_check.value_kinds import WILD_OK
+from pulsus.commands.content_inspector import inspector, opinion
 from pulsus.commands.judge_context import DEEPEST, JudgeContext
 from pulsus.commands.non_interactive import ends_in_time
 from pulsus.commands.program_tables.program_table import Node, WordKind

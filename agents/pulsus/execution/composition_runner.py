@@ -152,7 +152,7 @@ def _drop_supervision(keep: int) -> None:
     """Drop the descriptors and signal handlers of the composition's supervisor."""
     import signal
 
-    from pulsus.execution.confinement.enter import close_others
+    from pulsus.execution.confinement.confine_process import close_others
 
     close_others((keep,))
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR2):
