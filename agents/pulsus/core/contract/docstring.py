@@ -66,7 +66,7 @@ def parse_docstring(raw: str) -> Docstring:
             if current in found:
                 twice.append(current)
             found[current] = [header[2] or ""]
-        elif current is not None and _continues(line, current):
+        elif current is not None and _is_continuation(line, current):
             found[current].append(line)
         else:
             current = None
@@ -75,7 +75,7 @@ def parse_docstring(raw: str) -> Docstring:
         text=text,
         summary=summary,
         body="\n".join(body).strip(),
-        sections={n: _content(found[n]) for n in SECTIONS if n in found and n not in twice},
+        sections={n: _join_section(found[n]) for n in SECTIONS if n in found and n not in twice},
         errors=tuple(f"{n}: occurs more than once" for n in dict.fromkeys(twice)),
     )
 
@@ -160,12 +160,12 @@ def parse_secrets(section: str | None) -> tuple[tuple[str, ...], tuple[str, ...]
     bad = [name for name in wanted if not _SECRET.fullmatch(name)]
     ours = [name for name in wanted if name.lower().startswith("pulsus_")]
     return wanted, (
-        *(f"Secrets: {one_line(name)!r} is not a name{_as_names(name)}" for name in bad),
+        *(f"Secrets: {one_line(name)!r} is not a name{_explain_names_form(name)}" for name in bad),
         *(f"Secrets: {name} is Pulsus's own setting: take another name" for name in ours),
     )
 
 
-def _as_names(written: str) -> str:
+def _explain_names_form(written: str) -> str:
     """Tell how to write the names that stand in a list, a block or prose."""
     found = dict.fromkeys(_VARIABLE.findall(written))
     shown = ", ".join(found) or "API_TOKEN, OTHER_KEY"
@@ -183,12 +183,12 @@ def _is_none(text: str) -> bool:
     return text.strip().rstrip(".").lower() in ("", "none")
 
 
-def _continues(line: str, section: str) -> bool:
+def _is_continuation(line: str, section: str) -> bool:
     at_margin = bool(line) and not line[0].isspace()
     return not at_margin or (section == "Examples" and line[0] in "-#")
 
 
-def _content(lines: list[str]) -> str:
+def _join_section(lines: list[str]) -> str:
     inline, *rest = lines
     return f"{inline.strip()}\n{_dedent(rest)}".strip("\n").rstrip()
 

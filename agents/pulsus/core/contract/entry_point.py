@@ -44,13 +44,13 @@ def find_entry(module: ast.Module) -> ast.FunctionDef | Refusal:
     """Return the one top-level `def run` or `def main`, or the reason why the module has no entry
     point.
     """
-    bindings = sorted(_bindings(module), key=lambda b: b.line)
+    bindings = sorted(_list_entry_bindings(module), key=lambda b: b.line)
     if not bindings:
         return Refusal("NO_ENTRY", "no `def run(...)` or `def main(...)` at the top level")
     if len(bindings) > 1:
         where = ", ".join(f"{b.name} in line {b.line}" for b in bindings)
         return Refusal("AMBIGUOUS_ENTRY", f"more than one entry point: {where}; keep one")
-    return _usable(bindings[0])
+    return _require_usable(bindings[0])
 
 
 def get_entry_name(function: ast.FunctionDef) -> Literal["run", "main"]:
@@ -58,7 +58,7 @@ def get_entry_name(function: ast.FunctionDef) -> Literal["run", "main"]:
     return "run" if function.name == "run" else "main"
 
 
-def _usable(binding: _Binding) -> ast.FunctionDef | Refusal:
+def _require_usable(binding: _Binding) -> ast.FunctionDef | Refusal:
     at, name, node = f"line {binding.line}", binding.name, binding.node
     if isinstance(node, ast.AsyncFunctionDef):
         return Refusal("ASYNC_ENTRY", f"{at}: `async def {name}` cannot be called; use `def`")
@@ -75,7 +75,7 @@ def _usable(binding: _Binding) -> ast.FunctionDef | Refusal:
     return node
 
 
-def _bindings(module: ast.Module) -> list[_Binding]:
+def _list_entry_bindings(module: ast.Module) -> list[_Binding]:
     """Return every place at module scope that binds or deletes an entry name."""
     found: list[_Binding] = []
     todo: list[tuple[ast.AST, bool]] = [(node, False) for node in module.body if not _is_text(node)]

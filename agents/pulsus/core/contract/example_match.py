@@ -19,7 +19,7 @@ def matches(expected: JsonValue, actual: JsonValue) -> str | None:
     Such as `rows[0].bytes: expected 5, got 6`. `...` stands for any one value, a last item `...`
     for any further items, a key `...: ...` for any further keys.
     """
-    return _compare(expected, actual, "")
+    return _find_difference(expected, actual, "")
 
 
 def is_concrete(expected: JsonValue) -> bool:
@@ -54,48 +54,52 @@ def is_apart(one: JsonValue, other: JsonValue) -> bool:
             is_apart(value, other[key]) for key, value in one.items() if key in other
         )
     if isinstance(one, list) and isinstance(other, list):
-        (least, most), (less, more) = _lengths(one), _lengths(other)
+        (least, most), (less, more) = _length_bounds(one), _length_bounds(other)
         inner = zip(one[:least], other[:less], strict=False)
         return least > more or less > most or any(is_apart(a, b) for a, b in inner)
     return not (_is_same_value(one, other) or _is_equal_number(one, other))
 
 
-def _lengths(items: list[JsonValue]) -> tuple[int, float]:
+def _length_bounds(items: list[JsonValue]) -> tuple[int, float]:
     """Return the least and the greatest number of items that fit."""
     return (len(items) - 1, math.inf) if items[-1:] == [ANY] else (len(items), len(items))
 
 
-def _compare(expected: JsonValue, actual: JsonValue, at: str) -> str | None:
+def _find_difference(expected: JsonValue, actual: JsonValue, at: str) -> str | None:
     if expected == ANY:
         return None
     if isinstance(expected, dict) and isinstance(actual, dict):
-        return _mapping(expected, actual, at)
+        return _find_mapping_difference(expected, actual, at)
     if isinstance(expected, list) and isinstance(actual, list):
-        return _sequence(expected, actual, at)
-    return None if _is_same_value(expected, actual) else _differ(at, expected, actual)
+        return _find_sequence_difference(expected, actual, at)
+    return None if _is_same_value(expected, actual) else _describe_difference(at, expected, actual)
 
 
-def _mapping(expected: dict[str, JsonValue], actual: dict[str, JsonValue], at: str) -> str | None:
+def _find_mapping_difference(
+    expected: dict[str, JsonValue], actual: dict[str, JsonValue], at: str
+) -> str | None:
     open_ended = expected.get(ANY) == ANY
     for key, value in expected.items():
         if key == ANY and open_ended:
             continue
         if key not in actual:
-            return f"{_key(at, key)}: expected {_show(value)}, but the key is missing"
-        if difference := _compare(value, actual[key], _key(at, key)):
+            return f"{_join_key(at, key)}: expected {_show_json(value)}, but the key is missing"
+        if difference := _find_difference(value, actual[key], _join_key(at, key)):
             return difference
     if not open_ended:
         for key, value in actual.items():
             if key not in expected:
-                return f"{_key(at, key)}: not expected, got {_show(value)}"
+                return f"{_join_key(at, key)}: not expected, got {_show_json(value)}"
     return None
 
 
-def _sequence(expected: list[JsonValue], actual: list[JsonValue], at: str) -> str | None:
+def _find_sequence_difference(
+    expected: list[JsonValue], actual: list[JsonValue], at: str
+) -> str | None:
     open_ended = bool(expected) and expected[-1] == ANY
     wanted = expected[:-1] if open_ended else expected
     for index, (want, got) in enumerate(zip(wanted, actual, strict=False)):
-        if difference := _compare(want, got, f"{at}[{index}]"):
+        if difference := _find_difference(want, got, f"{at}[{index}]"):
             return difference
     if len(actual) < len(wanted) or (len(actual) > len(wanted) and not open_ended):
         least = "at least " if open_ended else ""
@@ -117,16 +121,16 @@ def _is_equal_number(one: JsonValue, other: JsonValue) -> bool:
     return len(numbers) == 2 and numbers[0] == numbers[1]
 
 
-def _differ(at: str, expected: JsonValue, actual: JsonValue) -> str:
-    return f"{at or 'result'}: expected {_show(expected)}, got {_show(actual)}"
+def _describe_difference(at: str, expected: JsonValue, actual: JsonValue) -> str:
+    return f"{at or 'result'}: expected {_show_json(expected)}, got {_show_json(actual)}"
 
 
-def _key(at: str, key: str) -> str:
+def _join_key(at: str, key: str) -> str:
     if not key.isidentifier():
-        return f"{at or 'result'}[{_show(key)}]"
+        return f"{at or 'result'}[{_show_json(key)}]"
     return f"{at}.{key}" if at else key
 
 
-def _show(value: JsonValue) -> str:
+def _show_json(value: JsonValue) -> str:
     text = json.dumps(value, default=repr)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

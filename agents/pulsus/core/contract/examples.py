@@ -43,7 +43,7 @@ def read_examples(
     known = None if arguments is None else dict.fromkeys(arguments)
     for number, item in enumerate(items, start=1):
         try:
-            examples.append(_example(item, known))
+            examples.append(_parse_example(item, known))
         except _Unusable as error:
             errors.append(f"Examples, item {number}: {error}")
             if len(errors) == _MOST_ERRORS:
@@ -57,13 +57,13 @@ def write_item(example: Example) -> dict[str, JsonValue]:
     found: dict[str, JsonValue] = {"title": example.title} if example.title else {}
     found["inputs"] = dict(example.inputs)
     if example.files:
-        found["files"] = {file.path: _spec(file) for file in example.files}
+        found["files"] = {file.path: _file_to_json(file) for file in example.files}
     if example.has_expected:
         found["output"] = example.expected
     return found
 
 
-def _spec(file: InlineFile) -> JsonValue:
+def _file_to_json(file: InlineFile) -> JsonValue:
     try:
         text: dict[str, JsonValue] = {"text": file.content.decode("utf-8")}
     except UnicodeDecodeError:
@@ -73,32 +73,34 @@ def _spec(file: InlineFile) -> JsonValue:
     return text.get("text", text)
 
 
-def _example(item: JsonValue, arguments: Collection[str] | None) -> Example:
-    fields = _mapping(item, "an example")
-    _known(fields, _KEYS)
+def _parse_example(item: JsonValue, arguments: Collection[str] | None) -> Example:
+    fields = _require_mapping(item, "an example")
+    _require_known_keys(fields, _KEYS)
     if "inputs" not in fields:
         raise _Unusable("has no `inputs`; write `inputs: {}` for a tool without inputs")
-    inputs = _mapping(fields["inputs"], "inputs")
+    inputs = _require_mapping(fields["inputs"], "inputs")
     if arguments is not None:
         for name in inputs:
             if name not in arguments:
-                raise _Unusable(f"input {name!r} is no argument ({_listed(arguments)})")
+                raise _Unusable(f"input {name!r} is no argument ({_list_known_names(arguments)})")
     title = fields.get("title", "")
     if not isinstance(title, str):
         raise _Unusable(f"title {title!r} is not text")
     return Example(
         inputs=inputs,
-        files=_files(fields.get("files")),
+        files=_parse_files(fields.get("files")),
         expected=fields.get("output"),
         has_expected="output" in fields,
         title=title,
     )
 
 
-def _files(value: JsonValue) -> tuple[InlineFile, ...]:
+def _parse_files(value: JsonValue) -> tuple[InlineFile, ...]:
     if value is None:
         return ()
-    files = tuple(_file(path, spec) for path, spec in _mapping(value, "files").items())
+    files = tuple(
+        _parse_file(path, spec) for path, spec in _require_mapping(value, "files").items()
+    )
     taken = {file.path for file in files}
     for file in files:
         if clash := _file_above(file.path, taken):
@@ -119,18 +121,18 @@ def _file_above(path: str, taken: Collection[str]) -> str | None:
     return None
 
 
-def _file(path: str, spec: JsonValue) -> InlineFile:
-    _under_tmp(path)
+def _parse_file(path: str, spec: JsonValue) -> InlineFile:
+    _require_under_tmp(path)
     if isinstance(spec, str):
-        return InlineFile(path, _utf8(path, spec))
-    fields = _mapping(spec, f"file {path!r}")
-    _known(fields, _FILE_KEYS)
+        return InlineFile(path, _encode_utf8(path, spec))
+    fields = _require_mapping(spec, f"file {path!r}")
+    _require_known_keys(fields, _FILE_KEYS)
     if ("text" in fields) == ("base64" in fields):
         raise _Unusable(f"file {path!r} needs exactly one of `text` and `base64`")
-    return InlineFile(path, _content(path, fields), _age(path, fields.get("mtime")))
+    return InlineFile(path, _decode_content(path, fields), _parse_age(path, fields.get("mtime")))
 
 
-def _under_tmp(path: str) -> None:
+def _require_under_tmp(path: str) -> None:
     parts = path.split("/")
     if not path.startswith("/tmp/") or path.endswith("/") or "\0" in path:
         raise _Unusable(f"file {path!r} does not lie under /tmp/")
@@ -140,27 +142,27 @@ def _under_tmp(path: str) -> None:
         raise _Unusable(f"file {path[:80]!r}… has a path of more than {_LONGEST_PATH} characters")
 
 
-def _content(path: str, fields: dict[str, JsonValue]) -> bytes:
+def _decode_content(path: str, fields: dict[str, JsonValue]) -> bytes:
     encoded = "base64" in fields
     value = fields["base64" if encoded else "text"]
     if not isinstance(value, str):
         raise _Unusable(f"file {path!r}: {value!r} is not text; put it in quotes")
     if not encoded:
-        return _utf8(path, value)
+        return _encode_utf8(path, value)
     try:
         return base64.b64decode("".join(value.split()), validate=True)
     except (binascii.Error, ValueError):
         raise _Unusable(f"file {path!r}: not base64") from None
 
 
-def _utf8(path: str, text: str) -> bytes:
+def _encode_utf8(path: str, text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
         raise _Unusable(f"file {path!r}: the text is not Unicode; use base64") from None
 
 
-def _age(path: str, mtime: JsonValue) -> float | None:
+def _parse_age(path: str, mtime: JsonValue) -> float | None:
     if mtime is None:
         return None
     if isinstance(mtime, bool) or not isinstance(mtime, int | float) or abs(mtime) > 1e10:
@@ -168,19 +170,19 @@ def _age(path: str, mtime: JsonValue) -> float | None:
     return -float(mtime)
 
 
-def _mapping(value: JsonValue, what: str) -> dict[str, JsonValue]:
+def _require_mapping(value: JsonValue, what: str) -> dict[str, JsonValue]:
     if not isinstance(value, dict):
         raise _Unusable(f"{what} is not a mapping")
     return value
 
 
-def _known(fields: dict[str, JsonValue], known: tuple[str, ...]) -> None:
+def _require_known_keys(fields: dict[str, JsonValue], known: tuple[str, ...]) -> None:
     for key in fields:
         if key not in known:
-            raise _Unusable(f"unknown key {key!r} ({_listed(known)})")
+            raise _Unusable(f"unknown key {key!r} ({_list_known_names(known)})")
 
 
-def _listed(names: Collection[str]) -> str:
+def _list_known_names(names: Collection[str]) -> str:
     if not names:
         return "it takes none"
     more = f" and {len(names) - _LISTED_NAMES} more" if len(names) > _LISTED_NAMES else ""

@@ -19,7 +19,7 @@ def list_constants(tree: ast.Module) -> dict[str, int]:
     found: dict[str, int] = {}
     for node in ast.walk(ast.Module(tree.body[1:], [])):
         for value in _possible_results(node):
-            for constant, line in _flowing(value):
+            for constant, line in _list_constants_of(value):
                 found.setdefault(make_key(constant), line)
         if isinstance(node, ast.expr) and (known := evaluate_literal(node)) is not ...:
             found.setdefault(make_key(known), node.lineno)
@@ -47,7 +47,7 @@ def _possible_results(node: ast.AST) -> Iterator[ast.expr]:
             pass
 
 
-def _flowing(node: ast.expr) -> Iterator[tuple[JsonValue, int]]:
+def _list_constants_of(node: ast.expr) -> Iterator[tuple[JsonValue, int]]:
     """Yield the constants an expression may be, and the line of each."""
     whole = evaluate_literal(node)
     if whole is not ...:
@@ -67,16 +67,16 @@ def _flowing(node: ast.expr) -> Iterator[tuple[JsonValue, int]]:
             func=ast.Name(id=name) | ast.Attribute(attr=name), args=args, keywords=named
         ) if name in _MAKING:
             inner = [*args, *(k.value for k in named)]
-            yield from (made for arg in args for made in _converted(arg))
+            yield from (made for arg in args for made in _list_converted_constants(arg))
         case _:
             inner = []
     for each in inner:
-        yield from _flowing(each)
+        yield from _list_constants_of(each)
 
 
-def _converted(arg: ast.expr) -> Iterator[tuple[JsonValue, int]]:
+def _list_converted_constants(arg: ast.expr) -> Iterator[tuple[JsonValue, int]]:
     """Yield the values of numbers or JSON in quotes."""
-    for text, line in _flowing(arg):
+    for text, line in _list_constants_of(arg):
         if not isinstance(text, str):
             continue
         try:
@@ -97,7 +97,11 @@ def evaluate_literal(node: ast.expr, depth: int = _DEEPEST) -> object:
             if depth == 0:
                 return ...
             known = evaluate_literal(right, depth - 1)
-            return ... if known is ... else _reckoned(evaluate_literal(left, depth - 1), op, known)
+            return (
+                ...
+                if known is ...
+                else _compute_operation(evaluate_literal(left, depth - 1), op, known)
+            )
         case ast.JoinedStr(values=[ast.Constant(value=text)]):
             return text
         case ast.BinOp() | ast.JoinedStr():
@@ -109,7 +113,7 @@ def evaluate_literal(node: ast.expr, depth: int = _DEEPEST) -> object:
                 return ...
 
 
-def _reckoned(left: object, op: ast.operator, right: object) -> object:
+def _compute_operation(left: object, op: ast.operator, right: object) -> object:
     match left, op, right:
         case str(), ast.Add(), str():
             return left + right

@@ -22,7 +22,7 @@ def remove_examples(source: bytes) -> bytes:
     starts = [0]
     for line in source.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
-    for node in sorted(_docstrings(tree), key=lambda each: -each.lineno):
+    for node in sorted(_list_docstrings(tree), key=lambda each: -each.lineno):
         cut = _EXAMPLES.sub("", str(node.value))
         if cut == node.value or node.end_lineno is None or node.end_col_offset is None:
             continue
@@ -34,7 +34,7 @@ def remove_examples(source: bytes) -> bytes:
     return source
 
 
-def _docstrings(tree: ast.Module) -> Iterator[ast.Constant]:
+def _list_docstrings(tree: ast.Module) -> Iterator[ast.Constant]:
     for node in ast.walk(tree):
         if isinstance(node, _Documented):
             match node.body:

@@ -50,7 +50,7 @@ def read_tool(
     """
 
     def read() -> ToolSpec | BrokenTool:
-        return _read(source, path, tool_id, domain, action, name, max_bytes, manifest)
+        return _read_tool(source, path, tool_id, domain, action, name, max_bytes, manifest)
 
     if fork_pool.LARGE_BYTES < len(source) <= max_bytes:
         from pulsus.core.system import strict_yaml  # noqa: F401 - no import in the child
@@ -65,7 +65,7 @@ def read_tool(
     return read()
 
 
-def _read(
+def _read_tool(
     source: bytes,
     path: Path,
     tool_id: str,
@@ -76,17 +76,19 @@ def _read(
     manifest: Manifest | None,
 ) -> ToolSpec | BrokenTool:
     try:
-        tree = _parse(_decode(source, max_bytes))
-        function = _entry(tree)
-        doc, missing = _docstring(tree, function)
-        args, return_hint = _signature(function, doc)
+        tree = _parse_source(_decode_source(source, max_bytes))
+        function = _require_entry(tree)
+        doc, missing = _read_docstring(tree, function)
+        args, return_hint = _read_signature(function, doc)
     except _Broken as broken:
         return BrokenTool(path, broken.code, docstring.one_line(broken.reason))
     sections = doc.sections
     kind, declared, kind_errors = docstring.parse_kind(sections.get("Kind"))
     effects, effect_errors = docstring.parse_effects(sections.get("Effects"))
     secrets, secret_errors = docstring.parse_secrets(sections.get("Secrets"))
-    shown, example_errors = examples.read_examples(sections.get("Examples"), _nameable(args))
+    shown, example_errors = examples.read_examples(
+        sections.get("Examples"), _list_example_arguments(args)
+    )
     return ToolSpec(
         id=tool_id,
         path=path,
@@ -133,7 +135,7 @@ def imports_steps(node: ast.stmt) -> bool:
             return False
 
 
-def _decode(source: bytes, max_bytes: int) -> str:
+def _decode_source(source: bytes, max_bytes: int) -> str:
     if len(source) > max_bytes:
         raise _Broken("TOO_LARGE", f"{len(source)} bytes; the limit is {max_bytes}")
     if (at := source.find(b"\0")) >= 0:
@@ -157,7 +159,7 @@ def _check_encoding(source: bytes) -> None:
         raise _Broken("NOT_UTF8", f"declares the encoding {encoding}; save it as UTF-8")
 
 
-def _parse(text: str) -> ast.Module:
+def _parse_source(text: str) -> ast.Module:
     # Compiling as well finds what the grammar alone lets through, such as two arguments of one
     # name; neither step runs anything.
     try:
@@ -174,19 +176,19 @@ def _parse(text: str) -> ast.Module:
         raise _Broken("SYNTAX_ERROR", str(error)) from None
 
 
-def _entry(tree: ast.Module) -> ast.FunctionDef:
+def _require_entry(tree: ast.Module) -> ast.FunctionDef:
     found = entry_point.find_entry(tree)
     if isinstance(found, entry_point.Refusal):
         raise _Broken(found.code, found.reason)
     return found
 
 
-def _docstring(
+def _read_docstring(
     tree: ast.Module, function: ast.FunctionDef
 ) -> tuple[docstring.Docstring, tuple[str, ...]]:
-    """(the contract, sections it lacks). The module's own text is it; else the entry's."""
-    module_text = _text(tree)
-    entry_text = _text(function)
+    """Return the contract of the module, else of its entry, and the sections it lacks."""
+    module_text = _docstring_text(tree)
+    entry_text = _docstring_text(function)
     if not (module_text or entry_text):
         raise _Broken("NO_DOCSTRING", "no docstring; its first line says what the tool gives back")
     doc = docstring.parse_docstring(module_text or entry_text)
@@ -207,7 +209,7 @@ def _with_entry_text(doc: docstring.Docstring, more: docstring.Docstring) -> doc
     return docstring.Docstring(doc.text, doc.summary, prose, sections, doc.errors)
 
 
-def _text(node: ast.Module | ast.FunctionDef) -> str:
+def _docstring_text(node: ast.Module | ast.FunctionDef) -> str:
     text = ast.get_docstring(node, clean=False) or ""
     try:
         text.encode()
@@ -217,7 +219,7 @@ def _text(node: ast.Module | ast.FunctionDef) -> str:
     return text if text.strip() else ""
 
 
-def _signature(
+def _read_signature(
     function: ast.FunctionDef, doc: docstring.Docstring
 ) -> tuple[tuple[ArgSpec, ...], str | None]:
     try:
@@ -232,7 +234,7 @@ def _signature(
         raise _Broken("BAD_SIGNATURE", reason) from None
 
 
-def _nameable(args: tuple[ArgSpec, ...]) -> tuple[str, ...] | None:
+def _list_example_arguments(args: tuple[ArgSpec, ...]) -> tuple[str, ...] | None:
     """Return the names an example may give, or None if the tool takes any name."""
     if any(a.kind == "var_keyword" for a in args):
         return None

@@ -41,12 +41,12 @@ def fits(given: Hint, wanted: Hint) -> bool:
     """
     if given.anything or wanted.anything:
         return True
-    return all(any(_fits(one, other) for other in wanted.shapes) for one in given.concrete)
+    return all(any(_is_compatible(one, other) for other in wanted.shapes) for one in given.concrete)
 
 
 def accepts(hint: Hint, value: JsonValue) -> bool:
     """Return True if `hint` takes a JSON value. A class that JSON does not know takes any value."""
-    return any(_accepts(shape, value) for shape in hint.shapes)
+    return any(_is_accepted(shape, value) for shape in hint.shapes)
 
 
 def admits(wide: str | None, narrow: str | None) -> bool:
@@ -55,11 +55,13 @@ def admits(wide: str | None, narrow: str | None) -> bool:
     `Sequence[str]` admits `list[str]`, `float` admits `int`, `str` admits `Literal["a"]`. This is a
     preorder, so a change made in two steps is never greater than both.
     """
-    outer = _words(wide)
+    outer = _split_alternatives(wide)
     if outer & _ANYTHING:
         return True
-    inner = _words(narrow)
-    return not inner & _ANYTHING and all(not outer.isdisjoint(_wider(one)) for one in inner)
+    inner = _split_alternatives(narrow)
+    return not inner & _ANYTHING and all(
+        not outer.isdisjoint(_list_wider_types(one)) for one in inner
+    )
 
 
 def is_same(one: str | None, other: str | None) -> bool:
@@ -67,18 +69,20 @@ def is_same(one: str | None, other: str | None) -> bool:
     return admits(one, other) and admits(other, one)
 
 
-def _words(hint: str | None) -> frozenset[str]:
+def _split_alternatives(hint: str | None) -> frozenset[str]:
     """Return the alternatives of a hint as text, each literal by itself."""
     text = (hint or "").strip() or "Any"
     node = python_literals.parse_expression(text)
     try:
         found = () if node is None else tuple(alternatives(node))
-        return frozenset(word for one in found for word in _as_words(one)) or frozenset({text})
+        return frozenset(word for one in found for word in _write_alternative(one)) or frozenset(
+            {text}
+        )
     except RecursionError:
         return frozenset({text})
 
 
-def _as_words(node: ast.expr) -> Iterator[str]:
+def _write_alternative(node: ast.expr) -> Iterator[str]:
     if not isinstance(node, ast.Subscript):
         yield _without_module(node)
         return
@@ -97,7 +101,7 @@ def _without_module(node: ast.expr) -> str:
     return _BUILTIN.get(text, text)
 
 
-def _wider(one: str) -> Iterator[str]:
+def _list_wider_types(one: str) -> Iterator[str]:
     """Yield the alternative, and all that admit it."""
     head, bracket, rest = one.partition("[")
     if head == "Literal":
@@ -106,19 +110,19 @@ def _wider(one: str) -> Iterator[str]:
             kind = _LITERALS.get(type(ast.literal_eval(rest[:-1])))
         except (SyntaxError, ValueError):  # several values, or none that is a constant
             return
-        yield from _wider(kind) if kind else ()
+        yield from _list_wider_types(kind) if kind else ()
         return
     for name in (head, *_WIDER.get(head, ())):
         yield f"{name}{bracket}{rest}"
         yield name
 
 
-def _fits(given: Shape, wanted: Shape) -> bool:
+def _is_compatible(given: Shape, wanted: Shape) -> bool:
     match given.name, wanted.name:
         case ("Literal", "Literal"):
             return set(given.values) <= set(wanted.values)
         case ("Literal", name):
-            return all(_accepts(Shape(name), value) for value in given.values)
+            return all(_is_accepted(Shape(name), value) for value in given.values)
         case ("int", "float"):
             return True
         case ("list" | "tuple", "list" | "tuple") | ("dict", "dict"):
@@ -135,16 +139,16 @@ _JSON: Mapping[str, type | tuple[type, ...]] = {
 """The types of the JSON values that each family takes."""
 
 
-def _accepts(shape: Shape, value: JsonValue) -> bool:
+def _is_accepted(shape: Shape, value: JsonValue) -> bool:
     if shape.name == "Literal":
         return any(value == v and type(value) is type(v) for v in shape.values)
     known = _JSON.get(shape.name, object)
     if not isinstance(value, known) or (known in (int, (int, float)) and isinstance(value, bool)):
         return False
     if known is dict and isinstance(value, dict):
-        return _all(shape, 1, list(value.values()))
-    return known is not list or not isinstance(value, list) or _all(shape, 0, value)
+        return _has_accepted_items(shape, 1, list(value.values()))
+    return known is not list or not isinstance(value, list) or _has_accepted_items(shape, 0, value)
 
 
-def _all(shape: Shape, place: int, values: list[JsonValue]) -> bool:
+def _has_accepted_items(shape: Shape, place: int, values: list[JsonValue]) -> bool:
     return len(shape.args) <= place or all(accepts(shape.args[place], v) for v in values)

@@ -78,7 +78,7 @@ def parse_hint(text: str | None) -> Hint:
     """Return the hint that `text` writes; without an expression, one that fits everything."""
     node = python_literals.parse_expression(text or "")
     try:
-        return ANYTHING if node is None else _hint(node)
+        return ANYTHING if node is None else _parse_node(node)
     except RecursionError:
         return ANYTHING
 
@@ -87,7 +87,7 @@ def write_annotation(hint: Hint) -> str:
     """Write `hint` in names that a module importing Any, Literal and Path can use."""
     if hint.anything:
         return "Any"
-    return " | ".join(dict.fromkeys(_annotation(shape) for shape in hint.shapes))
+    return " | ".join(dict.fromkeys(_write_shape(shape) for shape in hint.shapes))
 
 
 def is_plain(text: str | None) -> bool:
@@ -126,21 +126,21 @@ def type_parameters(node: ast.Subscript) -> list[ast.expr]:
     return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
 
 
-def _hint(node: ast.expr) -> Hint:
-    return Hint(tuple(shape for one in alternatives(node) for shape in _shapes(one)))
+def _parse_node(node: ast.expr) -> Hint:
+    return Hint(tuple(shape for one in alternatives(node) for shape in _parse_shapes(one)))
 
 
-def _shapes(node: ast.expr) -> tuple[Shape, ...]:
+def _parse_shapes(node: ast.expr) -> tuple[Shape, ...]:
     match node:
         case ast.Constant(value=None):
             return (Shape("None"),)
         case ast.Subscript(value=head):
             name, inner = last_name(head) or "Any", type_parameters(node)
             if name == "Literal":
-                return _literal(inner).shapes
+                return _parse_literal(inner).shapes
             if name in ("tuple", "Tuple"):
-                return (Shape("tuple", _tuple_args(inner)),)
-            return (Shape(_FAMILY.get(name, name), tuple(map(_hint, inner))),)
+                return (Shape("tuple", _parse_tuple_args(inner)),)
+            return (Shape(_FAMILY.get(name, name), tuple(map(_parse_node, inner))),)
         case ast.Name() | ast.Attribute():
             name = last_name(node)
             return (Shape(_FAMILY.get(name, name)),)
@@ -148,22 +148,22 @@ def _shapes(node: ast.expr) -> tuple[Shape, ...]:
             return ANYTHING.shapes
 
 
-def _literal(inner: list[ast.expr]) -> Hint:
+def _parse_literal(inner: list[ast.expr]) -> Hint:
     values = tuple(node.value for node in inner if isinstance(node, ast.Constant))
     words = tuple(v for v in values if isinstance(v, str | int | bool))
     none = (Shape("None"),) if None in values else ()
     return Hint((Shape("Literal", values=words), *none)) if words else ANYTHING
 
 
-def _tuple_args(inner: list[ast.expr]) -> tuple[Hint, ...]:
+def _parse_tuple_args(inner: list[ast.expr]) -> tuple[Hint, ...]:
     match inner:
         case [one, ast.Constant(value=value)] if value is ...:
-            return (_hint(one),)
+            return (_parse_node(one),)
         case _:
             return ()
 
 
-def _annotation(shape: Shape) -> str:
+def _write_shape(shape: Shape) -> str:
     match shape.name:
         case "str" | "int" | "float" | "bool" | "bytes" | "None" | "Path":
             return shape.name
