@@ -86,11 +86,11 @@ class Generator:
         repairs, stopped, failure = 0, "", None
         while not stopped:
             try:
-                answer, problem = self._ask(question)
+                answer, problem = self._request_answer(question)
             except ModelError as error:
                 failure, stopped = error, f"the model failed: {error.message}"
                 break
-            judged, repeated = self._judge(answer, problem, question)
+            judged, repeated = self._judge_answer(answer, problem, question)
             if judged.refusal is None:
                 break
             stopped = self._find_stop_reason(judged, question, repeated, repairs)
@@ -103,7 +103,7 @@ class Generator:
                 )
         return GenerationResult(self._build_report(repairs, stopped), self._best, failure)
 
-    def _ask(self, question: _Question) -> tuple[Completion, str]:
+    def _request_answer(self, question: _Question) -> tuple[Completion, str]:
         """Return the model's answer, and "" or the reason why it is invalid.
 
         An invalid answer is a refused round, not a failure of the model: the next one may be good.
@@ -119,7 +119,7 @@ class Generator:
             return Completion("", Usage(), "", "other"), error.message
         return answer, "the answer holds no Python module" if answer.text else "the answer is empty"
 
-    def _judge(
+    def _judge_answer(
         self, answer: Completion, problem: str, question: _Question
     ) -> tuple[JudgedAnswer, bool]:
         """Return the verdict on the answer, and True if the same answer was given before.

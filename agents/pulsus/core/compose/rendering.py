@@ -31,11 +31,11 @@ def render_contract(
 
 def render_template(template: str, **values: Any) -> str:
     """Return the rendered template. Raises UndefinedError for a missing value."""
-    return _templates().get_template(template).render(**values)
+    return _template_environment().get_template(template).render(**values)
 
 
 @cache
-def _templates() -> jinja2.Environment:
+def _template_environment() -> jinja2.Environment:
     import jinja2  # not for a route that selects one tool
 
     return jinja2.Environment(

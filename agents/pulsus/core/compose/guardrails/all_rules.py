@@ -47,7 +47,7 @@ def list_reasons(code: bytes, tool: ToolSpec, rules: GuardrailRules) -> tuple[st
     except RecursionError:
         return ("it is nested too deep to be read: write it in smaller steps",)
     lines = (f"line {line}: {problem}" for line, problem in sorted(found))
-    return tuple(dict.fromkeys((*lines, *_contract(tool, writes=rules.writes))))
+    return tuple(dict.fromkeys((*lines, *_check_contract(tool, writes=rules.writes))))
 
 
 def _find_all(code: bytes, syntax: Syntax, rules: GuardrailRules) -> list[Problem]:
@@ -70,7 +70,7 @@ def list_hidden_characters(code: bytes) -> tuple[str, ...]:
     return tuple(dict.fromkeys(f"line {line}: {problem}" for line, problem in found))
 
 
-def _contract(tool: ToolSpec, *, writes: bool) -> Iterator[str]:
+def _check_contract(tool: ToolSpec, *, writes: bool) -> Iterator[str]:
     """Check the full docstring contract; for tools written by hand most of it is a warning."""
     missing = [n for n in tool.missing_sections if tool.args or n != "Args"]
     if missing:
@@ -79,7 +79,7 @@ def _contract(tool: ToolSpec, *, writes: bool) -> Iterator[str]:
     if "Kind" not in tool.missing_sections and not tool.kind_declared:
         yield "Kind: must be resolve, read or write"
     for arg in tool.args:
-        yield from _argument(arg.name, arg.type_hint, arg.description, arg.kind, tool.entry)
+        yield from _check_argument(arg.name, arg.type_hint, arg.description, arg.kind, tool.entry)
     if tool.return_hint is None:
         yield f"{tool.entry}() does not say what type it returns"
     if tool.effects and (tool.effects.hosts or tool.effects.commands):
@@ -88,10 +88,10 @@ def _contract(tool: ToolSpec, *, writes: bool) -> Iterator[str]:
             "starts no program"
         )
     if tool.kind_declared and tool.kind == "write":
-        yield from _writer(tool, writes=writes)
+        yield from _check_writer(tool, writes=writes)
 
 
-def _argument(
+def _check_argument(
     name: str, hint: str | None, description: str, kind: str, entry: str
 ) -> Iterator[str]:
     if kind.startswith("var_"):
@@ -104,7 +104,7 @@ def _argument(
         yield f"argument {name!r} is not described in Args:"
 
 
-def _writer(tool: ToolSpec, *, writes: bool) -> Iterator[str]:
+def _check_writer(tool: ToolSpec, *, writes: bool) -> Iterator[str]:
     if not writes:
         yield "Kind: write is not allowed here (generator.allow_writes): read and return a result"
     elif not any(a.name == "dry_run" and a.type_hint == "bool" for a in tool.args):

@@ -20,25 +20,29 @@ _HAVE_DOCSTRINGS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunction
 def find_problems(code: bytes, tree: ast.Module) -> Iterator[Problem]:
     """Yield (line, problem) of every such character, and of those in docstrings."""
     text = code.decode("utf-8-sig", "replace").replace("\r\n", "\n")
-    for line, char in _hidden(text):
+    for line, char in _list_hidden_characters(text):
         yield (
             line,
-            f"{_describe(char)} is not to be seen: write it as an escape in code, or remove it",
+            f"{_describe_character(char)} is not to be seen: "
+            "write it as an escape in code, or remove it",
         )
     for node in ast.walk(tree):
-        if isinstance(node, _HAVE_DOCSTRINGS) and (found := _docstring(node)):
-            for line, char in _hidden(str(found.value)):
-                yield found.lineno + line - 1, f"{_describe(char)} in a docstring: remove it"
+        if isinstance(node, _HAVE_DOCSTRINGS) and (found := _find_docstring(node)):
+            for line, char in _list_hidden_characters(str(found.value)):
+                yield (
+                    found.lineno + line - 1,
+                    f"{_describe_character(char)} in a docstring: remove it",
+                )
 
 
-def _hidden(text: str) -> Iterator[tuple[int, str]]:
+def _list_hidden_characters(text: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(text.split("\n"), start=1):
         for char in dict.fromkeys(line):
             if char not in _PLAIN and unicodedata.category(char) in _HIDDEN:
                 yield number, char
 
 
-def _docstring(
+def _find_docstring(
     node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef,
 ) -> ast.Constant | None:
     match node.body:
@@ -48,5 +52,5 @@ def _docstring(
             return None
 
 
-def _describe(char: str) -> str:
+def _describe_character(char: str) -> str:
     return f"U+{ord(char):04X} ({unicodedata.name(char, 'a control character').lower()})"

@@ -30,8 +30,8 @@ def find_problems(syntax: Syntax) -> Iterator[Problem]:
     for node in syntax.nodes:
         if not isinstance(node, ast.Name | ast.Attribute) or syntax.origin(node) not in _CLASSES:
             continue
-        types = _annotations(syntax) if types is None else types
-        if id(node) in types or _plain(node, syntax):
+        types = _list_annotation_nodes(syntax) if types is None else types
+        if id(node) in types or _is_harmless_use(node, syntax):
             continue
         yield (
             node.lineno,
@@ -40,27 +40,27 @@ def find_problems(syntax: Syntax) -> Iterator[Problem]:
         )
 
 
-def _plain(node: ast.expr, syntax: Syntax) -> bool:
+def _is_harmless_use(node: ast.expr, syntax: Syntax) -> bool:
     above = syntax.parents[id(node)]
     match above:
         case ast.Call(func=func, args=args):
-            return func is node or _takes_a_class(above, args, node, syntax)
+            return func is node or _may_receive_class(above, args, node, syntax)
         case ast.Attribute(attr=name):
             return name not in _CHANGING
         case ast.MatchClass(cls=cls):
             return cls is node
         case ast.BinOp(op=ast.BitOr(), left=left, right=right):
-            return _other(left, syntax) or _other(right, syntax)
+            return _is_another_type(left, syntax) or _is_another_type(right, syntax)
         case ast.Tuple():
             call = syntax.parents[id(above)]
-            return isinstance(call, ast.Call) and _checks(call, above, syntax)
+            return isinstance(call, ast.Call) and _is_type_check(call, above, syntax)
         case ast.Subscript(value=base, slice=inner):
-            return inner is node and _generic(base, syntax)
+            return inner is node and _is_generic_type(base, syntax)
         case _:
             return False
 
 
-def _other(node: ast.expr, syntax: Syntax) -> bool:
+def _is_another_type(node: ast.expr, syntax: Syntax) -> bool:
     """Return True if a part of a union is another type: `Path | Path` is the class itself."""
     match node:
         case ast.Constant(value=None):
@@ -68,22 +68,24 @@ def _other(node: ast.expr, syntax: Syntax) -> bool:
         case ast.Name(id=name):
             return name in _TYPES and name not in syntax
         case ast.BinOp(left=left, right=right):
-            return _other(left, syntax) or _other(right, syntax)
+            return _is_another_type(left, syntax) or _is_another_type(right, syntax)
         case _:
             return False
 
 
-def _takes_a_class(call: ast.Call, args: list[ast.expr], node: ast.expr, syntax: Syntax) -> bool:
+def _may_receive_class(
+    call: ast.Call, args: list[ast.expr], node: ast.expr, syntax: Syntax
+) -> bool:
     first = bool(args) and args[0] is node
     origin = syntax.origin(call.func)
-    return _checks(call, node, syntax) or (first and origin in ("map", "typing.cast"))
+    return _is_type_check(call, node, syntax) or (first and origin in ("map", "typing.cast"))
 
 
-def _checks(call: ast.Call, node: ast.AST, syntax: Syntax) -> bool:
+def _is_type_check(call: ast.Call, node: ast.AST, syntax: Syntax) -> bool:
     return syntax.origin(call.func) in _CHECKS and call.args[1:2] == [node]
 
 
-def _generic(base: ast.expr, syntax: Syntax) -> bool:
+def _is_generic_type(base: ast.expr, syntax: Syntax) -> bool:
     origin = syntax.origin(base)
     if origin in _GENERIC:
         return origin not in syntax
@@ -91,7 +93,7 @@ def _generic(base: ast.expr, syntax: Syntax) -> bool:
     return home in ("typing", "collections.abc") and name in _ABSTRACT
 
 
-def _annotations(syntax: Syntax) -> frozenset[int]:
+def _list_annotation_nodes(syntax: Syntax) -> frozenset[int]:
     """Return the nodes of annotations that cannot be read as values."""
     future = any(
         isinstance(n, ast.ImportFrom)
@@ -101,14 +103,14 @@ def _annotations(syntax: Syntax) -> frozenset[int]:
     )
     found: set[int] = set()
     for node in syntax.nodes:
-        for annotation in _of(node, future=future, syntax=syntax):
+        for annotation in _list_annotations(node, future=future, syntax=syntax):
             inner = list(ast.walk(annotation))
             if future or not any(isinstance(n, ast.NamedExpr) for n in inner):
                 found |= set(map(id, inner))
     return frozenset(found)
 
 
-def _of(node: ast.AST, *, future: bool, syntax: Syntax) -> Iterator[ast.expr]:
+def _list_annotations(node: ast.AST, *, future: bool, syntax: Syntax) -> Iterator[ast.expr]:
     match node:
         case ast.arg(annotation=ast.expr() as annotation):
             yield annotation

@@ -35,19 +35,19 @@ def find_problems(syntax: Syntax) -> Iterator[Problem]:
     for node in syntax.nodes:
         match node:
             case ast.Name(id=name, ctx=ast.Load()):
-                yield from _name(node, name, syntax)
+                yield from _check_name(node, name, syntax)
             case ast.Attribute():
-                yield from _attribute(node, syntax)
+                yield from _check_attribute(node, syntax)
             case ast.ClassDef(body=body):
-                yield from _fields(body)
+                yield from _find_file_fields(body)
             case ast.ImportFrom(module=str(module), level=0, names=names):
                 for alias in names:
-                    yield from _limited(node.lineno, f"{module}.{alias.name}", syntax)
+                    yield from _check_limited_name(node.lineno, f"{module}.{alias.name}", syntax)
             case _:
-                yield from _by_text(node)
+                yield from _find_names_as_text(node)
 
 
-def _by_text(node: ast.AST) -> Iterator[Problem]:
+def _find_names_as_text(node: ast.AST) -> Iterator[Problem]:
     match node:
         case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str(name)), *_]):
             if name in _CHANGING or name in _JUDGED:
@@ -60,7 +60,7 @@ def _by_text(node: ast.AST) -> Iterator[Problem]:
             pass
 
 
-def _fields(body: list[ast.stmt]) -> Iterator[Problem]:
+def _find_file_fields(body: list[ast.stmt]) -> Iterator[Problem]:
     """Refuse a field of such a name: a pattern by place takes it of any object."""
     for statement in body:
         match statement:
@@ -71,35 +71,35 @@ def _fields(body: list[ast.stmt]) -> Iterator[Problem]:
                 pass
 
 
-def _name(node: ast.Name, name: str, syntax: Syntax) -> Iterator[Problem]:
+def _check_name(node: ast.Name, name: str, syntax: Syntax) -> Iterator[Problem]:
     origin = syntax.origin(node)
     if name != "open" and origin not in _OPENERS:
         return
     if id(node) not in syntax.calls:
         yield node.lineno, f"{name} is passed on as a value: {_DIRECT}"
-    elif why := _opens(syntax.calls[id(node)]):
+    elif why := _why_open_is_refused(syntax.calls[id(node)]):
         yield node.lineno, why
 
 
-def _attribute(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
+def _check_attribute(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
     name, line = node.attr, node.lineno
-    origin = _outside(node, syntax)
+    origin = _imported_name(node, syntax)
     if origin and origin.rpartition(".")[0] in _LIMITED:
-        yield from _limited(line, origin, syntax)
+        yield from _check_limited_name(line, origin, syntax)
     if origin in _OPENERS:
         if id(node) not in syntax.calls:
             yield line, f"{origin} is passed on as a value: {_DIRECT}"
-        elif why := _opens(syntax.calls[id(node)]):
+        elif why := _why_open_is_refused(syntax.calls[id(node)]):
             yield line, why
     elif origin and not origin.startswith("pathlib."):
         return  # a function of a module, judged by its name
     elif name in _CHANGING:
         yield line, f".{name} changes files: {_ALSO}"
     elif name in _JUDGED:
-        yield from _judged(node, syntax)
+        yield from _judge_method(node, syntax)
 
 
-def _outside(node: ast.Attribute, syntax: Syntax) -> str:
+def _imported_name(node: ast.Attribute, syntax: Syntax) -> str:
     """Return the dotted name if the attribute is one of an imported module; else ""."""
     at: ast.expr = node
     while isinstance(at, ast.Attribute):
@@ -108,7 +108,7 @@ def _outside(node: ast.Attribute, syntax: Syntax) -> str:
     return syntax.origin(node) if known else ""
 
 
-def _judged(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
+def _judge_method(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
     """Judge a method that reads or changes files, or text, depending on its arguments."""
     line, name = node.lineno, node.attr
     base = node.value
@@ -120,17 +120,17 @@ def _judged(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
         return
     call = syntax.calls[id(node)]
     if name == "open":
-        why = _opens_method(call)
+        why = _why_open_method_is_refused(call)
     elif name == "replace":
-        why = "" if _replaces_text(call) else ".replace(target) moves a file"
+        why = "" if _is_text_replacement(call) else ".replace(target) moves a file"
     else:
         why = f".{name}(target) writes a file" if call.args or call.keywords else ""
     if why:
         yield line, f"{why}: {_ALSO}" if "moves" in why or "writes" in why else why
 
 
-def _replaces_text(call: ast.Call) -> bool:
-    """Return `.replace(old, new)` of a text, or fields of a date: a path takes one target."""
+def _is_text_replacement(call: ast.Call) -> bool:
+    """Return True if `.replace` changes a text or a date: that of a path takes one target."""
     if any(isinstance(a, ast.Starred) for a in call.args) or any(
         k.arg is None for k in call.keywords
     ):
@@ -141,29 +141,29 @@ def _replaces_text(call: ast.Call) -> bool:
     return not call.args and bool(names) and names <= _DATES
 
 
-def _opens_method(call: ast.Call) -> str:
-    """Return `.open()` of a path takes a mode; of an archive, a member and then a mode."""
-    if why := _keywords(call):
+def _why_open_method_is_refused(call: ast.Call) -> str:
+    """Return the reason, or "". A path's `.open()` takes a mode, an archive's a member first."""
+    if why := _why_keywords_are_refused(call):
         return why
     match call.args:
         case []:
             return ""
         case [mode] | [mode, ast.Constant(value=int())] | [_, mode]:
-            return _mode(mode)
+            return _why_mode_is_refused(mode)
         case _:
             return ".open() with more than a mode: name its arguments"
 
 
-def _opens(call: ast.Call) -> str:
-    """Return why `open(file, mode)`, or an opener with the same arguments, is refused; or ""."""
-    if why := _keywords(call):
+def _why_open_is_refused(call: ast.Call) -> str:
+    """Return the reason to refuse `open`, or an opener with the same arguments; or ""."""
+    if why := _why_keywords_are_refused(call):
         return why
     if len(call.args) > _MOST:
         return "opens a file with many arguments: name those behind the mode"
-    return _mode(call.args[1]) if len(call.args) > 1 else ""
+    return _why_mode_is_refused(call.args[1]) if len(call.args) > 1 else ""
 
 
-def _keywords(call: ast.Call) -> str:
+def _why_keywords_are_refused(call: ast.Call) -> str:
     if any(isinstance(a, ast.Starred) for a in call.args):
         return "opens a file with arguments that only show when it runs: write each out"
     for keyword in call.keywords:
@@ -171,12 +171,12 @@ def _keywords(call: ast.Call) -> str:
             return "opens a file with arguments that only show when it runs: write each out"
         if keyword.arg in ("opener", "openhook", "inplace"):
             return f"opens a file with {keyword.arg}=, which decides what happens: leave it out"
-        if keyword.arg == "mode" and (why := _mode(keyword.value)):
+        if keyword.arg == "mode" and (why := _why_mode_is_refused(keyword.value)):
             return why
     return ""
 
 
-def _mode(mode: ast.expr) -> str:
+def _why_mode_is_refused(mode: ast.expr) -> str:
     match mode:
         case ast.Constant(value=str(text)) if text in _READING_MODES:
             return ""
@@ -189,7 +189,7 @@ def _mode(mode: ast.expr) -> str:
             )
 
 
-def _limited(line: int, origin: str, syntax: Syntax) -> Iterator[Problem]:
+def _check_limited_name(line: int, origin: str, syntax: Syntax) -> Iterator[Problem]:
     module, _, name = origin.rpartition(".")
     if not is_allowed(module, syntax.allowed):
         return  # the import itself is refused

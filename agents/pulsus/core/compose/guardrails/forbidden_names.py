@@ -33,24 +33,24 @@ _LEADING = {name: advice for advice, names in _LISTS.by_key("leading").items() f
 
 def find_problems(syntax: Syntax) -> Iterator[Problem]:
     """Yield (line, problem) of every way to objects that the rules cannot see."""
-    yield from _rebound(syntax)
+    yield from _find_rebound_names(syntax)
     for node in syntax.nodes:
         match node:
             case ast.Name():
-                yield from _name(node, syntax)
+                yield from _check_name(node, syntax)
             case ast.Attribute():
-                yield from _attribute(node, syntax)
+                yield from _check_attribute(node, syntax)
             case ast.Call():
-                yield from _call(node, syntax)
+                yield from _check_call(node, syntax)
             case _:
-                yield from _statement(node, syntax)
+                yield from _check_statement(node, syntax)
 
 
-def _statement(node: ast.AST, syntax: Syntax) -> Iterator[Problem]:
+def _check_statement(node: ast.AST, syntax: Syntax) -> Iterator[Problem]:
     match node:
         case ast.MatchClass(patterns=by_place, kwd_attrs=names):
             for name in names:
-                if why := _in_a_pattern(name):
+                if why := _explain_pattern_name(name):
                     yield node.lineno, f"the pattern takes {name}: {why}"
             if by_place and not _has_known_parts(node.cls, syntax):
                 yield node.lineno, "the pattern takes what only shows when it runs: name each part"
@@ -64,7 +64,7 @@ def _statement(node: ast.AST, syntax: Syntax) -> Iterator[Problem]:
             pass
 
 
-def _in_a_pattern(name: str) -> str:
+def _explain_pattern_name(name: str) -> str:
     if name.startswith("_"):
         return "it is private, or leads into the interpreter: use what is public"
     return explain_attribute(name)
@@ -86,14 +86,14 @@ def _has_known_parts(cls: ast.expr, syntax: Syntax) -> bool:
 
 def explain_attribute(name: str) -> str:
     """Return why no object may be asked for an attribute of that name, or ""."""
-    if name in _FRAMES or (_dunder(name) and name not in _DUNDERS):
+    if name in _FRAMES or (_is_dunder(name) and name not in _DUNDERS):
         return "it leads into the interpreter: work with the arguments alone"
     if name in _MODULES:
         return "it may be a module: import what is needed, or name the attribute otherwise"
     return ""
 
 
-def _rebound(syntax: Syntax) -> Iterator[Problem]:
+def _find_rebound_names(syntax: Syntax) -> Iterator[Problem]:
     for name, line in syntax.ambiguous:
         yield line, f"{name} is imported and given another meaning: choose another name"
     for name, line in syntax.bindings:
@@ -102,39 +102,39 @@ def _rebound(syntax: Syntax) -> Iterator[Problem]:
         elif name in _HOOKS:
             yield line, f"{name} makes a class pass for another: do without it"
     for name, line in syntax.captured:
-        if _dunder(name) and name not in _OWN_DUNDERS:
+        if _is_dunder(name) and name not in _OWN_DUNDERS:
             yield line, f"{name} is given another meaning: choose another name"
 
 
-def _name(node: ast.Name, syntax: Syntax) -> Iterator[Problem]:
+def _check_name(node: ast.Name, syntax: Syntax) -> Iterator[Problem]:
     name, line = node.id, node.lineno
-    if name in _NEVER or (_dunder(name) and name not in _OWN_DUNDERS):
+    if name in _NEVER or (_is_dunder(name) and name not in _OWN_DUNDERS):
         yield line, f"{name} is not allowed: work with the arguments alone"
     elif name in syntax:
         yield from _judge_origin(line, syntax.taken.get(name, ""))
     elif name in _BY_NAME and id(node) not in syntax.calls:
         yield line, f"{name} is passed on as a value: call it where it is needed"
-    elif name == "type" and not _type_is_plain(node, syntax):
+    elif name == "type" and not _is_plain_type_use(node, syntax):
         yield line, "type is passed on as a value: write type(x).__name__, or use isinstance()"
     elif name not in _BUILTINS and not _is_exception(name):
         yield line, f"{name} is defined nowhere, or not allowed: define or import it, or do without"
 
 
-def _attribute(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
+def _check_attribute(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
     name, line = node.attr, node.lineno
-    origin = syntax.origin(node) if _of_a_module(node, syntax) else ""
+    origin = syntax.origin(node) if _is_module_attribute(node, syntax) else ""
     if (why := explain_attribute(name)) and not (origin and name in _MODULES):
         yield line, f".{name}: {why}"  # `allowed_imports` judges names of a module
-    elif name == "__class__" and not _class_is_plain(node, syntax):
+    elif name == "__class__" and not _is_plain_class_use(node, syntax):
         yield line, ".__class__ is passed on as a value: use isinstance() or type(x).__name__"
-    elif name in ("__init__", "__post_init__") and not _of_super(node.value):
+    elif name in ("__init__", "__post_init__") and not _is_super_call(node.value):
         yield line, f".{name} makes an object anew: call the class, or super().{name}()"
-    elif name.startswith("_") and not _dunder(name) and not _is_own_attribute(node, syntax):
+    elif name.startswith("_") and not _is_dunder(name) and not _is_own_attribute(node, syntax):
         yield line, f".{name} is private to something else: use what is public"
     yield from _judge_origin(line, origin)
 
 
-def _of_a_module(node: ast.Attribute, syntax: Syntax) -> bool:
+def _is_module_attribute(node: ast.Attribute, syntax: Syntax) -> bool:
     """Return True if it is taken from an imported module itself, not from an object in one."""
     if isinstance(node.value, ast.Name):
         return node.value.id in syntax.modules
@@ -148,11 +148,11 @@ def _judge_origin(line: int, origin: str) -> Iterator[Problem]:
         yield line, f"{origin} is not allowed: work with the arguments alone"
 
 
-def _call(node: ast.Call, syntax: Syntax) -> Iterator[Problem]:
+def _check_call(node: ast.Call, syntax: Syntax) -> Iterator[Problem]:
     origin = syntax.origin(node.func)
     match node:
         case ast.Call(func=ast.Name(id=name)) if name in _BY_NAME and name not in syntax:
-            yield from _by_name(name, node)
+            yield from _check_access_by_name(name, node)
         case ast.Call(keywords=keywords) if origin in (
             "functools.wraps",
             "functools.update_wrapper",
@@ -163,7 +163,7 @@ def _call(node: ast.Call, syntax: Syntax) -> Iterator[Problem]:
             pass
 
 
-def _by_name(function: str, call: ast.Call) -> Iterator[Problem]:
+def _check_access_by_name(function: str, call: ast.Call) -> Iterator[Problem]:
     match call.args:
         case [_, ast.Constant(value=str(name)), *_] if not name.startswith("_"):
             if why := explain_attribute(name):
@@ -172,7 +172,7 @@ def _by_name(function: str, call: ast.Call) -> Iterator[Problem]:
             yield call.lineno, f"{function} needs a plain attribute name in quotes"
 
 
-def _of_super(node: ast.expr) -> bool:
+def _is_super_call(node: ast.expr) -> bool:
     return (
         isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
     )
@@ -189,19 +189,19 @@ def _is_own_attribute(node: ast.Attribute, syntax: Syntax) -> bool:
             return False
 
 
-def _type_is_plain(node: ast.Name, syntax: Syntax) -> bool:
+def _is_plain_type_use(node: ast.Name, syntax: Syntax) -> bool:
     """Return True if the result of `type(x)` is only read or compared."""
     above = syntax.parents.get(id(node))
     match above:
         case ast.Subscript(value=value):
             return value is node
         case ast.Call(func=func, args=[_], keywords=[]) if func is node:
-            return _class_is_plain(above, syntax)
+            return _is_plain_class_use(above, syntax)
         case _:
             return False
 
 
-def _class_is_plain(node: ast.AST, syntax: Syntax) -> bool:
+def _is_plain_class_use(node: ast.AST, syntax: Syntax) -> bool:
     above = syntax.parents.get(id(node))
     match above:
         case ast.Attribute(attr="__name__" | "__qualname__") | ast.FormattedValue():
@@ -234,5 +234,5 @@ def _is_exception(name: str) -> bool:
     return isinstance(found, type) and issubclass(found, BaseException)
 
 
-def _dunder(name: str) -> bool:
+def _is_dunder(name: str) -> bool:
     return name.startswith("__") and name.endswith("__")

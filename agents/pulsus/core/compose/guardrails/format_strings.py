@@ -16,7 +16,7 @@ def find_problems(syntax: Syntax) -> Iterator[Problem]:
     for node in syntax.nodes:
         match node:
             case ast.Call(func=ast.Attribute(value=template, attr="format" | "format_map")):
-                yield from _format(node, template, syntax)
+                yield from _check_format_call(node, template, syntax)
             case ast.Attribute(attr="format" | "format_map" as name) if (
                 id(node) not in syntax.calls
             ):
@@ -28,20 +28,20 @@ def find_problems(syntax: Syntax) -> Iterator[Problem]:
                 pass
 
 
-def _format(call: ast.Call, template: ast.expr, syntax: Syntax) -> Iterator[Problem]:
+def _check_format_call(call: ast.Call, template: ast.expr, syntax: Syntax) -> Iterator[Problem]:
     """`format` takes attributes by their text: the text has to be there to be read."""
-    text = _text(template, syntax)
+    text = _find_constant_text(template, syntax)
     if text is None:
         yield (
             call.lineno,
             ".format() of a text that only shows when it runs: write the text before it, or use "
             "an f-string or .replace()",
         )
-    elif any("." in field for field in _fields(text)):
+    elif any("." in field for field in _list_fields(text)):
         yield call.lineno, ".format() takes an attribute by its text: use an f-string"
 
 
-def _text(node: ast.expr, syntax: Syntax) -> str | None:
+def _find_constant_text(node: ast.expr, syntax: Syntax) -> str | None:
     """Return the text an expression plainly is: a literal, or a name that is bound once."""
     match node:
         case ast.Constant(value=str(text)):
@@ -63,7 +63,7 @@ def _text(node: ast.expr, syntax: Syntax) -> str | None:
     return None
 
 
-def _fields(text: str, depth: int = 3) -> Iterator[str]:
+def _list_fields(text: str, depth: int = 3) -> Iterator[str]:
     try:
         parts = list(string.Formatter().parse(text))
     except ValueError:
@@ -72,4 +72,4 @@ def _fields(text: str, depth: int = 3) -> Iterator[str]:
         if field is not None:
             yield field
         if spec and depth:
-            yield from _fields(spec, depth - 1)
+            yield from _list_fields(spec, depth - 1)

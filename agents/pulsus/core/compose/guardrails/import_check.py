@@ -27,23 +27,23 @@ def find_problems(syntax: Syntax) -> Iterator[Problem]:
         match node:
             case ast.Import(names=names):
                 for alias in names:
-                    yield from _imported(node.lineno, alias.name, syntax.allowed)
+                    yield from _check_module(node.lineno, alias.name, syntax.allowed)
             case ast.ImportFrom():
-                yield from _from(node, syntax.allowed)
+                yield from _check_from_import(node, syntax.allowed)
             case ast.Name(id=name, ctx=ast.Load()) if name in syntax.modules:
-                yield from _used(node, syntax)
+                yield from _check_module_use(node, syntax)
             case _:
                 pass
 
 
-def _imported(line: int, module: str, allowed: frozenset[str]) -> Iterator[Problem]:
+def _check_module(line: int, module: str, allowed: frozenset[str]) -> Iterator[Problem]:
     if not is_allowed(module, allowed):
         yield line, f"imports {module}, which is not on the allowlist"
     elif any(part.startswith("_") for part in module.split(".")):
         yield line, f"imports {module}, which is private: use what is public"
 
 
-def _from(node: ast.ImportFrom, allowed: frozenset[str]) -> Iterator[Problem]:
+def _check_from_import(node: ast.ImportFrom, allowed: frozenset[str]) -> Iterator[Problem]:
     module = node.module or ""
     if module == "__future__" and not node.level:
         return
@@ -53,26 +53,26 @@ def _from(node: ast.ImportFrom, allowed: frozenset[str]) -> Iterator[Problem]:
     if not is_allowed(module, allowed):
         yield node.lineno, f"imports {module}, which is not on the allowlist"
         return
-    yield from _imported(node.lineno, module, allowed)
+    yield from _check_module(node.lineno, module, allowed)
     for alias in node.names:
         if alias.name == "*":
             yield node.lineno, f"imports * from {module}: name what is needed"
         else:
-            yield from _reached(node.lineno, module, alias.name, allowed)
+            yield from _check_module_attribute(node.lineno, module, alias.name, allowed)
 
 
-def _used(node: ast.Name, syntax: Syntax) -> Iterator[Problem]:
+def _check_module_use(node: ast.Name, syntax: Syntax) -> Iterator[Problem]:
     """Judge a module's name: it may only stand before what is taken from it."""
     module, line = syntax.modules[node.id], node.lineno
-    if not (is_allowed(module, syntax.allowed) or _leads_on(module, syntax.allowed)):
+    if not (is_allowed(module, syntax.allowed) or _is_parent_package(module, syntax.allowed)):
         return  # the import itself is refused
     at: ast.AST = node
     while isinstance(above := syntax.parents.get(id(at)), ast.Attribute):
         further = f"{module}.{above.attr}"
-        if _leads_on(further, syntax.allowed):
+        if _is_parent_package(further, syntax.allowed):
             module, at = further, above  # a package on the way to what may be imported
             continue
-        yield from _reached(line, module, above.attr, syntax.allowed)
+        yield from _check_module_attribute(line, module, above.attr, syntax.allowed)
         inner = get_value(module, above.attr, syntax.allowed)
         if not isinstance(inner, ModuleType):
             return
@@ -80,11 +80,13 @@ def _used(node: ast.Name, syntax: Syntax) -> Iterator[Problem]:
     yield line, f"hands the module {module} on as a value: write {module}.NAME where it is needed"
 
 
-def _leads_on(module: str, allowed: frozenset[str]) -> bool:
+def _is_parent_package(module: str, allowed: frozenset[str]) -> bool:
     return any(name.startswith(f"{module}.") for name in allowed)
 
 
-def _reached(line: int, module: str, attr: str, allowed: frozenset[str]) -> Iterator[Problem]:
+def _check_module_attribute(
+    line: int, module: str, attr: str, allowed: frozenset[str]
+) -> Iterator[Problem]:
     owner = import_standard(module, allowed)
     if owner is None:
         if not is_allowed(module, allowed) and not is_allowed(f"{module}.{attr}", allowed):

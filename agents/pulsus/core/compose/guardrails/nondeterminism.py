@@ -12,12 +12,12 @@ _SOURCES = ("Random", "seed")
 
 def find_problems(syntax: Syntax) -> Iterator[Problem]:
     """Yield (line, problem) of chance without a seed, and of sets put in an order."""
-    yield from _chance(syntax)
-    yield from _set_order(syntax)
+    yield from _find_unseeded_random(syntax)
+    yield from _find_ordered_sets(syntax)
 
 
-def _set_order(syntax: Syntax) -> Iterator[Problem]:
-    """Refuse a set put in an order: that of texts differs from process to process."""
+def _find_ordered_sets(syntax: Syntax) -> Iterator[Problem]:
+    """Refuse a set that is put in an order: the order of texts differs between processes."""
     for node in syntax.nodes:
         match node:
             case ast.Call(func=ast.Name(id="list" | "tuple" | "enumerate"), args=[inner, *_]):
@@ -45,22 +45,24 @@ def _is_set(node: ast.expr) -> bool:
             return False
 
 
-def _chance(syntax: Syntax) -> Iterator[Problem]:
+def _find_unseeded_random(syntax: Syntax) -> Iterator[Problem]:
     """Yield uses of `random` that no seed makes repeatable."""
     calls = syntax.calls.values()
-    seeded = any(_seeds(call, syntax) for call in calls)
+    seeded = any(_is_seeded_call(call, syntax) for call in calls)
     for node in syntax.nodes:
-        used, line = _used(node, syntax), getattr(node, "lineno", 0)
+        used, line = _random_name(node, syntax), getattr(node, "lineno", 0)
         if used == "SystemRandom":
             yield line, "random.SystemRandom cannot be seeded"
         elif used and used not in _SOURCES and not seeded:
             yield line, f"random.{used} without a seed: use random.Random(seed) with a fixed seed"
     for call in calls:
-        if (called := _used(call.func, syntax)) in _SOURCES and not _seeds(call, syntax):
+        if (called := _random_name(call.func, syntax)) in _SOURCES and not _is_seeded_call(
+            call, syntax
+        ):
             yield call.lineno, f"random.{called}() without a seed: give it a fixed one"
 
 
-def _used(node: ast.AST, syntax: Syntax) -> str:
+def _random_name(node: ast.AST, syntax: Syntax) -> str:
     """Return the name in `random` that a node reads, or ""."""
     if isinstance(node, ast.Attribute) or (
         isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
@@ -70,8 +72,8 @@ def _used(node: ast.AST, syntax: Syntax) -> str:
     return ""
 
 
-def _seeds(call: ast.Call, syntax: Syntax) -> bool:
+def _is_seeded_call(call: ast.Call, syntax: Syntax) -> bool:
     """Return True if the call makes or seeds a generator with a value."""
     given = [*call.args, *(k.value for k in call.keywords)]
     fixed = bool(given) and not any(isinstance(a, ast.Constant) and a.value is None for a in given)
-    return fixed and _used(call.func, syntax) in _SOURCES
+    return fixed and _random_name(call.func, syntax) in _SOURCES

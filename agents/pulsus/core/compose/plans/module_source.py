@@ -133,13 +133,13 @@ def _name_results(composed: Plan) -> dict[str, str]:
 
 
 def _list_imports(params: Sequence[ArgSpec]) -> list[str]:
-    text = " ".join(_annotate(param) for param in params)
+    text = " ".join(_render_annotation(param) for param in params)
     literal = ", Literal" if "Literal[" in text else ""
     path = ["from pathlib import Path"] if re.search(r"\bPath\b", text) else []
     return [*path, f"from typing import Any{literal}"]
 
 
-def _annotate(param: ArgSpec) -> str:
+def _render_annotation(param: ArgSpec) -> str:
     hint = type_hints.parse_hint(param.type_hint)
     text = type_hints.write_annotation(hint)
     implicit = param.default == "None" and not (hint.optional or hint.anything)
@@ -147,7 +147,7 @@ def _annotate(param: ArgSpec) -> str:
 
 
 def _render_parameter(param: ArgSpec) -> str:
-    text = f"{param.name}: {_annotate(param)}"
+    text = f"{param.name}: {_render_annotation(param)}"
     if param.required or param.default is None:
         return text
     return f"{text} = {write_literal(ast.literal_eval(param.default))}"

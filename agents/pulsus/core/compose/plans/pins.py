@@ -42,7 +42,7 @@ def collect_step_sources(
     nest deeper than `MAX_NESTING`.
     """
     found: PinnedTools = {}
-    _collect(source, find, read, found, 0)
+    _collect_steps(source, find, read, found, 0)
     return found
 
 
@@ -74,7 +74,7 @@ def _resolve_tool(step: PlanStep, find: FindTools) -> ToolSpec:
             )
 
 
-def _collect(
+def _collect_steps(
     source: bytes, find: FindTools, read: Callable[[Path], bytes], found: PinnedTools, depth: int
 ) -> None:
     plan = read_plan(source)
@@ -95,7 +95,7 @@ def _collect(
         # The steps of a tool are collected once, however many steps call it.
         if tool.id not in found:
             found[tool.id] = (replace(tool, sha256=digest), code)
-            _collect(code, find, read, found, depth + 1)
+            _collect_steps(code, find, read, found, depth + 1)
 
 
 def _build_moved_error(step: PlanStep, digest: str) -> HashMoved:

@@ -97,7 +97,7 @@ def set_examples(code: bytes, given: Sequence[Example]) -> bytes:
     if shown is None:
         return code
     text = _render_docstring(doc, shown)
-    start, end = _locate(code, node)
+    start, end = _byte_range(code, node)
     return code[:start] + python.write_docstring(text).encode("utf-8") + code[end:]
 
 
@@ -106,7 +106,7 @@ def pad_docstring(code: bytes, lines: int) -> bytes:
     node = _find_docstring(code)
     if node is None or lines < 1:
         return code
-    end = _locate(code, node)[1] - len('"""')
+    end = _byte_range(code, node)[1] - len('"""')
     return code[:end] + b"\n" * lines + code[end:]
 
 
@@ -163,7 +163,7 @@ def _parse_arrow(text: str, start: int) -> tuple[JsonValue, int]:
 
     Raises ValueError with the reason if there is no `INPUTS -> OUTPUT`.
     """
-    inputs, end = _decode(text, start, "the left side")
+    inputs, end = _decode_json(text, start, "the left side")
     if not isinstance(inputs, dict):
         raise ValueError(
             f"the left side, {json.dumps(inputs)[:_NEAR]}, is not an object of arguments by name"
@@ -171,11 +171,11 @@ def _parse_arrow(text: str, start: int) -> tuple[JsonValue, int]:
     arrow = _ARROW.match(text, end)
     if not arrow:
         raise ValueError("there is no `->` with a result after the arguments")
-    output, end = _decode(text, arrow.end(), "the result")
+    output, end = _decode_json(text, arrow.end(), "the result")
     return {"inputs": inputs, "output": output}, end
 
 
-def _decode(text: str, start: int, part: str) -> tuple[JsonValue, int]:
+def _decode_json(text: str, start: int, part: str) -> tuple[JsonValue, int]:
     """Return the JSON value at `start`, and the index where it ends. `part` names it in errors."""
     try:
         value, end = _DECODER.raw_decode(text, start)
@@ -252,7 +252,7 @@ def _find_docstring(code: bytes) -> ast.Constant | None:
             return None
 
 
-def _locate(code: bytes, node: ast.Constant) -> tuple[int, int]:
+def _byte_range(code: bytes, node: ast.Constant) -> tuple[int, int]:
     """Return the byte offsets of the literal."""
     lines = code.splitlines(keepends=True)
     assert node.end_lineno is not None

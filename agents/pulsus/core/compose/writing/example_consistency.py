@@ -25,8 +25,8 @@ def check_examples(given: Sequence[Example]) -> tuple[Example, ...]:
     for (one, first), (two, second) in combinations(enumerate(given, 1), 2):
         if _build_input_key(first) == _build_input_key(second) and _is_contradiction(first, second):
             raise ExamplesImpossible(
-                f"{_describe(one, first)} and {_describe(two, second)} have the same inputs and "
-                "different results",
+                f"{_describe_example(one, first)} and {_describe_example(two, second)} "
+                "have the same inputs and different results",
                 hint="leave out the wrong one, or add the argument that makes the difference",
             )
     _check_connected(given)
@@ -38,8 +38,8 @@ def _check_argument_names(number: int, example: Example) -> None:
         if name.isidentifier() and not keyword.iskeyword(name):
             continue
         raise ExamplesImpossible(
-            f"{_describe(number, example)} names an argument {name[:_SHOWN]!r}, which is not a "
-            "valid name in Python",
+            f"{_describe_example(number, example)} names an argument {name[:_SHOWN]!r}, "
+            "which is not a valid name in Python",
             hint=f"call it {_suggest_name(name)!r} in every example",
         )
 
@@ -60,8 +60,8 @@ def _check_connected(given: Sequence[Example]) -> None:
     for number, example in named:
         if not known & set(example.inputs):
             raise ExamplesImpossible(
-                f"{_describe(*named[0])} and {_describe(number, example)} have no argument in "
-                "common",
+                f"{_describe_example(*named[0])} and {_describe_example(number, example)} "
+                "have no argument in common",
                 hint="use the same argument names in every example, and null for a missing value",
             )
 
@@ -80,11 +80,11 @@ def _is_contradiction(one: Example, other: Example) -> bool:
     return is_apart(*pair) or (len(keys) == 2 and keys[0] != keys[1])
 
 
-def _describe(number: int, example: Example) -> str:
-    inputs, expected = (_shorten(value) for value in (dict(example.inputs), example.expected))
+def _describe_example(number: int, example: Example) -> str:
+    inputs, expected = (_shorten_json(value) for value in (dict(example.inputs), example.expected))
     return f"example {number} ({inputs}{f' -> {expected}' if example.has_expected else ''})"
 
 
-def _shorten(value: object) -> str:
+def _shorten_json(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False, default=repr)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

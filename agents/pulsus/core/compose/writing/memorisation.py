@@ -52,7 +52,7 @@ def held_out_example(given: Sequence[Example]) -> Example | None:
 
 
 def differs_from_all(one: Example, others: Iterable[Example]) -> bool:
-    """Return whether an example expects what fits none of the others."""
+    """Return True if an example expects a value that fits none of the others."""
     return all(is_apart(one.expected, o.expected) for o in others if expects_value(o))
 
 
@@ -67,9 +67,9 @@ def memorisation_signs(
     if kept and differs_from_all(kept, shown):
         return ()
     tree = ast.Module(python.parse_module(code) or [], [])
-    found = [*_results(tree, shown, request), *_inputs(tree, shown, request)]
+    found = [*_find_known_results(tree, shown, request), *_find_known_inputs(tree, shown, request)]
     if not (kept or found):
-        found = list(_guessed(tree, given, request))
+        found = list(_find_guessable_results(tree, given, request))
     return tuple(f"{what}; {_FIX}" for what in found)
 
 
@@ -85,7 +85,7 @@ def copied(code: bytes, given: Sequence[Example], request: str) -> tuple[str, ..
         (node, text)
         for node in ast.walk(tree)
         if isinstance(node, ast.Compare | ast.MatchValue)
-        for text in _texts(node)
+        for text in _list_compared_texts(node)
         if text in telling
     ]
     return tuple(
@@ -97,11 +97,16 @@ def copied(code: bytes, given: Sequence[Example], request: str) -> tuple[str, ..
 def tables(code: bytes, given: Sequence[Example]) -> tuple[str, ...]:
     """Return where a dict maps inputs of two examples to their results, and little else."""
     tree = ast.Module(python.parse_module(code) or [], [])
-    pairs = {(make_key(v), make_key(r)) for e in given for v in input_values(e) for r in _whole(e)}
+    pairs = {
+        (make_key(v), make_key(r))
+        for e in given
+        for v in input_values(e)
+        for r in _list_whole_results(e)
+    }
     found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Dict):
-            hits = {pair for pair in _pairs(node) if pair in pairs}
+            hits = {pair for pair in _list_pairs(node) if pair in pairs}
             if len(hits) > 1 and 2 * len(hits) >= len(node.keys):
                 found.append(
                     f"line {node.lineno}: a table of the examples' inputs and results: work the "
@@ -110,13 +115,17 @@ def tables(code: bytes, given: Sequence[Example]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _results(tree: ast.Module, given: Sequence[Example], request: str) -> Iterator[str]:
+def _find_known_results(tree: ast.Module, given: Sequence[Example], request: str) -> Iterator[str]:
     """Yield examples with results that differ, each made of constants of the module."""
     known = list_constants(tree)
-    answered = [e for e in given if expects_value(e) and _answered(e.expected, known, request)]
+    answered = [
+        e for e in given if expects_value(e) and _is_made_of_constants(e.expected, known, request)
+    ]
     for one, other in combinations(answered, 2):
         if is_apart(one.expected, other.expected):
-            lines = sorted({known[k] for e in (one, other) for k in _leaves(e) if k in known})
+            lines = sorted(
+                {known[k] for e in (one, other) for k in _list_result_keys(e) if k in known}
+            )
             shown = " and ".join(json.dumps(e.expected)[:60] for e in (one, other))
             yield (
                 f"line {', '.join(map(str, lines))}: the results of examples ({shown}) stand in "
@@ -125,12 +134,12 @@ def _results(tree: ast.Module, given: Sequence[Example], request: str) -> Iterat
             return
 
 
-def _inputs(tree: ast.Module, given: Sequence[Example], request: str) -> Iterator[str]:
-    """Code that knows an example's input by its text, or by its length or first letter."""
+def _find_known_inputs(tree: ast.Module, given: Sequence[Example], request: str) -> Iterator[str]:
+    """Yield code that knows an example's input by its text, its length or a letter."""
     values = [value for example in given for value in input_values(example)]
     texts = {v for v in values if isinstance(v, str) and len(v) > 1}
     sizes = {len(v) for v in values if isinstance(v, str | list)}
-    sizes = {n for n in sizes if n > 2 and str(n) not in _words(request)}
+    sizes = {n for n in sizes if n > 2 and str(n) not in _request_words(request)}
     ends = {end for v in values if isinstance(v, str) for end in (v[:1], v[-1:])}
     for node in ast.walk(ast.Module(tree.body[1:], [])):
         match node:
@@ -138,13 +147,15 @@ def _inputs(tree: ast.Module, given: Sequence[Example], request: str) -> Iterato
                 yield f"line {node.lineno}: {text!r}, the input of an example, stands in the code"
                 return
             case _:
-                for one, other, known in _compared(node, sizes):
-                    if why := _told_apart(one, other, known, ends):
+                for one, other, known in _list_comparisons(node, sizes):
+                    if why := _describe_distinction(one, other, known, ends):
                         yield f"line {one.lineno}: tells inputs of examples apart by {why}"
                         return
 
 
-def _compared(node: ast.AST, sizes: set[int]) -> Iterator[tuple[ast.expr, ast.expr, set[int]]]:
+def _list_comparisons(
+    node: ast.AST, sizes: set[int]
+) -> Iterator[tuple[ast.expr, ast.expr, set[int]]]:
     match node:
         case ast.Compare(left=left, comparators=[right]):
             yield left, right, sizes
@@ -162,20 +173,26 @@ def _compared(node: ast.AST, sizes: set[int]) -> Iterator[tuple[ast.expr, ast.ex
             pass
 
 
-def _guessed(tree: ast.Module, given: Sequence[Example], request: str) -> Iterator[str]:
-    """Yield no result but yes, no, what the request names and constants of the module."""
+def _find_guessable_results(
+    tree: ast.Module, given: Sequence[Example], request: str
+) -> Iterator[str]:
+    """Yield a problem if a guess, or constants of the module, meet every expected result."""
     known = list_constants(tree)
     named = [e for e in given if expects_value(e)]
-    telling = [e for e in named if is_concrete(_informative(_beyond(e.expected, e), request))]
-    if all(_answered(e.expected, known, request) for e in telling):
+    telling = [
+        e
+        for e in named
+        if is_concrete(_without_guessable_values(_without_inputs(e.expected, e), request))
+    ]
+    if all(_is_made_of_constants(e.expected, known, request) for e in telling):
         yield (
             "the examples expect only what a guess would meet (yes or no, or what the request or "
             "the inputs name)"
         )
 
 
-def _told_apart(left: ast.expr, right: ast.expr, sizes: set[int], ends: set[str]) -> str:
-    """By what: the length of something, or a letter at a fixed place, that an example has."""
+def _describe_distinction(left: ast.expr, right: ast.expr, sizes: set[int], ends: set[str]) -> str:
+    """Return the length, or the letter at a fixed place, that is compared with an example's."""
     for one, other in ((left, right), (right, left)):
         constant = evaluate_literal(other)
         match one:
@@ -190,49 +207,49 @@ def _told_apart(left: ast.expr, right: ast.expr, sizes: set[int], ends: set[str]
     return ""
 
 
-def _beyond(expected: JsonValue, example: Example) -> JsonValue:
-    """Return the pattern with `...` for what the example's inputs hold as it is."""
+def _without_inputs(expected: JsonValue, example: Example) -> JsonValue:
+    """Return the pattern with `...` for each value that is an input of the example."""
     if any(expected == given and is_concrete(expected) for given in example.inputs.values()):
         return ANY
     match expected:
         case dict() if expected:
-            return {key: _beyond(value, example) for key, value in expected.items()}
+            return {key: _without_inputs(value, example) for key, value in expected.items()}
         case _:
             return expected
 
 
-def _answered(expected: JsonValue, known: Constants, request: str) -> bool:
-    """Return whether the constants alone make the result, by more than a yes or no."""
-    if make_key(expected) in known and is_concrete(_informative(expected, request)):
+def _is_made_of_constants(expected: JsonValue, known: Constants, request: str) -> bool:
+    """Return True if constants alone make the result, and it is more than a yes or no."""
+    if make_key(expected) in known and is_concrete(_without_guessable_values(expected, request)):
         return True
-    leaves = list(list_parts(_informative(expected, request)))
+    leaves = list(list_parts(_without_guessable_values(expected, request)))
     return bool(leaves) and all(make_key(leaf) in known for leaf in leaves)
 
 
-def _informative(value: JsonValue, request: str) -> JsonValue:
+def _without_guessable_values(value: JsonValue, request: str) -> JsonValue:
     """Return the pattern with `...` for what a guess would meet: yes, no, nothing, or named
     before.
     """
     match value:
         case dict():
-            return {k: _informative(v, request) for k, v in value.items()}
+            return {k: _without_guessable_values(v, request) for k, v in value.items()}
         case list():
-            return [_informative(v, request) for v in value]
+            return [_without_guessable_values(v, request) for v in value]
         case None | bool():
             return ANY
-        case str() if value and _named_in(value.casefold(), request.casefold()):
+        case str() if value and _is_named_in(value.casefold(), request.casefold()):
             return ANY
         case _:
             return value
 
 
-def _pairs(node: ast.Dict) -> Iterator[tuple[str, str]]:
+def _list_pairs(node: ast.Dict) -> Iterator[tuple[str, str]]:
     for key, value in zip(node.keys, node.values, strict=True):
         if key is not None:
             yield make_key(evaluate_literal(key)), make_key(evaluate_literal(value))
 
 
-def _whole(example: Example) -> Iterator[JsonValue]:
+def _list_whole_results(example: Example) -> Iterator[JsonValue]:
     """Yield the result, and where it is a dict of one key, what stands there."""
     if expects_value(example):
         yield example.expected
@@ -240,12 +257,12 @@ def _whole(example: Example) -> Iterator[JsonValue]:
             yield from example.expected.values()
 
 
-def _leaves(example: Example) -> Iterator[str]:
+def _list_result_keys(example: Example) -> Iterator[str]:
     yield make_key(example.expected)
     yield from map(make_key, list_parts(example.expected))
 
 
-def _texts(node: ast.Compare | ast.MatchValue) -> Iterator[str]:
+def _list_compared_texts(node: ast.Compare | ast.MatchValue) -> Iterator[str]:
     """Yield the texts a comparison or a `case` compares with."""
     parts = [node.left, *node.comparators] if isinstance(node, ast.Compare) else [node.value]
     for part in parts:
@@ -255,9 +272,9 @@ def _texts(node: ast.Compare | ast.MatchValue) -> Iterator[str]:
                 yield each.value
 
 
-def _named_in(text: str, request: str) -> bool:
-    return text in _words(request) or (len(text) > 3 and text in request)
+def _is_named_in(text: str, request: str) -> bool:
+    return text in _request_words(request) or (len(text) > 3 and text in request)
 
 
-def _words(request: str) -> frozenset[str]:
+def _request_words(request: str) -> frozenset[str]:
     return frozenset(re.findall(r"\w+", request.casefold()))
