@@ -166,7 +166,7 @@ def parse_secrets(section: str | None) -> tuple[tuple[str, ...], tuple[str, ...]
 
 
 def _explain_names_form(written: str) -> str:
-    """Tell how to write the names that stand in a list, a block or prose."""
+    """Return a hint: how to write names that were given as a list, a block or prose."""
     found = dict.fromkeys(_VARIABLE.findall(written))
     shown = ", ".join(found) or "API_TOKEN, OTHER_KEY"
     return f": write the names alone, on one line, with commas between: `Secrets: {shown}`"

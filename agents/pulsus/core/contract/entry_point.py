@@ -125,7 +125,7 @@ def find_exchanged_entry(node: ast.AST) -> int:
 
 
 def _is_namespace(node: ast.expr) -> bool:
-    """`globals()`, `vars()`, or the table of modules."""
+    """Return True for `globals()`, `vars()`, or the table of modules."""
     match node:
         case ast.Call(func=ast.Name(id=name), args=[]):
             return name in _NAMESPACES

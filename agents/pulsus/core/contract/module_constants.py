@@ -75,7 +75,7 @@ def _list_constants_of(node: ast.expr) -> Iterator[tuple[JsonValue, int]]:
 
 
 def _list_converted_constants(arg: ast.expr) -> Iterator[tuple[JsonValue, int]]:
-    """Yield the values of numbers or JSON in quotes."""
+    """Yield the values of quoted numbers or JSON, and the line of each."""
     for text, line in _list_constants_of(arg):
         if not isinstance(text, str):
             continue

@@ -102,7 +102,7 @@ def _without_module(node: ast.expr) -> str:
 
 
 def _list_wider_types(one: str) -> Iterator[str]:
-    """Yield the alternative, and all that admit it."""
+    """Yield the type itself, and every type that admits it."""
     head, bracket, rest = one.partition("[")
     if head == "Literal":
         yield one

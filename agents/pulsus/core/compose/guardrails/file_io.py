@@ -61,7 +61,7 @@ def _find_names_as_text(node: ast.AST) -> Iterator[Problem]:
 
 
 def _find_file_fields(body: list[ast.stmt]) -> Iterator[Problem]:
-    """Refuse a field of such a name: a pattern by place takes it of any object."""
+    """Refuse a field named like a file method: a pattern by position reads it of any object."""
     for statement in body:
         match statement:
             case ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]):
@@ -77,7 +77,7 @@ def _check_name(node: ast.Name, name: str, syntax: Syntax) -> Iterator[Problem]:
         return
     if id(node) not in syntax.calls:
         yield node.lineno, f"{name} is passed on as a value: {_DIRECT}"
-    elif why := _why_open_is_refused(syntax.calls[id(node)]):
+    elif why := _explain_open_call(syntax.calls[id(node)]):
         yield node.lineno, why
 
 
@@ -89,7 +89,7 @@ def _check_attribute(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
     if origin in _OPENERS:
         if id(node) not in syntax.calls:
             yield line, f"{origin} is passed on as a value: {_DIRECT}"
-        elif why := _why_open_is_refused(syntax.calls[id(node)]):
+        elif why := _explain_open_call(syntax.calls[id(node)]):
             yield line, why
     elif origin and not origin.startswith("pathlib."):
         return  # a function of a module, judged by its name
@@ -120,7 +120,7 @@ def _judge_method(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
         return
     call = syntax.calls[id(node)]
     if name == "open":
-        why = _why_open_method_is_refused(call)
+        why = _explain_open_method_call(call)
     elif name == "replace":
         why = "" if _is_text_replacement(call) else ".replace(target) moves a file"
     else:
@@ -141,29 +141,29 @@ def _is_text_replacement(call: ast.Call) -> bool:
     return not call.args and bool(names) and names <= _DATES
 
 
-def _why_open_method_is_refused(call: ast.Call) -> str:
+def _explain_open_method_call(call: ast.Call) -> str:
     """Return the reason, or "". A path's `.open()` takes a mode, an archive's a member first."""
-    if why := _why_keywords_are_refused(call):
+    if why := _explain_open_keywords(call):
         return why
     match call.args:
         case []:
             return ""
         case [mode] | [mode, ast.Constant(value=int())] | [_, mode]:
-            return _why_mode_is_refused(mode)
+            return _explain_mode(mode)
         case _:
             return ".open() with more than a mode: name its arguments"
 
 
-def _why_open_is_refused(call: ast.Call) -> str:
+def _explain_open_call(call: ast.Call) -> str:
     """Return the reason to refuse `open`, or an opener with the same arguments; or ""."""
-    if why := _why_keywords_are_refused(call):
+    if why := _explain_open_keywords(call):
         return why
     if len(call.args) > _MOST:
         return "opens a file with many arguments: name those behind the mode"
-    return _why_mode_is_refused(call.args[1]) if len(call.args) > 1 else ""
+    return _explain_mode(call.args[1]) if len(call.args) > 1 else ""
 
 
-def _why_keywords_are_refused(call: ast.Call) -> str:
+def _explain_open_keywords(call: ast.Call) -> str:
     if any(isinstance(a, ast.Starred) for a in call.args):
         return "opens a file with arguments that only show when it runs: write each out"
     for keyword in call.keywords:
@@ -171,12 +171,12 @@ def _why_keywords_are_refused(call: ast.Call) -> str:
             return "opens a file with arguments that only show when it runs: write each out"
         if keyword.arg in ("opener", "openhook", "inplace"):
             return f"opens a file with {keyword.arg}=, which decides what happens: leave it out"
-        if keyword.arg == "mode" and (why := _why_mode_is_refused(keyword.value)):
+        if keyword.arg == "mode" and (why := _explain_mode(keyword.value)):
             return why
     return ""
 
 
-def _why_mode_is_refused(mode: ast.expr) -> str:
+def _explain_mode(mode: ast.expr) -> str:
     match mode:
         case ast.Constant(value=str(text)) if text in _READING_MODES:
             return ""

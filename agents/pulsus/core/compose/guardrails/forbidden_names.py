@@ -135,7 +135,7 @@ def _check_attribute(node: ast.Attribute, syntax: Syntax) -> Iterator[Problem]:
 
 
 def _is_module_attribute(node: ast.Attribute, syntax: Syntax) -> bool:
-    """Return True if it is taken from an imported module itself, not from an object in one."""
+    """Return True for an attribute of an imported module itself, not of an object in one."""
     if isinstance(node.value, ast.Name):
         return node.value.id in syntax.modules
     return import_standard(syntax.origin(node.value), syntax.allowed) is not None

@@ -29,7 +29,7 @@ def find_problems(syntax: Syntax) -> Iterator[Problem]:
 
 
 def _check_format_call(call: ast.Call, template: ast.expr, syntax: Syntax) -> Iterator[Problem]:
-    """`format` takes attributes by their text: the text has to be there to be read."""
+    """Refuse fields that take attributes, and a text that is not constant, so cannot be read."""
     text = _find_constant_text(template, syntax)
     if text is None:
         yield (
@@ -42,7 +42,7 @@ def _check_format_call(call: ast.Call, template: ast.expr, syntax: Syntax) -> It
 
 
 def _find_constant_text(node: ast.expr, syntax: Syntax) -> str | None:
-    """Return the text an expression plainly is: a literal, or a name that is bound once."""
+    """Return the text of a literal, or of a name that is bound once to a literal."""
     match node:
         case ast.Constant(value=str(text)):
             return text

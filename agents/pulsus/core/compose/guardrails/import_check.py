@@ -62,7 +62,7 @@ def _check_from_import(node: ast.ImportFrom, allowed: frozenset[str]) -> Iterato
 
 
 def _check_module_use(node: ast.Name, syntax: Syntax) -> Iterator[Problem]:
-    """Judge a module's name: it may only stand before what is taken from it."""
+    """Refuse a module's name that is used as a value: only its attributes may be read."""
     module, line = syntax.modules[node.id], node.lineno
     if not (is_allowed(module, syntax.allowed) or _is_parent_package(module, syntax.allowed)):
         return  # the import itself is refused

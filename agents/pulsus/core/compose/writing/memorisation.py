@@ -227,8 +227,9 @@ def _is_made_of_constants(expected: JsonValue, known: Constants, request: str) -
 
 
 def _without_guessable_values(value: JsonValue, request: str) -> JsonValue:
-    """Return the pattern with `...` for what a guess would meet: yes, no, nothing, or named
-    before.
+    """Return the pattern with `...` for each value that a guess would meet.
+
+    These are yes, no, nothing, and texts that the request names.
     """
     match value:
         case dict():
@@ -250,7 +251,7 @@ def _list_pairs(node: ast.Dict) -> Iterator[tuple[str, str]]:
 
 
 def _list_whole_results(example: Example) -> Iterator[JsonValue]:
-    """Yield the result, and where it is a dict of one key, what stands there."""
+    """Yield the result, and its only value if it is a dict with one key."""
     if expects_value(example):
         yield example.expected
         if isinstance(example.expected, dict) and len(example.expected) == 1:
@@ -263,7 +264,7 @@ def _list_result_keys(example: Example) -> Iterator[str]:
 
 
 def _list_compared_texts(node: ast.Compare | ast.MatchValue) -> Iterator[str]:
-    """Yield the texts a comparison or a `case` compares with."""
+    """Yield the texts that a comparison or a `case` compares with."""
     parts = [node.left, *node.comparators] if isinstance(node, ast.Compare) else [node.value]
     for part in parts:
         inner = part.elts if isinstance(part, ast.Tuple | ast.List | ast.Set) else [part]
