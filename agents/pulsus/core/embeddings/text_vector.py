@@ -25,12 +25,12 @@ def encode_texts(encoder: Encoder, texts: Iterable[str]) -> Iterator[Vector]:
     for text in texts:
         whole, *parts = text.split(_BETWEEN)
         if parts:
-            yield _mean(encoder, (whole, *parts))
+            yield _weighted_mean(encoder, (whole, *parts))
         else:
             yield from encoder.encode([whole])
 
 
-def _mean(encoder: Encoder, parts: Iterable[str]) -> Vector:
+def _weighted_mean(encoder: Encoder, parts: Iterable[str]) -> Vector:
     import numpy as np
 
     rows = zip(_WEIGHTS, encoder.encode(parts), strict=False)

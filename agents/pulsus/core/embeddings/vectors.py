@@ -56,8 +56,8 @@ class Vectors:
 
         if not len(self.rows):
             return {}
-        starts = self._starts
-        best = np.maximum.reduceat(self._wide @ asked, starts)
+        starts = self._first_rows
+        best = np.maximum.reduceat(self._float32_rows @ asked, starts)
         top = np.argsort(-best, kind="stable")[:first]
         # Six digits: what lies beyond depends on the machine's order of addition.
         return {
@@ -66,14 +66,14 @@ class Vectors:
         }
 
     @cached_property
-    def _wide(self) -> NDArray[np.float32]:
+    def _float32_rows(self) -> NDArray[np.float32]:
         import numpy as np
 
         return self.rows.astype(np.float32)
 
     @cached_property
-    def _starts(self) -> Any:
-        """The first row of each owner."""
+    def _first_rows(self) -> Any:
+        """Return the first row of each owner."""
         import numpy as np
 
         return np.flatnonzero(np.diff(self.owners.astype(np.int64), prepend=-1))

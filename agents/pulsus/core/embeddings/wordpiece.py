@@ -32,8 +32,8 @@ def tokens(text: str, limit: int) -> list[int]:
     """
     known = vocabulary()
     found: list[int] = []
-    for word in _words(text):
-        found.extend(_pieces(word))
+    for word in _split_into_words(text):
+        found.extend(_split_into_pieces(word))
         if len(found) >= limit - 2:
             break
     return [known[_START], *found[: limit - 2], known[_END]]
@@ -47,8 +47,11 @@ def vocabulary() -> Mapping[str, int]:
 
 
 @lru_cache(maxsize=65536)
-def _pieces(word: str) -> tuple[int, ...]:
-    """Return the longest known beginning, then the longest known continuations; or one unknown."""
+def _split_into_pieces(word: str) -> tuple[int, ...]:
+    """Return the longest known beginning, then the longest known continuations.
+
+    A word that cannot be split in this way becomes the one token for unknown words.
+    """
     known = vocabulary()
     if len(word) > _LONGEST_WORD:
         return (known[_UNKNOWN],)
@@ -65,12 +68,12 @@ def _pieces(word: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _words(text: str) -> Iterator[str]:
-    """Lower-case words without accents; a punctuation mark or ideograph is a word."""
-    for chunk in _plain(text).split():
+def _split_into_words(text: str) -> Iterator[str]:
+    """Yield lower-case words without accents. A punctuation mark or ideograph is a word."""
+    for chunk in _strip_accents(text).split():
         word = ""
         for char in chunk:
-            if _alone(char):
+            if _is_separate_token(char):
                 if word:
                     yield word
                 yield char
@@ -81,19 +84,21 @@ def _words(text: str) -> Iterator[str]:
             yield word
 
 
-def _plain(text: str) -> str:
-    visible = "".join(_visible(char) for char in text)
-    bare = (c for c in unicodedata.normalize("NFD", visible) if unicodedata.category(c) != "Mn")
-    return "".join(bare).lower()
+def _strip_accents(text: str) -> str:
+    visible = "".join(_clean_character(char) for char in text)
+    unaccented = (
+        c for c in unicodedata.normalize("NFD", visible) if unicodedata.category(c) != "Mn"
+    )
+    return "".join(unaccented).lower()
 
 
-def _visible(char: str) -> str:
+def _clean_character(char: str) -> str:
     if char in "\t\n\r" or unicodedata.category(char) == "Zs":
         return " "
     return "" if char in "\0\ufffd" or unicodedata.category(char).startswith("C") else char
 
 
-def _alone(char: str) -> bool:
+def _is_separate_token(char: str) -> bool:
     """Return True for an ASCII sign, Unicode punctuation, or an ideograph."""
     code = ord(char)
     if code < 128:

@@ -36,17 +36,19 @@ def weighted_past_requests(
     for route in new:
         if not route.request:
             continue
-        right, wrong = _verdicts(route)
+        right, wrong = _right_and_wrong_tools(route)
         word = words.get(request_key(route.request)) if words else None
         if word is None or word is route:
-            yield from _past(route, right, wrong, TOLD if route.told else 1.0)
+            yield from _build_past_requests(route, right, wrong, TOLD if route.told else 1.0)
             continue
         told = frozenset(word.tools) if word.outcome == "accepted" else frozenset[str]()
         agreed = [t for t in right if t in told], [t for t in wrong if t not in told]
         denied = [t for t in right if t not in told], [t for t in wrong if t in told]
         count = TOLD if route.told else 1.0
-        yield from _past(route, *agreed, count)
-        yield from _past(route, *denied, count * _against(word, route, half_life_days))
+        yield from _build_past_requests(route, *agreed, count)
+        yield from _build_past_requests(
+            route, *denied, count * _contradiction_weight(word, route, half_life_days)
+        )
 
 
 def latest_feedback(routes: Iterable[PastRoute]) -> Mapping[frozenset[int], PastRoute]:
@@ -54,22 +56,22 @@ def latest_feedback(routes: Iterable[PastRoute]) -> Mapping[frozenset[int], Past
     return {request_key(route.request): route for route in latest_per_run(routes) if route.told}
 
 
-def _verdicts(route: PastRoute) -> tuple[Sequence[str], Sequence[str]]:
+def _right_and_wrong_tools(route: PastRoute) -> tuple[Sequence[str], Sequence[str]]:
     right = route.tools if route.outcome == "accepted" else ()
     wrong = (*route.wrong, *(route.tools if route.outcome == "rejected" else ()))
     return tuple(dict.fromkeys(right)), tuple(dict.fromkeys(wrong))
 
 
-def _past(
+def _build_past_requests(
     route: PastRoute, right: Sequence[str], wrong: Sequence[str], count: float
 ) -> Iterator[PastRequest]:
     if count and (right or wrong):
         yield PastRequest(route.request, tuple(right), tuple(wrong), count, route.ts.timestamp())
 
 
-def _against(word: PastRoute, route: PastRoute, half_life_days: float) -> float:
+def _contradiction_weight(feedback: PastRoute, route: PastRoute, half_life_days: float) -> float:
     """Return the weight in [0, 1) of a run that contradicts feedback: 0 for the first half-life."""
     if route.told:
         return 0.0  # the newest word stands in place of an earlier one
-    days = max(0.0, (route.ts - word.ts).total_seconds() / _DAY)
+    days = max(0.0, (route.ts - feedback.ts).total_seconds() / _DAY)
     return float(max(0.0, 1 - 2 * 0.5 ** (days / half_life_days)))

@@ -79,16 +79,16 @@ def load_routes(state_dir: Path) -> tuple[PastRoute, ...]:
     except FileNotFoundError:
         return ()
     except OSError as failure:
-        raise _corrupt(path, str(failure.strerror)) from failure
+        raise _build_corrupt_error(path, str(failure.strerror)) from failure
     lines = data.split(b"\n")
     first = 1 if skipped else 0
     found = []
     for number, line in enumerate(lines[first:-1], start=1):
         try:
-            found.append(_parse(line))
+            found.append(_parse_route(line))
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as failure:
             where = f"line {number}" if not first else f"line {number} after byte {skipped}"
-            raise _corrupt(path, f"{where}: {failure}") from failure
+            raise _build_corrupt_error(path, f"{where}: {failure}") from failure
     return tuple(found)
 
 
@@ -114,12 +114,12 @@ def history(
         if rev.event:
             continue
         promotions[rev.tool_id] += 1
-        last[rev.tool_id] = _later(last.get(rev.tool_id), rev.created)
+        last[rev.tool_id] = _later_time(last.get(rev.tool_id), rev.created)
     for route in latest_per_run(past):
         for tool_id in set(route.tools):
             if route.outcome == "accepted":
                 accepted[tool_id] += 1
-                last[tool_id] = _later(last.get(tool_id), route.ts)
+                last[tool_id] = _later_time(last.get(tool_id), route.ts)
             else:
                 failed[tool_id] += 1
         failed.update(set(route.wrong))
@@ -129,12 +129,12 @@ def history(
     }
 
 
-def _later(known: datetime | None, new: datetime) -> datetime:
+def _later_time(known: datetime | None, new: datetime) -> datetime:
     new = new.astimezone(UTC)
     return new if known is None else max(known, new)
 
 
-def _parse(line: bytes) -> PastRoute:
+def _parse_route(line: bytes) -> PastRoute:
     row = json.loads(line)
     if not isinstance(row, dict):
         raise TypeError(f"expected a JSON object, found {type(row).__name__}")
@@ -149,20 +149,20 @@ def _parse(line: bytes) -> PastRoute:
         str(row["run_id"]),
         row["route_id"],
         str(row["request"]),
-        _ids(row["tools"], "tools"),
+        _parse_ids(row["tools"], "tools"),
         row["outcome"],
-        _ids(row.get("wrong", []), "wrong"),
+        _parse_ids(row.get("wrong", []), "wrong"),
         row.get("told", False) is True,
     )
 
 
-def _ids(found: object, name: str) -> tuple[str, ...]:
+def _parse_ids(found: object, name: str) -> tuple[str, ...]:
     if not isinstance(found, list) or not all(isinstance(t, str) for t in found):
         raise TypeError(f"{name} must be a list of ids, found {found!r:.80}")
     return tuple(found)
 
 
-def _corrupt(path: Path, why: str) -> StateCorrupt:
+def _build_corrupt_error(path: Path, why: str) -> StateCorrupt:
     return StateCorrupt(
         f"cannot read past routes in {path}: {why}",
         hint="delete that line, or the file: only ranking history is lost",

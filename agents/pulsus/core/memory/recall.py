@@ -58,41 +58,45 @@ class PastMemory:
         asked = phrases(text)
         if not asked:
             return {}
-        ballots = self._ballots(asked)
-        net = _net(ballots)
+        ballots = self._collect_ballots(asked)
+        net = _sum_votes(ballots)
         best = max(max(net.values(), default=0.0), 0.0)
-        values = {tool: _value(votes, best) for tool, votes in net.items()}
-        words = self._words(asked)
-        tools = {*values, *_strongest(words)}
+        values = {tool: _relative_value(votes, best) for tool, votes in net.items()}
+        words = self._score_past_words(asked)
+        tools = {*values, *_select_strongest(words)}
         return {
             tool: PastVotes(
-                values.get(tool, 0.0), _shown_votes(ballots.get(tool, ())), words.get(tool, 0.0)
+                values.get(tool, 0.0),
+                _list_shown_votes(ballots.get(tool, ())),
+                words.get(tool, 0.0),
             )
             for tool in tools
         }
 
-    def _ballots(self, asked: Sequence[Phrase]) -> dict[str, list[_Ballot]]:
-        """Every tool's votes; a request made many times is one request, believed more."""
+    def _collect_ballots(self, asked: Sequence[Phrase]) -> dict[str, list[_Ballot]]:
+        """Return every tool's votes. A request made many times is one request with more weight."""
         found = sorted(
             (seg.request_text(n), similarity, tool, count)
             for seg in self.segments
-            for n, similarity in self._alike(asked, seg)
+            for n, similarity in self._find_similar_requests(asked, seg)
             for tool, count in seg.verdicts(n, self.now)
         )
         ballots: dict[str, list[_Ballot]] = {}
         for (text, tool), same in groupby(sorted(found, key=itemgetter(0, 2)), itemgetter(0, 2)):
             rows = list(same)
             similarity = rows[0][1]
-            believed = _belief(math.fsum(count for _, _, _, count in rows))
+            believed = _belief_from_count(math.fsum(count for _, _, _, count in rows))
             weight = similarity**_SHARPNESS * believed
             ballots.setdefault(tool, []).append((weight, similarity, text))
         return ballots
 
-    def _alike(self, asked: Sequence[Phrase], seg: RequestSegment) -> Iterator[tuple[int, float]]:
+    def _find_similar_requests(
+        self, asked: Sequence[Phrase], seg: RequestSegment
+    ) -> Iterator[tuple[int, float]]:
         """Yield the segment's requests of similarity `_FLOOR` and more.
 
-        The cosine of the weighted sets of words and word pairs. Common words come last: what shares
-        only those cannot reach the floor and is not looked at.
+        Similarity is the cosine of the weighted sets of words and word pairs. Common words come
+        last: a request that shares only those cannot reach the floor, and is skipped.
         """
         weights = sorted(
             ((self.counts.rarity(phrase) ** 2, phrase.likeness) for phrase in asked), reverse=True
@@ -121,13 +125,12 @@ class PastMemory:
             if similarity >= _FLOOR:
                 yield n, min(1.0, round(similarity, 9))
 
-    def _words(self, asked: Sequence[Phrase]) -> dict[str, float]:
-        """Return what each tool's past requests hold of this one: 1 is one request of the same
-        words.
+    def _score_past_words(self, asked: Sequence[Phrase]) -> dict[str, float]:
+        """Return how much of this request each tool's past requests contain.
 
-        BM25 with a phrase's rarity among tools, as a share of the request's own mass, times the
-        share of the catalogue that has a past at all: where few tools have one, having one must not
-        decide.
+        1 stands for one past request of the same words. The score is BM25 with a phrase's rarity
+        among tools, as a share of the request's own mass. It is multiplied by the share of tools
+        that have past requests: if only a few have any, having some must not decide.
         """
         known = self.counts.known
         weights = [(self.counts.telling(phrase) ** 2, phrase) for phrase in asked]
@@ -144,7 +147,7 @@ class PastMemory:
         return found
 
     def _tools_with(self, phrase: Phrase) -> Iterable[tuple[str, float]]:
-        """Return the tools whose past requests hold the phrase, with how many do."""
+        """Return the tools whose past requests contain the phrase, with their number."""
         first, *more = (seg.tools_with(phrase.key, self.now) for seg in self.segments)
         if not any(more):
             return first
@@ -155,12 +158,12 @@ class PastMemory:
         return counts.items()
 
 
-def _net(ballots: Mapping[str, Sequence[_Ballot]]) -> dict[str, float]:
+def _sum_votes(ballots: Mapping[str, Sequence[_Ballot]]) -> dict[str, float]:
     """Return the sum of the votes for each tool.
 
-    A request of the same words decides against those that are merely like it: where it speaks for a
-    tool, they do not speak against that one or for another; where it speaks against a tool, they do
-    not speak for it. As much of their votes is left as its own has faded.
+    A request of the same words overrules requests that are only similar. If it votes for a tool,
+    they cannot vote against that tool or for another one. If it votes against a tool, they cannot
+    vote for it. As its own votes fade, theirs count again.
     """
     same = {
         tool: min(1.0, max(-1.0, math.fsum(w for w, alike, _ in cast if alike >= 1.0)))
@@ -178,24 +181,24 @@ def _net(ballots: Mapping[str, Sequence[_Ballot]]) -> dict[str, float]:
     return net
 
 
-def _strongest(words: Mapping[str, float]) -> Iterable[str]:
+def _select_strongest(words: Mapping[str, float]) -> Iterable[str]:
     if len(words) <= _MOST:
         return words
     least = sorted(words.values())[-_MOST]
-    return (tool for tool, held in words.items() if held >= least)
+    return (tool for tool, value in words.items() if value >= least)
 
 
-def _belief(count: float) -> float:
-    """1 for one request, at most 2 however often it was made; below 0 if it was wrong."""
+def _belief_from_count(count: float) -> float:
+    """Return 1 for one request, at most 2 for many, and a number below 0 for a wrong one."""
     return 2 * count / (1 + abs(count))
 
 
-def _value(votes: float, best: float) -> float:
-    """Return votes for a tool beside the best tool's; votes against it by themselves."""
+def _relative_value(votes: float, best: float) -> float:
+    """Return votes for a tool relative to the best tool's. Votes against it count alone."""
     doubt = best + _DOUBT if votes > 0 else abs(votes) + _DOUBT_AGAINST
     return votes / doubt
 
 
-def _shown_votes(cast: Iterable[_Ballot]) -> tuple[Vote, ...]:
+def _list_shown_votes(cast: Iterable[_Ballot]) -> tuple[Vote, ...]:
     strongest = sorted(cast, key=lambda ballot: (-abs(ballot[0]), ballot[2]))[:_SHOWN]
     return tuple(Vote(text, similarity, weight) for weight, similarity, text in strongest if weight)

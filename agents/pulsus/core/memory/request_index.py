@@ -76,13 +76,13 @@ class WordCounts:
 
     def rarity(self, phrase: Phrase) -> float:
         """Return the similarity that a shared phrase gives to two requests."""
-        count = _at(self.keys, self.in_requests, phrase.likeness)
+        count = _value_of_key(self.keys, self.in_requests, phrase.likeness)
         share = _PAIR if phrase.pair else _OWN if phrase.own else 1.0
         return math.log(1 + max(1, self.requests) / (count + 0.5)) * share
 
     def telling(self, phrase: Phrase) -> float:
         """Return how well the phrase distinguishes one tool from the others."""
-        count = _at(self.keys, self.in_tools, phrase.key)
+        count = _value_of_key(self.keys, self.in_tools, phrase.key)
         return (math.log((len(self.sizes) + 1) / (count + 1)) + 1) * (_PAIR if phrase.pair else 1.0)
 
 
@@ -123,12 +123,12 @@ class RequestSegment:
 
     def requests_with(self, key: int) -> Sequence[int]:
         """Return the numbers of the requests alike by a phrase, in order."""
-        n = _find(self.keys, key)
+        n = _find_key(self.keys, key)
         return () if n is None else self.request[self.request_at[n] : self.request_at[n + 1]]
 
     def has(self, number: int, key: int) -> bool:
         """Return True if a request has a phrase."""
-        n = _find(self.keys, key)
+        n = _find_key(self.keys, key)
         if n is None:
             return False
         begin, end = self.request_at[n], self.request_at[n + 1]
@@ -137,10 +137,10 @@ class RequestSegment:
 
     def tools_with(self, key: int, now: float) -> list[tuple[str, float]]:
         """Tools whose past requests hold a phrase, with how many do; what is past fades."""
-        n = _find(self.keys, key)
+        n = _find_key(self.keys, key)
         if n is None:
             return []
-        left, ids = self._left(self.latest, now), self.ids
+        left, ids = self._decay_factor(self.latest, now), self.ids
         held = slice(self.tool_at[n], self.tool_at[n + 1])
         columns = zip(self.tool[held], self.firm[held], self.fading[held], strict=True)
         return [(ids[tool], firm + left * fading) for tool, firm, fading in columns]
@@ -149,7 +149,7 @@ class RequestSegment:
         """Yield the tools a request speaks for (> 0) or against (< 0), with how much by now."""
         for at in range(self.verdict_at[number], self.verdict_at[number + 1]):
             when = self.verdict_time[at]
-            left = 1.0 if math.isnan(when) else self._left(when, now)
+            left = 1.0 if math.isnan(when) else self._decay_factor(when, now)
             yield self.ids[self.verdict_tool[at]], self.verdict[at] * left
 
     def request_text(self, number: int) -> str:
@@ -157,7 +157,7 @@ class RequestSegment:
         kept = self.text[self.text_at[number] : self.text_at[number + 1]]
         return bytes(kept).decode("utf-8", "replace")
 
-    def _left(self, then: float, now: float) -> float:
+    def _decay_factor(self, then: float, now: float) -> float:
         return float(0.5 ** (max(0.0, now - then) / self.half_life))
 
 
@@ -179,30 +179,34 @@ class _RequestPacker:
         for n, text in enumerate(self.texts):
             found = phrases(text)
             self.lengths.append(math.fsum(counts.rarity(phrase) ** 2 for phrase in found))
-            told = self._told(self.by_text[text])
+            told = self._sum_verdicts(self.by_text[text])
             for phrase in found:
                 self.holding.setdefault(phrase.likeness, []).append(n)
-                _add(self.tools.setdefault(phrase.key, {}), told)
+                _add_counts(self.tools.setdefault(phrase.key, {}), told)
 
-    def _told(self, rows: Iterable[PastRequest]) -> dict[int, list[float]]:
-        """For each tool what the rows say for it: what never fades, and what is left at `latest`.
+    def _sum_verdicts(self, rows: Iterable[PastRequest]) -> dict[int, list[float]]:
+        """Return for each tool two sums of verdicts: those that never fade, and those that do.
 
-        A row against a tool takes its words from it.
+        Verdicts that fade count with their weight at `latest`. Those against a tool are negative.
         """
-        told: dict[int, list[float]] = {}
+        sums: dict[int, list[float]] = {}
         for row in rows:
             fades = row.at is not None
             left = 0.5 ** ((self.latest - row.at) / self.half_life) if row.at is not None else 1.0
-            for tool, count in _verdicts(row):
-                told.setdefault(self.number[tool], [0.0, 0.0])[fades] += count * left
-        return told
+            for tool, count in _list_verdicts(row):
+                sums.setdefault(self.number[tool], [0.0, 0.0])[fades] += count * left
+        return sums
 
     def segment(self) -> RequestSegment:
         keys = sorted(self.holding.keys() | self.tools)
         holding = [self.holding.get(key, []) for key in keys]
         tools = [sorted(self.tools.get(key, {}).items()) for key in keys]
         rows = [
-            [(tool, count, row.at) for row in self.by_text[text] for tool, count in _verdicts(row)]
+            [
+                (tool, count, row.at)
+                for row in self.by_text[text]
+                for tool, count in _list_verdicts(row)
+            ]
             for text in self.texts
         ]
         texts = [text.encode("utf-8", "replace") for text in self.texts]
@@ -211,47 +215,47 @@ class _RequestPacker:
             latest=self.latest,
             ids=tuple(self.ids),
             keys=array("Q", keys),
-            request_at=_ends(map(len, holding)),
+            request_at=_end_positions(map(len, holding)),
             request=array("I", (n for numbers in holding for n in numbers)),
-            tool_at=_ends(map(len, tools)),
+            tool_at=_end_positions(map(len, tools)),
             tool=array("I", (tool for found in tools for tool, _ in found)),
             firm=array("d", (count[0] for found in tools for _, count in found)),
             fading=array("d", (count[1] for found in tools for _, count in found)),
             lengths=self.lengths,
-            verdict_at=_ends(map(len, rows)),
+            verdict_at=_end_positions(map(len, rows)),
             verdict_tool=array("I", (self.number[tool] for row in rows for tool, _, _ in row)),
             verdict=array("d", (count for row in rows for _, count, _ in row)),
             verdict_time=array(
                 "d", (math.nan if at is None else at for row in rows for _, _, at in row)
             ),
-            text_at=_ends(map(len, texts)),
+            text_at=_end_positions(map(len, texts)),
             text=b"".join(texts),
         )
 
 
-def _verdicts(row: PastRequest) -> Iterator[tuple[str, float]]:
+def _list_verdicts(row: PastRequest) -> Iterator[tuple[str, float]]:
     for tool in row.right:
         yield tool, row.count
     for tool in row.wrong:
         yield tool, -row.count
 
 
-def _add(into: dict[int, list[float]], more: Mapping[int, Sequence[float]]) -> None:
+def _add_counts(into: dict[int, list[float]], more: Mapping[int, Sequence[float]]) -> None:
     for tool, (firm, fading) in more.items():
         held = into.setdefault(tool, [0.0, 0.0])
         held[0] += firm
         held[1] += fading
 
 
-def _ends(sizes: Iterable[int]) -> array[int]:
+def _end_positions(sizes: Iterable[int]) -> array[int]:
     return array("I", accumulate(sizes, initial=0))
 
 
-def _find(keys: Sequence[int], key: int) -> int | None:
+def _find_key(keys: Sequence[int], key: int) -> int | None:
     at = bisect_left(keys, key)
     return at if at < len(keys) and keys[at] == key else None
 
 
-def _at(keys: Sequence[int], column: Sequence[int], key: int) -> int:
-    found = _find(keys, key)
+def _value_of_key(keys: Sequence[int], column: Sequence[int], key: int) -> int:
+    found = _find_key(keys, key)
     return 0 if found is None else column[found]

@@ -86,15 +86,15 @@ def calibration_signals(
     scores = sorted([s.score for s in standings], reverse=True)[:2]
     count = len(standings) if shown is None else min(shown, len(standings))
     known = [detail(at) for at in range(min(len(standings), max(count, _NEXT + 1)))]
-    found, rivals = [], _rivals(standings, known, count)
+    found, rivals = [], _find_rivals(standings, known, count)
     for at in range(count):
         own = standings[at]
         if at <= _NEXT:
-            rivals = _rivals(standings, known, at)
+            rivals = _find_rivals(standings, known, at)
         rival = scores[own.score == scores[0]] if len(scores) > 1 else 0.0
         found.append(
             {
-                **_of(own, known[at], rivals),
+                **_compute_signals(own, known[at], rivals),
                 "size": math.log1p(size),
                 "margin": own.score - rival,
                 "named": 1 / named if own.named else 0.0,
@@ -113,7 +113,7 @@ class _Rivals(NamedTuple):
     recalled: float
 
 
-def _rivals(
+def _find_rivals(
     standings: Sequence[CandidateSignals], known: Sequence[CandidateDetail], at: int
 ) -> _Rivals:
     others = [n for n in range(min(_NEXT + 1, len(standings))) if n != at][:_NEXT]
@@ -125,13 +125,15 @@ def _rivals(
     )
 
 
-def _of(own: CandidateSignals, detail: CandidateDetail, others: _Rivals) -> dict[str, float]:
-    """Return the signals of a candidate, alone and beside the best other candidates.
+def _compute_signals(
+    own: CandidateSignals, detail: CandidateDetail, others: _Rivals
+) -> dict[str, float]:
+    """Return the signals of a candidate, alone and relative to the best other candidates.
 
-    `name_words` is how much of its name the request says, by how many words that are: one word is
-    said by chance. `lead` is the share of its score that the last of the others lacks, all where
-    they are fewer; `shared` the share of its words that the next has too: what tells them apart is
-    the rest.
+    - `name_words`: the share of its name that the request says, times the logarithm of the number
+      of these words. A single word may be said by chance.
+    - `lead`: the share of its score that the last of the others lacks, or 1 if there are fewer.
+    - `shared`: the share of its matched words that the next candidate matches too.
     """
     heard, log = detail.heard, math.log1p
     return {

@@ -101,11 +101,11 @@ def plain_ngram_cosine(
 
 def _word_score(slots: Iterable[int], worth: Mapping[int, float]) -> float:
     """Return the summed worth of a word's n-grams to the request."""
-    held = 0.0
+    total = 0.0
     for slot in slots:
         if slot in worth:
-            held += worth[slot]
-    return held
+            total += worth[slot]
+    return total
 
 
 def remembered_candidates(recalled: Mapping[str, PastVotes]) -> list[str]:

@@ -57,12 +57,12 @@ def commands(request: str, known: Known = lambda _word: True) -> tuple[str, ...]
     said = words(text)
     if not may_command(said, known):
         return ()
-    found = (find_command(part, known) for part in _clauses(text, said))
+    found = (find_command(part, known) for part in _split_clauses(text, said))
     return tuple(dict.fromkeys(verb for verb in found if verb))
 
 
-def _clauses(text: str, said: Sequence[str]) -> list[str]:
-    """Return the clauses that may begin with a command: "and" in a question goes on asking.
+def _split_clauses(text: str, said: Sequence[str]) -> list[str]:
+    """Return the clauses that may begin with a command. "and" in a question continues it.
 
     `said` are the words of the text.
     """
@@ -92,7 +92,7 @@ def effect_mismatch(asked: tuple[str, ...], said: frozenset[str], tool: ToolSpec
     """
     if not asked and not (tool.kind_declared and tool.kind == "write"):
         return None
-    leading, named = _groups_in(tool.name, tool.action, tool.summary)
+    leading, named = _find_verb_groups(tool.name, tool.action, tool.summary)
     makes = leading | named if tool.kind == "write" else frozenset()
     if not asked:
         odd = bool(makes) and not makes & said
@@ -128,6 +128,8 @@ def groups_of(request: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=16384)
-def _groups_in(name: str, action: str, summary: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return groups of the word where a tool's verb stands, and of its name and action anywhere."""
+def _find_verb_groups(
+    name: str, action: str, summary: str
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the verb groups of the summary's first word, and those of the name and action."""
     return verb_groups(first_words(summary)[:1]), verb_groups([*words(name), *words(action)])

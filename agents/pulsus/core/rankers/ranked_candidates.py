@@ -44,7 +44,7 @@ def ranked_rows(
     )
     chances = list(accumulate([calibration.p(s) for s in numbers], min))
     wanted = {kept[at] for n in shown for at in (n, n + 1) if at < len(kept)} | {kept[0]}
-    known = {at: _candidate(ordered[at], tool) for at in wanted}
+    known = {at: _build_candidate(ordered[at], tool) for at in wanted}
     winner = known[kept[0]]
     ranked = []
     for n in shown:
@@ -72,6 +72,6 @@ def ranked_rows(
     return tuple(ranked)
 
 
-def _candidate(assessed: ScoredTool, tool: Callable[[int], ToolSpec]) -> RankedCandidate:
+def _build_candidate(assessed: ScoredTool, tool: Callable[[int], ToolSpec]) -> RankedCandidate:
     standing = assessed.standing
     return RankedCandidate(tool(assessed.number), assessed.features, assessed.score, standing.named)

@@ -95,7 +95,7 @@ class Ranker:
         names = (*BUILT_IN, *(f.name for f in self.extra))
         return {name: self.config.weights.get(name, 0.0) for name in names}
 
-    def _shares(self) -> dict[str, float]:
+    def _weight_shares(self) -> dict[str, float]:
         """Return the weights over their sum."""
         weights = self.weights()
         total = 0.0
@@ -126,15 +126,15 @@ class Ranker:
         """
         if history and now is None:
             raise ValueError("history decays with time: give `now`")
-        intent = request if isinstance(request, ParsedIntent) else _unparsed(request)
+        intent = request if isinstance(request, ParsedIntent) else _unparsed_intent(request)
         text = clean(intent.intent)
         admit = admission_filter(self.documents, self.hidden.union(without), kinds, allowed)
-        assessor, named = self._look(intent, text, history or {}, now, include, admit)
+        assessor, named = self._score_candidates(intent, text, history or {}, now, include, admit)
         assessed = sorted(
             (assessor.assess(n, named=n in named) for n in assessor.found.found),
             key=_by_order,
         )
-        ordered = self._settled(assessed)
+        ordered = self._break_ties(assessed)
         ids = {self.documents.number(i) for i in include}
         kept = [
             at
@@ -148,12 +148,12 @@ class Ranker:
             ordered,
             kept,
             shown,
-            tool=self._tool,
+            tool=self._tool_by_number,
             calibration=self.calibration,
             weights=self.weights(),
         )
 
-    def _look(
+    def _score_candidates(
         self,
         intent: ParsedIntent,
         text: str,
@@ -167,13 +167,13 @@ class Ranker:
         similar = self.dense.similar(text) if self.dense else {}
         by_number = {documents.at(position): value for position, value in similar.items()}
         recalled = self.memory.recall(text) if self.memory else {}
-        named = self._named(text)
-        extra = {*named, *self._numbers(include), *self._all_if_weighed()}
+        named = self._find_named_tools(text)
+        extra = {*named, *self._tool_numbers(include), *self._tools_for_plugins()}
         if similar:
             nearest = nlargest(POOL, similar, key=lambda at: (similar[at], -at))
             extra.update(map(documents.at, nearest))
         if recalled:
-            extra.update(self._numbers(remembered_candidates(recalled)))
+            extra.update(self._tool_numbers(remembered_candidates(recalled)))
         found = match_query(
             query_terms.request_terms(text, documents, self.synonyms),
             documents,
@@ -190,7 +190,7 @@ class Ranker:
             found=found,
             documents=documents,
             tools=self.tools,
-            shares=self._shares(),
+            shares=self._weight_shares(),
             extra=self.extra,
             history=history,
             now=now,
@@ -206,40 +206,40 @@ class Ranker:
         )
         return assessor, named
 
-    def _named(self, text: str) -> frozenset[int]:
-        """Tools the request says by id, file or whole name."""
+    def _find_named_tools(self, text: str) -> frozenset[int]:
+        """Return the tools that the request names by id, file or whole name."""
         said = mentions(text)
         near = {n for key in map(key_of, said) for n in self.documents.spelt(key)}
-        near.update(self._numbers(name for name in said if not name.startswith("=")))
-        return frozenset(n for n in near if not said.isdisjoint(spellings(self._tool(n))))
+        near.update(self._tool_numbers(name for name in said if not name.startswith("=")))
+        return frozenset(n for n in near if not said.isdisjoint(spellings(self._tool_by_number(n))))
 
-    def _numbers(self, ids: Iterable[str]) -> list[int]:
+    def _tool_numbers(self, ids: Iterable[str]) -> list[int]:
         found = (self.documents.number(tool_id) for tool_id in ids)
         return [n for n in found if n is not None]
 
-    def _all_if_weighed(self) -> list[int]:
-        """Return every tool, though it shares no word, where a weighted plugin may know better."""
+    def _tools_for_plugins(self) -> list[int]:
+        """Return every tool if a weighted plugin may score tools that share no word; or none."""
         if not any(self.config.weights.get(f.name, 0.0) > 0 for f in self.extra):
             return []
         return [self.documents.at(position) for position in range(len(self.tools))]
 
-    def _tool(self, number: int) -> ToolSpec:
+    def _tool_by_number(self, number: int) -> ToolSpec:
         return self.tools[self.documents.position(number)]
 
-    def _settled(self, assessed: Sequence[ScoredTool]) -> list[ScoredTool]:
-        """Return the candidates in final order: where figures are equal the tools decide."""
+    def _break_ties(self, assessed: Sequence[ScoredTool]) -> list[ScoredTool]:
+        """Return the candidates in final order. Properties of the tools break ties."""
         if not any(a.order == b.order for a, b in pairwise(assessed)):
             return list(assessed)
         ordered: list[ScoredTool] = []
         for _, equal in groupby(assessed, key=_by_order):
             same = list(equal)
             if len(same) > 1:
-                same.sort(key=lambda a: last_resort(self._tool(a.number)))
+                same.sort(key=lambda a: last_resort(self._tool_by_number(a.number)))
             ordered += same
         return ordered
 
 
-def _unparsed(request: str) -> ParsedIntent:
+def _unparsed_intent(request: str) -> ParsedIntent:
     return ParsedIntent(domain=None, action=None, intent=request, confidence=0.0)
 
 

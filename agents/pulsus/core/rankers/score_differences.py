@@ -52,7 +52,7 @@ class SignalContribution:
 
 def feature_contributions(ranked: Ranked) -> dict[str, float]:
     """Return the share of each feature in the score. Zero weights give zeros."""
-    return {name: share * ranked.features[name] for name, share in _shares(ranked).items()}
+    return {name: share * ranked.features[name] for name, share in _weight_shares(ranked).items()}
 
 
 def gaps(winner: Ranked, loser: Ranked) -> tuple[FeatureGap, ...]:
@@ -61,7 +61,7 @@ def gaps(winner: Ranked, loser: Ranked) -> tuple[FeatureGap, ...]:
     The gaps sum to `winner.score - loser.score`.
     """
     found = []
-    for name, share in _shares(winner).items():
+    for name, share in _weight_shares(winner).items():
         mine, theirs = loser.features.get(name, 0.0), winner.features.get(name, 0.0)
         if share:
             found.append(FeatureGap(name, mine, theirs, share, share * (theirs - mine)))
@@ -148,6 +148,6 @@ def declined(tool: ToolSpec, request: str) -> tuple[str, ...]:
     return tuple(hint for hint in refused if said.intersection(stems(hint)))
 
 
-def _shares(ranked: Ranked) -> dict[str, float]:
+def _weight_shares(ranked: Ranked) -> dict[str, float]:
     total = sum(ranked.weights.values())
     return {name: weight / total for name, weight in ranked.weights.items()}

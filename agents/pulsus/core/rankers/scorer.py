@@ -93,7 +93,7 @@ class Scorer:
         overlap, covered, said, _, terms = evidence.found[number]
         mass, flags = evidence.mass, documents.flags(number)
         looked = self.asked or self.typed or flags & _LOOK
-        odds = self._odds(number, flags) if looked else None
+        odds = self._find_mismatch(number, flags) if looked else None
         named = named and odds is None
         name = worn = 0.0
         if said:
@@ -104,10 +104,10 @@ class Scorer:
             name = 1.0
         history, votes, text = _UNTRIED
         if self.history or self.recalled:
-            history, votes, text = self._history(documents.id(number))
-        features = {"name": name, "doc": self._doc(number, flags, odds), "history": history}
+            history, votes, text = self._score_history(documents.id(number))
+        features = {"name": name, "doc": self._score_doc(number, flags, odds), "history": history}
         for feature in self.extra:
-            features[feature.name] = _clamp(feature(self.intent, self._tool(number)))
+            features[feature.name] = _clamp(feature(self.intent, self._tool_by_number(number)))
         score = 0.0
         for key, share in self.shares.items():
             score += share * features[key]
@@ -126,55 +126,60 @@ class Scorer:
         order = sort_key(named, score, flags & SHARED != 0, history)
         return ScoredTool(number, features, score, order, standing, odds, votes)
 
-    def _tool(self, number: int) -> ToolSpec:
+    def _tool_by_number(self, number: int) -> ToolSpec:
         return self.tools[self.documents.position(number)]
 
-    def _doc(self, number: int, flags: int, odds: str | None) -> float:
-        """Return words and meaning, less anti-intents and past errors, halved where at odds."""
+    def _score_doc(self, number: int, flags: int, mismatch: str | None) -> float:
+        """Return words and meaning, less anti-intents and past errors, halved on a mismatch."""
         share = self.words[number]
         if not (self.similar or self.recalled or flags & DECLINES):
-            return _clamp(share * _CAUTIOUS if odds else share)
+            return _clamp(share * _CAUTIOUS if mismatch else share)
         if self.similar:
             meant = max(0.0, self.similar.get(number, 0.0)) / max(_VAGUE, self.nearest)
             dense = dense_share(self.documents.size) / self.gain
             share = (1 - dense) * (share / self.closest) ** _EDGE + dense * meant**_SHARP
         if flags & DECLINES:
-            share -= _ANTI * max((self._said(hint) for hint in self._refused(number)), default=0.0)
+            share -= _ANTI * max(
+                (self._share_of_hint_words(hint) for hint in self._anti_intents(number)),
+                default=0.0,
+            )
         if self.recalled:
-            share -= _ANTI * max(0.0, -self._past(number).value)
-        return _clamp(share * (_CAUTIOUS if odds else 1.0))
+            share -= _ANTI * max(0.0, -self._past_votes(number).value)
+        return _clamp(share * (_CAUTIOUS if mismatch else 1.0))
 
-    def _past(self, number: int) -> PastVotes:
+    def _past_votes(self, number: int) -> PastVotes:
         return self.recalled.get(self.documents.id(number), _NO_PAST)
 
-    def _odds(self, number: int, flags: int) -> str | None:
-        """Return why request and tool are at odds: by what they change, or by the tool's own
-        manifest.
-        """
+    def _find_mismatch(self, number: int, flags: int) -> str | None:
+        """Return the mismatch of request and tool, by their effects or by the tool's manifest."""
         if self.asked or flags & CAREFUL:
-            odds = effect_mismatch(self.asked, self.said(), self._tool(number))
-            if odds:
-                return odds
-        if self.typed and (odds := command_mismatch(self.typed, self._tool(number))):
-            return odds
+            mismatch = effect_mismatch(self.asked, self.said(), self._tool_by_number(number))
+            if mismatch:
+                return mismatch
+        if self.typed and (mismatch := command_mismatch(self.typed, self._tool_by_number(number))):
+            return mismatch
         if not flags & DECLINES:
             return None
-        hint = next((h for h in self._refused(number) if self._said(h) == 1.0), None)
+        hint = next(
+            (h for h in self._anti_intents(number) if self._share_of_hint_words(h) == 1.0), None
+        )
         return f"the tool's manifest says it is not for {hint!r}" if hint else None
 
-    def _refused(self, number: int) -> tuple[str, ...]:
-        manifest = self._tool(number).manifest
+    def _anti_intents(self, number: int) -> tuple[str, ...]:
+        manifest = self._tool_by_number(number).manifest
         return manifest.anti_intents if manifest else ()
 
-    def _said(self, hint: str) -> float:
-        """Share of a hint's words the request says itself (a synonym is not enough)."""
-        wanted = _stems(hint)
+    def _share_of_hint_words(self, hint: str) -> float:
+        """Return the share of a hint's words in the request itself (a synonym is not enough)."""
+        wanted = _cached_stems(hint)
         said = sum(self.found.asked.get(key) == 1.0 for key in wanted)
         return said / len(wanted) if wanted else 0.0
 
-    def _history(self, tool_id: str) -> tuple[float, tuple[Vote, ...], float]:
-        """Return how well the tool has served, and for requests like this one; what these were; and
-        what their words hold of this one, by its idf mass.
+    def _score_history(self, tool_id: str) -> tuple[float, tuple[Vote, ...], float]:
+        """Return the history feature, the votes of similar requests, and their share of its words.
+
+        The feature combines the tool's success rate with its success for similar requests. The
+        share is relative to the request's idf mass.
         """
         past = self.recalled.get(tool_id, _NO_PAST)
         served = 0.0
@@ -189,8 +194,8 @@ def dense_share(tools: int) -> float:
 
 
 @lru_cache(maxsize=4096)
-def _stems(hint: str) -> tuple[str, ...]:
-    """Return hints of a catalogue are asked for again with every clause and request."""
+def _cached_stems(hint: str) -> tuple[str, ...]:
+    """Return the stems, cached: each clause of each request needs those of the same hints."""
     return tuple(stems(hint))
 
 

@@ -63,7 +63,7 @@ class PassageIndex:
         """Return the passages that say something about a request, best first; ties in shelf
         order.
         """
-        scores = self._by_words(text)
+        scores = self._score_by_words(text)
         if self.meaning:
             meant = self.meaning.similar(text)
             scores = {
@@ -77,7 +77,7 @@ class PassageIndex:
             if scores[n] >= LEAST
         )
 
-    def _by_words(self, text: str) -> dict[int, float]:
+    def _score_by_words(self, text: str) -> dict[int, float]:
         size = len(self.cards)
         mean = sum(self.lengths) / size if size else 0.0
         scores: dict[int, float] = {}
@@ -106,7 +106,9 @@ def from_json(data: Mapping[str, Any]) -> PassageIndex:
     make.
     """
     cards = tuple(
-        Passage(str(source), str(heading), 0.0, tuple(map(_place, places)), tuple(map(str, tools)))
+        Passage(
+            str(source), str(heading), 0.0, tuple(map(_parse_place, places)), tuple(map(str, tools))
+        )
         for source, heading, places, tools in data["cards"]
     )
     shelf = PassageIndex(
@@ -125,6 +127,6 @@ def from_json(data: Mapping[str, Any]) -> PassageIndex:
     return shelf
 
 
-def _place(raw: Sequence[Any]) -> Place:
+def _parse_place(raw: Sequence[Any]) -> Place:
     domain, action = raw
     return (None if domain is None else str(domain), str(action))

@@ -79,7 +79,7 @@ def of_document(
     """Yield the sections of a Markdown file; `about` is what all of it speaks of, such as its
     domain.
     """
-    for heading, body in _sections(text):
+    for heading, body in _split_sections(text):
         whole = f"{heading}\n{body}"
         places, tools = known.spoken_of(whole)
         spoken = tuple(dict.fromkeys((*places, *(() if places else about))))
@@ -89,7 +89,7 @@ def of_document(
                 yield DocSection(source, heading, part, spoken, tools)
 
 
-def _sections(text: str) -> Iterator[tuple[str, str]]:
+def _split_sections(text: str) -> Iterator[tuple[str, str]]:
     """Yield each heading with the text below it; a `#` inside a fence is no heading."""
     heading, body, fence = "", list[str](), ""
     for line in text.splitlines():

@@ -49,12 +49,12 @@ def score_sums(lookups: Sequence[Sequence[Lookup]], documents: Documents) -> dic
     for meanings in lookups:
         if len(meanings) == 1:
             for part in meanings[0].postings:
-                _add(total, meanings[0].gain, part, least, slope)
+                _add_scores(total, meanings[0].gain, part, least, slope)
         elif meanings:
             reached: dict[int, float] = {}
             for meaning in meanings:
                 for part in meaning.postings:
-                    _raise(reached, meaning.gain, part, least, slope)
+                    _raise_scores(reached, meaning.gain, part, least, slope)
             for n, value in reached.items():
                 total[n] = total.get(n, 0.0) + value
     for n in documents.gone:
@@ -62,7 +62,9 @@ def score_sums(lookups: Sequence[Sequence[Lookup]], documents: Documents) -> dic
     return total
 
 
-def _add(total: dict[int, float], gain: float, part: Postings, least: float, slope: float) -> None:
+def _add_scores(
+    total: dict[int, float], gain: float, part: Postings, least: float, slope: float
+) -> None:
     get, lengths, first = total.get, part.lengths, part.first
     for n, count in zip(part.tools.tolist(), part.counts.tolist(), strict=True):
         value = gain * (count * (K1 + 1)) / (count + (least + slope * lengths[n]))
@@ -70,7 +72,7 @@ def _add(total: dict[int, float], gain: float, part: Postings, least: float, slo
         total[n] = get(n, 0.0) + value
 
 
-def _raise(
+def _raise_scores(
     reached: dict[int, float], gain: float, part: Postings, least: float, slope: float
 ) -> None:
     for n, count in zip(part.tools.tolist(), part.counts.tolist(), strict=True):

@@ -45,45 +45,45 @@ def best_matches(
     extra: Collection[int],
 ) -> tuple[dict[int, float], dict[int, list[Hit]]]:
     """Return the best tools that are admitted, then `extra`, with their scores; and their hits."""
-    tools = _count(documents)
+    tools = _tool_count(documents)
     if not any(lookups):
         return dict.fromkeys(extra, 0.0), {n: [] for n in extra}
     stood: list[tuple[int, Lookup]] = []
     columns: list[_Column] = []
     for term, meanings in enumerate(lookups):
         own = [
-            (meaning, _scored(meaning, at, documents))
+            (meaning, _score_postings(meaning, at, documents))
             for meaning in meanings
             for at in range(len(meaning.postings))
         ]
         stood += [(term, meaning) for meaning, _ in own]
         found = [column for _, column in own]
-        columns += found if len(meanings) < 2 else _best_of(found, tools)
+        columns += found if len(meanings) < 2 else _keep_best_meaning(found, tools)
     numbers = np.concatenate([column.tools for column in columns])
-    total = _sums(numbers, np.concatenate([column.values for column in columns]), tools)
+    total = _sum_by_tool(numbers, np.concatenate([column.values for column in columns]), tools)
     if documents.gone:
         total[list(documents.gone)] = 0.0
-    scores = _first(total, documents, size, admit)
+    scores = _select_best(total, documents, size, admit)
     scores |= {n: float(total[n]) for n in extra if n not in scores}
     wanted = np.zeros(tools, np.bool_)
     wanted[list(scores)] = True
     at = wanted[numbers].nonzero()[0]
     hits: dict[int, list[Hit]] = {n: [] for n in scores}
-    for n, hit in zip(numbers[at].tolist(), _hits(stood, columns, at), strict=True):
+    for n, hit in zip(numbers[at].tolist(), _list_hits(stood, columns, at), strict=True):
         hits[n].append(hit)
     return scores, hits
 
 
-def _first(
+def _select_best(
     scored: Floats, documents: Documents, size: int, admit: Callable[[int], bool] | None
 ) -> dict[int, float]:
-    """Return the best of them, equal ones in the order of ids."""
-    numbers = np.flatnonzero(scored >= _bar(scored, size) if admit is None else scored)
+    """Return the best tools by score, equal ones in the order of ids."""
+    numbers = np.flatnonzero(scored >= _score_threshold(scored, size) if admit is None else scored)
     scores = scored[numbers]
     if admit is None and len(numbers) > 2 * size:
         kept = scores >= np.partition(scores, len(scores) - size)[len(scores) - size]
         numbers, scores = numbers[kept], scores[kept]
-    places = numbers if documents.delta is None else _positions(documents)[numbers]
+    places = numbers if documents.delta is None else _tool_positions(documents)[numbers]
     near = zip((-scores).tolist(), places.tolist(), numbers.tolist(), strict=True)
     found: dict[int, float] = {}
     for value, _, n in sorted(near):
@@ -94,9 +94,10 @@ def _first(
     return found
 
 
-def _bar(scored: Floats, size: int) -> float:
-    """Return a score above 0 that at least `size` tools reach, if that many are above 0: as many
-    parts of the catalogue have one that does.
+def _score_threshold(scored: Floats, size: int) -> float:
+    """Return a score above 0 that at least `size` tools reach, if so many are above 0.
+
+    The catalogue is cut into blocks, and at least `size` blocks contain such a tool.
     """
     width = len(scored) // _BLOCKS
     if not width or size > _BLOCKS:
@@ -105,36 +106,36 @@ def _bar(scored: Floats, size: int) -> float:
     return max(_LEAST, sorted(tops)[_BLOCKS - size])
 
 
-def _hits(
+def _list_hits(
     stood: Sequence[tuple[int, Lookup]], columns: Sequence[_Column], at: Numbers
 ) -> Iterator[Hit]:
     """Yield the hits at these positions of the joined columns."""
     ends = list(accumulate(len(column.tools) for column in columns))
     which = np.searchsorted(ends, at, side="right").tolist()
     places = np.concatenate([column.places for column in columns])[at].tolist()
-    made: dict[tuple[int, int], Hit] = {}
+    cached: dict[tuple[int, int], Hit] = {}
     for own in zip(which, places, strict=True):
-        hit = made.get(own)
+        hit = cached.get(own)
         if hit is None:
             term, meaning = stood[own[0]]
-            hit = made[own] = Hit(term, meaning.key, meaning.weight, own[1])
+            hit = cached[own] = Hit(term, meaning.key, meaning.weight, own[1])
         yield hit
 
 
-def _sums(numbers: Numbers, values: Floats, tools: int) -> Floats:
+def _sum_by_tool(numbers: Numbers, values: Floats, tools: int) -> Floats:
     """Return the values of each tool, added up in the order given."""
     return cast(Floats, np.bincount(numbers, values, tools))
 
 
-def _scored(meaning: Lookup, at: int, documents: Documents) -> _Column:
+def _score_postings(meaning: Lookup, at: int, documents: Documents) -> _Column:
     """Return the tools of one posting list, and the score that it adds to each."""
-    if _count(documents) > _SMALL:
-        return _column(meaning.gain, meaning.postings[at], documents)
+    if _tool_count(documents) > _SMALL:
+        return _compute_column(meaning.gain, meaning.postings[at], documents)
     kept: dict[tuple[str, float, int], _Column] = documents.arrays.setdefault("scored", {})
     key = (meaning.key, meaning.gain, at)
     found = kept.get(key)
     if found is None:
-        found = _column(meaning.gain, meaning.postings[at], documents)
+        found = _compute_column(meaning.gain, meaning.postings[at], documents)
         count = documents.arrays.get("kept", 0) + len(found.tools)
         if count > _KEPT:
             kept.clear()
@@ -144,28 +145,28 @@ def _scored(meaning: Lookup, at: int, documents: Documents) -> _Column:
     return found
 
 
-def _column(gain: float, part: Postings, documents: Documents) -> _Column:
+def _compute_column(gain: float, part: Postings, documents: Documents) -> _Column:
     least, slope = length_norm(documents)
-    numbers = _array(part.tools).astype(np.int64)
+    numbers = _to_array(part.tools).astype(np.int64)
     counts = np.frombuffer(part.counts, np.uint8).astype(np.float64)
-    lengths = _array(part.lengths)[numbers].astype(np.float64)
+    lengths = _to_array(part.lengths)[numbers].astype(np.float64)
     values = gain * (counts * (K1 + 1)) / (counts + (least + slope * lengths))
     if part.first:
         numbers += part.first
     return _Column(numbers, values, np.frombuffer(part.places, np.uint8))
 
 
-def _count(documents: Documents) -> int:
+def _tool_count(documents: Documents) -> int:
     """Return one more than the highest number of a tool."""
     return len(documents.base) + (0 if documents.delta is None else len(documents.delta))
 
 
-def _array(column: memoryview[int]) -> NDArray[np.unsignedinteger[Any]]:
+def _to_array(column: memoryview[int]) -> NDArray[np.unsignedinteger[Any]]:
     return np.frombuffer(column, np.uint16 if column.itemsize == 2 else np.uint32)
 
 
-def _best_of(meanings: Sequence[_Column], tools: int) -> list[_Column]:
-    """A word of several meanings counts by its best one: the others add nothing."""
+def _keep_best_meaning(meanings: Sequence[_Column], tools: int) -> list[_Column]:
+    """Return the columns with the best meaning of a word for each tool. The others add nothing."""
     reached = np.zeros(tools)
     for numbers, values, _ in meanings:
         reached[numbers] = np.maximum(reached[numbers], values)
@@ -177,10 +178,10 @@ def _best_of(meanings: Sequence[_Column], tools: int) -> list[_Column]:
     return found
 
 
-def _positions(documents: Documents) -> Numbers:
+def _tool_positions(documents: Documents) -> Numbers:
     """Return every tool's place in id order, kept with the documents."""
     kept: Numbers | None = documents.arrays.get("positions")
     if kept is None:
-        every = range(_count(documents))
+        every = range(_tool_count(documents))
         kept = documents.arrays["positions"] = np.array([documents.position(n) for n in every])
     return kept

@@ -47,7 +47,7 @@ def request_worth(said: Iterable[str]) -> dict[int, float]:
     """Return the worth of each slot to a request: its idf squared, for each n-gram."""
     worth: dict[int, float] = {}
     for word in dict.fromkeys(said):
-        for slot, own in _worth(word):
+        for slot, own in _ngram_weights(word):
             worth[slot] = worth.get(slot, 0.0) + own
     return worth
 
@@ -56,7 +56,7 @@ _SQUARES = [(value / SCALE) ** 2 for value in range(256)]
 
 
 @lru_cache(maxsize=512)
-def _worth(word: str) -> list[tuple[int, float]]:
+def _ngram_weights(word: str) -> list[tuple[int, float]]:
     idf = idf_table()
     return [(slot, _SQUARES[idf[slot]]) for slot in slots_of(word)]
 

@@ -105,18 +105,18 @@ class Documents:
     @cached_property
     def entry(self) -> Callable[[str], StemEntry | None]:
         """Returns a stem that some tool has."""
-        return lru_cache(_MEMO)(self._entry)
+        return lru_cache(_MEMO)(self._find_entry)
 
-    def _entry(self, key: str) -> StemEntry | None:
+    def _find_entry(self, key: str) -> StemEntry | None:
         raw, found = encode(key), []
-        for first, part in self._parts():
+        for first, part in self._list_segments():
             number = part.stems.find(raw)
             if number is not None:
                 found.append(postings(part, number, first))
         tools = sum(len(f.tools) for f in found) - self._lost[key]
         return StemEntry(idf(self.size, tools), tuple(found)) if tools else None
 
-    def _parts(self) -> Iterator[tuple[int, IndexSegment]]:
+    def _list_segments(self) -> Iterator[tuple[int, IndexSegment]]:
         yield 0, self.base
         if self.delta is not None:
             yield len(self.base), self.delta
@@ -133,9 +133,9 @@ class Documents:
     @cached_property
     def stem_of(self) -> Callable[[str], str | None]:
         """Returns the stem of a word that is written in some tool."""
-        return lru_cache(_MEMO)(self._written)
+        return lru_cache(_MEMO)(self._find_stem_of_word)
 
-    def _written(self, word: str) -> str | None:
+    def _find_stem_of_word(self, word: str) -> str | None:
         if word in self._dead:
             return None
         part, number = self.base, self.base.word(word)
@@ -145,21 +145,21 @@ class Documents:
 
     def like(self, first: str, shortest: int, longest: int) -> Sequence[str]:
         """Return the written words of some length that begin so, shorter ones first."""
-        by_length = self._beginning(first)
+        by_length = self._cached_words_beginning_with(first)
         found: list[str] = []
         for length in range(shortest, longest + 1):
             found += by_length.get(length, ())
         return found
 
     @cached_property
-    def _beginning(self) -> Callable[[str], dict[int, list[str]]]:
-        return lru_cache(_MEMO)(self._find_beginning)
+    def _cached_words_beginning_with(self) -> Callable[[str], dict[int, list[str]]]:
+        return lru_cache(_MEMO)(self._find_words_beginning_with)
 
-    def _find_beginning(self, first: str) -> dict[int, list[str]]:
-        """Return the written words that begin so, in order, by length."""
+    def _find_words_beginning_with(self, first: str) -> dict[int, list[str]]:
+        """Return the written words with this beginning, in order, by length."""
         found: set[str] = set()
         low = encode(first)
-        for _, part in self._parts():
+        for _, part in self._list_segments():
             # No UTF-8 holds FF: it comes after every word that begins so.
             span = range(part.words.place(low), part.words.place(low + b"\xff"))
             found.update(part.words.text(n) for n in span)
@@ -215,7 +215,7 @@ class Documents:
     def number(self, tool_id: str) -> int | None:
         """Return the number of an id."""
         raw = encode(tool_id)
-        for first, part in self._parts():
+        for first, part in self._list_segments():
             found = part.ids.find(raw)
             if found is not None and first + found not in self.gone:
                 return first + found
@@ -235,7 +235,7 @@ class Documents:
 
     def spelt(self, spelling: str) -> list[int]:
         """Return tools that may be spelt so: the caller compares."""
-        found = [first + n for first, part in self._parts() for n in part.spelt(spelling)]
+        found = [first + n for first, part in self._list_segments() for n in part.spelt(spelling)]
         return [n for n in found if n not in self.gone]
 
     def position(self, number: int) -> int:

@@ -108,13 +108,13 @@ class _IndexPacker:
         fields = field_words(tool)
         counts, bits = stem_counts(fields), stem_places(fields)
         for key, count in counts.items():
-            tools, found, where = self.postings[self._stem(key)]
+            tools, found, where = self.postings[self._stem_number(key)]
             tools.append(number)
             found.append(min(count, MOST))
             where.append(bits[key])
         written = surface_words(fields)
         self.norms.append(gram_norm(written))
-        said = [(self._word(word), min(count, MOST)) for word, count in written.items()]
+        said = [(self._word_number(word), min(count, MOST)) for word, count in written.items()]
         for word, _ in said:
             self.word_tools[word] += 1
         self.said.append(said)
@@ -125,13 +125,13 @@ class _IndexPacker:
         self.flags.append(flags_of(tool))
         self.spelt += [(hash_of(key), number) for key in sorted(tool_spellings(tool))]
 
-    def _stem(self, key: str) -> int:
+    def _stem_number(self, key: str) -> int:
         number = self.stems.setdefault(key, len(self.stems))
         if number == len(self.postings):
             self.postings.append((array("I"), bytearray(), bytearray()))
         return number
 
-    def _word(self, word: str) -> int:
+    def _word_number(self, word: str) -> int:
         number = self.words.setdefault(word, len(self.words))
         if number == len(self.word_stem):
             self.word_stem.append(self.stems[stem(word)])
@@ -140,42 +140,42 @@ class _IndexPacker:
 
     def columns(self, removed: Sequence[int]) -> dict[str, Column]:
         """Return every column, stems and words renumbered in the order of their texts."""
-        stems, stem_number = _sorted(self.stems)
-        words, word_number = _sorted(self.words)
+        stems, stem_number = _sort_with_places(self.stems)
+        words, word_number = _sort_with_places(self.words)
         by_stem = [self.postings[self.stems[s]] for s in stems]
         by_word = [self.words[w] for w in words]
         self.spelt.sort()
         said = [sorted((word_number[w], count) for w, count in own) for own in self.said]
         return {
-            **_texts("stem", map(encode, stems)),
-            **_texts("word", map(encode, words)),
-            "word_stem": _numbers(stem_number[self.word_stem[n]] for n in by_word),
-            "word_tools": _numbers(self.word_tools[n] for n in by_word),
-            "word_slots": _slots(words),
-            "gram_at": _ends(len(grams(word)) for word in words),
+            **_text_columns("stem", map(encode, stems)),
+            **_text_columns("word", map(encode, words)),
+            "word_stem": _number_column(stem_number[self.word_stem[n]] for n in by_word),
+            "word_tools": _number_column(self.word_tools[n] for n in by_word),
+            "word_slots": _build_hash_table(words),
+            "gram_at": _end_column(len(grams(word)) for word in words),
             "grams": array("H", (slot for word in words for slot in grams(word))),
-            "posting_at": _ends(len(tools) for tools, _, _ in by_stem),
-            "posting_tool": _numbers(number for tools, _, _ in by_stem for number in tools),
+            "posting_at": _end_column(len(tools) for tools, _, _ in by_stem),
+            "posting_tool": _number_column(number for tools, _, _ in by_stem for number in tools),
             "posting_count": b"".join(counts for _, counts, _ in by_stem),
             "posting_places": b"".join(bits for _, _, bits in by_stem),
             "lengths": self.lengths,
-            "total": _numbers([sum(self.lengths)]),
-            "name_at": _ends(map(len, self.names)),
-            "name_stem": _numbers(stem_number[n] for name in self.names for n in name),
-            **_texts("id", self.ids),
+            "total": _number_column([sum(self.lengths)]),
+            "name_at": _end_column(map(len, self.names)),
+            "name_stem": _number_column(stem_number[n] for name in self.names for n in name),
+            **_text_columns("id", self.ids),
             "prints": b"".join(self.prints),
             "flags": bytes(self.flags),
-            "said_at": _ends(map(len, self.said)),
-            "said_word": _numbers(word for own in said for word, _ in own),
+            "said_at": _end_column(map(len, self.said)),
+            "said_word": _number_column(word for own in said for word, _ in own),
             "said_count": bytes(count for own in said for _, count in own),
             "norms": self.norms,
-            "spelt_hash": _numbers(found for found, _ in self.spelt),
-            "spelt_tool": _numbers(number for _, number in self.spelt),
-            "removed": _numbers(removed),
+            "spelt_hash": _number_column(found for found, _ in self.spelt),
+            "spelt_tool": _number_column(number for _, number in self.spelt),
+            "removed": _number_column(removed),
         }
 
 
-def _sorted(numbers: Mapping[str, int]) -> tuple[list[str], list[int]]:
+def _sort_with_places(numbers: Mapping[str, int]) -> tuple[list[str], list[int]]:
     """Return the texts in order, and the place of each by its number."""
     texts = sorted(numbers)
     place = [0] * len(texts)
@@ -184,8 +184,8 @@ def _sorted(numbers: Mapping[str, int]) -> tuple[list[str], list[int]]:
     return texts, place
 
 
-def _slots(words: Sequence[str]) -> Column:
-    """Return the hash table of the words: each number plus one, 0 if nothing is."""
+def _build_hash_table(words: Sequence[str]) -> Column:
+    """Return the hash table of the words: each slot is a word's number plus one, or 0."""
     size = 2 << len(words).bit_length()
     slots = array("I", bytes(4 * size))
     for number, word in enumerate(words, start=1):
@@ -196,14 +196,14 @@ def _slots(words: Sequence[str]) -> Column:
     return slots
 
 
-def _texts(name: str, texts: Iterable[bytes]) -> dict[str, Column]:
+def _text_columns(name: str, texts: Iterable[bytes]) -> dict[str, Column]:
     listed = list(texts)
-    return {f"{name}s": b"".join(listed), f"{name}_at": _ends(map(len, listed))}
+    return {f"{name}s": b"".join(listed), f"{name}_at": _end_column(map(len, listed))}
 
 
-def _ends(sizes: Iterable[int]) -> Column:
-    return _numbers(accumulate(sizes, initial=0))
+def _end_column(sizes: Iterable[int]) -> Column:
+    return _number_column(accumulate(sizes, initial=0))
 
 
-def _numbers(numbers: Iterable[int]) -> Column:
+def _number_column(numbers: Iterable[int]) -> Column:
     return array("I", numbers)

@@ -134,10 +134,12 @@ class IndexSegment:
 
 def pack_columns(columns: Mapping[str, Column], key: str) -> bytes:
     """Return the file of these columns."""
-    return cache_file.pack(KIND, key, {name: _small(column) for name, column in columns.items()})
+    return cache_file.pack(
+        KIND, key, {name: _shrink_column(column) for name, column in columns.items()}
+    )
 
 
-def _small(column: Column) -> Column:
+def _shrink_column(column: Column) -> Column:
     """Return a column in half the space if its numbers allow that."""
     if isinstance(column, bytes) or column.typecode != "I" or max(column, default=0) >> 16:
         return column

@@ -47,7 +47,7 @@ def ngram_cosine(
         inside.append(own)
     found: dict[int, float] = dict.fromkeys(numbers, 0.0)
     for part, everywhere, inside in by_part.values():
-        held = _tool_scores(_view(part, documents), inside, slots, worth)
+        held = _tool_scores(_array_view(part, documents), inside, slots, worth)
         for n, own, total in zip(everywhere, inside, held, strict=True):
             norm = part.norms[own]
             found[n] = total / (norm * length) if norm else 0.0
@@ -55,19 +55,19 @@ def ngram_cosine(
 
 
 def _request_slots(said: Sequence[str]) -> tuple[Column, Floats]:
-    """For every slot the place of what it is worth to the request; 0 if that is nothing."""
+    """Return for every slot the place of its weight in the request, or 0; and the weights."""
     if not said:
         return np.zeros(SLOTS, np.uint8), np.zeros(1)
-    slots = np.frombuffer(b"".join(map(_slots, said)), np.uint16)
+    slots = np.frombuffer(b"".join(map(_ngram_slots, said)), np.uint16)
     own = _SQUARES[np.frombuffer(idf_table(), np.uint8)[slots]]
     count = len(slots)
     places: Column = np.zeros(SLOTS, np.uint16 if count < SLOTS else np.uint32)
     places[slots[::-1]] = np.arange(count, 0, -1)  # of a slot's places the first
-    return places, _sums(places[slots], own, count + 1)
+    return places, _sum_by_place(places[slots], own, count + 1)
 
 
 @lru_cache(maxsize=512)
-def _slots(word: str) -> bytes:
+def _ngram_slots(word: str) -> bytes:
     return array("H", slots_of(word)).tobytes()
 
 
@@ -86,26 +86,26 @@ def _tool_scores(view: _View, tools: Sequence[int], slots: Column, worth: Floats
     every += np.arange(len(every))
     found = slots[view.grams[every]]
     known = found.nonzero()[0]
-    scores = _sums(ends.searchsorted(known, side="right"), worth[found[known]], len(words))
+    scores = _sum_by_place(ends.searchsorted(known, side="right"), worth[found[known]], len(words))
     own = np.arange(len(tools)).repeat([span.stop - span.start for span in spans])
-    totals: list[float] = _sums(own, counts * scores, len(tools)).tolist()
+    totals: list[float] = _sum_by_place(own, counts * scores, len(tools)).tolist()
     return totals
 
 
-def _sums(at: NDArray[Any], values: Floats, size: int) -> Floats:
+def _sum_by_place(at: NDArray[Any], values: Floats, size: int) -> Floats:
     """Return the values of each place, added up in the order given."""
     return cast(Floats, np.bincount(at, values, size))
 
 
-def _view(part: IndexSegment, documents: Documents) -> _View:
-    """Return the columns as arrays, of the same bytes; kept with the documents."""
+def _array_view(part: IndexSegment, documents: Documents) -> _View:
+    """Return the columns as arrays of the same bytes. They are cached with the documents."""
     kept: dict[int, _View] = documents.arrays.setdefault("spelling", {})
     view = kept.get(id(part))
     if view is None:
         names = ("said_word", "said_count", "gram_at", "grams")
-        view = kept[id(part)] = _View(part["said_at"], *(_array(part[name]) for name in names))
+        view = kept[id(part)] = _View(part["said_at"], *(_to_array(part[name]) for name in names))
     return view
 
 
-def _array(column: memoryview[int]) -> Column:
+def _to_array(column: memoryview[int]) -> Column:
     return np.frombuffer(column, _TYPES[column.itemsize])

@@ -91,7 +91,7 @@ def match_query(
     for term in terms:
         for key, weight in term.stems.items():
             asked[key] = max(asked.get(key, 0.0), weight * term.factor)
-        lookups.append(_lookups(term, documents))
+        lookups.append(_look_up_term(term, documents))
         own = importance(term, lookups[-1], documents)
         owns.append(own)
         mass += own
@@ -121,7 +121,7 @@ def best_matches(
     scores = overlap.score_sums(lookups, documents)
     found = overlap.best_tools(scores, documents, POOL, admit)
     found |= {n: scores.get(n, 0.0) for n in extra if n not in found}
-    return found, _hits(lookups, found)
+    return found, _list_hits(lookups, found)
 
 
 def importance(term: Term, found: Sequence[Lookup], documents: Documents) -> float:
@@ -135,7 +135,7 @@ def importance(term: Term, found: Sequence[Lookup], documents: Documents) -> flo
     return term.factor * max((meaning.weight, meaning.idf) for meaning in found)[1]
 
 
-def _lookups(term: Term, documents: Documents) -> list[Lookup]:
+def _look_up_term(term: Term, documents: Documents) -> list[Lookup]:
     found = []
     for key, weight in term.stems.items():
         entry = documents.entry(key)
@@ -145,18 +145,18 @@ def _lookups(term: Term, documents: Documents) -> list[Lookup]:
     return found
 
 
-def _hits(lookups: Sequence[Sequence[Lookup]], pool: Collection[int]) -> dict[int, list[Hit]]:
+def _list_hits(lookups: Sequence[Sequence[Lookup]], pool: Collection[int]) -> dict[int, list[Hit]]:
     """Return the hits of the terms in each tool of the pool."""
     hits: dict[int, list[Hit]] = {n: [] for n in pool}
     for number, meanings in enumerate(lookups):
         for key, weight, _, _, postings in meanings:
             for part in postings:
-                for n, places in _places(part, hits):
+                for n, places in _list_places(part, hits):
                     hits[n].append(Hit(number, key, weight, places))
     return hits
 
 
-def _places(part: Postings, pool: Collection[int]) -> list[tuple[int, int]]:
+def _list_places(part: Postings, pool: Collection[int]) -> list[tuple[int, int]]:
     """Return the tools of the pool among these postings, with their places."""
     first, tools = part.first, part.tools
     if len(tools) <= _FEW:

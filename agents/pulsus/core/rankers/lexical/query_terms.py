@@ -121,46 +121,44 @@ def request_terms(
     for word in content:
         if word in found:
             continue
-        key = _stem(word, index)
+        key = _find_stem(word, index)
         found[word] = {key: 1.0}
         if not index.knows(key):
-            _raise(found[word], _cached_nearby(word, index))
-    for word, meanings in _synonyms(said, table, index) if table else ():
+            _raise_weights(found[word], _cached_nearby_stems(word, index))
+    for word, meanings in _list_synonyms(said, table, index) if table else ():
         if word in found:
-            weight = SYNONYM if index.knows(_stem(word, index)) else _ONLY_SYNONYM
-            _raise(found[word], {m: weight for m in meanings if index.knows(m)})
+            weight = SYNONYM if index.knows(_find_stem(word, index)) else _ONLY_SYNONYM
+            _raise_weights(found[word], {m: weight for m in meanings if index.knows(m)})
     for first, second in pairwise(content):
         joined = index.stem_of(first + second)
         if joined:
             for word in (first, second):
-                _raise(found[word], {joined: _COMPOUND})
+                _raise_weights(found[word], {joined: _COMPOUND})
     about = any(word not in _ASKING for word in found)
     outside = [
-        Term(word, keys, _ASKS if about and _only_asks(word, index) else 1.0)
+        Term(word, keys, _ASKS if about and _is_question_word(word, index) else 1.0)
         for word, keys in found.items()
         if not word.isdecimal()
     ]
-    return _distinct([*outside, *_in_values(values, index)])
+    return _drop_repeated_stems([*outside, *_list_value_terms(values, index)])
 
 
-def _only_asks(word: str, index: Lexicon) -> bool:
-    """Return True for a word that only asks, unless it is the whole name of a tool (`find`)."""
-    return word in _ASKING and not index.called(_stem(word, index))
+def _is_question_word(word: str, index: Lexicon) -> bool:
+    """Return True for a word that only asks, unless a tool has this whole name (`find`)."""
+    return word in _ASKING and not index.called(_find_stem(word, index))
 
 
-def _in_values(values: Sequence[Value], index: Lexicon) -> Iterator[Term]:
-    """Yield terms of the values' words and kinds the catalogue knows; an unknown one asks
-    nothing.
-    """
+def _list_value_terms(values: Sequence[Value], index: Lexicon) -> Iterator[Term]:
+    """Yield a term for each word and kind of the values that the catalogue knows."""
     for value in values:
         for said, factor in ((value.own, OWN), (value.kind, KIND)):
             for word in said:
-                key = _stem(word, index)
+                key = _find_stem(word, index)
                 if index.knows(key):
                     yield Term(word, {key: 1.0}, factor)
 
 
-def _distinct(found: Sequence[Term]) -> tuple[Term, ...]:
+def _drop_repeated_stems(found: Sequence[Term]) -> tuple[Term, ...]:
     """Return one term a stem, the first: `log` and `logs` in one request are one word."""
     seen: dict[str, Term] = {}
     for term in found:
@@ -168,21 +166,21 @@ def _distinct(found: Sequence[Term]) -> tuple[Term, ...]:
     return tuple(seen.values())
 
 
-def _stem(word: str, index: Lexicon) -> str:
+def _find_stem(word: str, index: Lexicon) -> str:
     """Return the word's stem, looked up where it is written: stemming takes longer than ranking."""
     return index.stem_of(word) or stem(word)
 
 
-def _raise(into: dict[str, float], more: Mapping[str, float]) -> None:
+def _raise_weights(into: dict[str, float], more: Mapping[str, float]) -> None:
     for key, weight in more.items():
         into[key] = max(into.get(key, 0.0), weight)
 
 
-def _synonyms(
+def _list_synonyms(
     said: Sequence[str], table: Mapping[tuple[str, ...], tuple[str, ...]], index: Lexicon
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield each content word that is, or lies in, a known phrase, with that phrase's meanings."""
-    keys = [_stem(w, index) for w in said]
+    keys = [_find_stem(w, index) for w in said]
     for length in range(1, _PHRASE + 1):
         for start in range(len(said) - length + 1):
             meanings = table.get(tuple(keys[start : start + length]))
@@ -191,18 +189,17 @@ def _synonyms(
                     yield word, meanings
 
 
-def _cached_nearby(word: str, index: Lexicon) -> Mapping[str, float]:
-    """Return the cached result of `_nearby`."""
+def _cached_nearby_stems(word: str, index: Lexicon) -> Mapping[str, float]:
     known = index.nearby.get(word)
     if known is None:
         if len(index.nearby) > _MEMO:
             index.nearby.clear()
-        known = index.nearby[word] = _nearby(word, index)
+        known = index.nearby[word] = _find_nearby_stems(word, index)
     return known
 
 
-def _nearby(word: str, index: Lexicon) -> dict[str, float]:
-    """Stems an unknown word may be: a compound of two known words, or a typo of one."""
+def _find_nearby_stems(word: str, index: Lexicon) -> dict[str, float]:
+    """Return stems for an unknown word: a compound of two known words, or a typo of one."""
     for cut in range(3, len(word) - 2):
         first = index.stem_of(word[:cut])
         second = index.stem_of(word[cut:]) if first else None
