@@ -27,12 +27,12 @@ def find_builtin_uses(tree: ast.AST, names: Collection[str]) -> Iterator[tuple[i
         if alias.name == "builtins" and alias.asname
     }
     for node in nodes:
-        for name in _builtins_of(node, aliases):
+        for name in _list_builtins(node, aliases):
             if name in names:
                 yield getattr(node, "lineno", 0), name
 
 
-def _builtins_of(node: ast.AST, aliases: Collection[str]) -> tuple[str, ...]:
+def _list_builtins(node: ast.AST, aliases: Collection[str]) -> tuple[str, ...]:
     """Return the builtins that this one node names."""
     match node:
         case ast.Name(id=name, ctx=ast.Load()):

@@ -91,11 +91,11 @@ def fold(node: ast.expr, scope: Scope, depth: int = _DEEPEST) -> ConstantText | 
 
     None also for what is longer than a path or a host may be.
     """
-    found = _folded(node, scope, depth - 1) if depth else None
+    found = _fold_node(node, scope, depth - 1) if depth else None
     return found if found is not None and len(found.value) <= _LONGEST else None
 
 
-def _folded(node: ast.expr, scope: Scope, inner: int) -> ConstantText | None:
+def _fold_node(node: ast.expr, scope: Scope, inner: int) -> ConstantText | None:
     match node:
         case ast.Constant(value=str() | bytes() as value):
             return ConstantText(
@@ -104,11 +104,11 @@ def _folded(node: ast.expr, scope: Scope, inner: int) -> ConstantText | None:
         case ast.Name(id=name) if name in scope:
             return scope.text(name, inner)
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return _joined([left, right], scope, inner)
+            return _fold_concatenation([left, right], scope, inner)
         case ast.BinOp(left=left, op=ast.Div(), right=right):
             return _fold_path(fold(left, scope, inner), [right], scope, inner)
         case ast.JoinedStr(values=values):
-            return _joined(values, scope, inner)
+            return _fold_concatenation(values, scope, inner)
         case ast.FormattedValue(value=value, format_spec=None):
             return fold(value, scope, inner)
         case ast.Subscript(
@@ -117,7 +117,7 @@ def _folded(node: ast.expr, scope: Scope, inner: int) -> ConstantText | None:
             turned = fold(value, scope, inner)
             return ConstantText(turned.value[::-1]) if turned else None
         case ast.Call():
-            return _called(node, scope, inner)
+            return _fold_call(node, scope, inner)
         case _:
             return _fold_attribute(node, scope, inner) if scope.loose else None
 
@@ -130,13 +130,13 @@ def _fold_attribute(node: ast.expr, scope: Scope, inner: int) -> ConstantText | 
         case ast.Attribute(value=ast.Attribute() as member, attr="value"):
             return fold(member, scope, inner)
         case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=at)) if name in scope:
-            item = _item(scope[name], at)
+            item = _find_item(scope[name], at)
             return None if item is None else scope.fold_attribute(id(item), item, inner)
         case _:
             return None
 
 
-def _item(table: ast.expr, at: object) -> ast.expr | None:
+def _find_item(table: ast.expr, at: object) -> ast.expr | None:
     if isinstance(table, ast.Dict):
         for key, value in zip(table.keys, table.values, strict=True):
             if isinstance(key, ast.Constant) and key.value == at:
@@ -146,23 +146,23 @@ def _item(table: ast.expr, at: object) -> ast.expr | None:
     return None
 
 
-def _called(call: ast.Call, scope: Scope, depth: int) -> ConstantText | None:
+def _fold_call(call: ast.Call, scope: Scope, depth: int) -> ConstantText | None:
     name = last_name(call.func)
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     if name == "join" and owner is not None:
-        return _join(call, owner, scope, depth)
+        return _fold_join_call(call, owner, scope, depth)
     if owner is None or last_name(owner) in FILE_MODULES or name in PATHS:
-        return _fold_call(call, name, scope, depth)
+        return _fold_function_call(call, name, scope, depth)
     if name == "home" and last_name(owner) in PATHS:
         return ConstantText("~", True)
     known = fold(owner, scope, depth)
     if known and known.path:
-        return _path_method(known, name, call, scope, depth)
-    return _text_method(known, name, call) if known else None
+        return _fold_path_method(known, name, call, scope, depth)
+    return _fold_text_method(known, name, call) if known else None
 
 
-def _fold_call(call: ast.Call, name: str, scope: Scope, depth: int) -> ConstantText | None:
-    """Fold a function's call with constants."""
+def _fold_function_call(call: ast.Call, name: str, scope: Scope, depth: int) -> ConstantText | None:
+    """Fold a call of a function, not of a method, with constants."""
     if name in PATHS:
         parts = [fold(arg, scope, depth) for arg in call.args]
         return (
@@ -178,7 +178,7 @@ def _fold_call(call: ast.Call, name: str, scope: Scope, depth: int) -> ConstantT
     return None
 
 
-def _text_method(known: ConstantText, name: str, call: ast.Call) -> ConstantText | None:
+def _fold_text_method(known: ConstantText, name: str, call: ast.Call) -> ConstantText | None:
     match name:
         case "lower":
             return ConstantText(known.value.lower())
@@ -190,7 +190,7 @@ def _text_method(known: ConstantText, name: str, call: ast.Call) -> ConstantText
             return None
 
 
-def _path_method(
+def _fold_path_method(
     known: ConstantText, name: str, call: ast.Call, scope: Scope, depth: int
 ) -> ConstantText | None:
     if name in ("expanduser", "resolve", "absolute"):
@@ -201,15 +201,17 @@ def _path_method(
 def _fold_path(
     base: ConstantText | None, parts: list[ast.expr], scope: Scope, depth: int
 ) -> ConstantText | None:
-    """Return the path of those parts below a folder."""
+    """Return the path that these parts make below a folder."""
     found = [fold(part, scope, depth) for part in parts]
     if base is None or not all(found):
         return None
     return ConstantText(posixpath.join(base.value, *[each.value for each in found if each]), True)
 
 
-def _join(call: ast.Call, owner: ast.expr, scope: Scope, depth: int) -> ConstantText | None:
-    """`os.path.join(…)`, or a text's own `join` of a list."""
+def _fold_join_call(
+    call: ast.Call, owner: ast.expr, scope: Scope, depth: int
+) -> ConstantText | None:
+    """Fold `os.path.join(…)`, or a text's own `join` of a list."""
     if last_name(owner) in ("path", "posixpath"):
         parts = [fold(arg, scope, depth) for arg in call.args]
         return (
@@ -225,6 +227,6 @@ def _join(call: ast.Call, owner: ast.expr, scope: Scope, depth: int) -> Constant
     return ConstantText(between.value.join(p.value for p in parts if p)) if all(parts) else None
 
 
-def _joined(values: list[ast.expr], scope: Scope, depth: int) -> ConstantText | None:
+def _fold_concatenation(values: list[ast.expr], scope: Scope, depth: int) -> ConstantText | None:
     parts = [fold(value, scope, depth) for value in values]
     return ConstantText("".join(p.value for p in parts if p)) if all(parts) else None

@@ -32,13 +32,13 @@ def list_third_party(tree: ast.Module) -> tuple[Import, ...]:
     """
     found = [
         Import(name, line, late, optional)
-        for name, line, late, optional in _imports(tree)
+        for name, line, late, optional in _list_imported_names(tree)
         if name not in sys.stdlib_module_names and name != _OURS
     ]
     return tuple(sorted(found, key=lambda each: each.line))
 
 
-def _imports(tree: ast.Module) -> Iterator[tuple[str, int, bool, bool]]:
+def _list_imported_names(tree: ast.Module) -> Iterator[tuple[str, int, bool, bool]]:
     todo: list[tuple[ast.AST, bool, bool]] = [(node, False, False) for node in tree.body]
     while todo:
         node, late, optional = todo.pop()
@@ -50,35 +50,35 @@ def _imports(tree: ast.Module) -> Iterator[tuple[str, int, bool, bool]]:
                 yield module.partition(".")[0], node.lineno, late, optional
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
                 todo += [(child, True, optional) for child in ast.iter_child_nodes(node)]
-            case ast.Try() if any(map(_catches, node.handlers)):
+            case ast.Try() if any(map(_is_import_error_handler, node.handlers)):
                 todo += [(child, late, True) for child in node.body]
                 rest = (*node.handlers, *node.orelse, *node.finalbody)
                 todo += [(child, late, optional) for child in rest]
-            case ast.If(test=test) if _for_checkers(test):
+            case ast.If(test=test) if _is_for_type_checkers(test):
                 todo += [(child, late, optional) for child in node.orelse]
-            case ast.With(items=items) if any(map(_suppresses, items)):
+            case ast.With(items=items) if any(map(_is_suppressing_import_error, items)):
                 todo += [(child, late, True) for child in node.body]
             case _:
                 todo += [(child, late, optional) for child in ast.iter_child_nodes(node)]
 
 
-def _catches(handler: ast.ExceptHandler) -> bool:
-    return handler.type is None or _names_import_error(handler.type)
+def _is_import_error_handler(handler: ast.ExceptHandler) -> bool:
+    return handler.type is None or _has_import_error(handler.type)
 
 
-def _names_import_error(node: ast.expr) -> bool:
+def _has_import_error(node: ast.expr) -> bool:
     kinds = node.elts if isinstance(node, ast.Tuple) else [node]
     return any(last_name(kind) in _CATCHING for kind in kinds)
 
 
-def _suppresses(item: ast.withitem) -> bool:
+def _is_suppressing_import_error(item: ast.withitem) -> bool:
     call = item.context_expr
     return (
         isinstance(call, ast.Call)
         and last_name(call.func) == "suppress"
-        and any(map(_names_import_error, call.args))
+        and any(map(_has_import_error, call.args))
     )
 
 
-def _for_checkers(test: ast.expr) -> bool:
+def _is_for_type_checkers(test: ast.expr) -> bool:
     return last_name(test) == "TYPE_CHECKING"

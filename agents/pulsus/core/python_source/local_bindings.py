@@ -27,11 +27,11 @@ class LocalBindings:
         self._outer = {
             name for n in nodes if isinstance(n, ast.Global | ast.Nonlocal) for name in n.names
         }
-        self._walk(nodes[0])
+        self._note_scopes(nodes[0])
         for node in nodes:
             for target, value, how in assignments(node):
-                self._target(target, value, how)
-        parameters = _passed_arguments(nodes)
+                self._note_target(target, value, how)
+        parameters = _collect_passed_arguments(nodes)
         for node in nodes:
             for name in bound_names(node) if type(node) in BINDERS else ():
                 bound = (self._homes[id(node)][0], name)
@@ -60,7 +60,7 @@ class LocalBindings:
             for value, how in values
         )
 
-    def _walk(self, module: ast.AST) -> None:
+    def _note_scopes(self, module: ast.AST) -> None:
         todo: list[tuple[ast.AST, tuple[int, ...]]] = [(module, (0,))]
         while todo:
             node, homes = todo.pop()
@@ -70,7 +70,7 @@ class LocalBindings:
                 default = isinstance(node, ast.arguments) and not isinstance(child, ast.arg)
                 todo.append((child, inner[1:] if default else inner))
 
-    def _target(self, target: ast.expr, value: ast.expr, how: str) -> None:
+    def _note_target(self, target: ast.expr, value: ast.expr, how: str) -> None:
         if isinstance(target, ast.Name):
             self._assigned[id(target)] = (value, how)
         elif isinstance(target, ast.Tuple | ast.List):
@@ -90,8 +90,8 @@ def _is_count(value: ast.expr, how: str) -> bool:
     return (how == "each" and called == "range") or (how == "is" and (number or called == "len"))
 
 
-def _passed_arguments(nodes: Sequence[ast.AST]) -> dict[int, list[ast.expr | None]]:
-    """By parameter: what each call of its function gives it, if all of them are known."""
+def _collect_passed_arguments(nodes: Sequence[ast.AST]) -> dict[int, list[ast.expr | None]]:
+    """Return by parameter the values that calls pass, if all calls of its function are known."""
     functions: dict[str, list[ast.FunctionDef]] = {}
     names: dict[str, int] = {}
     calls: dict[str, list[ast.Call]] = {}
@@ -109,20 +109,20 @@ def _passed_arguments(nodes: Sequence[ast.AST]) -> dict[int, list[ast.expr | Non
     for name, defined in functions.items():
         called = calls.get(name, [])
         if len(defined) == 1 and called and names[name] == len(called) + 1:
-            found.update(_parameters(defined[0], called))
+            found.update(_list_passed_values(defined[0], called))
     return found
 
 
-def _parameters(
+def _list_passed_values(
     function: ast.FunctionDef, calls: list[ast.Call]
 ) -> Iterator[tuple[int, list[ast.expr | None]]]:
     if function.decorator_list or function.args.posonlyargs or function.name == "run":
         return
     for position, arg in enumerate(function.args.args):
-        yield id(arg), [_argument(call, position, arg.arg) for call in calls]
+        yield id(arg), [_find_argument(call, position, arg.arg) for call in calls]
 
 
-def _argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
+def _find_argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
     if any(isinstance(each, ast.Starred) for each in call.args):
         return None
     if len(call.args) > position:

@@ -31,9 +31,9 @@ class ModuleIndex:
         """Every part of every imported module's name."""
         for node in self.nodes:
             if isinstance(node, ast.Import):
-                self._imports(node)
+                self._note_import(node)
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                self._imports_from(node, node.module)
+                self._note_import_from(node, node.module)
         self.defined = {
             node.name
             for node in self.nodes
@@ -47,14 +47,14 @@ class ModuleIndex:
         found = fold(node, self.scope)
         return None if found is None else found.value
 
-    def _imports(self, node: ast.Import) -> None:
+    def _note_import(self, node: ast.Import) -> None:
         for alias in node.names:
             self.modules.update(alias.name.split("."))
             first = alias.name.partition(".")[0]
             name, whole = (alias.asname, alias.name) if alias.asname else (first, first)
             self._imported.setdefault(name, set()).add(whole)
 
-    def _imports_from(self, node: ast.ImportFrom, module: str) -> None:
+    def _note_import_from(self, node: ast.ImportFrom, module: str) -> None:
         self.modules.update(module.split("."))
         for alias in node.names:
             if alias.name == "*":
@@ -84,7 +84,7 @@ class ModuleIndex:
         known = self._keys.get(id(node))
         if known is None:
             found = self.dotted(node) if isinstance(node, ast.expr) else _NONE
-            known = frozenset(map(_key, found)) if found else _NONE
+            known = frozenset(map(_normalise_origin, found)) if found else _NONE
             self._keys[id(node)] = known
         return known
 
@@ -95,21 +95,21 @@ class ModuleIndex:
         inner = depth - 1
         match node:
             case ast.Name(id=name):
-                return self._name(name, inner)
+                return self._origins_of_name(name, inner)
             case ast.Attribute(value=value, attr="__dict__"):
                 return self.dotted(value, inner)
             case ast.Attribute(value=value, attr=name):
-                return self._attribute_of(self.dotted(value, inner), name)
+                return self._origins_of_attribute(self.dotted(value, inner), name)
             case ast.IfExp(body=body, orelse=orelse):
                 return self.dotted(body, inner) | self.dotted(orelse, inner)
             case ast.Call(func=func, args=[first, *rest]):
-                return self._called(last_name(func), first, rest, inner)
+                return self._origins_of_call(last_name(func), first, rest, inner)
             case ast.Subscript(value=value, slice=at):
-                return self._subscript(value, at, inner)
+                return self._origins_of_item(value, at, inner)
             case _:
                 return _NONE
 
-    def _name(self, name: str, depth: int) -> frozenset[str]:
+    def _origins_of_name(self, name: str, depth: int) -> frozenset[str]:
         if name in self._imported:
             return frozenset(self._imported[name])
         if name in self.defined:
@@ -123,35 +123,39 @@ class ModuleIndex:
         found = {f"{module}.{name}" for module in self._starred}
         return frozenset(found | {f"builtins.{name}"} if name in _BUILTINS else found)
 
-    def _called(
+    def _origins_of_call(
         self, name: str, first: ast.expr, rest: list[ast.expr], depth: int
     ) -> frozenset[str]:
         if name == "getattr" and rest:
             text = self.text(rest[0])
-            return _NONE if text is None else self._attribute_of(self.dotted(first, depth), text)
+            return (
+                _NONE
+                if text is None
+                else self._origins_of_attribute(self.dotted(first, depth), text)
+            )
         if name in ("__import__", "import_module"):
             text = self.text(first)
             return _NONE if text is None else frozenset((text,))
         return self.dotted(first, depth) if name == "vars" else _NONE
 
-    def _subscript(self, value: ast.expr, at: ast.expr, depth: int) -> frozenset[str]:
+    def _origins_of_item(self, value: ast.expr, at: ast.expr, depth: int) -> frozenset[str]:
         text = self.text(at)
         if text is None:
             return _NONE
         if last_name(value) == "modules":
             return frozenset((text,))
         if isinstance(value, ast.Call) and last_name(value.func) in ("globals", "locals"):
-            return self._name(text, depth)
+            return self._origins_of_name(text, depth)
         holds_names = isinstance(value, ast.Call) or last_name(value) in (
             "__dict__",
             "__builtins__",
         )
-        return self._attribute_of(self.dotted(value, depth), text) if holds_names else _NONE
+        return self._origins_of_attribute(self.dotted(value, depth), text) if holds_names else _NONE
 
-    def _attribute_of(self, owners: frozenset[str], name: str) -> frozenset[str]:
+    def _origins_of_attribute(self, owners: frozenset[str], name: str) -> frozenset[str]:
         return frozenset(f"{owner}.{name}" for owner in owners) if owners else _NONE
 
 
-def _key(dotted: str) -> str:
+def _normalise_origin(dotted: str) -> str:
     parts = [part if part.startswith("__") else part.lstrip("_") for part in dotted.split(".")]
     return ".".join(parts[-2:])

@@ -34,10 +34,10 @@ def list_scopes(nodes: Sequence[ast.AST], scope: Scope) -> Iterator[Scope]:
     for node in nodes:
         if type(node) not in _HOLDING:
             continue
-        for name, value in (*_assigned(node, scope), *called.defaults(node)):
+        for name, value in (*_list_assigned_values(node, scope), *called.defaults(node)):
             if name not in scope and _is_place(value, scope):
                 names.setdefault(name, []).append(value)
-        for name, value in _attributes(node, called):
+        for name, value in _list_attribute_values(node, called):
             if _is_place(value, scope):
                 attributes.setdefault(name, []).append(value)
     tables = any(isinstance(value, ast.Dict) for value in scope.values())
@@ -53,7 +53,7 @@ def _is_place(value: ast.expr, scope: Scope) -> bool:
     return text is not None and (text.path or bool(_PLACE.match(text.value)))
 
 
-def _assigned(node: ast.AST, scope: Scope) -> Iterator[tuple[str, ast.expr]]:
+def _list_assigned_values(node: ast.AST, scope: Scope) -> Iterator[tuple[str, ast.expr]]:
     for target, value, how in assignments(node):
         if not isinstance(target, ast.Name) or how == "with":
             continue
@@ -65,12 +65,12 @@ def _assigned(node: ast.AST, scope: Scope) -> Iterator[tuple[str, ast.expr]]:
             yield from ((target.id, each) for each in elements.elts)
 
 
-def _attributes(node: ast.AST, called: _Called) -> Iterator[tuple[str, ast.expr]]:
+def _list_attribute_values(node: ast.AST, called: _Called) -> Iterator[tuple[str, ast.expr]]:
     """Yield the values that a class or an instance has under a name."""
     match node:
         case ast.Assign(targets=[ast.Attribute(attr=name)], value=value):
             yield name, value
-        case ast.ClassDef(body=body) if not _is_data(node) or called.bare(node.name):
+        case ast.ClassDef(body=body) if not _is_data_class(node) or called.bare(node.name):
             for each in body:
                 match each:
                     case (
@@ -84,8 +84,8 @@ def _attributes(node: ast.AST, called: _Called) -> Iterator[tuple[str, ast.expr]
             pass
 
 
-def _is_data(node: ast.ClassDef) -> bool:
-    """Return True if its attributes are defaults of arguments (a data class, a named tuple)."""
+def _is_data_class(node: ast.ClassDef) -> bool:
+    """Return True if its attributes are argument defaults (a data class, a named tuple)."""
     makers = [each.func if isinstance(each, ast.Call) else each for each in node.decorator_list]
     return any(
         last_name(each) in ("dataclass", "NamedTuple", "define", "BaseModel")
@@ -115,7 +115,7 @@ class _Called:
         arguments = node.args
         positional = [*arguments.posonlyargs, *arguments.args]
         first = len(positional) - len(arguments.defaults)
-        named = set.intersection(*map(_names, calls)) if calls else set[str]()
+        named = set.intersection(*map(_keyword_names, calls)) if calls else set[str]()
         for at, value in enumerate(arguments.defaults, first):
             if at >= least and positional[at].arg not in named:
                 yield positional[at].arg, value
@@ -128,5 +128,5 @@ def _count_positional(call: ast.Call) -> int:
     return len([each for each in call.args if not isinstance(each, ast.Starred)])
 
 
-def _names(call: ast.Call) -> set[str]:
+def _keyword_names(call: ast.Call) -> set[str]:
     return {each.arg for each in call.keywords if each.arg}

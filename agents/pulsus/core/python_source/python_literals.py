@@ -35,12 +35,12 @@ def write_text(value: str) -> str:
     """Return `value` as a double-quoted literal; what does not print, or reorders text, is
     escaped.
     """
-    return f'"{"".join(map(_char, value))}"'
+    return f'"{"".join(map(_escape_char, value))}"'
 
 
 def write_docstring(value: str) -> str:
     """Return `value` as a module docstring that reads back as the same text."""
-    body = "".join(char if char in '\n"' else _char(char) for char in value)
+    body = "".join(char if char in '\n"' else _escape_char(char) for char in value)
     body = body.replace('"""', '\\"\\"\\"')
     if body.endswith('"'):
         body = f'{body[:-1]}\\"'
@@ -52,7 +52,7 @@ def write_literal(value: JsonValue, indent: int = 0, taken: int = 0) -> str:
 
     `indent` is that of the line it starts on, `taken` what stands before and after it there.
     """
-    flat = _flat(value)
+    flat = _write_inline(value)
     if not isinstance(value, dict | list) or not value or indent + taken + len(flat) <= WIDTH:
         return flat
     inner = indent + 4
@@ -66,17 +66,17 @@ def write_literal(value: JsonValue, indent: int = 0, taken: int = 0) -> str:
     return f"{opened}\n{lines}{' ' * indent}{closed}"
 
 
-def _flat(value: JsonValue) -> str:
+def _write_inline(value: JsonValue) -> str:
     if isinstance(value, str):
         return write_text(value)
     if isinstance(value, list):
-        return f"[{', '.join(map(_flat, value))}]"
+        return f"[{', '.join(map(_write_inline, value))}]"
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{write_text(k)}: {_flat(v)}' for k, v in value.items())}}}"
+        return f"{{{', '.join(f'{write_text(k)}: {_write_inline(v)}' for k, v in value.items())}}}"
     return repr(value)
 
 
-def _char(char: str) -> str:
+def _escape_char(char: str) -> str:
     if char in _ESCAPES:
         return _ESCAPES[char]
     if char.isprintable():

@@ -31,11 +31,13 @@ def find_change(request: str) -> tuple[str, ...] | None:
     """
     if "-" not in request and table.KNOWN.isdisjoint(request.split(maxsplit=2)[:2]):
         return None
-    steps = [said for step in _STEP.split(_QUOTED.sub("Q", request)) if (said := _words(step))]
-    asked = _verb(steps[0]) if any(map(_is_command, steps)) else None
+    steps = [
+        said for step in _STEP.split(_QUOTED.sub("Q", request)) if (said := _command_words(step))
+    ]
+    asked = _find_change_word(steps[0]) if any(map(_is_command, steps)) else None
     if asked is None:
         return None
-    more = ((step[0], _verb(step)) for step in steps[1:])
+    more = ((step[0], _find_change_word(step)) for step in steps[1:])
     found = (asked, *(program if verb is None else verb for program, verb in more))
     return tuple(dict.fromkeys(verb for verb in found if verb))
 
@@ -48,14 +50,14 @@ def find_program(request: str) -> tuple[str, ...] | None:
     """
     if find_change(request) is None:
         return None
-    said = _words(_STEP.split(_QUOTED.sub("Q", request))[0])
+    said = _command_words(_STEP.split(_QUOTED.sub("Q", request))[0])
     if said[:1] == [] or said[0] not in table.PROGRAMS:
         return None
     return (said[0], *(word for word in said[1:] if not word.startswith("-")))
 
 
-def _words(step: str) -> list[str]:
-    """Return a step's words from its program on; tar's letters as the flags they are."""
+def _command_words(step: str) -> list[str]:
+    """Return a step's words, beginning with its program. tar's letters become flags."""
     before = _BEFORE.match(step)
     said = step[before.end() if before else 0 :].split()
     if said[:1] == ["tar"] and len(said) > 1 and _OLD_STYLE.fullmatch(said[1]):
@@ -67,25 +69,32 @@ def _is_command(said: Sequence[str]) -> bool:
     """Return True if the words look like a command: a program, then a flag or a subcommand."""
     if len(said) < 2 or not _PROGRAM.fullmatch(said[0]):
         return False
-    if any(len(w) > 1 and w in STOP_WORDS and not _brought(said, n) for n, w in enumerate(said)):
+    if any(
+        len(w) > 1 and w in STOP_WORDS and not _is_brought_up_or_down(said, n)
+        for n, w in enumerate(said)
+    ):
         return False
     if any(map(_FLAG.fullmatch, said)):
         return True
-    return said[0] in table.PROGRAMS and _deed_at(said) is not None
+    return said[0] in table.PROGRAMS and _find_action_position(said) is not None
 
 
-def _deed_at(said: Sequence[str]) -> int | None:
-    """Return the position of the word that says what a program does."""
+def _find_action_position(said: Sequence[str]) -> int | None:
+    """Return the position of the word for the program's action, such as "delete"."""
     bare = [n for n, word in enumerate(said) if n and not word.startswith("-")]
-    near = (n for n in bare if (n in bare[:_REACH] and _is_deed(said[n])) or _brought(said, n))
+    near = (
+        n
+        for n in bare
+        if (n in bare[:_REACH] and _is_action_word(said[n])) or _is_brought_up_or_down(said, n)
+    )
     return next(near, None)
 
 
-def _is_deed(word: str) -> bool:
+def _is_action_word(word: str) -> bool:
     return word in table.CHANGES or word in table.LOOKS
 
 
-def _brought(said: Sequence[str], at: int) -> bool:
+def _is_brought_up_or_down(said: Sequence[str], at: int) -> bool:
     """Return True if something is brought up or down: "docker compose -f x.yaml up"."""
     if said[at] not in table.BROUGHT:
         return False
@@ -100,31 +109,31 @@ def _brought(said: Sequence[str], at: int) -> bool:
     return bool(before)
 
 
-def _verb(said: Sequence[str]) -> str | None:
+def _find_change_word(said: Sequence[str]) -> str | None:
     """Return the word of a command's change, "" if it only reads, None if it is a verb."""
     program = said[0]
     flags = [word.partition("=")[0] for word in said[1:] if _FLAG.fullmatch(word)]
-    if _any(flags, table.LOOKING.get(program, frozenset()) | table.NEVER):
+    if _has_any_flag(flags, table.LOOKING.get(program, frozenset()) | table.NEVER):
         return ""
     if program in table.VERBS:
         return None
-    if _any(flags, table.WRITING.get(program, frozenset())):
+    if _has_any_flag(flags, table.WRITING.get(program, frozenset())):
         return program
-    return _deed(said) if program in table.PROGRAMS else ""
+    return _find_change_by_action(said) if program in table.PROGRAMS else ""
 
 
-def _deed(said: Sequence[str]) -> str:
-    """Return the first word that says what a program does, where that is a change and no noun."""
-    at = _deed_at(said)
+def _find_change_by_action(said: Sequence[str]) -> str:
+    """Return the word for the program's action if that is a change and no noun; else ""."""
+    at = _find_action_position(said)
     if at is None or said[at] in table.LOOKS:
         return ""
-    deed, *rest = (word for word in said[at:] if not word.startswith("-"))
-    if deed in table.VERBS and rest:
-        return find_command(" ".join((deed, *rest)), lambda _word: True) or ""
-    return deed
+    action, *rest = (word for word in said[at:] if not word.startswith("-"))
+    if action in table.VERBS and rest:
+        return find_command(" ".join((action, *rest)), lambda _word: True) or ""
+    return action
 
 
-def _any(flags: Sequence[str], wanted: frozenset[str]) -> bool:
+def _has_any_flag(flags: Sequence[str], wanted: frozenset[str]) -> bool:
     """Return True if one of the flags is wanted, also within joined letters: `-nl` has `-l`."""
     for flag in flags:
         letters = "" if flag.startswith("--") else flag[1:]

@@ -52,10 +52,10 @@ def phrases(text: str) -> tuple[Phrase, ...]:
     found.update({f"{first} {second}": True for first, second in pairwise(stems)})
     own = dict.fromkeys(stem(w) for value in values for w in value.own)
     return (
-        *(Phrase(_key(phrase), pair) for phrase, pair in found.items()),
-        *(Phrase(_key(phrase), False, own=True) for phrase in own if phrase not in found),
+        *(Phrase(_hash_phrase(phrase), pair) for phrase, pair in found.items()),
+        *(Phrase(_hash_phrase(phrase), False, own=True) for phrase in own if phrase not in found),
     )
 
 
-def _key(phrase: str) -> int:
+def _hash_phrase(phrase: str) -> int:
     return int.from_bytes(blake2b(phrase.encode("utf-8", "replace"), digest_size=8).digest())

@@ -45,7 +45,7 @@ class _Stemmer(Protocol):
 
 
 @cache
-def _stemmer() -> _Stemmer:
+def _load_stemmer() -> _Stemmer:
     import Stemmer  # only for words that no index knows
 
     return cast(_Stemmer, Stemmer.Stemmer("english"))
@@ -66,7 +66,7 @@ def clean(text: str) -> str:
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
     """Return the Snowball stem of one lower-case word."""
-    return _stemmer().stemWord(word)
+    return _load_stemmer().stemWord(word)
 
 
 def words(text: str) -> list[str]:
@@ -75,12 +75,12 @@ def words(text: str) -> list[str]:
     A word that mixes letters and digits gives itself, then its parts: `sha256sum`, `sha`, `256`,
     `sum`.
     """
-    return list(_words(text))
+    return list(_cached_words(text))
 
 
 @lru_cache(maxsize=16)
-def _words(text: str) -> tuple[str, ...]:
-    """Return the same: a request is cut for its values, its commands and its n-grams alike."""
+def _cached_words(text: str) -> tuple[str, ...]:
+    """Return the words, cached: values, commands and n-grams split the same request."""
     out: list[str] = []
     for word in _WORD.findall(text):
         if word.islower() and word.isalpha():

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 
-def _read() -> dict[str, dict[str, str]]:
+def _read_tables() -> dict[str, dict[str, str]]:
     """Return the words of each table by key; "" is the key of a table without keys."""
     tables: dict[str, dict[str, str]] = {}
     text = Path(__file__).with_name("verbs.txt").read_text(encoding="utf-8")
@@ -21,60 +21,60 @@ def _read() -> dict[str, dict[str, str]]:
     return tables
 
 
-_TABLES = _read()
+_TABLES = _read_tables()
 
 
-def _set(name: str) -> frozenset[str]:
+def _word_set(name: str) -> frozenset[str]:
     return frozenset(_TABLES[name][""].split())
 
 
-def _by_key(name: str) -> Mapping[str, frozenset[str]]:
+def _word_sets_by_key(name: str) -> Mapping[str, frozenset[str]]:
     return {key: frozenset(words.split()) for key, words in _TABLES[name].items()}
 
 
-def _objects() -> Mapping[str, tuple[str, frozenset[str]]]:
+def _objects_by_verb() -> Mapping[str, tuple[str, frozenset[str]]]:
     named = ((*key.split(), words) for key, words in _TABLES["OBJECTS"].items())
     return {verb: (group, frozenset(words.split())) for verb, group, words in named}
 
 
-CHANGE = _by_key("CHANGE")
-NAMING = _by_key("NAMING")
+CHANGE = _word_sets_by_key("CHANGE")
+NAMING = _word_sets_by_key("NAMING")
 PARTICLES = {
     verb: dict(pair.split("=") for pair in pairs.split())
     for verb, pairs in _TABLES["PARTICLES"].items()
 }
-OBJECTS = _objects()
-NUMBERED = _by_key("NUMBERED")
-NOUN_ALONE = _set("NOUN_ALONE")
-NOUNS = _set("NOUNS")
-AFTER_NOUN = _set("AFTER_NOUN")
+OBJECTS = _objects_by_verb()
+NUMBERED = _word_sets_by_key("NUMBERED")
+NOUN_ALONE = _word_set("NOUN_ALONE")
+NOUNS = _word_set("NOUNS")
+AFTER_NOUN = _word_set("AFTER_NOUN")
 NOUN_PAIRS = frozenset(_TABLES["NOUN_PAIRS"][""].split(", "))
-WANTS = _set("WANTS")
-MODALS = _set("MODALS")
-OBLIGES = _set("OBLIGES")
-AFTER_WISH = _set("AFTER_WISH")
+WANTS = _word_set("WANTS")
+MODALS = _word_set("MODALS")
+OBLIGES = _word_set("OBLIGES")
+AFTER_WISH = _word_set("AFTER_WISH")
 WISHES = WANTS | OBLIGES | {"be"}
-READING = _set("READING")
-QUESTIONS = _set("QUESTIONS")
-THINGS = _set("THINGS")
-SYMPTOM = _set("SYMPTOM")
-RELATIVE = _set("RELATIVE")
-ANSWERS = _set("ANSWERS") | {"bring up"}
-FOR_ME = _set("FOR_ME")
-ANSWER_WORDS = _set("ANSWER_WORDS")
-ROW_VERBS = _set("ROW_VERBS")
-ROW_WORDS = _set("ROW_WORDS")
-KEPT = _set("KEPT")
-POLITE = _set("POLITE")
+READING = _word_set("READING")
+QUESTIONS = _word_set("QUESTIONS")
+THINGS = _word_set("THINGS")
+SYMPTOM = _word_set("SYMPTOM")
+RELATIVE = _word_set("RELATIVE")
+ANSWERS = _word_set("ANSWERS") | {"bring up"}
+FOR_ME = _word_set("FOR_ME")
+ANSWER_WORDS = _word_set("ANSWER_WORDS")
+ROW_VERBS = _word_set("ROW_VERBS")
+ROW_WORDS = _word_set("ROW_WORDS")
+KEPT = _word_set("KEPT")
+POLITE = _word_set("POLITE")
 
 VERBS = frozenset[str]().union(*CHANGE.values())
 """All verbs of change. Some are programs themselves: `kill`, `mount`, `chmod`."""
-PROGRAMS = _set("PROGRAMS")
-CHANGES = VERBS | _set("MORE_CHANGES")
-BROUGHT = _set("BROUGHT")
-BRINGS = _set("BRINGS")
-LOOKS = _set("LOOKS")
-NEVER = _set("NEVER")
-LOOKING = _by_key("LOOKING")
-WRITING = _by_key("WRITING")
+PROGRAMS = _word_set("PROGRAMS")
+CHANGES = VERBS | _word_set("MORE_CHANGES")
+BROUGHT = _word_set("BROUGHT")
+BRINGS = _word_set("BRINGS")
+LOOKS = _word_set("LOOKS")
+NEVER = _word_set("NEVER")
+LOOKING = _word_sets_by_key("LOOKING")
+WRITING = _word_sets_by_key("WRITING")
 KNOWN = PROGRAMS.union(WRITING)

@@ -48,21 +48,21 @@ def find_command(clause: str, known: Known) -> str | None:
     if start == len(said):
         return None
     first, rest = said[start], said[start + 1 :]
-    verb = _command_verb(first, rest, known)
+    verb = _find_command_verb(first, rest, known)
     if verb is None:
-        return _wished_verb(said)
+        return _find_wished_verb(said)
     return None if _is_no_order(verb, rest, clause) else verb
 
 
 def verb_groups(said: Iterable[str]) -> frozenset[str]:
     """Return the groups of change these words belong to, in any form of theirs."""
-    known = _groups()
+    known = _groups_by_stem()
     return frozenset(known[s] for s in map(stem, said) if s in known)
 
 
 def naming_groups(said: Iterable[str]) -> frozenset[str]:
     """Return the same, with words that name a change and command none: "put", "dump"."""
-    known = _by_stem(table.NAMING)
+    known = _index_by_stem(table.NAMING)
     return verb_groups(said) | {known[s] for s in map(stem, said) if s in known}
 
 
@@ -79,17 +79,17 @@ def command_groups(asked: tuple[str, ...]) -> frozenset[str]:
 
 
 @cache
-def _groups() -> Mapping[str, str]:
-    return _by_stem(table.CHANGE)
+def _groups_by_stem() -> Mapping[str, str]:
+    return _index_by_stem(table.CHANGE)
 
 
-def _by_stem(verbs: Mapping[str, Iterable[str]]) -> dict[str, str]:
+def _index_by_stem(verbs: Mapping[str, Iterable[str]]) -> dict[str, str]:
     return {stem(verb): group for group, listed in verbs.items() for verb in listed}
 
 
-def _command_verb(first: str, rest: Sequence[str], known: Known) -> str | None:
+def _find_command_verb(first: str, rest: Sequence[str], known: Known) -> str | None:
     """Return the command that begins with this word: one word, or a verb with its particle."""
-    particle = _particle(table.PARTICLES.get(first, {}), rest)
+    particle = _find_particle(table.PARTICLES.get(first, {}), rest)
     if particle:
         return f"{first} {particle}"
     if first in _PLAIN:
@@ -99,7 +99,7 @@ def _command_verb(first: str, rest: Sequence[str], known: Known) -> str | None:
     return _correct_verb(first, known)
 
 
-def _particle(taken: Mapping[str, str], rest: Sequence[str]) -> str | None:
+def _find_particle(taken: Mapping[str, str], rest: Sequence[str]) -> str | None:
     """Return the particle that follows: at once, or among few words. "on" far off is a place."""
     if rest and rest[0] in taken:
         return rest[0]
@@ -123,7 +123,7 @@ def _correct_verb(word: str, known: Known) -> str | None:
     """
     if len(word) < _SHORTEST or not word.isalpha() or known(word) or _is_grammar(word):
         return None
-    if stem(word) in _groups():
+    if stem(word) in _groups_by_stem():
         return None
     allowed = 1 if len(word) < 8 else 2  # as for the words of tools (query_terms.py)
     from rapidfuzz.distance import OSA  # only for a word that no tool has
@@ -144,7 +144,7 @@ def _is_slip(word: str, verb: str) -> bool:
 
 def _is_no_order(verb: str, rest: Sequence[str], clause: str) -> bool:
     """Return True if the verb is a noun, asks for an answer, or describes a symptom."""
-    return _is_noun(verb, rest) or _asks_for_answer(verb, rest, clause) or _is_symptom(rest)
+    return _is_noun(verb, rest) or _is_asking_for_answer(verb, rest, clause) or _is_symptom(rest)
 
 
 def _is_noun(verb: str, rest: Sequence[str]) -> bool:
@@ -155,7 +155,7 @@ def _is_noun(verb: str, rest: Sequence[str]) -> bool:
     return verb in table.NOUNS and rest[0] in table.AFTER_NOUN
 
 
-def _asks_for_answer(verb: str, rest: Sequence[str], clause: str) -> bool:
+def _is_asking_for_answer(verb: str, rest: Sequence[str], clause: str) -> bool:
     for_me = verb in table.FOR_ME and not _ME.isdisjoint(rest[:1])
     if for_me or verb in table.ANSWERS:
         return not table.ANSWER_WORDS.isdisjoint(w for word in rest for w in (word, word[:-1]))
@@ -169,17 +169,17 @@ def _is_symptom(rest: Sequence[str]) -> bool:
     return next(telling, "") in table.SYMPTOM
 
 
-def _wished_verb(said: Sequence[str]) -> str | None:
+def _find_wished_verb(said: Sequence[str]) -> str | None:
     """Return the verb of "I want X restarted", "X must be restarted", "X needs restarting"."""
     for at, word in enumerate(said):
         if at and word.endswith(("ed", "ing")) and _is_wanted(said, at):
-            verb = _plain_form(word)
+            verb = _find_plain_form(word)
             return verb if verb and table.READING.isdisjoint(said[: at + 1]) else None
     return None
 
 
-def _plain_form(form: str) -> str | None:
-    """Return the verb of change a word is a form of."""
+def _find_plain_form(form: str) -> str | None:
+    """Return the verb of change of which the word is a form."""
     key = stem(form)
     return next((verb for verb in sorted(_PLAIN) if stem(verb) == key), None)
 
