@@ -75,7 +75,7 @@ def read_candidate(module: Path) -> StoredCandidate | None:
             data = file.read(_MAX_NOTE_BYTES + 1)
         if len(data) > _MAX_NOTE_BYTES:
             raise ValueError(f"longer than {_MAX_NOTE_BYTES} bytes")
-        return _parse(module, data)
+        return _parse_candidate(module, data)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError) as failure:
@@ -99,7 +99,7 @@ def remove(module: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _parse(module: Path, data: bytes) -> StoredCandidate:
+def _parse_candidate(module: Path, data: bytes) -> StoredCandidate:
     row = json.loads(data)
     created = datetime.fromisoformat(row["created_at"])
     if created.tzinfo is None:

@@ -60,7 +60,7 @@ class CatalogueStore:
         AuditTampered.
         """
         writing = CatalogueLock(checked_root(self.workflows_root), self)
-        with _lock(self.state_dir, self.lock_seconds):
+        with _hold_promotion_lock(self.state_dir, self.lock_seconds):
             file_transaction.recover(self.journal, writing.log, writing.root)
             yield writing
 
@@ -154,8 +154,8 @@ class CatalogueLock:
         """
         changes = ledger.changes()
         if changes:
-            note: file_transaction.Note = {"decisions": [_decision(r) for r in records]}
-            self._witness().expect(map(decision_key, records))
+            note: file_transaction.Note = {"decisions": [_build_decision(r) for r in records]}
+            self._user_witness().expect(map(decision_key, records))
             file_transaction.apply_changes(self.root, changes, self.store.journal, note, self.log)
 
     def log(self, note: file_transaction.Note) -> None:
@@ -168,7 +168,7 @@ class CatalogueLock:
         for decision in decisions if isinstance(decisions, list) else ():
             match decision:
                 case {"key": str(key), "kind": str(kind), "data": dict(data)}:
-                    own = self._witness().expects(key)
+                    own = self._user_witness().expects(key)
                     self.store.log_decision(kind, data, key=key, own=own)
                 case _:
                     raise StateCorrupt(
@@ -176,11 +176,11 @@ class CatalogueLock:
                         hint=f"check the latest promotion by `git status`, then delete {JOURNAL}",
                     )
 
-    def _witness(self) -> Witness:
+    def _user_witness(self) -> Witness:
         return Witness.of(self.store.log_folder)
 
 
-def _decision(record: promotion_records.PromotionRecord) -> dict[str, JsonValue]:
+def _build_decision(record: promotion_records.PromotionRecord) -> dict[str, JsonValue]:
     """Return the entry for the decision log. The key is the record's own: a revision may come again
     from a clone, whose decision log is another one."""
     data: dict[str, JsonValue] = {"revision": record.id, "tool": record.tool_id}
@@ -195,7 +195,7 @@ def _decision(record: promotion_records.PromotionRecord) -> dict[str, JsonValue]
 
 
 @contextmanager
-def _lock(state_dir: Path, seconds: float) -> Iterator[None]:
+def _hold_promotion_lock(state_dir: Path, seconds: float) -> Iterator[None]:
     path = open_state(state_dir).locks / "promote.lock"
     busy = Busy(
         f"another promotion held {path} for {seconds:g} s",

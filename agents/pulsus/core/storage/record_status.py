@@ -45,12 +45,14 @@ def record_status(
     if known and (last is None or last == key or last in keys):
         return _APPROVED
     if known:
-        return RecordStatus("unknown", f"the later {_revision(last)} that you approved is missing")
-    same = [k for k in approvals.tools.get(tool, ()) if _revision(k) == latest.id]
+        return RecordStatus(
+            "unknown", f"the later {_revision_of_key(last)} that you approved is missing"
+        )
+    same = [k for k in approvals.tools.get(tool, ()) if _revision_of_key(k) == latest.id]
     if same:
         return RecordStatus("contradicted", f"{latest.id} is not as it was logged")
     if last is not None and last not in keys:
-        gone = f"{_revision(last)}, which you approved last, is missing"
+        gone = f"{_revision_of_key(last)}, which you approved last, is missing"
         return RecordStatus(
             "contradicted", f"{latest.id} takes the place of another record: {gone}"
         )
@@ -62,5 +64,5 @@ def record_status(
     return RecordStatus("unknown", f"{latest.id} is not in your decision log")
 
 
-def _revision(key: str | None) -> str:
+def _revision_of_key(key: str | None) -> str:
     return (key or "").partition(":")[0]

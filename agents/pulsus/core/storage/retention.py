@@ -57,23 +57,23 @@ def gc(
     now = clock()
     keep_out = (workflows_root / "domains", workflows_root / "shared_tools", state_dir)
     protected = tuple(p.resolve() for p in keep_out)
-    areas = [(_tmp_dir(workflows_root, tmp_dirname), tmp_days)]
+    areas = [(_candidate_folder(workflows_root, tmp_dirname), tmp_days)]
     areas += [(log_dir.resolve() / room, log_days) for room in LOG_ROOMS]
-    found = [(area, days, [*_files(area, protected)]) for area, days in areas]
-    found.append((state_dir.resolve(), tmp_days, _temporary(state_dir.resolve())))
+    found = [(area, days, [*_list_files(area, protected)]) for area, days in areas]
+    found.append((state_dir.resolve(), tmp_days, _list_temporary_files(state_dir.resolve())))
     removed: list[_Found] = []
     kept = 0
     for area, days, files in found:
-        old = [f for f in files if f.modified < _limit(now, days)]
+        old = [f for f in files if f.modified < _oldest_allowed_time(now, days)]
         kept += len(files) - len(old)
         removed += old
         if not dry_run:
-            _remove(old, area)
+            _remove_files(old, area)
     paths = tuple(sorted(f.path for f in removed))
     return GcReport(paths, kept, sum(f.size for f in removed))
 
 
-def _tmp_dir(workflows_root: Path, name: str) -> Path:
+def _candidate_folder(workflows_root: Path, name: str) -> Path:
     if name in ("", ".", "..", "domains", "shared_tools") or "/" in name:
         raise ConfigError(
             f"tmp.dirname {name!r} is not a folder of candidates",
@@ -82,27 +82,27 @@ def _tmp_dir(workflows_root: Path, name: str) -> Path:
     return workflows_root.resolve() / name
 
 
-def _limit(now: datetime, days: int) -> float:
+def _oldest_allowed_time(now: datetime, days: int) -> float:
     return (now - timedelta(days=days)).timestamp()
 
 
-def _files(folder: Path, protected: tuple[Path, ...]) -> Iterator[_Found]:
-    """Regular files below `folder`, in path order."""
+def _list_files(folder: Path, protected: tuple[Path, ...]) -> Iterator[_Found]:
+    """Yield the regular files below `folder`, in path order."""
     if folder.is_symlink() or any(folder == p or folder.is_relative_to(p) for p in protected):
         return
-    for entry in _entries(folder):
+    for entry in _list_entries(folder):
         if entry.is_dir(follow_symlinks=False):
-            yield from _files(folder / entry.name, protected)
+            yield from _list_files(folder / entry.name, protected)
         else:
-            yield from _found(folder, entry)
+            yield from _describe_file(folder, entry)
 
 
-def _temporary(state_dir: Path) -> list[_Found]:
-    names = (e for e in _entries(state_dir) if e.name.endswith(TEMP_SUFFIX))
-    return [found for entry in names for found in _found(state_dir, entry)]
+def _list_temporary_files(state_dir: Path) -> list[_Found]:
+    names = (e for e in _list_entries(state_dir) if e.name.endswith(TEMP_SUFFIX))
+    return [found for entry in names for found in _describe_file(state_dir, entry)]
 
 
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
+def _list_entries(folder: Path) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda e: e.name)
@@ -112,8 +112,8 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
         raise storage_error(failure, folder) from failure
 
 
-def _found(folder: Path, entry: os.DirEntry[str]) -> Iterator[_Found]:
-    """Yield the entry where it is a regular file, nothing if it is not or is gone by now."""
+def _describe_file(folder: Path, entry: os.DirEntry[str]) -> Iterator[_Found]:
+    """Yield the entry if it is a regular file and still exists."""
     if not entry.is_file(follow_symlinks=False):
         return
     try:
@@ -123,7 +123,7 @@ def _found(folder: Path, entry: os.DirEntry[str]) -> Iterator[_Found]:
     yield _Found(folder / entry.name, status.st_mtime, status.st_size)
 
 
-def _remove(files: list[_Found], area: Path) -> None:
+def _remove_files(files: list[_Found], area: Path) -> None:
     for file in files:
         try:
             _unlink_below(area, file.path)

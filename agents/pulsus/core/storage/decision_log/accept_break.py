@@ -66,7 +66,7 @@ def parse_break(record: LogRecord | None) -> AcceptedBreak | None:
             "promotions": int(promotions),
             "segments": list(found),
         }:
-            contents = tuple(c for row in found if (c := _content(row)))
+            contents = tuple(c for row in found if (c := _parse_content(row)))
             return AcceptedBreak(record, by, why, damages, promotions, contents)
         case _:
             return None
@@ -102,7 +102,7 @@ def accept(
         found = log_reader.segments(folder)
         with storage_errors(folder):
             pinned = read_contents(found)
-            ends = _ends(folder, found, least)
+            ends = _find_log_end(folder, found, least)
             log_files.set_aside(folder)
         number = log_reader.segment_number(found[-1]) + 1 if found else 1
         first, *more = batches(records)
@@ -111,7 +111,7 @@ def accept(
             "reason": redactor.redact(reason),
             "damages": damages,
             "promotions": len(records),
-            "segments": [_row(content) for content in pinned],
+            "segments": [_content_to_row(content) for content in pinned],
             "records": [*first],
         }
         path = log_reader.segment_path(folder, number)
@@ -124,11 +124,13 @@ def accept(
         return decision_log.head_of(log)
 
 
-def _ends(folder: Path, found: Sequence[Path], least: int) -> tuple[LogRecord | None, Head | None]:
+def _find_log_end(
+    folder: Path, found: Sequence[Path], least: int
+) -> tuple[LogRecord | None, Head | None]:
     """Return the record that the acceptance follows, above all used numbers, and the log's name.
 
-    The first record's own hash counts before head and note, which may be what was changed. None
-    where no name is left: then it begins a log of its own.
+    The first record's own hash counts before head and note, which may have been changed. The name
+    is None if none of them has one: then the acceptance begins a new log.
     """
     head = None
     with suppress(AuditTampered):
@@ -143,12 +145,12 @@ def _ends(folder: Path, found: Sequence[Path], least: int) -> tuple[LogRecord | 
     return last, Head(name, seq, prev) if name else None
 
 
-def _row(content: Content) -> dict[str, JsonValue]:
+def _content_to_row(content: Content) -> dict[str, JsonValue]:
     name, size, digest = content
     return {"segment": name, "bytes": size, "sha256": digest}
 
 
-def _content(row: JsonValue) -> Content | None:
+def _parse_content(row: JsonValue) -> Content | None:
     match row:
         case {"segment": str(name), "bytes": int(size), "sha256": str(digest)}:
             return name, size, digest

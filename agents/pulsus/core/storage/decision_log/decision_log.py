@@ -89,11 +89,11 @@ def append(
     Raises AuditTampered if the log's end was changed by hand, Busy, DiskFull, StorageUnwritable.
     """
     with locked(state_dir, lock_seconds) as folder:
-        log = _open(folder, clock, catalogue)
+        log = _open_begun_log(folder, clock, catalogue)
         if key is not None and key in log_reader.keys_starting(folder, key):
             return head_of(log)
         clean = redactor.redact_value(jsonl.plain(dict(data)))
-        return head_of(add_record(log, kind, _shorten(clean), clock, key, own=own))
+        return head_of(add_record(log, kind, _shorten_data(clean), clock, key, own=own))
 
 
 def log_anchor(
@@ -105,7 +105,7 @@ def log_anchor(
     Begins the log if it does not exist. Raises as `append`.
     """
     with locked(state_dir, _LOCK_SECONDS) as folder:
-        head = head_of(_open(folder, clock, catalogue))
+        head = head_of(_open_begun_log(folder, clock, catalogue))
     return {"log": head.log, "seq": head.seq, "hash": head.hash}
 
 
@@ -171,7 +171,7 @@ def open_ready(folder: Path) -> DecisionLog:
     """
     head, begun = read_head(folder), log_identity.read_mark(folder)
     with storage_errors(folder):
-        path, last, behind, size = _end(folder)
+        path, last, behind, size = _read_log_end(folder)
         seq, known = (last.seq, last.hash) if last else (0, GENESIS)
         named, before = (head.seq, head.hash) if head else (0, GENESIS)
         if last and not behind and seq == named + 1 and last.prev == before:
@@ -193,8 +193,8 @@ def open_ready(folder: Path) -> DecisionLog:
     return DecisionLog(folder, path, last, head)
 
 
-def _open(folder: Path, clock: Clock, catalogue: Path | None) -> DecisionLog:
-    """Return the log, ready and begun, and noted as the one that is here."""
+def _open_begun_log(folder: Path, clock: Clock, catalogue: Path | None) -> DecisionLog:
+    """Return the log, ready for records, and note its name as the log of this folder."""
     log = begin_log(open_ready(folder), clock, catalogue=catalogue)
     log_identity.write(folder, head_of(log).log)
     return log
@@ -251,7 +251,7 @@ def add_record(
     witness = user_witness.Witness.of(log.folder)
     name = log.head.log if log.head else record.hash
     with storage_errors(log.path):
-        witness.intend(record, log.head, _position(log), name, own=own)
+        witness.intend(record, log.head, _end_position(log), name, own=own)
         log_files.write_line(log.path, line)
         head = _renew_head(log.folder, log.head, record)
         witness.settle(head, log.path.name, log.path.stat().st_size)
@@ -274,7 +274,7 @@ def tampered_error(path: Path, why: str) -> AuditTampered:
     )
 
 
-def _position(log: DecisionLog) -> tuple[str, int]:
+def _end_position(log: DecisionLog) -> tuple[str, int]:
     """Return the segment where the last record lies, and the size where its line ends.
 
     Raises OSError.
@@ -283,26 +283,24 @@ def _position(log: DecisionLog) -> tuple[str, int]:
     return (found[-1].name, found[-1].stat().st_size) if found else (log.path.name, 0)
 
 
-def _end(folder: Path) -> tuple[Path, LogRecord | None, bytes, int]:
-    """Return the newest segment, the last record, the bytes behind it, and the size without
-    these.
-    """
+def _read_log_end(folder: Path) -> tuple[Path, LogRecord | None, bytes, int]:
+    """Return the newest segment, its last record, the bytes behind it, and the size before them."""
     found = log_reader.segments(folder)
     if not found:
         return log_reader.segment_path(folder, 1), None, b"", 0
     newest, *older = reversed(found)
-    last, behind, size = _last(newest)
+    last, behind, size = _read_last_record(newest)
     if last is None and size == 0 and older:
-        last, more, _ = _last(older[0])
+        last, more, _ = _read_last_record(older[0])
         if more:
             raise tampered_error(older[0], "does not end in a record")
     return newest, last, behind, size
 
 
-def _last(path: Path) -> tuple[LogRecord | None, bytes, int]:
-    """Return a segment's last record, what lies behind it, and the size without that.
+def _read_last_record(path: Path) -> tuple[LogRecord | None, bytes, int]:
+    """Return a segment's last record, the bytes behind it, and the size before them.
 
-    Behind it may lie one line at most: what an append that ended midway left.
+    At most one line may follow it: the rest of an interrupted append.
     """
     with closing_fd(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)) as fd:
         size = os.fstat(fd).st_size
@@ -325,7 +323,7 @@ def _renew_head(folder: Path, head: Head | None, record: LogRecord) -> Head:
     return new
 
 
-def _shorten(data: JsonValue) -> Mapping[str, JsonValue]:
+def _shorten_data(data: JsonValue) -> Mapping[str, JsonValue]:
     if not isinstance(data, dict):
         raise TypeError(f"a decision's data is a mapping, not {type(data).__name__}")
     if len(lines.canonical(data)) < MAX_DATA_BYTES:

@@ -28,7 +28,7 @@ def write_line(path: Path, line: bytes) -> None:
     with closing_fd(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _OPEN, 0o644)) as fd:
         size = os.fstat(fd).st_size
         try:
-            _write(fd, line)
+            _write_and_sync(fd, line)
         except OSError:
             os.ftruncate(fd, size)
             if size == 0:
@@ -45,7 +45,7 @@ def write_head(folder: Path, head: Head) -> None:
     data = head_bytes(head)
     fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _OPEN, 0o644)
     try:
-        _write(fd, data)
+        _write_and_sync(fd, data)
     except OSError:
         temp.unlink(missing_ok=True)
         raise
@@ -63,7 +63,7 @@ def set_aside(folder: Path) -> None:
         path.rename(next(name for name in names if not name.exists()))
 
 
-def _write(fd: int, data: bytes) -> None:
+def _write_and_sync(fd: int, data: bytes) -> None:
     if os.write(fd, data) != len(data):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     os.fsync(fd)

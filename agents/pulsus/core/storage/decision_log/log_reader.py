@@ -118,10 +118,10 @@ def keys_starting(folder: Path, start: str) -> Iterator[str]:
             if os.fstat(file.fileno()).st_size == 0:
                 continue
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                yield from _keys(data, wanted, start)
+                yield from _list_keys(data, wanted, start)
 
 
-def _keys(data: mmap.mmap, wanted: bytes, start: str) -> Iterator[str]:
+def _list_keys(data: mmap.mmap, wanted: bytes, start: str) -> Iterator[str]:
     at = data.rfind(wanted)
     while at >= 0:
         begin = data.rfind(b"\n", 0, at) + 1

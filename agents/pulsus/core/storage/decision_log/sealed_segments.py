@@ -52,13 +52,13 @@ def seal_segment(
     caller has verified the log. Raises AuditTampered, Busy, DiskFull, StorageUnwritable.
     """
     found = log_reader.segments(state_dir / "audit")
-    if not found or not _older(found[-1], before):
+    if not found or not _is_older(found[-1], before):
         return None
     if dry_run:
         return found[-1]
     with decision_log.locked(state_dir, _LOCK_SECONDS) as folder:
         log = decision_log.open_ready(folder)
-        if log.last is None or not _older(log.path, before):
+        if log.last is None or not _is_older(log.path, before):
             return None
         with storage_errors(log.path):
             made = _seal_data(log.path, log.last)
@@ -104,15 +104,15 @@ def _seal_data(path: Path, last: log_record.LogRecord) -> dict[str, JsonValue]:
     }
 
 
-def _older(path: Path, before: datetime) -> bool:
+def _is_older(path: Path, before: datetime) -> bool:
     """Return True if the first record is older, unless the segment holds a seal only."""
     record = first_record(path)
     if record is None or datetime.fromisoformat(record.ts) >= before:
         return False
-    return record.kind != KIND or _lines_more_than_one(path)
+    return record.kind != KIND or _has_several_lines(path)
 
 
-def _lines_more_than_one(path: Path) -> bool:
+def _has_several_lines(path: Path) -> bool:
     with log_reader.open_file(path) as file:
         file.readline(decision_log.MAX_LINE_BYTES)
         return bool(file.read(1))

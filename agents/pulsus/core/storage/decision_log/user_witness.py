@@ -102,24 +102,24 @@ class Witness:
         try:
             return cls(folder, UserState.of(Path(state_dir)), name)
         except UserStateInvalid as failure:
-            _unkept(failure)
+            _warn_not_kept(failure)
             return cls(folder, None, name)
 
     def seen(self) -> Seen | None:
         """Return the last record that this user wrote. Raises UserStateInvalid."""
-        return self._load("json", _parse_seen)
+        return self._load_file("json", _parse_seen)
 
     def approvals(self) -> RecordApprovals:
         """Return the records that this user approved. Raises UserStateInvalid."""
-        return self._load("records.json", _parse_approvals) or RecordApprovals()
+        return self._load_file("records.json", _parse_approvals) or RecordApprovals()
 
     def expect(self, keys: Iterable[str]) -> None:
         """Keep which decisions this user is about to make: a journal alone proves none."""
-        self._write("expected.json", {"keys": sorted(keys)})
+        self._write_file("expected.json", {"keys": sorted(keys)})
 
     def expects(self, key: str) -> bool:
         """True if this user was about to make the decision. Raises UserStateInvalid."""
-        return self._load("expected.json", lambda row: key in row["keys"]) or False
+        return self._load_file("expected.json", lambda row: key in row["keys"]) or False
 
     def intend(
         self,
@@ -158,9 +158,9 @@ class Witness:
             segments = log_reader.segments(self.folder)
             if seen is None:
                 return "unseen" if segments else "none"
-            return _match(self.folder, seen, segments)
+            return _match_segments(self.folder, seen, segments)
 
-    def _load(self, suffix: str, parse: Callable[[Any], _Parsed]) -> _Parsed | None:
+    def _load_file(self, suffix: str, parse: Callable[[Any], _Parsed]) -> _Parsed | None:
         """Return the parsed content of a file, or None if it is missing."""
         name = f"logs/{self.name}.{suffix}"
         data = self.kept.read(name) if self.kept else None
@@ -178,21 +178,21 @@ class Witness:
 
     def _keep_seen(self, seen: Seen) -> None:
         row = asdict(seen)
-        self._write("json", {"path": str(self.folder.parent), **row.pop("head"), **row})
+        self._write_file("json", {"path": str(self.folder.parent), **row.pop("head"), **row})
 
     def _keep_approvals(self, approvals: RecordApprovals) -> None:
         tools = {tool: list(keys) for tool, keys in approvals.tools.items()}
-        self._write("records.json", {"tools": tools, "loose": sorted(approvals.loose)})
+        self._write_file("records.json", {"tools": tools, "loose": sorted(approvals.loose)})
 
-    def _write(self, suffix: str, row: Mapping[str, object]) -> None:
-        """Keep a file. Without it the log stays unseen, which never runs more than with it."""
+    def _write_file(self, suffix: str, row: Mapping[str, object]) -> None:
+        """Keep a file. Without it the log counts as unseen, which never permits more runs."""
         if self.kept is None:
             return
         try:
             data = json.dumps(row, separators=(",", ":")).encode("ascii")
             self.kept.write(f"logs/{self.name}.{suffix}", data + b"\n")
         except PulsusError as failure:
-            _unkept(failure)
+            _warn_not_kept(failure)
 
 
 def _parse_seen(row: Any) -> Seen:
@@ -205,7 +205,7 @@ def _parse_approvals(row: Any) -> RecordApprovals:
     return RecordApprovals(tools, frozenset(map(str, row["loose"])))
 
 
-def _unkept(failure: PulsusError) -> None:
+def _warn_not_kept(failure: PulsusError) -> None:
     _LOG.warning(
         "what you approve is not kept for you outside the project: %s; %s",
         failure.message,
@@ -213,27 +213,27 @@ def _unkept(failure: PulsusError) -> None:
     )
 
 
-def _match(folder: Path, seen: Seen, segments: tuple[Path, ...]) -> Match:
+def _match_segments(folder: Path, seen: Seen, segments: tuple[Path, ...]) -> Match:
     if not segments:
         return "none" if seen.head.seq == 0 else "missing"
-    if _untouched(folder, seen, segments):
+    if _is_untouched(folder, seen, segments):
         return "same"
     first = log_reader.read_first(segments[0])
     if first and first.seq == 1 and first.hash != seen.head.log:
         return "different"
     if seen.head.seq == 0:
-        return "same" if _one_record(segments, seen) else "ahead"
-    line = _line_before(folder / seen.segment, seen.size)
+        return "same" if _has_only_expected_record(segments, seen) else "ahead"
+    line = _read_line_before(folder / seen.segment, seen.size)
     if line is None:
         return "shorter"
     record = log_record.parse_valid(line)
     if record is None or (record.seq, record.hash) != (seen.head.seq, seen.head.hash):
         return "different"
-    return "same" if _one_record(segments, seen) else "ahead"
+    return "same" if _has_only_expected_record(segments, seen) else "ahead"
 
 
-def _untouched(folder: Path, seen: Seen, segments: tuple[Path, ...]) -> bool:
-    """True if head file and newest segment are exactly as this user left them."""
+def _is_untouched(folder: Path, seen: Seen, segments: tuple[Path, ...]) -> bool:
+    """Return True if head file and newest segment are exactly as this user left them."""
     newest = segments[-1]
     if newest.name != seen.segment or newest.stat().st_size != seen.size:
         return False
@@ -244,21 +244,21 @@ def _untouched(folder: Path, seen: Seen, segments: tuple[Path, ...]) -> bool:
         return False
 
 
-def _one_record(segments: tuple[Path, ...], seen: Seen) -> bool:
-    """True if nothing follows what was seen, but the record that was about to be written."""
-    rest = list(_following(segments, seen))
+def _has_only_expected_record(segments: tuple[Path, ...], seen: Seen) -> bool:
+    """Return True if no other record follows than the one that was about to be written."""
+    rest = list(_list_unseen_records(segments, seen))
     return not rest or (len(rest) == 1 and seen.following == rest[0].hash)
 
 
-def _following(segments: tuple[Path, ...], seen: Seen) -> Iterator[LogRecord]:
-    """Yield the valid records behind what was seen."""
+def _list_unseen_records(segments: tuple[Path, ...], seen: Seen) -> Iterator[LogRecord]:
+    """Yield the valid records that follow those that this user saw."""
     for path in segments:
         if path.name >= seen.segment:
             start = seen.size if path.name == seen.segment else 0
             yield from log_reader.read_records(path, start=start)
 
 
-def _line_before(path: Path, size: int) -> bytes | None:
+def _read_line_before(path: Path, size: int) -> bytes | None:
     """Return the line that ends at `size`; None if the file is shorter or missing."""
     try:
         with log_reader.open_file(path) as file:

@@ -62,7 +62,7 @@ def check_log(
     """
     begun = log_identity.read_mark(folder)  # before the head: a new log gets its mark last
     walk = _LogWalk(each)
-    head = _head(folder, walk)
+    head = _read_head(folder, walk)
     walk.named = head.seq if head else 0
     with storage_errors(folder):
         found = log_reader.segments(folder)
@@ -78,7 +78,7 @@ def check_log(
             walk.accept(accepted, path, found[:at])
         walk.segment(path, seal, quick=quick and not any(taken))
     newest = found[-1] if found else log_reader.segment_path(folder, 1)
-    walk.end(newest, head, begun, lambda: _later(folder))
+    walk.end(newest, head, begun, lambda: _read_current_number(folder))
     damages = join_damages(walk.damages)
     return LogCheck(
         head=head,
@@ -155,7 +155,7 @@ class _LogWalk:
 
     def accept(self, accepted: AcceptedBreak, path: Path, before: Sequence[Path]) -> None:
         """Go on behind accepted damages if the segments are still the same."""
-        self._numbered(path)
+        self._check_segment_number(path)
         try:
             same = accept_break.read_contents(before) == accepted.contents
         except OSError:
@@ -171,16 +171,16 @@ class _LogWalk:
 
     def segment(self, path: Path, seal: sealed_segments.Seal | None, *, quick: bool) -> None:
         """Read one segment, or only compare it with its seal."""
-        self._numbered(path)
-        if quick and seal and self._held(path, seal):
+        self._check_segment_number(path)
+        if quick and seal and self._is_seal_valid(path, seal):
             return
         digest, size = hashlib.sha256(), 0
         try:
             with log_reader.open_file(path) as file:
-                for number, line in enumerate(_lines(file), start=1):
+                for number, line in enumerate(_list_lines(file), start=1):
                     digest.update(line)
                     size += len(line)
-                    self._line(path, number, line)
+                    self._check_line(path, number, line)
         except OSError as failure:
             self.damage("UNREADABLE", path, None, failure.strerror or str(failure))
             return
@@ -192,8 +192,8 @@ class _LogWalk:
     ) -> None:
         """Compare what was read with the head, and the log with the one that was `begun`."""
         file = newest.parent / HEAD_NAME
-        self._begun(newest.parent, head, begun)
-        self._interrupted(newest)
+        self._check_identity(newest.parent, head, begun)
+        self._drop_interrupted_append(newest)
         if self.named > max(self.seq, 0):
             missing = f"{max(self.seq, 0) + 1} to {self.named}"
             self.damage("TRUNCATED", newest, None, f"records {missing} are missing at its end")
@@ -213,7 +213,7 @@ class _LogWalk:
             soon = "" if self.damages else "; the next append puts it right"
             self.notes.append(f"{file.name}: one record behind{soon}")
 
-    def _begun(self, folder: Path, head: Head | None, begun: str | None) -> None:
+    def _check_identity(self, folder: Path, head: Head | None, begun: str | None) -> None:
         mark = log_identity.path(folder)
         if begun and not head and not self.number:
             reason = f"the log {begun[:12]}… was begun here, and no file of it is left"
@@ -222,7 +222,7 @@ class _LogWalk:
             reason = f"the log {begun[:12]}… was begun here, and {folder.name}/ holds another one"
             self.damage("LOG_REPLACED", mark, None, reason)
 
-    def _interrupted(self, newest: Path) -> None:
+    def _drop_interrupted_append(self, newest: Path) -> None:
         """Drop the damage of an interrupted append: a last line that the head never named."""
         last = self.spoilt
         if last and last.path == newest and self.seq == self.named + 1:
@@ -231,7 +231,7 @@ class _LogWalk:
             soon = "" if self.damages else "; the next one clears it"
             self.notes.append(f"{newest.name}:{last.line}: an append was interrupted{soon}")
 
-    def _numbered(self, path: Path) -> None:
+    def _check_segment_number(self, path: Path) -> None:
         number = log_reader.segment_number(path)
         for missing in range(self.number + 1, number):
             gone = log_reader.segment_path(path.parent, missing)
@@ -239,7 +239,7 @@ class _LogWalk:
             self.seq, self.links = -1, frozenset()
         self.number = number
 
-    def _held(self, path: Path, seal: sealed_segments.Seal) -> bool:
+    def _is_seal_valid(self, path: Path, seal: sealed_segments.Seal) -> bool:
         """Return True if the bytes match the seal and the seal follows the record before it."""
         try:
             same = log_reader.read_content(path) == seal.content
@@ -257,7 +257,7 @@ class _LogWalk:
             self.hash_named = seal.hash
         return True
 
-    def _line(self, path: Path, number: int, line: bytes) -> None:
+    def _check_line(self, path: Path, number: int, line: bytes) -> None:
         self.spoilt = None
         try:
             if not line.endswith(b"\n"):
@@ -266,15 +266,17 @@ class _LogWalk:
                 raise ValueError("it ends in CR LF: something converted the file's line ends")
             record, actual = log_record.decode(line[:-1])
         except (ValueError, RecursionError) as failure:
-            self._spoilt("UNREADABLE", path, number, str(failure))
+            self._note_spoilt_line("UNREADABLE", path, number, str(failure))
             self.spoilt = self.damages[-1] if log_record.is_interrupted(line) else None
             return
         if record.hash != actual:
-            self._spoilt("ALTERED", path, number, f"{record.kind} of {record.ts} was changed")
+            self._note_spoilt_line(
+                "ALTERED", path, number, f"{record.kind} of {record.ts} was changed"
+            )
             self.links = frozenset({actual, record.hash})
             return
-        self._follows(path, number, record)
-        self._dated(path, number, record)
+        self._check_sequence(path, number, record)
+        self._check_time(path, number, record)
         self.sure = self.seq
         self.records += 1
         if record.seq == 1:
@@ -284,8 +286,8 @@ class _LogWalk:
         if self.each:
             self.each(record)
 
-    def _follows(self, path: Path, number: int, record: LogRecord) -> None:
-        """Note where the record is not the one that comes next."""
+    def _check_sequence(self, path: Path, number: int, record: LogRecord) -> None:
+        """Note damage if the record is not the next one."""
         expected = self.seq + 1 if self.seq >= 0 else record.seq
         links, self.links = self.links, frozenset({record.hash})
         if record.seq > expected:
@@ -298,15 +300,15 @@ class _LogWalk:
             self.damage("REPLACED", path, number, "the record before it is not the one it names")
         self.seq = max(expected - 1, record.seq)
 
-    def _dated(self, path: Path, number: int, record: LogRecord) -> None:
+    def _check_time(self, path: Path, number: int, record: LogRecord) -> None:
         now = datetime.fromisoformat(record.ts)
         if self.clock and now < self.clock:
             reason = f"{record.ts}, and the record before it is of {self.clock.isoformat()}"
             self.set_back.append(Damage("CLOCK_SET_BACK", path, number, reason))
         self.clock = now
 
-    def _spoilt(self, code: str, path: Path, number: int, reason: str) -> None:
-        """A line in the place of a record that cannot be read as one."""
+    def _note_spoilt_line(self, code: str, path: Path, number: int, reason: str) -> None:
+        """Note damage of a line, and count the line as one record."""
         self.damage(code, path, number, reason)
         if self.seq >= 0:
             self.seq += 1
@@ -317,7 +319,7 @@ class _LogWalk:
         self.damages.append(Damage(code, path, line, reason))
 
 
-def _head(folder: Path, walk: _LogWalk) -> Head | None:
+def _read_head(folder: Path, walk: _LogWalk) -> Head | None:
     try:
         return decision_log.read_head(folder)
     except AuditTampered as failure:
@@ -327,15 +329,15 @@ def _head(folder: Path, walk: _LogWalk) -> Head | None:
         return None
 
 
-def _later(folder: Path) -> int:
-    """Return the number the head names by now."""
+def _read_current_number(folder: Path) -> int:
+    """Return the number that the head names now, or 0."""
     with suppress(AuditTampered):
         if head := decision_log.read_head(folder):
             return head.seq
     return 0
 
 
-def _lines(file: BinaryIO) -> Iterator[bytes]:
+def _list_lines(file: BinaryIO) -> Iterator[bytes]:
     """Yield the lines with their ends; one that is far too long is the last. Raises OSError."""
     while line := file.readline(decision_log.MAX_LINE_BYTES + 1):
         yield line
@@ -364,18 +366,18 @@ def join_damages(damages: Sequence[Damage]) -> list[Damage]:
     """
     shut = {d.path for d in damages if d.code == "UNREADABLE" and d.line is None}
     kept = [d for d in damages if d.code != "TRUNCATED" or d.path not in shut]
-    runs = groupby(enumerate(kept), key=lambda pair: _run(*pair))
-    return [_one([damage for _, damage in run]) for _, run in runs]
+    runs = groupby(enumerate(kept), key=lambda pair: _run_key(*pair))
+    return [_merge_run([damage for _, damage in run]) for _, run in runs]
 
 
-def _run(at: int, damage: Damage) -> tuple[Path, str, int]:
+def _run_key(at: int, damage: Damage) -> tuple[Path, str, int]:
     """Return a key that only consecutive lines with the same reason share."""
     if damage.code == "UNREADABLE" and damage.line is not None:
         return damage.path, damage.reason, damage.line - at
     return damage.path, damage.code, at
 
 
-def _one(run: Sequence[Damage]) -> Damage:
+def _merge_run(run: Sequence[Damage]) -> Damage:
     first, more = run[0], len(run) - 1
     if not more:
         return first

@@ -37,10 +37,10 @@ def archived_version(
             f"{target.tool_id} was never promoted", hint="`pulsus tools list` shows every id"
         )
     known = version_archive.recorded_versions(here.of_name)
-    wanted = _wanted(known, here.latest, version)
+    wanted = _find_wanted_version(known, here.latest, version)
     source = here.bytes_of(wanted.tool_hash) if wanted else None
     if wanted is None or source is None:
-        raise _not_found(here, known, version, wanted)
+        raise _build_not_found_error(here, known, version, wanted)
     return ArchivedVersion(target, wanted.version, here.latest.version, source)
 
 
@@ -72,7 +72,7 @@ def target_of(tool_id: str) -> Target:
             )
 
 
-def _wanted(
+def _find_wanted_version(
     known: tuple[version_archive.RecordedVersion, ...],
     latest: promotion_records.PromotionRecord,
     version: str | None,
@@ -83,7 +83,7 @@ def _wanted(
     return older[-1] if older else None
 
 
-def _not_found(
+def _build_not_found_error(
     here: CurrentRevision,
     known: tuple[version_archive.RecordedVersion, ...],
     version: str | None,

@@ -54,7 +54,7 @@ def choose_version(
     may only be more than what the change calls for. Raises BumpRefused, ToolNotFound, HashMoved,
     Outdated where `behaviour` was held against another revision than is now the latest.
     """
-    latest = _latest(here, moved)
+    latest = _find_latest_record(here, moved)
     if latest is None:
         _refuse_first(here, asked)
         return Step(semver.FIRST, None, (), owner)
@@ -64,7 +64,7 @@ def choose_version(
             hint="promote again: it is then compared with what is there now",
         )
     seen = behaviour.changes if behaviour else ()
-    diff = _diff(source, moved or here, latest).with_more(seen)
+    diff = _compare_with_latest(source, moved or here, latest).with_more(seen)
     needed: Bump = "major" if moved else diff.bump
     changes = list(diff.texts)
     if moved:
@@ -152,7 +152,9 @@ def refuse_unchanged(known: PromotionRecord, asked: Bump | None) -> None:
         )
 
 
-def _latest(here: CurrentRevision, moved: CurrentRevision | None) -> PromotionRecord | None:
+def _find_latest_record(
+    here: CurrentRevision, moved: CurrentRevision | None
+) -> PromotionRecord | None:
     if moved is None:
         return here.latest
     if moved.latest is None:
@@ -163,7 +165,9 @@ def _latest(here: CurrentRevision, moved: CurrentRevision | None) -> PromotionRe
     return moved.latest
 
 
-def _diff(source: bytes, place: CurrentRevision, latest: PromotionRecord) -> version_rules.Diff:
+def _compare_with_latest(
+    source: bytes, place: CurrentRevision, latest: PromotionRecord
+) -> version_rules.Diff:
     before = place.bytes_of(latest.tool_hash)
     if before is None:
         text = f"the bytes of {latest.version} are not kept, so nothing could be compared"

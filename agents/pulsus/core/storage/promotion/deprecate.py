@@ -38,7 +38,7 @@ def deprecate(
     with store.locked() as writing:
         now = writing.now()
         latest = _require_promoted(CurrentRevision.read(writing.root, target))
-        wanted = _checked_replacement(latest, replacement, sunset, now, writing.root)
+        wanted = _check_replacement(latest, replacement, sunset, now, writing.root)
         until = sunset.isoformat() if sunset else None
         if (latest.replacement, latest.sunset, latest.deprecated) == (wanted, until, bool(wanted)):
             return latest, False
@@ -106,7 +106,7 @@ def _require_promoted(place: CurrentRevision) -> PromotionRecord:
     return latest
 
 
-def _checked_replacement(
+def _check_replacement(
     latest: PromotionRecord,
     replacement: Target | None,
     sunset: date | None,

@@ -86,7 +86,7 @@ def promote(
     is as it was.
     """
     _require_validated(validated)
-    candidate = _checked_candidate(remove, checked_root(store.workflows_root))
+    candidate = _require_candidate(remove, checked_root(store.workflows_root))
     with store.locked() as writing:
         here = CurrentRevision.read(writing.root, target, context.find)
         if not replace_unrecorded:
@@ -96,15 +96,15 @@ def promote(
             choose_version.refuse_unchanged(known, context.bump)
             new: tuple[PromotionRecord, ...] = ()
         else:
-            new = _records(validated, here, context, writing)
-        writing.write(_ledger(writing.root, here, validated.source, new), *new)
+            new = _build_records(validated, here, context, writing)
+        writing.write(_build_change_set(writing.root, here, validated.source, new), *new)
         snapshots.renew(
             store.state_dir, validated.source, here.latest.tool_hash if here.latest else None
         )
         if candidate is not None:
             _remove_candidate(candidate, validated.source)
     path = target.path(store.workflows_root)
-    return _promotion(new[0] if new else known, here, path, bool(new))
+    return _build_promotion(new[0] if new else known, here, path, bool(new))
 
 
 def os_user() -> str:
@@ -114,15 +114,15 @@ def os_user() -> str:
     return str(os.getuid())
 
 
-def _records(
+def _build_records(
     validated: ValidatedModule,
     here: CurrentRevision,
     context: PromotionContext,
     writing: CatalogueLock,
 ) -> tuple[PromotionRecord, ...]:
-    """Return the tool's new record and, where it was moved here, the old place's."""
-    moved = _moved_from(here, context, writing.root)
-    new = _record(validated, here, moved, context, writing)
+    """Return the tool's new record and, if it was moved here, that of its old place."""
+    moved = _find_old_place(here, context, writing.root)
+    new = _build_record(validated, here, moved, context, writing)
     if moved is None or moved.latest is None:
         return (new,)
     old = status_record(
@@ -138,7 +138,7 @@ def _records(
     return (new, old)
 
 
-def _moved_from(
+def _find_old_place(
     here: CurrentRevision, context: PromotionContext, root: Path
 ) -> CurrentRevision | None:
     if context.replaces is None or context.replaces == here.target:
@@ -146,7 +146,7 @@ def _moved_from(
     return CurrentRevision.read(root, context.replaces, context.find)
 
 
-def _ledger(
+def _build_change_set(
     root: Path, here: CurrentRevision, source: bytes, new: tuple[PromotionRecord, ...]
 ) -> ChangeSet:
     ledger = ChangeSet(root)
@@ -160,7 +160,7 @@ def _ledger(
     return ledger
 
 
-def _record(
+def _build_record(
     validated: ValidatedModule,
     here: CurrentRevision,
     moved: CurrentRevision | None,
@@ -181,7 +181,7 @@ def _record(
         name=f"{target.name}.py",
         domain=target.domain or "shared",
         action=target.action,
-        description=_one_line(redactor.redact(context.description or validated.tool.summary)),
+        description=_join_lines(redactor.redact(context.description or validated.tool.summary)),
         status=latest.status if latest and latest.deprecated else context.status,
         created_by=f"pulsus_v{__version__}",
         created_at=now.isoformat(timespec="seconds"),
@@ -193,7 +193,7 @@ def _record(
         approved_by=context.approved_by,
         proof=validated.report.proof,
         kind=get_effective_kind(validated.tool, validated.report.observed),
-        owner=_one_line(step.owner) if step.owner else None,
+        owner=_join_lines(step.owner) if step.owner else None,
         bump=step.bump,
         changes=step.changes,
         replaces=moved.target.tool_id if moved else None,
@@ -205,7 +205,7 @@ def _record(
     )
 
 
-def _promotion(
+def _build_promotion(
     record: PromotionRecord | None, here: CurrentRevision, path: Path, created: bool
 ) -> Promotion:
     assert record is not None  # either known or just made
@@ -233,7 +233,7 @@ def _require_validated(validated: ValidatedModule) -> None:
         ) from failure
 
 
-def _checked_candidate(path: Path | None, root: Path) -> Path | None:
+def _require_candidate(path: Path | None, root: Path) -> Path | None:
     if path is None:
         return None
     folder = path.parent.resolve()
@@ -254,6 +254,6 @@ def _remove_candidate(path: Path, source: bytes) -> None:
         _LOG.warning("promoted, but cannot remove the candidate %s: %s", path, failure)
 
 
-def _one_line(text: str) -> str:
+def _join_lines(text: str) -> str:
     text = text.encode("utf-8", "replace").decode("utf-8")
     return " ".join(text.split())[:_MAX_DESCRIPTION_CHARS]

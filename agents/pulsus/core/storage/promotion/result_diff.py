@@ -39,7 +39,7 @@ def find_differences(
     With `pattern`, `old` is an example's expected output: where it says `...` nothing was promised.
     Numbers are compared by value, as `contract.matches` compares fractions.
     """
-    return tuple(_walk(old, new, (), pattern))
+    return tuple(_list_differences(old, new, (), pattern))
 
 
 def stable_differences(
@@ -50,18 +50,20 @@ def stable_differences(
     return tuple(f for f in found if not any(f.at[: len(at)] == at for at in places))
 
 
-def _walk(old: JsonValue, new: JsonValue, at: Place, pattern: bool) -> Iterator[Difference]:
+def _list_differences(
+    old: JsonValue, new: JsonValue, at: Place, pattern: bool
+) -> Iterator[Difference]:
     if pattern and old == ANY:
         return
     if isinstance(old, dict) and isinstance(new, dict):
-        yield from _members(old, new, at, pattern)
+        yield from _compare_members(old, new, at, pattern)
     elif isinstance(old, list) and isinstance(new, list):
-        yield from _items(old, new, at, pattern)
-    elif not _same(old, new):
+        yield from _compare_items(old, new, at, pattern)
+    elif not _is_same_value(old, new):
         yield Difference("changed", at, old, new)
 
 
-def _members(
+def _compare_members(
     old: dict[str, JsonValue], new: dict[str, JsonValue], at: Place, pattern: bool
 ) -> Iterator[Difference]:
     more = pattern and old.get(ANY) == ANY
@@ -69,7 +71,7 @@ def _members(
         if more and key == ANY:
             continue
         if key in new:
-            yield from _walk(value, new[key], (*at, key), pattern)
+            yield from _list_differences(value, new[key], (*at, key), pattern)
         else:
             yield Difference("removed", (*at, key), old=value)
     for key, value in new.items() if not more else ():
@@ -77,7 +79,7 @@ def _members(
             yield Difference("added", (*at, key), new=value)
 
 
-def _items(
+def _compare_items(
     old: list[JsonValue], new: list[JsonValue], at: Place, pattern: bool
 ) -> Iterator[Difference]:
     more = pattern and bool(old) and old[-1] == ANY
@@ -85,10 +87,10 @@ def _items(
     if len(new) < len(promised) or (len(new) > len(promised) and not more):
         yield Difference("length", at, len(promised), len(new))
     for index, (was, now) in enumerate(zip(promised, new, strict=False)):
-        yield from _walk(was, now, (*at, index), pattern)
+        yield from _list_differences(was, now, (*at, index), pattern)
 
 
-def _same(old: JsonValue, new: JsonValue) -> bool:
+def _is_same_value(old: JsonValue, new: JsonValue) -> bool:
     if ANY in (old, new):
         return old == new
     numbers = [n for n in (old, new) if isinstance(n, int | float) and not isinstance(n, bool)]

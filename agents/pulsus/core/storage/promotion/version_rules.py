@@ -73,37 +73,38 @@ def compare(old: bytes, new: bytes) -> Diff:
 def diff_specs(old: ToolSpec, new: ToolSpec) -> Diff:
     """Return the changes between two specifications of a tool."""
     found = [
-        *_arguments(old.args, new.args),
-        *_outputs(old.returns, new.returns),
-        *_kind(old, new),
-        *_effects(old.effects, new.effects),
-        *_secrets(old.secrets, new.secrets),
+        *_compare_arguments(old.args, new.args),
+        *_compare_outputs(old.returns, new.returns),
+        *_compare_kinds(old, new),
+        *_compare_effects(old.effects, new.effects),
+        *_compare_secrets(old.secrets, new.secrets),
     ]
     return Diff().with_more(found)
 
 
-def _arguments(old: Sequence[ArgSpec], new: Sequence[ArgSpec]) -> Iterator[ApiChange]:
-    before, after = _named(old), _named(new)
+def _compare_arguments(old: Sequence[ArgSpec], new: Sequence[ArgSpec]) -> Iterator[ApiChange]:
+    before, after = _arguments_by_name(old), _arguments_by_name(new)
     for name in before:
         if name not in after:
             yield ApiChange("major", f"argument {name!r} was removed or renamed")
-    yield from _by_griffe(old, new, {*before} & {*after})
+    yield from _compare_with_griffe(old, new, {*before} & {*after})
     for name, arg in after.items():
         if name in before:
-            yield from _hint(f"argument {name!r}", before[name].type_hint, arg.type_hint)
+            yield from _compare_hints(f"argument {name!r}", before[name].type_hint, arg.type_hint)
         elif not arg.required:
             yield ApiChange("minor", f"optional argument {name!r} was added")
-    yield from _variadics(old, new)
+    yield from _compare_variadics(old, new)
 
 
-def _by_griffe(
+def _compare_with_griffe(
     old: Sequence[ArgSpec], new: Sequence[ArgSpec], common: set[str]
 ) -> Iterator[ApiChange]:
-    """Kinds, requiredness, defaults and new required arguments."""
+    """Compare kinds, requiredness and defaults, and find new required arguments."""
     import griffe  # late: only a changed tool needs it
 
     before, after = (
-        griffe.visit("tool", filepath=Path("tool.py"), code=_stub(args)) for args in (old, new)
+        griffe.visit("tool", filepath=Path("tool.py"), code=_render_stub(args))
+        for args in (old, new)
     )
     kinds = {arg.name: _KIND_WORDS.get(arg.kind, arg.kind) for arg in new}
     changed = set()
@@ -122,10 +123,12 @@ def _by_griffe(
                 yield ApiChange("minor", text)
             case _:
                 pass  # removed names are looked for above; order is not the interface
-    yield from _eased(_named(old), _named(new), common - changed)
+    yield from _list_eased_arguments(
+        _arguments_by_name(old), _arguments_by_name(new), common - changed
+    )
 
 
-def _eased(
+def _list_eased_arguments(
     old: Mapping[str, ArgSpec], new: Mapping[str, ArgSpec], names: set[str]
 ) -> Iterator[ApiChange]:
     """Yield the changes that griffe does not report because nothing breaks."""
@@ -136,7 +139,7 @@ def _eased(
             yield ApiChange("minor", f"argument {name!r} is given {_KIND_WORDS[new[name].kind]}")
 
 
-def _variadics(old: Sequence[ArgSpec], new: Sequence[ArgSpec]) -> Iterator[ApiChange]:
+def _compare_variadics(old: Sequence[ArgSpec], new: Sequence[ArgSpec]) -> Iterator[ApiChange]:
     before, after = ({a.kind: a for a in args if a.kind in _VARIADIC} for args in (old, new))
     for kind, shown in _VARIADIC.items():
         match before.get(kind), after.get(kind):  # type: ignore[call-overload]
@@ -145,13 +148,13 @@ def _variadics(old: Sequence[ArgSpec], new: Sequence[ArgSpec]) -> Iterator[ApiCh
             case None, ArgSpec():
                 yield ApiChange("minor", f"{shown} was added")
             case ArgSpec(type_hint=was), ArgSpec(type_hint=now):
-                yield from _hint(shown, was, now)
+                yield from _compare_hints(shown, was, now)
             case _:
                 pass
 
 
-def _hint(what: str, old: str | None, new: str | None) -> Iterator[ApiChange]:
-    """A caller's value must still fit: a hint may only admit more."""
+def _compare_hints(what: str, old: str | None, new: str | None) -> Iterator[ApiChange]:
+    """Compare two hints: a caller's value must still fit, so a new hint may only admit more."""
     if not type_compatibility.admits(new, old):
         text = f"{what} takes {new or 'anything'}, it took {old or 'anything'}"
         yield ApiChange("major", text)
@@ -159,7 +162,7 @@ def _hint(what: str, old: str | None, new: str | None) -> Iterator[ApiChange]:
         yield ApiChange("minor", f"{what} takes {new or 'anything'} too")
 
 
-def _outputs(old: Sequence[OutputSpec], new: Sequence[OutputSpec]) -> Iterator[ApiChange]:
+def _compare_outputs(old: Sequence[OutputSpec], new: Sequence[OutputSpec]) -> Iterator[ApiChange]:
     """Compare the results. A new type hint may only promise more."""
     before, after = ({o.name: o for o in outputs} for outputs in (old, new))
     for name, output in before.items():
@@ -176,7 +179,7 @@ def _outputs(old: Sequence[OutputSpec], new: Sequence[OutputSpec]) -> Iterator[A
         yield ApiChange("minor", f"output {name!r} was added")
 
 
-def _kind(old: ToolSpec, new: ToolSpec) -> Iterator[ApiChange]:
+def _compare_kinds(old: ToolSpec, new: ToolSpec) -> Iterator[ApiChange]:
     if old.kind != new.kind:
         # A tool that only read was run unattended; one that may write is not.
         raised = new.kind == "write"
@@ -184,7 +187,7 @@ def _kind(old: ToolSpec, new: ToolSpec) -> Iterator[ApiChange]:
         yield ApiChange("major" if raised else "minor", text)
 
 
-def _effects(old: Effects | None, new: Effects | None) -> Iterator[ApiChange]:
+def _compare_effects(old: Effects | None, new: Effects | None) -> Iterator[ApiChange]:
     if old is None:
         return  # nothing was promised
     if new is None:
@@ -196,7 +199,7 @@ def _effects(old: Effects | None, new: Effects | None) -> Iterator[ApiChange]:
             yield ApiChange("minor", f"effects on more {what}: {', '.join(more)}")
 
 
-def _secrets(old: Sequence[str], new: Sequence[str]) -> Iterator[ApiChange]:
+def _compare_secrets(old: Sequence[str], new: Sequence[str]) -> Iterator[ApiChange]:
     for name in sorted({*new} - {*old}):
         yield ApiChange("major", f"secret {name} is needed now")
     for name in sorted({*old} - {*new}):
@@ -216,13 +219,14 @@ def read_revision(source: bytes) -> ToolSpec | BrokenTool:
     )
 
 
-def _named(args: Sequence[ArgSpec]) -> dict[str, ArgSpec]:
+def _arguments_by_name(args: Sequence[ArgSpec]) -> dict[str, ArgSpec]:
     return {a.name: a for a in args if a.kind not in _VARIADIC}
 
 
-def _stub(args: Sequence[ArgSpec]) -> str:
-    """Return a function of the same arguments, for griffe: no body, no hints, `*args` by one
-    name.
+def _render_stub(args: Sequence[ArgSpec]) -> str:
+    """Return a function with the same arguments for griffe, without body or hints.
+
+    `*args` and `**kwargs` always get the same names.
     """
     parts: list[str] = []
     kinds = [a.kind for a in args]

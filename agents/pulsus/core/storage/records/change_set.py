@@ -43,7 +43,7 @@ class ChangeSet:
             version_archive.folders(target),
             version_archive.file_name(target.name, version_archive.digest(source)),
         )
-        if self._text(key) != _decoded(source):
+        if self._current_text(key) != _decode_text(source):
             self._after[key] = source
 
     def record(
@@ -54,27 +54,29 @@ class ChangeSet:
         `first` says that the tool is new. Raises TargetRefused, StorageUnwritable.
         """
         log_key = (target.area, changelog.FILE_NAME)
-        log = self._text(log_key) or changelog.empty_changelog(target.area[-1])
-        self._after[log_key] = _encoded(changelog.add_entry(log, entry_of(record, first=first)))
+        log = self._current_text(log_key) or changelog.empty_changelog(target.area[-1])
+        self._after[log_key] = _encode_text(changelog.add_entry(log, entry_of(record, first=first)))
         key = (target.folders, promotion_records.FILE_NAME)
-        self._after[key] = _encoded(promotion_records.append_line(self._text(key), record))
+        self._after[key] = _encode_text(
+            promotion_records.append_line(self._current_text(key), record)
+        )
 
     def changes(self) -> tuple[file_transaction.FileChange, ...]:
         """Every file to change, in the order in which it is to happen."""
-        ordered = sorted(self._after, key=lambda key: _rank(key[1]))
+        ordered = sorted(self._after, key=lambda key: _write_order(key[1]))
         return tuple(
             file_transaction.FileChange(key[0], key[1], self._before[key], self._after[key])
             for key in ordered
         )
 
-    def _text(self, key: _Key) -> str:
+    def _current_text(self, key: _Key) -> str:
         if key not in self._before:
             self._before[key] = version_archive.read_file(self._root, *key)
         found = self._after.get(key, self._before[key])
-        return _decoded(found or b"")
+        return _decode_text(found or b"")
 
 
-def _rank(name: str) -> int:
+def _write_order(name: str) -> int:
     return _ORDER.index(name) if name in _ORDER else -1
 
 
@@ -106,9 +108,9 @@ def entry_of(record: promotion_records.PromotionRecord, *, first: bool) -> chang
     )
 
 
-def _decoded(data: bytes) -> str:
+def _decode_text(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-def _encoded(text: str) -> bytes:
+def _encode_text(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")

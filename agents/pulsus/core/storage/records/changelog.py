@@ -45,7 +45,7 @@ def add_entry(text: str, entry: ChangelogEntry) -> str:
     added = render_entry(entry)
     heading = _HEADING.search(text)
     if heading is None:
-        return f"{text}{_gap(text)}{added}"
+        return f"{text}{_blank_line_after(text)}{added}"
     return f"{text[: heading.start()]}{added}\n{text[heading.start() :]}"
 
 
@@ -55,21 +55,21 @@ def render_entry(entry: ChangelogEntry) -> str:
     if entry.proof:
         facts.append(f"proof: {entry.proof}")
     if entry.approved_by:
-        facts.append(f"approved by {_one_line(entry.approved_by)}")
-    notes = "".join(f"- {_one_line(note)}\n" for note in entry.notes)
+        facts.append(f"approved by {_join_lines(entry.approved_by)}")
+    notes = "".join(f"- {_join_lines(note)}\n" for note in entry.notes)
     return (
         f"## {entry.tool} {entry.version} - {entry.day.isoformat()}\n\n"
         f"### {entry.change}\n\n"
-        f"- {_one_line(entry.description)} ({', '.join(facts)})\n{notes}"
+        f"- {_join_lines(entry.description)} ({', '.join(facts)})\n{notes}"
     )
 
 
-def _one_line(text: str) -> str:
+def _join_lines(text: str) -> str:
     # str.split and isprintable drop what could start a new line or hide from a reader.
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
-def _gap(text: str) -> str:
+def _blank_line_after(text: str) -> str:
     if not text or text.endswith("\n\n"):
         return ""
     return "\n" if text.endswith("\n") else "\n\n"

@@ -89,14 +89,14 @@ def apply_changes(
                 atomic_write.unlink(fd, plan.temp)
                 atomic_write.stage(fd, plan.temp, change.after)
             staged.callback(atomic_write.unlink, fd, plan.temp)
-        with _uninterrupted():
+        with _block_interrupts():
             staged.pop_all()  # from here on the journal owns the staged files
             steps = list(zip(changes, planned, fds, strict=True))
             _rename_all(root, steps, journal)
             try:
                 commit(note)
             except PulsusError:
-                _undo(steps, len(steps), root, journal)
+                _undo_renames(steps, len(steps), root, journal)
                 raise
             for _, plan, fd in steps:
                 atomic_write.unlink(fd, plan.old)
@@ -104,7 +104,7 @@ def apply_changes(
 
 
 @contextmanager
-def _uninterrupted() -> Iterator[None]:
+def _block_interrupts() -> Iterator[None]:
     """Let Ctrl-C wait for the renames: recovery would put them right, but only the next time."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
     try:
@@ -126,10 +126,10 @@ def recover(journal: Path, commit: Commit, root: Path) -> None:
         return
     there, planned, note = found
     root = there if there.is_dir() else root
-    progress = [_progress(root, p) for p in planned]
+    progress = [_find_progress(root, p) for p in planned]
     if "lost" not in progress:
         for plan, step in zip(planned, progress, strict=True):
-            _finish(root, plan, rename=step == "ready")
+            _finish_change(root, plan, rename=step == "ready")
         commit(note)
     elif "done" in progress:
         files = ", ".join(str(root.joinpath(*p.folders, p.name)) for p in planned)
@@ -139,7 +139,7 @@ def recover(journal: Path, commit: Commit, root: Path) -> None:
         )
     else:
         for plan in planned:
-            _finish(root, plan, rename=False)
+            _finish_change(root, plan, rename=False)
     _remove_journal(journal)
 
 
@@ -153,7 +153,7 @@ def _rename_all(root: Path, steps: list[_Step], journal: Path) -> None:
             os.rename(plan.temp, plan.name, src_dir_fd=fd, dst_dir_fd=fd)
             os.fsync(fd)
         except OSError as failure:
-            _undo(steps, done + 1, root, journal)
+            _undo_renames(steps, done + 1, root, journal)
             shown = root.joinpath(*change.folders, change.name)
             raise storage_error(failure, shown) from failure
 
@@ -165,7 +165,7 @@ def _keep_old(change: FileChange, plan: _Planned, fd: int) -> None:
             os.link(plan.name, plan.old, src_dir_fd=fd, dst_dir_fd=fd, follow_symlinks=False)
 
 
-def _undo(steps: list[_Step], done: int, root: Path, journal: Path) -> None:
+def _undo_renames(steps: list[_Step], done: int, root: Path, journal: Path) -> None:
     """Take the first `done` renames back, and clear away what was staged.
 
     If this fails too, the next promotion finishes the work by the journal.
@@ -180,8 +180,8 @@ def _undo(steps: list[_Step], done: int, root: Path, journal: Path) -> None:
 
 
 def _take_back(change: FileChange, plan: _Planned, fd: int) -> None:
-    """Before it is back, the new content is staged again: who is killed here is finished later."""
-    if _digest(_read(fd, change.name)) != plan.after:
+    """Restore the old file. Its new content is staged first, so recovery works after a kill."""
+    if _digest(_read_file(fd, change.name)) != plan.after:
         return  # the rename itself failed
     if change.before is None:
         os.rename(change.name, plan.temp, src_dir_fd=fd, dst_dir_fd=fd)
@@ -191,16 +191,16 @@ def _take_back(change: FileChange, plan: _Planned, fd: int) -> None:
         os.link(change.name, plan.temp, src_dir_fd=fd, dst_dir_fd=fd, follow_symlinks=False)
     except OSError:
         atomic_write.stage(fd, plan.temp, change.after)
-    if _digest(_read(fd, plan.old)) != plan.before:
+    if _digest(_read_file(fd, plan.old)) != plan.before:
         atomic_write.unlink(fd, plan.old)
         atomic_write.stage(fd, plan.old, change.before)
     os.rename(plan.old, change.name, src_dir_fd=fd, dst_dir_fd=fd)
 
 
-def _progress(root: Path, plan: _Planned) -> _Progress:
+def _find_progress(root: Path, plan: _Planned) -> _Progress:
     try:
         with open_below(root, plan.folders, create=False) as fd:
-            now, staged = _read(fd, plan.name), _read(fd, plan.temp)
+            now, staged = _read_file(fd, plan.name), _read_file(fd, plan.temp)
     except FileNotFoundError:
         return "lost"
     if _digest(now) == plan.after:
@@ -209,7 +209,7 @@ def _progress(root: Path, plan: _Planned) -> _Progress:
     return "ready" if ready else "lost"
 
 
-def _finish(root: Path, plan: _Planned, *, rename: bool) -> None:
+def _finish_change(root: Path, plan: _Planned, *, rename: bool) -> None:
     try:
         with open_below(root, plan.folders, create=False) as fd:
             if rename:
@@ -259,8 +259,8 @@ def _parse_journal(body: bytes) -> tuple[Path, list[_Planned], Note]:
     found = json.loads(body)
     planned = [
         _Planned(
-            tuple(map(_plain_name, f["folders"])),
-            _plain_name(f["name"]),
+            tuple(map(_require_plain_name, f["folders"])),
+            _require_plain_name(f["name"]),
             f["before"],
             f["after"],
         )
@@ -269,7 +269,7 @@ def _parse_journal(body: bytes) -> tuple[Path, list[_Planned], Note]:
     return Path(found["root"]), planned, dict(found.get("note", {}))
 
 
-def _plain_name(name: object) -> str:
+def _require_plain_name(name: object) -> str:
     if not isinstance(name, str) or name in ("", ".", "..") or "/" in name or "\0" in name:
         raise ValueError(f"{name!r} is not a plain file name")
     return name
@@ -280,7 +280,7 @@ def _remove_journal(journal: Path) -> None:
         journal.unlink(missing_ok=True)
 
 
-def _read(folder: int, name: str) -> bytes | None:
+def _read_file(folder: int, name: str) -> bytes | None:
     try:
         fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     except OSError:

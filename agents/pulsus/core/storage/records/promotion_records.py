@@ -132,7 +132,7 @@ def parse_records(text: str, source: str = "a promotion record") -> tuple[Promot
         if not line.strip():
             continue
         try:
-            records.append(_record(line))
+            records.append(_parse_record(line))
         except (ValueError, OverflowError, RecursionError) as failure:
             raise ValueError(f"{number}: {failure}") from failure
     return tuple(records)
@@ -206,7 +206,7 @@ def latest_record(records: Iterable[PromotionRecord], name: str) -> PromotionRec
 def format_record(record: PromotionRecord) -> str:
     """Return the record as its JSON line, without the newline. Raises ValueError beyond 64 KiB."""
     known: dict[str, JsonValue] = {
-        name: _json(value)
+        name: _to_json(value)
         for name in _FIELDS
         if (value := getattr(record, name)) or name not in _WHERE_SAID
     }
@@ -238,13 +238,13 @@ def next_revision(taken: Iterable[str], day: datetime) -> str:
     return f"{prefix}{max(numbers, default=0) + 1:03d}"
 
 
-def _json(value: JsonValue | Mapping[str, JsonValue] | tuple[str, ...]) -> JsonValue:
+def _to_json(value: JsonValue | Mapping[str, JsonValue] | tuple[str, ...]) -> JsonValue:
     if isinstance(value, tuple):
         return list(value)
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _record(text: str) -> PromotionRecord:
+def _parse_record(text: str) -> PromotionRecord:
     if any("\udc80" <= c <= "\udcff" for c in text):
         raise ValueError("the line is not UTF-8")
     if len(text.encode("utf-8")) >= MAX_LINE_BYTES:

@@ -103,7 +103,7 @@ def open_below(root: Path, folders: tuple[str, ...], *, create: bool) -> Iterato
     try:
         for name in folders:
             here = here / name
-            opened.append(_enter(opened[-1], name, here, made if create else None))
+            opened.append(_enter_folder(opened[-1], name, here, made if create else None))
         yield opened[-1]
     except BaseException:
         for parent, name in reversed(made):
@@ -122,10 +122,10 @@ def refuse_irregular(folder: int, name: str, shown: Path) -> None:
     except FileNotFoundError:
         return
     if not (mode & 0o170000) == 0o100000:
-        raise _refused(shown)
+        raise _build_refusal(shown)
 
 
-def _enter(parent: int, name: str, shown: Path, made: list[tuple[int, str]] | None) -> int:
+def _enter_folder(parent: int, name: str, shown: Path, made: list[tuple[int, str]] | None) -> int:
     if made is not None:
         try:
             os.mkdir(name, 0o755, dir_fd=parent)
@@ -138,7 +138,7 @@ def _enter(parent: int, name: str, shown: Path, made: list[tuple[int, str]] | No
         return os.open(name, _FOLDER, dir_fd=parent)
     except OSError as failure:
         if failure.errno in (errno.ELOOP, errno.ENOTDIR, errno.EMLINK):
-            raise _refused(shown) from failure
+            raise _build_refusal(shown) from failure
         if failure.errno == errno.ENOENT:
             raise
         raise storage_error(failure, shown) from failure
@@ -159,7 +159,7 @@ def _is_our_code(folder: Path) -> bool:
     return folder.name == "agents" and (folder / "pulsus" / "__init__.py").is_file()
 
 
-def _refused(path: Path) -> TargetRefused:
+def _build_refusal(path: Path) -> TargetRefused:
     return TargetRefused(
         f"{path} is a link or no ordinary file or folder",
         hint="replace it by an ordinary one; promotion never follows links",

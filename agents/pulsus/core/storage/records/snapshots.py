@@ -23,7 +23,7 @@ _LOG = logging.getLogger(__name__)
 def read_snapshot(state_dir: Path, tool_hash: str) -> bytes | None:
     """Return the bytes of that digest; None if there is no such snapshot, or it is damaged."""
     try:
-        found = _path(state_dir, tool_hash).read_bytes()
+        found = _snapshot_path(state_dir, tool_hash).read_bytes()
     except OSError:
         return None
     return found if digest(found) == tool_hash else None
@@ -37,13 +37,13 @@ def renew(state_dir: Path, source: bytes, replaced: str | None) -> None:
     try:
         if read_snapshot(state_dir, digest(source)) is None:
             (state_dir / FOLDER).mkdir(exist_ok=True)
-            atomic_write.write_bytes(_path(state_dir, digest(source)), source)
+            atomic_write.write_bytes(_snapshot_path(state_dir, digest(source)), source)
     except (OSError, PulsusError) as failure:
         _LOG.warning("promoted, but cannot keep a snapshot of it: %s", failure)
     if replaced and replaced != digest(source):
         with suppress(OSError):
-            _path(state_dir, replaced).unlink(missing_ok=True)
+            _snapshot_path(state_dir, replaced).unlink(missing_ok=True)
 
 
-def _path(state_dir: Path, tool_hash: str) -> Path:
+def _snapshot_path(state_dir: Path, tool_hash: str) -> Path:
     return state_dir / FOLDER / f"{tool_hash.removeprefix('sha256:')}.py"
