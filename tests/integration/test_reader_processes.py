@@ -22,11 +22,11 @@ from pulsus.routing.tool_discovery import discover
 root = Path(sys.argv[1])
 config = DiscoveryConfig()
 started = []
-real = fork_pool._start
+real = fork_pool._start_worker
 def start(*args):
     started.append(real(*args))
     return started[-1]
-fork_pool._start = start
+fork_pool._start_worker = start
 
 def find(state=None, helpers=0):
     count = lambda items, least: helpers

@@ -33,7 +33,7 @@ def write_bytes(path: Path, data: bytes, *, locked: bool = False) -> None:
     """
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
     with storage_errors(path), closing_fd(os.open(path.parent, flags)) as folder:
-        _replace(folder, path.name, data, locked)
+        _replace_file(folder, path.name, data, locked)
 
 
 def stage(folder: int, temp: str, data: bytes, mode: int = 0o644) -> None:
@@ -61,7 +61,7 @@ def unlink(folder: int, name: str) -> None:
         os.unlink(name, dir_fd=folder)
 
 
-def _replace(folder: int, name: str, data: bytes, locked: bool) -> None:
+def _replace_file(folder: int, name: str, data: bytes, locked: bool) -> None:
     token = "locked" if locked else os.urandom(4).hex()
     temp = f".{name}.{token}{TEMP_SUFFIX}"
     if locked:

@@ -81,13 +81,13 @@ def pack(kind: str, values: Any, columns: Mapping[str, Column] | None = None) ->
     # Each column begins at a multiple of 8, where the processor reads any number at once.
     line += b" " * (-(_SUM_BYTES + len(line) + 1) % 8)
     body = b"".join([line, b"\n", *parts])
-    return _sum_of(zlib.crc32(body)) + body
+    return _format_checksum(zlib.crc32(body)) + body
 
 
 def unpack(data: bytes, kind: str) -> CacheFile:
     """Return what `pack` was given. Raises OtherKind, or DamagedCache with the reason."""
     checksum = zlib.crc32(memoryview(data)[_SUM_BYTES:])
-    if data[:_SUM_BYTES] != _sum_of(checksum):
+    if data[:_SUM_BYTES] != _format_checksum(checksum):
         raise DamagedCache("its checksum is wrong")
     columns, starts = {}, {}
     try:
@@ -147,5 +147,5 @@ def _with_byte_order(kind: str) -> str:
     return f"{kind} {sys.byteorder}"
 
 
-def _sum_of(checksum: int) -> bytes:
+def _format_checksum(checksum: int) -> bytes:
     return b"%08x " % checksum

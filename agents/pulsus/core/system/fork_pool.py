@@ -89,13 +89,13 @@ def map_in_processes(
     def perform(task: int) -> list[_Result]:
         return [work(item) for item in items[task::tasks]]
 
-    numbers = _task_numbers(tasks)
+    numbers = _open_task_queue(tasks)
     workers: list[WorkerProcess] = []
     done: dict[int, list[_Result]] = {}
     try:
         for _ in range(count):
             with suppress(OSError):  # no process or no file to be had: the others do it all
-                workers.append(_start(numbers, perform))
+                workers.append(_start_worker(numbers, perform))
         done.update((task, perform(task)) for task in _take_tasks(numbers))
         for worker in workers:
             done.update(worker.results())  # type: ignore[arg-type]
@@ -107,7 +107,7 @@ def map_in_processes(
     return [done[n % tasks][n // tasks] for n in range(len(items))]
 
 
-def _task_numbers(tasks: int) -> int:
+def _open_task_queue(tasks: int) -> int:
     """Return a pipe that holds every task's number; a process that reads one takes the task."""
     reading, writing = os.pipe()
     try:
@@ -124,7 +124,7 @@ def _take_tasks(numbers: int) -> Iterator[int]:
         yield _NUMBER.unpack(number)[0]
 
 
-def _start(numbers: int, perform: Callable[[int], object]) -> WorkerProcess:
+def _start_worker(numbers: int, perform: Callable[[int], object]) -> WorkerProcess:
     from tempfile import TemporaryFile  # only for many items
 
     file = TemporaryFile()  # noqa: SIM115 - it outlives this function
@@ -168,7 +168,7 @@ def is_affordable(work: Callable[[], object]) -> bool:
     except OSError:
         return True
     try:
-        ended = _ends_in_time(child)
+        ended = _has_ended_in_time(child)
         if not ended:
             os.kill(child, signal.SIGKILL)
     finally:
@@ -176,7 +176,7 @@ def is_affordable(work: Callable[[], object]) -> bool:
     return ended and status == 0
 
 
-def _ends_in_time(child: int) -> bool:
+def _has_ended_in_time(child: int) -> bool:
     try:
         handle = os.pidfd_open(child)
     except OSError:  # before Linux 5.3: the limit of processor time is left

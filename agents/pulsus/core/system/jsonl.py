@@ -32,9 +32,9 @@ def append(path: Path, line: str) -> None:
 
     Raises DiskFull or StorageUnwritable.
     """
-    data = _bytes(line) + b"\n"
-    with storage_errors(path), _locked(path) as fd:
-        size = _without_torn_tail(fd)
+    data = _encode_line(line) + b"\n"
+    with storage_errors(path), _open_locked(path) as fd:
+        size = _repair_torn_tail(fd)
         try:
             _write_whole(fd, data, size)
         except OSError:
@@ -61,14 +61,16 @@ def encode(record: Mapping[str, JsonValue]) -> str:
 
     Long strings are cut first, then whole fields; a mark says how much is missing.
     """
-    line = _dumps(dict(record))
+    line = _dump_json(dict(record))
     for limit in _STRING_LIMITS:
-        if len(_bytes(line)) < MAX_LINE_BYTES:
+        if len(_encode_line(line)) < MAX_LINE_BYTES:
             return line
-        line = _dumps({k: _cut(v, limit) for k, v in record.items()})
-    if len(_bytes(line)) < MAX_LINE_BYTES:
+        line = _dump_json({k: _cut_long_text(v, limit) for k, v in record.items()})
+    if len(_encode_line(line)) < MAX_LINE_BYTES:
         return line
-    return _dumps({k: _cut(v if _scalar(v) else _dumps(v), 256) for k, v in record.items()})
+    return _dump_json(
+        {k: _cut_long_text(v if _is_scalar(v) else _dump_json(v), 256) for k, v in record.items()}
+    )
 
 
 def _plain_container(value: object, depth: int) -> JsonValue:
@@ -84,33 +86,33 @@ def _plain_container(value: object, depth: int) -> JsonValue:
     return str(value)[:_MAX_INPUT_CHARS]
 
 
-def _bytes(line: str) -> bytes:
+def _encode_line(line: str) -> bytes:
     # A lone surrogate (a file name that is not UTF-8) becomes its JSON escape.
     return line.encode("utf-8", "backslashreplace")
 
 
-def _dumps(value: JsonValue) -> str:
+def _dump_json(value: JsonValue) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def _scalar(value: JsonValue) -> bool:
+def _is_scalar(value: JsonValue) -> bool:
     return not isinstance(value, list | dict)
 
 
-def _cut(value: JsonValue, limit: int) -> JsonValue:
+def _cut_long_text(value: JsonValue, limit: int) -> JsonValue:
     match value:
         case str() if len(value) > limit:
             return f"{value[:limit]}…[+{len(value) - limit} characters]"
         case list():
-            return [_cut(item, limit) for item in value]
+            return [_cut_long_text(item, limit) for item in value]
         case dict():
-            return {k: _cut(v, limit) for k, v in value.items()}
+            return {k: _cut_long_text(v, limit) for k, v in value.items()}
         case _:
             return value
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[int]:
+def _open_locked(path: Path) -> Iterator[int]:
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     while True:
         with closing_fd(os.open(path, flags, 0o644)) as fd:
@@ -126,7 +128,7 @@ def _write_whole(fd: int, data: bytes, size: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def _without_torn_tail(fd: int) -> int:
+def _repair_torn_tail(fd: int) -> int:
     """Return the file's size after a last line without its newline was completed or cut off."""
     size = os.fstat(fd).st_size
     if size == 0 or os.pread(fd, 1, size - 1) == b"\n":
@@ -143,15 +145,15 @@ def _without_torn_tail(fd: int) -> int:
     return size + 1
 
 
-def _finite(number: str) -> float:
+def _parse_finite(number: str) -> float:
     if math.isfinite(value := float(number)):
         return value
     raise ValueError(f"{number:.40} is too large a number")
 
 
-def _refuse(constant: str) -> NoReturn:
+def _refuse_constant(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
 
 
-STRICT = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
+STRICT = json.JSONDecoder(parse_float=_parse_finite, parse_constant=_refuse_constant)
 """Takes only what can be written again: Python's own also takes NaN and makes infinities."""

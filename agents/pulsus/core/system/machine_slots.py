@@ -51,7 +51,7 @@ def try_take(kind: str, count: int) -> Slot | None:
     If the locks cannot be made, each caller gets a slot: the limit only saves time.
     """
     try:
-        folder = _folder()
+        folder = _lock_folder()
         for number in range(count):
             lock = os.open(f"{folder}/{kind}-{number}", _FLAGS, 0o600)
             try:
@@ -80,7 +80,7 @@ def take(
     raise NoSlot
 
 
-def _folder() -> str:
+def _lock_folder() -> str:
     """Return the folder of this user's locks, which does not depend on TMPDIR."""
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     path = f"{runtime}/pulsus" if runtime.startswith("/") else f"/tmp/pulsus-{os.geteuid()}"

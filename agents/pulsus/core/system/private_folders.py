@@ -110,7 +110,7 @@ def make_folder(within: str, prefix: str) -> tuple[str, int]:
 def remove(path: str) -> None:
     """Remove the folder with all that is in it. No link is followed; never raises."""
     with suppress(OSError):
-        _empty(os.open(path, _FOLDER))
+        _empty_folder(os.open(path, _FOLDER))
         os.rmdir(path)  # noqa: PTH106
 
 
@@ -150,16 +150,16 @@ def _remove_unlocked(path: str, least_age_s: float) -> bool:
     return not os.path.lexists(path)
 
 
-def _empty(root: int) -> None:
+def _empty_folder(root: int) -> None:
     """Remove what is in that folder, and close it.
 
     Folders in folders are moved up first: however deep they are, three descriptors are enough.
     """
     try:
         number = 0
-        while (name := _without_files(root)) is not None:
+        while (name := _remove_files_until_folder(root)) is not None:
             with closing_fd(os.open(name, _FOLDER, dir_fd=root)) as place:
-                while (below := _without_files(place)) is not None:
+                while (below := _remove_files_until_folder(place)) is not None:
                     number += 1
                     os.rename(
                         below, f"{number}-{os.urandom(8).hex()}", src_dir_fd=place, dst_dir_fd=root
@@ -169,7 +169,7 @@ def _empty(root: int) -> None:
         os.close(root)
 
 
-def _without_files(place: int) -> str | None:
+def _remove_files_until_folder(place: int) -> str | None:
     """Remove the files of a folder. Return one sub-folder of it, made accessible, if it has any."""
     os.fchmod(place, 0o700)
     with os.scandir(place) as entries:

@@ -50,7 +50,7 @@ def read_file(path: Path, max_bytes: int) -> tuple[bytes, FileStamp]:
             status = os.fstat(fd)
             if not stat.S_ISREG(status.st_mode):
                 raise UnreadableFile("NOT_A_FILE", f"is {kind_of(status.st_mode)}, not a file")
-            data = _up_to(fd, max_bytes + 1, status.st_size + 1)
+            data = _read_up_to(fd, max_bytes + 1, status.st_size + 1)
         finally:
             os.close(fd)
     except OSError as error:
@@ -65,8 +65,8 @@ def read_file(path: Path, max_bytes: int) -> tuple[bytes, FileStamp]:
     return data, FileStamp.of(status)
 
 
-def _up_to(fd: int, most: int, expected: int) -> bytes:
-    """At most so many bytes; a buffer for the most there may be costs more than a small file."""
+def _read_up_to(fd: int, most: int, expected: int) -> bytes:
+    """Return at most `most` bytes. A buffer of that size would cost more than a small file."""
     data = os.read(fd, min(most, expected))
     while len(data) < most and (more := os.read(fd, min(most - len(data), 1 << 16))):
         data += more

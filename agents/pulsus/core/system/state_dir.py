@@ -42,7 +42,7 @@ def open_state(path: Path, *, create: bool = True) -> StateDir:
     """
     version = _read_version(path)
     if create:
-        _prepare(path, fresh=version is None)
+        _prepare_folder(path, fresh=version is None)
     return StateDir(path, version or VERSION, exists=create or version is not None)
 
 
@@ -73,7 +73,7 @@ def _read_version(path: Path) -> int | None:
     return int(digits)
 
 
-def _prepare(path: Path, *, fresh: bool) -> None:
+def _prepare_folder(path: Path, *, fresh: bool) -> None:
     with storage_errors(path):
         (path / "locks").mkdir(parents=True, exist_ok=True)
     if not os.access(path, os.W_OK | os.X_OK):

@@ -68,46 +68,46 @@ class _Builder:
     def take(self, event: yaml.Event) -> None:
         match event:
             case yaml.ScalarEvent():
-                self._scalar(event)
+                self._add_scalar(event)
             case yaml.DocumentStartEvent():
                 self._documents += 1
                 if self._documents > 1:
-                    raise _refuse(event, "more than one document")
+                    raise _build_error(event, "more than one document")
             case yaml.AliasEvent():
-                raise _refuse(event, "aliases (*) are not allowed")
+                raise _build_error(event, "aliases (*) are not allowed")
             case yaml.SequenceStartEvent():
-                self._start(event, [])
+                self._start_container(event, [])
             case yaml.MappingStartEvent():
-                self._start(event, {})
+                self._start_container(event, {})
             case yaml.CollectionEndEvent():
                 self._open.pop()
                 self._keys.pop()
             case _:
                 pass
 
-    def _start(self, event: yaml.CollectionStartEvent, container: _Container) -> None:
-        _plain(event)
+    def _start_container(self, event: yaml.CollectionStartEvent, container: _Container) -> None:
+        _require_plain(event)
         if len(self._open) >= MAX_DEPTH:
-            raise _refuse(event, f"nested deeper than {MAX_DEPTH} levels")
-        self._put(event, container)
+            raise _build_error(event, f"nested deeper than {MAX_DEPTH} levels")
+        self._put_value(event, container)
         self._open.append(container)
         self._keys.append(None)
 
-    def _scalar(self, event: yaml.ScalarEvent) -> None:
-        _plain(event)
+    def _add_scalar(self, event: yaml.ScalarEvent) -> None:
+        _require_plain(event)
         if self._open and isinstance(self._open[-1], dict) and self._keys[-1] is None:
-            self._key(event, self._open[-1])
+            self._set_key(event, self._open[-1])
         else:
-            self._put(event, _resolve(event))
+            self._put_value(event, _resolve_scalar(event))
 
-    def _key(self, event: yaml.ScalarEvent, into: dict[str, JsonValue]) -> None:
-        if not isinstance(_resolve(event), str):
-            raise _refuse(event, f"the key {event.value} is not text; put it in quotes")
+    def _set_key(self, event: yaml.ScalarEvent, into: dict[str, JsonValue]) -> None:
+        if not isinstance(_resolve_scalar(event), str):
+            raise _build_error(event, f"the key {event.value} is not text; put it in quotes")
         if event.value in into:
-            raise _refuse(event, f"the key {event.value!r} occurs twice")
+            raise _build_error(event, f"the key {event.value!r} occurs twice")
         self._keys[-1] = event.value
 
-    def _put(self, event: yaml.NodeEvent, value: JsonValue) -> None:
+    def _put_value(self, event: yaml.NodeEvent, value: JsonValue) -> None:
         if not self._open:
             self.value = value
             return
@@ -115,20 +115,20 @@ class _Builder:
         if isinstance(parent, list):
             parent.append(value)
         elif key is None:
-            raise _refuse(event, "a key must be text")
+            raise _build_error(event, "a key must be text")
         else:
             parent[key] = value
             self._keys[-1] = None
 
 
-def _plain(event: yaml.ScalarEvent | yaml.CollectionStartEvent) -> None:
+def _require_plain(event: yaml.ScalarEvent | yaml.CollectionStartEvent) -> None:
     if event.anchor is not None:
-        raise _refuse(event, "anchors (&) are not allowed")
+        raise _build_error(event, "anchors (&) are not allowed")
     if event.tag is not None:
-        raise _refuse(event, f"tags ({event.tag}) are not allowed")
+        raise _build_error(event, f"tags ({event.tag}) are not allowed")
 
 
-def _resolve(event: yaml.ScalarEvent) -> JsonValue:
+def _resolve_scalar(event: yaml.ScalarEvent) -> JsonValue:
     text: str = event.value
     if not event.implicit[0] or text[:1] not in _NOT_TEXT:
         return text
@@ -137,23 +137,23 @@ def _resolve(event: yaml.ScalarEvent) -> JsonValue:
     if _BOOL.fullmatch(text):
         return text.lower() == "true"
     if _NOT_FINITE.fullmatch(text):
-        raise _refuse(event, f"{text} is not a finite number")
-    return _number(event, text)
+        raise _build_error(event, f"{text} is not a finite number")
+    return _parse_number(event, text)
 
 
-def _number(event: yaml.ScalarEvent, text: str) -> int | float | str:
+def _parse_number(event: yaml.ScalarEvent, text: str) -> int | float | str:
     whole = _INT.fullmatch(text)
     if not whole and not _FLOAT.fullmatch(text):
         return text
     if len(text) > MAX_DIGITS:
-        raise _refuse(event, f"a number of {len(text)} digits is too long")
+        raise _build_error(event, f"a number of {len(text)} digits is too long")
     if whole:
         return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
     if not math.isfinite(number := float(text)):
-        raise _refuse(event, f"{text} is not a finite number")
+        raise _build_error(event, f"{text} is not a finite number")
     return number
 
 
-def _refuse(event: yaml.Event, problem: str) -> YamlError:
+def _build_error(event: yaml.Event, problem: str) -> YamlError:
     where = f"line {event.start_mark.line + 1}: " if event.start_mark else ""
     return YamlError(where + " ".join(problem.split()))

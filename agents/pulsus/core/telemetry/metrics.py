@@ -29,7 +29,7 @@ class Metrics:
 
     def count(self, name: str, n: int = 1, **labels: object) -> None:
         """Add `n` to the counter `name`."""
-        self._write({"metric": name, "type": "counter", "value": n, "labels": labels})
+        self._write_record({"metric": name, "type": "counter", "value": n, "labels": labels})
 
     @contextmanager
     def time(self, name: str, **labels: object) -> Iterator[None]:
@@ -45,9 +45,9 @@ class Metrics:
     def observe_ms(self, name: str, milliseconds: float, **labels: object) -> None:
         """Record a duration measured elsewhere, in milliseconds."""
         value = round(milliseconds, 3)
-        self._write({"metric": name, "type": "timer_ms", "value": value, "labels": labels})
+        self._write_record({"metric": name, "type": "timer_ms", "value": value, "labels": labels})
 
-    def _write(self, record: dict[str, object]) -> None:
+    def _write_record(self, record: dict[str, object]) -> None:
         if not self.enabled:
             return
         now = self.clock().astimezone(UTC)

@@ -33,7 +33,7 @@ class Redactor:
     """
 
     def __init__(self, known: tuple[str, ...] = ()) -> None:
-        spellings = {s for value in known for s in _spellings(value)}
+        spellings = {s for value in known for s in _list_spellings(value)}
         usable = sorted((s for s in spellings if s not in MARK), key=lambda s: (-len(s), s))
         self._known = re.compile("|".join(map(re.escape, usable))) if usable else None
 
@@ -47,7 +47,7 @@ class Redactor:
         """Return `text` with every secret replaced by `[redacted]`."""
         from pulsus.core.telemetry.redaction_rules import RULES
 
-        return self._settled(text, RULES)
+        return self._apply_until_stable(text, RULES)
 
     def redact_derived(self, text: str) -> str:
         """Return text without known secrets and shapes of secrets, for text from redacted text.
@@ -56,7 +56,7 @@ class Redactor:
         """
         from pulsus.core.telemetry.redaction_rules import SHAPES
 
-        return self._settled(text, SHAPES)
+        return self._apply_until_stable(text, SHAPES)
 
     def redact_value(self, value: JsonValue) -> JsonValue:
         """Return the JSON value without secrets. A secret's name hides the whole value."""
@@ -68,25 +68,25 @@ class Redactor:
             case dict():
                 named = _is_secret_row(value)
                 return {
-                    self.redact(k): MARK if named and k in _VALUES else self._member(k, v)
+                    self.redact(k): MARK if named and k in _VALUES else self._redact_member(k, v)
                     for k, v in value.items()
                 }
             case _:
                 return value
 
-    def _member(self, key: str, value: JsonValue) -> JsonValue:
+    def _redact_member(self, key: str, value: JsonValue) -> JsonValue:
         hides = is_secret_name(key) and value not in (None, True, False, "")
         return MARK if hides else self.redact_value(value)
 
-    def _settled(self, text: str, rules: Sequence[Callable[[str], str]]) -> str:
+    def _apply_until_stable(self, text: str, rules: Sequence[Callable[[str], str]]) -> str:
         for _ in range(_PASSES):
             before = text
-            text = self._once(text, rules)
+            text = self._apply_rules(text, rules)
             if text == before:
                 break
         return text
 
-    def _once(self, text: str, rules: Sequence[Callable[[str], str]]) -> str:
+    def _apply_rules(self, text: str, rules: Sequence[Callable[[str], str]]) -> str:
         if self._known is not None:
             text = self._known.sub(MARK, text)
         for rule in rules:
@@ -124,7 +124,7 @@ def _is_secret_row(value: Mapping[str, JsonValue]) -> bool:
     return any(isinstance(name, str) and is_secret_name(name) for name in names)
 
 
-def _spellings(value: str) -> tuple[str, ...]:
+def _list_spellings(value: str) -> tuple[str, ...]:
     """Return the spellings of a known value: plain, percent-encoded, escaped for JSON."""
     value = value.strip()
     if len(value) < MIN_KNOWN_CHARS:

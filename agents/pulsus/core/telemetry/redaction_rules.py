@@ -26,13 +26,13 @@ _NAME = (
 SECRET_KEY = re.compile(rf"(?:{_NAME}|authorization|credentials?|(?:^|set[_-])cookie)\Z", re.I)
 
 
-def _shapes() -> str:
+def _join_shapes() -> str:
     """Return one pattern of all lines in `secret_shapes.txt`."""
     text = Path(__file__).with_name("secret_shapes.txt").read_text(encoding="utf-8")
     return "|".join(line for line in text.splitlines() if line and not line.startswith("#"))
 
 
-_TOKEN = re.compile(rf"(?<![A-Za-z0-9])(?:{_shapes()})")
+_TOKEN = re.compile(rf"(?<![A-Za-z0-9])(?:{_join_shapes()})")
 _HASH = re.compile(
     r"(?<![A-Za-z0-9])\$(?:1|5|6|7|y|gy|2[abxy]|apr1|argon2(?:id|i|d)|scrypt|pbkdf2-sha\d{1,3})"
     r"\$[^\s:\"',;]{12,}"
@@ -151,7 +151,7 @@ def _hide_assigned(text: str) -> str:
     parts, position = [], 0
     while match := _ASSIGNED.search(text, position):
         parts.append(text[position : match.start()])
-        following = _name_at_the_end(text, match.start(2), match.end())
+        following = _find_name_before_sign(text, match.start(2), match.end())
         if following is None:
             parts.append(_keep_quote(match))
             position = match.end()
@@ -161,49 +161,49 @@ def _hide_assigned(text: str) -> str:
     return "".join(parts) + text[position:]
 
 
-def _name_at_the_end(text: str, start: int, end: int) -> int | None:
+def _find_name_before_sign(text: str, start: int, end: int) -> int | None:
     """Return where, between start and end, a secret's name begins whose sign reaches the end."""
     found = (m for m in _NAMED.finditer(text, start, end + _SIGN_CHARS) if m.end() >= end)
     return next((m.start() for m in found if m.start() < end), None)
 
 
-def _replacing(pattern: re.Pattern[str], replacement: str) -> Callable[[str], str]:
+def _build_replacement(pattern: re.Pattern[str], replacement: str) -> Callable[[str], str]:
     return partial(pattern.sub, replacement)
 
 
 RULES: tuple[Callable[[str], str], ...] = (
-    _replacing(_PEM, MARK),
-    _replacing(_BLOCK, rf"\1{MARK}\n"),
+    _build_replacement(_PEM, MARK),
+    _build_replacement(_BLOCK, rf"\1{MARK}\n"),
     # Before all that hide a word, which might be the name of what comes next.
     _hide_assigned,
-    _replacing(_HEADER, rf"\1{MARK}"),
-    _replacing(_COOKIE, rf"\1{MARK}"),
-    _replacing(_URL, rf"\1{MARK}@"),
-    _replacing(_TOKEN, MARK),
-    _replacing(_HASH, MARK),
-    _replacing(_HOOK, rf"\1{MARK}"),
-    _replacing(_JWT, MARK),
-    _replacing(_SCHEME, rf"\1{MARK}"),
+    _build_replacement(_HEADER, rf"\1{MARK}"),
+    _build_replacement(_COOKIE, rf"\1{MARK}"),
+    _build_replacement(_URL, rf"\1{MARK}@"),
+    _build_replacement(_TOKEN, MARK),
+    _build_replacement(_HASH, MARK),
+    _build_replacement(_HOOK, rf"\1{MARK}"),
+    _build_replacement(_JWT, MARK),
+    _build_replacement(_SCHEME, rf"\1{MARK}"),
     partial(_PAIR.sub, _keep_quote),
     partial(_FLAG.sub, _keep_quote),
-    _replacing(_CURL_USER, rf"\1{MARK}"),
+    _build_replacement(_CURL_USER, rf"\1{MARK}"),
     partial(_GIVEN.sub, _keep_quote),
-    _replacing(_SNMP, rf"\1{MARK}"),
-    _replacing(_ELEMENT, rf"\1{MARK}"),
-    _replacing(_PASS, rf"\1{MARK}"),
-    _replacing(_NETRC, rf"\1{MARK}"),
-    _replacing(_PUTTY, rf"\1{MARK}\n"),
-    _replacing(_DOCKER_AUTH, rf"\1{MARK}"),
-    _replacing(_SAID, rf"\1{MARK}"),
-    _replacing(_QUERY, rf"\1{MARK}"),
+    _build_replacement(_SNMP, rf"\1{MARK}"),
+    _build_replacement(_ELEMENT, rf"\1{MARK}"),
+    _build_replacement(_PASS, rf"\1{MARK}"),
+    _build_replacement(_NETRC, rf"\1{MARK}"),
+    _build_replacement(_PUTTY, rf"\1{MARK}\n"),
+    _build_replacement(_DOCKER_AUTH, rf"\1{MARK}"),
+    _build_replacement(_SAID, rf"\1{MARK}"),
+    _build_replacement(_QUERY, rf"\1{MARK}"),
 )
 
 
 SHAPES: tuple[Callable[[str], str], ...] = (
-    _replacing(_PEM, MARK),
-    _replacing(_URL, rf"\1{MARK}@"),
-    _replacing(_TOKEN, MARK),
-    _replacing(_HASH, MARK),
-    _replacing(_HOOK, rf"\1{MARK}"),
-    _replacing(_JWT, MARK),
+    _build_replacement(_PEM, MARK),
+    _build_replacement(_URL, rf"\1{MARK}@"),
+    _build_replacement(_TOKEN, MARK),
+    _build_replacement(_HASH, MARK),
+    _build_replacement(_HOOK, rf"\1{MARK}"),
+    _build_replacement(_JWT, MARK),
 )
