@@ -30,6 +30,13 @@ def test_an_empty_folder_becomes_a_catalogue(tmp_path):
     assert not [name for name in tree(tmp_path) if "__pycache__" in name or "_tmp" in name]
 
 
+@pytest.mark.parametrize("options", [(), ("--empty",)], ids=["starter", "empty"])
+def test_init_of_a_new_folder_names_a_next_command_that_works_in_it(tmp_path, options):
+    done = pulsus(tmp_path, "init", "new tools", *options)
+    assert "cd 'new tools' && pulsus " in done.out
+    assert "cd " not in pulsus(tmp_path / "new tools", "init", *options).out
+
+
 def test_a_second_init_changes_nothing(tmp_path):
     pulsus(tmp_path, "init")
     before = tree(tmp_path)

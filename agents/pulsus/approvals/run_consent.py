@@ -6,7 +6,9 @@ as a read, without a confirmation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,10 +24,14 @@ RunConsent = Literal["asked", "yes", "dry_run"]
 
 @dataclass(frozen=True, slots=True)
 class RunApproval:
-    """The ways to confirm a run: a person, or the caller beforehand (`yes`)."""
+    """The ways to confirm a run: a person, or the caller beforehand (`yes`).
+
+    `given` are the `--input` options of the call, which the hint repeats.
+    """
 
     person: Approver | None = None
     yes: bool = False
+    given: Sequence[str] = ()
 
     def obtain(self, tool: ToolSpec, *, dry: bool) -> RunConsent:
         """Return how the run of `tool`, which may write, is confirmed. Raises ApprovalNeeded.
@@ -41,8 +47,25 @@ class RunApproval:
         tries = f", or see what it would do: --input {DRY_RUN}=true" if has_dry_run(tool) else ""
         raise ApprovalNeeded(
             f"{tool.id} may change things, so it is not run without a confirmation",
-            hint=f"confirm it: pulsus run {tool.id} --yes{tries}",
+            hint=f"confirm it: {run_command(tool.id, self.given)} --yes{tries}",
         )
+
+
+def run_command(tool_id: str, given: Sequence[str]) -> str:
+    """Return the command that runs the tool with these `--input` options."""
+    words = ["pulsus", "run", tool_id]
+    for pair in given:
+        words += ["--input", pair]
+    return shlex.join(words)
+
+
+def input_options(inputs: Mapping[str, JsonValue]) -> Iterator[str]:
+    """Yield a value of `--input` for each input: K=V for plain text, else K:=JSON."""
+    for name, value in inputs.items():
+        if isinstance(value, str) and not value.startswith("@"):
+            yield f"{name}={value}"
+        else:
+            yield f"{name}:={json.dumps(value, ensure_ascii=False)}"
 
 
 def is_dry_run_call(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pulsus.approvals.known_modules import Novelty
 from pulsus.core.compose.plans import unconnected_steps
@@ -108,6 +108,9 @@ def find_objection(
         return not_new
     if isinstance(approval, GenerationApproval):
         return _generation_refusal(case, approval) or _candidate_refusal(case)
+    if not approval.allowed and find_objection(case, replace(approval, allowed=True)):
+        # A hint at --non-interactive would lead to the next refusal.
+        return _needs_person(f"look at it, then: {promote_command(case.shown, case.target)}")
     found = auto_approval_refusal(approval) or _candidate_refusal(case)
     return found or (None if case.step else _composition_refusal(case, approval.outcome))
 
@@ -150,9 +153,8 @@ def auto_approval_refusal(approval: RouteApproval) -> PulsusError | None:
     """Return why this route may not be promoted automatically; None if every condition holds."""
     outcome = approval.outcome
     if not approval.allowed:
-        return ApprovalNeeded(
-            "the module is proven and waits for approval, and no person can be asked here",
-            hint="run it on a terminal, or with --non-interactive to approve by the rules",
+        return _needs_person(
+            "approve it on a terminal, or let the rules approve it: add --non-interactive"
         )
     unsure = low_confidence(outcome, approval.least)
     if unsure:
@@ -164,6 +166,12 @@ def auto_approval_refusal(approval: RouteApproval) -> PulsusError | None:
             f"below τ {outcome.tau:.2f}: {listed}", hint="approve it on a terminal"
         )
     return None
+
+
+def _needs_person(hint: str) -> ApprovalNeeded:
+    return ApprovalNeeded(
+        "the module is proven and waits for approval, and no person can be asked here", hint=hint
+    )
 
 
 def low_confidence(outcome: RouteOutcome, least: float) -> LowConfidence | None:

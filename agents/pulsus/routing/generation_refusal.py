@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from pulsus.errors import NothingFits
 from pulsus.routing.delivery.route_run import RouteRun
 from pulsus.routing.search.searcher import SearchResult
@@ -22,7 +24,8 @@ def no_tool_failure(run: RouteRun, found: SearchResult, reason: str) -> NothingF
         missing = not_configured(model)
         if not wanted.forced:
             missing.message = f"{reason}; a tool would have to be written, and {missing.message}"
-        missing.hint += "; without a model, `pulsus generate --scaffold` starts a tool by hand"
+        command = f"pulsus generate {shlex.quote(run.text)} --scaffold"
+        missing.hint += f"; without a model, write it by hand from a skeleton: {command}"
         return missing
     if run.inspects:
         return NothingFits(

@@ -9,7 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pulsus.approvals.approver_protocol import Approver
-from pulsus.approvals.run_consent import RunApproval, RunConsent, is_dry_run_call
+from pulsus.approvals.run_consent import (
+    RunApproval,
+    RunConsent,
+    input_options,
+    is_dry_run_call,
+)
 from pulsus.core.compose.plans.planner import list_parameters
 from pulsus.core.contract.effective_kind import get_stricter_kind
 from pulsus.core.storage.records.promotion_target import Target
@@ -73,8 +78,9 @@ def run_outcome(
     tool = project.define(source, outcome.promotion.path)
     if isinstance(tool, BrokenTool):
         raise ToolNotFound(f"{outcome.promotion.path} is no tool: {tool.reason}")
+    consent = RunApproval(person, given=tuple(input_options(inputs)))
     try:
-        done = run_promoted(project, tool, source, inputs, RunApproval(person))
+        done = run_promoted(project, tool, source, inputs, consent)
     except ApprovalNeeded as refusal:
         return replace(outcome, failure=refusal)
     held = dict(done.confinement)

@@ -2,10 +2,11 @@
 
 import pytest
 
-from pulsus.approvals.run_consent import RunApproval, is_dry_run_call
+from pulsus.approvals.run_consent import RunApproval, input_options, is_dry_run_call
 from pulsus.core.compose.plans.module_source import render_module
-from pulsus.core.types import Constant, OutputRef, ParamRef, Plan, PlanStep
+from pulsus.core.types import Constant, JsonValue, OutputRef, ParamRef, Plan, PlanStep
 from pulsus.errors import ApprovalNeeded
+from pulsus.execution.inputs import parse_inputs
 from tests.compositions import arg, spec
 
 READ = spec("shared/report/rows", gives={"rows": "list"})
@@ -66,3 +67,17 @@ def test_a_write_run_is_refused_by_default():
     with pytest.raises(ApprovalNeeded) as refused:
         RunApproval().obtain(PRUNE, dry=False)
     assert "dry_run" not in refused.value.hint
+
+
+def test_the_hint_to_confirm_a_run_keeps_every_input():
+    given = ("markdown=# A title", "path:=null")
+    with pytest.raises(ApprovalNeeded) as refused:
+        RunApproval(given=given).obtain(SAVE, dry=False)
+    command = "pulsus run shared/save/save --input 'markdown=# A title' --input path:=null --yes"
+    assert f"confirm it: {command}" in refused.value.hint
+
+
+def test_inputs_become_options_that_are_read_back_as_they_were():
+    args = (arg("a", "str"), arg("b", "str"), arg("c", "int"))
+    values: dict[str, JsonValue] = {"a": "x y", "b": "@not-a-file", "c": 3}
+    assert parse_inputs(tuple(input_options(values)), args) == values

@@ -240,3 +240,18 @@ def test_without_a_rule_only_a_person_approves():
     found = find_objection(case(), NoApproval(hint="approve with --yes"))
     assert found
     assert (found.code, found.hint) == ("APPROVAL_REQUIRED", "approve with --yes")
+
+
+def test_a_hint_at_the_rules_is_given_only_where_they_would_approve():
+    asked = replace(routed(), allowed=False)
+    found = find_objection(case(), asked)
+    assert found
+    assert "--non-interactive" in found.hint
+    for refused in (
+        find_objection(
+            case(proof="shape", rendered=True), replace(composed({}, {}), allowed=False)
+        ),
+        find_objection(case(), replace(routed(candidate(p=0.1)), allowed=False)),
+    ):
+        assert refused
+        assert refused.hint == f"look at it, then: {COMMAND}"

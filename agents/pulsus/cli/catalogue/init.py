@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -39,10 +40,20 @@ def command(session: CommandSession, folder: Path, empty: bool) -> None:
         console.document({"folder": str(folder), "created": paths, "kept": kept})
         return
     click.echo(f"{console.counted(len(made), 'file')} created, {kept} kept")
+    enter = _enter(root)
     if empty:
-        click.echo("next: write a tool below workflows/domains, then `pulsus tools check`")
+        click.echo(f"next: write a tool below workflows/domains, then: {enter}pulsus tools check")
         return
-    click.echo('next: pulsus "how full are my disks" --explain')
+    click.echo(f'next: {enter}pulsus "how full are my disks" --explain')
+
+
+def _enter(root: Path) -> str:
+    """Return the `cd` that a command needs before it works on the new catalogue."""
+    here, there = Path.cwd().resolve(), root.resolve()
+    if here == there:
+        return ""
+    shown = there.relative_to(here) if there.is_relative_to(here) else there
+    return f"cd {shlex.quote(str(shown))} && "
 
 
 def _log(session: CommandSession, root: Path, made: Iterable[Path]) -> None:

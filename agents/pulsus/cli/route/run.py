@@ -70,7 +70,7 @@ def command(
     values = parse_inputs(inputs, tool.args)
     source = read_module(tool.path)
     person = session.person
-    consent = RunApproval(person, yes=yes)
+    consent = RunApproval(person, yes=yes, given=inputs)
     relay = None if session.verbosity < 0 else _relay
     if unconfined:
         _confirm_unconfined(tool.id, person)

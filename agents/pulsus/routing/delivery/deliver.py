@@ -6,6 +6,7 @@ Bytes are read once: those that were checked are those that run and are promoted
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -125,7 +126,9 @@ class DeliveryPipeline:
             )
             if validated is None:
                 self._keep(module, "failed", (report.summary,))
-                return DeliveryResult(report, failure=_validation_failure(report))
+                return DeliveryResult(
+                    report, failure=_validation_failure(report, self._shown(module.path))
+                )
             known = self.promoter.current(module.target, report.sha256)
             if known or dry_run:
                 return DeliveryResult(report, promotion=known)
@@ -234,7 +237,7 @@ class DeliveryPipeline:
             candidate_store.write(kept, self.redactor)
 
 
-def _validation_failure(report: ValidationReport) -> PulsusError:
+def _validation_failure(report: ValidationReport, shown: str) -> PulsusError:
     if report.busy:
         return Busy(
             f"{report.path.name} is not verified: {report.summary}",
@@ -243,7 +246,7 @@ def _validation_failure(report: ValidationReport) -> PulsusError:
         )
     return ValidationFailed(
         f"{report.path.name} is {report.verdict}: {report.summary}",
-        hint="`pulsus validate` shows each step; the logs are named in the report",
+        hint=f"correct it; each step is shown by: pulsus validate {shlex.quote(shown)}",
         sha256=report.sha256,
     )
 

@@ -66,7 +66,7 @@ def wrong_tool(row: GoldenRow, context: DiagnosisContext) -> FailureCause:
             lacks=own.unmatched if own else (),
         )
     winner = found[0]
-    answer = compare_with_winner(winner, own, row.query)
+    answer = compare_with_winner(winner, own, row.query, feedback=False)
     reason, fix = answer.reason, answer.fix
     if twins(winner.tool, own.tool):
         reason = f"near-twin: {winner.tool.id} and {own.tool.id} say almost the same; {reason}"

@@ -16,6 +16,12 @@ _FILLERS = frozenset(_FILLING.split())
 """Words that carry a request and tell no tool from another: as an intent they would only draw
 others to it."""
 
+_NEGATED = """
+ain aren couldn didn doesn don hadn hasn haven isn shouldn wasn weren won wouldn
+"""
+_NEGATIONS = frozenset(word + end for word in _NEGATED.split() for end in ("", "t"))
+"""`didn't` without its end, as the tokeniser cuts it, and `didnt`."""
+
 _MOST = 5
 
 
@@ -29,11 +35,23 @@ def typed_words(found: Sequence[str], request: str) -> tuple[str, ...]:
 
 
 def intent_words(found: Sequence[str], request: str) -> tuple[str, ...]:
-    """Return the words to put into an intent: no values, no fillers, no numbers."""
+    """Return the words to put into an intent: no values, no fillers, no numbers, no slips."""
     rest = cut_out_values(clean(request))[0]
     plain = typed_words(found, rest) if request else tuple(found)
-    apart = STOP_WORDS | WEAK_WORDS | _FILLERS
-    return tuple(word for word in plain if word not in apart and not word.isdecimal())
+    apart = STOP_WORDS | WEAK_WORDS | _FILLERS | _NEGATIONS
+    return tuple(
+        word
+        for word in plain
+        if word not in apart and not word.isdecimal() and not _is_swapped_stop_word(word)
+    )
+
+
+def _is_swapped_stop_word(word: str) -> bool:
+    """Return True for a stop word with two neighbouring letters swapped: `adn` for `and`."""
+    return any(
+        word[:at] + word[at + 1] + word[at] + word[at + 2 :] in STOP_WORDS
+        for at in range(len(word) - 1)
+    )
 
 
 def suggest_intent(found: Sequence[str], request: str) -> str:

@@ -122,7 +122,9 @@ def why_not(
     return answer
 
 
-def compare_with_winner(winner: Ranked, own: Ranked, request: str = "") -> WhyNot:
+def compare_with_winner(
+    winner: Ranked, own: Ranked, request: str = "", *, feedback: bool = True
+) -> WhyNot:
     """Explain why `own` came after `winner` for `request`: the first of these that holds.
 
     - It has none of the request's words.
@@ -130,6 +132,8 @@ def compare_with_winner(winner: Ranked, own: Ranked, request: str = "") -> WhyNo
     - The request names the winner.
     - Another rule than the score put the winner first.
     - Some features cost it the first place.
+
+    `feedback` is False for a ranking that does not count feedback (`pulsus eval`).
     """
     found = score_differences.gaps(winner, own)
     lacks = manifest_advice.typed_words(lacking(winner, own), request)
@@ -164,9 +168,13 @@ def compare_with_winner(winner: Ranked, own: Ranked, request: str = "") -> WhyNo
         for c in score_differences.single_feature_changes(found)
         if c.above < _most(c.feature, winner, own)
     )
-    return replace(
-        base, reason=_cost(cost, who), changes=possible, fix=_raise(possible, base, own, request)
+    history = (
+        f"tell of a run it was right for, `pulsus feedback RUN --right {own.tool.id}`"
+        if feedback
+        else _INTENT
     )
+    fix = _raise(possible, base, own, request, history)
+    return replace(base, reason=_cost(cost, who), changes=possible, fix=fix)
 
 
 def lacking(winner: Ranked, own: Ranked) -> tuple[str, ...]:
@@ -280,8 +288,13 @@ def _most(feature: str, winner: Ranked, own: Ranked) -> float:
     return 0.0
 
 
-def _raise(possible: Sequence[RankChange], lost: WhyNot, own: Ranked, request: str) -> str:
-    """Return the advice for the smallest change of one feature; words come first."""
+def _raise(
+    possible: Sequence[RankChange], lost: WhyNot, own: Ranked, request: str, history: str
+) -> str:
+    """Return the advice for the smallest change of one feature; words come first.
+
+    `history` is the advice for the feature of that name.
+    """
     if own.caution:
         return manifest_advice.suggest_for_mismatch(own)
     words = lost.lacks or (score_differences.matched_words(lost.winner) if lost.winner else ())
@@ -295,7 +308,7 @@ def _raise(possible: Sequence[RankChange], lost: WhyNot, own: Ranked, request: s
     how = {
         "doc": _intent(words, request),
         "name": "say more of its name",
-        "history": f"tell of a run it was right for, `pulsus feedback RUN --right {lost.tool}`",
+        "history": history,
     }.get(best.feature)
     return f"{need}: {how}" if how else need
 

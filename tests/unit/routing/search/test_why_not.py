@@ -12,7 +12,7 @@ from pulsus.core.rankers.lexical.tool_names import worth
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.telemetry.ids import utc_now
 from pulsus.core.types import BrokenTool, Catalogue, ParsedIntent, Shadowed, SubIntent
-from pulsus.routing.search import why_not
+from pulsus.routing.search import manifest_advice, why_not
 from pulsus.routing.search.searcher import Searcher, SearchResult
 from tests.ranking import CATALOGUE, ranked, tool
 
@@ -103,6 +103,14 @@ def test_advice_on_history_names_the_feedback_command():
     answer = lost(winner, said(scored("a/b/l", doc=1.0), 0.0))
     assert answer.fix.startswith("history above 0.50 would put it first by score (now 0.00)")
     assert "pulsus feedback RUN --right a/b/l" in answer.fix
+
+
+def test_advice_of_eval_on_history_is_not_feedback_which_eval_ignores():
+    winner = said(scored("a/b/w", doc=1.0, history=0.5), 0.0)
+    loser = said(scored("a/b/l", doc=1.0), 0.0)
+    answer = why_not.compare_with_winner(winner, loser, feedback=False)
+    assert "feedback" not in answer.fix
+    assert answer.fix.endswith("add this request to `requests` in its manifest")
 
 
 def test_advice_for_a_tool_without_words_adds_words():
@@ -239,3 +247,9 @@ def test_a_tool_that_lost_to_a_sure_one_hears_whose_requests_it_would_take():
     answer = told("a/b/l", found, Catalogue(Path("/w"), about))
     assert answer.fix.startswith("only if a/b/w (p 0.97) is wrong here: ")
     assert answer.fix.endswith("that takes requests from a/b/w")
+
+
+def test_slips_and_cut_negations_are_not_advised_as_an_intent():
+    found = ("root", "didn", "adn", "isnt", "uptime")
+    request = "root didn't say adn isnt it uptime"
+    assert manifest_advice.intent_words(found, request) == ("root", "uptime")
