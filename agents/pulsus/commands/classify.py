@@ -84,7 +84,7 @@ def classify(command: str, context: JudgeContext | None = None) -> CommandVerdic
 
     Never raises for any text. A rewrite was judged by the same rules and is allowed.
     """
-    context = _shipped() if context is None else context
+    context = _shipped_context() if context is None else context
     runs: list[Sequence[Word]] = []
     measures = Measures()
     around = replace(context, calls=_judge_words, texts=_judge_text, seen=runs, measures=measures)
@@ -111,7 +111,7 @@ def _is_read(context: JudgeContext, stage: Stage) -> bool:
 
 
 @cache
-def _shipped() -> JudgeContext:
+def _shipped_context() -> JudgeContext:
     return JudgeContext()
 
 
@@ -140,10 +140,10 @@ def examine(command: str, context: JudgeContext) -> Examined:
     if len(script.stages) > MOST:
         many = refusal("guard", f"{len(script.stages)} programs", f"more than the limit of {MOST}")
         return Examined(command, script, (*find_secrets_in_text(command), many))
-    return Examined(command, script, tuple(_findings(script, context)))
+    return Examined(command, script, tuple(_judge_script(script, context)))
 
 
-def _findings(script: Script, context: JudgeContext) -> Iterator[CallFinding]:
+def _judge_script(script: Script, context: JudgeContext) -> Iterator[CallFinding]:
     found = tuple(find_uses(script, context.tables))
     yield from find_secrets(found, context.tables)
     yield from find_devices(found, context)
@@ -152,20 +152,21 @@ def _findings(script: Script, context: JudgeContext) -> Iterator[CallFinding]:
         yield from check_redirect(redirect)
     read_from = any(r.operator == "<" and r.target.text != "/dev/null" for r in script.redirects)
     for place, stage in enumerate(script.stages):
-        fed, silent = context.fed or stage.fed or read_from, _is_silent(script, place)
+        fed, silent = context.fed or stage.fed or read_from, _has_silent_input(script, place)
         same = fed == context.fed and silent == context.silent
         around = context if same else replace(context, fed=fed, silent=silent)
         yield from judge_stage(stage, around)
     yield from check_total_duration(context)
 
 
-def _is_silent(script: Script, place: int) -> bool:
-    """Return True if the stage reads from /dev/null, or what says nothing (`echo |`)."""
+def _has_silent_input(script: Script, place: int) -> bool:
+    """Return True if the stage reads from /dev/null, or from a program that prints nothing (`echo
+    |`)."""
     read_from = [r.target.text for r in script.redirects if r.place == place and r.operator == "<"]
     if read_from:
         return set(read_from) == {"/dev/null"}
-    said = tuple(word.text for word in script.stages[0].words)
-    return place == 1 and script.stages[1].fed and said in _SAYS_NOTHING
+    source_call = tuple(word.text for word in script.stages[0].words)
+    return place == 1 and script.stages[1].fed and source_call in _SAYS_NOTHING
 
 
 def judge_stage(stage: Stage, context: JudgeContext) -> Iterator[CallFinding]:

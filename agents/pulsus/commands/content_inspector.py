@@ -87,8 +87,8 @@ class _InspectorKey:
 
 
 @lru_cache(maxsize=256)
-def _opinion(asked: _InspectorKey, words: tuple[str, ...], argument: str) -> Opinion:
-    return asked.inspect(words, argument)
+def _ask_inspector(key: _InspectorKey, words: tuple[str, ...], argument: str) -> Opinion:
+    return key.inspect(words, argument)
 
 
 _asked: dict[int, _InspectorKey] = {}
@@ -99,7 +99,7 @@ def opinion(inspect: ContentInspector, words: tuple[str, ...], argument: str) ->
     known = _asked.get(id(inspect))
     if known is None or known.inspect is not inspect:
         known = _asked[id(inspect)] = _InspectorKey(inspect)
-    return _opinion(known, words, argument)
+    return _ask_inspector(known, words, argument)
 
 
 def is_built_in(kind: str) -> bool:

@@ -81,7 +81,7 @@ def prepared(
     if not verdict.allow:
         raise CommandRefused(str(verdict.reason), hint="run only what classify allows")
     script, tables = parse_command(verdict.command), tables or Tables()
-    program = _alone(script, lookup or find_program)
+    program = _find_single_program(script, lookup or find_program)
     if program is None:
         text = text_with_additions(script.written_out or verdict.command, script, tables)
         argv: tuple[str, ...] = (*SHELL, text)
@@ -104,7 +104,7 @@ def prepared(
     return replace(plan, env=plan.environment_in(NOWHERE))
 
 
-def _alone(script: Script, lookup: Lookup) -> str | None:
+def _find_single_program(script: Script, lookup: Lookup) -> str | None:
     """Return the path of the one program that can be started without a shell, or None.
 
     A shell is needed for pipes and lists, `!`, redirections, file names that a word stands for,

@@ -68,17 +68,17 @@ def explain(command: str, context: JudgeContext | None = None) -> Explanation:
     verdict = classify(command, context)
     examined = examine(command, context)
     stages = examined.script.stages if examined.script else ()
-    parts = tuple(_part(stage, context) for stage in stages if stage.words)
+    parts = tuple(_explain_call(stage, context) for stage in stages if stage.words)
     return Explanation(
         verdict=verdict,
         examined=examined,
-        phases=tuple(_phases(examined)),
+        phases=tuple(_phase_results(examined)),
         parts=parts,
-        allowed=() if verdict.allow else tuple(_allowed(verdict, parts, context)),
+        allowed=() if verdict.allow else tuple(_allowed_commands(verdict, parts, context)),
     )
 
 
-def _phases(examined: Examined) -> Iterator[PhaseResult]:
+def _phase_results(examined: Examined) -> Iterator[PhaseResult]:
     order = get_args(Phase)
     refused = {f.reason.phase for f in examined.findings if not f.is_read}
     stopped = refused & _LIMITS
@@ -92,7 +92,7 @@ def _phases(examined: Examined) -> Iterator[PhaseResult]:
             yield PhaseResult(phase, "passed", found)
 
 
-def _part(stage: Stage, context: JudgeContext) -> ExplainedCall:
+def _explain_call(stage: Stage, context: JudgeContext) -> ExplainedCall:
     program = stage.words[0].text.rpartition("/")[2]
     try:
         table = context.tables.path(program)
@@ -102,7 +102,7 @@ def _part(stage: Stage, context: JudgeContext) -> ExplainedCall:
     return ExplainedCall(stage, program, table, findings)
 
 
-def _allowed(
+def _allowed_commands(
     verdict: CommandVerdict, parts: tuple[ExplainedCall, ...], context: JudgeContext
 ) -> Iterator[str]:
     """Yield the rewrite, then calls of the refused program that its table shows."""
@@ -116,14 +116,17 @@ def _allowed(
     refused = next(decided, None)
     if refused is None or refused.table is None:
         return
-    shown = sorted(examples(refused.program, context), key=partial(_unlike, refused.stage))
+    shown = sorted(
+        examples(refused.program, context), key=partial(_sort_key_by_likeness, refused.stage)
+    )
     for example in shown[:SHOWN]:
         if classify(example, context).allow:
             yield example
 
 
-def _unlike(stage: Stage, example: str) -> tuple[int, int]:
-    """Less the more words `example` begins with that the call has too, then the more it has."""
+def _sort_key_by_likeness(stage: Stage, example: str) -> tuple[int, int]:
+    """Return a key that sorts examples with more leading words of the call first, then those with
+    more common words."""
     words, others = [word.text for word in stage.words], example.split()
     begins = takewhile(bool, map(eq, words, others))
     return -sum(begins), -len(set(words) & set(others))

@@ -51,16 +51,16 @@ def rewrite_command(command: str, script: Script, context: JudgeContext) -> str 
     text, changed = command, script
     for index, stage in enumerate(script.stages):
         # From the end, so that a change moves none that is still to come.
-        for edit in sorted(_edits(stage.words, context), key=lambda e: -e.at):
-            meant = _meant(changed, index, edit)
-            found = _written(text, changed.stages[index].words, edit, meant)
+        for edit in sorted(_find_edits(stage.words, context), key=lambda e: -e.at):
+            expected = _apply_edit(changed, index, edit)
+            found = _write_edit(text, changed.stages[index].words, edit, expected)
             if found is None:
                 return None
-            text, changed = found, meant
+            text, changed = found, expected
     return None if changed is script else text
 
 
-def _meant(script: Script, index: int, edit: _Edit) -> Script:
+def _apply_edit(script: Script, index: int, edit: _Edit) -> Script:
     stage = script.stages[index]
     words = (*stage.words[: edit.at], *edit.words, *stage.words[edit.at + edit.count :])
     stages = list(script.stages)
@@ -68,8 +68,8 @@ def _meant(script: Script, index: int, edit: _Edit) -> Script:
     return replace(script, stages=tuple(stages))
 
 
-def _written(text: str, words: Sequence[Word], edit: _Edit, meant: Script) -> str | None:
-    """Return `text` with the edit, at a place where the parser reads it as meant, or None."""
+def _write_edit(text: str, words: Sequence[Word], edit: _Edit, expected: Script) -> str | None:
+    """Return `text` with the edit, at a place where the parser reads it as expected, or None."""
     if edit.count:
         old, keeps = words[edit.at].text, ""
     else:
@@ -78,34 +78,36 @@ def _written(text: str, words: Sequence[Word], edit: _Edit, meant: Script) -> st
     gone = r"\s*" if not new else ""
     for found in re.finditer(rf"(?<!\S)(['\"]?){re.escape(old)}\1(?!\S){gone}", text):
         candidate = (text[: found.start()] + new + text[found.end() :]).strip()
-        if _says(candidate, meant):
+        if _is_read_as(candidate, expected):
             return candidate
     return None
 
 
-def _says(text: str, meant: Script) -> bool:
+def _is_read_as(text: str, expected: Script) -> bool:
     try:
-        return parse_command(text) == meant
+        return parse_command(text) == expected
     except Unreadable:
         return False
 
 
-def _edits(words: Sequence[Word], context: JudgeContext) -> Iterator[_Edit]:
+def _find_edits(words: Sequence[Word], context: JudgeContext) -> Iterator[_Edit]:
     inner = unwrap(words)
     if not inner:
         return
     start = len(words) - len(inner)
-    instead = _instead(inner[0].text)
+    replacement = _find_replacement(inner[0].text)
     if inner[0].text == "watch":
-        yield from _once(inner, start)
-    elif instead:
-        yield from _exchanged(inner, start, instead)
+        yield from _edits_for_watch(inner, start)
+    elif replacement:
+        yield from _edits_for_other_program(inner, start, replacement)
     else:
         with suppress(Unlisted):
-            yield from _walk(inner, start, context)
+            yield from _edits_by_level(inner, start, context)
 
 
-def _exchanged(words: Sequence[Word], start: int, how: Mapping[str, str]) -> Iterator[_Edit]:
+def _edits_for_other_program(
+    words: Sequence[Word], start: int, how: Mapping[str, str]
+) -> Iterator[_Edit]:
     """Yield the edits for another program, if each option can be kept or left out."""
     options = [at for at, word in enumerate(words) if at and word.text[:1] in {"-", "+"}]
     known = [at for at in options if not re.fullmatch(how.get("keeps", "--"), words[at].text)]
@@ -114,7 +116,7 @@ def _exchanged(words: Sequence[Word], start: int, how: Mapping[str, str]) -> Ite
         yield from (_Edit(start + at, 1, (), "") for at in known)
 
 
-def _once(words: Sequence[Word], start: int) -> Iterator[_Edit]:
+def _edits_for_watch(words: Sequence[Word], start: int) -> Iterator[_Edit]:
     """Yield the edits that run once what watch repeats."""
     at = 1
     while at < len(words) and words[at].text[:1] == "-":
@@ -129,23 +131,24 @@ def _once(words: Sequence[Word], start: int) -> Iterator[_Edit]:
         yield from (_Edit(start + i, 1, (), "") for i in range(at))
 
 
-def _walk(words: Sequence[Word], start: int, context: JudgeContext) -> Iterator[_Edit]:
+def _edits_by_level(words: Sequence[Word], start: int, context: JudgeContext) -> Iterator[_Edit]:
     """Yield the edits of each level of subcommands. The last level limits the output."""
     kept: list[ParsedOption] = []
     followed = False
     last: Level | None = None
     for last in levels(words, context.tables):
         parser = Parser(last.node, last.above, stop_at_first=bool(last.node.subcommands))
-        edits = list(_left_out(last.words, start + last.at, parser))
+        edits = list(_edits_without_options(last.words, start + last.at, parser))
         yield from edits
         followed = followed or bool(edits)
         kept += (one for one in last.parsed.given if one.option.category not in _DROPPED)
     if last is not None:
-        yield from _added(last, kept, start + last.at, followed=followed)
+        yield from _add_limits(last, kept, start + last.at, followed=followed)
 
 
-def _left_out(words: Sequence[Word], start: int, parser: Parser) -> Iterator[_Edit]:
-    """Yield the options among `words` that make it follow or take a terminal, letter by letter."""
+def _edits_without_options(words: Sequence[Word], start: int, parser: Parser) -> Iterator[_Edit]:
+    """Yield edits that drop the options that make a call follow or take a terminal, letter by
+    letter."""
     at = 0
     while at < len(words) and words[at].text != "--":
         before = len(parser.given)
@@ -153,7 +156,9 @@ def _left_out(words: Sequence[Word], start: int, parser: Parser) -> Iterator[_Ed
         found = parser.given[before:]
         dropped = [one for one in found if one.option.category in _DROPPED]
         if dropped and len(dropped) == len(found):
-            if _may_be_its_value(dropped, words[at + 1 : at + 2]) or _only_news(dropped, parser):
+            if _may_be_option_value(dropped, words[at + 1 : at + 2]) or _is_new_output_only(
+                dropped, parser
+            ):
                 return
             counted = re.match(r"-\d+", words[at].text)  # tail -5f
             number = counted[0] if counted else ""
@@ -162,45 +167,47 @@ def _left_out(words: Sequence[Word], start: int, parser: Parser) -> Iterator[_Ed
         elif dropped:
             text = words[at].text
             letters = {one.name[1] for one in dropped}
-            left = _cluster(text, letters, found)
-            yield _Edit(start + at, 1, (Word(left),), left)
+            rest = _cluster_without(text, letters, found)
+            yield _Edit(start + at, 1, (Word(rest),), rest)
         if not used and parser.stop:
             return
         at += used or 1
 
 
-def _may_be_its_value(dropped: Sequence[ParsedOption], behind: Sequence[Word]) -> bool:
+def _may_be_option_value(dropped: Sequence[ParsedOption], behind: Sequence[Word]) -> bool:
     """Return True if a number follows an option with a value that may be missing: `lsof -r 5`."""
     number = bool(behind) and re.fullmatch(r"[\d.]+", behind[0].text) is not None
     return number and any(one.option.takes == "attached" and not one.values for one in dropped)
 
 
-def _only_news(dropped: Sequence[ParsedOption], parser: Parser) -> bool:
-    """Return True if it asks for what is still to come alone: without, it would ask something
-    else."""
-    names = _rules()["news"].get(parser.node.name.partition(" ")[0], "").split()
+def _is_new_output_only(dropped: Sequence[ParsedOption], parser: Parser) -> bool:
+    """Return True if the options ask only for output that is still to come. The call without them
+    would ask something else."""
+    names = _rewrite_rules()["news"].get(parser.node.name.partition(" ")[0], "").split()
     return any(one.name in names for one in dropped)
 
 
-def _cluster(text: str, letters: set[str], found: Sequence[ParsedOption]) -> str:
+def _cluster_without(text: str, letters: set[str], found: Sequence[ParsedOption]) -> str:
     """Return `-fn5` without f: letters up to the one that takes the rest as its value."""
     options = text[1 : 1 + len(found)]
     return "-" + "".join(c for c in options if c not in letters) + text[1 + len(found) :]
 
 
-def _added(
+def _add_limits(
     level: Level, kept: Sequence[ParsedOption], at: int, *, followed: bool
 ) -> Iterator[_Edit]:
     name, names = level.node.name, {one.name for one in kept}
-    told, limit = _rules()["told"].get(name), _rules()["limits"].get(name)
-    if name.replace(" ", "_") in _rules()["counted"].split() and _repeats(level.words):
+    options, limit = _rewrite_rules()["told"].get(name), _rewrite_rules()["limits"].get(name)
+    if name.replace(" ", "_") in _rewrite_rules()["counted"].split() and _has_interval_only(
+        level.words
+    ):
         yield _Edit(at + len(level.words), 0, (Word(_COUNT),), _COUNT)
-    if told and not names & set(told.split()):
-        yield _Edit(at, 0, tuple(map(Word, shlex.split(told))), told)
-    says = set(_rules()["limiting"].split())
-    if name.partition(" ")[0] in _rules()["namespaced"].split():
-        says -= {"-n", "-c"}
-    if not limit or not followed or names & says:
+    if options and not names & set(options.split()):
+        yield _Edit(at, 0, tuple(map(Word, shlex.split(options))), options)
+    limiting = set(_rewrite_rules()["limiting"].split())
+    if name.partition(" ")[0] in _rewrite_rules()["namespaced"].split():
+        limiting -= {"-n", "-c"}
+    if not limit or not followed or names & limiting:
         return
     if not any(
         level.node.numeric and re.fullmatch(r"-\d+[A-Za-z]*", word.text) for word in level.words
@@ -208,21 +215,20 @@ def _added(
         yield _Edit(at, 0, tuple(map(Word, shlex.split(limit))), limit)
 
 
-def _repeats(words: Sequence[Word]) -> bool:
+def _has_interval_only(words: Sequence[Word]) -> bool:
     """Return True if the call ends with an interval, and no count."""
     numbers = [word.text.isdigit() for word in words[-2:]]
     return bool(numbers) and numbers[-1] and not all(numbers[:-1] or [False])
 
 
-def _instead(name: str) -> Mapping[str, str] | None:
+def _find_replacement(name: str) -> Mapping[str, str] | None:
     found: Iterator[Mapping[str, str]] = (
-        v for k, v in _rules()["instead"].items() if name in k.split()
+        v for k, v in _rewrite_rules()["instead"].items() if name in k.split()
     )
     return next(found, None)
 
 
 @cache
-def _rules() -> Mapping[str, Any]:
-    """Return the file as parsed. Effect: reads it, once."""
+def _rewrite_rules() -> Mapping[str, Any]:
     raw: Mapping[str, Any] = rules_of(_FILE)
     return raw

@@ -48,8 +48,8 @@ def added(words: Sequence[Word], tables: Tables) -> AddedOptions | None:
     # The innermost level that something is added to: `git stash list`, not `git`.
     for level in reversed([*levels(inner, tables)] if inner else []):
         options = _ADDED.get(level.node.name)
-        if options is not None and _lacks(level):
-            return AddedOptions(before + level.at + _show(level), options)
+        if options is not None and _may_add_options(level):
+            return AddedOptions(before + level.at + _offset_behind_show(level), options)
     return None
 
 
@@ -76,7 +76,7 @@ def text_with_additions(command: str, script: Script, tables: Tables) -> str:
     if wanted == script.stages:
         return command
     pieces, done = [], 0
-    for end, options in _ends(command, script, tables):
+    for end, options in _insertion_points(command, script, tables):
         pieces += [command[done:end], *(f" {option}" for option in options)]
         done = end
     text = "".join([*pieces, command[done:]])
@@ -88,8 +88,8 @@ def text_with_additions(command: str, script: Script, tables: Tables) -> str:
     return text
 
 
-def _lacks(level: Level) -> bool:
-    """Return True if it may be added: not given, and known to that call."""
+def _may_add_options(level: Level) -> bool:
+    """Return True if the options are not given yet, and the call knows them."""
     first = level.parsed.operands[0].text if level.parsed.operands else ""
     name = level.node.name
     if name == "git reflog":
@@ -99,14 +99,16 @@ def _lacks(level: Level) -> bool:
     return not _GIVEN & {word.text for word in level.words}
 
 
-def _show(level: Level) -> int:
+def _offset_behind_show(level: Level) -> int:
     """Return where the options of `git reflog show` belong: after that word."""
     shown = level.node.name == "git reflog" and [word.text for word in level.words[:1]] == ["show"]
     return int(shown)
 
 
-def _ends(command: str, script: Script, tables: Tables) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Return where in `command` the words end that options are added after."""
+def _insertion_points(
+    command: str, script: Script, tables: Tables
+) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield the positions in `command` after which options are added, with the options."""
     expected = [
         (word, found.options if found and found.place == at else ())
         for stage in script.stages
@@ -116,7 +118,7 @@ def _ends(command: str, script: Script, tables: Tables) -> Iterator[tuple[int, t
     at = 0
     target = False
     for start, token in placed(command):
-        words = [] if target or _MARKS & {token[0]} else _words(token)
+        words = [] if target or _MARKS & {token[0]} else _words_in_token(token)
         target = token[0] in "<>&" and ("<" in token or ">" in token)
         count = len(words)
         if words and [word for word, _ in expected[at : at + count]] == words:
@@ -126,8 +128,8 @@ def _ends(command: str, script: Script, tables: Tables) -> Iterator[tuple[int, t
                 yield start + len(token), options
 
 
-def _words(token: str) -> list[Word]:
-    """Return the words it stands for; none where it is no word of a call (`{`)."""
+def _words_in_token(token: str) -> list[Word]:
+    """Return the words that the token stands for; none if it is no word of a call (`{`)."""
     try:
         return [unquoted(word) for word in expanded(token)]
     except Unreadable:

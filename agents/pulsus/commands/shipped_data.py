@@ -26,16 +26,16 @@ def shipped(file: Path, parse: Callable[[str], Any]) -> Any:
     """
     found = os.stat(file)  # noqa: PTH116 - a Path's is slower, and this is for speed
     stamp = (_MAGIC, found.st_mtime_ns, found.st_size)
-    kept = f"{file.parent}/__pycache__/{file.name}.{sys.implementation.cache_tag}"
+    cache_path = f"{file.parent}/__pycache__/{file.name}.{sys.implementation.cache_tag}"
     with suppress(OSError, EOFError, ValueError, TypeError):
-        with open(kept, "rb") as cached:  # noqa: PTH123
+        with open(cache_path, "rb") as cached:  # noqa: PTH123
             known = marshal.loads(cached.read())
         if known[0] == stamp:
             return known[1]
     parsed = parse(file.read_text(encoding="utf-8"))
     if not sys.dont_write_bytecode:
         with suppress(OSError, ValueError):
-            _keep(kept, marshal.dumps((stamp, parsed)))
+            _write_cache(cache_path, marshal.dumps((stamp, parsed)))
     return parsed
 
 
@@ -59,7 +59,7 @@ def parse_yaml(text: str) -> Any:
     return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
-def _keep(path: str, content: bytes) -> None:
+def _write_cache(path: str, content: bytes) -> None:
     os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120
     temp = f"{path}.{os.getpid()}"
     try:

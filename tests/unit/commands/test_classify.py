@@ -36,9 +36,9 @@ GUARDS = {
     "what looks like a mark": (words, "_SEEMING", frozenset(), "ls \uff1b rm x"),
     "folders": (judge, "TRUSTED", judge.TRUSTED | {"/tmp"}, "/tmp/ls"),
     "depth": (nested_commands, "DEEPEST", 99, "timeout 9 timeout 9 timeout 9 timeout 9 ls"),
-    "wild words": (option_parser.Parser, "_wild", lambda *args, **named: None, "sort *"),
+    "wild words": (option_parser.Parser, "_check_wild_word", lambda *args, **named: None, "sort *"),
     "values": (judge, "values", nothing, "find . -exec rm {} \\;"),
-    "needs": (judge, "_needs", nothing, "ping example.org"),
+    "needs": (judge, "_check_option_combinations", nothing, "ping example.org"),
     "operands": (judge, "operands", nothing, "uniq in out"),
     "streams": (judge, "refuse_if_noninteractive", nothing, "tail -f log"),
 }

@@ -23,10 +23,10 @@ def values(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[CallFi
         if kind is not None and kind.argument == "joined" and one.values:
             joined.setdefault(kind, []).extend(one.values)
         elif kind is not None and one.values:
-            yield from _kind(kind, one.values, node, context, one.name)
+            yield from _judge_values(kind, one.values, node, context, one.name)
     # Pieces of one text: sed -e … -e ….
     for kind, words in joined.items():
-        yield from _kind(kind, words, node, context, node.name)
+        yield from _judge_values(kind, words, node, context, node.name)
 
 
 def operands(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[CallFinding]:
@@ -47,7 +47,7 @@ def operands(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[Call
     wrong: CallFinding | None = None
     furthest = -1
     for form in chosen:
-        placed = list(_form(form, parsed, node, context))
+        placed = list(_judge_as_form(form, parsed, node, context))
         found = [each for _, each in placed]
         if all(f.is_read for f in found):
             yield from found
@@ -62,7 +62,7 @@ def operands(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[Call
     yield wrong or refusal("allow", word, f"{node.name} is known to read without operands only")
 
 
-def _form(
+def _judge_as_form(
     form: Form, parsed: Parsed, node: Node, context: JudgeContext
 ) -> Iterator[tuple[int, CallFinding]]:
     """Yield the findings of the operands as this form, each with the number that fit before it."""
@@ -71,17 +71,17 @@ def _form(
     for kind, count in zip(form.kinds, assign_operand_counts(form.kinds, len(every)), strict=True):
         words = every[at : at + count]
         if len(words) < kind.least:
-            rule = f"an operand is missing: {describe_kind(kind, _program(node))}"
+            rule = f"an operand is missing: {describe_kind(kind, _program_of_node(node))}"
             yield at, refusal("allow", node.name, rule)
             return
-        yield from ((at, found) for found in _kind(kind, words, node, context, node.name))
+        yield from ((at, found) for found in _judge_values(kind, words, node, context, node.name))
         if kind.name == WRAPS:
             plain = every[:at]  # the program behind it says what may be wild there
         at += count
     if at < len(every):
         rule = f"{node.name} takes no further operand in a read"
         yield at, refusal("allow", every[at].text, rule)
-    if any(word.wild for word in plain) and not _takes_any(form, plain):
+    if any(word.wild for word in plain) and not _may_take_any_file_names(form, plain):
         word = next(w for w in plain if w.wild)
         rule = f"{wildcard_reason(word)} any number of words here"
         yield at, refusal("allow", shown_word(word, node.name), rule)
@@ -93,12 +93,11 @@ def _form(
         )
 
 
-def _takes_any(form: Form, words: Sequence[Word]) -> bool:
-    """Return True if any number of file names fits: wherever they begin, or last, behind what is
-    literal.
+def _may_take_any_file_names(form: Form, words: Sequence[Word]) -> bool:
+    """Return True if the form accepts any number of file names at the wild words.
 
-    Behind a program in a language (`awk`) none that xargs puts there: it may put them into the
-    program too.
+    Behind a program in a language (`awk`) no words that xargs adds fit: they may become part of the
+    program.
     """
     kinds = form.kinds
     if not kinds or kinds[-1].most != MANY or kinds[-1].name not in WILD_OK:
@@ -111,26 +110,26 @@ def _takes_any(form: Form, words: Sequence[Word]) -> bool:
     return exact and literal and not any(word is ANYTHING for word in words)
 
 
-def _kind(
+def _judge_values(
     kind: WordKind, words: Sequence[Word], node: Node, context: JudgeContext, near: str
 ) -> Iterator[CallFinding]:
     if kind.name in NAMES:
         for word in words:
             if not fits(word, kind):
-                yield _unfit(word, kind, node, near)
+                yield _refuse_value(word, kind, node, near)
     elif words:
         yield from judge_nested(kind, words, node, context)
 
 
-def _program(node: Node) -> str:
+def _program_of_node(node: Node) -> str:
     return node.name.partition(" ")[0]
 
 
-def _unfit(word: Word, kind: WordKind, node: Node, near: str) -> CallFinding:
+def _refuse_value(word: Word, kind: WordKind, node: Node, near: str) -> CallFinding:
     """Return a refusal that says what the word has to be."""
     if long := too_long(word, kind):
         return refusal("allow", f"{word.text[:40]}…", long)
-    rule = f"{near} reads with {describe_kind(kind, _program(node))} here"
+    rule = f"{near} reads with {describe_kind(kind, _program_of_node(node))} here"
     if not word.wild:
         return refusal("allow", word.text, rule)
     what = "what another program feeds it" if word is ANYTHING else "what it stands for"

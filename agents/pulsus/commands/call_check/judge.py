@@ -49,17 +49,14 @@ def judge_call(words: Sequence[Word], context: JudgeContext) -> Iterator[CallFin
             yield refusal("unknown", name, "no table says what it does")
         return
     if folder and folder not in TRUSTED:
-        rule = f"only programs in {_folders()} are known; this may be another one of the same name"
+        folders = ", ".join(sorted(TRUSTED))
+        rule = f"only programs in {folders} are known; this may be another one of the same name"
         yield refusal("unknown", program.text, rule, f"{name} alone would be judged")
         return
-    yield from _node(known, words[1:], {}, context, ())
+    yield from _judge_node(known, words[1:], {}, context, ())
 
 
-def _folders() -> str:
-    return ", ".join(sorted(TRUSTED))
-
-
-def _node(
+def _judge_node(
     node: Node,
     words: Sequence[Word],
     above: Mapping[str, Option],
@@ -72,7 +69,7 @@ def _node(
         yield from refuse_if_noninteractive(node.category, node.name, why, context, ends=ends)
     if node.never:
         yield refusal("write", node.name, node.never)
-        yield from _asked(node, words, above, context)
+        yield from _find_terminal_needs(node, words, above, context)
     if node.typed and not context.silent:
         yield from refuse_if_noninteractive("interactive_repl", node.name, node.typed, context)
     if node.sends and context.fed:
@@ -84,42 +81,43 @@ def _node(
         parsed = parser.parse(words)
     except Unlisted as error:
         # What was read before may already say that it needs a terminal.
-        yield from _categories(node, parser.given, context)
-        ways = (
-            suggest_without_wildcards(node, words, partial(_all_read, node, above, context))
+        yield from _find_option_categories(node, parser.given, context)
+        suggestion = (
+            suggest_without_wildcards(node, words, partial(_is_all_read, node, above, context))
             if error.wild
             else ""
         )
-        yield refusal("write", error.word, error.rule, ways)
+        yield refusal("write", error.word, error.rule, suggestion)
         return
     levels = (*levels, parsed)
-    yield from _categories(node, parsed.given, context)
+    yield from _find_option_categories(node, parsed.given, context)
     found = list(values(node, parsed, context))
     yield from found
     if node.subcommands and parsed.operands:
-        yield from _subcommand(node, parsed, parser, context, levels)
+        yield from _judge_subcommand(node, parsed, parser, context, levels)
         return
-    yield from _needs(node, parsed, context)
-    rest = list(operands(node, parsed, _within(node, parsed, context)))
+    yield from _check_option_combinations(node, parsed, context)
+    rest = list(operands(node, parsed, _limit_inner_time(node, parsed, context)))
     yield from rest
     fits = all(each.is_read for each in (*found, *rest))
-    yield from _measured(node, levels, context, fits=fits)
-    yield _reads(node)
+    yield from _measure_call(node, levels, context, fits=fits)
+    yield _read_finding(node)
 
 
-def _within(node: Node, parsed: Parsed, context: JudgeContext) -> JudgeContext:
-    """Return the context of the program that `timeout N` runs."""
+def _limit_inner_time(node: Node, parsed: Parsed, context: JudgeContext) -> JudgeContext:
+    """Return the context of the program that `timeout N` runs, limited to N seconds."""
     if not node.bounds or not parsed.operands:
         return context
     return replace(context, within=min(context.within, deadline(parsed.operands[0].text)))
 
 
-def _measured(
+def _measure_call(
     node: Node, levels: tuple[Parsed, ...], context: JudgeContext, *, fits: bool
 ) -> Iterator[CallFinding]:
-    """Yield a refusal of a call that runs too long; else its time and destinations are counted.
+    """Count the time and destinations of a call, and refuse it if it runs too long.
 
-    Words that do not fit are refused for that, and only a number among them says a time.
+    If words do not fit (`fits` is False), the call is refused anyway. Then only a number in its
+    words is a time.
     """
     if node.bounds and context.measures is not None:
         context.measures.seconds += context.measures.cut
@@ -130,27 +128,31 @@ def _measured(
         context.measures.destinations += connections(node.connects, node.name, levels)
 
 
-def _all_read(
+def _is_all_read(
     node: Node, above: Mapping[str, Option], context: JudgeContext, words: Sequence[Word]
 ) -> bool:
     return all(
-        found.is_read for found in _node(node, words, above, replace(context, measures=None), ())
+        found.is_read
+        for found in _judge_node(node, words, above, replace(context, measures=None), ())
     )
 
 
-def _asked(
+def _find_terminal_needs(
     node: Node, words: Sequence[Word], above: Mapping[str, Option], context: JudgeContext
 ) -> Iterator[CallFinding]:
     """Yield why a call that is refused anyway needs a terminal (`docker exec -it`)."""
     parser = Parser(node, above, stop_at_first=bool(node.subcommands))
     with suppress(Unlisted):
         parsed = parser.parse(words)
-        found = (*_needs(node, parsed, context), *operands(node, parsed, context))
+        found = (
+            *_check_option_combinations(node, parsed, context),
+            *operands(node, parsed, context),
+        )
         yield from (f for f in found if f.category is not None)
-    yield from _categories(node, parser.given, context)
+    yield from _find_option_categories(node, parser.given, context)
 
 
-def _reads(node: Node) -> CallFinding:
+def _read_finding(node: Node) -> CallFinding:
     if node.conditional:
         return CallFinding("read_only_conditional", Reason("content", node.name, node.conditional))
     return CallFinding(
@@ -158,18 +160,17 @@ def _reads(node: Node) -> CallFinding:
     )
 
 
-def _categories(
+def _find_option_categories(
     node: Node, given: Sequence[ParsedOption], context: JudgeContext
 ) -> Iterator[CallFinding]:
     for one in given:
-        if one.option.category is not None and not _answered(one):
+        if one.option.category is not None and not _is_answered_inline(one):
             rule = f"{node.name} {BLOCKS[one.option.category]} with it"
             yield from refuse_if_noninteractive(one.option.category, one.name, rule, context)
 
 
-def _answered(one: ParsedOption) -> bool:
-    """Return True if what an option asks for stands in its own word (`mysql -psecret`), or says
-    no."""
+def _is_answered_inline(one: ParsedOption) -> bool:
+    """Return True if the option's own word holds its answer (`mysql -psecret`), or declines."""
     if one.option.takes != "attached" or not one.values:
         return False
     kind = one.option.kind
@@ -177,7 +178,9 @@ def _answered(one: ParsedOption) -> bool:
     return one.option.category == "interactive_repl" or says_no
 
 
-def _needs(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[CallFinding]:
+def _check_option_combinations(
+    node: Node, parsed: Parsed, context: JudgeContext
+) -> Iterator[CallFinding]:
     names = {one.name for one in parsed.given}
     for one, other in node.apart:
         if names & one and names & other:
@@ -194,7 +197,7 @@ def _needs(node: Node, parsed: Parsed, context: JudgeContext) -> Iterator[CallFi
             yield from refuse_if_noninteractive(need.category, word, need.why, context)
 
 
-def _subcommand(
+def _judge_subcommand(
     node: Node, parsed: Parsed, parser: Parser, context: JudgeContext, levels: tuple[Parsed, ...]
 ) -> Iterator[CallFinding]:
     word = parsed.operands[0]
@@ -207,4 +210,4 @@ def _subcommand(
         return
     # Options of a permuting parser may follow the subcommand too; others only where a table says.
     inherited = parser.known if node.style == "gnu" else parser.above
-    yield from _node(child, parsed.operands[1:], inherited, context, levels)
+    yield from _judge_node(child, parsed.operands[1:], inherited, context, levels)

@@ -34,14 +34,14 @@ def judge_nested(
 ) -> Iterator[CallFinding]:
     """Yield the findings of `words`, which are not empty, by a kind that looks into them."""
     if kind.name == _SHELL:
-        yield from _shell(words, node, context)
+        yield from _judge_remote_shell(words, node, context)
     elif kind.name == WRAPS:
-        yield from _wrapped(kind, words, node, context)
+        yield from _judge_wrapped_call(kind, words, node, context)
     else:
-        yield from _content(kind, words, node, context)
+        yield from _judge_content(kind, words, node, context)
 
 
-def _wrapped(
+def _judge_wrapped_call(
     kind: WordKind, words: Sequence[Word], node: Node, context: JudgeContext
 ) -> Iterator[CallFinding]:
     if context.depth >= DEEPEST or context.calls is None:
@@ -54,16 +54,16 @@ def _wrapped(
     if kind.argument == "fed":
         words = (*words, ANYTHING)
     if kind.argument == ";":
-        words = tuple(map(_found, words))
+        words = tuple(map(_fill_found_path, words))
     bounded = context.bounded or node.bounds
-    again = REPEATED if kind.argument in {"fed", ";"} else 1.0
-    repeated = max(context.repeated, again)
+    times = REPEATED if kind.argument in {"fed", ";"} else 1.0
+    repeated = max(context.repeated, times)
     inner = replace(context, depth=context.depth + 1, bounded=bounded, repeated=repeated)
     yield from context.calls(words, inner)
 
 
-def _found(word: Word) -> Word:
-    """Return `word` after find has put a path in the place of each `{}`."""
+def _fill_found_path(word: Word) -> Word:
+    """Return `word` with a found path in the place of `{}`, as find passes it on."""
     before, braces, behind = word.text.partition("{}")
     if word.text == "{}":
         return _FOUND
@@ -72,14 +72,16 @@ def _found(word: Word) -> Word:
     return Word(word.text, True, before or "./", behind.rpartition("{}")[2])
 
 
-def _shell(words: Sequence[Word], node: Node, context: JudgeContext) -> Iterator[CallFinding]:
+def _judge_remote_shell(
+    words: Sequence[Word], node: Node, context: JudgeContext
+) -> Iterator[CallFinding]:
     """Judge words that are joined by blanks and read by a shell once more (ssh)."""
     text = " ".join(word.text for word in words)
     wild = next((word for word in words if word.wild), None)
     if wild is not None:
         rule = f"{wildcard_reason(wild)} any number of words of another shell"
         yield refusal("guard", shown_word(wild, node.name), rule)
-    elif _differs(text):
+    elif _may_differ_by_shell(text):
         yield refusal("guard", text, "not every shell reads its quotes and braces alike")
     elif context.depth >= DEEPEST or context.texts is None:
         yield refusal("guard", words[0].text, f"more than {DEEPEST} programs within programs")
@@ -89,7 +91,7 @@ def _shell(words: Sequence[Word], node: Node, context: JudgeContext) -> Iterator
         yield from context.texts(text, inner)
 
 
-def _differs(text: str) -> bool:
+def _may_differ_by_shell(text: str) -> bool:
     """Return True if the shell there, which need not be bash, may see other words.
 
     fish takes `\\'` between quotes for a quote, and few know braces.
@@ -100,7 +102,7 @@ def _differs(text: str) -> bool:
         return False  # refused where it is judged
 
 
-def _content(
+def _judge_content(
     kind: WordKind, words: Sequence[Word], node: Node, context: JudgeContext
 ) -> Iterator[CallFinding]:
     inspect = inspector(kind.name) or context.inspectors.get(kind.name)
@@ -115,12 +117,12 @@ def _content(
         )
         yield refusal("content", shown_word(wild, node.name), rule)
         return
-    said = opinion(inspect, tuple(word.text for word in words), kind.argument)
-    phase: Phase = "non_interactive" if said.category else "content"
-    reason = Reason(phase, said.word or words[0].text, said.rule)
-    endless = said.category == "unbounded_stream"
-    ends = said.category is None or (endless and context.bounded and ends_in_time(context))
-    if said.reads and ends:
+    answer = opinion(inspect, tuple(word.text for word in words), kind.argument)
+    phase: Phase = "non_interactive" if answer.category else "content"
+    reason = Reason(phase, answer.word or words[0].text, answer.rule)
+    endless = answer.category == "unbounded_stream"
+    ends = answer.category is None or (endless and context.bounded and ends_in_time(context))
+    if answer.reads and ends:
         yield CallFinding("read_only_conditional", reason)
     else:
-        yield CallFinding("write_or_unknown", reason, said.category)
+        yield CallFinding("write_or_unknown", reason, answer.category)

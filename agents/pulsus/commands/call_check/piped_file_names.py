@@ -34,14 +34,16 @@ def check_piped_file_names(script: Script, tables: Tables, *, fed: bool) -> Iter
     for at, stage in enumerate(script.stages):
         inner = unwrap(stage.words)
         if "xargs" in wrappers(stage.words):
-            from_file = _takes(stage.words, _ARGUMENT_FILES)
-            reads = inner and not _by_name_only(inner)
+            from_file = _has_option(stage.words, _ARGUMENT_FILES)
+            reads = inner and not _is_limited_to_names(inner)
         else:
-            listed = _list_option(inner)
-            if listed is None:
+            name_list = _find_name_list(inner)
+            if name_list is None:
                 continue
-            from_file, reads = listed != "-", True
-        if not reads or (not from_file and _lists(script, at - 1, tables, stage, fed=fed)):
+            from_file, reads = name_list != "-", True
+        if not reads or (
+            not from_file and _has_only_listed_names(script, at - 1, tables, stage, fed=fed)
+        ):
             continue
         source = (
             "a file" if from_file or not stage.fed else program_name(script.stages[at - 1].words)
@@ -50,16 +52,16 @@ def check_piped_file_names(script: Script, tables: Tables, *, fed: bool) -> Iter
         yield refusal("allow", program_name(inner), rule, "let find list the files")
 
 
-def _by_name_only(inner: Sequence[Word]) -> bool:
-    """Return True if the program shows nothing of a file that a word may name."""
+def _is_limited_to_names(inner: Sequence[Word]) -> bool:
+    """Return True if the program shows nothing of the content of a file that a word names."""
     name = program_name(inner)
     if name in {"find", "fd", "file", "du", "tree", "git"}:
-        return name != "git" and name in words("names_only") and _list_option(inner) is None
+        return name != "git" and name in words("names_only") and _find_name_list(inner) is None
     return name in words("names_only") or name in words("no_files") or name in words("no_readers")
 
 
-def _list_option(inner: Sequence[Word]) -> str | None:
-    """Return the list of names that an option makes the program read: a file, `-`, or None."""
+def _find_name_list(inner: Sequence[Word]) -> str | None:
+    """Return the file that an option makes the program read file names from, `-`, or None."""
     options = rule_for_program("lists", program_name(inner))
     if options is None:
         return None
@@ -81,21 +83,23 @@ def _list_option(inner: Sequence[Word]) -> str | None:
 _NO_VALUE: Final = frozenset({"--batch", "--batch-check", "--stdin", "--batch-command"})
 
 
-def _takes(given: Sequence[Word], options: frozenset[str]) -> bool:
+def _has_option(given: Sequence[Word], options: frozenset[str]) -> bool:
     return any(
         text in options or text.startswith("--arg-file=") or re.fullmatch(r"-[0rtx]*a.*", text)
         for text in (word.text for word in given)
     )
 
 
-def _lists(script: Script, at: int, tables: Tables, reader: Stage, *, fed: bool) -> bool:
+def _has_only_listed_names(
+    script: Script, at: int, tables: Tables, reader: Stage, *, fed: bool
+) -> bool:
     """Return True if the stages up to `at` print only names of files that they list."""
     if not reader.fed:
         # Nothing writes its input, or `< FILE` does.
         return not fed and not any(r.operator == "<" for r in script.redirects)
     while at >= 0:
         stage = script.stages[at]
-        if not _is_filter(stage, tables):
+        if not _is_line_filter(stage, tables):
             return _is_lister(script, at, tables, fed=fed)
         if not stage.fed:
             return False
@@ -103,8 +107,8 @@ def _lists(script: Script, at: int, tables: Tables, reader: Stage, *, fed: bool)
     return False
 
 
-def _is_filter(stage: Stage, tables: Tables) -> bool:
-    """Return True if it passes on some of the lines it reads, whole."""
+def _is_line_filter(stage: Stage, tables: Tables) -> bool:
+    """Return True if the stage passes on some of the lines it reads, unchanged."""
     name = program_name(stage.words)
     texts = [word.text for word in stage.words[1:]]
     if name == "tr":
@@ -113,12 +117,12 @@ def _is_filter(stage: Stage, tables: Tables) -> bool:
     level = next(levels(stage.words, tables), None) if options is not None else None
     if level is None or options is None:
         return False
-    patterns = 1 if name in words("patterns") and not _gives_pattern(level.parsed.given) else 0
+    patterns = 1 if name in words("patterns") and not _has_pattern_option(level.parsed.given) else 0
     only = {one.name for one in level.parsed.given} <= {*options.split()}
     return only and len(level.parsed.operands) <= patterns
 
 
-def _gives_pattern(given: Sequence[object]) -> bool:
+def _has_pattern_option(given: Sequence[object]) -> bool:
     return any(getattr(one, "name", "") in words("pattern_options") for one in given)
 
 
@@ -129,18 +133,19 @@ def _is_lister(script: Script, at: int, tables: Tables, *, fed: bool) -> bool:
     inner = unwrap(stage.words)
     through = "xargs" in wrappers(stage.words)
     if through and (
-        _takes(stage.words, _ARGUMENT_FILES) or not _lists(script, at - 1, tables, stage, fed=fed)
+        _has_option(stage.words, _ARGUMENT_FILES)
+        or not _has_only_listed_names(script, at - 1, tables, stage, fed=fed)
     ):
         return False
-    return bool(inner) and _lists_files(inner, tables)
+    return bool(inner) and _is_listing_call(inner, tables)
 
 
-def _lists_files(inner: Sequence[Word], tables: Tables) -> bool:
+def _is_listing_call(inner: Sequence[Word], tables: Tables) -> bool:
     name = program_name(inner)
     if name == "find":
-        return _finds(inner, tables)
+        return _is_find_listing(inner, tables)
     parsed = tuple(levels(inner, tables))
-    if not parsed or (name == "git" and inner[1:2] and not _git_lists(inner)):
+    if not parsed or (name == "git" and inner[1:2] and not _is_git_listing(inner)):
         return False
     known = next((v for k, v in rules()["listers"].items() if name in k.split()), None)
     if known is None:
@@ -150,7 +155,7 @@ def _lists_files(inner: Sequence[Word], tables: Tables) -> bool:
     return (not needed or bool(given & needed)) and given <= needed | allowed
 
 
-def _git_lists(inner: Sequence[Word]) -> bool:
+def _is_git_listing(inner: Sequence[Word]) -> bool:
     verb = next((word.text for word in inner[1:] if word.text[:1] != "-"), "")
     given = {word.text for word in inner}
     if verb == "ls-files":
@@ -159,7 +164,7 @@ def _git_lists(inner: Sequence[Word]) -> bool:
     return verb in _GIT_LISTS and bool(given & named)
 
 
-def _finds(inner: Sequence[Word], tables: Tables) -> bool:
+def _is_find_listing(inner: Sequence[Word], tables: Tables) -> bool:
     texts = [word.text for word in inner]
     for at, text in enumerate(texts):
         if text == "-printf" and not _PRINTF.fullmatch("".join(texts[at + 1 : at + 2])):
@@ -169,6 +174,6 @@ def _finds(inner: Sequence[Word], tables: Tables) -> bool:
         if text == "-exec":
             call = list(inner[at + 1 :])
             end = next((i for i, w in enumerate(call) if w.text in {";", "+"}), len(call))
-            if not _lists_files(call[:end], tables):
+            if not _is_listing_call(call[:end], tables):
                 return False
     return True

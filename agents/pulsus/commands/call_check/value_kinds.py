@@ -68,7 +68,7 @@ _NAMED: Final = 12
 def describe_kind(kind: WordKind, program: str) -> str:
     """Return what a word has to be, for a refusal of a call of `program`."""
     if kind.name == "literal":
-        return _one_of(sorted(kind.literals))
+        return _describe_choices(sorted(kind.literals))
     if kind.name == "pattern":
         there = f"words of another form (`pulsus commands show {program}` has it)"
         known = kind_texts()["patterns"].get(kind.argument)
@@ -76,7 +76,7 @@ def describe_kind(kind: WordKind, program: str) -> str:
     return kind_texts()["kinds"].get(kind.name, f"a {kind.name}")
 
 
-def _one_of(words: Sequence[str]) -> str:
+def _describe_choices(words: Sequence[str]) -> str:
     if len(words) <= _NAMED:
         return " or ".join(words)
     return f"one of {', '.join(words[:_NAMED])} and {len(words) - _NAMED} more"

@@ -22,20 +22,20 @@ def check_duration(
     found = estimate(node.lasts, levels)
     each = found.seconds
     # A quick program that runs for each word it is fed ends when the words do.
-    took = min(each * context.repeated if each >= 1 else each, context.within)
-    if took == inf and not fits:
+    duration = min(each * context.repeated if each >= 1 else each, context.within)
+    if duration == inf and not fits:
         return
-    if took > context.high_seconds:
-        yield _endless(found.word or node.name, took, context)
+    if duration > context.high_seconds:
+        yield _refuse_duration(found.word or node.name, duration, context)
     elif context.measures is not None:
-        context.measures.seconds += took
+        context.measures.seconds += duration
         context.measures.high = context.measures.high or found.high
         context.measures.word = found.word or context.measures.word
 
 
-def _endless(word: str, took: float, context: JudgeContext) -> CallFinding:
+def _refuse_duration(word: str, duration: float, context: JudgeContext) -> CallFinding:
     most = describe_duration(context.high_seconds)
-    rule = f"it runs for {describe_duration(took)}, and the limit is {most}"
+    rule = f"it runs for {describe_duration(duration)}, and the limit is {most}"
     instead = "timeout N in front of it ends it"
     return refusal("non_interactive", word, rule, instead, "unbounded_stream")
 
@@ -54,7 +54,7 @@ def check_total_duration(context: JudgeContext) -> Iterator[CallFinding]:
     """Yield a refusal if the calls of one command run too long one after another."""
     measures = context.measures
     if measures is not None and measures.seconds > context.high_seconds:
-        yield _endless(measures.word, measures.seconds, context)
+        yield _refuse_duration(measures.word, measures.seconds, context)
 
 
 def cost_of(context: JudgeContext, *, endless: bool) -> Cost:

@@ -53,38 +53,39 @@ def estimate(lasts: DurationDeclaration, levels: Sequence[Parsed]) -> Estimate:
     tries = reading.product(lasts.amounts, "tries")
     total = reading.total(lasts.amounts, "time")
     if rounds is not None:
-        total += _times(rounds, reading.total(lasts.amounts, "every"))
+        total += _multiply(rounds, reading.total(lasts.amounts, "every"))
     if tries is not None:
-        total += _times(tries, reading.total(lasts.amounts, "each"))
+        total += _multiply(tries, reading.total(lasts.amounts, "each"))
     total += reading.total(lasts.amounts, "bytes") / BYTES_A_SECOND
     total += reading.total(lasts.amounts, "lines") / LINES_A_SECOND
     # ping -c 3 -w 60 waits for three answers, and for none longer than a minute.
     limits = list(reading.values(lasts.amounts, "limit"))
     return Estimate(
         seconds=min(limits) if limits else total,
-        high=_given(lasts.high, given) or (_given(lasts.walk, given) and _whole(operands, given)),
+        high=_is_given(lasts.high, given)
+        or (_is_given(lasts.walk, given) and _has_whole_file_system(operands, given)),
         word=reading.longest,
     )
 
 
-def _times(one: float, other: float) -> float:
-    """Return the product; without end times nothing is nothing."""
+def _multiply(one: float, other: float) -> float:
+    """Return the product, where `inf` times 0 is 0."""
     return one * other if one and other else 0.0
 
 
-def _given(options: frozenset[str], given: Mapping[str, object]) -> bool:
+def _is_given(options: frozenset[str], given: Mapping[str, object]) -> bool:
     return ALWAYS in options or not options.isdisjoint(given)
 
 
-def _whole(operands: Sequence[Word], given: Mapping[str, tuple[Word, ...]]) -> bool:
+def _has_whole_file_system(operands: Sequence[Word], given: Mapping[str, tuple[Word, ...]]) -> bool:
     words = (*operands, *(word for values in given.values() for word in values))
     return any(WHOLE.fullmatch(word.text) for word in words)
 
 
-def _series(numbers: Sequence[str]) -> float:
-    """Return the lines that `seq` prints: from 1 or the first number, by 1 or the second of
-    three."""
-    values = [*map(_signed, numbers)]
+def _count_series_lines(numbers: Sequence[str]) -> float:
+    """Return how many lines `seq` prints for one to three numbers: LAST, FIRST LAST or FIRST STEP
+    LAST."""
+    values = [*map(_parse_signed, numbers)]
     if not values:
         return 0.0
     first = values[0] if len(values) > 1 else 1.0
@@ -94,21 +95,22 @@ def _series(numbers: Sequence[str]) -> float:
     return max(0.0, (values[-1] - first) / step + 1)
 
 
-def _signed(text: str) -> float:
+def _parse_signed(text: str) -> float:
     value = number(text.lstrip("+-"))
     if value is None:
         return inf
     return -value if text[:1] == "-" else value
 
 
-def _ports(texts: Sequence[str]) -> float:
-    """Return the most ports that one word names (`1-1024`)."""
+def _count_ports(texts: Sequence[str]) -> float:
+    """Return the largest number of ports that one word names (`1-1024`)."""
     found = (_RANGE.fullmatch(text) for text in texts)
     return max((int(each[2]) - int(each[1]) + 1 for each in found if each), default=1)
 
 
-def _hosts(texts: Sequence[str]) -> float:
-    """Return the hosts that words name: each one, or all of a network or between two addresses."""
+def _count_hosts(texts: Sequence[str]) -> float:
+    """Return how many hosts the words name. A network counts all its addresses, and so do two
+    addresses with all between them."""
     total = 0.0
     for text in texts:
         _, _, bits = text.partition("/")
@@ -122,7 +124,7 @@ def _hosts(texts: Sequence[str]) -> float:
     return total
 
 
-def _format(texts: Sequence[str]) -> float:
+def _widest_format_field(texts: Sequence[str]) -> float:
     """Return the bytes that the widest field of printf's format takes."""
     if not texts:
         return 0.0
@@ -133,10 +135,10 @@ def _format(texts: Sequence[str]) -> float:
 
 
 _SPECIAL: Final[Mapping[str, Callable[[Sequence[str]], float]]] = {
-    "series": _series,
-    "ports": _ports,
-    "hosts": _hosts,
-    "format": _format,
+    "series": _count_series_lines,
+    "ports": _count_ports,
+    "hosts": _count_hosts,
+    "format": _widest_format_field,
 }
 
 
@@ -152,7 +154,7 @@ class _AmountReader:
         """Return the product of what is given or has a default; None if nothing does."""
         found: float | None = None
         for value in self.values(amounts, role):
-            found = value if found is None else _times(found, value)
+            found = value if found is None else _multiply(found, value)
         return found
 
     def total(self, amounts: Mapping[str, tuple[Amount, ...]], role: str) -> float:
@@ -161,16 +163,16 @@ class _AmountReader:
     def values(self, amounts: Mapping[str, tuple[Amount, ...]], role: str) -> Iterator[float]:
         for amount in amounts.get(role, ()):
             if amount.place in _SPECIAL:
-                yield self._special(amount)
+                yield self._special_amount(amount)
                 continue
             # Which of several a program takes is its own affair: the largest counts.
-            found = [self._value(text, amount, role) for text in self._texts(amount)]
+            found = [self._parse_amount(text, amount, role) for text in self._amount_texts(amount)]
             if found:
                 yield sum(found) if amount.place == "all" else max(found)
             elif amount.default is not None:
                 yield amount.default
 
-    def _texts(self, amount: Amount) -> Iterator[str]:
+    def _amount_texts(self, amount: Amount) -> Iterator[str]:
         if amount.place == "all":
             yield from self.operands
         elif amount.place:
@@ -182,14 +184,14 @@ class _AmountReader:
                 start = f"{name}="
                 yield from (w[len(start) :] for w in self.operands if w.startswith(start))
 
-    def _special(self, amount: Amount) -> float:
+    def _special_amount(self, amount: Amount) -> float:
         texts = self.numbers if amount.place == "series" else self.operands
         found = _SPECIAL[amount.place](texts)
         if found > self._most:
             self.longest, self._most = " ".join(texts), found
         return found
 
-    def _value(self, text: str, amount: Amount, role: str) -> float:
+    def _parse_amount(self, text: str, amount: Amount, role: str) -> float:
         bare = text.removeprefix("=")
         value = (seconds if role in _TIMES else number)(bare, amount.unit)
         if value is None:

@@ -30,7 +30,7 @@ _POWERS: Final = "kmgtpezy"
 def seconds(text: str, unit: float = 1.0) -> float | None:
     """Return the time that `text` is, a bare number in `unit`; None for a text that is no time."""
     if _PLAIN.fullmatch(text):
-        return _value(text) * unit
+        return _parse_number(text) * unit
     clock = _CLOCK.fullmatch(text)
     if clock:
         return int(clock[1] or 0) * 3600.0 + int(clock[2]) * 60.0 + float(clock[3])
@@ -41,7 +41,7 @@ def seconds(text: str, unit: float = 1.0) -> float | None:
         length = _SECONDS.get(name) or _SECONDS.get(name.lower())
         if piece is None or (length is None and (name or at)):
             return None
-        total += _value(piece[1]) * (unit if length is None else length)
+        total += _parse_number(piece[1]) * (unit if length is None else length)
         at = piece.end()
     return total if text else None
 
@@ -55,16 +55,16 @@ def number(text: str, unit: float = 1.0) -> float | None:
         return None
     name = found[2].lower()
     if not name:
-        return _value(found[1]) * unit
+        return _parse_number(found[1]) * unit
     if name in _SIZES:
-        return _value(found[1]) * _SIZES[name]
+        return _parse_number(found[1]) * _SIZES[name]
     power = _POWERS.find(name[0])
     if power < 0 or name[1:] not in {"", "b", "ib", "i"}:
         return None
-    return _value(found[1]) * 1024.0 ** (power + 1)
+    return _parse_number(found[1]) * 1024.0 ** (power + 1)
 
 
-def _value(text: str) -> float:
+def _parse_number(text: str) -> float:
     try:
         return float(int(text, 16)) if text[:2].lower() == "0x" else float(text)
     except OverflowError:

@@ -33,38 +33,39 @@ _ENDS: Final = re.compile(r"[/?#]")
 
 def host(text: str) -> NetworkPlace:
     """Read `host`, `host:port`, `user@host`, `[::1]:port` or `::1`. Raises UnknownPlace."""
-    bare = _without_user(text)
+    bare = _strip_user(text)
     found = _BRACKETED.fullmatch(bare)
     if found:
         if not _SIX.fullmatch(found["host"]):
             raise UnknownPlace(text)
-        return NetworkPlace(found["host"], _port(found["port"], text))
+        return NetworkPlace(found["host"], _parse_port(found["port"], text))
     if bare.count(":") > 1:
         if not _SIX.fullmatch(bare):
             raise UnknownPlace(text)
         return NetworkPlace(bare)
     name, _, port = bare.partition(":")
-    if not _named(name):
+    if not _is_host_name(name):
         raise UnknownPlace(text)
-    return NetworkPlace(name, _port(port, text))
+    return NetworkPlace(name, _parse_port(port, text))
 
 
-def _named(name: str) -> bool:
-    """Return True if it is a name: of ASCII, or of letters beyond it that IDNA may write."""
+def _is_host_name(name: str) -> bool:
+    """Return True if `name` is a host name: of ASCII, or of other letters that IDNA may write."""
     if _NAME.fullmatch(name):
         return ".." not in name
     return not name.isascii() and all(c.isalnum() or c in ".-" for c in name)
 
 
-def _without_user(text: str) -> str:
-    """Return the text behind the last `@`; a user part may hold no sign that ends an address."""
+def _strip_user(text: str) -> str:
+    """Return the text behind the last `@`. Raises UnknownPlace if the user part holds a sign that
+    ends an address."""
     user, at, bare = text.rpartition("@")
     if at and re.search(r"[/?#\\\s@\[\]]", user):
         raise UnknownPlace(text)
     return bare
 
 
-def _port(text: str | None, whole: str) -> int | None:
+def _parse_port(text: str | None, whole: str) -> int | None:
     if not text:
         return None
     if not text.isdigit() or not text.isascii() or len(text) > 5:

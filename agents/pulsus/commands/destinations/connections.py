@@ -36,36 +36,36 @@ def connections(
     Its place is `dynamic` if it is not known before the call runs.
     """
     program, *below = called.split(" ")
-    said = frozenset((*below, *(word.text for word in levels[-1].operands)))
+    call_words = frozenset((*below, *(word.text for word in levels[-1].operands)))
     names = {one.name for parsed in levels for one in parsed.given}
     if declared.quiet & names:
         return ()
     used: set[int] = set()
     found: list[NetworkPlace | None] = []
     for source in declared.sources:
-        if source.when and source.when.isdisjoint(said):
+        if source.when and source.when.isdisjoint(call_words):
             continue
-        for word in _words(source, levels):
-            here = list(_places(source.place, word))
+        for word in _destination_words(source, levels):
+            here = list(_places_in_word(source.place, word))
             found += here
             if here and source.place not in {"url", "urls", "dig", "name", "lookup", "cloud"}:
                 used.add(id(word))
-    sent = [word for word in _sent(levels) if id(word) not in used]
+    sent = [word for word in _words_sent(levels) if id(word) not in used]
     # An address where a table expects none is a place too.
     for word in sent:
         if has_scheme(word.text):
-            found += _places("maybe", word)
+            found += _places_in_word("maybe", word)
     if not found:
-        found += _implicit(declared.otherwise, said)
+        found += _implicit_places(declared.otherwise, call_words)
     if any(word.wild for word in sent):
         # What another program found would be asked of an index that everybody can write to.
         found = [None if place == NetworkPlace(INDEX) else place for place in found]
-    found += _implicit(declared.also, said)
+    found += _implicit_places(declared.also, call_words)
     texts = tuple(word.text for word in sent)
     return tuple(
         Destination(
             host="" if place is None else place.host,
-            port=None if place is None else place.port or _port(declared, place),
+            port=None if place is None else place.port or _default_port(declared, place),
             program=program,
             dynamic=place is None,
             sends=texts,
@@ -74,19 +74,19 @@ def connections(
     )
 
 
-def _implicit(
-    listed: Sequence[tuple[str, frozenset[str]]], said: frozenset[str]
+def _implicit_places(
+    listed: Sequence[tuple[str, frozenset[str]]], call_words: frozenset[str]
 ) -> list[NetworkPlace | None]:
-    """Return the places that no word names."""
-    meant = (text for text, when in listed if not when or not when.isdisjoint(said))
+    """Return the places that the program connects to without a word that names them."""
+    meant = (text for text, when in listed if not when or not when.isdisjoint(call_words))
     return [NetworkPlace(text) if text else None for text in meant]
 
 
-def _port(declared: Connects, place: NetworkPlace) -> int | None:
+def _default_port(declared: Connects, place: NetworkPlace) -> int | None:
     return None if place.host[:1] == "@" else declared.port
 
 
-def _words(source: DestinationSource, levels: Sequence[Parsed]) -> Iterator[Word]:
+def _destination_words(source: DestinationSource, levels: Sequence[Parsed]) -> Iterator[Word]:
     if source.options:
         for parsed in levels:
             for one in parsed.given:
@@ -94,7 +94,7 @@ def _words(source: DestinationSource, levels: Sequence[Parsed]) -> Iterator[Word
                     # Given without a value, it may say alone that the place is not known.
                     unnamed = (Word(one.name),) if source.place == "dynamic" else ()
                     yield from one.values or unnamed
-        yield from _behind(source.options, levels[-1].operands)
+        yield from _option_values(source.options, levels[-1].operands)
         return
     operands = levels[-1].operands
     if source.first < 0:
@@ -103,7 +103,7 @@ def _words(source: DestinationSource, levels: Sequence[Parsed]) -> Iterator[Word
         yield from operands[source.first : source.last + 1]
 
 
-def _behind(options: frozenset[str], operands: Sequence[Word]) -> Iterator[Word]:
+def _option_values(options: frozenset[str], operands: Sequence[Word]) -> Iterator[Word]:
     """Yield values of options among words that an inspector judges (`aws ec2 --profile x`)."""
     for at, word in enumerate(operands):
         if word.text[:1] != "-":
@@ -113,7 +113,7 @@ def _behind(options: frozenset[str], operands: Sequence[Word]) -> Iterator[Word]
             yield from (Word(value),) if equals else operands[at + 1 : at + 2]
 
 
-def _places(kind: str, word: Word) -> Iterator[NetworkPlace | None]:
+def _places_in_word(kind: str, word: Word) -> Iterator[NetworkPlace | None]:
     """Yield the places of a word; None for one that cannot be told."""
     text = word.text
     if word.wild:
@@ -131,7 +131,7 @@ def _places(kind: str, word: Word) -> Iterator[NetworkPlace | None]:
         yield None
 
 
-def _sent(levels: Sequence[Parsed]) -> Iterator[Word]:
+def _words_sent(levels: Sequence[Parsed]) -> Iterator[Word]:
     """Yield the words that may reach the other side: operands, and values that are no local
     files."""
     for parsed in levels:

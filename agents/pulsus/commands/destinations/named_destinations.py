@@ -21,34 +21,34 @@ def places(kind: str, text: str) -> Iterator[NetworkPlace]:
     yield from _READERS[kind](text)
 
 
-def _host(text: str) -> Iterator[NetworkPlace]:
+def _read_host(text: str) -> Iterator[NetworkPlace]:
     yield host(text)
 
 
-def _name(text: str) -> Iterator[NetworkPlace]:
+def _read_name(text: str) -> Iterator[NetworkPlace]:
     """Read a name that is looked up: its words reach the name server."""
     yield NetworkPlace(host(text.removesuffix(".")).host if text != "." else ".")
 
 
-def _url(text: str) -> Iterator[NetworkPlace]:
+def _read_url(text: str) -> Iterator[NetworkPlace]:
     yield url(text)
 
 
-def _hosts(text: str) -> Iterator[NetworkPlace]:
+def _read_hosts(text: str) -> Iterator[NetworkPlace]:
     for each in re.split(r"[,\s;]+", text.strip()):
         yield url(each)
 
 
-def _maybe(text: str) -> Iterator[NetworkPlace]:
+def _read_maybe(text: str) -> Iterator[NetworkPlace]:
     """Read an address, or a file of this machine."""
     if has_scheme(text) and not text.lower().startswith("file:///"):
         yield url(text)
 
 
-def _colon(text: str) -> Iterator[NetworkPlace]:
+def _read_colon(text: str) -> Iterator[NetworkPlace]:
     """`host:file`, or a file of this machine."""
     if has_scheme(text):
-        yield from _maybe(text)
+        yield from _read_maybe(text)
         return
     before, colon, _ = text.partition(":")
     if colon and "/" not in before:
@@ -61,31 +61,31 @@ _RECORDS: Final = re.compile(
 )
 
 
-def _dig(text: str) -> Iterator[NetworkPlace]:
+def _read_dig(text: str) -> Iterator[NetworkPlace]:
     """Read a word of dig, drill and similar programs: a server, a name, a type or a setting."""
     if text.startswith("@"):
         yield host(text[1:])
     elif text[:1] not in {"+", "-"} and not _RECORDS.fullmatch(text):
-        yield from _name(text)
+        yield from _read_name(text)
 
 
-def _lookup(text: str) -> Iterator[NetworkPlace]:
+def _read_lookup(text: str) -> Iterator[NetworkPlace]:
     """Read a name where options and settings stand too (`nslookup -type=mx name`)."""
     if text[:1] != "-":
-        yield from _name(text)
+        yield from _read_name(text)
 
 
 _SETTING: Final = re.compile(r"\s*(\w+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|(\S*))\s*")
 
 
-def _postgres(text: str) -> Iterator[NetworkPlace]:
+def _read_postgres(text: str) -> Iterator[NetworkPlace]:
     if has_scheme(text):
-        yield from _postgres_url(text)
+        yield from _read_postgres_url(text)
     elif "=" in text:
-        yield from _settings(text)
+        yield from _read_postgres_settings(text)
 
 
-def _postgres_url(text: str) -> Iterator[NetworkPlace]:
+def _read_postgres_url(text: str) -> Iterator[NetworkPlace]:
     rest = text.partition("://")[2]
     authority, _, query = rest.partition("?")
     authority = authority.partition("/")[0].rpartition("@")[2]
@@ -96,10 +96,10 @@ def _postgres_url(text: str) -> Iterator[NetworkPlace]:
         *filter(None, authority.split(",")),
         *(h for one in named for h in one.split(",")),
     ]:
-        yield from _socket_or_host(each)
+        yield from _read_socket_or_host(each)
 
 
-def _settings(text: str) -> Iterator[NetworkPlace]:
+def _read_postgres_settings(text: str) -> Iterator[NetworkPlace]:
     at = 0
     while at < len(text):
         found = _SETTING.match(text, at)
@@ -110,11 +110,11 @@ def _settings(text: str) -> Iterator[NetworkPlace]:
             raise UnknownPlace(text)
         if name in {"host", "hostaddr"}:
             for each in value.split(","):
-                yield from _socket_or_host(each)
+                yield from _read_socket_or_host(each)
         at = found.end()
 
 
-def _socket_or_host(text: str) -> Iterator[NetworkPlace]:
+def _read_socket_or_host(text: str) -> Iterator[NetworkPlace]:
     """Read a host, or the folder of a socket of this machine."""
     if not text or text[:1] in {"/", "@"} or text.lower().startswith("%2f"):
         yield NetworkPlace(LOCAL)
@@ -122,7 +122,7 @@ def _socket_or_host(text: str) -> Iterator[NetworkPlace]:
         yield host(text)
 
 
-def _mongo(text: str) -> Iterator[NetworkPlace]:
+def _read_mongo(text: str) -> Iterator[NetworkPlace]:
     if not has_scheme(text) and "/" not in text and "." not in text and ":" not in text:
         return  # a database of the default server
     rest = text.partition("://")[2] or text
@@ -131,7 +131,7 @@ def _mongo(text: str) -> Iterator[NetworkPlace]:
         yield host(each)
 
 
-def _git(text: str) -> Iterator[NetworkPlace]:
+def _read_git(text: str) -> Iterator[NetworkPlace]:
     """Read a repository: an address, `host:path`, a folder, or a remote that the repository
     names."""
     if "::" in text.partition("/")[0] and not text.startswith("["):
@@ -139,14 +139,14 @@ def _git(text: str) -> Iterator[NetworkPlace]:
     if text.startswith(("/", "./", "../", "~")) or text in {".", ".."}:
         return
     if has_scheme(text):
-        yield from _maybe(text)
+        yield from _read_maybe(text)
     elif ":" in text:
-        yield from _colon(text)
+        yield from _read_colon(text)
     else:
         yield NetworkPlace(CONFIGURED)
 
 
-def _image(text: str) -> Iterator[NetworkPlace]:
+def _read_image(text: str) -> Iterator[NetworkPlace]:
     """Read an image of a registry: `docker://host/name`, `host/name`, or a name of Docker's own."""
     scheme, colon, rest = text.partition("://")
     if not colon:
@@ -161,14 +161,14 @@ def _image(text: str) -> Iterator[NetworkPlace]:
         yield NetworkPlace("docker.io")
 
 
-def _docker(text: str) -> Iterator[NetworkPlace]:
+def _read_docker(text: str) -> Iterator[NetworkPlace]:
     if text.startswith(("unix://", "npipe://", "fd://", "/")):
         yield NetworkPlace(LOCAL)
     else:
         yield url(text)
 
 
-def _ldap(text: str) -> Iterator[NetworkPlace]:
+def _read_ldap(text: str) -> Iterator[NetworkPlace]:
     for each in re.split(r"[,\s]+", text.strip()):
         bare = each.lower()
         if bare.startswith("ldapi:") or bare in {"ldap:///", "ldap://", "ldaps:///", "ldaps://"}:
@@ -177,7 +177,7 @@ def _ldap(text: str) -> Iterator[NetworkPlace]:
             yield url(each)
 
 
-def _mssql(text: str) -> Iterator[NetworkPlace]:
+def _read_mssql(text: str) -> Iterator[NetworkPlace]:
     bare = re.sub(r"(?i)^(tcp|admin|lpc|np):", "", text).partition("\\")[0]
     name, _, port = bare.partition(",")
     yield (
@@ -187,7 +187,7 @@ def _mssql(text: str) -> Iterator[NetworkPlace]:
     )
 
 
-def _oracle(text: str) -> Iterator[NetworkPlace]:
+def _read_oracle(text: str) -> Iterator[NetworkPlace]:
     behind = text.rpartition("@")[2]
     if "@" not in text or not behind:
         return
@@ -198,39 +198,39 @@ def _oracle(text: str) -> Iterator[NetworkPlace]:
     )
 
 
-def _finger(text: str) -> Iterator[NetworkPlace]:
+def _read_finger(text: str) -> Iterator[NetworkPlace]:
     if "@" in text:
         for each in text.split("@")[1:]:
             yield host(each)
 
 
-def _smb(text: str) -> Iterator[NetworkPlace]:
+def _read_smb(text: str) -> Iterator[NetworkPlace]:
     bare = text.replace("\\", "/").removeprefix("smb:").lstrip("/")
     yield host(bare.partition("/")[0])
 
 
-def _socket(text: str) -> Iterator[NetworkPlace]:
+def _read_socket(text: str) -> Iterator[NetworkPlace]:
     yield NetworkPlace(LOCAL)
 
 
-def _sockaddr(text: str) -> Iterator[NetworkPlace]:
+def _read_sockaddr(text: str) -> Iterator[NetworkPlace]:
     """Read a socket's path, or a host."""
     if "://" in text:
-        yield from _docker(text)
+        yield from _read_docker(text)
     else:
-        yield from _socket_or_host(text.removeprefix("unix:"))
+        yield from _read_socket_or_host(text.removeprefix("unix:"))
 
 
-def _context(text: str) -> Iterator[NetworkPlace]:
+def _read_context(text: str) -> Iterator[NetworkPlace]:
     """Read a name for another place or person in the client's own configuration."""
     yield NetworkPlace(f"@{text}")
 
 
-def _dynamic(text: str) -> Iterator[NetworkPlace]:
+def _read_dynamic(text: str) -> Iterator[NetworkPlace]:
     raise UnknownPlace(text)
 
 
-def _resolve(text: str) -> Iterator[NetworkPlace]:
+def _read_resolve(text: str) -> Iterator[NetworkPlace]:
     """curl --resolve HOST:PORT:ADDRESS,…"""
     pieces = text.lstrip("+-").split(":", 2)
     if len(pieces) < 3:
@@ -238,7 +238,7 @@ def _resolve(text: str) -> Iterator[NetworkPlace]:
     yield from map(host, filter(None, pieces[2].split(",")))
 
 
-def _connect(text: str) -> Iterator[NetworkPlace]:
+def _read_connect(text: str) -> Iterator[NetworkPlace]:
     """curl --connect-to HOST:PORT:HOST:PORT"""
     found = re.fullmatch(
         r"(?:\[[^\]]*\]|[^:]*):[^:]*:(?P<host>\[[^\]]*\]|[^:]*):(?P<port>\d*)", text
@@ -249,13 +249,13 @@ def _connect(text: str) -> Iterator[NetworkPlace]:
         yield host(f"{found['host']}:{found['port']}" if found["port"] else found["host"])
 
 
-def _cloud(text: str) -> Iterator[NetworkPlace]:
+def _read_cloud(text: str) -> Iterator[NetworkPlace]:
     """Read a bucket or address among the words of a cloud's client."""
     if has_scheme(text):
         yield url(text)
 
 
-def _pattern(text: str) -> Iterator[NetworkPlace]:
+def _read_pattern(text: str) -> Iterator[NetworkPlace]:
     """Yield hosts where ranges may stand (`10.0.0.0/24`, `web[1-9]`)."""
     if re.search(r"[/*,\[{]|\d-\d", text) and not text.startswith("["):
         raise UnknownPlace(text)
@@ -265,14 +265,14 @@ def _pattern(text: str) -> Iterator[NetworkPlace]:
 _INSIDE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"`,;|)<>]*")
 
 
-def _inside(text: str) -> Iterator[NetworkPlace]:
+def _read_inside(text: str) -> Iterator[NetworkPlace]:
     """Addresses anywhere in a text (SQL, a list of files)."""
     for found in _INSIDE.findall(text):
         if not found.lower().startswith("file:///"):
             yield url(found)
 
 
-def _forge(text: str) -> Iterator[NetworkPlace]:
+def _read_forge(text: str) -> Iterator[NetworkPlace]:
     """Read a repository as gh names it: `owner/name`, `host/owner/name` or an address."""
     if has_scheme(text) or text.count("/") > 1:
         yield url(text)
@@ -280,14 +280,14 @@ def _forge(text: str) -> Iterator[NetworkPlace]:
         yield NetworkPlace(CONFIGURED)
 
 
-def _module(text: str) -> Iterator[NetworkPlace]:
+def _read_module(text: str) -> Iterator[NetworkPlace]:
     """Read a Go module: the first part of its path is a host, if it has a dot."""
     first = text.partition("/")[0].partition("@")[0]
     if "." in first.strip("."):
         yield host(first)
 
 
-def _httpie(text: str) -> Iterator[NetworkPlace]:
+def _read_httpie(text: str) -> Iterator[NetworkPlace]:
     """Read a word of http or xh: a method, an address, or an item of the request."""
     if text.startswith(":"):
         yield NetworkPlace(LOCAL)
@@ -295,7 +295,7 @@ def _httpie(text: str) -> Iterator[NetworkPlace]:
         yield url(text)
 
 
-def _remote(text: str) -> Iterator[NetworkPlace]:
+def _read_remote(text: str) -> Iterator[NetworkPlace]:
     """`remote:path`, where the remote is one of the user's own configuration."""
     name, colon, _ = text.partition(":")
     if colon and "/" not in name:
@@ -304,36 +304,36 @@ def _remote(text: str) -> Iterator[NetworkPlace]:
         yield NetworkPlace(f"@{name}")
 
 
-def _qemu(text: str) -> Iterator[NetworkPlace]:
+def _read_qemu(text: str) -> Iterator[NetworkPlace]:
     """Read a disk image: a file, or a protocol and what it names."""
     protocol, colon, _ = text.partition(":")
     if colon and "/" not in protocol and protocol != "file":
-        yield url(text) if has_scheme(text) else _unclear(text)
+        yield url(text) if has_scheme(text) else _refuse_unclear(text)
 
 
-def _unclear(text: str) -> NetworkPlace:
+def _refuse_unclear(text: str) -> NetworkPlace:
     raise UnknownPlace(text)
 
 
-def _restic(text: str) -> Iterator[NetworkPlace]:
+def _read_restic(text: str) -> Iterator[NetworkPlace]:
     """Read a repository of restic: a folder, `sftp:host:/folder`, `rest:http://host`,
     `s3:host/name`."""
     kind, colon, rest = text.partition(":")
     if not colon or "/" in kind:
         return
     if kind == "rclone":
-        yield from _remote(rest)
+        yield from _read_remote(rest)
     elif has_scheme(rest):
         yield url(rest)
     elif kind == "sftp":
-        yield from _colon(rest)
+        yield from _read_colon(rest)
     elif kind in {"azure", "gs", "swift", "b2"}:
         yield NetworkPlace(f"@{rest.partition(':')[0]}")
     else:
-        yield url(rest) if kind == "s3" else _unclear(text)
+        yield url(rest) if kind == "s3" else _refuse_unclear(text)
 
 
-def _snmp(text: str) -> Iterator[NetworkPlace]:
+def _read_snmp(text: str) -> Iterator[NetworkPlace]:
     """Read an agent of SNMP: `host`, `udp:host:161`, or a socket."""
     bare = re.sub(r"(?i)^(udp6?|tcp6?|tls|dtls|ssh|udpv6|tcpv6)(cp)?:", "", text)
     if bare.lower().startswith(("unix:", "/")):
@@ -342,7 +342,7 @@ def _snmp(text: str) -> Iterator[NetworkPlace]:
         yield host(bare)
 
 
-def _libvirt(text: str) -> Iterator[NetworkPlace]:
+def _read_libvirt(text: str) -> Iterator[NetworkPlace]:
     """`qemu:///system` is here, `qemu+ssh://host/system` there."""
     if re.fullmatch(r"[a-z]+(\+unix)?:///[a-z]*|test:///[\w/.-]+", text):
         yield NetworkPlace(LOCAL)
@@ -352,36 +352,36 @@ def _libvirt(text: str) -> Iterator[NetworkPlace]:
         raise UnknownPlace(text)
 
 
-def _display(text: str) -> Iterator[NetworkPlace]:
+def _read_display(text: str) -> Iterator[NetworkPlace]:
     """Read an X display: `:0` is here, `host:0` there."""
     name = text.rpartition(":")[0].removeprefix("tcp/")
     yield NetworkPlace(LOCAL) if name in {"", "unix"} else host(name)
 
 
-def _browse(text: str) -> Iterator[NetworkPlace]:
+def _read_browse(text: str) -> Iterator[NetworkPlace]:
     """Read what a browser opens: a file by its whole path, or an address."""
     if not re.match(r"(?i)(file:/)?/[^/]", text):
         yield url(text)
 
 
-def _node(text: str) -> Iterator[NetworkPlace]:
+def _read_node(text: str) -> Iterator[NetworkPlace]:
     """`host:port` alone, as `redis-cli --cluster` has it."""
     if re.fullmatch(r"[\w.-]+:\d+", text):
         yield host(text)
 
 
-def _ovs(text: str) -> Iterator[NetworkPlace]:
+def _read_ovs(text: str) -> Iterator[NetworkPlace]:
     """Read a database of Open vSwitch: `unix:FILE`, `tcp:HOST:PORT`."""
     for each in text.split(","):
         kind, _, rest = each.partition(":")
         yield host(rest) if kind in {"tcp", "ssl"} else NetworkPlace(LOCAL)
 
 
-def _zone(text: str) -> Iterator[NetworkPlace]:
+def _read_zone(text: str) -> Iterator[NetworkPlace]:
     """Read a mail address or a domain: the domain's name servers are asked."""
-    yield from _name(text.rpartition("@")[2])
+    yield from _read_name(text.rpartition("@")[2])
 
 
-_urls, _relay, _rsync = _hosts, _url, _colon
-_READERS: Final[Mapping[str, _Reader]] = {kind: globals()[f"_{kind}"] for kind in PLACES}
-"""The reader of a kind has its name, so a kind without one fails at import."""
+_read_urls, _read_relay, _read_rsync = _read_hosts, _read_url, _read_colon
+_READERS: Final[Mapping[str, _Reader]] = {kind: globals()[f"_read_{kind}"] for kind in PLACES}
+"""A reader is named after its kind, so a kind without a reader fails at import."""

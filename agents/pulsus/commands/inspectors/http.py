@@ -63,14 +63,14 @@ def url(words: tuple[str, ...], argument: str) -> Opinion:
     `argument` `docker` knows the streams of that API too.
     """
     for text in words:
-        opinion = _url(text, argument)
+        opinion = _judge_url(text, argument)
         if not opinion.reads or opinion.category is not None:
             return opinion
     return Opinion(reads=True, rule="asks for what is there, by HTTP")
 
 
-def _url(text: str, argument: str) -> Opinion:
-    requests = _requests(text)
+def _judge_url(text: str, argument: str) -> Opinion:
+    requests = _count_requests(text)
     found = _URL.fullmatch(_GLOB.sub("~", text))
     scheme = "://" in text.partition("?")[0]
     if found is None or (not scheme and _GUESSED.match(found["host"])):
@@ -86,8 +86,7 @@ def _url(text: str, argument: str) -> Opinion:
     return Opinion(reads=True, rule="asks for what is there, by HTTP", word=text)
 
 
-def _requests(text: str) -> int:
-    """Return how many addresses curl makes of `text`."""
+def _count_requests(text: str) -> int:
     count = 1
     for found in _GLOB.finditer(text):
         if found["words"] is not None:

@@ -33,7 +33,7 @@ def miller(words: tuple[str, ...], argument: str) -> Opinion:
     for word in words:
         if word.startswith(_MAIN):
             return Opinion(False, "it changes the files, runs a program or asks a server", word)
-    for verb, following in _verbs(words):
+    for verb, following in _verbs_with_next_word(words):
         if verb in {"filter", "put"} and _SAYS.fullmatch(following):
             continue
         if verb not in _VERBS:
@@ -41,8 +41,7 @@ def miller(words: tuple[str, ...], argument: str) -> Opinion:
     return Opinion(True, "verbs that only read", words[0])
 
 
-def _verbs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each verb and the word behind it."""
+def _verbs_with_next_word(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     behind = [*words[1:], ""]
     yield words[0], behind[0]
     yield from (

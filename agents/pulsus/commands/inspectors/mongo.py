@@ -32,13 +32,13 @@ def inspect(words: tuple[str, ...], argument: str) -> Opinion:
     """Judge `words`, each a text for the shell's `--eval`."""
     try:
         for text in words:
-            _text(text.strip())
+            _check_text(text.strip())
     except Unclear as error:
         return error.opinion
     return Opinion(True, "every call in it only reads", words[0][:40])
 
 
-def _text(text: str) -> None:
+def _check_text(text: str) -> None:
     if len(text) > LONGEST:
         raise Unclear(text[:40], f"longer than the limit of {LONGEST} characters")
     shell = _SHELL.fullmatch(text)
@@ -46,14 +46,14 @@ def _text(text: str) -> None:
         if shell["what"] and shell["what"] not in _WORDS["shows"]:
             raise Unclear(shell["what"], "not known to be shown")
         return
-    reading = _MongoReader(_tokens(text))
+    reading = _MongoReader(_split_tokens(text))
     if not reading.tokens:
         raise Unclear(text, "there is nothing in it")
     while reading.more():
         reading.statement()
 
 
-def _tokens(text: str) -> list[tuple[str, str]]:
+def _split_tokens(text: str) -> list[tuple[str, str]]:
     out: list[tuple[str, str]] = []
     at = 0
     while at < len(text):

@@ -50,23 +50,27 @@ def inspect(words: tuple[str, ...], argument: str) -> Opinion:
         other = next((w for w in words if not set(w.split(",")) <= _COLUMNS), None)
         why = "it lists processes" if other is None else "not columns that podman knows itself"
         return Opinion(other is None, why, other or words[0])
-    wrong = next(_unknown(words), None)
+    wrong = next(_refuse_unknown_words(words), None)
     if wrong is not None:
         return wrong
-    unix = [word for word in words if _is_unix(word)]
-    again = not _parses(words) and _parses_again(words)
+    unix = [word for word in words if _is_unix_option(word)]
+    again = not _is_surely_unix(words) and _may_parse_as_bsd(words)
     for at, word in enumerate(words):
-        if "E" in _letters(words, at, _BSD_TAKING).letters and not _is_value(words, at):
+        if "E" in _option_letters(words, at, _BSD_TAKING).letters and not _is_option_value(
+            words, at
+        ):
             return Opinion(False, f"on other systems {_SHOWN}", word)
-        bsd = word[:1].isalpha() and not _is_value(words, at)
-        if (bsd or (again and word in unix)) and "e" in _letters(words, at, _BSD_TAKING).letters:
+        bsd = word[:1].isalpha() and not _is_option_value(words, at)
+        if (bsd or (again and word in unix)) and "e" in _option_letters(
+            words, at, _BSD_TAKING
+        ).letters:
             return Opinion(False, _SHOWN if bsd else f"read as BSD options, {_SHOWN}", word)
-        if again and word[:1].isalpha() and "e" in _letters(words, at, _BSD_TAKING).letters:
+        if again and word[:1].isalpha() and "e" in _option_letters(words, at, _BSD_TAKING).letters:
             return Opinion(False, f"it may be BSD options: then {_SHOWN}", word)
     return Opinion(True, "it lists processes", words[0])
 
 
-def _unknown(words: Sequence[str]) -> Iterator[Opinion]:
+def _refuse_unknown_words(words: Sequence[str]) -> Iterator[Opinion]:
     for word in words:
         if "environ" in word.lower():
             yield Opinion(False, _SHOWN, word)
@@ -76,11 +80,11 @@ def _unknown(words: Sequence[str]) -> Iterator[Opinion]:
                 yield Opinion(False, "not an option that ps is known to read with", word)
 
 
-def _is_unix(word: str) -> bool:
+def _is_unix_option(word: str) -> bool:
     return word[:1] == "-" and word[1:2].isalpha()
 
 
-def _letters(words: Sequence[str], at: int, taking: frozenset[str]) -> _Letters:
+def _option_letters(words: Sequence[str], at: int, taking: frozenset[str]) -> _Letters:
     text = words[at].removeprefix("-")
     for place, letter in enumerate(text):
         if letter in taking:
@@ -91,63 +95,65 @@ def _letters(words: Sequence[str], at: int, taking: frozenset[str]) -> _Letters:
     return _Letters(text, None, 1)
 
 
-def _is_value(words: Sequence[str], at: int) -> bool:
+def _is_option_value(words: Sequence[str], at: int) -> bool:
     """Return True if the word is the value of the option before it, in the first reading."""
     place = 0
     while place < at:
-        place += _width(words, place)
+        place += _count_words_used(words, place)
     return place > at
 
 
-def _width(words: Sequence[str], at: int) -> int:
+def _count_words_used(words: Sequence[str], at: int) -> int:
     word = words[at]
     if word.startswith("--"):
         return 2 if word in _TAKING else 1
-    if _is_unix(word):
-        return _letters(words, at, _UNIX_TAKING).used
-    return _letters(words, at, _BSD_TAKING).used if word[:1].isalpha() else 1
+    if _is_unix_option(word):
+        return _option_letters(words, at, _UNIX_TAKING).used
+    return _option_letters(words, at, _BSD_TAKING).used if word[:1].isalpha() else 1
 
 
-def _parses(words: Sequence[str]) -> bool:
+def _is_surely_unix(words: Sequence[str]) -> bool:
     """Return True if the first reading is certain to be the one that counts."""
     seen: list[str] = []
     at = 0
     while at < len(words):
         word = words[at]
-        if _is_unix(word):
-            found = _letters(words, at, _UNIX_TAKING)
+        if _is_unix_option(word):
+            found = _option_letters(words, at, _UNIX_TAKING)
             taken = found.letters[-1:] if found.value is not None else ""
             plain = found.letters.removesuffix(taken)
-            if set(plain) - _UNIX or (taken and not _certain(taken, found.value or "")):
+            if set(plain) - _UNIX or (taken and not _is_valid_value(taken, found.value or "")):
                 return False
             if found.value is None and set(found.letters) & _UNIX_TAKING:
                 return False
             seen += found.letters
-        elif word.startswith("--") and not _long_certain(words, at):
+        elif word.startswith("--") and not _is_valid_long_option(words, at):
             return False
-        at += _width(words, at)
-    bsd = any(word[:1].isalpha() and not _is_value(words, at) for at, word in enumerate(words))
-    return _agree(seen, words, bsd=bsd)
+        at += _count_words_used(words, at)
+    bsd = any(
+        word[:1].isalpha() and not _is_option_value(words, at) for at, word in enumerate(words)
+    )
+    return _may_combine(seen, words, bsd=bsd)
 
 
-def _agree(seen: Sequence[str], words: Sequence[str], *, bsd: bool) -> bool:
+def _may_combine(seen: Sequence[str], words: Sequence[str], *, bsd: bool) -> bool:
     formats = {letter for letter in seen if letter in _FORMATS}
-    said = any(word.startswith("--format") for word in words)
-    own = formats & {"o"} or said
+    has_format = any(word.startswith("--format") for word in words)
+    has_own_format = formats & {"o"} or has_format
     threads = set(seen) & _THREADS
     if len(threads) > 1 or (bsd and seen):
         return False
-    return not (own and formats - {"o", "O"})
+    return not (has_own_format and formats - {"o", "O"})
 
 
-def _parses_again(words: Sequence[str]) -> bool:
+def _may_parse_as_bsd(words: Sequence[str]) -> bool:
     """Return True if all words may be BSD options: any other letter makes ps fail."""
     at = 0
     while at < len(words):
-        if not words[at][:1].isalpha() and not _is_unix(words[at]):
+        if not words[at][:1].isalpha() and not _is_unix_option(words[at]):
             at += 2 if words[at] in _TAKING else 1
             continue
-        found = _letters(words, at, _BSD_TAKING)
+        found = _option_letters(words, at, _BSD_TAKING)
         if set(found.letters) - _BSD - _BSD_TAKING:
             return False
         if found.letters[-1:] in {"p", "q"} and not _NUMBERS.fullmatch(found.value or ""):
@@ -156,11 +162,11 @@ def _parses_again(words: Sequence[str]) -> bool:
     return True
 
 
-def _certain(letter: str, value: str) -> bool:
+def _is_valid_value(letter: str, value: str) -> bool:
     return letter in _CERTAIN or value == "root" or _NUMBERS.fullmatch(value) is not None
 
 
-def _long_certain(words: Sequence[str], at: int) -> bool:
+def _is_valid_long_option(words: Sequence[str], at: int) -> bool:
     name, equals, value = words[at].partition("=")
     if name not in _TAKING:
         return True

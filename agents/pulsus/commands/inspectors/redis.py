@@ -43,49 +43,48 @@ def inspect(words: tuple[str, ...], argument: str) -> Opinion:
             False, "it waits for other clients, and may write", words[0], "unbounded_stream"
         )
     if name in _SUBCOMMANDS:
-        return _subcommand(words)
-    if name == "xread" and _waits(rest):
+        return _judge_subcommand(words)
+    if name == "xread" and _is_blocking_read(rest):
         return Opinion(True, "it waits for new entries", words[0], "unbounded_stream")
     if name in _NAMES["reads"] or (name in _LOCAL and len(words) < 4):
         return Opinion(True, "a read by the server's own flags", words[0])
     return Opinion(False, "not a read by the server's own flags", words[0])
 
 
-def _waits(rest: list[str]) -> bool:
+def _is_blocking_read(rest: list[str]) -> bool:
     """Return True for XREAD with BLOCK among its options, which stand before STREAMS."""
     until = rest.index("streams") if "streams" in rest else len(rest)
     return "block" in rest[:until]
 
 
-def _subcommand(words: tuple[str, ...]) -> Opinion:
+def _judge_subcommand(words: tuple[str, ...]) -> Opinion:
     name, shown = words[0].lower(), " ".join(words[:2])
     if len(words) == 1:
         return Opinion(name in _NAMES["alone"], "without a subcommand", words[0])
     second = words[1].lower()
     if (name, second) == ("acl", "log") and [w.lower() for w in words[2:]] != ["reset"]:
         return Opinion(True, "a read by the server's own flags", shown)
-    if (name, second) == ("config", "get") and (told := _secret(words[2:])):
-        return Opinion(False, f"{told} is among what it prints", words[2])
+    if (name, second) == ("config", "get") and (setting := _find_password_setting(words[2:])):
+        return Opinion(False, f"{setting} is among what it prints", words[2])
     if second in _SUBCOMMANDS[name]:
         return Opinion(True, "a read by the server's own flags", shown)
     return Opinion(False, "not a read by the server's own flags", shown)
 
 
-def _secret(patterns: tuple[str, ...]) -> str:
-    """Return the setting with a password that one of the server's patterns means. Empty without
-    one.
+def _find_password_setting(patterns: tuple[str, ...]) -> str:
+    """Return the first setting with a password that one of the patterns matches, or an empty text.
 
-    A set in brackets is taken for any letter, and a backslash for the letter behind it.
+    A set in brackets counts as any letter, and a backslash as the letter behind it.
     """
     for pattern in patterns:
-        wide = "".join(map(_wide, _PIECES.findall(pattern.lower())))
+        wide = "".join(map(_widen_piece, _PIECES.findall(pattern.lower())))
         found = next((name for name in _PASSWORDS if patterns_overlap(wide, name)), "")
         if found:
             return found
     return ""
 
 
-def _wide(piece: str) -> str:
+def _widen_piece(piece: str) -> str:
     """Return a piece of such a pattern with `*` and `?` alone."""
     return {"*": "*", "[": "?"}.get(piece[0], piece[-1])
 

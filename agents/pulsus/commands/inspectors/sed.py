@@ -30,47 +30,47 @@ def sed(words: tuple[str, ...], argument: str) -> Opinion:
         except Unclear as error:
             return error.opinion
     for reading in readings:
-        opinion = _ends(reading)
+        opinion = _judge_jumps(reading)
         if not opinion.reads or opinion.category is not None:
             return opinion
     return Opinion(True, "the script only reads and prints", words[0])
 
 
-def _ends(found: Sequence[SedCommand]) -> Opinion:
+def _judge_jumps(found: Sequence[SedCommand]) -> Opinion:
     labels = {c.argument: place for place, c in enumerate(found) if c.letter == ":"}
     for place, command in enumerate(found):
         if command.letter in _JUMPS and command.argument:
             target = labels.get(command.argument)
             if target is None:
                 return Opinion(False, "sed: there is no such label", command.argument)
-            if target <= place and not _gets_on(found, target, place):
-                return _endless(f"{command.letter} {command.argument}")
+            if target <= place and not _is_jump_bounded(found, target, place):
+                return _endless_opinion(f"{command.letter} {command.argument}")
     if any(c.letter == "D" for c in found) and not all(map(_adds_no_line, found)):
-        return _endless("D")
+        return _endless_opinion("D")
     return Opinion(True, "the script only reads and prints")
 
 
-def _endless(word: str) -> Opinion:
+def _endless_opinion(word: str) -> Opinion:
     rule = "it jumps back, and may not end"
     return Opinion(True, rule, word, category="unbounded_stream")
 
 
-def _gets_on(found: Sequence[SedCommand], label: int, jump: int) -> bool:
+def _is_jump_bounded(found: Sequence[SedCommand], label: int, jump: int) -> bool:
     """Return True if each way from the label to the jump back takes a line of input, or a text
     shorter."""
     between = found[label + 1 : jump]
     for place, command in enumerate(between):
         if command.letter in _JUMPS and command.argument:
             return False
-        if command.letter in {"n", "N"} and _passed(command, found[jump], found):
+        if command.letter in {"n", "N"} and _is_always_passed(command, found[jump], found):
             return True
         last = place == len(between) - 1
-        if last and found[jump].letter == "t" and _shorter(command) and len(between) == 1:
+        if last and found[jump].letter == "t" and _is_shortening(command) and len(between) == 1:
             return True
     return False
 
 
-def _passed(line: SedCommand, jump: SedCommand, found: Sequence[SedCommand]) -> bool:
+def _is_always_passed(line: SedCommand, jump: SedCommand, found: Sequence[SedCommand]) -> bool:
     """Return True if every way to `jump` passes `line`, and not at the end of the input."""
     around = line.blocks
     if jump.blocks[: len(around)] != around:
@@ -79,7 +79,7 @@ def _passed(line: SedCommand, jump: SedCommand, found: Sequence[SedCommand]) -> 
     return not line.address or (line.address == "$!" and "$!" in guards)
 
 
-def _shorter(command: SedCommand) -> bool:
+def _is_shortening(command: SedCommand) -> bool:
     """Return True for `s/ab/c/`: the pattern is plain text, and longer than its replacement."""
     plain = _LITERAL.fullmatch(command.argument) is not None
     cut = not set(command.put) & set("&\\\n") and len(command.put) < len(command.argument)

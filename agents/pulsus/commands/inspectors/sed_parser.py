@@ -234,7 +234,7 @@ class _SedReader:
             if self.char() == "\\":
                 self.at += 2
             elif expression and self.brackets != "ignored" and self.char() == "[":
-                self.at = _bracket(self.script, self.at + 1, self.brackets == "escaped")
+                self.at = _bracket_end(self.script, self.at + 1, self.brackets == "escaped")
             else:
                 self.at += 1
         if self.char() != delimiter:
@@ -243,7 +243,7 @@ class _SedReader:
         return self.script[start : self.at - 1]
 
 
-def _bracket(script: str, at: int, escaped: bool) -> int:
+def _bracket_end(script: str, at: int, escaped: bool) -> int:
     """Return where the bracket expression that began before `at` ends. Raises Rejected."""
     end = at
     if script[end : end + 1] == "^":

@@ -80,7 +80,7 @@ def connects(text: str, name: str) -> Connects | None:
         elif key in named:
             named[key] = place
         else:
-            sources.append(_source(key, place, when, name))
+            sources.append(_parse_source(key, place, when, name))
     if not sources and not any(implicit.values()):
         raise BadTable(f"{name}: connects names no place; write none for a local program")
     port = named["port"]
@@ -95,7 +95,7 @@ def connects(text: str, name: str) -> Connects | None:
     )
 
 
-def _source(key: str, place: str, when: frozenset[str], name: str) -> DestinationSource:
+def _parse_source(key: str, place: str, when: frozenset[str], name: str) -> DestinationSource:
     if place not in PLACES:
         raise BadTable(f"{name}: connects: kind {place!r}: {nearest(place, PLACES)}")
     if key == "last":

@@ -64,7 +64,7 @@ def parse_durations(raw: Mapping[str, object], name: str) -> DurationDeclaration
         if role not in known:
             raise BadTable(f"{name}: lasts: unknown role {role!r}; {nearest(str(role), known)}")
     amounts = {
-        role: tuple(_amounts(text_of(raw, role, f"{name}: lasts"), name))
+        role: tuple(_parse_amounts(text_of(raw, role, f"{name}: lasts"), name))
         for role in raw
         if role not in {"walk", "high"}
     }
@@ -75,7 +75,7 @@ def parse_durations(raw: Mapping[str, object], name: str) -> DurationDeclaration
     )
 
 
-def _amounts(text: str, name: str) -> Iterator[Amount]:
+def _parse_amounts(text: str, name: str) -> Iterator[Amount]:
     for token in text.split():
         found = _TOKEN.fullmatch(token)
         if found is None or (found["unit"] and found["unit"] not in _UNITS):
@@ -111,15 +111,15 @@ def infer_durations(options: frozenset[str]) -> DurationDeclaration | None:
     rounds = sorted(filter(_ROUNDS.fullmatch, options))
     if not (waits or millis or rounds):
         return None
-    every = [_guess(each) for each in waits] + [_guess(each, 1e-3) for each in millis]
+    every = [_infer_amount(each) for each in waits] + [_infer_amount(each, 1e-3) for each in millis]
     return DurationDeclaration(
         {
             "time": tuple(every),
-            "tries": tuple(_guess(each, default=1.0) for each in rounds),
+            "tries": tuple(_infer_amount(each, default=1.0) for each in rounds),
             "each": tuple(every) or (Amount(default=1.0),),
         }
     )
 
 
-def _guess(option: str, unit: float = 1.0, default: float | None = None) -> Amount:
+def _infer_amount(option: str, unit: float = 1.0, default: float | None = None) -> Amount:
     return Amount(frozenset({option}), default=default, unit=unit, sure=False)

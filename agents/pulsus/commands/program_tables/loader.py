@@ -45,7 +45,7 @@ class Tables:
         Raises BadTable for a file that is no table: nothing is judged by half of one.
         """
         if program not in self._known:
-            self._known[program] = self._read(program)
+            self._known[program] = self._read_table(program)
         return self._known[program]
 
     def names(self) -> list[str]:
@@ -72,20 +72,20 @@ class Tables:
         """
         if not _NAME.fullmatch(program):
             return None
-        files = (folder / f"{_file(program)}.yaml" for folder in self.folders)
+        files = (folder / f"{_file_stem(program)}.yaml" for folder in self.folders)
         try:
             # A link to nowhere too: what a project meant to say of a program is not passed over.
             return next((file for file in files if file.exists() or file.is_symlink()), None)
         except OSError as error:
             raise BadTable(f"{program}: {error}") from error
 
-    def _read(self, program: str) -> Node | None:
-        raw = self._used(program)
+    def _read_table(self, program: str) -> Node | None:
+        raw = self._parse_approved(program)
         if raw is None:
             return None
         if "same_as" in raw:
             other = str(raw["same_as"])
-            found = self._used(other)
+            found = self._parse_approved(other)
             if found is None or "same_as" in found:
                 raise BadTable(f"{program}: same_as {other!r} is not a table of its own")
             raw = found
@@ -93,8 +93,8 @@ class Tables:
             raise BadTable(misnamed(raw, f"{program}.yaml"))
         return node(raw, program, top=True)
 
-    def _used(self, program: str) -> Mapping[str, object] | None:
-        """Return the parsed file of `program` to judge by. Raises UnapprovedTable."""
+    def _parse_approved(self, program: str) -> Mapping[str, object] | None:
+        """Return the parsed file that `program` is judged by, or None. Raises UnapprovedTable."""
         file = self.path(program)
         why = "" if file is None else self._unapproved(file)
         if why:
@@ -102,7 +102,7 @@ class Tables:
         return None if file is None else parsed(file)
 
 
-def _file(program: str) -> str:
+def _file_stem(program: str) -> str:
     return "bracket" if program == "[" else program
 
 
@@ -124,12 +124,12 @@ def table_name(file: Path) -> str:
 def parsed(file: Path) -> Mapping[str, object]:
     """Return the mapping in that file. Raises BadTable."""
     if file.parent == SHIPPED and file.is_file():
-        found: Mapping[str, object] = shipped(file, lambda _: _parsed(file))
+        found: Mapping[str, object] = shipped(file, lambda _: _parse_file(file))
         return found
-    return _parsed(file)
+    return _parse_file(file)
 
 
-def _parsed(file: Path) -> Mapping[str, object]:
+def _parse_file(file: Path) -> Mapping[str, object]:
     # Late: a warm route imports no YAML.
     import yaml
 
@@ -138,12 +138,12 @@ def _parsed(file: Path) -> Mapping[str, object]:
             raise FileNotFoundError("no file, or a link to none")
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(file.read_text(encoding="utf-8"))
         root = loader.get_single_node()
-        twice = _twice(root)
-        raw = None if root is None or twice else loader.construct_document(root)
+        double_key = _find_double_key(root)
+        raw = None if root is None or double_key else loader.construct_document(root)
     except (yaml.YAMLError, ValueError, RecursionError, OSError) as error:
-        raise BadTable(f"{file}: {_said(error)}") from error
-    if twice:
-        raise BadTable(f"{file}: {twice}; the first would be lost: make one of them")
+        raise BadTable(f"{file}: {_error_text(error)}") from error
+    if double_key:
+        raise BadTable(f"{file}: {double_key}; the first would be lost: make one of them")
     if not isinstance(raw, Mapping):
         raise BadTable(f"{file}: not a mapping")
     if "same_as" in raw and len(raw) > 1:
@@ -152,16 +152,17 @@ def _parsed(file: Path) -> Mapping[str, object]:
     return raw
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
     return f"line {mark.line + 1}: {problem}" if mark and problem else str(error)
 
 
-def _twice(root: yaml.Node | None) -> str:
-    """Return the first key that a mapping below `root` gives twice, and where. YAML itself keeps
-    the last.
+def _find_double_key(root: yaml.Node | None) -> str:
+    """Return the first key that a mapping below `root` gives twice, with its line, or an empty
+    text.
 
-    Asked before merge keys (`<<`) are resolved: what they bring may be given anew.
+    YAML itself keeps the last one. Merge keys (`<<`) are not resolved yet: a mapping may give anew
+    what they bring.
     """
     waiting, seen = [root], set()
     while waiting:

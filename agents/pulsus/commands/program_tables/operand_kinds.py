@@ -42,7 +42,7 @@ def kind_of(text: str, name: str) -> WordKind:
     if kind.startswith("/"):
         if not kind.endswith("/") or len(kind) < 3:
             raise BadTable(f"{name}: pattern {text!r} does not end with a slash")
-        compiled, says = _compiled(kind[1:-1], name), _SAYS.match(kind, 1)
+        compiled, says = _compile_pattern(kind[1:-1], name), _SAYS.match(kind, 1)
         return WordKind(
             name="pattern",
             argument=kind[1:-1],
@@ -61,7 +61,7 @@ def kind_of(text: str, name: str) -> WordKind:
     return WordKind(base, argument, least=least, most=most)
 
 
-def _compiled(pattern: str, name: str) -> re.Pattern[str]:
+def _compile_pattern(pattern: str, name: str) -> re.Pattern[str]:
     try:
         compiled = re.compile(pattern)
     except re.error as error:

@@ -155,12 +155,12 @@ def node(
         raise BadTable(f"{name}: style {style!r} is none of {', '.join(get_args(Style))}")
     refused = reasons(raw, name)
     below = reasons_below(refused, str(style), told) if "subcommands" in raw else told
-    own = _options(raw, name)
-    everywhere = _options(mapping(raw, "everywhere", name), f"{name}: everywhere")
+    own = _parse_options(raw, name)
+    everywhere = _parse_options(mapping(raw, "everywhere", name), f"{name}: everywhere")
     known = frozenset((*own, *everywhere))
     plain: dict[str, Any] = {key: flag(raw, key, name) for key in _FLAG_KEYS}
     plain |= {key: text_of(raw, key, name) for key in _TEXT_KEYS}
-    declared = _connects(raw, name, above), _lasts(raw, name, above, known)
+    declared = _connects_of_node(raw, name, above), _durations_of_node(raw, name, above, known)
     found = Node(
         name=name,
         style=style,  # type: ignore[arg-type]  # checked above
@@ -168,9 +168,9 @@ def node(
         everywhere=everywhere,
         refused=refused,
         told=told,
-        forms=_forms(raw, name),
-        needs=tuple(_need(n, name) for n in listed(raw, "needs", name)),
-        apart=tuple(_apart(str(a), name) for a in listed(raw, "apart", name)),
+        forms=_parse_forms(raw, name),
+        needs=tuple(_parse_need(n, name) for n in listed(raw, "needs", name)),
+        apart=tuple(_parse_apart(str(a), name) for a in listed(raw, "apart", name)),
         joined=frozenset(text_of(raw, "joined", name).split()),
         detached=frozenset(text_of(raw, "detached", name).split()),
         category=category_of(raw, name),
@@ -181,31 +181,32 @@ def node(
     if "subcommands" not in raw:
         return found
     inherits = str(style) if style in {"pflag", "go"} else "gnu"
-    return replace(found, subcommands=_subcommands(raw, name, inherits, below, found))
+    return replace(found, subcommands=_parse_subcommands(raw, name, inherits, below, found))
 
 
-def _connects(raw: Mapping[str, object], name: str, above: Node | None) -> Connects | None:
-    """Return what the node declares, or else what applies above it."""
+def _connects_of_node(raw: Mapping[str, object], name: str, above: Node | None) -> Connects | None:
+    """Return the declaration of the node, or else that of the node above it."""
     if "connects" in raw:
         return connects(text_of(raw, "connects", name), name)
     return above.connects if above else None
 
 
-def _lasts(
+def _durations_of_node(
     raw: Mapping[str, object], name: str, above: Node | None, options: frozenset[str]
 ) -> DurationDeclaration | None:
-    """Return what the node declares, or what applies above it, or what names of options imply."""
+    """Return the declaration of the node, or of the node above it, or else the one that names of
+    options imply."""
     if "lasts" in raw:
         return parse_durations(mapping(raw, "lasts", name), name)
-    held = above.lasts if above else None
-    return held if held is not None else infer_durations(options)
+    inherited = above.lasts if above else None
+    return inherited if inherited is not None else infer_durations(options)
 
 
-def _options(raw: Mapping[str, object], name: str) -> dict[str, Option]:
+def _parse_options(raw: Mapping[str, object], name: str) -> dict[str, Option]:
     found: dict[str, Option] = {}
     for key, category in (("flags", None), *_CATEGORY_KEYS.items()):
         for word in text_of(raw, key, name).split():
-            _add(found, word, Option(category=category), name)
+            _add_option(found, word, Option(category=category), name)
     takes: Takes
     for key, takes in (("values", "value"), ("attached", "attached"), ("pairs", "pair")):
         for words, kind in mapping(raw, key, name).items():
@@ -213,11 +214,11 @@ def _options(raw: Mapping[str, object], name: str) -> dict[str, Option]:
             for word in words.split():
                 category = found[word].category if word in found else None
                 found.pop(word, None)
-                _add(found, word, Option(option.takes, option.kind, category), name)
+                _add_option(found, word, Option(option.takes, option.kind, category), name)
     return found
 
 
-def _add(found: dict[str, Option], word: str, option: Option, name: str) -> None:
+def _add_option(found: dict[str, Option], word: str, option: Option, name: str) -> None:
     if not word.startswith(("-", "+", "(", ")", "!", ",", "\\")):
         raise BadTable(f"{name}: option {word!r} does not begin with a dash")
     if word in found:
@@ -225,11 +226,11 @@ def _add(found: dict[str, Option], word: str, option: Option, name: str) -> None
     found[word] = option
 
 
-def _forms(raw: Mapping[str, object], name: str) -> tuple[Form, ...]:
-    return tuple(_form(f, name) for f in listed(raw, "operands", name))
+def _parse_forms(raw: Mapping[str, object], name: str) -> tuple[Form, ...]:
+    return tuple(_parse_form(f, name) for f in listed(raw, "operands", name))
 
 
-def _form(raw: object, name: str) -> Form:
+def _parse_form(raw: object, name: str) -> Form:
     if isinstance(raw, list):
         return Form(tuple(kind_of(str(k), name) for k in raw))
     if not isinstance(raw, Mapping) or set(raw) - {"words", "when", "category", "why"}:
@@ -242,7 +243,7 @@ def _form(raw: object, name: str) -> Form:
     )
 
 
-def _need(raw: object, name: str) -> RequiredOption:
+def _parse_need(raw: object, name: str) -> RequiredOption:
     if not isinstance(raw, Mapping) or set(raw) - {"one_of", "unless", "when", "else", "why"}:
         raise BadTable(f"{name}: a need has one_of, unless, when, else and why")
     return RequiredOption(
@@ -254,14 +255,14 @@ def _need(raw: object, name: str) -> RequiredOption:
     )
 
 
-def _apart(text: str, name: str) -> tuple[frozenset[str], frozenset[str]]:
+def _parse_apart(text: str, name: str) -> tuple[frozenset[str], frozenset[str]]:
     one, bar, other = text.partition(" | ")
     if not bar or not other.strip():
         raise BadTable(f"{name}: apart holds `-a --aa | -b --bb`, not {text!r}")
     return frozenset(one.split()), frozenset(other.split())
 
 
-def _subcommands(
+def _parse_subcommands(
     raw: Mapping[str, object], name: str, style: str, told: Mapping[str, str], above: Node
 ) -> dict[str, Node]:
     out: dict[str, Node] = {}

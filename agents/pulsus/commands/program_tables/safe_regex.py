@@ -80,23 +80,23 @@ class _Automaton:
         self.edges: list[list[int]] = []
         """The characters that may follow each character, once for each way."""
         self.repeats = self.depth = 0
-        self._sequence(parsed, flags)
-        loops = list(_loops(self.edges))
+        self._build_sequence(parsed, flags)
+        loops = list(_find_loops(self.edges))
         for loop in loops:
-            self._alone(loop)
-        if self._in_a_row(loops) > _MOST_IN_A_ROW:
+            self._check_loop(loop)
+        if self._longest_chain(loops) > _MOST_IN_A_ROW:
             raise _Unsafe("more than two of its repeats may share the same text")
 
-    def _sequence(self, items: Iterable[Any], flags: int) -> _RegexPiece:
+    def _build_sequence(self, items: Iterable[Any], flags: int) -> _RegexPiece:
         found = _RegexPiece()
         for name, value in items:
-            piece = self._item(str(name), value, flags)
+            piece = self._build_item(str(name), value, flags)
             if piece.empty > 1 and self.depth:
                 raise _Unsafe("a repeat in it holds what may be empty in two ways")
-            found = self._joined(found, piece)
+            found = self._join_pieces(found, piece)
         return found
 
-    def _joined(self, one: _RegexPiece, other: _RegexPiece) -> _RegexPiece:
+    def _join_pieces(self, one: _RegexPiece, other: _RegexPiece) -> _RegexPiece:
         for at in one.last:
             self.edges[at] += other.first
         return _RegexPiece(
@@ -105,19 +105,19 @@ class _Automaton:
             one.empty * other.empty,
         )
 
-    def _item(self, name: str, value: Any, flags: int) -> _RegexPiece:
+    def _build_item(self, name: str, value: Any, flags: int) -> _RegexPiece:
         if name in _LOOPS:
             least, most, inner = value
-            return self._repeated(int(least), int(most), inner, flags)
+            return self._build_repeat(int(least), int(most), inner, flags)
         if name == "BRANCH":
-            pieces = [self._sequence(each, flags) for each in value[1]]
+            pieces = [self._build_sequence(each, flags) for each in value[1]]
             first = tuple(at for piece in pieces for at in piece.first)
             last = tuple(at for piece in pieces for at in piece.last)
             return _RegexPiece(first, last, sum(piece.empty for piece in pieces))
         if name == "SUBPATTERN":
-            return self._sequence(value[3], (flags | value[1]) & ~value[2])
+            return self._build_sequence(value[3], (flags | value[1]) & ~value[2])
         if name == "ATOMIC_GROUP":
-            return self._sequence(value, flags)
+            return self._build_sequence(value, flags)
         if name in _TESTED:
             if _Automaton(value[1], flags).repeats and self.repeats:
                 raise _Unsafe("it looks for a repeat within or behind another")
@@ -126,15 +126,15 @@ class _Automaton:
             return _RegexPiece()
         if name.startswith("GROUPREF"):
             raise _Unsafe("it refers to what one of its groups matched")
-        self.chars.append(_matched(name, value, flags))
+        self.chars.append(_characters_matched(name, value, flags))
         self.edges.append([])
         at = (len(self.chars) - 1,)
         return _RegexPiece(at, at, 0)
 
-    def _repeated(self, least: int, most: int, inner: Any, flags: int) -> _RegexPiece:
+    def _build_repeat(self, least: int, most: int, inner: Any, flags: int) -> _RegexPiece:
         self.repeats += most > 1
         self.depth += most > 1
-        piece = self._sequence(inner, flags)
+        piece = self._build_sequence(inner, flags)
         self.depth -= most > 1
         if most > 1:
             if piece.empty and least > 1:
@@ -144,8 +144,8 @@ class _Automaton:
         again = most > 1 and piece.empty > 0
         return _RegexPiece(piece.first, piece.last, piece.empty + (least == 0 or again))
 
-    def _alone(self, loop: frozenset[int]) -> None:
-        """Raises _Refused if two ways through `loop` match the same text."""
+    def _check_loop(self, loop: frozenset[int]) -> None:
+        """Raise _Unsafe if two ways through `loop` match the same text."""
         within = {at: [to for to in self.edges[at] if to in loop] for at in loop}
         if any(len(to) != len(set(to)) for to in within.values()):
             raise _Unsafe("a repeat in it holds another that may match the same text")
@@ -157,21 +157,21 @@ class _Automaton:
             for a, b in numbers
         ]
         same = {numbers[at, at] for at in loop}
-        if any(both & same and both - same for both in _loops(pairs)):
+        if any(both & same and both - same for both in _find_loops(pairs)):
             raise _Unsafe("a repeat in it may match the same text in two ways")
 
-    def _in_a_row(self, loops: Sequence[frozenset[int]]) -> int:
-        """Return the most loops of which each may take what the next one does."""
-        behind = [[n for n, b in enumerate(loops) if self._shares(a, b)] for a in loops]
+    def _longest_chain(self, loops: Sequence[frozenset[int]]) -> int:
+        """Return the most loops in a row of which each may share text with the next one."""
+        behind = [[n for n, b in enumerate(loops) if self._may_share_text(a, b)] for a in loops]
 
         def longest(number: int) -> int:
             return 1 + max(map(longest, behind[number]), default=0)
 
         return max(map(longest, range(len(loops))), default=0)
 
-    def _shares(self, one: frozenset[int], other: frozenset[int]) -> bool:
+    def _may_share_text(self, one: frozenset[int], other: frozenset[int]) -> bool:
         """Return True if `other` is reached from `one` by text that both may take."""
-        both = self._union(one) & self._union(other)
+        both = self._characters_in(one) & self._characters_in(other)
         seen, waiting = set(one), list(one)
         while waiting and one is not other:
             for to in self.edges[waiting.pop()]:
@@ -180,28 +180,28 @@ class _Automaton:
                     waiting.append(to)
         return one is not other and not seen.isdisjoint(other)
 
-    def _union(self, loop: Iterable[int]) -> int:
+    def _characters_in(self, loop: Iterable[int]) -> int:
         return reduce(or_, (self.chars[at] for at in loop))
 
 
-def _loops(edges: Sequence[Sequence[int]]) -> Iterator[frozenset[int]]:
+def _find_loops(edges: Sequence[Sequence[int]]) -> Iterator[frozenset[int]]:
     """Yield the states that lead to each other, and those that lead to themselves (Kosaraju)."""
     before: list[list[int]] = [[] for _ in edges]
     for at, following in enumerate(edges):
         for to in following:
             before[to].append(at)
     seen: set[int] = set()
-    order = [at for start in range(len(edges)) for at in _left(start, edges, seen)]
+    order = [at for start in range(len(edges)) for at in _walk_postorder(start, edges, seen)]
     seen = set()
     for start in reversed(order):
-        found = frozenset(_left(start, before, seen))
+        found = frozenset(_walk_postorder(start, before, seen))
         if len(found) > 1 or (found and start in edges[start]):
             yield found
 
 
-def _left(start: int, edges: Sequence[Sequence[int]], seen: set[int]) -> Iterator[int]:
-    """Yield the states that `start` leads to and that are not in `seen`, each behind those it leads
-    to."""
+def _walk_postorder(start: int, edges: Sequence[Sequence[int]], seen: set[int]) -> Iterator[int]:
+    """Yield the states that `start` leads to and that are not in `seen`, each after the states that
+    it leads to itself."""
     if start in seen:
         return
     seen.add(start)
@@ -217,21 +217,21 @@ def _left(start: int, edges: Sequence[Sequence[int]], seen: set[int]) -> Iterato
             waiting.append((to, iter(edges[to])))
 
 
-def _matched(name: str, value: Any, flags: int) -> int:
-    """Return the characters that one element of a pattern matches; rather more than it does."""
+def _characters_matched(name: str, value: Any, flags: int) -> int:
+    """Return the characters that one element of a pattern matches, or more than these."""
     if name == "ANY":
         return _ALL if flags & re.DOTALL else _ALL & ~_NEWLINE
     items = value if name == "IN" else [(name.removeprefix("NOT_"), value)]
     found = 0
     for kind, what in items:
-        found |= _each(str(kind), what)
+        found |= _characters_of_item(str(kind), what)
     if flags & re.IGNORECASE:
         found |= sum(1 << ord(c.swapcase()) for c in _ASCII if c.isalpha() and found >> ord(c) & 1)
     negated = name == "NOT_LITERAL" or str(items[0][0]) == "NEGATE"
     return (_ALL & ~found) | _OTHER if negated else found
 
 
-def _each(kind: str, what: Any) -> int:
+def _characters_of_item(kind: str, what: Any) -> int:
     if kind == "LITERAL":
         return 1 << min(int(what), 128)
     if kind == "RANGE":

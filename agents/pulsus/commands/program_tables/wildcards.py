@@ -35,10 +35,12 @@ def suggest_without_wildcards(
     """Return how to write the wild ones of `words`, behind the program or subcommand `node`, so
     that it `reads`; empty if no way of these does.
     """
-    return next((said for said, other in _ways(node, words) if reads(other)), "")
+    return next(
+        (suggestion for suggestion, other in _suggest_spellings(node, words) if reads(other)), ""
+    )
 
 
-def _ways(node: Node, words: Sequence[Word]) -> Iterator[tuple[str, Sequence[Word]]]:
+def _suggest_spellings(node: Node, words: Sequence[Word]) -> Iterator[tuple[str, Sequence[Word]]]:
     wild = [at for at, word in enumerate(words) if word.wild and not word.head]
     if not wild:
         return

@@ -42,62 +42,66 @@ _REASONS: Mapping[Category, tuple[str, str]] = {
 def find_devices(found: Sequence[FileUse], context: JudgeContext) -> Iterator[CallFinding]:
     """Yield a refusal for each device that would be read as a file."""
     calls = [use for use in found if use.program]
-    limited = len(calls) == 1 and _limited(calls[0].words)
+    limited = len(calls) == 1 and _is_size_limited(calls[0].words)
     for use in found:
         if not use.program and use.words[0].text != "<":
             continue
-        sized = limited if not use.program else _limited(use.words)
-        ends = partial(_ends, use, context, sized=sized)
-        named = use.program in words("device_tools")
-        asked = named and (use.only_names or not use.deep)
+        sized = limited if not use.program else _is_size_limited(use.words)
+        ends = partial(_is_ended_in_time, use, context, sized=sized)
+        takes_devices = use.program in words("device_tools")
+        shows_facts = takes_devices and (use.only_names or not use.deep)
         for at, word in enumerate(use.words):
             if at and at not in use.searched:
-                yield from _device(use, word, ends=ends, asked=asked)
+                yield from _judge_device(use, word, ends=ends, shows_facts=shows_facts)
 
 
-def _ends(use: FileUse, context: JudgeContext, *, sized: bool) -> bool:
-    """Return True if a number of bytes, or `timeout N`, ends the call in time. N is then
-    counted."""
+def _is_ended_in_time(use: FileUse, context: JudgeContext, *, sized: bool) -> bool:
+    """Return True if a number of bytes, or `timeout N`, ends the call in time. The N seconds are
+    then counted."""
     if sized or not (use.bounded or context.bounded):
         return sized
     return ends_in_time(replace(context, within=min(context.within, use.within)))
 
 
-def _device(
-    use: FileUse, word: Word, *, ends: Callable[[], bool], asked: bool
+def _judge_device(
+    use: FileUse, word: Word, *, ends: Callable[[], bool], shows_facts: bool
 ) -> Iterator[CallFinding]:
     text = word.text
     spellings = [text, text.rpartition("=")[2]] + ([text[2:]] if text[:1] == "-" else [])
     for path in dict.fromkeys(p for one in spellings for p in resolve_paths(use.folders, one)):
         if not word.wild and not _FOLDERS.search(path.lower()):
             continue
-        if asked and not use.only_names and matches_any(path, _named("starts")):
+        if shows_facts and not use.only_names and matches_any(path, _device_patterns("starts")):
             yield refusal("guard", path, "opening it starts the device")
-        if not asked:
-            yield from _read(path, ends=ends, called=use.pattern if use.deep else None)
+        if not shows_facts:
+            yield from _judge_device_read(
+                path, ends=ends, name_pattern=use.pattern if use.deep else None
+            )
         if (use.program in words("readers") or not use.program) and is_disk(path):
             rule = "it is a whole disk: it holds every file, also files that you may not read"
             yield refusal("sensitive", path, rule)
 
 
-def _read(path: str, *, ends: Callable[[], bool], called: str | None) -> Iterator[CallFinding]:
+def _judge_device_read(
+    path: str, *, ends: Callable[[], bool], name_pattern: str | None
+) -> Iterator[CallFinding]:
     for category in _REASONS:
-        found = matches_any(path, _named(category)) or (
-            called is not None and holds_any(path, _named(category), called)
+        found = matches_any(path, _device_patterns(category)) or (
+            name_pattern is not None and holds_any(path, _device_patterns(category), name_pattern)
         )
         if found and not (category == "unbounded_stream" and ends()):
             yield refusal("non_interactive", path, *_REASONS[category], category)
-    deep = called is not None and holds_any(path, _named("effects"), called)
-    if deep or matches_any(path, _named("effects")):
+    deep = name_pattern is not None and holds_any(path, _device_patterns("effects"), name_pattern)
+    if deep or matches_any(path, _device_patterns("effects")):
         yield refusal("guard", path, "reading it has an effect: it is no plain file")
 
 
 @cache
-def _named(key: str) -> tuple[str, ...]:
+def _device_patterns(key: str) -> tuple[str, ...]:
     return tuple(str(rules()["devices"][key]).split())
 
 
-def _limited(given: Sequence[Word]) -> bool:
+def _is_size_limited(given: Sequence[Word]) -> bool:
     """Return True if the program stops after a number of bytes: `head -c 16`, not `head -c -16`."""
     options = _LIMITS.get(program_name(given), ())
     texts = [word.text for word in given[1:]]

@@ -31,11 +31,11 @@ _NOTHING: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType({})
 def environment_options(program: str) -> Mapping[str, re.Pattern[str]]:
     """Return the options of `program` whose value names what is printed, and how an environment is
     named there."""
-    return _asked().get(program, _NOTHING)
+    return _environment_patterns().get(program, _NOTHING)
 
 
 @cache
-def _asked() -> Mapping[str, Mapping[str, re.Pattern[str]]]:
+def _environment_patterns() -> Mapping[str, Mapping[str, re.Pattern[str]]]:
     found: dict[str, dict[str, re.Pattern[str]]] = {}
     for kind, programs in rules()["asked"].items():
         for names, options in programs.items():

@@ -58,7 +58,7 @@ class FileUse:
 def find_uses(script: Script, tables: Tables) -> Iterator[FileUse]:
     """Yield how each call of `script` uses files, then what its redirections open."""
     folders: tuple[str, ...] = ()
-    handed_on = any(map(_hands_on, (stage.words for stage in script.stages)))
+    handed_on = any(map(_is_run_on_names, (stage.words for stage in script.stages)))
     for stage, folders in locate_calls(script):
         inner = unwrap(stage.words)
         around = stage.words[: len(stage.words) - len(inner)]
@@ -66,15 +66,15 @@ def find_uses(script: Script, tables: Tables) -> Iterator[FileUse]:
             # What runs it reads too: `xargs -a FILE`.
             yield FileUse(program_name(around), around, folders)
         if inner:
-            inner = _filled(inner, around)
-            within = _within(stage.words) if "timeout" in wrappers(stage.words) else None
-            yield _use(inner, folders, tables, handed_on=handed_on, within=within)
+            inner = _fill_replacement_marks(inner, around)
+            within = _shortest_timeout(stage.words) if "timeout" in wrappers(stage.words) else None
+            yield _describe_use(inner, folders, tables, handed_on=handed_on, within=within)
     for redirect in script.redirects:
         if redirect.operator != "<<<":
             yield FileUse("", (Word(redirect.operator), redirect.target), folders)
 
 
-def _filled(inner: Sequence[Word], around: Sequence[Word]) -> Sequence[Word]:
+def _fill_replacement_marks(inner: Sequence[Word], around: Sequence[Word]) -> Sequence[Word]:
     """Return `cat /etc/{}` run by `xargs -I{}` as `cat /etc/*`: it may get any name."""
     marks = [b.text for a, b in pairwise(around) if a.text == "-I"]
     marks += [word.text[2:] for word in around if word.text[:2] == "-I" and word.text[2:]]
@@ -87,7 +87,7 @@ def _filled(inner: Sequence[Word], around: Sequence[Word]) -> Sequence[Word]:
     return (inner[0], *(b if marks[-1] in a.text else a for a, b in named))
 
 
-def _use(
+def _describe_use(
     inner: Sequence[Word],
     folders: tuple[str, ...],
     tables: Tables,
@@ -98,23 +98,23 @@ def _use(
     name = program_name(inner).lower()
     texts = [word.text for word in inner[1:]]
     public = (rule_for_program("public_parts", name) or "").split()
-    only_names = _only_names(name, inner)
+    only_names = _is_names_only(name, inner)
     return FileUse(
         program=name,
         words=inner,
         folders=folders,
         only_names=only_names and not handed_on,
-        deep=_looks_below(name, texts) or (only_names and handed_on),
-        pattern=_pattern(texts),
-        searched=_searched(inner, tables),
-        apart=_apart(inner, tables),
+        deep=_is_recursive(name, texts) or (only_names and handed_on),
+        pattern=_name_pattern(texts),
+        searched=_pattern_positions(inner, tables),
+        apart=_hidden_key_positions(inner, tables),
         names=name not in words("no_files") and not set(public) & set(texts),
         bounded=within is not None,
         within=inf if within is None else within,
     )
 
 
-def _within(given: Sequence[Word]) -> float:
+def _shortest_timeout(given: Sequence[Word]) -> float:
     """Return the seconds after which the quickest `timeout N` around a program ends it."""
     around = [*layers(given)]
     calls = [(a, b) for a, b in pairwise(around) if program_name(a).lower() == "timeout"]
@@ -128,14 +128,14 @@ def rule_for_program(key: str, name: str) -> str | None:
     return next((str(v) for k, v in rules()[key].items() if name in k.split()), None)
 
 
-def _looks_below(name: str, texts: Sequence[str]) -> bool:
+def _is_recursive(name: str, texts: Sequence[str]) -> bool:
     recursive = rule_for_program("recursive", name)
-    if recursive is not None and (not recursive or any(_gives(t, recursive) for t in texts)):
+    if recursive is not None and (not recursive or any(_has_option(t, recursive) for t in texts)):
         return True
     return bool(_RUNS_FOUND.get(name, set()) & set(texts))
 
 
-def _gives(text: str, options: str) -> bool:
+def _has_option(text: str, options: str) -> bool:
     """Return True if the word gives one of `options`, alone, with a value or among other
     letters."""
     for option in options.split():
@@ -146,8 +146,8 @@ def _gives(text: str, options: str) -> bool:
     return False
 
 
-def _pattern(texts: Sequence[str]) -> str:
-    """Return the pattern of the names of files that find or grep look into, if there is one."""
+def _name_pattern(texts: Sequence[str]) -> str:
+    """Return the pattern of the names of files that find or grep look into, or `*`."""
     unsure = {"-o", "-or", "!", "-not", ",", "-iregex", "-regex"} & set(texts)
     named = [b for a, b in pairwise(texts) if a in {"-name", "-iname"}]
     included = [text[10:] for text in texts if text.startswith("--include=")]
@@ -155,33 +155,34 @@ def _pattern(texts: Sequence[str]) -> str:
     return named[0] if len(named) == 1 and not unsure else "*"
 
 
-def _hands_on(given: Sequence[Word]) -> bool:
-    """Return True if it runs a program on the names another program prints."""
+def _is_run_on_names(given: Sequence[Word]) -> bool:
+    """Return True if the call runs a program on the names that another program prints."""
     if not any(word.text.endswith(("xargs", "parallel")) for word in given):
         return False
     inner = unwrap(given)
     around = {program_name((word,)) for word in given}
-    return bool({"xargs", "parallel"} & around) and not _only_names(
+    return bool({"xargs", "parallel"} & around) and not _is_names_only(
         program_name(inner).lower(), inner
     )
 
 
-def _only_names(name: str, given: Sequence[Word]) -> bool:
+def _is_names_only(name: str, given: Sequence[Word]) -> bool:
     if name not in words("names_only"):
         return False
     reading = rule_for_program("names_only_but", name) or ""
-    if any(_gives(word.text, reading) for word in given[1:]):
+    if any(_has_option(word.text, reading) for word in given[1:]):
         return False
     options = _RUNS_FOUND.get(name, set())
     runs = [at for at, word in enumerate(given) if word.text in options]
     calls = ([*takewhile(lambda word: word.text not in {";", "+"}, given[at + 1 :])] for at in runs)
-    return all(_only_names(program_name(call).lower(), call) for call in calls)
+    return all(_is_names_only(program_name(call).lower(), call) for call in calls)
 
 
-def _searched(given: Sequence[Word], tables: Tables) -> frozenset[int]:
-    """Return where in the words of a call patterns or programs in another language stand.
+def _pattern_positions(given: Sequence[Word], tables: Tables) -> frozenset[int]:
+    """Return the positions in the words of a call where patterns or programs in another language
+    stand.
 
-    Nowhere where the words cannot be told apart by its table: then each is taken for a file.
+    None if the table cannot tell the words apart: then each counts as a file.
     """
     level = next(levels(given, tables), None) if program_name(given) in words("patterns") else None
     if level is None:
@@ -191,11 +192,11 @@ def _searched(given: Sequence[Word], tables: Tables) -> frozenset[int]:
     found = [v for one in options if one.name in inline for v in one.values]
     if not found and not any(one.name in files for one in options):
         found = list(level.parsed.operands[:1])
-    return _where(given, found)
+    return _positions_of(given, found)
 
 
-def _apart(given: Sequence[Word], tables: Tables) -> frozenset[int]:
-    """Return where in the words keys stand that the program uses but does not show (`ssh -i`)."""
+def _hidden_key_positions(given: Sequence[Word], tables: Tables) -> frozenset[int]:
+    """Return the positions of keys that the program uses but does not show (`ssh -i`)."""
     options = (rule_for_program("uses", program_name(given)) or "").split()
     if not options:
         return frozenset()
@@ -203,8 +204,8 @@ def _apart(given: Sequence[Word], tables: Tables) -> frozenset[int]:
     used = [one for one in known if one.name in options]
     written = {f"{one.name}={v.text}" for one in used for v in one.values}
     joined = {at for at, word in enumerate(given) if word.text in written}
-    return _where(given, [v for one in used for v in one.values]) | joined
+    return _positions_of(given, [v for one in used for v in one.values]) | joined
 
 
-def _where(given: Sequence[Word], found: Sequence[Word]) -> frozenset[int]:
+def _positions_of(given: Sequence[Word], found: Sequence[Word]) -> frozenset[int]:
     return frozenset(at for at, word in enumerate(given) if any(word is one for one in found))

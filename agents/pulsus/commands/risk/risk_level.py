@@ -57,23 +57,23 @@ def risk_of(
     if all(f.category in _HARMLESS for f in refused):
         return 1
     if script is None:
-        return max((_risk(words) for words in _calls_in(command)), default=_MEDIUM)
-    if any(map(_overwrites, script.redirects)) or len(script.stages) > MOST:
+        return max((_rate_call(words) for words in _calls_and_redirects(command)), default=_MEDIUM)
+    if any(map(_is_overwriting, script.redirects)) or len(script.stages) > MOST:
         return 3
-    risks = [_risk(stage.words) for stage in script.stages if not reads(stage)]
+    risks = [_rate_call(stage.words) for stage in script.stages if not reads(stage)]
     return max(risks, default=_MEDIUM)
 
 
 def destroys(words: Sequence[Word]) -> bool:
     """Return True if the call loses data, stops a service, a machine or a process of another."""
-    return "destructive" in _stakes(words)
+    return "destructive" in _find_stakes(words)
 
 
 def always_changes(name: str) -> bool:
     """Return True if every call of the program changes something."""
     stakes: tuple[Stake, ...] = ("destructive", "high")
-    weighty = any("any" in _phrases(stake).get(name.lower(), ()) for stake in stakes)
-    return weighty or name.lower() in str(_rules()["changes"]).split()
+    weighty = any("any" in _phrases_by_program(stake).get(name.lower(), ()) for stake in stakes)
+    return weighty or name.lower() in str(_risk_rules()["changes"]).split()
 
 
 def calls_in_text(command: str) -> Iterator[Sequence[Word]]:
@@ -86,21 +86,21 @@ def calls_in_text(command: str) -> Iterator[Sequence[Word]]:
             yield words
 
 
-def _calls_in(command: str) -> Iterator[Sequence[Word]]:
+def _calls_and_redirects(command: str) -> Iterator[Sequence[Word]]:
     quiet = re.sub(r"\d?>&\d|&?\d?>>?\s*/dev/null", "", command)
     if ">" in quiet:
         yield (Word("tee"),)
     yield from calls_in_text(command)
 
 
-def _overwrites(redirect: Redirect) -> bool:
+def _is_overwriting(redirect: Redirect) -> bool:
     return redirect.operator in _WRITES and redirect.target.text != "/dev/null"
 
 
-def _risk(words: Sequence[Word]) -> int:
+def _rate_call(words: Sequence[Word]) -> int:
     if PRIVILEGED & set(wrappers(words)):
         return 3
-    return max((_RISKS[stake] for stake in _stakes(words)), default=_MEDIUM)
+    return max((_RISKS[stake] for stake in _find_stakes(words)), default=_MEDIUM)
 
 
 def list_inner_calls(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
@@ -108,13 +108,13 @@ def list_inner_calls(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
     may run: all that its words may be the beginning of."""
     inner = unwrap(words)
     yield inner
-    tokens = _tokens(_carried(words, inner))
+    tokens = _split_words(_carried_words(words, inner))
     yield from (tokens[at : at + _LONGEST] for at in range(len(tokens)))
 
 
-def _carried(words: Sequence[Word], inner: Sequence[Word]) -> Sequence[Word]:
+def _carried_words(words: Sequence[Word], inner: Sequence[Word]) -> Sequence[Word]:
     name = program_name(inner).lower()
-    carriers, behind = _carriers()
+    carriers, behind = _carrier_rules()
     if name in carriers:
         return inner[1:]
     marks = behind.get(name, ())
@@ -126,36 +126,38 @@ def _carried(words: Sequence[Word], inner: Sequence[Word]) -> Sequence[Word]:
 
 
 @cache
-def _carriers() -> tuple[frozenset[str], Mapping[str, Sequence[str]]]:
+def _carrier_rules() -> tuple[frozenset[str], Mapping[str, Sequence[str]]]:
     """Return the programs that carry a call in their words, and the words that a call follows."""
-    behind = _rules()["behind"].items()
+    behind = _risk_rules()["behind"].items()
     marks = {name: str(words).split() for names, words in behind for name in names.split()}
-    return frozenset(_rules()["carriers"].split()), marks
+    return frozenset(_risk_rules()["carriers"].split()), marks
 
 
-def _tokens(words: Sequence[Word]) -> Sequence[Word]:
+def _split_words(words: Sequence[Word]) -> Sequence[Word]:
     texts = (_SPLITS.sub("", word.text).split() for word in words)
     return tuple(Word(token) for text in texts for token in text)
 
 
-def _stakes(words: Sequence[Word]) -> Iterator[Stake]:
+def _find_stakes(words: Sequence[Word]) -> Iterator[Stake]:
     for call in list_inner_calls(words):
-        yield from _stake(call)
+        yield from _stake_of_call(call)
 
 
-def _stake(words: Sequence[Word]) -> Iterator[Stake]:
+def _stake_of_call(words: Sequence[Word]) -> Iterator[Stake]:
     name = program_name(words).lower()
     texts = [word.text for word in words[1:]]
     for stake in _RISKS:
-        if any(_means(phrase, texts) for phrase in _phrases(stake).get(name, ())):
+        if any(
+            _is_phrase_met(phrase, texts) for phrase in _phrases_by_program(stake).get(name, ())
+        ):
             yield stake
             return
 
 
-def _means(phrase: str, texts: Sequence[str]) -> bool:
+def _is_phrase_met(phrase: str, texts: Sequence[str]) -> bool:
     if phrase == "any":
         return True
-    options, wanted = _parts(phrase)
+    options, wanted = _split_phrase(phrase)
     if not options.issubset(texts):
         return False
     operands = [text.lower() for text in texts if text[:1] != "-"]
@@ -167,23 +169,22 @@ def _means(phrase: str, texts: Sequence[str]) -> bool:
 
 
 @cache
-def _parts(phrase: str) -> tuple[frozenset[str], Sequence[str]]:
+def _split_phrase(phrase: str) -> tuple[frozenset[str], Sequence[str]]:
     """Return the options of a phrase, and its other words."""
     options = frozenset(word for word in phrase.split() if word[0] == "-")
     return options, [word.lower() for word in phrase.split() if word not in options]
 
 
 @cache
-def _phrases(stake: Stake) -> Mapping[str, tuple[str, ...]]:
+def _phrases_by_program(stake: Stake) -> Mapping[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
-    for names, phrases in _rules()[stake].items():
+    for names, phrases in _risk_rules()[stake].items():
         for name in names.split():
             found[name] = (*found.get(name, ()), *shlex.split(phrases))
     return found
 
 
 @cache
-def _rules() -> Mapping[str, Any]:
-    """Return the file as parsed. Effect: reads it, once."""
+def _risk_rules() -> Mapping[str, Any]:
     raw: Mapping[str, Any] = rules_of(_FILE)
     return raw

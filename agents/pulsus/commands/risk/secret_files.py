@@ -52,21 +52,21 @@ def find_secrets(found: Sequence[FileUse], tables: Tables) -> Iterator[CallFindi
     for use in found:
         yield from find_secret_calls(use.words, tables)
         if not use.only_names:
-            yield from islice(_read(use), 1)
+            yield from islice(_find_secret_words(use), 1)
 
 
 def find_secrets_in_text(text: str) -> Iterator[CallFinding]:
     """Yield a refusal if `text`, which need not be a command that can be read, names a secret."""
     bare = re.sub(r"[\"'\\]", "", text)
     for part in dict.fromkeys((*text.split(), *bare.split())):
-        for whole in _expanded(part):
+        for whole in _expand_braces(part):
             for token in re.split(r"[;&|<>()`=,:@{}]+", whole):
-                if token and _is_secret(token, wild=True, names=_is_name(_last(token))):
-                    yield _refused(token)
+                if token and _is_secret(token, wild=True, names=_is_plain_name(_last_part(token))):
+                    yield _refuse_word(token)
                     return
 
 
-def _expanded(part: str) -> Iterator[str]:
+def _expand_braces(part: str) -> Iterator[str]:
     """Yield `part`, and the words that its braces stand for, one level deep."""
     yield part
     for found in _BRACES.finditer(part) if "{" in part else ():
@@ -74,54 +74,57 @@ def _expanded(part: str) -> Iterator[str]:
             yield found[1] + choice + found[3]
 
 
-def _read(use: FileUse) -> Iterator[CallFinding]:
+def _find_secret_words(use: FileUse) -> Iterator[CallFinding]:
     for at, word in enumerate(use.words[1:], 1):
         if at in use.searched:
-            yield from _in_program(use.program, word)
+            yield from _find_secrets_in_script(use.program, word)
         elif at not in use.apart:
-            yield from _named(word, use)
-        elif matches_any(word.text.partition("=")[2] or word.text, _never_used()):
-            yield _refused(word.text)
+            yield from _find_named_secret(word, use)
+        elif matches_any(word.text.partition("=")[2] or word.text, _patterns_never_used()):
+            yield _refuse_word(word.text)
 
 
 @cache
-def _never_used() -> tuple[str, ...]:
+def _patterns_never_used() -> tuple[str, ...]:
     return tuple(str(rules()["never_used"]).split())
 
 
-def _named(word: Word, use: FileUse) -> Iterator[CallFinding]:
+def _find_named_secret(word: Word, use: FileUse) -> Iterator[CallFinding]:
     host = metadata_host(word.text) if "://" in word.text else ""
     if host:
-        yield _refused(host, "a cloud machine gets its credentials there")
+        yield _refuse_word(host, "a cloud machine gets its credentials there")
         return
-    for text, whole in _parts(word, use.program):
-        if any(_opened(path, word, use, whole=whole) for path in resolve_paths(use.folders, text)):
-            yield _refused(text)
+    for text, whole in _path_candidates(word, use.program):
+        if any(
+            _may_open_secret(path, word, use, whole=whole)
+            for path in resolve_paths(use.folders, text)
+        ):
+            yield _refuse_word(text)
             return
 
 
-def _in_program(name: str, word: Word) -> Iterator[CallFinding]:
+def _find_secrets_in_script(name: str, word: Word) -> Iterator[CallFinding]:
     if name in _READING_LANGUAGES:
         tokens = _SEPARATORS.split(word.text)
-        yield from (_refused(t) for t in tokens if t[:1] == "/" and is_secret(t, names=False))
+        yield from (_refuse_word(t) for t in tokens if t[:1] == "/" and is_secret(t, names=False))
         for read in _READ_IN_SCRIPT.finditer(word.text):
             path = read["sed"] or read["awk"]
-            if is_secret(path, names=_is_name(_last(path))):
-                yield _refused(path)
+            if is_secret(path, names=_is_plain_name(_last_part(path))):
+                yield _refuse_word(path)
 
 
-def _opened(path: str, word: Word, use: FileUse, *, whole: bool) -> bool:
+def _may_open_secret(path: str, word: Word, use: FileUse, *, whole: bool) -> bool:
     wild = word.wild or use.program in _OWN_PATTERNS
-    if _is_secret(path, wild=wild, names=use.names and _is_name(_last(path))):
+    if _is_secret(path, wild=wild, names=use.names and _is_plain_name(_last_part(path))):
         return True
     return use.deep and whole and contains_secrets(path, use.pattern)
 
 
-def _is_name(text: str) -> bool:
+def _is_plain_name(text: str) -> bool:
     return bool(_NAME.fullmatch(text))
 
 
-def _last(path: str) -> str:
+def _last_part(path: str) -> str:
     return path.rstrip("/").rpartition("/")[2]
 
 
@@ -131,7 +134,7 @@ def _is_secret(path: str, *, wild: bool, names: bool) -> bool:
     return wild and any(c in path for c in "*?[") and secret_pattern(path, names=names)
 
 
-def _parts(word: Word, name: str) -> Iterator[tuple[str, bool]]:
+def _path_candidates(word: Word, name: str) -> Iterator[tuple[str, bool]]:
     """Yield the parts of `word` that may be a path, each with True if it is the whole word."""
     text = word.text
     yield text, True
@@ -139,7 +142,7 @@ def _parts(word: Word, name: str) -> Iterator[tuple[str, bool]]:
         if sign in text:
             yield text.partition(sign)[2], False
     if name == "git":
-        yield from _in_repository(text)
+        yield from _git_object_paths(text)
     if text[:1] == "-" and text[1:2] != "-":
         yield text[2:], False
     tokens = _SEPARATORS.split(text)
@@ -148,7 +151,7 @@ def _parts(word: Word, name: str) -> Iterator[tuple[str, bool]]:
         yield from ((token, False) for token in tokens if token and (bare or "/" in token))
 
 
-def _in_repository(text: str) -> Iterator[tuple[str, bool]]:
+def _git_object_paths(text: str) -> Iterator[tuple[str, bool]]:
     """Yield files that git finds by a commit, a stage or a pathspec: `HEAD:.env`, `:0:.env`,
     `:(top,icase).env`, `:/.env`."""
     if ":" in text:
@@ -158,5 +161,5 @@ def _in_repository(text: str) -> Iterator[tuple[str, bool]]:
             yield behind.partition(")")[2], False
 
 
-def _refused(word: str, rule: str = "secrets are kept there") -> CallFinding:
+def _refuse_word(word: str, rule: str = "secrets are kept there") -> CallFinding:
     return refusal("sensitive", word, rule)

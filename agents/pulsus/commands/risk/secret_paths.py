@@ -73,21 +73,21 @@ def is_secret(path: str, *, names: bool = True) -> bool:
     as if."""
     if len(path) > LONGEST:
         return False
-    below_root = path[:1] == "/" and _expression("rooted").match(normalize(path)) is not None
-    return below_root or _secret(normalize(path), names) or unknown_parent(path)
+    below_root = path[:1] == "/" and _compile_places("rooted").match(normalize(path)) is not None
+    return below_root or _is_secret_path(normalize(path), names) or unknown_parent(path)
 
 
 def matches_any(path: str, patterns: tuple[str, ...]) -> bool:
     """Return True if `path`, which may be a pattern itself, can be or end in one of `patterns`."""
     if len(path) > LONGEST or not normalize(path):
         return False
-    return _matches(simplify_pattern(normalize(path)), patterns, path[:1] in {"/", "~"})
+    return _is_match(simplify_pattern(normalize(path)), patterns, path[:1] in {"/", "~"})
 
 
 @lru_cache(maxsize=4096)
-def _matches(path: str, patterns: tuple[str, ...], rooted: bool) -> bool:
+def _is_match(path: str, patterns: tuple[str, ...], rooted: bool) -> bool:
     parts = path.split("/")
-    return any(_ends_in(parts, one, rooted) for one in _split(patterns))
+    return any(_has_ending(parts, one, rooted) for one in _split_patterns(patterns))
 
 
 def holds_any(path: str, patterns: tuple[str, ...], called: str = "*") -> bool:
@@ -100,16 +100,16 @@ def holds_any(path: str, patterns: tuple[str, ...], called: str = "*") -> bool:
         len(parts) < len(one)
         and all(map(patterns_overlap, parts, one))
         and patterns_overlap(simplify_pattern(called), one[-1])
-        for one in _split(patterns)
+        for one in _split_patterns(patterns)
     )
 
 
 @cache
-def _split(patterns: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+def _split_patterns(patterns: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(simplify_pattern(normalize(one)).split("/")) for one in patterns)
 
 
-def _ends_in(parts: Sequence[str], others: Sequence[str], rooted: bool) -> bool:
+def _has_ending(parts: Sequence[str], others: Sequence[str], rooted: bool) -> bool:
     start = len(parts) - len(others)
     if start < 0 or not all(map(patterns_overlap, parts[start:], others)):
         return False
@@ -118,25 +118,29 @@ def _ends_in(parts: Sequence[str], others: Sequence[str], rooted: bool) -> bool:
 
 def is_disk(path: str) -> bool:
     """Return True if `path` is, or as a pattern may be, a whole disk or a part of one."""
-    return matches_any(path, _disks())
+    return matches_any(path, _disk_patterns())
 
 
 @cache
-def _disks() -> tuple[str, ...]:
+def _disk_patterns() -> tuple[str, ...]:
     return tuple(str(rules()["disks"]).split())
 
 
 @lru_cache(maxsize=4096)
-def _secret(path: str, names: bool) -> bool:
-    if _expression("places").search(path):
+def _is_secret_path(path: str, names: bool) -> bool:
+    if _compile_places("places").search(path):
         return not path.endswith(".pub")
-    if names and _expression("names").search(path) and not _public(path):
+    if names and _compile_places("names").search(path) and not _is_public(path):
         return True
     original = _COPY.sub("", _SWAP.sub(r"\1", path))
-    return original not in {path, ""} and not original.endswith("/") and _secret(original, names)
+    return (
+        original not in {path, ""}
+        and not original.endswith("/")
+        and _is_secret_path(original, names)
+    )
 
 
-def _public(path: str) -> bool:
+def _is_public(path: str) -> bool:
     name = path.rpartition("/")[2]
     return in_public_folder(path) or any(
         patterns_overlap(name, rule) for rule in rules()["public"] if rule[0] != "/"
@@ -152,10 +156,10 @@ def in_public_folder(path: str) -> bool:
 @cache
 def secret_places(key: str) -> tuple[SecretPlace, ...]:
     """Return the places that stand under `key` in the rules."""
-    return tuple(_place(str(rule)) for rule in rules()[key])
+    return tuple(_parse_place(str(rule)) for rule in rules()[key])
 
 
-def _place(rule: str) -> SecretPlace:
+def _parse_place(rule: str) -> SecretPlace:
     root = rule[0] if rule[0] in "/~" else ""
     return SecretPlace(tuple(rule.lstrip("~/").rstrip("/").split("/")), rule.endswith("/"), root)
 
@@ -167,15 +171,15 @@ def unknown_parent(path: str) -> bool:
 
 
 @cache
-def _expression(key: str) -> re.Pattern[str]:
-    return re.compile("(?:^|/)(?:" + "|".join(map(_written, secret_places(key))) + ")")
+def _compile_places(key: str) -> re.Pattern[str]:
+    return re.compile("(?:^|/)(?:" + "|".join(map(_place_expression, secret_places(key))) + ")")
 
 
-def _written(place: SecretPlace) -> str:
-    return "/".join(map(_part_written, place.parts)) + ("(?:/|$)" if place.folder else "$")
+def _place_expression(place: SecretPlace) -> str:
+    return "/".join(map(_part_expression, place.parts)) + ("(?:/|$)" if place.folder else "$")
 
 
-def _part_written(part: str) -> str:
+def _part_expression(part: str) -> str:
     """Return one name as an expression: `*` is any characters but a leading dot, `?` one."""
     start = r"(?!\.)" if part[0] in "*?" else ""
     pieces: Iterator[str] = (
@@ -217,11 +221,11 @@ def follow_links(path: str) -> str:
         if part == "..":
             at = at.rpartition("/")[0]
             continue
-        at = _linked(f"{at}/{part}")
+        at = _follow_link(f"{at}/{part}")
     return at or "/"
 
 
-def _linked(path: str) -> str:
+def _follow_link(path: str) -> str:
     for link, target in _LINKS:
         path, count = link.subn(target, path)
         if count:

@@ -38,13 +38,13 @@ def find_secret_calls(given: Sequence[Word], tables: Tables) -> Iterator[CallFin
     name = leading_program(program_name(given))
     elsewhere = name in _ELSEWHERE
     texts = [part for word in given for part in (word.text.split() if elsewhere else [word.text])]
-    yield from _said(name, given, texts[1:], tables)
-    if not (elsewhere or _called(name) or environment_options(name)):
+    yield from _find_secret_names(name, given, texts[1:], tables)
+    if not (elsewhere or _call_rules(name) or environment_options(name)):
         return
     parsed = tuple(levels(given, tables))
-    yield from _environments(name, parsed)
-    for form in (texts, _canonical(given, parsed)):
-        call = _matched(_shown(name, form), elsewhere=elsewhere)
+    yield from _find_environment_queries(name, parsed)
+    for form in (texts, _canonical_words(given, parsed)):
+        call = _find_matching_rule(_drop_name_outputs(name, form), elsewhere=elsewhere)
         if call is not None:
             yield refusal("sensitive", " ".join(call), "it prints a secret")
             return
@@ -52,26 +52,26 @@ def find_secret_calls(given: Sequence[Word], tables: Tables) -> Iterator[CallFin
 
 def leading_program(name: str) -> str:
     """Return the program whose rules hold for `name`: the first of those that are alike."""
-    return _leaders().get(name, name)
+    return _leader_by_program().get(name, name)
 
 
 @cache
-def _leaders() -> Mapping[str, str]:
+def _leader_by_program() -> Mapping[str, str]:
     groups = [str(group).split() for group in rules()["alike"]]
     return {name: group[0] for group in groups for name in group}
 
 
-def _environments(name: str, parsed: Sequence[Level]) -> Iterator[CallFinding]:
-    asked = environment_options(name)
+def _find_environment_queries(name: str, parsed: Sequence[Level]) -> Iterator[CallFinding]:
+    patterns = environment_options(name)
     for level in parsed:
         for one in level.parsed.given:
-            for value in one.values if one.name in asked else ():
-                if asked[one.name].search(value.text):
+            for value in one.values if one.name in patterns else ():
+                if patterns[one.name].search(value.text):
                     yield refusal("sensitive", value.text, "it asks for an environment by name")
                     return
 
 
-def _canonical(given: Sequence[Word], parsed: Sequence[Level]) -> list[str]:
+def _canonical_words(given: Sequence[Word], parsed: Sequence[Level]) -> list[str]:
     """Return the program, its subcommands and operands, then each option with its values."""
     path, options = [given[0].text], list[str]()
     for level in parsed:
@@ -84,37 +84,37 @@ def _canonical(given: Sequence[Word], parsed: Sequence[Level]) -> list[str]:
     return path + options
 
 
-def _matched(texts: Sequence[str], *, elsewhere: bool) -> Sequence[str] | None:
+def _find_matching_rule(texts: Sequence[str], *, elsewhere: bool) -> Sequence[str] | None:
     for start, text in enumerate(texts[: None if elsewhere else 1]):
-        for call in _called(leading_program(text.rpartition("/")[2])):
-            if _in_order(call[1:], texts[start + 1 :]):
+        for call in _call_rules(leading_program(text.rpartition("/")[2])):
+            if _is_in_order(call[1:], texts[start + 1 :]):
                 return call
     return None
 
 
-def _said(
+def _find_secret_names(
     name: str, given: Sequence[Word], texts: Sequence[str], tables: Tables
 ) -> Iterator[CallFinding]:
-    """Yield a refusal where a word speaks of a secret that the program knows by that name."""
-    told = _secrets().get(name, ())
-    if not told:
+    """Yield a refusal if a word names a secret that the program knows by that name."""
+    secrets = _secret_names_by_program().get(name, ())
+    if not secrets:
         return
-    full = [*texts, *_qualified(name, given, texts, tables)]
+    full = [*texts, *_qualified_queries(name, given, texts, tables)]
     bare = [_BETWEEN.sub("", text.lower()) for text in full]
-    for secret in told:
+    for secret in secrets:
         if any(fits(text, f"*{secret}*") for text in bare):
             shown = secret.rpartition("*")[2]
             yield refusal("sensitive", shown, f"{name} prints a secret for it")
 
 
-def _qualified(
+def _qualified_queries(
     name: str, given: Sequence[Word], texts: Sequence[str], tables: Tables
 ) -> Iterator[str]:
     """Yield queries with the current database in front of their tables, if it holds secrets."""
     database = rules()["current"].get(name)
     if database is None:
         return
-    named = {v.text for level in levels(given, tables) for v in _databases(level)}
+    named = {v.text for level in levels(given, tables) for v in _database_words(level)}
     named |= {found[1] for text in texts for found in _USE.finditer(text.lower())}
     if any(database in re.findall(r"\w+", text.lower()) for text in named):
         for text in texts:
@@ -129,7 +129,7 @@ _TABLE: Final = re.compile(
 _DATABASES: Final = {"-D", "-d", "--database", "--dbname", "-k", "--keyspace", "--url", "--db"}
 
 
-def _databases(level: Level) -> Iterator[Word]:
+def _database_words(level: Level) -> Iterator[Word]:
     """Yield the words of a database's client that may name the database."""
     for one in level.parsed.given:
         if one.name in _DATABASES:
@@ -138,12 +138,12 @@ def _databases(level: Level) -> Iterator[Word]:
 
 
 @cache
-def _secrets() -> Mapping[str, Sequence[str]]:
-    said = rules()["said"].items()
-    return {name: str(secrets).split() for names, secrets in said for name in names.split()}
+def _secret_names_by_program() -> Mapping[str, Sequence[str]]:
+    entries = rules()["said"].items()
+    return {name: str(secrets).split() for names, secrets in entries for name in names.split()}
 
 
-def _shown(name: str, texts: Sequence[str]) -> Sequence[str]:
+def _drop_name_outputs(name: str, texts: Sequence[str]) -> Sequence[str]:
     """Return `texts` of kubectl without `-o name` and `-o wide`, which show no values."""
     if name != "kubectl":
         return texts
@@ -162,10 +162,9 @@ def _shown(name: str, texts: Sequence[str]) -> Sequence[str]:
 
 
 @lru_cache(maxsize=4096)
-def _called(name: str) -> Sequence[Sequence[str]]:
-    """Return the rules for calls of the program. Most words of a command are no program: a fast
-    no."""
-    exact, families = _calls()
+def _call_rules(name: str) -> Sequence[Sequence[str]]:
+    """Return the rules for calls of the program. Cached: most words of a command are no program."""
+    exact, families = _call_rules_by_name()
     found = exact.get(name, ())
     for pattern, calls in families.items():
         if fits(name, pattern):
@@ -174,7 +173,9 @@ def _called(name: str) -> Sequence[Sequence[str]]:
 
 
 @cache
-def _calls() -> tuple[Mapping[str, Sequence[Sequence[str]]], Mapping[str, Sequence[Sequence[str]]]]:
+def _call_rules_by_name() -> tuple[
+    Mapping[str, Sequence[Sequence[str]]], Mapping[str, Sequence[Sequence[str]]]
+]:
     """Return the calls by a program's name, and by a pattern of names."""
     exact: dict[str, list[Sequence[str]]] = {}
     families: dict[str, list[Sequence[str]]] = {}
@@ -185,21 +186,21 @@ def _calls() -> tuple[Mapping[str, Sequence[Sequence[str]]], Mapping[str, Sequen
     return exact, families
 
 
-def _in_order(wanted: Sequence[str], texts: Sequence[str]) -> bool:
+def _is_in_order(wanted: Sequence[str], texts: Sequence[str]) -> bool:
     """Return True if the call has the options that are wanted, and first of all the other words."""
     options = [one for one in wanted if one.lstrip("*")[:1] == "-"]
     if not all(any(fits(text, option) for text in texts) for option in options):
         return False
     rest = [one for one in wanted if one not in options]
     for before, text in pairwise(["", *texts]):
-        if rest and _means(text.lower(), rest[0].lower()):
+        if rest and _is_wanted_word(text.lower(), rest[0].lower()):
             rest = rest[1:]
         elif rest and text[:1] != "-" and before[:1] != "-":
             return False
     return not rest
 
 
-def _means(text: str, wanted: str) -> bool:
-    """Return True if `text` is what is wanted, or a pattern that the program itself may take for
+def _is_wanted_word(text: str, wanted: str) -> bool:
+    """Return True if `text` is the wanted word, or a pattern that the program itself may match with
     it."""
     return fits(text, wanted) or (_WILD.isdisjoint(wanted) and fits(wanted, text))

@@ -42,35 +42,35 @@ def secret_pattern(path: str, *, names: bool = True) -> bool:
         return False
     if path.count("/") > _DEEPEST or unknown_parent(path):
         return True
-    return _secret_pattern(simplify_pattern(normalize(path)), names, path[:1] in {"/", "~"})
+    return _may_be_secret(simplify_pattern(normalize(path)), names, path[:1] in {"/", "~"})
 
 
 @lru_cache(maxsize=4096)
-def _secret_pattern(path: str, names: bool, rooted: bool) -> bool:
+def _may_be_secret(path: str, names: bool, rooted: bool) -> bool:
     parts = path.split("/")
-    if _aligned(parts, rooted):
+    if _may_name_place(parts, rooted):
         return True
-    if rooted and any(_begins(parts, place) for place in secret_places("rooted")):
+    if rooted and any(_may_begin_with_place(parts, place) for place in secret_places("rooted")):
         return True
     if not names or path.endswith(".pub") or in_public_folder(path):
         return False
-    return _called_so(parts[-1])
+    return _may_be_secret_name(parts[-1])
 
 
-def _aligned(parts: Sequence[str], rooted: bool) -> bool:
+def _may_name_place(parts: Sequence[str], rooted: bool) -> bool:
     """Return True if the parts of a pattern can end in a place, or, if it is a folder, go
     through it."""
-    for (count, folder), index in _by_length().items():
+    for (count, folder), index in _places_by_length().items():
         last = len(parts) - count
         for start in range(0 if folder else max(last, 0), last + 1):
             here = parts[start : start + count]
-            if any(_meant(here, place, rooted, start) for place in index.like(here)):
+            if any(_is_place_meant(here, place, rooted, start) for place in index.like(here)):
                 return True
     return False
 
 
 @cache
-def _by_length() -> Mapping[tuple[int, bool], PartIndex[SecretPlace]]:
+def _places_by_length() -> Mapping[tuple[int, bool], PartIndex[SecretPlace]]:
     """Return the places by their number of parts, and by whether they are folders."""
     found: dict[tuple[int, bool], list[SecretPlace]] = {}
     for place in secret_places("places"):
@@ -78,10 +78,10 @@ def _by_length() -> Mapping[tuple[int, bool], PartIndex[SecretPlace]]:
     return {key: PartIndex((one.parts, one) for one in places) for key, places in found.items()}
 
 
-def _meant(here: Sequence[str], place: SecretPlace, rooted: bool, start: int) -> bool:
+def _is_place_meant(here: Sequence[str], place: SecretPlace, rooted: bool, start: int) -> bool:
     """Return True if these parts, `start` parts behind the first, can name `place` and hardly
     all."""
-    if not all(map(_part, here, place.parts)):
+    if not all(map(_may_match_part, here, place.parts)):
         return False
     named = [h for h, own in zip(here, place.parts, strict=True) if own != "*"]
     letters = sum(len(part.strip("*?")) for part in named)
@@ -89,81 +89,83 @@ def _meant(here: Sequence[str], place: SecretPlace, rooted: bool, start: int) ->
     return known or letters >= _LEAST * len(named)
 
 
-def _begins(parts: Sequence[str], place: SecretPlace) -> bool:
+def _may_begin_with_place(parts: Sequence[str], place: SecretPlace) -> bool:
     """Return True if a pattern of a whole path can name `place`, which lies right below the
     root."""
     count = len(place.parts)
     if len(parts) == 1 and not parts[0].strip("*?"):
         return False  # `/*` says nothing
     fits = len(parts) >= count if place.folder else len(parts) == count
-    return fits and all(map(_part, parts[:count], place.parts))
+    return fits and all(map(_may_match_part, parts[:count], place.parts))
 
 
 @lru_cache(maxsize=4096)
-def _called_so(pattern: str) -> bool:
-    return any(_named(pattern, place.parts[0]) for place in secret_places("names"))
+def _may_be_secret_name(pattern: str) -> bool:
+    return any(_is_name_meant(pattern, place.parts[0]) for place in secret_places("names"))
 
 
-def _named(pattern: str, name: str) -> bool:
-    """Return True if `pattern` means a file called `name`: it shares letters with it, or its
-    ending."""
+def _is_name_meant(pattern: str, name: str) -> bool:
+    """Return True if `pattern` means a file called `name`: both share letters, or the ending."""
     stem, dot, ending = name.rpartition(".")
     if stem == "*" and dot:
         own = pattern.rpartition(".")[2]
         return "." in pattern and bool(own.strip("*?")) and patterns_overlap(own, ending)
-    return _alike(pattern, name) and _part(pattern, name)
+    return _is_alike(pattern, name) and _may_match_part(pattern, name)
 
 
 @lru_cache(maxsize=16384)
-def _part(pattern: str, name: str) -> bool:
-    """Return True if one part of a pattern can be `name`, and, where both have stars, is meant
-    to be."""
+def _may_match_part(pattern: str, name: str) -> bool:
+    """Return True if one part of a pattern can be `name`. If both have stars, they also have to be
+    alike."""
     if name == "*" or "*" not in name:
         return not (name[0] == "." and pattern[0] in "*?") and patterns_overlap(
             pattern, simplify_pattern(name)
         )
-    return _alike(pattern, name) and patterns_overlap(pattern, simplify_pattern(name))
+    return _is_alike(pattern, name) and patterns_overlap(pattern, simplify_pattern(name))
 
 
-def _alike(pattern: str, name: str) -> bool:
+def _is_alike(pattern: str, name: str) -> bool:
     """Return True if both begin or end with the same letters, and not with a few by chance."""
     least = 1 if name[0] == "." else _LEAST
-    (head, tail), (own_head, own_tail) = _literal(pattern, _STARS), _literal(name, _MARKS)
-    return _shared(head, own_head) >= least or _shared(tail, own_tail) > _LEAST
+    (head, tail), (own_head, own_tail) = _literal_ends(pattern, _STARS), _literal_ends(name, _MARKS)
+    return (
+        _count_shared_letters(head, own_head) >= least
+        or _count_shared_letters(tail, own_tail) > _LEAST
+    )
 
 
 @lru_cache(maxsize=4096)
-def _literal(name: str, marks: re.Pattern[str]) -> tuple[str, str]:
+def _literal_ends(name: str, marks: re.Pattern[str]) -> tuple[str, str]:
     """Return the letters before the first of `marks`, and those behind the last, backwards."""
-    parts = marks.split(_stem(name))
+    parts = marks.split(_stem_of_name(name))
     return parts[0], parts[-1][::-1]
 
 
-def _shared(one: str, other: str) -> int:
+def _count_shared_letters(one: str, other: str) -> int:
     """Return how many letters both begin with."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def _stem(name: str) -> str:
+def _stem_of_name(name: str) -> str:
     return name.rpartition(".")[0] or name
 
 
 def contains_secrets(path: str, pattern: str = "*") -> bool:
     """Return True if secrets lie in the folder `path` or below it, in files called like
     `pattern`."""
-    return len(path) <= LONGEST and _contains(
+    return len(path) <= LONGEST and _has_secrets_below(
         simplify_pattern(normalize(path)), simplify_pattern(pattern.lower()), path[:1] in {"/", "~"}
     )
 
 
 @lru_cache(maxsize=1024)
-def _contains(path: str, pattern: str, rooted: bool) -> bool:
+def _has_secrets_below(path: str, pattern: str, rooted: bool) -> bool:
     """Return True only for folders whose place is known: a relative path may lie anywhere."""
     parts = path.split("/") if path else []
     if not rooted or ORDINARY.search(pattern):
         return False
-    for inner, folder in _below().like(parts):
+    for inner, folder in _secrets_from_root().like(parts):
         fits = folder or patterns_overlap(pattern, simplify_pattern(inner[-1]))
         if fits and len(parts) < len(inner) and all(map(patterns_overlap, parts, inner)):
             return True
@@ -171,7 +173,7 @@ def _contains(path: str, pattern: str, rooted: bool) -> bool:
 
 
 @cache
-def _below() -> PartIndex[tuple[tuple[str, ...], bool]]:
+def _secrets_from_root() -> PartIndex[tuple[tuple[str, ...], bool]]:
     """Return the secrets in known places, as parts from the root, with True for a folder."""
     found = []
     for place in (*secret_places("places"), *secret_places("rooted")):
@@ -201,11 +203,11 @@ class PartIndex(Generic[Item]):
         pattern."""
         for place, part in enumerate(parts):
             if _WILD.isdisjoint(part):
-                known = self._at(place)
+                known = self._items_by_part(place)
                 return (*known.get(part, ()), *known.get("*", ()))
         return self._all
 
-    def _at(self, place: int) -> dict[str, list[Item]]:
+    def _items_by_part(self, place: int) -> dict[str, list[Item]]:
         """Return the items by their part at `place`, those with a pattern there below `*`."""
         found = self._by_place.get(place)
         if found is None:

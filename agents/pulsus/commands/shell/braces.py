@@ -36,30 +36,30 @@ def expanded(source: str) -> list[str]:
         return [source]  # quotes that do not end: refused where they are read
     if pieces.count("{") > DEEPEST:
         return []
-    words = list(islice(_words(pieces), MOST + 1))
+    words = list(islice(_expand_pieces(pieces), MOST + 1))
     if len(words) > MOST:
         return []
     return [word for word in map("".join, words) if word]
 
 
-def _words(pieces: Sequence[str]) -> Iterator[list[str]]:
+def _expand_pieces(pieces: Sequence[str]) -> Iterator[list[str]]:
     for start, piece in enumerate(pieces):
         if piece != "{":
             continue
-        end = _closing(pieces, start)
-        parts = None if end is None else _parts(pieces[start + 1 : end])
+        end = _find_closing(pieces, start)
+        parts = None if end is None else _split_alternatives(pieces[start + 1 : end])
         if end is None or parts is None:
             continue
         before = list(pieces[:start])
         for part in parts:
-            for middle in _words(part):
-                for behind in _words(pieces[end + 1 :]):
+            for middle in _expand_pieces(part):
+                for behind in _expand_pieces(pieces[end + 1 :]):
                     yield before + middle + behind
         return
     yield list(pieces)
 
 
-def _closing(pieces: Sequence[str], start: int) -> int | None:
+def _find_closing(pieces: Sequence[str], start: int) -> int | None:
     depth = 0
     for place in range(start, len(pieces)):
         depth += {"{": 1, "}": -1}.get(pieces[place], 0)
@@ -68,7 +68,7 @@ def _closing(pieces: Sequence[str], start: int) -> int | None:
     return None
 
 
-def _parts(inside: Sequence[str]) -> list[list[str]] | None:
+def _split_alternatives(inside: Sequence[str]) -> list[list[str]] | None:
     """Return the alternatives between commas, or of a range; None if there is neither."""
     depth = 0
     parts: list[list[str]] = [[]]
@@ -78,22 +78,22 @@ def _parts(inside: Sequence[str]) -> list[list[str]] | None:
             parts.append([])
         else:
             parts[-1].append(piece)
-    return parts if len(parts) > 1 else _range("".join(inside))
+    return parts if len(parts) > 1 else _expand_range("".join(inside))
 
 
-def _range(text: str) -> list[list[str]] | None:
+def _expand_range(text: str) -> list[list[str]] | None:
     numbers = _NUMBERS.fullmatch(text)
     if numbers:
         first, last = int(numbers[1]), int(numbers[2])
         if abs(last - first) >= MOST:
             return None  # left as written, and refused for its braces
-        return [[str(n)] for n in _count(first, last)]
+        return [[str(n)] for n in _inclusive_range(first, last)]
     letters = _LETTERS.fullmatch(text)
     if letters:
         first, last = (ord(letter) for letter in letters.groups() if letter)
-        return [[chr(n)] for n in _count(first, last)]
+        return [[chr(n)] for n in _inclusive_range(first, last)]
     return None
 
 
-def _count(first: int, last: int) -> range:
+def _inclusive_range(first: int, last: int) -> range:
     return range(first, last + 1) if first <= last else range(first, last - 1, -1)

@@ -61,7 +61,7 @@ def written_out(root: Node, source: bytes) -> str | None:
 
     Raises Unreadable for a loop that cannot be written out.
     """
-    loops = [*_loops(root)]
+    loops = [*_outermost_loops(root)]
     if not loops:
         return None
     text = _Unrolling(source).replaced(root, {}, 0)
@@ -72,13 +72,13 @@ def written_out(root: Node, source: bytes) -> str | None:
     return text.decode()
 
 
-def _loops(node: Node) -> Iterator[Node]:
+def _outermost_loops(node: Node) -> Iterator[Node]:
     """Yield the outermost loops below `node`, in places where commands stand."""
     for child in node.children:
         if child.type == "for_statement":
             yield child
         elif child.type in _FOLLOWED:
-            yield from _loops(child)
+            yield from _outermost_loops(child)
 
 
 class _Unrolling:
@@ -91,7 +91,7 @@ class _Unrolling:
             (len(text[:start].encode()), token.encode()) for start, token in placed(text)
         ]
         self.places = {start: at for at, (start, _) in enumerate(self.tokens)}
-        self.variables = {one.start: one for one in _variables(source)}
+        self.variables = {one.start: one for one in _scanned_variables(source)}
 
     def replaced(self, node: Node, bound: Mapping[str, str], depth: int) -> bytes:
         """Return the text of `node`, its loops written out and the variables in `bound` filled
@@ -100,7 +100,7 @@ class _Unrolling:
 
     def span(self, node: Node, start: int, end: int, bound: Mapping[str, str], depth: int) -> bytes:
         pieces, at = [], start
-        for loop in _loops(node):
+        for loop in _outermost_loops(node):
             pieces.append(self.filled(node, at, loop.start_byte, bound))
             pieces.append(self.unrolled(loop, bound, depth + 1))
             at = loop.end_byte
@@ -115,7 +115,9 @@ class _Unrolling:
             if start <= one.start < end and one.name in bound
         }
         theirs = {
-            found for found in _expansions(node, self.source, bound) if start <= found[0] < end
+            found
+            for found in _parsed_variables(node, self.source, bound)
+            if start <= found[0] < end
         }
         if set(ours) != theirs:
             name = next(iter(bound))
@@ -216,7 +218,7 @@ class _Unrolling:
         return self.source[node.start_byte : node.end_byte].decode()
 
 
-def _expansions(
+def _parsed_variables(
     node: Node, source: bytes, bound: Mapping[str, str], *, in_string: bool = False
 ) -> Iterator[tuple[int, int, bool]]:
     """Yield where the parser sees the variables in `bound` below `node`, except in loops."""
@@ -226,10 +228,12 @@ def _expansions(
             yield node.start_byte, node.end_byte, in_string
             return
     for child in node.children:
-        yield from _expansions(child, source, bound, in_string=in_string or node.type == "string")
+        yield from _parsed_variables(
+            child, source, bound, in_string=in_string or node.type == "string"
+        )
 
 
-def _variables(source: bytes) -> Iterator[_Variable]:
+def _scanned_variables(source: bytes) -> Iterator[_Variable]:
     """Yield the variables in `source` by the shell's rules of quoting, without its grammar."""
     at, in_string, word_begins = 0, False, True
     while at < len(source):

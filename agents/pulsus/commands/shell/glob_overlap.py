@@ -26,40 +26,42 @@ def fits(name: str, pattern: str) -> bool:
     expressions."""
     if _WILD.isdisjoint(pattern):
         return name == pattern
-    return _expression(pattern).match(name) is not None
+    return _compile_pattern(pattern).match(name) is not None
 
 
 @lru_cache(maxsize=4096)
-def _expression(pattern: str) -> re.Pattern[str]:
+def _compile_pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(translate(pattern))
 
 
 @lru_cache(maxsize=4096)
 def patterns_overlap(one: str, other: str) -> bool:
     """Return True if some name fits both (`*` any characters, `?` one), in time |one| · |other|."""
-    if _least(one) > _most(other) or _least(other) > _most(one):
+    if _shortest_length(one) > _longest_length(other) or _shortest_length(other) > _longest_length(
+        one
+    ):
         return False
-    reached = _starred(one, {0})
-    for letter in _letters(other):
-        reached = _starred(one, _after(one, reached, letter))
+    reached = _add_places_after_stars(one, {0})
+    for letter in _split_letters(other):
+        reached = _add_places_after_stars(one, _places_after(one, reached, letter))
         if not reached:
             return False
     return len(one) in reached
 
 
-def _least(pattern: str) -> int:
+def _shortest_length(pattern: str) -> int:
     return len(pattern) - pattern.count("*")
 
 
-def _most(pattern: str) -> int:
+def _longest_length(pattern: str) -> int:
     return LONGEST if "*" in pattern else len(pattern)
 
 
-def _letters(pattern: str) -> list[str]:
+def _split_letters(pattern: str) -> list[str]:
     return re.findall(r"\*+|[^*]", pattern)
 
 
-def _starred(pattern: str, places: set[int]) -> set[int]:
+def _add_places_after_stars(pattern: str, places: set[int]) -> set[int]:
     """Return `places` in the pattern, and those after stars that may stand for nothing."""
     found = set(places)
     for place in range(len(pattern)):
@@ -68,7 +70,7 @@ def _starred(pattern: str, places: set[int]) -> set[int]:
     return found
 
 
-def _after(pattern: str, places: set[int], letter: str) -> set[int]:
+def _places_after(pattern: str, places: set[int], letter: str) -> set[int]:
     """Return the places in `pattern` after `letter` (`?` for any, `*` for any number) was read."""
     if letter[0] == "*":
         return set(range(min(places), len(pattern) + 1))

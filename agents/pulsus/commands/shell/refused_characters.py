@@ -39,11 +39,11 @@ def find_hidden(command: str) -> tuple[str, str] | None:
         if unicodedata.category(char) == "Cs":
             return f"U+{ord(char):04X}", "half of a UTF-16 surrogate pair is no character"
         if unicodedata.category(char) in _HIDING:
-            return f"U+{ord(char):04X}", _name(char)
+            return f"U+{ord(char):04X}", _hiding_reason(char)
     return None
 
 
-def _name(char: str) -> str:
+def _hiding_reason(char: str) -> str:
     name = unicodedata.name(char, "a control character").lower()
     return f"{name} is invisible and may separate or hide words"
 
@@ -52,10 +52,10 @@ def escape_invalid(command: str) -> str:
     """Return `command` as text that UTF-8 can hold: `\\xff` for a byte that it cannot, `\\ud800`
     for a half of a pair.
     """
-    return _HALVES.sub(_escaped, command)
+    return _HALVES.sub(_escape_character, command)
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escape_character(found: re.Match[str]) -> str:
     code = ord(found[0])
     return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"
 
@@ -68,18 +68,18 @@ def dash_readings(words: Sequence[Word]) -> Iterator[tuple[Word, ...]]:
     """Yield `words` as they are, then with plain dashes at their beginnings if that differs."""
     as_they_are = tuple(words)
     yield as_they_are
-    meant = tuple(map(_with_dash, words))
+    meant = tuple(map(_with_plain_dashes, words))
     if meant != as_they_are:
         yield meant
 
 
-def _with_dash(word: Word) -> Word:
+def _with_plain_dashes(word: Word) -> Word:
     if not word.text or word.text[0].isascii() or not _is_dash(word.text[0]):
         return word
-    return replace(word, text=_plain_dashes(word.text), head=_plain_dashes(word.head))
+    return replace(word, text=_replace_dashes(word.text), head=_replace_dashes(word.head))
 
 
-def _plain_dashes(text: str) -> str:
+def _replace_dashes(text: str) -> str:
     bare = text.lstrip("".join(filter(_is_dash, set(text))))
     return "-" * (len(text) - len(bare)) + bare
 

@@ -108,7 +108,7 @@ def parse_command(command: str) -> Script:
         raise Unreadable(f"character {error.start}", "it is no text") from None
     root = parser().parse(source).root_node
     if root.has_error:
-        raise Unreadable(_near(root, source), "not understood as a shell command")
+        raise Unreadable(_text_at_error(root, source), "not understood as a shell command")
     may_loop = "for" in command and for_loops.MAY_HOLD.search(command)
     unrolled = for_loops.written_out(root, source) if may_loop else None
     if unrolled is not None:
@@ -138,7 +138,7 @@ def parser() -> Parser:
     return Parser(Language(tree_sitter_bash.language()))
 
 
-def _near(root: Node, source: bytes) -> str:
+def _text_at_error(root: Node, source: bytes) -> str:
     node = root
     while True:
         wrong = next((c for c in node.children if c.has_error or c.is_missing), None)

@@ -67,7 +67,7 @@ def unquoted(source: str) -> Word:
     bare = _Bare(source)
     at = 0
     while at < len(source):
-        at = _step(source, at, out, wild, bare)
+        at = _read_piece(source, at, out, wild, bare)
     text = "".join(out)
     if _BRACES.search(bare.text):
         raise Unreadable(source, "braces stand for other words")
@@ -88,7 +88,7 @@ class _Bare:
         self.source, self.text = source, ""
 
 
-def _step(source: str, at: int, out: list[str], wild: list[int], bare: _Bare) -> int:
+def _read_piece(source: str, at: int, out: list[str], wild: list[int], bare: _Bare) -> int:
     plain = _PLAIN.match(source, at)
     if plain:
         out.append(plain[0])
@@ -96,13 +96,13 @@ def _step(source: str, at: int, out: list[str], wild: list[int], bare: _Bare) ->
         return plain.end()
     char = source[at]
     if char == "\\":
-        return _escaped(source, at, out, bare)
+        return _read_escape(source, at, out, bare)
     if char == "'":
-        return _single(source, at, out, bare)
+        return _read_single_quotes(source, at, out, bare)
     if char == '"':
-        return _double(source, at, out, bare)
+        return _read_double_quotes(source, at, out, bare)
     if char in "$`":
-        return _dollar(source, at, out, bare)
+        return _read_dollar(source, at, out, bare)
     if char in " \t\r\n;&|<>()":
         raise Unreadable(source, "the parser and the shell may differ on where this word ends")
     if char in _SEEMING:
@@ -114,7 +114,7 @@ def _step(source: str, at: int, out: list[str], wild: list[int], bare: _Bare) ->
     return at + 1
 
 
-def _escaped(source: str, at: int, out: list[str], bare: _Bare) -> int:
+def _read_escape(source: str, at: int, out: list[str], bare: _Bare) -> int:
     if at + 1 == len(source):
         raise Unreadable(source, "a backslash at the end of the word")
     if source[at + 1] != "\n":
@@ -123,7 +123,7 @@ def _escaped(source: str, at: int, out: list[str], bare: _Bare) -> int:
     return at + 2
 
 
-def _single(source: str, at: int, out: list[str], bare: _Bare) -> int:
+def _read_single_quotes(source: str, at: int, out: list[str], bare: _Bare) -> int:
     end = source.find("'", at + 1)
     if end < 0:
         raise Unreadable(source, "a quote that does not end")
@@ -132,7 +132,7 @@ def _single(source: str, at: int, out: list[str], bare: _Bare) -> int:
     return end + 1
 
 
-def _double(source: str, at: int, out: list[str], bare: _Bare) -> int:
+def _read_double_quotes(source: str, at: int, out: list[str], bare: _Bare) -> int:
     at += 1
     bare.text += "\0"
     while at < len(source):
@@ -143,13 +143,13 @@ def _double(source: str, at: int, out: list[str], bare: _Bare) -> int:
         elif source[at] == '"':
             return at + 1
         elif source[at] == "\\":
-            at = _escaped_in_string(source, at, out)
+            at = _read_escape_in_string(source, at, out)
         else:
-            at = _dollar(source, at, out, bare, inside=True)
+            at = _read_dollar(source, at, out, bare, inside=True)
     raise Unreadable(source, "a quote that does not end")
 
 
-def _escaped_in_string(source: str, at: int, out: list[str]) -> int:
+def _read_escape_in_string(source: str, at: int, out: list[str]) -> int:
     following = source[at + 1 : at + 2]
     if following == "\n":
         return at + 2
@@ -157,9 +157,9 @@ def _escaped_in_string(source: str, at: int, out: list[str]) -> int:
     return at + 2
 
 
-def _dollar(source: str, at: int, out: list[str], bare: _Bare, *, inside: bool = False) -> int:
-    """Return a `$` that begins no expansion is itself: at the end of a word, or before a blank
-    or mark."""
+def _read_dollar(source: str, at: int, out: list[str], bare: _Bare, *, inside: bool = False) -> int:
+    """Read a `$` that begins no expansion, at the end of a word or before a blank or mark: it is
+    itself."""
     following = source[at + 1 : at + 2]
     expands = source[at] == "`" or following.isalnum() or (following and following in "_{([*@#?$!-")
     if expands or (following and following in "'\"" and not inside):

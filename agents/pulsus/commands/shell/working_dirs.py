@@ -20,13 +20,13 @@ def locate_calls(script: Script) -> Iterator[tuple[Stage, tuple[str, ...]]]:
     and those that its own options name."""
     folders: tuple[str, ...] = ()
     for stage in script.stages:
-        yield stage, (*folders, *_moved(stage.words))
+        yield stage, (*folders, *_folders_from_options(stage.words))
         inner = unwrap(stage.words)
         if program_name(inner) in {"cd", "pushd"} and len(inner) > 1:
             folders = (*folders, inner[-1].text)
 
 
-def _moved(given: Sequence[Word]) -> Iterator[str]:
+def _folders_from_options(given: Sequence[Word]) -> Iterator[str]:
     texts = [word.text for word in given]
     for text, following in pairwise([*texts, ""]):
         if text in _OPTIONS:

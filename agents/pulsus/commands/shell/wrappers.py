@@ -45,7 +45,7 @@ def unwrap(words: Sequence[Word]) -> Sequence[Word]:
         wrapper = _WRAPPERS.get(program_name(words).lower())
         if wrapper is None:
             break
-        words = _within(words[1:], wrapper)
+        words = _skip_wrapper_words(words[1:], wrapper)
     return words
 
 
@@ -56,7 +56,7 @@ def layers(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
         wrapper = _WRAPPERS.get(program_name(words).lower())
         if wrapper is None:
             return
-        words = _within(words[1:], wrapper)
+        words = _skip_wrapper_words(words[1:], wrapper)
     yield words
 
 
@@ -65,11 +65,11 @@ def wrappers(words: Sequence[Word]) -> list[str]:
     found: list[str] = []
     while words and program_name(words).lower() in _WRAPPERS and len(found) < _DEEPEST:
         found.append(program_name(words).lower())
-        words = _within(words[1:], _WRAPPERS[found[-1]])
+        words = _skip_wrapper_words(words[1:], _WRAPPERS[found[-1]])
     return found
 
 
-def _ends_in_one(text: str, values: frozenset[str]) -> bool:
+def _is_value_cluster(text: str, values: frozenset[str]) -> bool:
     """Return True if `text` is a cluster such as `-Eu`: its last letter alone takes a value."""
     if text[:1] != "-" or not text[1:].isalpha():
         return False
@@ -77,11 +77,11 @@ def _ends_in_one(text: str, values: frozenset[str]) -> bool:
     return taking[:1] == [len(text) - 1]
 
 
-def _within(words: Sequence[Word], wrapper: _Wrapper) -> Sequence[Word]:
+def _skip_wrapper_words(words: Sequence[Word], wrapper: _Wrapper) -> Sequence[Word]:
     at, operands = 0, wrapper.operands
     while at < len(words):
         text = words[at].text
-        if text in wrapper.values or _ends_in_one(text, wrapper.values):
+        if text in wrapper.values or _is_value_cluster(text, wrapper.values):
             at += 2
         elif text[:1] == "-" or ("=" in text and text.partition("=")[0].isidentifier()):
             at += 1

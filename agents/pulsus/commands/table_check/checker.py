@@ -77,12 +77,16 @@ def check_table(file: Path, context: JudgeContext) -> Iterator[Problem]:
         fix = "docs/commands.md has every key and what it holds"
         yield Problem(program, file, "TABLE_INVALID", str(error), fix)
         return
-    said = [*_named(found, {}, context), *_described(raw), *_examples(raw, found, context)]
+    findings = [
+        *_find_unknown_names(found, {}, context),
+        *_find_missing_descriptions(raw),
+        *_check_examples(raw, found, context),
+    ]
     if file.parent != SHIPPED:
-        said += [
+        findings += [
             ("CHANGE_LISTED", reason, fix) for reason, fix in find_suspicious(found, (program,))
         ]
-    for code, reason, fix in dict.fromkeys(said):
+    for code, reason, fix in dict.fromkeys(findings):
         yield Problem(program, file, code, reason, fix)
 
 
@@ -108,16 +112,18 @@ def find_unproved(file: Path, context: JudgeContext) -> Iterator[Problem]:
 _Said = tuple[Code, str, str]
 
 
-def _described(raw: Mapping[str, object]) -> Iterator[_Said]:
+def _find_missing_descriptions(raw: Mapping[str, object]) -> Iterator[_Said]:
     for key, what in (("source", "its manual page and version"), ("summary", "what it does")):
         if not str(raw.get(key) or "").strip():
             yield "UNDESCRIBED", f"there is no {key}", f"{key}: {what}"
 
 
-def _named(node: Node, above: Mapping[str, Option], context: JudgeContext) -> Iterator[_Said]:
+def _find_unknown_names(
+    node: Node, above: Mapping[str, Option], context: JudgeContext
+) -> Iterator[_Said]:
     """Yield unknown names of a node: kinds, and options of needs and forms."""
-    for kind in _kinds(node):
-        wrong = _unknown(kind, context)
+    for kind in _kinds_of_node(node):
+        wrong = _unknown_kind_reason(kind, context)
         if wrong:
             shipped = {each.partition(":")[0] for each in kind_texts()["about"]}
             known = shipped | {*context.inspectors}
@@ -137,10 +143,10 @@ def _named(node: Node, above: Mapping[str, Option], context: JudgeContext) -> It
         yield "CONTRADICTION", reason, "keep one of the two"
     inherited = parser.known if node.style == "gnu" else parser.above
     for child in node.subcommands.values():
-        yield from _named(child, inherited, context)
+        yield from _find_unknown_names(child, inherited, context)
 
 
-def _kinds(node: Node) -> Iterator[WordKind]:
+def _kinds_of_node(node: Node) -> Iterator[WordKind]:
     for option in (*node.options.values(), *node.everywhere.values()):
         if option.kind is not None:
             yield option.kind
@@ -148,7 +154,7 @@ def _kinds(node: Node) -> Iterator[WordKind]:
         yield from form.kinds
 
 
-def _unknown(kind: WordKind, context: JudgeContext) -> str:
+def _unknown_kind_reason(kind: WordKind, context: JudgeContext) -> str:
     if kind.name in WRAPPERS:
         known = kind.argument in WRAPPERS[kind.name]
         return "" if known else f"{kind.name}:{kind.argument} is no way to run a command"
@@ -162,7 +168,9 @@ def is_built_in_kind(kind: str) -> bool:
     return kind in WRAPPERS or kind in NAMES or is_built_in(kind)
 
 
-def _examples(raw: Mapping[str, object], found: Node, context: JudgeContext) -> Iterator[_Said]:
+def _check_examples(
+    raw: Mapping[str, object], found: Node, context: JudgeContext
+) -> Iterator[_Said]:
     """Yield missing examples, and examples with another verdict than the table says."""
     given = raw.get("examples")
     shown = given if isinstance(given, Mapping) else {}
@@ -173,14 +181,14 @@ def _examples(raw: Mapping[str, object], found: Node, context: JudgeContext) -> 
             if needed:
                 yield "EXAMPLES_MISSING", f"no call shows what is {side}", f"examples: {side}: […]"
             continue
-        if not any(_calls(str(call), found.name, context) for call in calls):
+        if not any(_may_call(str(call), found.name, context) for call in calls):
             reason = f"no call that shows what is {side} calls {found.name}"
             yield "EXAMPLES_ELSEWHERE", reason, f"examples: {side}: [{found.name} …]"
         for call in calls:
-            yield from _example(str(call), side, context)
+            yield from _check_example(str(call), side, context)
 
 
-def _calls(call: str, program: str, context: JudgeContext) -> bool:
+def _may_call(call: str, program: str, context: JudgeContext) -> bool:
     """Return True if one of the programs in `call`, or what one of them runs, may be `program`."""
     script = examine(call, context).script
     words = [call]
@@ -189,7 +197,7 @@ def _calls(call: str, program: str, context: JudgeContext) -> bool:
     return any(word.rpartition("/")[2] == program for text in words for word in text.split())
 
 
-def _example(call: str, side: str, context: JudgeContext) -> Iterator[_Said]:
+def _check_example(call: str, side: str, context: JudgeContext) -> Iterator[_Said]:
     verdict = classify(call, context)
     if side == "allowed" and not verdict.allow:
         fix = "list what it needs, or move it to refused"

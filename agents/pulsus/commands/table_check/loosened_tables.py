@@ -56,8 +56,8 @@ def restrictions(program: str, raw: Raw) -> list[Restriction]:
     """Yield every restriction of a parsed table. A part that an anchor shares counts once."""
     return [
         Restriction(program, path, what, changes)
-        for path, each in _nodes(raw, (), set())
-        for what, changes in _of_node(path, each)
+        for path, each in _walk_nodes(raw, (), set())
+        for what, changes in _restrictions_of_node(path, each)
     ]
 
 
@@ -79,7 +79,7 @@ def unproved(program: str, raw: Raw, context: JudgeContext) -> Iterator[Restrict
     calls = refused_examples(raw)
     for one in restrictions(program, raw):
         ways = loosened(one, raw, context)
-        shown = any(_reads(call, other) for other in ways for call in calls)
+        shown = any(_is_read(call, other) for other in ways for call in calls)
         if not shown and not one.only_explains:
             yield one
 
@@ -89,7 +89,7 @@ def refused_examples(raw: Mapping[str, Any]) -> list[str]:
     return [str(call) for call in raw.get("examples", {}).get("refused") or []]
 
 
-def _reads(call: str, context: JudgeContext) -> bool:
+def _is_read(call: str, context: JudgeContext) -> bool:
     return examine(call, context).deciding.is_read
 
 
@@ -102,7 +102,7 @@ class _Loosened(Tables):
         self._known = {**tables._known, program: node(raw, program, top=True)}
 
 
-def _nodes(
+def _walk_nodes(
     raw: Raw, path: tuple[str, ...], seen: set[int]
 ) -> Iterator[tuple[tuple[str, ...], Raw]]:
     if id(raw) in seen:
@@ -110,139 +110,144 @@ def _nodes(
     seen.add(id(raw))
     yield path, raw
     if raw.get("everywhere"):
-        yield from _nodes(raw["everywhere"], (*path, "everywhere"), seen)
+        yield from _walk_nodes(raw["everywhere"], (*path, "everywhere"), seen)
     for word, child in raw.get("subcommands", {}).items():
-        yield from _nodes(child, (*path, "subcommands", word), seen)
+        yield from _walk_nodes(child, (*path, "subcommands", word), seen)
 
 
-def _of_node(path: tuple[str, ...], raw: Raw) -> Iterator[tuple[str, tuple[Change, ...]]]:
-    yield from _options(raw)
-    yield from _kinds(raw)
+def _restrictions_of_node(
+    path: tuple[str, ...], raw: Raw
+) -> Iterator[tuple[str, tuple[Change, ...]]]:
+    yield from _option_restrictions(raw)
+    yield from _kind_restrictions(raw)
     for key in ("needs", "apart"):
         for number, each in enumerate(raw.get(key, ())):
             shown = (each.get("one_of") or each) if key == "needs" else each
             name = key.removesuffix("s")
-            yield f"{name} of {shown} taken out", (partial(_without, key, number),)
+            yield f"{name} of {shown} taken out", (partial(_remove_entry, key, number),)
     for key in ("category", "never", "sends", "typed"):
         if key in raw:
-            yield f"{key} taken out", (partial(_gone, key),)
+            yield f"{key} taken out", (partial(_remove_key, key),)
     if "category" in raw or "never" in raw:
-        yield "category and never allowed", (_never_mind,)
+        yield "category and never allowed", (_remove_never,)
     if path[-1:] != ("everywhere",) and "never" not in raw:
-        yield from _ends(raw)
+        yield from _end_restrictions(raw)
     for number, form in enumerate(raw.get("operands", ())):
         if isinstance(form, dict) and "category" in form:
-            yield f"category of form {number} taken out", (partial(_uncategorised, number),)
+            yield f"category of form {number} taken out", (partial(_remove_category, number),)
 
 
-def _options(raw: Raw) -> Iterator[tuple[str, tuple[Change, ...]]]:
+def _option_restrictions(raw: Raw) -> Iterator[tuple[str, tuple[Change, ...]]]:
     for words in raw.get("refused", {}):
         for word in words.split():
-            yield f"refused {word} taken out", (partial(_drop, "refused", word),)
+            yield f"refused {word} taken out", (partial(_drop_word, "refused", word),)
             keys = ("flags", "values", "attached") if word[0] in "-+" else ("subcommands",)
-            yield f"refused {word} allowed", tuple(partial(_allow, word, key) for key in keys)
+            yield f"refused {word} allowed", tuple(partial(_allow_word, word, key) for key in keys)
     for key in CATEGORIES:
         for word in raw.get(key, "").split():
-            yield f"{key} {word} taken out", (partial(_plain, key, word, False),)
-            yield f"{key} {word} allowed", (partial(_plain, key, word, True),)
+            yield f"{key} {word} taken out", (partial(_remove_option_category, key, word, False),)
+            yield f"{key} {word} allowed", (partial(_remove_option_category, key, word, True),)
 
 
-def _kinds(raw: Raw) -> Iterator[tuple[str, tuple[Change, ...]]]:
+def _kind_restrictions(raw: Raw) -> Iterator[tuple[str, tuple[Change, ...]]]:
     for key in ("values", "attached", "pairs"):
         for words, kind in raw.get(key, {}).items():
-            if _restricts(kind):
-                yield f"{key} {words}: {kind}", (partial(_any_value, key, words),)
+            if _is_restriction(kind):
+                yield f"{key} {words}: {kind}", (partial(_allow_any_value, key, words),)
     for number, form in enumerate(raw.get("operands", ())):
-        for place, kind in enumerate(_words(form)):
-            if _restricts(kind):
+        for place, kind in enumerate(_words_of_form(form)):
+            if _is_restriction(kind):
                 name = f"operand {place} of form {number}: {kind}"
-                yield name, (partial(_any_operand, number, place),)
+                yield name, (partial(_allow_any_operand, number, place),)
 
 
-def _ends(raw: Raw) -> Iterator[tuple[str, tuple[Change, ...]]]:
+def _end_restrictions(raw: Raw) -> Iterator[tuple[str, tuple[Change, ...]]]:
     """Yield forms with any number of operands more: programs write such files."""
     if raw.get("category") not in {None, "unbounded_stream"} or raw.get("style") == "words":
         return
     for number, form in enumerate(raw.get("operands", ())):
         # Behind a kind of many words nothing is left for another.
-        if not any(str(kind)[-1] in "*+" for kind in _words(form)) and "category" not in form:
-            yield f"end of form {number} taken out", (partial(_longer, number),)
+        if (
+            not any(str(kind)[-1] in "*+" for kind in _words_of_form(form))
+            and "category" not in form
+        ):
+            yield f"end of form {number} taken out", (partial(_add_operands, number),)
     if "operands" not in raw and "subcommands" not in raw:
         yield "operands allowed", (lambda node: node.update(operands=[["text*"]]),)
 
 
-def _restricts(kind: object) -> bool:
-    """Return True if some value does not fit."""
+def _is_restriction(kind: object) -> bool:
+    """Return True if some value does not fit the kind."""
     text = str(kind).rstrip("?*+")
     if text.startswith("/") and all(re.fullmatch(text[1:-1], odd) for odd in _ODD):
         return False
     return text not in _FREE
 
 
-def _words(form: Any) -> list[Any]:
+def _words_of_form(form: Any) -> list[Any]:
     words: list[Any] = form if isinstance(form, list) else form.get("words", [])
     return words
 
 
-def _gone(key: str, node: Raw) -> None:
+def _remove_key(key: str, node: Raw) -> None:
     del node[key]
 
 
-def _without(key: str, number: int, node: Raw) -> None:
+def _remove_entry(key: str, number: int, node: Raw) -> None:
     del node[key][number]
 
 
-def _uncategorised(number: int, node: Raw) -> None:
+def _remove_category(number: int, node: Raw) -> None:
     del node["operands"][number]["category"]
 
 
-def _longer(number: int, node: Raw) -> None:
-    _words(node["operands"][number]).append("text*")
+def _add_operands(number: int, node: Raw) -> None:
+    _words_of_form(node["operands"][number]).append("text*")
 
 
-def _any_value(key: str, words: str, node: Raw) -> None:
+def _allow_any_value(key: str, words: str, node: Raw) -> None:
     node[key][words] = "text"
 
 
-def _any_operand(number: int, place: int, node: Raw) -> None:
-    words = _words(node["operands"][number])
+def _allow_any_operand(number: int, place: int, node: Raw) -> None:
+    words = _words_of_form(node["operands"][number])
     many = words[place][-1] if words[place][-1] in "?*+" else ""
     words[place] = f"text{many}"
 
 
-def _drop(key: str, word: str, node: Raw) -> None:
+def _drop_word(key: str, word: str, node: Raw) -> None:
     """Take one word out of a mapping whose keys are lists of words."""
     found: Mapping[str, Any] = node.get(key, {})
-    left = {" ".join(w for w in words.split() if w != word): v for words, v in found.items()}
-    node[key] = {words: value for words, value in left.items() if words}
+    rest = {" ".join(w for w in words.split() if w != word): v for words, v in found.items()}
+    node[key] = {words: value for words, value in rest.items() if words}
 
 
-def _allow(word: str, key: str, node: Raw) -> None:
+def _allow_word(word: str, key: str, node: Raw) -> None:
     """Allow an option or subcommand that is refused."""
     if key == "subcommands":
         node.setdefault(key, {})[word] = _ANYTHING
         return
     for other in ("refused", "values", "attached"):
-        _drop(other, word, node)
+        _drop_word(other, word, node)
     flags = [w for w in node.get("flags", "").split() if w != word]
     node["flags"] = " ".join([*flags, word] if key == "flags" else flags)
     if key != "flags":
         node[key] = {**node.get(key, {}), word: "text"}
 
 
-def _plain(key: str, word: str, keep: bool, node: Raw) -> None:
+def _remove_option_category(key: str, word: str, keep: bool, node: Raw) -> None:
     """Take an option's category away, and, unless it is to `keep`, the option."""
     node[key] = " ".join(w for w in node[key].split() if w != word)
     if not keep:
-        _drop("values", word, node)
-        _drop("attached", word, node)
+        _drop_word("values", word, node)
+        _drop_word("attached", word, node)
         return
     valued = {w for k in ("values", "attached") for ws in node.get(k, {}) for w in ws.split()}
     if word not in valued:
         node["flags"] = f"{node.get('flags', '')} {word}"
 
 
-def _never_mind(node: Raw) -> None:
+def _remove_never(node: Raw) -> None:
     node.pop("never", None)
     node.pop("category", None)
     if not node.get("operands") and not node.get("subcommands") and not node.get("flags"):

@@ -38,34 +38,34 @@ def split_by_cause(
     """Return the problems of the tables themselves, and the effects of other tables."""
     found = list(problems)
     files = dict.fromkeys(problem.file for problem in found)
-    alone = {file: set(_alone(file, context)) for file in files}
+    alone = {file: set(_problems_of_table_alone(file, context)) for file in files}
     own = [problem for problem in found if problem in alone[problem.file]]
     effects = [
-        Effect(problem, tuple(_deciding(problem, context)))
+        Effect(problem, tuple(_deciding_tables(problem, context)))
         for problem in found
         if problem not in alone[problem.file]
     ]
     return own, effects
 
 
-def _alone(file: Path, context: JudgeContext) -> Iterator[Problem]:
+def _problems_of_table_alone(file: Path, context: JudgeContext) -> Iterator[Problem]:
     """Yield what is wrong with the table without the tables that are searched before its folder."""
-    before = _before(file, context)
+    before = _folders_before(file, context)
     behind = context.tables.folders[len(before) :]
     tables = Tables([folder for folder in behind if folder != SHIPPED])
     return check_table(file, replace(context, tables=tables))
 
 
-def _before(file: Path, context: JudgeContext) -> Sequence[Path]:
+def _folders_before(file: Path, context: JudgeContext) -> Sequence[Path]:
     folders = context.tables.folders
     return folders[: folders.index(file.parent)] if file.parent in folders else ()
 
 
-def _deciding(problem: Problem, context: JudgeContext) -> Iterator[Path]:
+def _deciding_tables(problem: Problem, context: JudgeContext) -> Iterator[Path]:
     """Yield the tables searched before that are of programs the problem speaks of. Else all of
     them."""
-    before = _before(problem.file, context)
+    before = _folders_before(problem.file, context)
     files = [file for folder in before for file in sorted(folder.glob("*.yaml"))]
     words = set(re.findall(r"[\w\[.+-]+", problem.reason))
-    spoken = [file for file in files if table_name(file) in words]
-    yield from spoken or files
+    mentioned = [file for file in files if table_name(file) in words]
+    yield from mentioned or files

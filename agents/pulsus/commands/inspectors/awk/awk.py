@@ -32,7 +32,7 @@ def awk(words: tuple[str, ...], argument: str) -> Opinion:
         try:
             rules = parse_awk(word)
             for rule in rules:
-                _check(rule, _functions(rules))
+                _check_rule(rule, _function_names(rules))
             loop = find_unbounded(rules)
         except Unclear as error:
             return error.opinion
@@ -43,23 +43,23 @@ def awk(words: tuple[str, ...], argument: str) -> Opinion:
     return Opinion(True, "the program only reads and prints", words[0])
 
 
-def _functions(rules: tuple[AwkNode, ...]) -> frozenset[str]:
+def _function_names(rules: tuple[AwkNode, ...]) -> frozenset[str]:
     return frozenset(rule.text for rule in rules if rule.kind == "function")
 
 
-def _check(rule: AwkNode, functions: frozenset[str]) -> None:
+def _check_rule(rule: AwkNode, functions: frozenset[str]) -> None:
     for node in walk(rule):
         if node.kind == "call":
-            _called(node, functions)
+            _check_call(node, functions)
         elif node.kind in {"name", "element", "in", "each"}:
-            _named(node)
+            _check_name(node)
         elif node.kind in {"assign", "step", "delete"} and node.parts[0].text in _FILES:
             raise Unclear(node.parts[0].text, "it changes which files are read")
         elif node.kind == "getline":
-            _got(node)
+            _check_getline(node)
 
 
-def _called(node: AwkNode, functions: frozenset[str]) -> None:
+def _check_call(node: AwkNode, functions: frozenset[str]) -> None:
     if node.text == "system":
         raise Unclear("system", "it runs another program")
     if node.text not in functions and node.text not in FUNCTIONS:
@@ -68,7 +68,7 @@ def _called(node: AwkNode, functions: frozenset[str]) -> None:
         raise Unclear("ARGV", "it changes which files are read")
 
 
-def _named(node: AwkNode) -> None:
+def _check_name(node: AwkNode) -> None:
     if node.text in _NEVER:
         raise Unclear(node.text, _NEVER[node.text])
     if node.kind == "name" and (node.text == "ARGV" or node.text in FUNCTIONS - {"length"}):
@@ -81,7 +81,7 @@ def _named(node: AwkNode) -> None:
         raise Unclear("system", "it runs another program")
 
 
-def _got(node: AwkNode) -> None:
+def _check_getline(node: AwkNode) -> None:
     if node.parts[0].text in _FILES:
         raise Unclear(node.parts[0].text, "it changes which files are read")
     path = node.text[1:-1]

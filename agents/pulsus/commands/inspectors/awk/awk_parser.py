@@ -78,9 +78,9 @@ class _Rules:
 
     def statement(self) -> AwkNode:
         with self.c.deeper():
-            return self._statement()
+            return self._parse_statement()
 
-    def _statement(self) -> AwkNode:
+    def _parse_statement(self) -> AwkNode:
         if self.c.is_("{"):
             return self.block()
         if self.c.take(";"):

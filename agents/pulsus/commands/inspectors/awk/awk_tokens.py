@@ -84,7 +84,7 @@ class _AwkLexer:
             return
         match = _TOKEN.match(self.program, self.at)
         if match is None:
-            raise _strange(self.program[self.at : self.at + 2])
+            raise _unclear_character(self.program[self.at : self.at + 2])
         self.at = match.end()
         if match.lastgroup == "blank":
             return
@@ -119,7 +119,7 @@ class _AwkLexer:
         match = self.regex.match(self.program, self.at)
         if match is None:
             raise Unclear("/", "a regular expression that does not end")
-        _closed(match[1])
+        _check_brackets(match[1])
         self.at = match.end()
         self.found.append(AwkToken("regex", match[0]))
 
@@ -137,7 +137,7 @@ class _AwkLexer:
         return last.kind in {"name", "number", "string", "regex"} or last.text in {")", "]"}
 
 
-def _strange(text: str) -> Unclear:
+def _unclear_character(text: str) -> Unclear:
     if text[:1] == "|":
         return Unclear("|", "it runs another program")
     if text[:1] == "@":
@@ -145,19 +145,19 @@ def _strange(text: str) -> Unclear:
     return Unclear(text[:1], "not understood as awk")
 
 
-def _closed(pattern: str) -> None:
-    """Raises Unclear if a bracket may still be open: some awks read on over the slash there."""
+def _check_brackets(pattern: str) -> None:
+    """Raise Unclear if a bracket may still be open. Some awks read on over the slash there."""
     at = 0
     while at < len(pattern):
         if pattern[at] == "\\":
             at += 2
         elif pattern[at] == "[":
-            at = _bracket(pattern, at + 1)
+            at = _bracket_end(pattern, at + 1)
         else:
             at += 1
 
 
-def _bracket(pattern: str, at: int) -> int:
+def _bracket_end(pattern: str, at: int) -> int:
     if pattern[at : at + 1] == "^":
         at += 1
     if pattern[at : at + 1] == "]":

@@ -42,26 +42,27 @@ def find_unbounded(rules: Sequence[AwkNode]) -> str | None:
         allowed = {"int"} if rule.kind == "function" else {"int", "length"}
         for node in walk(rule):
             if node.kind == "for" and not (
-                _is_counted(node, counts, allowed) and not _calls(node, functions)
+                _is_counting_loop(node, counts, allowed) and not _has_call_of(node, functions)
             ):
                 return "for"
             if node.kind == "while" and not (
-                _reads_file(node.parts[0]) and not _calls(node, functions | {"close"})
+                _is_getline_condition(node.parts[0])
+                and not _has_call_of(node, functions | {"close"})
             ):
                 return "while"
         if rule.kind == "function":
             # A function that calls only functions written before it cannot call itself.
-            if _calls(rule, unchecked):
+            if _has_call_of(rule, unchecked):
                 return rule.text
             unchecked.discard(rule.text)
     return None
 
 
-def _calls(node: AwkNode, names: set[str]) -> bool:
+def _has_call_of(node: AwkNode, names: set[str]) -> bool:
     return any(one.kind == "call" and one.text in names for one in walk(node))
 
 
-def _reads_file(condition: AwkNode) -> bool:
+def _is_getline_condition(condition: AwkNode) -> bool:
     """Return True for `(getline line < "file") > 0`."""
     if condition.kind != "binary" or condition.parts[0].kind != "getline":
         return False
@@ -69,7 +70,7 @@ def _reads_file(condition: AwkNode) -> bool:
     return file != "" and compared in {(">", "0"), (">=", "1"), ("==", "1")}
 
 
-def _is_counted(loop: AwkNode, counts: frozenset[str], allowed: set[str]) -> bool:
+def _is_counting_loop(loop: AwkNode, counts: frozenset[str], allowed: set[str]) -> bool:
     """Return True for `for (i = 1; i <= bound; i++)`, where the loop changes neither.
 
     `allowed` are the functions that the bound may call.
@@ -87,10 +88,10 @@ def _is_counted(loop: AwkNode, counts: frozenset[str], allowed: set[str]) -> boo
         and _is_count(first.parts[1], counts)
         and step.text in _STEPS.get(condition.text, ())
         and step.parts[0] == counter
-        and (step.kind == "step" or (_is_small(step.parts[1]) and step.parts[1].text != "0"))
+        and (step.kind == "step" or (_is_small_number(step.parts[1]) and step.parts[1].text != "0"))
         and _is_count(bound, counts)
         and all(part.text in allowed for part in walk(bound) if part.kind == "call")
-        and _stays(counter.text, bound, changed)
+        and _is_unchanged(counter.text, bound, changed)
     )
 
 
@@ -101,16 +102,16 @@ def _is_count(node: AwkNode, counts: frozenset[str]) -> bool:
         return known and all(_is_count(part, counts) for part in node.parts)
     if node.kind == "name":
         return node.text in counts
-    return _is_small(node) or (node.kind == "call" and node.text in _COUNTING)
+    return _is_small_number(node) or (node.kind == "call" and node.text in _COUNTING)
 
 
-def _is_small(node: AwkNode) -> bool:
+def _is_small_number(node: AwkNode) -> bool:
     return node.kind == "number" and node.text.isdigit() and len(node.text) <= _DIGITS
 
 
-def _stays(counter: str, bound: AwkNode, loop: AwkNode) -> bool:
+def _is_unchanged(counter: str, bound: AwkNode, loop: AwkNode) -> bool:
     """Return True if nothing in `loop` changes the counter, or a part of the bound."""
-    changed = {_variable(target) for target, _ in _assignments(loop)}
+    changed = {_variable_key(target) for target, _ in _assignments(loop)}
     parts = list(walk(bound))
     names = {part.text for part in parts if part.kind == "name"}
     if any(part.kind == "field" or part.text in _COUNTS - {"NR", "FNR"} for part in parts):
@@ -142,7 +143,7 @@ def _counting_variables(rules: Sequence[AwkNode]) -> frozenset[str]:
     others: set[str] = set()
     for target, value in _assignments(*rules):
         is_count = _is_count(value, _COUNTS)
-        (counts if is_count else others).add(_variable(target))
+        (counts if is_count else others).add(_variable_key(target))
     return frozenset(counts - others)
 
 
@@ -166,7 +167,7 @@ def _assignments(*nodes: AwkNode) -> Iterator[tuple[AwkNode, AwkNode]]:
             yield from ((AwkNode("element", part.text), NOTHING) for part in node.parts)
 
 
-def _variable(node: AwkNode) -> str:
+def _variable_key(node: AwkNode) -> str:
     """Return `a[]` for an element, `$i` for the field at `i`, `$` for any other field."""
     if node.kind == "element":
         return f"{node.text}[]"

@@ -30,34 +30,34 @@ _LARGE: Final = 10_000_000
 def jq(words: tuple[str, ...], argument: str) -> Opinion:
     """Judges programs of jq: each of `words` is one."""
     del argument
-    return _judged(words, _NAMES["functions"])
+    return _judge_programs(words, _NAMES["functions"])
 
 
 def yq(words: tuple[str, ...], argument: str) -> Opinion:
     """Judges programs of either yq: the one that wraps jq, and mikefarah's (`eval`)."""
     del argument
-    return _judged(
+    return _judge_programs(
         tuple(word for word in words if not _FILE.fullmatch(word)),
         _NAMES["functions"] | _NAMES["yq"],
     )
 
 
-def _judged(programs: tuple[str, ...], known: frozenset[str]) -> Opinion:
+def _judge_programs(programs: tuple[str, ...], known: frozenset[str]) -> Opinion:
     for program in programs:
         try:
             found = tokens(program)
-            defined = _defined(found)
-            _check(found, known | defined | _NAMES["keywords"])
+            defined = _defined_names(found)
+            _check_names(found, known | defined | _NAMES["keywords"])
         except Unclear as error:
             return error.opinion
-        word = _goes_on(found)
+        word = _find_endless_call(found)
         if word is not None:
             rule = f"{word}: it may not end"
             return Opinion(True, rule, program, category="unbounded_stream")
     return Opinion(True, "the program only reads and prints", programs[0] if programs else "")
 
 
-def _defined(found: Sequence[JqToken]) -> frozenset[str]:
+def _defined_names(found: Sequence[JqToken]) -> frozenset[str]:
     """Return the names that the program defines: functions, and their parameters."""
     names: set[str] = set()
     if sum(t.kind == "name" and t.text in {"def", *_LOOKED_INTO} for t in found) > _MOST:
@@ -71,12 +71,12 @@ def _defined(found: Sequence[JqToken]) -> frozenset[str]:
     return frozenset(names)
 
 
-def _check(found: Sequence[JqToken], known: frozenset[str]) -> None:
+def _check_names(found: Sequence[JqToken], known: frozenset[str]) -> None:
     for place, token in enumerate(found):
-        if token.kind not in {"name", "variable"} or _is_key(found, place):
+        if token.kind not in {"name", "variable"} or _is_object_key(found, place):
             continue
         if token.text in _ENVIRONMENT:
-            _environment(found, place)
+            _check_environment(found, place)
         elif token.text in {"import", "include", "modulemeta"}:
             raise Unclear(token.text, "it reads another program")
         elif token.text in {"load", "load_str", "load_xml", "load_props", "load_base64"}:
@@ -87,14 +87,14 @@ def _check(found: Sequence[JqToken], known: frozenset[str]) -> None:
             raise Unclear(token.text, "not a function that is known to read")
 
 
-def _is_key(found: Sequence[JqToken], place: int) -> bool:
+def _is_object_key(found: Sequence[JqToken], place: int) -> bool:
     """Return True if the name is an object's key: `{env: 1}`, `{env}`."""
     if found[place].inside != "{" or found[place].kind != "name" or place + 1 == len(found):
         return False
     return found[place - 1].text in {"{", ","} and found[place + 1].text in {":", ",", "}"}
 
 
-def _environment(found: Sequence[JqToken], place: int) -> None:
+def _check_environment(found: Sequence[JqToken], place: int) -> None:
     one = found[place + 1] if place + 1 < len(found) else JqToken("mark", "")
     if one.kind != "field" or _SECRET.search(one.text):
         raise Unclear(found[place].text, "the environment holds secrets; name one variable of it")
@@ -103,33 +103,35 @@ def _environment(found: Sequence[JqToken], place: int) -> None:
 # -- what may go on
 
 
-def _goes_on(found: Sequence[JqToken]) -> str | None:
+def _find_endless_call(found: Sequence[JqToken]) -> str | None:
     names = [token.text for token in found if token.kind == "name"]
-    again = next((name for name in names if name in _ENDLESS), None) or _calls_itself(found)
-    if again is not None:
-        return again
-    if "range" in names and ("infinite" in names or any(map(_is_large, found))):
+    endless = next((name for name in names if name in _ENDLESS), None) or _find_recursive_function(
+        found
+    )
+    if endless is not None:
+        return endless
+    if "range" in names and ("infinite" in names or any(map(_is_large_number, found))):
         return "range"
     for place, token in enumerate(found):
         if token.kind != "name" or token.text not in _LOOKED_INTO:
             continue
-        given = _arguments(found, place)
-        if token.text == "recurse" and given and not _goes_down(given):
+        given = _call_arguments(found, place)
+        if token.text == "recurse" and given and not _is_descent(given):
             return "recurse"
-        if token.text == "range" and len(given) > 2 and not _steps(given[2]):
+        if token.text == "range" and len(given) > 2 and not _is_nonzero_step(given[2]):
             return "range"
-        if token.text in {"gsub", "sub", "splits", "scan"} and given and _finds_nothing(given[0]):
+        if token.text in {"gsub", "sub", "splits", "scan"} and given and _may_match_empty(given[0]):
             return token.text
     return None
 
 
-def _is_large(token: JqToken) -> bool:
+def _is_large_number(token: JqToken) -> bool:
     if token.kind != "number":
         return False
     return not token.text.isdigit() or len(token.text) > 12 or int(token.text) >= _LARGE
 
 
-def _arguments(found: Sequence[JqToken], place: int) -> list[list[JqToken]]:
+def _call_arguments(found: Sequence[JqToken], place: int) -> list[list[JqToken]]:
     """Return the arguments in the parentheses after the name at `place`."""
     if place + 1 == len(found) or found[place + 1].text != "(":
         return []
@@ -149,17 +151,17 @@ def _arguments(found: Sequence[JqToken], place: int) -> list[list[JqToken]]:
     return given
 
 
-def _goes_down(given: Sequence[Sequence[JqToken]]) -> bool:
+def _is_descent(given: Sequence[Sequence[JqToken]]) -> bool:
     """Return True for `recurse(.children[])`: a value has a last child."""
     return len(given) == 1 and _DOWN.fullmatch("".join(t.text for t in given[0])) is not None
 
 
-def _steps(given: Sequence[JqToken]) -> bool:
+def _is_nonzero_step(given: Sequence[JqToken]) -> bool:
     text = "".join(token.text for token in given)
     return re.fullmatch(r"-?0*[1-9][0-9]*", text) is not None
 
 
-def _finds_nothing(given: Sequence[JqToken]) -> bool:
+def _may_match_empty(given: Sequence[JqToken]) -> bool:
     """Return True if the expression may match an empty text: jq 1.6 goes on replacing that for
     ever."""
     if len(given) != 1 or given[0].kind != "string":
@@ -170,17 +172,17 @@ def _finds_nothing(given: Sequence[JqToken]) -> bool:
         return False
 
 
-def _calls_itself(found: Sequence[JqToken]) -> str | None:
+def _find_recursive_function(found: Sequence[JqToken]) -> str | None:
     for place, token in enumerate(found[:-1]):
         if token.kind == "name" and token.text == "def":
             name = found[place + 1].text
-            body = _body(found[place + 2 :])
+            body = _definition_body(found[place + 2 :])
             if any(one.kind == "name" and one.text == name for one in body):
                 return name
     return None
 
 
-def _body(rest: Sequence[JqToken]) -> list[JqToken]:
+def _definition_body(rest: Sequence[JqToken]) -> list[JqToken]:
     """Return the tokens of a definition, from after its name to the `;` that ends it."""
     depth = 0
     begun = False

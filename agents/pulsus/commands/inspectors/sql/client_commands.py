@@ -37,15 +37,15 @@ def client_command(text: str, client: str) -> bool:
     if client == "mysql":
         return _MYSQL.fullmatch(text) is not None
     if client in {"postgres", "cockroach"} and text.startswith("\\"):
-        _backslash(text, client)
+        _check_backslash_command(text, client)
         return True
     if client in {"sqlite", "duckdb"} and text.startswith("."):
-        _dot(text, _SQLITE if client == "sqlite" else _DUCKDB)
+        _check_dot_command(text, _SQLITE if client == "sqlite" else _DUCKDB)
         return True
     return False
 
 
-def _backslash(text: str, client: str) -> None:
+def _check_backslash_command(text: str, client: str) -> None:
     if re.match(r"\\watch\b", text):
         raise Endless(text[:40], "it repeats for ever")
     known = _PSQL if client == "postgres" else _COCKROACH
@@ -53,7 +53,7 @@ def _backslash(text: str, client: str) -> None:
         raise Unclear(text[:40], "not a command of this client that is known to read")
 
 
-def _dot(text: str, known: frozenset[str]) -> None:
+def _check_dot_command(text: str, known: frozenset[str]) -> None:
     found = _DOT.fullmatch(text)
     name = found["name"] if found else ""
     alone = found is not None and name in _SQLITE_ALONE and not found["rest"].strip()

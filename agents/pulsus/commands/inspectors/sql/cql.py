@@ -22,28 +22,28 @@ _WRITES: Final = WORDS["cql_writes"]
 
 def cql(texts: tuple[str, ...], argument: str) -> Opinion:
     """Judge `texts` for cqlsh."""
-    return _opinion(texts, "cql")
+    return _judge_texts(texts, "cql")
 
 
 def influxql(texts: tuple[str, ...], argument: str) -> Opinion:
     """Judge `texts` for influx 1.x."""
-    return _opinion(texts, "influxql")
+    return _judge_texts(texts, "influxql")
 
 
-def _opinion(texts: tuple[str, ...], language: str) -> Opinion:
+def _judge_texts(texts: tuple[str, ...], language: str) -> Opinion:
     try:
         for text in texts:
             found = statements(text, language)
             if not found:
                 raise Unclear(text[:40], "there is no statement in it")
             for statement in found:
-                _statement(statement, _READS[language])
+                _check_statement(statement, _READS[language])
     except Unclear as error:
         return error.opinion
     return Opinion(True, "every statement in it only reads", texts[0][:40])
 
 
-def _statement(statement: Statement, reads: frozenset[str]) -> None:
+def _check_statement(statement: Statement, reads: frozenset[str]) -> None:
     if statement.first not in reads:
         raise Unclear(statement.tokens[0].text, "no statement that is known to read begins so")
     if statement.first == "help" and len(statement.tokens) > 1:

@@ -29,16 +29,16 @@ def find_endless_rows(tokens: Sequence[SqlToken]) -> list[Endless]:
             continue
         if tokens[at + 1].text != "(" or tokens[at].kind not in {"word", "name"}:
             continue
-        arguments = list(_arguments(tokens, at + 2))
-        made = _rows(arguments) if name in _SERIES else _characters(arguments)
-        rows = rows * max(made, 1.0) if name in _SERIES else max(rows, made)
+        arguments = list(_call_arguments(tokens, at + 2))
+        amount = _count_rows(arguments) if name in _SERIES else _largest_literal(arguments)
+        rows = rows * max(amount, 1.0) if name in _SERIES else max(rows, amount)
         if rows > MOST_ROWS:
-            rule = "how many rows it makes cannot be told" if made == inf else "it makes too much"
+            rule = "how many rows it makes cannot be told" if amount == inf else "it makes too much"
             found.append(Endless(tokens[at].text, rule))
     return found
 
 
-def _arguments(tokens: Sequence[SqlToken], at: int) -> Iterator[list[SqlToken]]:
+def _call_arguments(tokens: Sequence[SqlToken], at: int) -> Iterator[list[SqlToken]]:
     """Yield the arguments of a call whose first token is at `at`."""
     depth, argument = 0, list[SqlToken]()
     for token in tokens[at:]:
@@ -55,20 +55,20 @@ def _arguments(tokens: Sequence[SqlToken], at: int) -> Iterator[list[SqlToken]]:
         yield argument
 
 
-def _rows(arguments: Sequence[Sequence[SqlToken]]) -> float:
-    """Return the rows between two numbers or days; without end if they are no literals."""
-    values = [_number(each) for each in arguments]
+def _count_rows(arguments: Sequence[Sequence[SqlToken]]) -> float:
+    """Return the rows between two numbers or days, or `inf` if they are no literals."""
+    values = [_parse_number(each) for each in arguments]
     known = [value for value in values if value is not None]
     if len(known) == len(values) and known:
         first, last = (0.0, known[0]) if len(known) == 1 else known[:2]
         step = known[2] if len(known) > 2 else 1.0
         # numbers(OFFSET, COUNT) makes COUNT of them.
         return max(abs(last - first), abs(last)) / abs(step) + 1 if step else inf
-    return _days(arguments)
+    return _count_rows_by_days(arguments)
 
 
-def _days(arguments: Sequence[Sequence[SqlToken]]) -> float:
-    days = [_day(each) for each in arguments[:2]]
+def _count_rows_by_days(arguments: Sequence[Sequence[SqlToken]]) -> float:
+    days = [_parse_day(each) for each in arguments[:2]]
     texts = [token.text for each in arguments[2:3] for token in each if token.kind == "string"]
     step = seconds(texts[0].replace(" ", "")) if len(texts) == 1 else None
     if len(days) < 2 or days[0] is None or days[1] is None or not step:
@@ -76,7 +76,7 @@ def _days(arguments: Sequence[Sequence[SqlToken]]) -> float:
     return abs((days[1] - days[0]).days + 1) * 86400.0 / step
 
 
-def _day(argument: Sequence[SqlToken]) -> date | None:
+def _parse_day(argument: Sequence[SqlToken]) -> date | None:
     found = [_DAY.match(token.text) for token in argument if token.kind == "string"]
     if len(found) != 1 or found[0] is None or any(token.text == "+" for token in argument):
         return None
@@ -86,7 +86,7 @@ def _day(argument: Sequence[SqlToken]) -> date | None:
         return None
 
 
-def _number(argument: Sequence[SqlToken]) -> float | None:
+def _parse_number(argument: Sequence[SqlToken]) -> float | None:
     texts = [token.text for token in argument]
     sign = -1.0 if texts[:1] == ["-"] else 1.0
     bare = texts[1:] if texts[:1] in (["-"], ["+"]) else texts
@@ -96,6 +96,6 @@ def _number(argument: Sequence[SqlToken]) -> float | None:
     return None if value is None else sign * value
 
 
-def _characters(arguments: Sequence[Sequence[SqlToken]]) -> float:
-    """Return the largest literal number: a width that a column gives is that of the data."""
-    return max((abs(v) for v in map(_number, arguments) if v is not None), default=0.0)
+def _largest_literal(arguments: Sequence[Sequence[SqlToken]]) -> float:
+    """Return the largest literal number. A width from a column is that of the data."""
+    return max((abs(v) for v in map(_parse_number, arguments) if v is not None), default=0.0)

@@ -38,7 +38,7 @@ def reads_otherwise(statement: Statement, dialect: str) -> Inner | None:
     return _HOW[statement.first](statement, dialect)
 
 
-def _show(statement: Statement, dialect: str) -> None:
+def _check_show(statement: Statement, dialect: str) -> None:
     for token in statement.tokens:
         if token.key in {"select", "into", "outfile"}:
             raise Unclear(token.text, "not known to stand in what SHOW reads")
@@ -65,7 +65,7 @@ _SHOWN: Final = WORDS["explain_options"]
 """Options of EXPLAIN with which it runs nothing."""
 
 
-def _explain(statement: Statement, dialect: str) -> Inner | None:
+def _explained_statement(statement: Statement, dialect: str) -> Inner | None:
     found = _EXPLAIN[dialect].match(statement.text)
     if found is None:
         raise Unclear(statement.shown, "not understood as EXPLAIN")
@@ -85,10 +85,10 @@ def _explain(statement: Statement, dialect: str) -> Inner | None:
     )
 
 
-def _describe(statement: Statement, dialect: str) -> Inner | None:
+def _described_statement(statement: Statement, dialect: str) -> Inner | None:
     """DESCRIBE, SUMMARIZE: of a table by its name, or of a query."""
     if dialect == "mysql":
-        return _explain(statement, dialect)
+        return _explained_statement(statement, dialect)
     rest = re.sub(r"\A\s*\w+\s*(?:table\b\s*)?", "", statement.text, flags=re.IGNORECASE)
     if _QUERY.match(rest):
         return Inner(rest)
@@ -105,7 +105,7 @@ _PRAGMA: Final = re.compile(
 )
 
 
-def _pragma(statement: Statement, dialect: str) -> None:
+def _check_pragma(statement: Statement, dialect: str) -> None:
     found = _PRAGMA.fullmatch(statement.text)
     if found is None:
         raise Unclear(statement.shown, "a pragma that may set something")
@@ -126,7 +126,7 @@ _SMALL: Final[Mapping[str, re.Pattern[str]]] = {
 }
 
 
-def _small(statement: Statement, dialect: str) -> None:
+def _check_short_statement(statement: Statement, dialect: str) -> None:
     if not _SMALL[statement.first].fullmatch(statement.text):
         raise Unclear(statement.shown, f"more than {statement.first.upper()} is known to read with")
 
@@ -143,19 +143,19 @@ _CALL: Final = re.compile(
 )
 
 
-def _procedure(statement: Statement, dialect: str) -> None:
+def _check_procedure(statement: Statement, dialect: str) -> None:
     if not _CALL.fullmatch(statement.text):
         raise Unclear(statement.shown, "not a procedure that is known to read")
 
 
 _HOW: Final[Mapping[str, Callable[[Statement, str], Inner | None]]] = {
-    "show": _show,
-    "explain": _explain,
-    "analyze": _explain,
-    "describe": _describe,
-    "desc": _describe,
-    "summarize": _describe,
-    "pragma": _pragma,
-    **dict.fromkeys(_SMALL, _small),
-    **dict.fromkeys(OTHER["tsql"], _procedure),
+    "show": _check_show,
+    "explain": _explained_statement,
+    "analyze": _explained_statement,
+    "describe": _described_statement,
+    "desc": _described_statement,
+    "summarize": _described_statement,
+    "pragma": _check_pragma,
+    **dict.fromkeys(_SMALL, _check_short_statement),
+    **dict.fromkeys(OTHER["tsql"], _check_procedure),
 }

@@ -111,7 +111,7 @@ _DIFFERENT: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 @cache
-def _lexer(dialect: str) -> re.Pattern[str]:
+def _compile_lexer(dialect: str) -> re.Pattern[str]:
     parts = {**_SAME, **_DIFFERENT[dialect]}
     parts["mark"] = r"(?!--|/\*|\*/|:=)" + parts["mark"]
     order = ("blank", "comment", "string", "double", "name", "number", "end", "word", "mark")
@@ -124,8 +124,8 @@ def statements(text: str, dialect: str) -> tuple[Statement, ...]:
         raise Unclear(text[:40], f"longer than the limit of {LONGEST} characters")
     out: list[Statement] = []
     tokens: list[SqlToken] = []
-    kept: list[str] = []
-    lexer = _lexer(dialect)
+    pieces: list[str] = []
+    lexer = _compile_lexer(dialect)
     at = count = 0
     while at < len(text):
         found = lexer.match(text, at)
@@ -134,29 +134,29 @@ def statements(text: str, dialect: str) -> tuple[Statement, ...]:
         at = found.end()
         kind, part = found.lastgroup or "", found[0]
         if kind == "end":
-            _close(out, tokens, kept)
+            _finish_statement(out, tokens, pieces)
         elif kind in {"blank", "comment"}:
-            kept.append(" ")
+            pieces.append(" ")
         else:
-            tokens.append(_token(kind, part, dialect))
-            kept.append(part)
+            tokens.append(_make_token(kind, part, dialect))
+            pieces.append(part)
         count += 1
         if count > 2 * MOST or len(tokens) > MOST:
             raise Unclear(text[:40], f"more than the limit of {MOST} words")
-    _close(out, tokens, kept)
+    _finish_statement(out, tokens, pieces)
     return tuple(out)
 
 
-def _close(out: list[Statement], tokens: list[SqlToken], kept: list[str]) -> None:
+def _finish_statement(out: list[Statement], tokens: list[SqlToken], pieces: list[str]) -> None:
     if tokens:
-        _shallow(tokens)
-        out.append(Statement(tuple(tokens), "".join(kept)))
+        _check_depth(tokens)
+        out.append(Statement(tuple(tokens), "".join(pieces)))
     tokens.clear()
-    kept.clear()
+    pieces.clear()
 
 
-def _shallow(tokens: Sequence[SqlToken]) -> None:
-    """Raises Unclear for what parsers would go down too far for."""
+def _check_depth(tokens: Sequence[SqlToken]) -> None:
+    """Raise Unclear for parentheses, CASE or signs that are nested too deep for a parser."""
     depth = cases = prefixes = 0
     for token in tokens:
         if token.kind == "mark":
@@ -169,7 +169,7 @@ def _shallow(tokens: Sequence[SqlToken]) -> None:
         raise Unclear(tokens[-1].text[:20], "a parenthesis that is not closed")
 
 
-def _token(kind: str, part: str, dialect: str) -> SqlToken:
+def _make_token(kind: str, part: str, dialect: str) -> SqlToken:
     if kind in {"string", "double", "name"} and "\\" in part and not part.isascii():
         raise Unclear(part[:20], "in some character sets this string ends elsewhere")
     match kind:

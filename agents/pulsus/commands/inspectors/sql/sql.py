@@ -38,7 +38,7 @@ def inspect(texts: tuple[str, ...], argument: str) -> Opinion:
     endless: list[Endless] = []
     try:
         for text in texts:
-            _text(text, argument, endless)
+            _judge_text(text, argument, endless)
     except Unclear as error:
         return error.opinion
     if endless:
@@ -46,22 +46,22 @@ def inspect(texts: tuple[str, ...], argument: str) -> Opinion:
     return Opinion(True, "every statement in it only reads", texts[0][:40])
 
 
-def _text(text: str, client: str, endless: list[Endless]) -> None:
+def _judge_text(text: str, client: str, endless: list[Endless]) -> None:
     try:
         if client_command(text, client):
             return
         dialect = _DIALECT.get(client, client)
-        found = statements(_prepared(text, dialect), dialect)
+        found = statements(_prepare_text(text, dialect), dialect)
     except Endless as error:
         endless.append(error)
         return
     if not found:
         raise Unclear(text[:40], "there is no statement in it")
     for statement in found:
-        _statement(statement, dialect, endless)
+        _judge_statement(statement, dialect, endless)
 
 
-def _prepared(text: str, dialect: str) -> str:
+def _prepare_text(text: str, dialect: str) -> str:
     if dialect == "tsql":
         if "$(" in text or "\n" in text:
             raise Unclear(
@@ -71,10 +71,10 @@ def _prepared(text: str, dialect: str) -> str:
     return text
 
 
-def _statement(statement: Statement, dialect: str, endless: list[Endless]) -> None:
+def _judge_statement(statement: Statement, dialect: str, endless: list[Endless]) -> None:
     first = statement.first or statement.tokens[0].text
     if first in _QUERIES or (first == "from" and dialect == "duckdb"):
-        _query(statement, dialect, endless)
+        _judge_query(statement, dialect, endless)
         return
     if first not in OTHER[dialect]:
         raise Unclear(statement.tokens[0].text, "no statement that is known to read begins so")
@@ -87,21 +87,21 @@ def _statement(statement: Statement, dialect: str, endless: list[Endless]) -> No
     found = statements(inner.text, dialect)
     if len(found) != 1:
         raise Unclear(statement.shown, "not one statement")
-    _query(found[0], dialect, endless, explained=inner.explained)
+    _judge_query(found[0], dialect, endless, explained=inner.explained)
 
 
-def _query(
+def _judge_query(
     statement: Statement, dialect: str, endless: list[Endless], *, explained: bool = False
 ) -> None:
     first = statement.first or statement.tokens[0].text
     writes = explained and first in _EXPLAINED
     if not writes:
-        _no_write_words(statement.tokens, dialect)
+        _refuse_write_words(statement.tokens, dialect)
     if dialect == "duckdb":
-        _no_addresses(statement.tokens)
+        _refuse_addresses(statement.tokens)
     if dialect == "sqlite":
-        _no_bare_pragmas(statement.tokens)
-    if dialect == "clickhouse" and _counts_on(statement.tokens):
+        _refuse_bare_pragmas(statement.tokens)
+    if dialect == "clickhouse" and _is_endless_count(statement.tokens):
         endless.append(Endless(statement.shown, "it counts on without a limit"))
     endless += check_calls(statement.tokens, dialect, writes=writes)
     endless += check_series(statement.tokens)
@@ -111,7 +111,7 @@ def _query(
         endless.append(error)
 
 
-def _no_write_words(tokens: Sequence[SqlToken], dialect: str) -> None:
+def _refuse_write_words(tokens: Sequence[SqlToken], dialect: str) -> None:
     forbidden = _FORBIDDEN | _BATCH if dialect == "tsql" else _FORBIDDEN
     for at, token in enumerate(tokens):
         if token.key not in forbidden or (tokens[at - 1].text == "." and token.key != "nextval"):
@@ -121,8 +121,8 @@ def _no_write_words(tokens: Sequence[SqlToken], dialect: str) -> None:
         raise Unclear(token.text, "a word of statements that write")
 
 
-def _no_bare_pragmas(tokens: Sequence[SqlToken]) -> None:
-    """`FROM pragma_optimize` is a call, even without parentheses."""
+def _refuse_bare_pragmas(tokens: Sequence[SqlToken]) -> None:
+    """Refuse `FROM pragma_optimize`: it is a call, even without parentheses."""
     for token, behind in zip(tokens, (*tokens[1:], None), strict=True):
         bare = behind is None or behind.text != "("
         if bare and token.text.lower() == "pragma_optimize":
@@ -133,20 +133,20 @@ _ADDRESS: Final = re.compile(r"[A-Za-z0-9+.-]+://")
 _FILES: Final = re.compile(r"read_\w+|parquet_\w+|sniff_csv|glob", re.IGNORECASE)
 
 
-def _no_addresses(tokens: Sequence[SqlToken]) -> None:
-    """DuckDB fetches what is named by an address, and installs what it needs for that."""
+def _refuse_addresses(tokens: Sequence[SqlToken]) -> None:
+    """Refuse addresses: DuckDB fetches what they name, and installs what it needs for that."""
     for at, token in enumerate(tokens):
         behind = tokens[at + 1 : at + 2]
         if _FILES.fullmatch(token.text) and behind and behind[0].text == "(":
-            _literal(tokens, at + 2)
+            _require_literal(tokens, at + 2)
         if token.kind in {"string", "name"} and _ADDRESS.match(token.text):
             before = tokens[at - 1]
             if before.key in {"from", "join"} or before.text in {",", "(", "["}:
                 raise Unclear(token.text[:40], "it is fetched from elsewhere")
 
 
-def _literal(tokens: Sequence[SqlToken], at: int) -> None:
-    """One text, or a list of texts: what is put together could be an address."""
+def _require_literal(tokens: Sequence[SqlToken], at: int) -> None:
+    """Refuse anything but a text or a list of texts: a computed text could be an address."""
     end = at
     if tokens[at] == SqlToken("mark", "["):
         end += 1
@@ -159,7 +159,7 @@ def _literal(tokens: Sequence[SqlToken], at: int) -> None:
         raise Unclear(tokens[at - 2].text, "the files it reads are no literal")
 
 
-def _counts_on(tokens: Sequence[SqlToken]) -> bool:
+def _is_endless_count(tokens: Sequence[SqlToken]) -> bool:
     """Return True for ClickHouse's endless tables (`system.numbers`, `numbers()`) without a
     LIMIT."""
     limits = (b for a, b in pairwise(tokens) if a.key == "limit")

@@ -55,12 +55,12 @@ def check_functions(
     for at in range(len(tokens) - 1):
         if tokens[at + 1].text != "(" or tokens[at].kind in {"mark", "number"}:
             continue
-        if _no_call(tokens, at, writes=writes):
+        if _is_no_call(tokens, at, writes=writes):
             continue
         name = tokens[at].text.lower()
         if tokens[at].kind == "string":
             raise Unclear(tokens[at].text[:40], "in some modes this text names a function")
-        _qualified(tokens, at, dialect)
+        _check_schema(tokens, at, dialect)
         if name in known.waits:
             endless.append(Endless(tokens[at].text, "it waits"))
         elif not known.has(name):
@@ -68,7 +68,7 @@ def check_functions(
     return endless
 
 
-def _no_call(tokens: Sequence[SqlToken], at: int, *, writes: bool) -> bool:
+def _is_no_call(tokens: Sequence[SqlToken], at: int, *, writes: bool) -> bool:
     """Return True if the name before a parenthesis is a keyword, a type or a name that is
     defined."""
     before = tokens[at - 1].key if at else ""
@@ -93,7 +93,7 @@ def _is_cte(tokens: Sequence[SqlToken], at: int) -> bool:
     return behind[:2] in (["(", "select"], ["(", "with"]) or behind == ["(", "values", "("]
 
 
-def _qualified(tokens: Sequence[SqlToken], at: int, dialect: str) -> None:
+def _check_schema(tokens: Sequence[SqlToken], at: int, dialect: str) -> None:
     if at < 2 or tokens[at - 1].text != ".":
         return
     schema = tokens[at - 2].text.lower()

@@ -32,17 +32,17 @@ def check_tree(statement: Statement, dialect: str, *, explained: bool = False) -
 
     `explained` allows a write: EXPLAIN without ANALYZE does not run it.
     """
-    root = _parsed(statement, dialect)
+    root = _parse_statement(statement, dialect)
     name = type(root).__name__
     if name not in (_ROOTS | _WRITES if explained else _ROOTS):
-        raise Unclear(statement.shown, f"{_plain(name)} is not known to read")
+        raise Unclear(statement.shown, f"{_spaced_name(name)} is not known to read")
     allowed = _NODES | _EXPLAINED if explained else _NODES
     for node in root.walk():
-        _node(node, allowed)
-    _ends(root, statement)
+        _check_node(node, allowed)
+    _check_recursion(root, statement)
 
 
-def _parsed(statement: Statement, dialect: str) -> Expr:
+def _parse_statement(statement: Statement, dialect: str) -> Expr:
     # Late: heavy, and needed only once SQL is judged.
     from sqlglot import parse
     from sqlglot.errors import SqlglotError
@@ -59,49 +59,51 @@ def _parsed(statement: Statement, dialect: str) -> Expr:
 
 
 @cache
-def _function() -> type:
+def _function_class() -> type:
     from sqlglot.expressions import Func
 
     return Func
 
 
-def _node(node: Expr, allowed: Iterable[str]) -> None:
+def _check_node(node: Expr, allowed: Iterable[str]) -> None:
     name = type(node).__name__
-    if name in _NOT_READ or (name not in allowed and not isinstance(node, _function())):
-        raise Unclear(str(node.name or _plain(name))[:40], f"{_plain(name)} is not known to read")
+    if name in _NOT_READ or (name not in allowed and not isinstance(node, _function_class())):
+        raise Unclear(
+            str(node.name or _spaced_name(name))[:40], f"{_spaced_name(name)} is not known to read"
+        )
     if name == "WithTableHint":
         for hint in node.expressions:
             if str(hint.name).lower() not in _TABLE_HINTS:
                 raise Unclear(str(hint.name), "a table hint that may lock what it reads")
 
 
-def _ends(root: Expr, statement: Statement) -> None:
-    """A recursive query ends by a condition on a number, by other tables, or by a limit."""
+def _check_recursion(root: Expr, statement: Statement) -> None:
+    """Raise Endless unless a recursive query ends by a number, by other tables, or by a limit."""
     with_ = root.args.get("with_")
-    if with_ is None or _cut_short(root):
+    if with_ is None or _is_cut_short(root):
         return
     from sqlglot import expressions
 
     for cte in with_.expressions:
         query = cte.this
-        if not isinstance(query, expressions.SetOperation) or _limit(query) <= MOST_ROUNDS:
+        if not isinstance(query, expressions.SetOperation) or _row_limit(query) <= MOST_ROUNDS:
             continue
-        again = query.expression
-        tables = {table.name.lower() for table in again.find_all(expressions.Table)}
+        recursive_part = query.expression
+        tables = {table.name.lower() for table in recursive_part.find_all(expressions.Table)}
         if cte.alias.lower() not in tables or tables - {cte.alias.lower()}:
             continue  # no recursion, or one that ends with the rows of another table
-        if not any(map(_bounds, again.find_all(expressions.Where))):
+        if not any(map(_is_bounding, recursive_part.find_all(expressions.Where))):
             raise Endless(statement.shown, "recursion without a condition that ends it")
 
 
 MOST_ROUNDS: Final = 1e8
 
 
-def _cut_short(root: Expr) -> bool:
+def _is_cut_short(root: Expr) -> bool:
     """Return True if a limit ends the query before all rows are made."""
     from sqlglot import expressions
 
-    if _limit(root) > MOST_ROUNDS:
+    if _row_limit(root) > MOST_ROUNDS:
         return False
     kinds = (expressions.AggFunc, expressions.Order, expressions.Group, expressions.Distinct)
     parts = (part for key, part in root.args.items() if key != "with_")
@@ -109,13 +111,13 @@ def _cut_short(root: Expr) -> bool:
     return not any(hasattr(each, "find") and each.find(*kinds) for each in flat)
 
 
-def _limit(query: Expr) -> float:
+def _row_limit(query: Expr) -> float:
     """Return the number after LIMIT, or infinity without one."""
     limit = query.args.get("limit")
-    return _literal(limit.args.get("expression")) if limit is not None else inf
+    return _literal_number(limit.args.get("expression")) if limit is not None else inf
 
 
-def _literal(node: Any) -> float:
+def _literal_number(node: Any) -> float:
     from sqlglot import expressions
 
     if not isinstance(node, expressions.Literal) or node.is_string:
@@ -123,7 +125,7 @@ def _literal(node: Any) -> float:
     return float(node.name)
 
 
-def _bounds(where: Expr) -> bool:
+def _is_bounding(where: Expr) -> bool:
     """Return True if a comparison with a number that is not too large stands in it."""
     from sqlglot import expressions
 
@@ -133,7 +135,7 @@ def _bounds(where: Expr) -> bool:
     return (
         columns
         and not where.find(expressions.Or)
-        and min(map(_literal, compared), default=inf) <= (MOST_ROUNDS)
+        and min(map(_literal_number, compared), default=inf) <= (MOST_ROUNDS)
     )
 
 
@@ -141,5 +143,5 @@ class Endless(Unclear):
     """A text that reads, but need not end."""
 
 
-def _plain(name: str) -> str:
+def _spaced_name(name: str) -> str:
     return "".join(f" {c}" if c.isupper() else c for c in name).strip().lower()
