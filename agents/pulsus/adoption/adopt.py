@@ -62,20 +62,20 @@ def adopt(
     name unless `replace`. Raises TargetRefused for an invalid place in the catalogue.
     """
     source = candidate_module.read_module(file)
-    target = Target(domain, action, name or _name(file))
-    script = _read(source, file, target.name)
+    target = Target(domain, action, name or _tool_name(file))
+    script = _parse_script(source, file, target.name)
     path = project.tmp_dir / f"{target.name}.py"
     if path.exists() and not replace:
         raise UsageError(f"{path.name} is there already", hint="--replace it, or give a --name")
-    made = tool_source.render_module(script, target.name, file.name).encode("utf-8")
+    module_source = tool_source.render_module(script, target.name, file.name).encode("utf-8")
     test = path.with_name(f"test_{path.name}")
-    candidate_module.write_candidate(path, made)
+    candidate_module.write_candidate(path, module_source)
     if replace or not test.exists():
         candidate_module.write_candidate(
             test, scaffold.render_test(path.stem, path.name, ()).encode("utf-8")
         )
-    tool = project.define(made, path)
-    report, validated = project.pipeline().validate(made, path, tool, {})
+    tool = project.define(module_source, path)
+    report, validated = project.pipeline().validate(module_source, path, tool, {})
     note = candidate_store.StoredCandidate(
         module=path,
         request=f"adopt {file.name}",
@@ -84,22 +84,22 @@ def adopt(
         status="pending" if validated else "failed",
         reasons=() if validated else (report.summary,),
         created_at=ids.utc_now(),
-        sha256=digest(made),
-        made={"generator": "adopt", "sha256": digest(made), "origin": file.name},
+        sha256=digest(module_source),
+        made={"generator": "adopt", "sha256": digest(module_source), "origin": file.name},
     )
     candidate_store.write(note, project.redactor)
     parameters = tuple(tool_source.tool_parameters(script))
     return Adopted(target, path, test, script, parameters, report, tool)
 
 
-def _read(source: bytes, file: Path, name: str) -> ParsedScript:
+def _parse_script(source: bytes, file: Path, name: str) -> ParsedScript:
     try:
         code = source.decode("utf-8-sig")
         if _is_python(file, code):
             return python_script.parse_python_script(code)
         script = shell_script.parse_shell_script(code, name)
-        if said := shell_syntax.find_syntax_error(code, shell_script.name_shell(code)):
-            raise NotAdoptable(f"it cannot be parsed: {said}")
+        if problem := shell_syntax.find_syntax_error(code, shell_script.name_shell(code)):
+            raise NotAdoptable(f"it cannot be parsed: {problem}")
         return script
     except UnicodeDecodeError:
         raise UsageError(f"cannot adopt {file}: it is not UTF-8 text", hint="save it so") from None
@@ -116,7 +116,7 @@ def _is_python(file: Path, code: str) -> bool:
     return first.startswith("#!") and "python" in first
 
 
-def _name(file: Path) -> str:
+def _tool_name(file: Path) -> str:
     """Return the file's name as a tool name."""
     name = re.sub(r"\W+", "_", file.name.partition(".")[0].lower()).strip("_")
     return (name or "adopted")[:MAX_NAME_CHARS].strip("_")

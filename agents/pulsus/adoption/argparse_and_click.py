@@ -27,18 +27,18 @@ Found = ToolParameter | str
 def parse_argparse(tree: ast.AST) -> Iterator[Found]:
     """Yield the parameters of every `add_argument` call, in the order of the lines."""
     taken: list[str] = []
-    subcommands = _subparsers(tree)
-    for call in _calls(tree, "add_argument"):
+    subcommands = _subparser_names(tree)
+    for call in _find_calls(tree, "add_argument"):
         if isinstance(call.func, ast.Attribute) and last_name(call.func.value) in subcommands:
             continue
-        found = _argument(call, taken)
+        found = _parse_argument(call, taken)
         if isinstance(found, ToolParameter):
             taken.append(found.name)
         if found is not None:
             yield found
-    for call in _calls(tree, "add_subparsers"):
+    for call in _find_calls(tree, "add_subparsers"):
         yield f"line {call.lineno}: subcommands: give them, and their options, in `arguments`"
-    for call in _calls(tree, "parse_known_args"):
+    for call in _find_calls(tree, "parse_known_args"):
         yield f"line {call.lineno}: arguments its parser does not know: give them in `arguments`"
 
 
@@ -49,34 +49,38 @@ def parse_click(function: ast.FunctionDef) -> Iterator[Found]:
         kind = last_name(call.func) if isinstance(call, ast.Call) else ""
         if not isinstance(call, ast.Call) or kind not in ("option", "argument"):
             continue
-        found = _click_option(call, taken) if kind == "option" else _click_argument(call, taken)
+        found = (
+            _parse_click_option(call, taken)
+            if kind == "option"
+            else _parse_click_argument(call, taken)
+        )
         if isinstance(found, ToolParameter):
             taken.append(found.name)
         if found is not None:
             yield found
 
 
-def _argument(call: ast.Call, taken: Sequence[str]) -> Found | None:
+def _parse_argument(call: ast.Call, taken: Sequence[str]) -> Found | None:
     given = {k.arg: k.value for k in call.keywords if k.arg}
     names = [a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
     if not names or len(names) != len(call.args):
         return f"line {call.lineno}: an argument whose name is computed"
-    action = _text(given.get("action")) or last_name(given.get("action", _NONE)) or "store"
+    action = _string_value(given.get("action")) or last_name(given.get("action", _NONE)) or "store"
     if action in ("help", "version"):
         return None
     options = [n for n in names if n.startswith("-")]
-    dest = _text(given.get("dest")) or _longest(options or names)
-    name, text = python_name(dest, taken), _help(given.get("help"))
+    dest = _string_value(given.get("dest")) or _preferred_flag(options or names)
+    name, text = python_name(dest, taken), _help_text(given.get("help"))
     if not options:
-        return _place(call, name, given, text)
-    flag = _longest(options)
+        return _positional_parameter(call, name, given, text)
+    flag = _preferred_flag(options)
     match action:
         case "store_true":
             return ToolParameter(name, "bool", "False", text, "flag", flag)
         case "store_false":
             return ToolParameter(name, "bool", "True", text, "off", flag)
         case "BooleanOptionalAction":
-            default = "True" if _value(given.get("default")) is True else "False"
+            default = "True" if _literal_value(given.get("default")) is True else "False"
             return ToolParameter(name, "bool", default, text, "either", flag, f"--no-{flag[2:]}")
         case "count":
             return ToolParameter(name, "int", "0", text, "count", flag)
@@ -84,17 +88,21 @@ def _argument(call: ast.Call, taken: Sequence[str]) -> Found | None:
             return ToolParameter(name, "bool", "False", text, "flag", flag)
         case "store" | "append" | "extend":
             several: Style = "repeat" if action == "append" else "many"
-            return _option(call, ToolParameter(name, "str", None, text, several, flag), given)
+            return _option_parameter(
+                call, ToolParameter(name, "str", None, text, several, flag), given
+            )
         case _:
             return f"line {call.lineno}: {flag} has an action of its own ({action})"
 
 
-def _option(call: ast.Call, base: ToolParameter, given: Mapping[str, ast.expr]) -> ToolParameter:
-    hint = _hint(base.name, given)
-    nargs = _value(given.get("nargs"))
+def _option_parameter(
+    call: ast.Call, base: ToolParameter, given: Mapping[str, ast.expr]
+) -> ToolParameter:
+    hint = _type_hint(base.name, given)
+    nargs = _literal_value(given.get("nargs"))
     listed = nargs in ("*", "+") or isinstance(nargs, int) or base.style == "repeat"
-    required = _value(given.get("required")) is True
-    default = _default(given.get("default"), hint) if not listed else None
+    required = _literal_value(given.get("required")) is True
+    default = _default_source(given.get("default"), hint) if not listed else None
     if listed:
         hint = f"list[{hint}]"
     style = base.style if listed else "option"
@@ -104,68 +112,72 @@ def _option(call: ast.Call, base: ToolParameter, given: Mapping[str, ast.expr]) 
     return ToolParameter(base.name, hint, source, base.text, style, base.flag)
 
 
-def _place(call: ast.Call, name: str, given: Mapping[str, ast.expr], text: str) -> ToolParameter:
-    hint = _hint(name, given)
-    nargs = _value(given.get("nargs"))
+def _positional_parameter(
+    call: ast.Call, name: str, given: Mapping[str, ast.expr], text: str
+) -> ToolParameter:
+    hint = _type_hint(name, given)
+    nargs = _literal_value(given.get("nargs"))
     if nargs in ("+", "*", "...") or isinstance(nargs, int):
         none = nargs in ("*", "...")
         hint = f"list[{hint}]" + (" | None" if none else "")
         return ToolParameter(name, hint, "None" if none else None, text, "place", "--")
     if nargs == "?":
-        default = _default(given.get("default"), hint)
+        default = _default_source(given.get("default"), hint)
         hint = hint if default else f"{hint} | None"
         return ToolParameter(name, hint, default or "None", text, "place", "--")
     return ToolParameter(name, hint, None, text, "place", "--")
 
 
-def _click_argument(call: ast.Call, taken: Sequence[str]) -> Found:
+def _parse_click_argument(call: ast.Call, taken: Sequence[str]) -> Found:
     given = {k.arg: k.value for k in call.keywords if k.arg}
-    label = _text(call.args[0]) if call.args else ""
+    label = _string_value(call.args[0]) if call.args else ""
     if not label:
         return f"line {call.lineno}: an argument whose name is computed"
-    name, hint = python_name(label, taken), _hint(label, given)
-    nargs = _value(given.get("nargs"))
-    required = _value(given.get("required")) is not False and "default" not in given
+    name, hint = python_name(label, taken), _type_hint(label, given)
+    nargs = _literal_value(given.get("nargs"))
+    required = _literal_value(given.get("required")) is not False and "default" not in given
     if isinstance(nargs, int) and nargs != 1:
-        none = nargs < 0 and _value(given.get("required")) is not True
+        none = nargs < 0 and _literal_value(given.get("required")) is not True
         hint = f"list[{hint}]" + (" | None" if none else "")
         return ToolParameter(name, hint, "None" if none else None, "", "place", "--")
-    default = None if required else _default(given.get("default"), hint)
+    default = None if required else _default_source(given.get("default"), hint)
     if not required and default is None:
         hint, default = f"{hint} | None", "None"
     return ToolParameter(name, hint, default, "", "place", "--")
 
 
-def _click_option(call: ast.Call, taken: Sequence[str]) -> Found | None:
+def _parse_click_option(call: ast.Call, taken: Sequence[str]) -> Found | None:
     given = {k.arg: k.value for k in call.keywords if k.arg}
-    names = [text for a in call.args if (text := _text(a))]
+    names = [text for a in call.args if (text := _string_value(a))]
     options = [n for n in names if n.startswith("-")]
     if not options or len(names) != len(call.args):
         return f"line {call.lineno}: an option whose name is computed"
-    label = next((n for n in names if not n.startswith("-")), _longest(options).partition("/")[0])
-    name, text = python_name(label, taken), _help(given.get("help"))
-    flag = _longest(options)
+    label = next(
+        (n for n in names if not n.startswith("-")), _preferred_flag(options).partition("/")[0]
+    )
+    name, text = python_name(label, taken), _help_text(given.get("help"))
+    flag = _preferred_flag(options)
     if "/" in flag:
         on, off = (part.strip() for part in flag.split("/", 1))
-        default = "True" if _value(given.get("default")) is True else "False"
+        default = "True" if _literal_value(given.get("default")) is True else "False"
         return ToolParameter(name, "bool", default, text, "either", on, off)
-    default_value = _value(given.get("default"))
-    if _value(given.get("is_flag")) is True or isinstance(default_value, bool):
+    default_value = _literal_value(given.get("default"))
+    if _literal_value(given.get("is_flag")) is True or isinstance(default_value, bool):
         if default_value is True:
             return f"line {call.lineno}: {flag} is on by default and has nothing to turn it off"
         return ToolParameter(name, "bool", "False", text, "flag", flag)
-    if _value(given.get("count")) is True:
+    if _literal_value(given.get("count")) is True:
         return ToolParameter(name, "int", "0", text, "count", flag)
-    multiple = _value(given.get("multiple")) is True
+    multiple = _literal_value(given.get("multiple")) is True
     base = ToolParameter(name, "str", None, text, "repeat" if multiple else "option", flag)
-    return _option(call, base, given)
+    return _option_parameter(call, base, given)
 
 
-def _hint(name: str, given: Mapping[str, ast.expr]) -> str:
-    choices = _value(given.get("choices"))
+def _type_hint(name: str, given: Mapping[str, ast.expr]) -> str:
+    choices = _literal_value(given.get("choices"))
     kind = given.get("type")
     if isinstance(kind, ast.Call) and last_name(kind.func) == "Choice" and kind.args:
-        choices = _value(kind.args[0])
+        choices = _literal_value(kind.args[0])
     if (
         isinstance(choices, list | tuple)
         and choices
@@ -175,16 +187,16 @@ def _hint(name: str, given: Mapping[str, ast.expr]) -> str:
     if kind is not None:
         outer = kind.func if isinstance(kind, ast.Call) else kind
         return _TYPES.get(last_name(outer), "str")
-    default = _value(given.get("default"))
+    default = _literal_value(given.get("default"))
     if isinstance(default, int | float) and not isinstance(default, bool):
         return type(default).__name__
     words = name.lower().replace("-", "_").split("_")
     return "Path" if any(word in _PATH_WORDS for word in words) else "str"
 
 
-def _default(node: ast.expr | None, hint: str) -> str | None:
+def _default_source(node: ast.expr | None, hint: str) -> str | None:
     """Return the source of a literal default that fits the type hint."""
-    value = _value(node)
+    value = _literal_value(node)
     if isinstance(value, str) and hint == "Path":
         return f"Path({write_literal(value)})"
     if value is None or isinstance(value, bool) or not isinstance(value, str | int | float):
@@ -195,7 +207,7 @@ def _default(node: ast.expr | None, hint: str) -> str | None:
     return write_literal(value) if plain else None
 
 
-def _subparsers(tree: ast.AST) -> set[str]:
+def _subparser_names(tree: ast.AST) -> set[str]:
     """Return the names of the parsers of subcommands."""
     return {
         last_name(target)
@@ -206,7 +218,7 @@ def _subparsers(tree: ast.AST) -> set[str]:
     }
 
 
-def _value(node: ast.expr | None) -> object:
+def _literal_value(node: ast.expr | None) -> object:
     if node is None:
         return None
     try:
@@ -215,18 +227,20 @@ def _value(node: ast.expr | None) -> object:
         return None
 
 
-def _text(node: ast.expr | None) -> str:
+def _string_value(node: ast.expr | None) -> str:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
-def _help(node: ast.expr | None) -> str:
-    return one_line(_text(node).replace("%(default)s", "see its default").replace("%%", "%"), 200)
+def _help_text(node: ast.expr | None) -> str:
+    return one_line(
+        _string_value(node).replace("%(default)s", "see its default").replace("%%", "%"), 200
+    )
 
 
-def _longest(names: Sequence[str]) -> str:
+def _preferred_flag(names: Sequence[str]) -> str:
     return next((n for n in names if n.startswith("--")), names[0])
 
 
-def _calls(tree: ast.AST, name: str) -> list[ast.Call]:
+def _find_calls(tree: ast.AST, name: str) -> list[ast.Call]:
     found = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and last_name(n.func) == name]
     return sorted(found, key=lambda call: (call.lineno, call.col_offset))

@@ -83,47 +83,54 @@ def word_statements(parameters: Sequence[ToolParameter]) -> list[str]:
     """Return statements that turn arguments into words of a command line, places last."""
     places = [p for p in parameters if p.style == "place"]
     rest = [p for p in parameters if p.style == "rest"]
-    lines = [line for p in parameters if p not in (*places, *rest) for line in _passed(p)]
+    lines = [
+        line
+        for p in parameters
+        if p not in (*places, *rest)
+        for line in _statements_for_parameter(p)
+    ]
     if places and not rest and any(p.flag == "--" for p in places):
         lines.append('words.append("--")')
-    return [*lines, *(line for p in (*places, *rest) for line in _passed(p))]
+    return [*lines, *(line for p in (*places, *rest) for line in _statements_for_parameter(p))]
 
 
-def _passed(parameter: ToolParameter) -> list[str]:
+def _statements_for_parameter(parameter: ToolParameter) -> list[str]:
     name, flag = parameter.name, parameter.flag
     match parameter.style:
         case "flag" | "off":
-            said = name if parameter.style == "flag" else f"not {name}"
-            return [f"if {said}:", f'    words.append("{flag}")']
+            condition = name if parameter.style == "flag" else f"not {name}"
+            return [f"if {condition}:", f'    words.append("{flag}")']
         case "either":
             return [f'words.append("{flag}" if {name} else "{parameter.off}")']
         case "count":
             return [f'words += ["{flag}"] * {name}']
         case "option":
-            return _guarded(parameter, _one(flag, name))
+            return _guard_none(parameter, _option_statement(flag, name))
         case "separate":  # for parsers that know no `--option=value`
-            return _guarded(parameter, f'words += ["{flag}", str({name})]')
+            return _guard_none(parameter, f'words += ["{flag}", str({name})]')
         case "repeat":
-            return _guarded(parameter, f"for each in {name}:", f"    {_one(flag, 'each')}")
+            return _guard_none(
+                parameter, f"for each in {name}:", f"    {_option_statement(flag, 'each')}"
+            )
         case "many":
-            return _guarded(parameter, f'words += ["{flag}", *map(str, {name})]')
+            return _guard_none(parameter, f'words += ["{flag}", *map(str, {name})]')
         case "place":
             several = parameter.hint.startswith("list")
             line = f"words += map(str, {name})" if several else f"words.append(str({name}))"
-            return _guarded(parameter, line)
+            return _guard_none(parameter, line)
         case "rest":
-            return _guarded(parameter, f"words += {name}")
+            return _guard_none(parameter, f"words += {name}")
         case _:
             assert_never(parameter.style)
 
 
-def _one(flag: str, value: str) -> str:
+def _option_statement(flag: str, value: str) -> str:
     if flag.startswith("--"):
         return f'words.append(f"{flag}={{{value}}}")'
     return f'words += ["{flag}", str({value})]'
 
 
-def _guarded(parameter: ToolParameter, *lines: str) -> list[str]:
+def _guard_none(parameter: ToolParameter, *lines: str) -> list[str]:
     """Return the lines so that an argument without a value is left out."""
     if not parameter.hint.endswith("| None"):
         return list(lines)

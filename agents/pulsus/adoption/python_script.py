@@ -39,7 +39,7 @@ def parse_python_script(text: str) -> ParsedScript:
     tree = ast.Module(parse_module(text.encode("utf-8")) or [], [])
     if not tree.body:
         raise NotAdoptable(facts.explain_syntax_error(text))
-    command = _click_command(tree)
+    command = _find_click_command(tree)
     found = [
         *(
             argparse_and_click.parse_click(command)
@@ -49,15 +49,15 @@ def parse_python_script(text: str) -> ParsedScript:
     ]
     parameters = [each for each in found if isinstance(each, ToolParameter)]
     notes = [each for each in found if isinstance(each, str)]
-    if _is_group(tree):
+    if _is_click_group(tree):
         notes.append("a click group: give the subcommand, and its options, in `arguments`")
-    if not command and not _mentions(tree, "add_argument"):
-        notes += _plain_words(tree, parameters)
+    if not command and not _has_attribute(tree, "add_argument"):
+        notes += _add_positional_words(tree, parameters)
     if notes:
         parameters.append(_ARGUMENTS)
     kind, effects, more = facts.summarise(tree)
-    summary, body = _described(tree, command)
-    code, future = _code(text, tree, command, notes)
+    summary, body = _find_description(tree, command)
+    code, future = _write_code(text, tree, command, notes)
     return ParsedScript(
         summary=summary,
         body=body,
@@ -73,21 +73,21 @@ def parse_python_script(text: str) -> ParsedScript:
     )
 
 
-def _plain_words(tree: ast.Module, parameters: list[ToolParameter]) -> list[str]:
+def _add_positional_words(tree: ast.Module, parameters: list[ToolParameter]) -> list[str]:
     """Add parameters for `sys.argv[1]` and later words, and return notes about them."""
-    last = max((_argv(node) for node in ast.walk(tree)), default=0)
+    last = max((_argv_index(node) for node in ast.walk(tree)), default=0)
     if last:
         parameters += [
             ToolParameter(f"argument_{n}", "str", None, f"Word {n} of its command line.", "place")
             for n in range(1, last + 1)
         ]
         return ["it takes its arguments from sys.argv by position: give them better names"]
-    if _mentions(tree, "argv"):
+    if _has_attribute(tree, "argv"):
         return ["no argparse or click options were found: give its words in `arguments`"]
     return []
 
 
-def _argv(node: ast.AST) -> int:
+def _argv_index(node: ast.AST) -> int:
     match node:
         case ast.Subscript(value=ast.Attribute(attr="argv"), slice=ast.Constant(value=int(n))):
             return max(0, n)
@@ -95,7 +95,7 @@ def _argv(node: ast.AST) -> int:
             return 0
 
 
-def _code(
+def _write_code(
     text: str, tree: ast.Module, command: ast.FunctionDef | None, notes: list[str]
 ) -> tuple[str, tuple[str, ...]]:
     """Return the code below the docstring, and the names imported from `__future__`."""
@@ -108,41 +108,43 @@ def _code(
         if isinstance(node, ast.ImportFrom) and node.module == "__future__"
         for alias in node.names
     )
-    split = _split(tree)
+    split = _split_statements(tree)
     renamed = rename.rename_entries(text, tree, _ENTRIES).split("\n")
-    strings = _inside_strings(tree)
-    kept = _kept(renamed, tree, split)
-    shared = _shared(split)
-    started = [line for node, body in split.moved for line in _moved(renamed, node, body, strings)]
+    strings = _rows_inside_strings(tree)
+    kept = _kept_lines(renamed, tree, split)
+    shared = _shared_names(split)
+    started = [
+        line for node, body in split.moved for line in _moved_lines(renamed, node, body, strings)
+    ]
     if not split.moved:
-        started = _started(tree, command)
-    elif any("sys.argv" in ast.unparse(d) for d in _defaults(tree)):
+        started = _start_lines(tree, command)
+    elif any("sys.argv" in ast.unparse(d) for d in _default_expressions(tree)):
         notes.append("a default is read from sys.argv when it is loaded: read it when it runs")
     lines = [f"{name}: Any = None" for name in shared]
     top = "\n".join((*kept, *(("", *lines) if lines else ())))
-    said = f"    global {', '.join(shared)}\n" if shared else ""
-    head = f'def {SCRIPT}() -> None:\n    """Do the work of the script."""\n{said}'
+    global_line = f"    global {', '.join(shared)}\n" if shared else ""
+    head = f'def {SCRIPT}() -> None:\n    """Do the work of the script."""\n{global_line}'
     return f"{top.strip(chr(10))}\n\n\n{head}" + "\n".join(started).rstrip() + "\n", future
 
 
-def _split(tree: ast.Module) -> _Split:
+def _split_statements(tree: ast.Module) -> _Split:
     kept: list[ast.stmt] = []
     moved: list[tuple[ast.stmt, list[ast.stmt]]] = []
     for number, node in enumerate(tree.body):
-        if number == 0 and _is_text(node):
+        if number == 0 and _is_string_statement(node):
             continue
         if isinstance(node, ast.ImportFrom) and node.module == "__future__":
             continue
-        if isinstance(node, ast.If) and _is_guard(node.test):
+        if isinstance(node, ast.If) and _is_main_guard(node.test):
             moved.append((node, node.body))
-        elif _stays(node) or (not moved and not _is_active(node)):
+        elif _is_declaration(node) or (not moved and not _is_active(node)):
             kept.append(node)
         else:
             moved.append((node, [node]))
     return _Split(kept, moved)
 
 
-def _stays(node: ast.stmt) -> bool:
+def _is_declaration(node: ast.stmt) -> bool:
     return isinstance(
         node,
         ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef,
@@ -162,7 +164,9 @@ def _is_active(node: ast.stmt) -> bool:
         case ast.Expr(value=ast.Constant()):
             return False
         case ast.If():
-            return not all(_stays(each) or isinstance(each, ast.Assign) for each in node.body)
+            return not all(
+                _is_declaration(each) or isinstance(each, ast.Assign) for each in node.body
+            )
         case _:
             return True
 
@@ -173,7 +177,7 @@ _PREPARES = (
 )
 
 
-def _started(tree: ast.Module, command: ast.FunctionDef | None) -> list[str]:
+def _start_lines(tree: ast.Module, command: ast.FunctionDef | None) -> list[str]:
     """Return the lines that start a script without a guard, by its command or its `main`."""
     if command:
         name = f"_{command.name}" if command.name in _ENTRIES else command.name
@@ -185,15 +189,15 @@ def _started(tree: ast.Module, command: ast.FunctionDef | None) -> list[str]:
     raise NotAdoptable("it does nothing when it is started: it needs a main() or code at its top")
 
 
-def _kept(lines: list[str], tree: ast.Module, split: _Split) -> list[str]:
+def _kept_lines(lines: list[str], tree: ast.Module, split: _Split) -> list[str]:
     """Return the lines of the statements that stay, with the comments above them."""
     gone = [*(node for node, _ in split.moved)]
     gone += [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "__future__"]
-    if tree.body and _is_text(tree.body[0]):
+    if tree.body and _is_string_statement(tree.body[0]):
         gone.append(tree.body[0])
-    taken = {row for node in gone for row in range(_first(node), (node.end_lineno or 0) + 1)}
+    taken = {row for node in gone for row in range(_first_row(node), (node.end_lineno or 0) + 1)}
     taken |= {row for row in (1, 2) if re.match(r"#!|#.*?coding[:=]", lines[row - 1 : row][:1][0])}
-    strings = _inside_strings(tree)
+    strings = _rows_inside_strings(tree)
     found: list[str] = []
     for row, line in enumerate(lines, start=1):
         blank = row not in strings and not line.strip() and not any(found[-2:])
@@ -202,11 +206,11 @@ def _kept(lines: list[str], tree: ast.Module, split: _Split) -> list[str]:
     return found
 
 
-def _moved(
+def _moved_lines(
     lines: list[str], node: ast.stmt, body: Sequence[ast.stmt], strings: set[int]
 ) -> list[str]:
     """Return the statements' lines, indented. Lines inside a string stay as they are."""
-    start, end = _first(body[0]), body[-1].end_lineno or 0
+    start, end = _first_row(body[0]), body[-1].end_lineno or 0
     if isinstance(node, ast.If) and body is node.body:
         start = min(start, (node.test.end_lineno or node.lineno) + 1)
     margin = body[0].col_offset
@@ -223,13 +227,13 @@ def _moved(
     return found
 
 
-def _shared(split: _Split) -> list[str]:
+def _shared_names(split: _Split) -> list[str]:
     """Return the names that the moved code sets for functions that stay."""
-    made = rename.bound_names([stmt for _, body in split.moved for stmt in body])
-    return sorted(made & rename.names_used_in_functions(split.kept))
+    set_names = rename.bound_names([stmt for _, body in split.moved for stmt in body])
+    return sorted(set_names & rename.names_used_in_functions(split.kept))
 
 
-def _inside_strings(tree: ast.Module) -> set[int]:
+def _rows_inside_strings(tree: ast.Module) -> set[int]:
     rows: set[int] = set()
     for node in ast.walk(tree):
         text = isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
@@ -238,8 +242,9 @@ def _inside_strings(tree: ast.Module) -> set[int]:
     return rows
 
 
-def _described(tree: ast.Module, command: ast.FunctionDef | None) -> tuple[str, str]:
-    """Return summary and body of the script's, its command's or its parser's description."""
+def _find_description(tree: ast.Module, command: ast.FunctionDef | None) -> tuple[str, str]:
+    """Return summary and body from the docstring of the script or command, or the parser's
+    description."""
     texts = [ast.get_docstring(tree) or "", ast.get_docstring(command) or "" if command else ""]
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and last_name(node.func) == "ArgumentParser":
@@ -252,36 +257,36 @@ def _described(tree: ast.Module, command: ast.FunctionDef | None) -> tuple[str, 
     return first.strip(), rest.strip()
 
 
-def _click_command(tree: ast.Module) -> ast.FunctionDef | None:
+def _find_click_command(tree: ast.Module) -> ast.FunctionDef | None:
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
             for decorator in node.decorator_list:
                 called = decorator.func if isinstance(decorator, ast.Call) else decorator
-                if last_name(called) == "command" and not _is_group(tree):
+                if last_name(called) == "command" and not _is_click_group(tree):
                     return node
     return None
 
 
-def _is_group(tree: ast.Module) -> bool:
+def _is_click_group(tree: ast.Module) -> bool:
     decorators = (
         d for node in tree.body if isinstance(node, ast.FunctionDef) for d in node.decorator_list
     )
     return any(last_name(d.func if isinstance(d, ast.Call) else d) == "group" for d in decorators)
 
 
-def _mentions(tree: ast.Module, name: str) -> bool:
+def _has_attribute(tree: ast.Module, name: str) -> bool:
     return any(isinstance(node, ast.Attribute) and node.attr == name for node in ast.walk(tree))
 
 
-def _defaults(tree: ast.Module) -> list[ast.expr]:
+def _default_expressions(tree: ast.Module) -> list[ast.expr]:
     return [d for n in ast.walk(tree) if isinstance(n, ast.arguments) for d in n.defaults]
 
 
-def _is_guard(test: ast.expr) -> bool:
+def _is_main_guard(test: ast.expr) -> bool:
     return isinstance(test, ast.Compare) and "__name__" in ast.unparse(test)
 
 
-def _is_text(node: ast.stmt) -> bool:
+def _is_string_statement(node: ast.stmt) -> bool:
     return (
         isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)
@@ -289,7 +294,7 @@ def _is_text(node: ast.stmt) -> bool:
     )
 
 
-def _first(node: ast.stmt) -> int:
+def _first_row(node: ast.stmt) -> int:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     return node.lineno

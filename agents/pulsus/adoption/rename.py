@@ -16,7 +16,7 @@ def bound_names(body: Collection[ast.stmt]) -> set[str]:
     """Return the names that these statements bind in their own scope."""
     return {
         name
-        for node in _own(list(body))
+        for node in _own_nodes(list(body))
         if not isinstance(node, ast.pattern)
         for name in bindings.bound_names(node)
     }
@@ -36,7 +36,7 @@ def names_used_in_functions(body: Collection[ast.stmt]) -> set[str]:
 def rename_entries(text: str, tree: ast.Module, wanted: Collection[str]) -> str:
     """Return the text with `_NAME` for each of those names that the module binds and uses."""
     names = set(wanted) & bound_names(tree.body)
-    places = sorted(set(_places(tree, names, frozenset())), reverse=True)
+    places = sorted(set(_find_uses(tree, names, frozenset())), reverse=True)
     lines = text.split("\n")
     for line, column, name in places:
         row = lines[line - 1].encode("utf-8")
@@ -47,7 +47,7 @@ def rename_entries(text: str, tree: ast.Module, wanted: Collection[str]) -> str:
     return "\n".join(lines)
 
 
-def _places(
+def _find_uses(
     scope: ast.AST,
     names: Collection[str],
     hidden: frozenset[str],
@@ -60,23 +60,23 @@ def _places(
     todo: list[ast.AST] = list(ast.iter_child_nodes(scope))
     while todo:
         node = todo.pop()
-        for name in _said(node):
+        for name in _names_in_node(node):
             if name in names and name not in hidden and name not in here:
                 yield node.lineno, node.col_offset, name  # type: ignore[attr-defined]
         if isinstance(node, _SCOPES):
-            outside, inside = _parts(node)
+            outside, inside = _split_scope(node)
             todo += outside
             holder = ast.Module([], [])
             holder.body = inside  # type: ignore[assignment]
             if isinstance(node, ast.ClassDef):
-                yield from _places(holder, names, hidden, frozenset(bound_names(node.body)))
+                yield from _find_uses(holder, names, hidden, frozenset(bound_names(node.body)))
             else:
-                yield from _places(holder, names, hidden | _local(node))
+                yield from _find_uses(holder, names, hidden | _local_names(node))
         else:
             todo += ast.iter_child_nodes(node)
 
 
-def _said(node: ast.AST) -> tuple[str, ...]:
+def _names_in_node(node: ast.AST) -> tuple[str, ...]:
     match node:
         case ast.Name(id=name):
             return (name,)
@@ -88,7 +88,7 @@ def _said(node: ast.AST) -> tuple[str, ...]:
             return ()
 
 
-def _parts(node: _Scope) -> tuple[list[ast.AST], list[ast.AST]]:
+def _split_scope(node: _Scope) -> tuple[list[ast.AST], list[ast.AST]]:
     """Return the parts that are evaluated outside the scope, and those inside."""
     if isinstance(node, ast.ClassDef):
         return [*node.decorator_list, *node.bases, *node.keywords], [*node.body]
@@ -98,18 +98,20 @@ def _parts(node: _Scope) -> tuple[list[ast.AST], list[ast.AST]]:
     return [*node.decorator_list, node.args, *returned], [*node.body]
 
 
-def _local(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
+def _local_names(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
     """Return the names that the function binds itself."""
     args = node.args
     every = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
     names = {arg.arg for arg in every if arg is not None}
     if isinstance(node, ast.Lambda):
         return names
-    globals_ = {n for stmt in _own(node.body) if isinstance(stmt, ast.Global) for n in stmt.names}
+    globals_ = {
+        n for stmt in _own_nodes(node.body) if isinstance(stmt, ast.Global) for n in stmt.names
+    }
     return (names | bound_names(node.body)) - globals_
 
 
-def _own(body: list[ast.stmt]) -> Iterator[ast.AST]:
+def _own_nodes(body: list[ast.stmt]) -> Iterator[ast.AST]:
     """Yield the nodes of the scope, with nested functions and classes as one node each."""
     todo: list[ast.AST] = list(body)
     while todo:

@@ -48,31 +48,31 @@ def parse_shell_script(script: str, name: str) -> ParsedScript:
     shell = name_shell(script)
     if len(script.encode("utf-8")) > MAX_BYTES:
         raise NotAdoptable(f"it is longer than {MAX_BYTES} bytes: split it")
-    bare = [_bare(line) for line in script.split("\n")]
-    lines = _unquoted("\n".join(bare)).split("\n")
-    top = _top(lines)
-    parameters, notes = _options(_top(bare))
-    more, said = _places(top, [p.name for p in parameters])
+    bare = [_strip_comment(line) for line in script.split("\n")]
+    lines = _drop_single_quoted("\n".join(bare)).split("\n")
+    top = _lines_outside_functions(lines)
+    parameters, notes = _find_options(_lines_outside_functions(bare))
+    more, more_notes = _find_positionals(top, [p.name for p in parameters])
     parameters += more
-    notes += said
+    notes += more_notes
     if notes:
         parameters.append(
             ToolParameter("arguments", "list[str] | None", "None", "Further words for it.", "rest")
         )
-    notes += [*_own_path(lines), *_asks(lines)]
-    told = collect_facts(script, shell)
+    notes += [*_note_own_path(lines), *_note_input_reads(lines)]
+    facts = collect_facts(script, shell)
     assigned = set(re.findall(r"(?:^|\s)([A-Z][A-Z0-9_]+)=", script))
     wanted = {v for line in lines for v in _VARIABLE.findall(line)} - assigned
-    summary, body = _described(script)
+    summary, body = _leading_comment(script)
     return ParsedScript(
         summary=summary,
         body=body,
         parameters=tuple(parameters),
-        code=_code(script, shell, name),
-        kind=told.kind,
-        effects=told.effects,
+        code=_write_code(script, shell, name),
+        kind=facts.kind,
+        effects=facts.effects,
         secrets=tuple(sorted(v for v in wanted if SECRET.search(v))),
-        notes=(*notes, *told.notes, *(_UNSEEN if told.kind == "write" else ())),
+        notes=(*notes, *facts.notes, *(_UNSEEN if facts.kind == "write" else ())),
         runs=RUNS,
     )
 
@@ -86,12 +86,12 @@ def name_shell(script: str) -> str:
     return shell
 
 
-def _bare(line: str) -> str:
+def _strip_comment(line: str) -> str:
     """Return the line without a comment."""
     return "" if line.lstrip().startswith("#") else re.sub(r"\s#\s.*$", "", line)
 
 
-def _unquoted(text: str) -> str:
+def _drop_single_quoted(text: str) -> str:
     """Return the text without the contents of single quotes: no shell expands those."""
     kept: list[str] = []
     single = double = escaped = False
@@ -110,7 +110,7 @@ def _unquoted(text: str) -> str:
     return "".join(kept)
 
 
-def _top(lines: list[str]) -> list[str]:
+def _lines_outside_functions(lines: list[str]) -> list[str]:
     """Return the lines outside functions: only there `$1` is a word of the script."""
     kept: list[str] = []
     inside = False
@@ -125,11 +125,11 @@ def _top(lines: list[str]) -> list[str]:
     return kept
 
 
-def _options(lines: list[str]) -> tuple[list[ToolParameter], list[str]]:
+def _find_options(lines: list[str]) -> tuple[list[ToolParameter], list[str]]:
     found: dict[str, ToolParameter] = {}
     notes: list[str] = []
-    for letter, takes in _letters(lines):
-        _add(found, *_named(lines, _LETTER, letter, takes), flag=f"-{letter}")
+    for letter, takes in _getopts_letters(lines):
+        _add_option(found, *_name_and_hint(lines, _LETTER, letter, takes), flag=f"-{letter}")
     for number, line in enumerate(lines):
         branch = _BRANCH.match(line)
         if not branch:
@@ -138,22 +138,22 @@ def _options(lines: list[str]) -> tuple[list[ToolParameter], list[str]]:
         flag = next((f for f in flags if f.startswith("--")), flags[0] if flags else "")
         if not flag or flag.strip("-") in _HELP:
             continue
-        block = _block(lines, number, branch[2])
+        block = _branch_block(lines, number, branch[2])
         sets = _SETS.search(block)
         takes = bool(sets) or "shift 2" in block or "$2" in block
-        _add(found, python_name(flag), "str | None" if takes else "bool", flag=flag)
+        _add_option(found, python_name(flag), "str | None" if takes else "bool", flag=flag)
     if any(re.search(r"\bgetopt\b", line) for line in lines):
         notes.append("it uses getopt: options that are not listed go in `arguments`")
     return list(found.values()), notes
 
 
-def _add(found: dict[str, ToolParameter], name: str, hint: str, *, flag: str) -> None:
+def _add_option(found: dict[str, ToolParameter], name: str, hint: str, *, flag: str) -> None:
     style: Style = "flag" if hint == "bool" else "separate"
     default = "False" if hint == "bool" else "None"
     found.setdefault(name, ToolParameter(name, hint, default, f"Its option {flag}.", style, flag))
 
 
-def _letters(lines: list[str]) -> Iterator[tuple[str, bool]]:
+def _getopts_letters(lines: list[str]) -> Iterator[tuple[str, bool]]:
     for line in lines:
         found = _GETOPTS.search(line)
         if found:
@@ -162,20 +162,22 @@ def _letters(lines: list[str]) -> Iterator[tuple[str, bool]]:
                     yield letter, bool(colon)
 
 
-def _named(lines: list[str], branch: re.Pattern[str], letter: str, takes: bool) -> tuple[str, str]:
+def _name_and_hint(
+    lines: list[str], branch: re.Pattern[str], letter: str, takes: bool
+) -> tuple[str, str]:
     """Return name and hint of an option. The variable that its branch sets names it."""
     hint = "str | None" if takes else "bool"
     for number, line in enumerate(lines):
         found = branch.match(line)
         if found and found[1] == letter:
-            block = _block(lines, number, found[2])
+            block = _branch_block(lines, number, found[2])
             sets = _SETS.search(block) if takes else re.search(r"(\w+)=", block)
             if sets:
                 return python_name(sets[1]), hint
     return f"option_{letter.lower()}", hint
 
 
-def _block(lines: list[str], number: int, first: str) -> str:
+def _branch_block(lines: list[str], number: int, first: str) -> str:
     """Return a branch's commands, up to its `;;`."""
     rows = [first]
     for line in lines[number + 1 : number + 20]:
@@ -185,7 +187,7 @@ def _block(lines: list[str], number: int, first: str) -> str:
     return "\n".join(rows)
 
 
-def _places(lines: list[str], taken: list[str]) -> tuple[list[ToolParameter], list[str]]:
+def _find_positionals(lines: list[str], taken: list[str]) -> tuple[list[ToolParameter], list[str]]:
     """Return parameters for `$1` and later words, and notes about unknown ones."""
     loops = any(re.search(r"while\b.*(\$#|\$\{?1)", line) for line in lines)
     text = "\n".join(lines)
@@ -216,7 +218,7 @@ def _places(lines: list[str], taken: list[str]) -> tuple[list[ToolParameter], li
     return parameters, notes
 
 
-def _own_path(lines: list[str]) -> list[str]:
+def _note_own_path(lines: list[str]) -> list[str]:
     return [
         f"line {number}: it looks for files beside itself, where it no longer is"
         for number, line in enumerate(lines, start=1)
@@ -224,7 +226,7 @@ def _own_path(lines: list[str]) -> list[str]:
     ]
 
 
-def _asks(lines: list[str]) -> Iterator[str]:
+def _note_input_reads(lines: list[str]) -> Iterator[str]:
     """Yield a note for each `read` without a pipe, a file or a text: a tool gets no input."""
     before = ""
     for number, line in enumerate(lines, start=1):
@@ -239,7 +241,7 @@ def _asks(lines: list[str]) -> Iterator[str]:
             before = line[-3:] if re.search(r"\|\s*\\?\s*\Z", line) else ""
 
 
-def _described(script: str) -> tuple[str, str]:
+def _leading_comment(script: str) -> tuple[str, str]:
     """Return the first line of the script's first comment, and the rest."""
     found: list[str] = []
     for line in script.split("\n")[1 if script.startswith("#!") else 0 :]:
@@ -251,9 +253,9 @@ def _described(script: str) -> tuple[str, str]:
     return (one_line(found[0]), "\n".join(found[1:]).strip()) if found else ("", "")
 
 
-def _code(script: str, shell: str, name: str) -> str:
+def _write_code(script: str, shell: str, name: str) -> str:
     """Return code that holds the script as text and gives it to its shell."""
-    return f'''_SCRIPT = {_embedded(script)}
+    return f'''_SCRIPT = {_embed_script(script)}
 
 
 def {RUNS}(words: list[str]) -> dict[str, Any]:
@@ -271,7 +273,7 @@ def {RUNS}(words: list[str]) -> dict[str, Any]:
 '''
 
 
-def _embedded(script: str) -> str:
+def _embed_script(script: str) -> str:
     """Return a literal of the script, line by line as it is written if that is possible."""
     text = script if script.endswith("\n") else script + "\n"
     plain = all(c.isprintable() or c in "\n\t" for c in text)

@@ -46,13 +46,13 @@ def render_module(script: ParsedScript, name: str, origin: str) -> str:
     parameters = required_first(tool_parameters(script))
     dry = DRY_RUN in parameters
     parts = [
-        write_docstring(_contract(script, parameters, origin, dry=dry)),
-        _imports(script, parameters),
+        write_docstring(_write_contract(script, parameters, origin, dry=dry)),
+        _write_imports(script, parameters),
         f"{script.code.rstrip()}\n",
     ]
     if script.runs != "_called":
         parts.append(_PYTHON.format(name=write_text(name)))
-    parts.append(_entry(script, parameters, dry=dry))
+    parts.append(_write_entry(script, parameters, dry=dry))
     return "\n".join(parts)
 
 
@@ -63,7 +63,7 @@ def tool_parameters(script: ParsedScript) -> list[ToolParameter]:
     return own if script.kind != "write" or has else [*own, DRY_RUN]
 
 
-def _entry(script: ParsedScript, parameters: list[ToolParameter], *, dry: bool) -> str:
+def _write_entry(script: ParsedScript, parameters: list[ToolParameter], *, dry: bool) -> str:
     lines = ["words: list[str] = []", *word_statements([p for p in parameters if p is not DRY_RUN])]
     if dry:
         lines += ["if dry_run:"]
@@ -74,11 +74,11 @@ def _entry(script: ParsedScript, parameters: list[ToolParameter], *, dry: bool) 
     head = (
         f"def run(\n{declared}) -> dict[str, Any]:" if declared else "def run() -> dict[str, Any]:"
     )
-    said = '    """Return the output and exit status of the script for these arguments."""'
-    return "\n".join(("", head, said, *(f"    {line}" for line in lines), ""))
+    docstring = '    """Return the output and exit status of the script for these arguments."""'
+    return "\n".join(("", head, docstring, *(f"    {line}" for line in lines), ""))
 
 
-def _imports(script: ParsedScript, parameters: list[ToolParameter]) -> str:
+def _write_imports(script: ParsedScript, parameters: list[ToolParameter]) -> str:
     shell = script.runs == "_called"
     wanted = {"sys"} | ({"subprocess"} if shell else {"contextlib", "io"})
     hints = " ".join(f"{each.hint} {each.default}" for each in parameters)
@@ -92,7 +92,7 @@ def _imports(script: ParsedScript, parameters: list[ToolParameter]) -> str:
     return "\n" + "\n".join(lines) + "\n"
 
 
-def _contract(
+def _write_contract(
     script: ParsedScript, parameters: list[ToolParameter], origin: str, *, dry: bool
 ) -> str:
     summary = one_line(script.summary, 150) or f"Run {origin}"
@@ -100,22 +100,26 @@ def _contract(
         summary = f"Script: {summary}"
     if not summary.endswith((".", "!", "?", "…")):
         summary += "."
-    body = "\n".join(_prose(script.body))
+    body = "\n".join(_description_lines(script.body))
     parts = [
         summary,
         body,
         f"Adopted from {one_line(origin, 100)}: its command line is made from the arguments.",
-        _section("Args:", (f"{p.name} ({p.hint}): {_said(p)}" for p in parameters)),
-        _section("Returns:", _returns(script)),
-        _section("Side effects:", ["none" if script.kind == "read" else "Those of the script."]),
+        _write_section(
+            "Args:", (f"{p.name} ({p.hint}): {_describe_parameter(p)}" for p in parameters)
+        ),
+        _write_section("Returns:", _return_lines(script)),
+        _write_section(
+            "Side effects:", ["none" if script.kind == "read" else "Those of the script."]
+        ),
         f"Kind: {script.kind}",
-        _section("Effects:", _effects(script, parameters)),
+        _write_section("Effects:", _effect_lines(script, parameters)),
         f"Secrets: {', '.join(script.secrets) or 'none'}",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _returns(script: ParsedScript) -> Iterator[str]:
+def _return_lines(script: ParsedScript) -> Iterator[str]:
     if script.kind == "write":
         yield "ran (bool): False in a dry run."
         yield "words (list[str]): The words of the script's command line."
@@ -123,7 +127,7 @@ def _returns(script: ParsedScript) -> Iterator[str]:
     yield "stdout (str): The output of the script."
 
 
-def _effects(script: ParsedScript, parameters: list[ToolParameter]) -> Iterator[str]:
+def _effect_lines(script: ParsedScript, parameters: list[ToolParameter]) -> Iterator[str]:
     if script.effects is None:
         return
     paths = [f"the given {p.name}" for p in parameters if "Path" in p.hint]
@@ -133,17 +137,17 @@ def _effects(script: ParsedScript, parameters: list[ToolParameter]) -> Iterator[
     yield f"commands: {', '.join(script.effects.commands) or 'none'}"
 
 
-def _prose(body: str) -> Iterator[str]:
+def _description_lines(body: str) -> Iterator[str]:
     """Yield the script's description so that no line of it looks like a section."""
     for line in body.splitlines():
         plain = "".join(c if c.isprintable() else " " for c in line).rstrip()
         yield f"- {plain}" if _HEADER.match(plain) else plain
 
 
-def _said(parameter: ToolParameter) -> str:
+def _describe_parameter(parameter: ToolParameter) -> str:
     return one_line(parameter.text, 200) or f"The {parameter.name.replace('_', ' ').strip()}."
 
 
-def _section(header: str, lines: Iterable[str]) -> str:
+def _write_section(header: str, lines: Iterable[str]) -> str:
     rows = [f"    {line}" for line in lines]
     return "\n".join((header, *rows)) if rows else ""

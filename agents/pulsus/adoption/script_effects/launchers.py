@@ -79,14 +79,14 @@ def split_wrapper(base: str, call: Sequence[ScriptWord]) -> tuple[list[ScriptWor
             )
             words.pop(0)
         elif shape.startswith("-") and shape != "-":
-            words, said = _option(base, words)
-            doubt = said or doubt
+            words, option_doubt = _skip_option(base, words)
+            doubt = option_doubt or doubt
         else:
             break
     return (words[1:] if base == "timeout" else words), doubt
 
 
-def _option(base: str, words: list[ScriptWord]) -> tuple[list[ScriptWord], str]:
+def _skip_option(base: str, words: list[ScriptWord]) -> tuple[list[ScriptWord], str]:
     """Return the words behind an option and its value, and the doubt about it, or ''."""
     shape, rest = words[0].shape, words[1:]
     if base == "env" and shape.startswith(("-S", "--split")):

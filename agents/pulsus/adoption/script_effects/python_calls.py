@@ -24,70 +24,74 @@ def find_started_programs(tree: ast.Module) -> ScriptFacts:
     found, index = ScriptFacts(""), ModuleIndex(tree)
     called: set[int] = set()
     for node in index.nodes:
-        if isinstance(node, ast.Call) and (what := _meant(node.func, index)):
+        if isinstance(node, ast.Call) and (what := _started_function(node.func, index)):
             called.add(id(node.func))
-            _call(node, what, index, found)
+            _add_call(node, what, index, found)
     for node in index.nodes:
         loaded = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
-        if loaded and id(node) not in called and (what := _meant(node, index)):
+        if loaded and id(node) not in called and (what := _started_function(node, index)):
             line = getattr(node, "lineno", 0)
             found.doubts.add((line, f"what {what} starts only shows when it runs", "all"))
     return found
 
 
-def _meant(node: ast.AST, index: ModuleIndex) -> str:
+def _started_function(node: ast.AST, index: ModuleIndex) -> str:
     """Return `module.name` of a function that starts programs, or ""."""
     return min(index.keys(node) & _STARTING, default="")
 
 
-def _call(call: ast.Call, what: str, index: ModuleIndex, found: ScriptFacts) -> None:
+def _add_call(call: ast.Call, what: str, index: ModuleIndex, found: ScriptFacts) -> None:
     name = what.rpartition(".")[2]
     given = {k.arg: k.value for k in call.keywords}
     first = call.args[0] if call.args else given.get("args", given.get("cmd"))
     shell = given.get("shell")
     plain = shell is None or (isinstance(shell, ast.Constant) and not shell.value)
     if first is None or None in given or "executable" in given or "preexec_fn" in given:
-        _doubt(call, what, found)
+        _add_doubt(call, what, found)
     elif name in _BY_SHELL or (name in _SUBPROCESS and not plain):
         found.commands.add("sh")
-        _script(call, first, what, found)
+        _add_shell_text(call, first, what, found)
     elif name in _SUBPROCESS:
-        words = list(_words(first, index))
+        words = list(_words_of_list(first, index))
         if words:
             shell_walk.add_command(SimpleCommand(call.lineno, tuple(words)), found)
         else:
-            _doubt(call, what, found)
+            _add_doubt(call, what, found)
     else:
-        _doubt(call, what, found)
+        _add_doubt(call, what, found)
 
 
-def _script(call: ast.Call, first: ast.expr, what: str, found: ScriptFacts) -> None:
+def _add_shell_text(call: ast.Call, first: ast.expr, what: str, found: ScriptFacts) -> None:
     if isinstance(first, ast.BinOp):
-        _script(call, first.left, what, found)
-    shape = _word(first).shape
+        _add_shell_text(call, first.left, what, found)
+    shape = _word_of_item(first).shape
     shell_walk.add_script(shape.replace(HOLE, "${_}"), call.lineno, found)
     if HOLE in shape and not isinstance(first, ast.BinOp):
-        _doubt(call, f"the command that {what}", found)
+        _add_doubt(call, f"the command that {what}", found)
 
 
-def _doubt(call: ast.Call, what: str, found: ScriptFacts) -> None:
+def _add_doubt(call: ast.Call, what: str, found: ScriptFacts) -> None:
     text = what if " " in what else f"what {what}"
     found.doubts.add((call.lineno, f"{text} starts only shows when it runs", "all"))
 
 
-def _words(node: ast.expr, index: ModuleIndex) -> Iterator[ScriptWord]:
+def _words_of_list(node: ast.expr, index: ModuleIndex) -> Iterator[ScriptWord]:
     """Yield the words of a list, with a HOLE for each that is no literal."""
     match node:
         case ast.List(elts=items) | ast.Tuple(elts=items):
             for item in items:
-                yield _word(item)
+                yield _word_of_item(item)
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            yield from _words(left, index)
-            yield from _words(right, index) if isinstance(right, ast.List) else [_rest(right)]
+            yield from _words_of_list(left, index)
+            yield from (
+                _words_of_list(right, index)
+                if isinstance(right, ast.List)
+                else [_unknown_words(right)]
+            )
         case ast.Constant(value=str(text)):
             yield ScriptWord(node.lineno, text, text)
         case ast.Name(id=name):
-            yield from _named(name, index)
+            yield from _words_of_name(name, index)
         case ast.Call(func=ast.Attribute(attr="split"), args=[ast.Constant(value=str(text))]):
             yield from (ScriptWord(node.lineno, each, each) for each in text.split())
         case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="split")):
@@ -96,19 +100,19 @@ def _words(node: ast.expr, index: ModuleIndex) -> Iterator[ScriptWord]:
             return
 
 
-def _named(name: str, index: ModuleIndex) -> Iterator[ScriptWord]:
+def _words_of_name(name: str, index: ModuleIndex) -> Iterator[ScriptWord]:
     """Yield the words of the list that a name is bound to once, and of later additions."""
     value = index.scope.get(name)
-    uses = [n for n in index.nodes if _of(n, name)]
+    uses = [n for n in index.nodes if _is_list_change(n, name)]
     known = all(isinstance(n, ast.Attribute) and n.attr in _GROWS for n in uses)
     if isinstance(value, ast.List | ast.Tuple) and known:
-        yield from _words(value, index)
+        yield from _words_of_list(value, index)
         if uses:
-            yield _rest(value)
+            yield _unknown_words(value)
 
 
-def _of(node: ast.AST, name: str) -> bool:
-    """Return True if the node calls a method of that list, or sets an item of it."""
+def _is_list_change(node: ast.AST, name: str) -> bool:
+    """Return True if the node is a method of the list `name`, or sets an item of it."""
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
         return False
     return (
@@ -118,7 +122,7 @@ def _of(node: ast.AST, name: str) -> bool:
     )
 
 
-def _word(item: ast.expr) -> ScriptWord:
+def _word_of_item(item: ast.expr) -> ScriptWord:
     match item:
         case ast.Constant(value=str(text)):
             return ScriptWord(item.lineno, text, text)
@@ -126,10 +130,10 @@ def _word(item: ast.expr) -> ScriptWord:
             shape = "".join(str(p.value) if isinstance(p, ast.Constant) else HOLE for p in parts)
             return ScriptWord(item.lineno, shape, ast.unparse(item))
         case ast.Starred():
-            return _rest(item)
+            return _unknown_words(item)
         case _:
             return ScriptWord(item.lineno, HOLE, ast.unparse(item))
 
 
-def _rest(node: ast.expr) -> ScriptWord:
+def _unknown_words(node: ast.expr) -> ScriptWord:
     return ScriptWord(node.lineno, HOLE, ast.unparse(node), splits=True)

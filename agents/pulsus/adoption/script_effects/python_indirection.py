@@ -33,24 +33,24 @@ def find_indirections(tree: ast.Module, bound: Mapping[str, str]) -> Iterator[Do
     for node in ast.walk(tree):
         match node:
             case ast.MatchClass():
-                yield from _pattern(node)
+                yield from _find_pattern_doubts(node)
             case ast.Attribute():
-                yield from _attribute(node, bound)
-            case ast.Name(id=name, lineno=line) if name in LEADING or _dunder(name):
+                yield from _find_attribute_doubts(node, bound)
+            case ast.Name(id=name, lineno=line) if name in LEADING or _is_hidden_dunder(name):
                 yield line, f"what {name} leads to cannot be told"
             case ast.Call(func=ast.Call(func=ast.Name(id="type")), lineno=line):
                 yield line, "a class that only shows when it runs is called"
             case ast.ImportFrom(module=str(module), names=aliases):
-                yield from _imported(node, module, aliases)
+                yield from _find_import_doubts(node, module, aliases)
             case _:
                 pass
 
 
-def _dunder(name: str) -> bool:
+def _is_hidden_dunder(name: str) -> bool:
     return name.startswith("__") and name.endswith("__") and name not in _DUNDERS
 
 
-def _pattern(node: ast.MatchClass) -> Iterator[Doubt]:
+def _find_pattern_doubts(node: ast.MatchClass) -> Iterator[Doubt]:
     if node.kwd_attrs:
         named = ", ".join(node.kwd_attrs)
         yield node.lineno, f"what a pattern takes from {named} leads to cannot be told"
@@ -58,25 +58,27 @@ def _pattern(node: ast.MatchClass) -> Iterator[Doubt]:
         yield node.lineno, "what a pattern takes by position leads to cannot be told"
 
 
-def _attribute(node: ast.Attribute, bound: Mapping[str, str]) -> Iterator[Doubt]:
+def _find_attribute_doubts(node: ast.Attribute, bound: Mapping[str, str]) -> Iterator[Doubt]:
     own = node.value.id if isinstance(node.value, ast.Name) else None
     module = bound.get(own or "", "")
     hidden = node.attr in LEADING and f"{module}.{node.attr}" != "re.compile"
     if module:
-        hidden = hidden or node.attr.startswith("_") or _carries(module, node.attr)
+        hidden = hidden or node.attr.startswith("_") or _is_carried_module(module, node.attr)
     if hidden or node.attr in CARRIED:
         yield node.lineno, f"what {ast.unparse(node)} leads to cannot be told"
 
 
-def _imported(node: ast.ImportFrom, module: str, aliases: list[ast.alias]) -> Iterator[Doubt]:
+def _find_import_doubts(
+    node: ast.ImportFrom, module: str, aliases: list[ast.alias]
+) -> Iterator[Doubt]:
     for alias in aliases:
         hidden = alias.name in LEADING and (module, alias.name) != ("re", "compile")
         private = alias.name.startswith("_") and module != "__future__"
-        if hidden or private or _carries(module, alias.name):
+        if hidden or private or _is_carried_module(module, alias.name):
             yield node.lineno, f"what {module}.{alias.name} leads to cannot be told"
 
 
-def _carries(module: str, name: str) -> bool:
+def _is_carried_module(module: str, name: str) -> bool:
     """Return True if `name` is another standard module that this module imports."""
     root = module.partition(".")[0]
     return name in sys.stdlib_module_names and name != root and (root, name) not in _NAMESAKES

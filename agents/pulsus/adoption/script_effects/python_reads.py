@@ -25,23 +25,23 @@ _BY_WORDS = frozenset(("open", "replace", "write", "copy"))
 
 def find_changes(tree: ast.Module) -> Iterator[Doubt]:
     """Yield every place that may change something, or whose effect is not known."""
-    bound, roots = dict(_modules(tree)), imported_modules(tree)
-    yield from _imports(tree)
+    bound, roots = dict(_bound_modules(tree)), imported_modules(tree)
+    yield from _find_import_changes(tree)
     yield from python_indirection.find_indirections(tree, bound)
     bases: set[int] = set()
     called: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             called.add(id(node.func))
-            yield from _call(node, bound, roots)
+            yield from _find_call_changes(node, bound, roots)
         if isinstance(node, ast.Attribute):
             bases.add(id(node.value))
-            yield from _attribute(node, bound)
+            yield from _find_attribute_changes(node, bound)
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in _BY_WORDS and id(node) not in called:
             yield node.lineno, f"{node.attr} is handed on: how it is used cannot be told"
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            yield from _name(node, bound, id(node) in bases, id(node) in called)
+            yield from _find_name_changes(node, bound, id(node) in bases, id(node) in called)
 
 
 def imported_modules(tree: ast.Module) -> set[str]:
@@ -49,13 +49,13 @@ def imported_modules(tree: ast.Module) -> set[str]:
     found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {_network(alias.name, "") for alias in node.names}
+            found |= {_network_module(alias.name, "") for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {_network(node.module, alias.name) for alias in node.names}
+            found |= {_network_module(node.module, alias.name) for alias in node.names}
     return found - {""}
 
 
-def _network(module: str, name: str) -> str:
+def _network_module(module: str, name: str) -> str:
     """Return the module as NETWORK names it, or "" for a harmless part of it."""
     root = module.partition(".")[0]
     if root == "urllib":
@@ -65,7 +65,7 @@ def _network(module: str, name: str) -> str:
     return root
 
 
-def _modules(tree: ast.Module) -> Iterator[tuple[str, str]]:
+def _bound_modules(tree: ast.Module) -> Iterator[tuple[str, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -73,7 +73,7 @@ def _modules(tree: ast.Module) -> Iterator[tuple[str, str]]:
                 yield alias.asname or root, alias.name if alias.asname else root
 
 
-def _imports(tree: ast.Module) -> Iterator[Doubt]:
+def _find_import_changes(tree: ast.Module) -> Iterator[Doubt]:
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=aliases):
@@ -81,13 +81,13 @@ def _imports(tree: ast.Module) -> Iterator[Doubt]:
                     root, _, inner = alias.name.partition(".")
                     parts = _PARTLY.get(root)
                     whole = not inner or parts is None or inner in parts or root in NETWORK
-                    if not (_known(root) and whole):
+                    if not (_is_known_module(root) and whole):
                         yield node.lineno, f"what {alias.name} touches cannot be told"
             case ast.ImportFrom(module=module, names=aliases, level=level):
                 root = (module or "").partition(".")[0]
                 parts = _PARTLY.get(root)
                 for alias in aliases:
-                    if level or not _known(root):
+                    if level or not _is_known_module(root):
                         yield node.lineno, f"what {module or '.'} touches cannot be told"
                         break
                     inner = (module or "").partition(".")[2].partition(".")[0] or alias.name
@@ -99,11 +99,11 @@ def _imports(tree: ast.Module) -> Iterator[Doubt]:
                 pass
 
 
-def _known(root: str) -> bool:
+def _is_known_module(root: str) -> bool:
     return root in _READS or root in _PARTLY or root in NETWORK
 
 
-def _attribute(node: ast.Attribute, bound: Mapping[str, str]) -> Iterator[Doubt]:
+def _find_attribute_changes(node: ast.Attribute, bound: Mapping[str, str]) -> Iterator[Doubt]:
     if isinstance(node.value, ast.Name) and node.value.id in bound:
         module = bound[node.value.id]
         parts = _PARTLY.get(module.partition(".")[0])
@@ -119,18 +119,22 @@ def _attribute(node: ast.Attribute, bound: Mapping[str, str]) -> Iterator[Doubt]
         yield node.lineno, f"what .{node.attr} leads to cannot be told"
 
 
-def _name(node: ast.Name, bound: Mapping[str, str], base: bool, called: bool) -> Iterator[Doubt]:
+def _find_name_changes(
+    node: ast.Name, bound: Mapping[str, str], base: bool, called: bool
+) -> Iterator[Doubt]:
     if node.id == "open" and not called:
         yield node.lineno, "open is handed on: how it is used cannot be told"
     elif node.id in bound and not base:
         yield node.lineno, f"the module {node.id} is handed on: its use cannot be told"
 
 
-def _call(call: ast.Call, bound: Mapping[str, str], roots: Collection[str]) -> Iterator[Doubt]:
-    name, own = _called(call.func)
+def _find_call_changes(
+    call: ast.Call, bound: Mapping[str, str], roots: Collection[str]
+) -> Iterator[Doubt]:
+    name, own = _called_name(call.func)
     if name in _OPENERS:
-        yield from _opens(call, name, own, bound)
-    elif name == "replace" and not own and _moves(call):
+        yield from _find_open_changes(call, name, own, bound)
+    elif name == "replace" and not own and _is_path_replace(call):
         yield call.lineno, ".replace(target) moves a file"
     elif name == "basicConfig" and any(k.arg in ("filename", None) for k in call.keywords):
         yield call.lineno, "logging to a file"
@@ -138,7 +142,7 @@ def _call(call: ast.Call, bound: Mapping[str, str], roots: Collection[str]) -> I
         yield call.lineno, ".write() may write a file"
 
 
-def _called(func: ast.expr) -> tuple[str, bool]:
+def _called_name(func: ast.expr) -> tuple[str, bool]:
     """Return the last name of the called function, and True if it is a bare name."""
     match func:
         case ast.Name(id=name):
@@ -149,7 +153,7 @@ def _called(func: ast.expr) -> tuple[str, bool]:
             return "", False
 
 
-def _moves(call: ast.Call) -> bool:
+def _is_path_replace(call: ast.Call) -> bool:
     """Return True for `Path.replace`: text takes two arguments, a date only named ones."""
     starred = any(isinstance(each, ast.Starred) for each in call.args)
     named = {each.arg for each in call.keywords}
@@ -160,9 +164,11 @@ def _moves(call: ast.Call) -> bool:
     )
 
 
-def _opens(call: ast.Call, name: str, own: bool, bound: Mapping[str, str]) -> Iterator[Doubt]:
+def _find_open_changes(
+    call: ast.Call, name: str, own: bool, bound: Mapping[str, str]
+) -> Iterator[Doubt]:
     modes = [k.value for k in call.keywords if k.arg in ("mode", None)]
-    modes += call.args[_mode_at(call, name, own, bound) :][:1]
+    modes += call.args[_mode_position(call, name, own, bound) :][:1]
     for mode in modes:
         match mode:
             case ast.Constant(value=str(text)) if set(text.removesuffix("xz")) <= _READ_MODES:
@@ -173,7 +179,7 @@ def _opens(call: ast.Call, name: str, own: bool, bound: Mapping[str, str]) -> It
                 yield call.lineno, "opens a file with a mode that only shows when it runs"
 
 
-def _mode_at(call: ast.Call, name: str, own: bool, bound: Mapping[str, str]) -> int:
+def _mode_position(call: ast.Call, name: str, own: bool, bound: Mapping[str, str]) -> int:
     """Return the place of the mode: the first of `path.open`, `click.File` and `FileType`."""
     if name in ("File", "FileType"):
         return 0

@@ -48,10 +48,10 @@ def is_read(name: str, call: Sequence[ScriptWord]) -> bool:
         return False
     node = _TABLES.get(name)
     if name not in _HARMLESS and not (node and node.harmless):
-        return _is_read(name, call)
+        return _is_read_with_samples(name, call)
     # An unquoted variable may also hold no word at all.
     certain = [word for word in call if not word.splits]
-    return any(_is_read(name, words, any_words=True) for words in (call, certain))
+    return any(_is_read_with_samples(name, words, any_words=True) for words in (call, certain))
 
 
 def is_followed(name: str, call: Sequence[ScriptWord]) -> bool:
@@ -64,13 +64,16 @@ def is_followed(name: str, call: Sequence[ScriptWord]) -> bool:
     return len(plain) < len(call) and is_read(name, plain)
 
 
-def _is_read(name: str, call: Sequence[ScriptWord], *, any_words: bool = False) -> bool:
+def _is_read_with_samples(
+    name: str, call: Sequence[ScriptWord], *, any_words: bool = False
+) -> bool:
     samples = [
-        gate.ANYTHING if word.splits and not any_words else _filled(word, _NUMBER) for word in call
+        gate.ANYTHING if word.splits and not any_words else _fill_variables(word, _NUMBER)
+        for word in call
     ]
     started: list[Sequence[gate.Word]] = []
     measures = Measures()
-    if not all(found.is_read for found in _judged(name, samples, started, measures)):
+    if not all(found.is_read for found in _judge_sample(name, samples, started, measures)):
         return False
     # The effects of a script name its programs, and those of one that reads name no hosts.
     if started or measures.destinations:
@@ -80,14 +83,14 @@ def _is_read(name: str, call: Sequence[ScriptWord], *, any_words: bool = False) 
     for place, word in enumerate(call):
         if HOLE in word.shape:
             broken = list(samples)
-            broken[place] = _filled(word, _BROKEN)
-            refused = (f for f in _judged(name, broken, [], Measures()) if not f.is_read)
+            broken[place] = _fill_variables(word, _BROKEN)
+            refused = (f for f in _judge_sample(name, broken, [], Measures()) if not f.is_read)
             if any(found.reason.phase != "allow" for found in refused):
                 return False
     return True
 
 
-def _filled(word: ScriptWord, sample: str) -> gate.Word:
+def _fill_variables(word: ScriptWord, sample: str) -> gate.Word:
     text = word.shape.replace(HOLE, sample)
     if not word.wild or text == "[":
         return gate.Word(text)
@@ -95,7 +98,7 @@ def _filled(word: ScriptWord, sample: str) -> gate.Word:
     return gate.Word(text, True, pieces[0], pieces[-1])
 
 
-def _judged(
+def _judge_sample(
     name: str, call: Sequence[gate.Word], started: list[Sequence[gate.Word]], measures: Measures
 ) -> Iterator[CallFinding]:
     # A tool's run has a time limit, so programs that do not end by themselves may read.

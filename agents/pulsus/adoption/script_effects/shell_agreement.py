@@ -108,34 +108,34 @@ class _AgreementChecks:
         self._source, self._first = source, first_line
 
     def run(self, root: Node) -> None:
-        self._gap(root, 0, root.start_byte)
-        self._gap(root, root.end_byte, len(self._source))
+        self._check_gap(root, 0, root.start_byte)
+        self._check_gap(root, root.end_byte, len(self._source))
         todo = [root]
         while todo:
             node = todo.pop()
             if node.type in {"ERROR", "comment"} or node.is_missing:
-                raise self._stop(node, "it is not understood as a shell command")
-            for place, text in self._wrong(node):
-                raise self._stop(place, f"the shell may read {text[:40]!r} in another way")
+                raise self._error_at(node, "it is not understood as a shell command")
+            for place, text in self._find_disagreements(node):
+                raise self._error_at(place, f"the shell may read {text[:40]!r} in another way")
             if node.children and node.type not in {"string", "heredoc_body"}:
                 ends = [node.start_byte, *(c.end_byte for c in node.children)]
                 starts = [*(c.start_byte for c in node.children), node.end_byte]
                 for end, start in zip(ends, starts, strict=True):
-                    self._gap(node, end, start)
+                    self._check_gap(node, end, start)
             todo += reversed(node.children)
 
-    def _text(self, node: Node) -> str:
+    def _text_of(self, node: Node) -> str:
         return self._source[node.start_byte : node.end_byte].decode()
 
-    def _stop(self, node: Node, why: str) -> UnfollowedText:
+    def _error_at(self, node: Node, why: str) -> UnfollowedText:
         # A word that the parser begins on the line before is meant by its last line.
         row = node.start_point.row if node.children else node.end_point.row
         return UnfollowedText(self._first + row, why)
 
-    def _between(self, one: Node, other: Node) -> bytes:
+    def _text_between(self, one: Node, other: Node) -> bytes:
         return self._source[one.end_byte : other.start_byte].replace(b"\\\n", b"")
 
-    def _gap(self, node: Node, start: int, end: int) -> None:
+    def _check_gap(self, node: Node, start: int, end: int) -> None:
         """Check that only blanks stand between two children of `node`."""
         between = self._source[start:end].replace(b"\\\n", b"")
         loose = node.parent is not None and node.parent.type in {
@@ -145,50 +145,50 @@ class _AgreementChecks:
         blanks = b" \t" if node.type in _LINES else b" \t\n"
         blanks = b"" if node.type in _SOLID and not loose else blanks
         if between.strip(blanks) or (between and not blanks):
-            raise self._stop(node, f"{between.decode(errors='replace')[:40]!r} is unexpected")
+            raise self._error_at(node, f"{between.decode(errors='replace')[:40]!r} is unexpected")
 
-    def _wrong(self, node: Node) -> Iterator[_Wrong]:
+    def _find_disagreements(self, node: Node) -> Iterator[_Wrong]:
         """Yield the texts in `node` that the shell may read in another way."""
         if not node.children:
-            yield from self._token(node)
+            yield from self._find_token_disagreements(node)
             return
         if node.type in _BORDERS:
-            yield from self._borders(node)
+            yield from self._find_missing_gaps(node)
         for one, other in pairwise(node.children):
             both = {one.type, other.type} <= _STATEMENTS and node.type not in _LINES
-            if (both and b"\n" not in self._between(one, other)) or (
-                one.type == "{" and not self._between(one, other)
+            if (both and b"\n" not in self._text_between(one, other)) or (
+                one.type == "{" and not self._text_between(one, other)
             ):
-                yield other, self._text(one) + self._text(other)
+                yield other, self._text_of(one) + self._text_of(other)
         match node.type:
             case "test_command":
-                yield from self._test(node)
-            case "variable_assignment" if not _NAME.match(self._text(node.children[0])):
-                yield node, self._text(node)
+                yield from self._find_test_disagreements(node)
+            case "variable_assignment" if not _NAME.match(self._text_of(node.children[0])):
+                yield node, self._text_of(node)
             case "heredoc_redirect":
-                yield from self._document(node)
+                yield from self._find_heredoc_disagreements(node)
             case "command_name" if node.parent and node.parent.children[0] == node:
-                if self._text(node) in RESERVED or ASSIGNS.match(self._text(node)):
-                    yield node, self._text(node)
+                if self._text_of(node) in RESERVED or ASSIGNS.match(self._text_of(node)):
+                    yield node, self._text_of(node)
             case _:
                 pass
 
-    def _borders(self, node: Node) -> Iterator[_Wrong]:
+    def _find_missing_gaps(self, node: Node) -> Iterator[_Wrong]:
         for one, other in pairwise(node.children):
             redirects = "_redirect" in other.type and other.children[0].type != "file_descriptor"
             opens = node.type == "file_redirect" and not one.type.endswith(("-", *WORDS))
             negates = one.type == "!" and other.type == "subshell"
             behind = "_redirect" in one.type and one.type != "heredoc_redirect"
             allowed = redirects or opens or negates or (behind and other.type == ";")
-            if not allowed and not self._between(one, other):
-                yield other, self._text(one) + self._text(other)
+            if not allowed and not self._text_between(one, other):
+                yield other, self._text_of(one) + self._text_of(other)
 
-    def _test(self, node: Node) -> Iterator[_Wrong]:
+    def _find_test_disagreements(self, node: Node) -> Iterator[_Wrong]:
         """Yield words of `[` and `[[` that the shell joins, and of `[` alone line ends and marks.
 
         To the shell `[` is a program: `>` in it is a redirection, and no comparison.
         """
-        old = not self._text(node).startswith("[[")
+        old = not self._text_of(node).startswith("[[")
         todo, end, last = [*reversed(node.children)], node.start_byte, "("
         while todo:
             part = todo.pop()
@@ -196,31 +196,31 @@ class _AgreementChecks:
                 todo += reversed(part.children)
                 continue
             between = self._source[end : part.start_byte].replace(b"\\\n", b"")
-            marks = not part.is_named and set(self._text(part)) & set("<>|&;()")
+            marks = not part.is_named and set(self._text_of(part)) & set("<>|&;()")
             joined = not between and not {last, part.type} & {"(", ")", "~"}
             if joined or (old and (marks or b"\n" in between)):
-                yield part, self._text(part)
+                yield part, self._text_of(part)
             end, last = part.end_byte, part.type
 
-    def _document(self, node: Node) -> Iterator[_Wrong]:
+    def _find_heredoc_disagreements(self, node: Node) -> Iterator[_Wrong]:
         """Yield the marks of a here-document that do not stand as the shell wants them."""
         marks = {c.type: c for c in node.children}
         start, end = marks["heredoc_start"], marks.get("heredoc_end")
-        found = _DELIMITER.match(self._text(start))
-        if not found or end is None or not self._text(node).startswith("<<"):
-            yield node, self._text(node)
+        found = _DELIMITER.match(self._text_of(start))
+        if not found or end is None or not self._text_of(node).startswith("<<"):
+            yield node, self._text_of(node)
             return
         before = self._source[: end.start_byte].rpartition(b"\n")[2]
         behind = self._source[end.end_byte :][:1]
-        tabs = b"\t" if self._text(node).startswith("<<-") else b""
-        if self._text(end) != found[2] or before.strip(tabs) or (before and not tabs):
-            yield end, self._text(end)
+        tabs = b"\t" if self._text_of(node).startswith("<<-") else b""
+        if self._text_of(end) != found[2] or before.strip(tabs) or (before and not tabs):
+            yield end, self._text_of(end)
         elif behind not in (b"", b"\n"):
-            yield end, self._text(end) + behind.decode(errors="replace")
+            yield end, self._text_of(end) + behind.decode(errors="replace")
 
-    def _token(self, node: Node) -> Iterator[_Wrong]:
+    def _find_token_disagreements(self, node: Node) -> Iterator[_Wrong]:
         """Yield a token with code inside, or one that is more than one token to the shell."""
-        text, kind = self._text(node), node.type
+        text, kind = self._text_of(node), node.type
         plain = ESCAPED.sub("", text)
         in_braces = node.parent is not None and node.parent.type == "expansion"
         if kind in {"raw_string", "ansi_c_string"} or kind.startswith("heredoc"):

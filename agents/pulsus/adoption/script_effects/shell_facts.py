@@ -44,9 +44,17 @@ class ScriptFacts:
         if self.kind == "read":
             return Effects(("what its programs read",), (), names)
         return Effects(
-            (*sorted(self.paths), "what its programs touch", *self._unknown("paths", "all")),
-            (*sorted(self.hosts), "what its programs reach", *self._unknown("hosts", "all")),
-            (*names, *self._unknown("all")),
+            (
+                *sorted(self.paths),
+                "what its programs touch",
+                *self._unknown_effects("paths", "all"),
+            ),
+            (
+                *sorted(self.hosts),
+                "what its programs reach",
+                *self._unknown_effects("hosts", "all"),
+            ),
+            (*names, *self._unknown_effects("all")),
         )
 
     @property
@@ -57,5 +65,5 @@ class ScriptFacts:
             for line, what, _ in sorted(self.doubts)
         )
 
-    def _unknown(self, *of: Where) -> list[str]:
+    def _unknown_effects(self, *of: Where) -> list[str]:
         return [UNKNOWN] if any(where in of for _, _, where in self.doubts) else []

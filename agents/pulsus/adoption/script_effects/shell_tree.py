@@ -53,10 +53,10 @@ _VALUES: Final = ("variable_assignment", "variable_assignments")
 def read_commands(text: str, first_line: int = 1) -> tuple[list[SimpleCommand], frozenset[str]]:
     """Return every simple command, and the names of functions. Raises UnfollowedText."""
     try:
-        root, source = _parsed(text.encode())
+        root, source = _parse_and_repair(text.encode())
         for unknown, same in _LACKING if root.has_error else ():
             source = unknown.sub(same, source)
-            root, source = _parsed(source)
+            root, source = _parse_and_repair(source)
         reading = _CommandReader(source, first_line)
         check_agreement(root, source, first_line)
         reading.visit(root)
@@ -67,7 +67,7 @@ def read_commands(text: str, first_line: int = 1) -> tuple[list[SimpleCommand], 
     return reading.found, frozenset(reading.functions)
 
 
-def _parsed(source: bytes) -> tuple[Node, bytes]:
+def _parse_and_repair(source: bytes) -> tuple[Node, bytes]:
     root = parser().parse(source).root_node
     for _ in range(_REPAIRS):
         better = repair(root, source)
@@ -102,50 +102,50 @@ class _CommandReader:
         """Add the commands in `node` and below."""
         kind = node.type
         if kind in COMMANDS:
-            self._command(node, ())
+            self._add_command(node, ())
         elif kind == "redirected_statement" or kind.endswith("_redirect"):
-            self._redirected(node)
+            self._add_redirected(node)
         elif kind == "for_statement":
-            self._loop(node)
+            self._add_loop(node)
         else:
             if kind == "function_definition":
                 self.functions.add(self.text(node.children_by_field_name("name")[0]))
             elif kind == "c_style_for_statement":
                 for child in node.children[:-1]:
-                    self._evaluated(ARITHMETIC, child)
+                    self._add_evaluated(ARITHMETIC, child)
             elif kind == "compound_statement" and self.text(node).startswith("(("):
-                self._evaluated(ARITHMETIC, node)
-            self._inner(node)
+                self._add_evaluated(ARITHMETIC, node)
+            self._add_expansions(node)
 
-    def _below(self, node: Node) -> None:
+    def _visit_children(self, node: Node) -> None:
         for child in node.children:
             self.visit(child)
 
-    def _inner(self, node: Node) -> None:
+    def _add_expansions(self, node: Node) -> None:
         """Add what a word's expansions evaluate, and run."""
         if node.type == "arithmetic_expansion":
-            self._evaluated(ARITHMETIC, node)
+            self._add_evaluated(ARITHMETIC, node)
         elif node.type == "expansion":
-            self._evaluated(BRACES, node)
+            self._add_evaluated(BRACES, node)
         elif node.type == "ansi_c_string" and _CODED.search(self.text(node)):
-            self._add(node, ARITHMETIC, "$")
-        self._below(node)
+            self._add_named_command(node, ARITHMETIC, "$")
+        self._visit_children(node)
 
-    def _evaluated(self, name: str, node: Node) -> None:
+    def _add_evaluated(self, name: str, node: Node) -> None:
         """Add the text of `${…}` or arithmetic as a command of that name."""
         start, end = node.start_byte, node.end_byte
         if node.type.endswith("expansion"):
             start, end = node.children[0].end_byte, node.children[-1].start_byte
         old_form = self.text(node).lstrip().startswith("$[")
         shape = "[" if old_form else self._shape_between(node, start, end)
-        self._add(node, name, shape)
+        self._add_named_command(node, name, shape)
 
-    def _add(self, node: Node, name: str, shape: str) -> None:
+    def _add_named_command(self, node: Node, name: str, shape: str) -> None:
         line = self.line(node)
         words = (ScriptWord(line, name, name), ScriptWord(line, shape, self.text(node)))
         self.found.append(SimpleCommand(line, words))
 
-    def _command(
+    def _add_command(
         self, node: Node, redirects: Sequence[ScriptRedirect], more: Sequence[ScriptWord] = ()
     ) -> None:
         tests = node.type == "test_command"
@@ -154,22 +154,24 @@ class _CommandReader:
         added = list(redirects)
         for child in [node] if node.type == "variable_assignment" else node.children:
             if child.type == "variable_assignment" and node.type != "declaration_command":
-                assigned.append(self._assignment(child))
+                assigned.append(self._read_assignment(child))
             elif child.type.endswith("_redirect"):
-                redirect, behind = self._redirect(child)
+                redirect, behind = self._read_redirect(child)
                 added.append(redirect)
                 words += behind
             elif tests:
-                words += self._tested(child)
+                words += self._test_words(child)
             else:
-                word = self._declared(child) if child.type == _VALUES[0] else self.word(child)
+                word = (
+                    self._declaration_word(child) if child.type == _VALUES[0] else self.word(child)
+                )
                 words.append(word)
         for child in node.children:
             if not child.type.endswith("_redirect"):
-                self._inner(child)
+                self._add_expansions(child)
         words += more
         if not (assigned or self._is_redirected_before(node)):
-            words = _without_keywords(words)
+            words = _drop_keywords(words)
         if any(ASSIGNS.match(w.raw) or w.raw in RESERVED for w in words[:1]) and not tests:
             raise self.stop(node, f"{words[0].raw} behind `time` is not followed")
         self.found.append(
@@ -181,7 +183,7 @@ class _CommandReader:
         first = node.parent if node.parent and node.parent.type == "redirected_statement" else node
         return first.children[0].type.endswith("_redirect")
 
-    def _redirected(self, node: Node) -> None:
+    def _add_redirected(self, node: Node) -> None:
         """Add a command with the redirections behind it, or those of a compound command."""
         children = [node] if node.type.endswith("_redirect") else node.children
         redirects: list[ScriptRedirect] = []
@@ -189,13 +191,13 @@ class _CommandReader:
         body = None
         for child in children:
             if child.type.endswith("_redirect"):
-                redirect, behind = self._redirect(child)
+                redirect, behind = self._read_redirect(child)
                 redirects.append(redirect)
                 more += behind
             else:
                 body = child
         if body is not None and body.type in COMMANDS:
-            self._command(body, redirects, more)
+            self._add_command(body, redirects, more)
         elif more:
             raise self.stop(node, f"{more[0].raw} belongs to no command")
         else:
@@ -203,10 +205,10 @@ class _CommandReader:
             if body is not None:
                 self.visit(body)
 
-    def _redirect(self, node: Node) -> tuple[ScriptRedirect, list[ScriptWord]]:
+    def _read_redirect(self, node: Node) -> tuple[ScriptRedirect, list[ScriptWord]]:
         """Return a redirection, and the words behind its target, which are the command's."""
         if node.type == "heredoc_redirect":
-            return self._document(node)
+            return self._read_heredoc(node)
         words = [self.word(child) for child in node.children if child.type in WORDS]
         operator = next(c.type for c in node.children if not c.is_named)
         closes = operator in ("<&-", ">&-")
@@ -216,12 +218,12 @@ class _CommandReader:
         if fd is not None and not self.text(fd).isdigit():
             raise self.stop(node, "a redirection whose number only shows when it runs")
         for child in node.children:
-            self._inner(child)
+            self._add_expansions(child)
         if closes:
             return ScriptRedirect(operator[:2], ScriptWord(self.line(node), "-", "-")), words
         return ScriptRedirect(operator, words[0]), words[1:]
 
-    def _document(self, node: Node) -> tuple[ScriptRedirect, list[ScriptWord]]:
+    def _read_heredoc(self, node: Node) -> tuple[ScriptRedirect, list[ScriptWord]]:
         start = next(c for c in node.children if c.type == "heredoc_start")
         body = next((c for c in node.children if c.type == "heredoc_body"), None)
         quoted = bool(set(self.text(start)) & set("'\"\\"))
@@ -229,7 +231,7 @@ class _CommandReader:
         for child in node.children:
             if child.type in WORDS:
                 behind.append(self.word(child))
-                self._inner(child)
+                self._add_expansions(child)
             elif child.is_named and child.type not in {"heredoc_start", "heredoc_body"}:
                 self.visit(child)
         if body is None:
@@ -237,25 +239,25 @@ class _CommandReader:
         if quoted:
             text = self.text(body)
         else:
-            text = self._double(body, body.start_byte, body.end_byte)
-            self._inner(body)
+            text = self._shape_in_quotes(body, body.start_byte, body.end_byte)
+            self._add_expansions(body)
         if self.text(node).startswith("<<-"):
             text = re.sub(r"^\t+", "", text, flags=re.MULTILINE)
         return ScriptRedirect("<<", None, text), behind
 
-    def _assignment(self, node: Node) -> tuple[str, ScriptWord]:
+    def _read_assignment(self, node: Node) -> tuple[str, ScriptWord]:
         name, line = node.children[0], self.line(node)
         called = self.text(name)
         if name.type == "subscript":
             called, _, place = called.partition("[")
             if not PLACE.fullmatch(f"[{place}"):
-                self._add(name, ARITHMETIC, "[")
+                self._add_named_command(name, ARITHMETIC, "[")
         value = node.child_by_field_name("value")
         if value is None:
             return called, ScriptWord(line, "", "")
         if value.type == "array":
             items = [
-                self.word(c) if c.type in WORDS else self._declared(c)
+                self.word(c) if c.type in WORDS else self._declaration_word(c)
                 for c in value.children
                 if c.is_named
             ]
@@ -263,29 +265,30 @@ class _CommandReader:
             return called, ScriptWord(line, shape, self.text(value), splits=True)
         return called, self.word(value)
 
-    def _declared(self, node: Node) -> ScriptWord:
+    def _declaration_word(self, node: Node) -> ScriptWord:
         """Return `NAME=value` behind `declare` as one word."""
-        name, value = self._assignment(node)
-        called = self._shape(node.children[0]) if node.children[0].type == "subscript" else name
+        name, value = self._read_assignment(node)
+        called = (
+            self._word_shape(node.children[0]) if node.children[0].type == "subscript" else name
+        )
         sign = "+=" if self.text(node)[len(self.text(node.children[0])) :][:1] == "+" else "="
         shape = f"{called}{sign}{value.shape}"
         return ScriptWord(self.line(node), shape, self.text(node), value.splits, value.quoted)
 
-    def _tested(self, node: Node) -> Iterator[ScriptWord]:
-        """Yield the words of `[ … ]` and `[[ … ]]`."""
+    def _test_words(self, node: Node) -> Iterator[ScriptWord]:
         if node.type in WORDS or not node.children:
             yield self.word(node)
         else:
             for child in node.children:
-                yield from self._tested(child)
+                yield from self._test_words(child)
 
-    def _loop(self, node: Node) -> None:
+    def _add_loop(self, node: Node) -> None:
         name = self.text(node.children_by_field_name("variable")[0])
         values = [self.word(child) for child in node.children_by_field_name("value")]
         line = self.line(node)
         values = values or [ScriptWord(line, f"{HOLE}.", name)]
         self.found.append(SimpleCommand(line, (), tuple((name, value) for value in values)))
-        self._below(node)
+        self._visit_children(node)
 
     def word(self, node: Node) -> ScriptWord:
         """Return the word that `node` is."""
@@ -307,9 +310,11 @@ class _CommandReader:
             elif part.type in {"word", "regex"}:
                 quoted |= "\\" in text
                 wild |= bool(set(re.sub(r"\\.", "", text)) & set("*?["))
-        return ScriptWord(self.line(node), self._shape(node), self.text(node), splits, quoted, wild)
+        return ScriptWord(
+            self.line(node), self._word_shape(node), self.text(node), splits, quoted, wild
+        )
 
-    def _shape(self, node: Node) -> str:
+    def _word_shape(self, node: Node) -> str:
         """Return the text of a word without quotes, with a HOLE for each expansion."""
         text = self.text(node)
         match node.type:
@@ -320,9 +325,9 @@ class _CommandReader:
             case "ansi_c_string":
                 return HOLE if "\\" in text else text[2:-1]
             case "string":
-                return self._double(node, node.start_byte + 1, node.end_byte - 1)
+                return self._shape_in_quotes(node, node.start_byte + 1, node.end_byte - 1)
             case "translated_string":
-                return self._shape(node.children[-1])
+                return self._word_shape(node.children[-1])
             case "word" | "regex":
                 return re.sub(r"\\(\n|[\s\S])", lambda m: m[1].strip("\n"), text)
             case _:
@@ -336,20 +341,20 @@ class _CommandReader:
         for child in node.children:
             if child.start_byte >= start and child.end_byte <= end:
                 pieces.append(self._source[start : child.start_byte].decode())
-                pieces.append(self._shape(child))
+                pieces.append(self._word_shape(child))
                 start = child.end_byte
         return "".join([*pieces, self._source[start:end].decode()])
 
-    def _double(self, node: Node, start: int, end: int) -> str:
+    def _shape_in_quotes(self, node: Node, start: int, end: int) -> str:
         """Return text in double quotes, with a HOLE for each expansion."""
         pieces = []
         for child in node.children:
             if child.type in EXPANSIONS and child.start_byte >= start:
-                pieces += [self._plain(start, child.start_byte), HOLE]
+                pieces += [self._unescape_text(start, child.start_byte), HOLE]
                 start = child.end_byte
-        return "".join([*pieces, self._plain(start, end)])
+        return "".join([*pieces, self._unescape_text(start, end)])
 
-    def _plain(self, start: int, end: int) -> str:
+    def _unescape_text(self, start: int, end: int) -> str:
         text = self._source[start:end].decode()
         if RUNS.search(re.sub(r"\\[\s\S]", "", text)):
             line = self._first + self._source.count(b"\n", 0, start)
@@ -357,7 +362,7 @@ class _CommandReader:
         return re.sub(r"\\([$`\"\\\n])", lambda m: m[1].strip("\n"), text)
 
 
-def _without_keywords(words: list[ScriptWord]) -> list[ScriptWord]:
+def _drop_keywords(words: list[ScriptWord]) -> list[ScriptWord]:
     """Drop words of the shell that the parser takes for programs. They run what follows."""
     while words and words[0].raw in ("time", "coproc"):
         words = words[2:] if [w.raw for w in words[1:2]] == ["-p"] else words[1:]

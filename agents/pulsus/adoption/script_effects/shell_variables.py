@@ -66,14 +66,14 @@ def evaluated_words(name: str, rest: Sequence[ScriptWord]) -> Iterator[ScriptWor
     if name in ("let", ARITHMETIC):
         words = list(rest)
     elif name == BRACES:
-        yield from (w for w in rest if _braced(w.shape))
+        yield from (w for w in rest if _may_evaluate_braces(w.shape))
     elif name in TESTS:
         places = [n for n, w in enumerate(rest) if w.shape in _COMPARES]
         words = [w for n in places for w in (*rest[max(0, n - 1) : n], *rest[n + 1 : n + 2])]
     yield from (w for w in words if _EVALUATED.search(w.shape))
 
 
-def _braced(shape: str) -> bool:
+def _may_evaluate_braces(shape: str) -> bool:
     """Return True if the text in `${…}` may run a command or evaluate a hidden text."""
     found = _BRACED.match(shape)
     if not found or shape[:1] in (" ", "\t", "\n", "|", "("):
@@ -104,10 +104,10 @@ def variable_words(name: str, rest: Sequence[ScriptWord]) -> Iterator[ScriptWord
                 called = called.removesuffix("+") if sign else called
                 yield ScriptWord(word.line, called, word.raw)
     elif name in _VALUED:
-        yield from _operands(name, rest)
+        yield from _variable_operands(name, rest)
 
 
-def _operands(name: str, rest: Sequence[ScriptWord]) -> Iterator[ScriptWord]:
+def _variable_operands(name: str, rest: Sequence[ScriptWord]) -> Iterator[ScriptWord]:
     valued, named = _VALUED[name]
     words = list(rest)
     while words and re.match(r"-\w", words[0].shape):

@@ -55,177 +55,179 @@ class _Walk:
                 raise UnfollowedText(line, "scripts within scripts")
             simple, functions = read_commands(script, line)
         except UnfollowedText as failure:
-            self._doubt(failure.line, f"its text cannot be followed here ({failure})")
+            self._add_doubt(failure.line, f"its text cannot be followed here ({failure})")
             simple, functions = [], frozenset()
         self._functions |= functions
         for each in simple:
-            self._simple(each)
+            self._add_simple(each)
         self._depth -= 1
 
     def started(self, simple: SimpleCommand) -> None:
         """Add a command that a program starts."""
-        self._call(simple, simple.words, by_shell=False)
+        self._add_call(simple, simple.words, by_shell=False)
 
-    def _simple(self, simple: SimpleCommand) -> None:
+    def _add_simple(self, simple: SimpleCommand) -> None:
         for name, value in simple.assigned:
-            self._set(simple.line, name, value.shape)
+            self._add_variable(simple.line, name, value.shape)
             if shell_variables.is_run_later(value):
-                self._doubt(simple.line, f"{value.raw} is text that may be run later")
+                self._add_doubt(simple.line, f"{value.raw} is text that may be run later")
         for redirect in simple.redirects:
-            self._redirect(simple.line, redirect)
+            self._add_redirect(simple.line, redirect)
         if simple.words:
-            self._call(simple, simple.words)
+            self._add_call(simple, simple.words)
 
-    def _set(self, line: int, name: str, shape: str) -> None:
+    def _add_variable(self, line: int, name: str, shape: str) -> None:
         if launchers.changes_programs(name, shape):
-            self._doubt(line, f"it sets {name}, so other programs start")
+            self._add_doubt(line, f"it sets {name}, so other programs start")
 
-    def _redirect(self, line: int, redirect: ScriptRedirect) -> None:
+    def _add_redirect(self, line: int, redirect: ScriptRedirect) -> None:
         target = redirect.target
         if target is None or redirect.op == "<<<":
             return
         shape = target.shape
         if shape.startswith(("/dev/tcp/", "/dev/udp/")):
-            self._change(line, f"it talks to {target.raw}")
-            self._host(line, shape.split("/")[3], target)
+            self._add_change(line, f"it talks to {target.raw}")
+            self._add_host(line, shape.split("/")[3], target)
         elif redirect.op in (">&", "<&") and (re.fullmatch(r"\d*-?", shape) or shape == HOLE):
             return
         elif redirect.op not in ("<", "<&"):
-            self._writes(line, target)
+            self._add_written_file(line, target)
 
-    def _writes(self, line: int, target: ScriptWord) -> None:
+    def _add_written_file(self, line: int, target: ScriptWord) -> None:
         text = target.text
         if _NOWHERE.match(text or ""):
             return
-        self._change(line, f"it writes to {target.raw}")
+        self._add_change(line, f"it writes to {target.raw}")
         if text is None or target.splits or re.search(r"[*?\[{,\s]", text):
-            self._doubt(
+            self._add_doubt(
                 line, f"the file that {target.raw} is only shows when it is written to", "paths"
             )
         elif text:
             self._found.paths.add(text)
 
-    def _host(self, line: int, shape: str, word: ScriptWord) -> None:
+    def _add_host(self, line: int, shape: str, word: ScriptWord) -> None:
         if HOLE in shape or not shape:
-            self._doubt(line, f"the host in {word.raw} only shows when it runs", "hosts")
+            self._add_doubt(line, f"the host in {word.raw} only shows when it runs", "hosts")
         else:
             self._found.hosts.add(shape)
 
-    def _call(
+    def _add_call(
         self, simple: SimpleCommand, words: Sequence[ScriptWord], *, by_shell: bool = True
     ) -> None:
         """Add one command. A program (`by_shell` is False) knows no functions and builtins."""
         name, rest, line = words[0].text, words[1:], words[0].line
         if not name or re.search(r"[*?{]", name):
-            self._doubt(
+            self._add_doubt(
                 line, f"what {words[0].raw or 'an empty word'} starts only shows when it runs"
             )
             return
         base = name.rpartition("/")[2] if _SYSTEM.match(name) else name
         if by_shell and name in self._functions:
             for word in filter(shell_variables.is_run_later, rest):
-                self._doubt(line, f"{word.raw} is text that may be run later")
+                self._add_doubt(line, f"{word.raw} is text that may be run later")
             return
         if base in _SPECIAL:
             _SPECIAL[base](self, simple, words)
         elif by_shell and name in launchers.BUILTINS:
-            self._builtin(line, name, rest)
+            self._add_builtin(line, name, rest)
         else:
             if base not in launchers.OWN:
-                self._program(line, name)
-            self._started(simple, base, rest)
+                self._add_program(line, name)
+            self._add_started(simple, base, rest)
 
-    def _builtin(self, line: int, name: str, rest: Sequence[ScriptWord]) -> None:
+    def _add_builtin(self, line: int, name: str, rest: Sequence[ScriptWord]) -> None:
         """Add a builtin: the variables that it sets, and the words that it evaluates."""
         for word in rest:
             variable, sign, value = word.shape.partition("=")
             if sign:
-                self._set(line, variable.removesuffix("+"), value)
+                self._add_variable(line, variable.removesuffix("+"), value)
         for word in shell_variables.variable_words(name, rest):
             if name not in (*shell_variables.TESTS, "unset", "export") and "=" not in word.raw:
-                self._set(line, word.shape, f"{HOLE}.")
+                self._add_variable(line, word.shape, f"{HOLE}.")
         for word in rest if name == BRACES else ():
-            if made := shell_variables.assignment_in_braces(word):
-                self._set(line, *made)
+            if assignment := shell_variables.assignment_in_braces(word):
+                self._add_variable(line, *assignment)
         if name == "unset" and any(w.shape in self._functions for w in rest):
-            self._doubt(line, "a function is taken back: its name means a program then")
+            self._add_doubt(line, "a function is taken back: its name means a program then")
         for word, why in shell_variables.find_doubts(name, rest):
-            self._doubt(word.line, why)
+            self._add_doubt(word.line, why)
 
-    def _started(self, simple: SimpleCommand, base: str, rest: Sequence[ScriptWord]) -> None:
+    def _add_started(self, simple: SimpleCommand, base: str, rest: Sequence[ScriptWord]) -> None:
         line = simple.line
         if base in launchers.WRAPPERS:
-            self._wrapped(simple, base, rest)
+            self._add_wrapped(simple, base, rest)
         elif base in launchers.SHELLS:
-            self._shell(simple, rest)
+            self._add_shell(simple, rest)
         elif read_programs.is_read(base, rest):
             return
         elif launchers.INTERPRETERS.fullmatch(base):
-            self._doubt(line, f"{base} runs code of its own")
+            self._add_doubt(line, f"{base} runs code of its own")
         elif launchers.OTHERS.fullmatch(base):
-            self._doubt(line, f"{base} runs commands elsewhere or later")
+            self._add_doubt(line, f"{base} runs commands elsewhere or later")
         else:
-            self._change(line, f"{base} may change something")
+            self._add_change(line, f"{base} may change something")
             if not read_programs.is_followed(base, rest):
-                self._doubt(line, f"what {base}'s own script writes or starts is not followed")
+                self._add_doubt(line, f"what {base}'s own script writes or starts is not followed")
 
-    def _program(self, line: int, name: str) -> None:
+    def _add_program(self, line: int, name: str) -> None:
         if re.search(r"[,\s\"'{}:]", name):
-            self._doubt(line, f"the program {name!r} has a name that cannot be declared")
+            self._add_doubt(line, f"the program {name!r} has a name that cannot be declared")
         else:
             self._found.commands.add(name)
 
-    def _wrapped(self, simple: SimpleCommand, base: str, rest: Sequence[ScriptWord]) -> None:
+    def _add_wrapped(self, simple: SimpleCommand, base: str, rest: Sequence[ScriptWord]) -> None:
         """Add the command in the words of `sudo`, `env`, `timeout`, `xargs` and others."""
         if base in launchers.RAISES:
-            self._change(simple.line, f"{base} may change something")
+            self._add_change(simple.line, f"{base} may change something")
         if base == "command" and rest and rest[0].shape in ("-v", "-V"):
             return
         words, doubt = launchers.split_wrapper(base, rest)
         if doubt:
-            self._doubt(simple.line, doubt)
+            self._add_doubt(simple.line, doubt)
         if words and base == "xargs":
             words.append(ScriptWord(simple.line, HOLE, "its input", splits=True))
         if words:
-            self._call(simple, words, by_shell=base == "builtin")
+            self._add_call(simple, words, by_shell=base == "builtin")
 
-    def _shell(self, simple: SimpleCommand, rest: Sequence[ScriptWord]) -> None:
+    def _add_shell(self, simple: SimpleCommand, rest: Sequence[ScriptWord]) -> None:
         line = simple.line
         given = [w for w in rest if w.shape.startswith("-") and not w.shape.startswith("--")]
         if any(word.shape.endswith("c") for word in given):
-            self._run_text(line, rest[option_index(rest, "c") + 1 :][:1], "a shell")
+            self._add_script_words(line, rest[option_index(rest, "c") + 1 :][:1], "a shell")
         elif any(not w.shape.startswith("-") and w.shape != "-" for w in rest):
-            self._doubt(line, "a shell runs another file")
+            self._add_doubt(line, "a shell runs another file")
         elif simple.here is not None:
             self.text(with_variables(simple.here), line + 1)
             if HOLE in simple.here:
-                self._doubt(line, "what a shell is given only shows when it runs")
+                self._add_doubt(line, "what a shell is given only shows when it runs")
         else:
-            self._doubt(line, "what a shell is given only shows when it runs")
+            self._add_doubt(line, "what a shell is given only shows when it runs")
 
-    def _run_text(self, line: int, words: Sequence[ScriptWord], what: str) -> None:
+    def _add_script_words(self, line: int, words: Sequence[ScriptWord], what: str) -> None:
         """Add the commands in words that are run as a script, and a doubt about unknown words."""
         if not words or any(w.splits or w.text is None for w in words):
-            self._doubt(line, f"the words that {what} takes only show when it runs")
+            self._add_doubt(line, f"the words that {what} takes only show when it runs")
         if words:
             self.text(with_variables(" ".join(w.shape for w in words)), words[0].line)
 
     def eval(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
         """Add the words of `eval`, which are a script."""
         if words[1:]:
-            self._run_text(simple.line, words[1:], "eval")
+            self._add_script_words(simple.line, words[1:], "eval")
 
     def source(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
         """Add a doubt: `.` and `source` run the commands of another file."""
-        self._doubt(simple.line, f"what {words[1].raw if words[1:] else 'a file'} holds is run too")
+        self._add_doubt(
+            simple.line, f"what {words[1].raw if words[1:] else 'a file'} holds is run too"
+        )
 
     def trap(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
         """Add the first word of `trap`, which is a script for later."""
         rest = [w for w in words[1:] if w.shape not in ("--", "-p", "-l")]
         if any(w.splits for w in rest):
-            self._doubt(simple.line, "what trap is given only shows when it runs")
+            self._add_doubt(simple.line, "what trap is given only shows when it runs")
         if len(rest) > 1 and rest[0].shape not in ("", "-"):
-            self._run_text(simple.line, rest[:1], "trap")
+            self._add_script_words(simple.line, rest[:1], "trap")
 
     def alias(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
         """Add the texts of `alias NAME=TEXT`, which are scripts."""
@@ -234,59 +236,59 @@ class _Walk:
             if sign:
                 self.text(with_variables(text), word.line)
             if sign or HOLE in name:
-                self._doubt(word.line, f"{word.raw} makes another command of a name")
+                self._add_doubt(word.line, f"{word.raw} makes another command of a name")
 
     def called_back(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
         """Add `mapfile`, `bind` or `complete`: some of their options run or load something."""
-        self._builtin(simple.line, words[0].shape, words[1:])
+        self._add_builtin(simple.line, words[0].shape, words[1:])
         if any(re.match(r"-[A-Za-z]*[CFfx]", w.shape) for w in words[1:]):
-            self._doubt(simple.line, f"{words[0].shape} runs or loads something")
+            self._add_doubt(simple.line, f"{words[0].shape} runs or loads something")
 
     def find(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
         """Add the programs that `find` starts, and the files that it deletes or writes."""
         line, rest = words[0].line, list(words[1:])
-        self._program(line, words[0].shape)
+        self._add_program(line, words[0].shape)
         shapes = [w.shape for w in rest]
         for number, shape in enumerate(shapes):
             if shape in ("-exec", "-execdir", "-ok", "-okdir"):
                 ends = [n for n in range(number, len(rest)) if shapes[n] in (";", "+")]
-                self._inside(simple, rest[number + 1 : min(ends, default=len(rest))])
+                self._add_exec_program(simple, rest[number + 1 : min(ends, default=len(rest))])
             elif shape == "-delete":
-                self._change(line, "find deletes")
+                self._add_change(line, "find deletes")
             elif shape.startswith(("-fprint", "-fls")):
                 for target in rest[number + 1 : number + 2]:
-                    self._writes(line, target)
+                    self._add_written_file(line, target)
         first = next((n for n, s in enumerate(shapes) if s.startswith(("-", "(", "!"))), len(rest))
         if any(w.splits and (n > first or w.quoted or "$*" in w.raw) for n, w in enumerate(rest)):
-            self._doubt(line, "what find's words start or delete only shows when it runs")
+            self._add_doubt(line, "what find's words start or delete only shows when it runs")
 
     def tee(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
         """Add the files of `tee`: every word is one."""
-        self._program(words[0].line, words[0].shape)
+        self._add_program(words[0].line, words[0].shape)
         for word in words[1:]:
             if not word.shape.startswith("-"):
-                self._writes(word.line, word)
+                self._add_written_file(word.line, word)
 
     def dd(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
         """Add the file that `dd of=` writes."""
-        self._program(words[0].line, words[0].shape)
+        self._add_program(words[0].line, words[0].shape)
         for word in words[1:]:
             if word.shape.startswith("of=") or word.splits:
                 rest = ScriptWord(word.line, word.shape[3:], word.raw, word.splits, word.quoted)
-                self._writes(word.line, rest)
+                self._add_written_file(word.line, rest)
 
-    def _inside(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
+    def _add_exec_program(self, simple: SimpleCommand, words: Sequence[ScriptWord]) -> None:
         """Add a program that find starts. `{}` stands for one file."""
         if words:
             shown = [
                 ScriptWord(w.line, w.shape.replace("{}", HOLE), w.raw, w.splits) for w in words[1:]
             ]
-            self._call(simple, [words[0], *shown], by_shell=False)
+            self._add_call(simple, [words[0], *shown], by_shell=False)
 
-    def _doubt(self, line: int, what: str, where: Where = "all") -> None:
+    def _add_doubt(self, line: int, what: str, where: Where = "all") -> None:
         self._found.doubts.add((line, what, where))
 
-    def _change(self, line: int, what: str) -> None:
+    def _add_change(self, line: int, what: str) -> None:
         self._found.changes.add((line, what))
 
 

@@ -32,27 +32,27 @@ def summarise(tree: ast.Module) -> tuple[Kind, Effects | None, list[str]]:
         python_reads.find_changes(tree)
     )
     talks = sorted(python_reads.imported_modules(tree) & python_reads.NETWORK)
-    hosts = _hosts(tree) if talks else ()
+    hosts = _named_hosts(tree) if talks else ()
     unknown = [] if hosts or not talks else [f"it imports {', '.join(talks)} and names no host"]
     if not (doubts or unknown):
         kind: Kind = "write" if started.changes or talks else "read"
-        return kind, _effects(started, hosts, kind), []
+        return kind, _known_effects(started, hosts, kind), []
     named = ", ".join((*hosts, *sorted(started.commands)))
-    said = [f"line {line}: {what}" for line, what in sorted(doubts)]
-    more = [f"{len(said) - _LISTED} more"] if len(said) > _LISTED else []
-    why = "; ".join((*said[:_LISTED], *more, *unknown))
+    messages = [f"line {line}: {what}" for line, what in sorted(doubts)]
+    more = [f"{len(messages) - _LISTED} more"] if len(messages) > _LISTED else []
+    why = "; ".join((*messages[:_LISTED], *more, *unknown))
     about = f" (its text names {named})" if named else ""
     return "write", None, [f"add an Effects: section{about}: {why}"]
 
 
-def _effects(started: ScriptFacts, hosts: tuple[str, ...], kind: Kind) -> Effects:
+def _known_effects(started: ScriptFacts, hosts: tuple[str, ...], kind: Kind) -> Effects:
     reads = ("what its programs read",) if started.commands else ()
     touches = (*sorted(started.paths), "what its programs touch") if started.changes else ()
     reached = (*hosts, *(("what its programs reach",) if started.changes else ()))
     return Effects(touches if kind == "write" else reads, reached, tuple(sorted(started.commands)))
 
 
-def _hosts(tree: ast.Module) -> tuple[str, ...]:
+def _named_hosts(tree: ast.Module) -> tuple[str, ...]:
     texts = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
     return tuple(
         sorted({host for text in texts if isinstance(text, str) for host in _URL.findall(text)})
