@@ -28,7 +28,7 @@ def action_class(command: str, target_type: str) -> str:
     if script.compound or script.redirects or only.assignments:
         return ""
     words = unwrap(only.words)
-    for name, kind in _rules()["kinds"].items():
+    for name, kind in _label_rules()["kinds"].items():
         if target_type in kind["targets"].split() and any(
             is_exactly(c, words) for c in kind["calls"]
         ):
@@ -57,9 +57,9 @@ def is_read_only(command: str) -> bool:
 def is_write(action: str) -> bool:
     """Return True if `action`, a verb of a tool, changes something. An empty action does not."""
     verb = action.strip().lower()
-    return bool(verb) and verb not in _rules()["read_verbs"].split()
+    return bool(verb) and verb not in _label_rules()["read_verbs"].split()
 
 
-def _rules() -> Mapping[str, Any]:
+def _label_rules() -> Mapping[str, Any]:
     rules: Mapping[str, Any] = rules_of(Path(__file__).with_suffix(".yaml"))
     return rules

@@ -30,7 +30,7 @@ _SYSTEM: Final = {
 
 def has_words(pattern: str, words: Sequence[Word]) -> bool:
     """Return True if the call has the words of `pattern`, in this order."""
-    wanted = _split(pattern)
+    wanted = _split_pattern(pattern)
     if wanted[-1:] == (MORE,):
         wanted = wanted[:-1]
     if not wanted or not fits(program_name(words).lower(), wanted[0].lower()):
@@ -59,7 +59,7 @@ def _sorted_by_program(
     by_name: dict[str, list[int]] = {}
     others = []
     for place, pattern in enumerate(patterns):
-        first = "".join(_split(pattern)[:1]).lower()
+        first = "".join(_split_pattern(pattern)[:1]).lower()
         if pattern.startswith("@"):
             others.append((place, ""))
         elif set(first) & set("*?["):
@@ -70,7 +70,7 @@ def _sorted_by_program(
 
 
 @lru_cache(maxsize=1024)
-def _split(pattern: str) -> tuple[str, ...]:
+def _split_pattern(pattern: str) -> tuple[str, ...]:
     return tuple(pattern.split())
 
 

@@ -114,37 +114,37 @@ class CommandPolicy:
 
         `known` are hosts that the request named.
         """
-        asked = self._asked(command, verdict or self.judge(command))
-        against = self._refused(asked, target, known)
-        if against is not None:
-            return against
-        if asked.script is not None and asked.script.compound:
+        query = self._prepare_query(command, verdict or self.judge(command))
+        refusal = self._find_refusal(query, target, known)
+        if refusal is not None:
+            return refusal
+        if query.script is not None and query.script.compound:
             return Ruling("require_approval", COMPOUND, self.version)
-        for setting, patterns in self._lists("allow", target):
+        for setting, patterns in self._pattern_lists("allow", target):
             for pattern in patterns:
-                if _for(pattern, asked):
+                if _is_whole_call(pattern, query):
                     return Ruling("allow", pattern, self.version, setting)
         return Ruling("require_approval", UNKNOWN, self.version)
 
-    def _refused(
-        self, asked: _PolicyQuery, target: str | None, known: Sequence[str]
+    def _find_refusal(
+        self, query: _PolicyQuery, target: str | None, known: Sequence[str]
     ) -> Ruling | None:
         """Return what blocks the command, or what needs approval, or None."""
-        programs = frozenset(program_name(call).lower() for call in asked.calls if call)
-        limited = [*self._limited(asked, known)] if asked.reads else []
+        programs = frozenset(program_name(call).lower() for call in query.calls if call)
+        limited = [*self._limit_rulings(query, known)] if query.reads else []
         for decision in _AGAINST:
-            for setting, patterns in self._lists(decision, target):
+            for setting, patterns in self._pattern_lists(decision, target):
                 for pattern in select_patterns(patterns, programs):
-                    if _against(pattern, asked):
+                    if _has_matching_call(pattern, query):
                         return Ruling(decision, pattern, self.version, setting)
             ruling = next((each for each in limited if each.decision == decision), None)
             if ruling is not None:
                 return ruling
         return None
 
-    def _limited(self, asked: _PolicyQuery, known: Sequence[str]) -> Iterator[Ruling]:
+    def _limit_rulings(self, query: _PolicyQuery, known: Sequence[str]) -> Iterator[Ruling]:
         """Yield rulings against a read: where it connects to, and what it costs."""
-        config, judged = self.config, asked.judged
+        config, judged = self.config, query.judged
         unknown = find_unknown_destination(
             judged.destinations, config.egress, config.egress_hosts, known
         )
@@ -158,9 +158,9 @@ class CommandPolicy:
             why = "it is expensive: it may run long, or walks a whole file system or database"
             yield Ruling(decision, COST, self.version, "policy.high_cost", why)
 
-    def _lists(self, decision: Decision, target: str | None) -> Iterator[_List]:
+    def _pattern_lists(self, decision: Decision, target: str | None) -> Iterator[_List]:
         """Yield the lists of patterns that hold for `target`, each with the name of its setting."""
-        yield f"policy.{decision}", self._whole(decision)
+        yield f"policy.{decision}", self._shipped_and_own(decision)
         if target is None:
             return
         more: Mapping[str, tuple[str, ...]] = getattr(self.config, f"target_{decision}")
@@ -168,21 +168,21 @@ class CommandPolicy:
             if fnmatchcase(target.lower(), name.lower()):
                 yield f"policy.target_{decision}.{name}", _with_shipped(decision, patterns)
 
-    def _whole(self, decision: Decision) -> tuple[str, ...]:
+    def _shipped_and_own(self, decision: Decision) -> tuple[str, ...]:
         if decision not in self._known:
             self._known[decision] = _with_shipped(decision, getattr(self.config, decision))
         return self._known[decision]
 
-    def _asked(self, command: str, verdict: CommandVerdict) -> _PolicyQuery:
+    def _prepare_query(self, command: str, verdict: CommandVerdict) -> _PolicyQuery:
         try:
             script = parse_command(command)
         except Unreadable:
-            calls = (call for words in calls_in_text(command) for call in _all_in(words))
+            calls = (call for words in calls_in_text(command) for call in _calls_inside(words))
             return _PolicyQuery(
                 command, verdict, None, tuple(calls), (), reads=False, judged=verdict
             )
         # What is a proven read runs what it was judged to: `find / -name reboot` only looks.
-        inside = layers if verdict.allow else _all_in
+        inside = layers if verdict.allow else _calls_inside
         runs = list(verdict.runs)
         judged, bare = verdict, _SUDO.sub("", command, count=1)
         if not verdict.allow and not script.compound and bare != command:
@@ -190,7 +190,7 @@ class CommandPolicy:
             runs += judged.runs
         around = (stage.words for stage in script.stages)
         found = tuple(call for words in (*around, *runs) for call in inside(words))
-        whole = tuple(_plain(script))
+        whole = tuple(_plain_calls(script))
         return _PolicyQuery(command, verdict, script, found, whole, judged.allow, judged)
 
 
@@ -200,43 +200,42 @@ def _with_shipped(decision: Decision, patterns: tuple[str, ...]) -> tuple[str, .
     return tuple(p for one in patterns for p in (shipped if one == "@default" else (one,)))
 
 
-def _all_in(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
+def _calls_inside(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
     """Yield the call, what its wrappers run, and all that it may carry."""
     yield from layers(words)
     yield from list_inner_calls(words)
 
 
-def _plain(script: Script) -> Iterator[Sequence[Word]]:
-    """Yield the words of the only call, with and without sudo, where nothing else is in the
-    script."""
+def _plain_calls(script: Script) -> Iterator[Sequence[Word]]:
+    """Yield the words of the only call, with and without sudo, if the script holds nothing else."""
     only = script.stages[0]
     if script.compound or script.redirects or only.assignments or not only.words:
         return
     yield only.words
-    behind = _behind_sudo(only.words) if program_name(only.words) == "sudo" else None
+    behind = _call_behind_sudo(only.words) if program_name(only.words) == "sudo" else None
     if behind is not None:
         yield behind
 
 
-def _behind_sudo(words: Sequence[Word]) -> Sequence[Word] | None:
+def _call_behind_sudo(words: Sequence[Word]) -> Sequence[Word] | None:
     """Return what sudo runs as root, if it changes no variables, user or folder."""
     words = tuple(dropwhile(lambda word: word.text in {"-n", "-H", "--"}, words[1:]))
     return words if words and words[0].text[:1] != "-" and "=" not in words[0].text else None
 
 
-def _against(pattern: str, asked: _PolicyQuery) -> bool:
+def _has_matching_call(pattern: str, query: _PolicyQuery) -> bool:
     if pattern.startswith("@"):
-        return _named(pattern, asked)
-    return any(has_words(pattern, call) for call in asked.calls if call)
+        return _is_special_pattern_met(pattern, query)
+    return any(has_words(pattern, call) for call in query.calls if call)
 
 
-def _for(pattern: str, asked: _PolicyQuery) -> bool:
+def _is_whole_call(pattern: str, query: _PolicyQuery) -> bool:
     if pattern.startswith("@"):
-        return _named(pattern, asked)
-    return any(is_exactly(pattern, words) for words in asked.whole)
+        return _is_special_pattern_met(pattern, query)
+    return any(is_exactly(pattern, words) for words in query.whole)
 
 
-def _writes_disk(call: Sequence[Word]) -> bool:
+def _is_disk_write(call: Sequence[Word]) -> bool:
     match program_name(call).lower():
         case "tee":
             return any(is_disk(word.text) for word in call[1:])
@@ -248,18 +247,18 @@ def _writes_disk(call: Sequence[Word]) -> bool:
             return False
 
 
-def _named(pattern: str, asked: _PolicyQuery) -> bool:
+def _is_special_pattern_met(pattern: str, query: _PolicyQuery) -> bool:
     """Return True if `@read`, `@secret`, `@disk` or `@shell-from-network` applies."""
     match pattern:
         case "@read":
-            return asked.reads
+            return query.reads
         case "@secret":
-            return asked.verdict.sensitive
+            return query.verdict.sensitive
         case "@disk":
-            redirects = asked.script.redirects if asked.script else ()
+            redirects = query.script.redirects if query.script else ()
             opened = any(">" in one.operator and is_disk(one.target.text) for one in redirects)
-            return opened or any(map(_writes_disk, asked.calls))
+            return opened or any(map(_is_disk_write, query.calls))
         case "@shell-from-network":
-            return runs_what_it_fetches(asked.script, asked.command)
+            return runs_what_it_fetches(query.script, query.command)
         case _:
             return False

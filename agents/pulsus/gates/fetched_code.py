@@ -34,18 +34,18 @@ def runs_what_it_fetches(script: Script | None, command: str) -> bool:
     """Return True if a shell comes behind what fetches. `script` is None if it cannot be
     parsed."""
     if script is None:
-        return _in_text(command)
+        return _is_fetch_run_in_text(command)
     calls = [unwrap(stage.words) for stage in script.stages]
     first = next(
         (at for at, call in enumerate(calls) if program_name(call) in _FETCHERS), len(calls)
     )
-    if any(map(_runs, calls[first + 1 :])):
+    if any(map(_is_shell_call, calls[first + 1 :])):
         return True
     carriers = (call for call in calls if program_name(call) in _SHELLS | {"ssh", "su"})
-    return any(_in_text(word.text) for call in carriers for word in call[1:])
+    return any(_is_fetch_run_in_text(word.text) for call in carriers for word in call[1:])
 
 
-def _runs(call: Sequence[Word]) -> bool:
+def _is_shell_call(call: Sequence[Word]) -> bool:
     """Return True if the call is one of a shell, or of an interpreter that runs what it is fed."""
     name = program_name(call)
     given = _LANGUAGES.get(name.rstrip("0123456789."))
@@ -54,20 +54,20 @@ def _runs(call: Sequence[Word]) -> bool:
     return not any(re.match(rf"-[a-zA-Z]*[{given}]", word.text) for word in call[1:])
 
 
-def _in_text(text: str) -> bool:
+def _is_fetch_run_in_text(text: str) -> bool:
     fed = False
-    for before, (mark, call) in pairwise([("", ()), *_parts(text)]):
+    for before, (mark, call) in pairwise([("", ()), *_split_calls(text)]):
         fed = fed and "|" in mark and "||" not in mark
-        if fed and _runs(call):
+        if fed and _is_shell_call(call):
             return True
         fetches = program_name(call) in _FETCHERS
-        if fetches and mark in {"$(", "<(", "`"} and _runs(before[1]):
+        if fetches and mark in {"$(", "<(", "`"} and _is_shell_call(before[1]):
             return True
         fed = fed or fetches
     return False
 
 
-def _parts(text: str) -> Iterator[tuple[str, Sequence[Word]]]:
+def _split_calls(text: str) -> Iterator[tuple[str, Sequence[Word]]]:
     """Yield each call of a text, roughly, with what stands before it."""
     mark = ""
     for part in _BREAKS.split(re.sub(r"[\"'\\]", "", text)):
