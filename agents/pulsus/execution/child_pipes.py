@@ -108,14 +108,14 @@ class Pump:
             self.ended = True
             return
         self._frame += data
-        if self.first is None and (frame := self._first_frame(_FIRST_BYTES)) is not None:
+        if self.first is None and (frame := self._take_frame(_FIRST_BYTES)) is not None:
             self.first = frame
             del self._frame[: HEADER.size + len(frame)]
         if self.first is not None and self.answer is None:
-            self.answer = self._first_frame(self.bounds.report)
+            self.answer = self._take_frame(self.bounds.report)
         self.oversized |= len(self._frame) - HEADER.size > self.bounds.report
 
-    def _first_frame(self, most: int) -> bytes | None:
+    def _take_frame(self, most: int) -> bytes | None:
         """Return the first frame, once all of it is there."""
         if len(self._frame) < HEADER.size:
             return None

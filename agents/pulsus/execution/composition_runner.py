@@ -91,11 +91,11 @@ class StepServer:
             message = "compositions nest deeper than is allowed"
             answer = failure_report("run", "StepRefused", message)
         else:
-            answer = self._run(str(tool_id), question["inputs"])
+            answer = self._run_step(str(tool_id), question["inputs"])
         send(self._answer, answer)
         return True
 
-    def _run(self, tool_id: str, inputs: dict[str, Any]) -> dict[str, Any]:
+    def _run_step(self, tool_id: str, inputs: dict[str, Any]) -> dict[str, Any]:
         unit = self._job["steps"][tool_id]
         job = {**self._job, "tool": unit, "inputs": inputs}
         job["max_nesting"] = self._job["max_nesting"] - 1

@@ -36,20 +36,20 @@ def parse_inputs(pairs: Iterable[str], args: Sequence[ArgSpec]) -> dict[str, Jso
     free = any(arg.kind == "var_keyword" for arg in args)
     values: dict[str, JsonValue] = {}
     for pair in pairs:
-        name, mark, text = _split(pair)
+        name, mark, text = _split_pair(pair)
         if name in values:
             raise _wrong_value(name, text, "it is given twice", "give it once")
         if name not in known and not free:
-            raise _unknown(name, known)
+            raise _unknown_input(name, known)
         hint = (
             type_hints.parse_hint(known[name].type_hint) if name in known else type_hints.ANYTHING
         )
-        values[name] = _value(name, mark, text, hint)
+        values[name] = _parse_value(name, mark, text, hint)
     _check_complete(known, values)
     return values
 
 
-def _split(pair: str) -> tuple[str, str, str]:
+def _split_pair(pair: str) -> tuple[str, str, str]:
     name, equals, text = pair.partition("=")
     if not equals or not name.rstrip(":"):
         raise UsageError(
@@ -62,14 +62,16 @@ def _split(pair: str) -> tuple[str, str, str]:
     return (name, "@", text[1:]) if text.startswith("@") else (name, "=", text)
 
 
-def _value(name: str, mark: str, text: str, hint: Hint) -> JsonValue:
+def _parse_value(name: str, mark: str, text: str, hint: Hint) -> JsonValue:
     match mark:
         case ":=":
-            return _require_accepted(name, _json(name, text), hint)
+            return _require_accepted(name, _parse_json(name, text), hint)
         case "@":
-            content = _read(name, text)
-            container = _container(hint)
-            return _require_accepted(name, _json(name, content), hint) if container else content
+            content = _read_text_file(name, text)
+            container = _is_container(hint)
+            return (
+                _require_accepted(name, _parse_json(name, content), hint) if container else content
+            )
         case _:
             return _parse_by_hint(name, text, hint)
 
@@ -94,18 +96,18 @@ def _parse_as(shape: Shape, text: str) -> JsonValue:
         case "bool":
             return _BOOLS.get(text.lower())
         case "int" | "float":
-            return _number(shape.name, text)
+            return _parse_number(shape.name, text)
         case "Literal":
             return next((v for v in shape.values if str(v).lower() == text.lower()), None)
         case "list" | "tuple":
-            return _items(shape, text)
+            return _parse_items(shape, text)
         case "dict":
-            return _loads(text)
+            return _json_or_none(text)
         case _:
             return text
 
 
-def _number(kind: str, text: str) -> JsonValue:
+def _parse_number(kind: str, text: str) -> JsonValue:
     try:
         value = int(text) if kind == "int" else float(text)
     except ValueError:
@@ -113,10 +115,10 @@ def _number(kind: str, text: str) -> JsonValue:
     return value if value - value == 0 else None
 
 
-def _items(shape: Shape, text: str) -> JsonValue:
+def _parse_items(shape: Shape, text: str) -> JsonValue:
     """Return a JSON list, or words between commas if the items are scalars."""
     if text.lstrip().startswith("["):
-        return _loads(text)
+        return _json_or_none(text)
     item = shape.args[0] if shape.args else Hint((Shape("str"),))
     if not item.scalar:
         return None
@@ -125,25 +127,25 @@ def _items(shape: Shape, text: str) -> JsonValue:
     return [next((v for s in options if (v := _parse_as(s, w)) is not None), None) for w in words]
 
 
-def _loads(text: str) -> JsonValue:
+def _json_or_none(text: str) -> JsonValue:
     with suppress(ValueError, RecursionError):
-        return cast(JsonValue, json.loads(text, parse_constant=_refuse))
+        return cast(JsonValue, json.loads(text, parse_constant=_refuse_constant))
     return None
 
 
-def _json(name: str, text: str) -> JsonValue:
+def _parse_json(name: str, text: str) -> JsonValue:
     try:
-        return cast(JsonValue, json.loads(text, parse_constant=_refuse))
+        return cast(JsonValue, json.loads(text, parse_constant=_refuse_constant))
     except (ValueError, RecursionError) as error:
         fix = "put text in double quotes and give finite numbers"
         raise _wrong_value(name, text, f"it is not JSON: {error}", fix) from None
 
 
-def _refuse(word: str) -> NoReturn:
+def _refuse_constant(word: str) -> NoReturn:
     raise ValueError(f"JSON has no {word}")
 
 
-def _read(name: str, file: str) -> str:
+def _read_text_file(name: str, file: str) -> str:
     try:
         with Path(file).open("rb") as stream:
             data = stream.read(MAX_FILE_BYTES + 1)
@@ -167,7 +169,7 @@ def _require_accepted(name: str, value: JsonValue, hint: Hint) -> JsonValue:
     return value
 
 
-def _container(hint: Hint) -> bool:
+def _is_container(hint: Hint) -> bool:
     return not hint.has("str") and not hint.scalar
 
 
@@ -182,27 +184,27 @@ def _check_complete(known: Mapping[str, ArgSpec], values: Mapping[str, JsonValue
         )
 
 
-def _unknown(name: str, known: Mapping[str, ArgSpec]) -> UsageError:
+def _unknown_input(name: str, known: Mapping[str, ArgSpec]) -> UsageError:
     near = process.extractOne(name, list(known), score_cutoff=_NEAR)
     listed = ", ".join(known) or "it takes none"
     fix = f"did you mean {near[0]!r}?" if near else f"known inputs: {listed}"
     return UsageError(f"there is no input {name!r}", hint=fix, input=name, known=list(known))
 
 
-def _fix_for(hint: Hint) -> str:
+def _suggest_fix(hint: Hint) -> str:
     literals = [str(value) for shape in hint.shapes for value in shape.values]
     if literals:
         return f"use one of {', '.join(literals)}"
     if hint.has("bool"):
         return "write true or false"
-    if _container(hint):
+    if _is_container(hint):
         return "write JSON: NAME:=[…] or NAME:={…}"
     return f"write a value of type {type_hints.write_annotation(hint)}"
 
 
 def _wrong_type(name: str, text: str, hint: Hint) -> UsageError:
     reason = f"it is not of type {type_hints.write_annotation(hint)}"
-    return _wrong_value(name, text, reason, _fix_for(hint))
+    return _wrong_value(name, text, reason, _suggest_fix(hint))
 
 
 def _wrong_value(name: str, text: str, reason: str, fix: str) -> UsageError:

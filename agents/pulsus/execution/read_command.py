@@ -46,7 +46,7 @@ def run(plan: Execution, folder: Path | None = None) -> CommandResult:
     Raises UsageError if the folder or the program cannot be used.
     """
     with _private_folder(plan) as private:
-        return _run_in(plan, folder, plan.environment_in(private))
+        return _run_with_environment(plan, folder, plan.environment_in(private))
 
 
 @contextmanager
@@ -59,15 +59,17 @@ def _private_folder(plan: Execution) -> Iterator[str]:
         yield private
 
 
-def _run_in(plan: Execution, folder: Path | None, env: Mapping[str, str]) -> CommandResult:
+def _run_with_environment(
+    plan: Execution, folder: Path | None, env: Mapping[str, str]
+) -> CommandResult:
     deadline = time.monotonic() + plan.seconds
     output, errors = bytearray(), bytearray()
-    with _start(plan, folder, env) as process:
+    with _start_process(plan, folder, env) as process:
         streams = ((process.stdout, output), (process.stderr, errors))
         ended = False
         try:
             cut = _read_streams(streams, plan.most_bytes, deadline)
-            ended = _ends_in_time(process.pid, deadline)
+            ended = _has_ended_in_time(process.pid, deadline)
         finally:
             # Leftover processes too. Done before its status is taken: until then no other process
             # can get its number.
@@ -76,7 +78,7 @@ def _run_in(plan: Execution, folder: Path | None, env: Mapping[str, str]) -> Com
     return CommandResult(status if ended else None, bytes(output), bytes(errors), cut)
 
 
-def _ends_in_time(pid: int, deadline: float) -> bool:
+def _has_ended_in_time(pid: int, deadline: float) -> bool:
     """Return True if the process ends before the time is up; its status is not taken."""
     wait = _SOON
     while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
@@ -87,7 +89,9 @@ def _ends_in_time(pid: int, deadline: float) -> bool:
     return True
 
 
-def _start(plan: Execution, folder: Path | None, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+def _start_process(
+    plan: Execution, folder: Path | None, env: Mapping[str, str]
+) -> subprocess.Popen[bytes]:
     try:
         with Path(plan.stdin).open("rb") as nothing:
             return subprocess.Popen(

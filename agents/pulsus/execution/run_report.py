@@ -27,7 +27,7 @@ def parse_report(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> J
         raise failed(f"{tool.id} sent a report over its limit", hint="return less")
     if pump.answer is None:
         raise _no_report_error(tool, pump, status, timeout_s)
-    report = _report(pump.answer)
+    report = _decode_report(pump.answer)
     if report is None:
         raise failed(f"{tool.id} sent an invalid report", hint="return the result")
     if report.get("stage") == "confine":
@@ -48,7 +48,7 @@ def parse_report(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> J
     return result
 
 
-def _report(answer: bytes) -> dict[str, Any] | None:
+def _decode_report(answer: bytes) -> dict[str, Any] | None:
     """Return the child's report, or None if the tool wrote over it."""
     try:
         found = json.loads(answer)

@@ -38,7 +38,7 @@ def read_secrets(tools: Iterable[ToolSpec], environ: Mapping[str, str]) -> dict[
     missing: dict[str, str] = {}
     for tool in tools:
         for name in tool.secrets:
-            value = environ.get(name) or _from_file(name, environ.get(f"{name}_FILE"))
+            value = environ.get(name) or _read_secret_file(name, environ.get(f"{name}_FILE"))
             if value:
                 found[name] = value
             else:
@@ -100,7 +100,7 @@ class SecretMask:
         """Return the same error without them in its message and details."""
         error.message, error.hint = self.text(error.message), self.text(error.hint)
         error.args = (error.message,)
-        error.details = {key: self._detail(value) for key, value in error.details.items()}
+        error.details = {key: self._mask_detail(value) for key, value in error.details.items()}
         return error
 
     def output(self, on_output: OnOutput) -> MaskedStream:
@@ -110,7 +110,7 @@ class SecretMask:
         """
         return MaskedStream(on_output, self._spelt)
 
-    def _detail(self, value: object) -> object:
+    def _mask_detail(self, value: object) -> object:
         return self.value(value) if isinstance(value, str | list | dict) else value
 
 
@@ -133,9 +133,9 @@ class MaskedStream:
 
     def close(self) -> None:
         """Pass on the bytes that were held back."""
-        held, self._held = self._held, b""
-        if held:
-            self._on_output(held)
+        rest, self._held = self._held, b""
+        if rest:
+            self._on_output(rest)
 
 
 def _partial_length(data: bytes, value: bytes) -> int:
@@ -144,7 +144,7 @@ def _partial_length(data: bytes, value: bytes) -> int:
     return next((n for n in range(longest, 0, -1) if data.endswith(value[:n])), 0)
 
 
-def _from_file(name: str, path: str | None) -> str:
+def _read_secret_file(name: str, path: str | None) -> str:
     if not path:
         return ""
     try:

@@ -38,7 +38,7 @@ def raise_on_signals() -> Iterator[None]:
     signals = (signal.SIGTERM, signal.SIGHUP)
     ours = [each for each in signals if signal.getsignal(each) is signal.SIG_DFL]
     for each in ours:
-        signal.signal(each, _raise)
+        signal.signal(each, _raise_ended)
     try:
         yield
     finally:
@@ -73,7 +73,7 @@ def ask_to_end(group: int, streams: Sequence[FileIO], moment_s: float = MOMENT_S
                     selector.unregister(key.fileobj)
 
 
-def _raise(number: int, _: FrameType | None) -> None:
+def _raise_ended(number: int, _: FrameType | None) -> None:
     stopped: type[PulsusError] = Terminated if number == signal.SIGTERM else HungUp
     name = signal.Signals(number).name
     raise stopped(

@@ -122,8 +122,8 @@ def run_tool(
         check_digest(step, code, step.sha256)
     job = json.dumps(
         {
-            "tool": _unit(tool, source, steps),
-            "steps": {name: _unit(step, code, steps) for name, (step, code) in steps.items()},
+            "tool": _tool_job(tool, source, steps),
+            "steps": {name: _tool_job(step, code, steps) for name, (step, code) in steps.items()},
             "inputs": dict(inputs),
             "max_nesting": MAX_NESTING,
             "max_result_bytes": max_result_bytes,
@@ -133,16 +133,20 @@ def run_tool(
     bounds = Bounds(report=max_result_bytes, tail=_TAIL_BYTES, grace_s=_GRACE_S)
     place = _Surroundings(python, cwd, environment_without_settings(env))
     started = time.monotonic()
-    pump, status = _exchange(job, bounds, timeout_s, place, on_output)
-    took = int((time.monotonic() - started) * 1000)
+    pump, status = _run_in_worker(job, bounds, timeout_s, place, on_output)
+    elapsed_ms = int((time.monotonic() - started) * 1000)
     tails = [strip_controls(tail.decode("utf-8", "replace")) for tail in pump.tails]
     try:
         result = parse_report(tool, pump, status, timeout_s)
     except PulsusError as error:
-        error.details |= {"stdout_tail": tails[0], "stderr_tail": tails[1], "duration_ms": took}
+        error.details |= {
+            "stdout_tail": tails[0],
+            "stderr_tail": tails[1],
+            "duration_ms": elapsed_ms,
+        }
         error.details |= {"confinement": planned.record} if planned.record else {}
         raise
-    return RunResult(result, tails[0], tails[1], took, planned.record)
+    return RunResult(result, tails[0], tails[1], elapsed_ms, planned.record)
 
 
 def environment_without_settings(env: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -154,7 +158,7 @@ def environment_without_settings(env: Mapping[str, str] | None = None) -> dict[s
     return {key: value for key, value in given.items() if not key.upper().startswith("PULSUS_")}
 
 
-def _unit(
+def _tool_job(
     tool: ToolSpec, source: bytes, steps: Mapping[str, tuple[ToolSpec, bytes]]
 ) -> dict[str, Any]:
     plan = read_plan(source)
@@ -184,7 +188,7 @@ def _is_fed(step: PlanStep) -> bool:
     return any(isinstance(value, OutputRef) for value in step.inputs.values())
 
 
-def _exchange(
+def _run_in_worker(
     job: bytes,
     bounds: Bounds,
     timeout_s: float,
@@ -199,12 +203,14 @@ def _exchange(
         lifeline = stack.enter_context(FileIO(tied, "r"))
         stack.enter_context(FileIO(lifeline_end, "w"))
         stack.enter_context(termination.raise_on_signals())
-        process = _start((theirs, tied), place)
+        process = _start_worker((theirs, tied), place)
         end.close()
         pump: Pump | None = None
         try:
-            streams = [stack.enter_context(_raw(s)) for s in (process.stdout, process.stderr)]
-            stdin = stack.enter_context(_raw(process.stdin))
+            streams = [
+                stack.enter_context(_require_raw(s)) for s in (process.stdout, process.stderr)
+            ]
+            stdin = stack.enter_context(_require_raw(process.stdin))
             termination.kill_with_parent(tied, process.pid)
             lifeline.close()
             pump = Pump(stdin, (streams[0], streams[1]), report, bounds, on_output)
@@ -243,7 +249,7 @@ def _end_worker(worker: int, pump: Pump) -> str | None:
     return str(first["folder"])
 
 
-def _start(pipes: tuple[int, int], place: _Surroundings) -> subprocess.Popen[bytes]:
+def _start_worker(pipes: tuple[int, int], place: _Surroundings) -> subprocess.Popen[bytes]:
     # -I: neither the working directory nor PYTHON* variables can put a module before ours.
     flags = ("-I", "-u", "-X", "utf8")
     try:
@@ -264,6 +270,6 @@ def _start(pipes: tuple[int, int], place: _Surroundings) -> subprocess.Popen[byt
         ) from None
 
 
-def _raw(stream: IO[bytes] | None) -> FileIO:
+def _require_raw(stream: IO[bytes] | None) -> FileIO:
     assert isinstance(stream, FileIO)
     return stream

@@ -115,7 +115,11 @@ def describe(error: BaseException, units: tuple[dict[str, Any], ...]) -> dict[st
     by_file = {unit["filename"]: unit["id"] for unit in units}
     frames = traceback.extract_tb(error.__traceback__)
     inside = [frame for frame in frames if frame.filename in by_file]
-    found: dict[str, Any] = {"type": type(error).__name__, "message": _text(error), "own": False}
+    found: dict[str, Any] = {
+        "type": type(error).__name__,
+        "message": _error_text(error),
+        "own": False,
+    }
     if isinstance(error, SyntaxError) and error.filename in by_file:
         found |= {"tool": by_file[error.filename], "file": error.filename, "line": error.lineno}
     elif inside:
@@ -127,7 +131,7 @@ def describe(error: BaseException, units: tuple[dict[str, Any], ...]) -> dict[st
     return found
 
 
-def _text(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     try:
         return str(error)[:2000]
     except Exception as second:  # noqa: BLE001 - the tool wrote __str__

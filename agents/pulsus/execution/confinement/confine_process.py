@@ -106,15 +106,15 @@ def set_run_limits(max_mem_mb: int, max_files: int) -> None:
     RLIMIT_DATA counts private memory that can be written to. Libraries and shared memory fill the
     address space too, so it may be twice as large.
     """
-    _at_most(resource.RLIMIT_DATA, max_mem_mb * MEGABYTE)
-    _at_most(resource.RLIMIT_AS, 2 * max_mem_mb * MEGABYTE)
-    _at_most(resource.RLIMIT_NOFILE, max_files)
-    _at_most(resource.RLIMIT_CORE, 0)
+    _lower_limit(resource.RLIMIT_DATA, max_mem_mb * MEGABYTE)
+    _lower_limit(resource.RLIMIT_AS, 2 * max_mem_mb * MEGABYTE)
+    _lower_limit(resource.RLIMIT_NOFILE, max_files)
+    _lower_limit(resource.RLIMIT_CORE, 0)
     with suppress(
         AttributeError
     ):  # some systems lack these; 0 takes away what counts in the kernel
-        _at_most(resource.RLIMIT_MSGQUEUE, 0)
-        _at_most(resource.RLIMIT_RTPRIO, 0)
+        _lower_limit(resource.RLIMIT_MSGQUEUE, 0)
+        _lower_limit(resource.RLIMIT_RTPRIO, 0)
 
 
 def drop_capabilities(keep: Collection[int]) -> None:
@@ -124,7 +124,7 @@ def drop_capabilities(keep: Collection[int]) -> None:
     """
     with suppress(OSError):  # an old kernel has no ambient capabilities
         call("prctl", _AMBIENT, _CLEAR_ALL, 0, 0, 0)
-    now = _permitted()
+    now = _permitted_capabilities()
     mask = sum(1 << each for each in keep) & now
     low, high = mask & 0xFFFFFFFF, mask >> 32
     head = struct.pack("=Ii", _CAPSET_VERSION, 0)
@@ -136,13 +136,13 @@ def no_new_privileges() -> None:
     call("prctl", _NO_NEW_PRIVILEGES, 1, 0, 0, 0)
 
 
-def _at_most(what: int, value: int) -> None:
+def _lower_limit(what: int, value: int) -> None:
     _, hard = resource.getrlimit(what)
     value = value if hard == resource.RLIM_INFINITY else min(value, hard)
     resource.setrlimit(what, (value, value))
 
 
-def _permitted() -> int:
+def _permitted_capabilities() -> int:
     with open("/proc/self/status", encoding="ascii", errors="replace") as file:  # noqa: PTH123
         for line in file:
             if line.startswith("CapPrm:"):

@@ -122,7 +122,7 @@ def plan_confinement(
     if not reads and len(tools) > 1 and support.files != "none":
         return plan_by_step(tools, limits, support)
     folders = () if reads else declared_effects.declared_folders(tools[0], inputs)
-    if not reads and (folders is None or not _only_files(tools[0])):
+    if not reads and (folders is None or not _is_file_only(tools[0])):
         return plan_undecided(limits, support)
     if support.files == "none":
         return plan_unconfined("; ".join(support.why))
@@ -155,8 +155,8 @@ def plan_by_step(
         steps[step.id] = {
             "orders": found.orders,
             "reads": reads,
-            "decidable": step.effects is not None and _only_files(step),
-            "paths": list(_paths(step)),
+            "decidable": step.effects is not None and _is_file_only(step),
+            "paths": list(_declared_paths(step)),
             "args": [[arg.name, arg.default] for arg in step.args],
         }
         shown = {key: found.record[key] for key in ("files", "network")}
@@ -198,7 +198,7 @@ def _plan_confined(
     why: list[JsonValue] = []
     if pure:
         tools = ()
-    network, hosts = _network(tools, inputs, certain=certain)
+    network, hosts = _choose_network(tools, inputs, certain=certain)
     if network == "gate" and not support.supervisor:
         network = "open"
         why.append("hosts cannot be checked here, so every host can be reached")
@@ -206,7 +206,7 @@ def _plan_confined(
     if not support.supervisor:
         why.append("processes are not counted, and look-ups of users at local services are refused")
     known = support.landlock if files == "landlock" else 0
-    raw = any(program_ in _RAW for program_ in _commands(tools))
+    raw = any(program_ in _RAW for program_ in _declared_commands(tools))
     shape = Filter(
         landlock=bool(known),
         scoped=known >= LANDLOCK_SCOPES_SIGNALS,
@@ -214,9 +214,11 @@ def _plan_confined(
         network=network,
         raw=raw,
     )
-    sockets = _sockets(tools)
+    sockets = _local_sockets(tools)
     keep = {"dac_read_search", "sys_ptrace"} | ({"net_raw"} if raw else set())
-    if "dmesg" in _commands(tools) or any("/dev/kmsg" in p for t in tools for p in _paths(t)):
+    if "dmesg" in _declared_commands(tools) or any(
+        "/dev/kmsg" in p for t in tools for p in _declared_paths(t)
+    ):
         keep.add("syslog")
     orders = {
         **asdict(limits),
@@ -252,7 +254,7 @@ def _choose_file_guard(
     tools: Sequence[ToolSpec], support: KernelSupport, why: list[JsonValue]
 ) -> str:
     """Return Landlock, unless it would hide from a tool the processes that it is about."""
-    if support.files != "landlock" or not _looks_at_processes(tools):
+    if support.files != "landlock" or not _is_about_processes(tools):
         return support.files
     if support.supervisor:
         return "supervised"
@@ -260,13 +262,13 @@ def _choose_file_guard(
     return "landlock"
 
 
-def _looks_at_processes(tools: Sequence[ToolSpec]) -> bool:
-    if any(program_ in _LOOK_AT_PROCESSES for program_ in _commands(tools)):
+def _is_about_processes(tools: Sequence[ToolSpec]) -> bool:
+    if any(program_ in _LOOK_AT_PROCESSES for program_ in _declared_commands(tools)):
         return True
-    return any(_OTHER_PROCESSES.match(path) for tool in tools for path in _paths(tool))
+    return any(_OTHER_PROCESSES.match(path) for tool in tools for path in _declared_paths(tool))
 
 
-def _network(
+def _choose_network(
     tools: Sequence[ToolSpec], inputs: Mapping[str, JsonValue], *, certain: bool
 ) -> tuple[Network, tuple[str, ...]]:
     """Return how far the network is open, and the hosts.
@@ -274,45 +276,45 @@ def _network(
     Hosts of a step are certain only if they are constant.
     """
     hosts: list[str] = []
-    names = _commands(tools)
+    names = _declared_commands(tools)
     if any(program_ in _RAW for program_ in names):
         return "open", ()
     for number, tool in enumerate(tools):
         known = certain and number == 0
         found = declared_effects.declared_hosts(tool, inputs if known else {})
-        words = not known and any(" " in host for host in _hosts(tool))
+        words = not known and any(" " in host for host in _declared_hosts(tool))
         if found is None or words:
             return "open", ()
         hosts += found
     hosts += [each for name in names for each in _LOCAL_HOSTS.get(name, ())]
-    declares = any(not host.startswith("unix:") for tool in tools for host in _hosts(tool))
+    declares = any(not host.startswith("unix:") for tool in tools for host in _declared_hosts(tool))
     return ("gate" if hosts or declares else "none"), tuple(dict.fromkeys(hosts))
 
 
-def _sockets(tools: Sequence[ToolSpec]) -> tuple[str, ...]:
-    found = [each for name in _commands(tools) for each in _LOCAL.get(name, ())]
+def _local_sockets(tools: Sequence[ToolSpec]) -> tuple[str, ...]:
+    found = [each for name in _declared_commands(tools) for each in _LOCAL.get(name, ())]
     found += [
         host.removeprefix("unix:")
         for tool in tools
-        for host in _hosts(tool)
+        for host in _declared_hosts(tool)
         if host.startswith("unix:/") and "{" not in host and "*" not in host
     ]
     return tuple(dict.fromkeys(found))
 
 
-def _only_files(tool: ToolSpec) -> bool:
-    return set(_commands([tool])) <= _ONLY_FILES
+def _is_file_only(tool: ToolSpec) -> bool:
+    return set(_declared_commands([tool])) <= _ONLY_FILES
 
 
-def _commands(tools: Sequence[ToolSpec]) -> list[str]:
+def _declared_commands(tools: Sequence[ToolSpec]) -> list[str]:
     """Return the programs that the tools declare, without folders and arguments."""
     items = [item for tool in tools if tool.effects for item in tool.effects.commands]
     return [words[0].rpartition("/")[2] for item in items if (words := item.split())]
 
 
-def _paths(tool: ToolSpec) -> tuple[str, ...]:
+def _declared_paths(tool: ToolSpec) -> tuple[str, ...]:
     return tool.effects.paths if tool.effects else ()
 
 
-def _hosts(tool: ToolSpec) -> tuple[str, ...]:
+def _declared_hosts(tool: ToolSpec) -> tuple[str, ...]:
     return tool.effects.hosts if tool.effects else ()

@@ -37,7 +37,9 @@ def declared_folders(tool: ToolSpec, inputs: Inputs) -> tuple[str, ...] | None:
     found: list[str] = []
     for item in tool.effects.paths:
         values = (
-            _fill(item, inputs) if _is_path(item) else _values_meant(item, tool, inputs, _PLACES)
+            _fill_placeholders(item, inputs)
+            if _is_path(item)
+            else _values_meant(item, tool, inputs, _PLACES)
         )
         if values is None:
             return None
@@ -59,7 +61,9 @@ def declared_hosts(tool: ToolSpec, inputs: Inputs) -> tuple[str, ...] | None:
         if item.startswith("unix:"):
             continue
         words = " " in item
-        values = _values_meant(item, tool, inputs, _HOSTS) if words else _fill(item, inputs)
+        values = (
+            _values_meant(item, tool, inputs, _HOSTS) if words else _fill_placeholders(item, inputs)
+        )
         if values is None:
             return None
         for value in values:
@@ -83,7 +87,7 @@ def _is_path(item: str) -> bool:
     return item.startswith(_PATH_START) or (" " not in item and "/" in item)
 
 
-def _fill(item: str, inputs: Inputs) -> list[str] | None:
+def _fill_placeholders(item: str, inputs: Inputs) -> list[str] | None:
     """Return the item with its placeholders filled; None for a pattern or an unknown value."""
     if any(mark in item for mark in "*?"):
         return None
@@ -105,23 +109,23 @@ def _values_meant(
     item: str, tool: ToolSpec, inputs: Inputs, kinds: tuple[str, ...]
 ) -> list[str] | None:
     """Return the values of the arguments that words such as "the given figure path" are about."""
-    said = _GIVEN.match(item.lower())
-    if said is None or _MORE.search(said[1]):
+    described = _GIVEN.match(item.lower())
+    if described is None or _MORE.search(described[1]):
         return None
     names = [arg.name for arg in tool.args]
-    exact = [name for name in names if name.replace("_", " ") == said[1]]
+    exact = [name for name in names if name.replace("_", " ") == described[1]]
     chosen = exact or [name for name in names if set(name.split("_")) & set(kinds)]
-    values = [text for name in chosen for text in _texts(inputs.get(name))]
+    values = [text for name in chosen for text in _texts_in_value(inputs.get(name))]
     return values if chosen else None
 
 
-def _texts(value: JsonValue) -> Iterator[str]:
+def _texts_in_value(value: JsonValue) -> Iterator[str]:
     match value:
         case str() as text if text:
             yield text
         case list() as items:
             for item in items:
-                yield from _texts(item)
+                yield from _texts_in_value(item)
         case _:
             pass
 

@@ -60,13 +60,13 @@ def find_support() -> KernelSupport:
     if known < LANDLOCK_LEAST:
         found = f"Landlock has version {known}" if known else "the kernel has no Landlock"
         missing.append(f"{found}, version {LANDLOCK_LEAST} (Linux 6.2) is needed")
-    no_filter = _no_filter()
-    no_supervisor = no_filter or _no_supervisor()
+    no_filter = _why_no_filter()
+    no_supervisor = no_filter or _why_no_supervisor()
     missing += [f"no filter of system calls: {no_filter}"] if no_filter else []
     if no_supervisor and not no_filter:
         missing.append(f"no supervised system calls: {no_supervisor}")
     return KernelSupport(
-        known, not no_filter, not no_supervisor, _user_namespaces(), tuple(missing)
+        known, not no_filter, not no_supervisor, _has_user_namespaces(), tuple(missing)
     )
 
 
@@ -75,7 +75,7 @@ def can_confine() -> bool:
     return find_support().files != "none"
 
 
-def _no_filter() -> str:
+def _why_no_filter() -> str:
     try:
         call("seccomp", _ACTION_AVAILABLE, 0, ERRNO.to_bytes(4, "little"))
     except (OSError, ImportError) as error:
@@ -83,12 +83,12 @@ def _no_filter() -> str:
     return ""
 
 
-def _no_supervisor() -> str:
+def _why_no_supervisor() -> str:
     try:
         call("seccomp", _ACTION_AVAILABLE, 0, ASK.to_bytes(4, "little"))
     except OSError:
         return "the kernel has no user notification"
-    if _release() < _ANSWERS_WITH_FILES:
+    if _kernel_release() < _ANSWERS_WITH_FILES:
         return f"Linux {os.uname().release} is older than 5.14"
     if not run_processes.can_list_children():
         return "/proc does not list children"
@@ -109,12 +109,12 @@ def _no_supervisor() -> str:
     return ""
 
 
-def _release() -> tuple[int, ...]:
+def _kernel_release() -> tuple[int, ...]:
     numbers = os.uname().release.split("-")[0].split(".")[:2]
     return tuple(int(each) for each in numbers if each.isdigit())
 
 
-def _user_namespaces() -> bool:
+def _has_user_namespaces() -> bool:
     with suppress(OSError, ValueError):
         return int(Path("/proc/sys/user/max_user_namespaces").read_text(encoding="ascii")) > 0
     return False

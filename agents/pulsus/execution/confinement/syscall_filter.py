@@ -138,7 +138,7 @@ def build_syscall_filter(shape: Filter, machine: str | None = None) -> bytes:
     """
     own = column(machine)
     refused = [name for name in (*DENIED, *_ALSO_DENIED) if name not in (*_CALLS, *_READS_TOO)]
-    rules = {name: [deny(errno.EPERM)] for name in refused} | _rules(shape)
+    rules = {name: [deny(errno.EPERM)] for name in refused} | _rules_by_call(shape)
     numbers = {name: trap.numbers for name, trap in {**FILES, **OTHERS}.items()}
     numbers |= {**DENIED, **_ALSO_DENIED, **_OWN_ONLY, **_CALLS}
     code = [*begin(own), op(JGE, _HIGHEST + 1, 0, 1), deny(errno.ENOSYS)]
@@ -148,13 +148,13 @@ def build_syscall_filter(shape: Filter, machine: str | None = None) -> bytes:
     return b"".join([*code, op(RET, ALLOW)])
 
 
-def _rules(shape: Filter) -> dict[str, list[bytes]]:
+def _rules_by_call(shape: Filter) -> dict[str, list[bytes]]:
     ask = op(RET, ASK) if shape.supervised else deny(errno.EPERM)
     allow, refuse = op(RET, ALLOW), deny(errno.EPERM)
     rules = {name: allow_only(0, (0,)) for name in _OWN_ONLY}
     rules |= {name: [ask] for name in ATTRIBUTES}
     rules |= {name: [refuse] for name in FILES if "xattr" in name or name == "file_setattr"}
-    rules |= _starts(shape)
+    rules |= _process_rules(shape)
     rules["ioctl"] = allow_only(1, _IOCTLS)
     rules["fcntl"] = allow_but(1, _FCNTLS, refuse)
     rules["flock"] = [op(LOAD, ARGS[1]), op(JEQ, _LOCK_UN, 0, 1), allow, ask]
@@ -177,10 +177,10 @@ def _rules(shape: Filter) -> dict[str, list[bytes]]:
     if not shape.landlock:
         rules |= {name: [ask] for name in ENTRIES}
         rules |= {"creat": [ask], "openat2": [deny(errno.ENOSYS)], "bind": [ask]}
-    return rules | _sockets(shape, ask)
+    return rules | _socket_rules(shape, ask)
 
 
-def _starts(shape: Filter) -> dict[str, list[bytes]]:
+def _process_rules(shape: Filter) -> dict[str, list[bytes]]:
     """Refuse new namespaces, and let the supervisor count new processes."""
     allow = op(RET, ALLOW)
     count = op(RET, ASK) if shape.supervised else allow
@@ -189,7 +189,7 @@ def _starts(shape: Filter) -> dict[str, list[bytes]]:
     return {"clone": clone, "clone3": [deny(errno.ENOSYS)], "fork": [count], "vfork": [count]}
 
 
-def _sockets(shape: Filter, ask: bytes) -> dict[str, list[bytes]]:
+def _socket_rules(shape: Filter, ask: bytes) -> dict[str, list[bytes]]:
     refuse, allow = deny(errno.EACCES), op(RET, ALLOW)
     local = [op(LOAD, ARGS[1]), op(AND, 0xF), op(JEQ, _STREAM, 1, 0), op(JEQ, _PACKETS, 0, 1)]
     unix = [*local, allow, refuse]
@@ -197,7 +197,7 @@ def _sockets(shape: Filter, ask: bytes) -> dict[str, list[bytes]]:
     body += when(_NETLINK, [op(LOAD, ARGS[2]), *answer(_NETLINK_READS, allow), refuse])
     if shape.network != "none":
         for family in (_INET, _INET6):
-            body += when(family, _internet(shape, refuse))
+            body += when(family, _internet_socket_rules(shape, refuse))
     rules = {
         "socket": [*body, refuse],
         "socketpair": [op(LOAD, ARGS[0]), op(JEQ, _UNIX, 1, 0), refuse, *unix],
@@ -211,7 +211,7 @@ def _sockets(shape: Filter, ask: bytes) -> dict[str, list[bytes]]:
     return rules
 
 
-def _internet(shape: Filter, refuse: bytes) -> list[bytes]:
+def _internet_socket_rules(shape: Filter, refuse: bytes) -> list[bytes]:
     allow = op(RET, ALLOW)
     kinds: list[bytes] = [op(LOAD, ARGS[1]), op(AND, 0xF)]
     for kind, protocols in _PROTOCOLS.items():

@@ -43,35 +43,37 @@ class FileBroker:
     def __init__(self, folders: dict[str, int]) -> None:
         self._folders = {os.fsencode(path): place for path, place in folders.items()}
         self.calls: dict[str, Callable[[WaitingCall], OpenedFile | None]] = {
-            "open": lambda q: self._open(q, q.path(None, 0), signed(q.args[1]), q.args[2]),
-            "openat": lambda q: self._open(q, q.path(0, 1), signed(q.args[2]), q.args[3]),
-            "creat": lambda q: self._open(q, q.path(None, 0), _CREATE, q.args[1]),
-            "truncate": self._truncate,
-            "mkdir": lambda q: self._mkdir(q, None, 0),
-            "mkdirat": lambda q: self._mkdir(q, 0, 1),
-            "rmdir": lambda q: self._remove(q, None, 0, folder=True),
-            "unlink": lambda q: self._remove(q, None, 0, folder=False),
-            "unlinkat": lambda q: self._remove(q, 0, 1, folder=bool(q.args[2] & _REMOVE_FOLDER)),
-            "rename": lambda q: self._rename(q, (None, 0), (None, 1), 0),
-            "renameat": lambda q: self._rename(q, (0, 1), (2, 3), 0),
-            "renameat2": lambda q: self._rename(q, (0, 1), (2, 3), q.args[4]),
-            "link": lambda q: self._link(q, (None, 0), (None, 1)),
-            "linkat": lambda q: self._link(q, (0, 1), (2, 3)),
-            "symlink": lambda q: self._symlink(q, None, 1),
-            "symlinkat": lambda q: self._symlink(q, 1, 2),
-            "chmod": lambda q: self._mode(q, None, 0, 1),
-            "fchmodat": lambda q: self._mode(q, 0, 1, 2),
-            "fchmodat2": lambda q: self._mode(q, 0, 1, 2),
-            "fchmod": self._mode_of_open,
-            "chown": lambda q: self._owner(q, None, 0, 1),
-            "lchown": lambda q: self._owner(q, None, 0, 1),
-            "fchownat": lambda q: self._owner(q, 0, 1, 2),
-            "fchown": self._owner_of_open,
-            "utime": lambda q: self._times(q, None, 0, 1, _seconds),
-            "utimes": lambda q: self._times(q, None, 0, 1, _microseconds),
-            "futimesat": lambda q: self._times(q, 0, 1, 2, _microseconds),
-            "utimensat": lambda q: self._times(q, 0, 1, 2, _nanoseconds),
-            "flock": self._lock,
+            "open": lambda q: self._open_path(q, q.path(None, 0), signed(q.args[1]), q.args[2]),
+            "openat": lambda q: self._open_path(q, q.path(0, 1), signed(q.args[2]), q.args[3]),
+            "creat": lambda q: self._open_path(q, q.path(None, 0), _CREATE, q.args[1]),
+            "truncate": self._truncate_file,
+            "mkdir": lambda q: self._make_folder(q, None, 0),
+            "mkdirat": lambda q: self._make_folder(q, 0, 1),
+            "rmdir": lambda q: self._remove_entry(q, None, 0, folder=True),
+            "unlink": lambda q: self._remove_entry(q, None, 0, folder=False),
+            "unlinkat": lambda q: self._remove_entry(
+                q, 0, 1, folder=bool(q.args[2] & _REMOVE_FOLDER)
+            ),
+            "rename": lambda q: self._rename_entry(q, (None, 0), (None, 1), 0),
+            "renameat": lambda q: self._rename_entry(q, (0, 1), (2, 3), 0),
+            "renameat2": lambda q: self._rename_entry(q, (0, 1), (2, 3), q.args[4]),
+            "link": lambda q: self._make_link(q, (None, 0), (None, 1)),
+            "linkat": lambda q: self._make_link(q, (0, 1), (2, 3)),
+            "symlink": lambda q: self._make_symlink(q, None, 1),
+            "symlinkat": lambda q: self._make_symlink(q, 1, 2),
+            "chmod": lambda q: self._set_mode(q, None, 0, 1),
+            "fchmodat": lambda q: self._set_mode(q, 0, 1, 2),
+            "fchmodat2": lambda q: self._set_mode(q, 0, 1, 2),
+            "fchmod": self._set_mode_of_open,
+            "chown": lambda q: self._set_owner(q, None, 0, 1),
+            "lchown": lambda q: self._set_owner(q, None, 0, 1),
+            "fchownat": lambda q: self._set_owner(q, 0, 1, 2),
+            "fchown": self._set_owner_of_open,
+            "utime": lambda q: self._set_times_by_path(q, None, 0, 1, _read_utimbuf),
+            "utimes": lambda q: self._set_times_by_path(q, None, 0, 1, _read_timevals),
+            "futimesat": lambda q: self._set_times_by_path(q, 0, 1, 2, _read_timevals),
+            "utimensat": lambda q: self._set_times_by_path(q, 0, 1, 2, _read_timespecs),
+            "flock": self._lock_file,
         }
 
     def below(self, path: bytes) -> bool:
@@ -103,7 +105,7 @@ class FileBroker:
         finally:
             os.close(place)
 
-    def _open(self, q: WaitingCall, path: bytes, flags: int, mode: int) -> OpenedFile:
+    def _open_path(self, q: WaitingCall, path: bytes, flags: int, mode: int) -> OpenedFile:
         flags &= _ALL_OPENS
         late = bool(flags & os.O_CLOEXEC)
         if path in _DEVICES or path.removeprefix(_PTY).isdigit():
@@ -115,7 +117,7 @@ class FileBroker:
         if number is None and path.startswith(_STREAM):
             number = int(path.rpartition(b"/")[2])
         if number is not None:
-            return OpenedFile(_stream(q, number, flags), late)
+            return OpenedFile(_reopen_stream(q, number, flags), late)
         with self.parent(path) as (place, name):
             quick = flags | os.O_NOFOLLOW | os.O_NONBLOCK  # a FIFO must not stop the supervisor
             opened = os.open(name, quick, mode & _ABOUT_MODE, dir_fd=place)
@@ -123,60 +125,60 @@ class FileBroker:
             fcntl.fcntl(opened, fcntl.F_SETFL, fcntl.fcntl(opened, fcntl.F_GETFL) & ~os.O_NONBLOCK)
         return OpenedFile(opened, late)
 
-    def _truncate(self, q: WaitingCall) -> None:
+    def _truncate_file(self, q: WaitingCall) -> None:
         with self.parent(q.path(None, 0)) as (place, name):
             found = os.open(name, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=place)
         with closing_fd(found):
             os.ftruncate(found, q.args[1])
 
-    def _mkdir(self, q: WaitingCall, folder: int | None, path: int) -> None:
+    def _make_folder(self, q: WaitingCall, folder: int | None, path: int) -> None:
         with self.parent(q.path(folder, path)) as (place, name):
             os.mkdir(name, q.args[path + 1] & _ABOUT_MODE, dir_fd=place)
 
-    def _remove(self, q: WaitingCall, at: int | None, path: int, *, folder: bool) -> None:
+    def _remove_entry(self, q: WaitingCall, at: int | None, path: int, *, folder: bool) -> None:
         with self.parent(q.path(at, path)) as (place, name):
             (os.rmdir if folder else os.unlink)(name, dir_fd=place)
 
-    def _rename(
+    def _rename_entry(
         self, q: WaitingCall, old: tuple[int | None, int], new: tuple[int | None, int], flags: int
     ) -> None:
         if flags & ~_NO_REPLACE:
             raise OSError(errno.EINVAL, "not carried out here")
         source, target = q.path(*old), q.path(*new)
         with self.parent(source) as (one, name), self.parent(target) as (other, to):
-            if flags and _exists(to, other):
+            if flags and _is_there(to, other):
                 raise FileExistsError(errno.EEXIST, "it is there")
             os.rename(name, to, src_dir_fd=one, dst_dir_fd=other)
 
-    def _link(
+    def _make_link(
         self, q: WaitingCall, old: tuple[int | None, int], new: tuple[int | None, int]
     ) -> None:
         source, target = q.path(*old), q.path(*new)
         with self.parent(source) as (one, name), self.parent(target) as (other, to):
             os.link(name, to, src_dir_fd=one, dst_dir_fd=other, follow_symlinks=False)
 
-    def _symlink(self, q: WaitingCall, folder: int | None, path: int) -> None:
+    def _make_symlink(self, q: WaitingCall, folder: int | None, path: int) -> None:
         leads_to = q.text(q.args[0])
         with self.parent(q.path(folder, path)) as (place, name):
             os.symlink(leads_to, name, dir_fd=place)
 
-    def _mode(self, q: WaitingCall, folder: int | None, path: int, mode: int) -> None:
-        with self._existing(q, folder, path) as place:
+    def _set_mode(self, q: WaitingCall, folder: int | None, path: int, mode: int) -> None:
+        with self._existing_file(q, folder, path) as place:
             os.chmod(place, q.args[mode] & _ABOUT_MODE)  # noqa: PTH101
 
-    def _mode_of_open(self, q: WaitingCall) -> None:
-        with self._open_file(q) as found:
+    def _set_mode_of_open(self, q: WaitingCall) -> None:
+        with self._callers_file(q) as found:
             os.fchmod(found, q.args[1] & _ABOUT_MODE)
 
-    def _owner(self, q: WaitingCall, folder: int | None, path: int, owner: int) -> None:
-        with self._existing(q, folder, path) as place:
+    def _set_owner(self, q: WaitingCall, folder: int | None, path: int, owner: int) -> None:
+        with self._existing_file(q, folder, path) as place:
             os.chown(place, signed(q.args[owner]), signed(q.args[owner + 1]))
 
-    def _owner_of_open(self, q: WaitingCall) -> None:
-        with self._open_file(q) as found:
+    def _set_owner_of_open(self, q: WaitingCall) -> None:
+        with self._callers_file(q) as found:
             os.fchown(found, signed(q.args[1]), signed(q.args[2]))
 
-    def _times(
+    def _set_times_by_path(
         self,
         q: WaitingCall,
         folder: int | None,
@@ -186,18 +188,18 @@ class FileBroker:
     ) -> None:
         wanted = read(q.memory(q.args[times], 32)) if q.args[times] else (None, None)
         if path == 1 and not q.args[1]:  # of an open file
-            with self._open_file(q) as found:
+            with self._callers_file(q) as found:
                 _set_times(f"/proc/self/fd/{found}", wanted)
         else:
-            with self._existing(q, folder, path) as place:
+            with self._existing_file(q, folder, path) as place:
                 _set_times(place, wanted)
 
-    def _lock(self, q: WaitingCall) -> None:
-        with self._open_file(q) as found:
+    def _lock_file(self, q: WaitingCall) -> None:
+        with self._callers_file(q) as found:
             fcntl.flock(found, q.args[1] | fcntl.LOCK_NB)
 
     @contextmanager
-    def _existing(self, q: WaitingCall, folder: int | None, path: int) -> Iterator[str]:
+    def _existing_file(self, q: WaitingCall, folder: int | None, path: int) -> Iterator[str]:
         """Yield a path of ours to the file that the arguments name; a link itself is refused."""
         with self.parent(q.path(folder, path)) as (place, name):
             found = os.open(name, _LINK_ONLY, dir_fd=place)
@@ -207,7 +209,7 @@ class FileBroker:
             yield f"/proc/self/fd/{found}"
 
     @contextmanager
-    def _open_file(self, q: WaitingCall) -> Iterator[int]:
+    def _callers_file(self, q: WaitingCall) -> Iterator[int]:
         """Yield the caller's open file under the first argument, if it lies below our folders."""
         with closing_fd(q.file(signed(q.args[0]))) as found:
             path = os.readlink(os.fsencode(f"/proc/self/fd/{found}"))  # noqa: PTH115
@@ -216,19 +218,19 @@ class FileBroker:
             yield found
 
 
-def _stream(q: WaitingCall, number: int, flags: int) -> int:
+def _reopen_stream(q: WaitingCall, number: int, flags: int) -> int:
     """Return a pipe or terminal of the caller, opened again. Raises OSError for other files."""
     with closing_fd(q.file(number)) as found:
         kind = os.fstat(found).st_mode
         if not (stat.S_ISFIFO(kind) or (stat.S_ISCHR(kind) and os.isatty(found))):
             raise PermissionError(errno.EACCES, "no pipe and no terminal")
-        held = fcntl.fcntl(found, fcntl.F_GETFL) & os.O_ACCMODE
-        if held == os.O_RDONLY:
+        access = fcntl.fcntl(found, fcntl.F_GETFL) & os.O_ACCMODE
+        if access == os.O_RDONLY:
             raise PermissionError(errno.EACCES, "it is open for reading alone")
         return os.open(f"/proc/self/fd/{found}", flags & ~os.O_CREAT | os.O_NONBLOCK | os.O_NOCTTY)
 
 
-def _exists(name: bytes, folder: int) -> bool:
+def _is_there(name: bytes, folder: int) -> bool:
     with suppress(FileNotFoundError):
         os.stat(name, dir_fd=folder, follow_symlinks=False)
         return True
@@ -250,29 +252,29 @@ def _set_times(path: str, wanted: tuple[int | None, int | None]) -> None:
     )
 
 
-def _nanoseconds(raw: bytes) -> tuple[int | None, int | None]:
+def _read_timespecs(raw: bytes) -> tuple[int | None, int | None]:
     """Read two `struct timespec`; None for a time that stays as it is."""
     a, a_ns, m, m_ns = struct.unpack("=4q", raw)
     if (a_ns, m_ns) == (_NOW, _NOW):
         return None, None
-    now = _now() if _NOW in (a_ns, m_ns) else 0
+    now = _current_ns() if _NOW in (a_ns, m_ns) else 0
     pairs = ((a, a_ns), (m, m_ns))
     return tuple(  # type: ignore[return-value]
         None if ns == _OMIT else now if ns == _NOW else s * 10**9 + ns for s, ns in pairs
     )
 
 
-def _now() -> int:
+def _current_ns() -> int:
     import time
 
     return time.time_ns()
 
 
-def _microseconds(raw: bytes) -> tuple[int | None, int | None]:
+def _read_timevals(raw: bytes) -> tuple[int | None, int | None]:
     a, a_us, m, m_us = struct.unpack("=4q", raw)
     return a * 10**9 + a_us * 1000, m * 10**9 + m_us * 1000
 
 
-def _seconds(raw: bytes) -> tuple[int | None, int | None]:
+def _read_utimbuf(raw: bytes) -> tuple[int | None, int | None]:
     a, m = struct.unpack("=2q", raw[:16])
     return a * 10**9, m * 10**9

@@ -40,13 +40,13 @@ def descendants() -> list[int]:
     found: list[int] = []
     todo = [os.getpid()]
     while todo:
-        children = _children(todo.pop())
+        children = _list_children(todo.pop())
         found += children
         todo += children
     return found
 
 
-def _children(process: int) -> list[int]:
+def _list_children(process: int) -> list[int]:
     found: list[int] = []
     with suppress(OSError):
         for task in os.listdir(f"/proc/{process}/task"):  # noqa: PTH208
@@ -102,7 +102,7 @@ class ProcessBroker:
         self._alive = 1
         self.refused = False
         self.calls: dict[str, Callable[[WaitingCall], int]] = {
-            **dict.fromkeys(("clone", "fork", "vfork"), self._start),
+            **dict.fromkeys(("clone", "fork", "vfork"), self._allow_start),
             "kill": self._signal_process,
             "tkill": lambda q: self._signal_thread(q, 0),
             "tgkill": lambda q: self._signal_thread(q, 1),
@@ -111,7 +111,7 @@ class ProcessBroker:
             "pidfd_send_signal": self._signal_by_descriptor,
         }
 
-    def _start(self, q: WaitingCall) -> int:
+    def _allow_start(self, q: WaitingCall) -> int:
         if self._alive >= self._most:
             self._alive = len(descendants())
         if self._alive >= self._most:
@@ -128,7 +128,7 @@ class ProcessBroker:
         group = os.getpgid(q.thread) if target == 0 else -target
         if target > 0 or target == -1 or group == 1:
             raise PermissionError(errno.EPERM, "not a process of this run")
-        inside = [each for each in below if _group(each) == group]
+        inside = [each for each in below if _process_group(each) == group]
         if not inside:
             raise PermissionError(errno.EPERM, "not a group of this run")
         for each in inside:
@@ -150,7 +150,7 @@ class ProcessBroker:
         return 0
 
 
-def _group(process: int) -> int:
+def _process_group(process: int) -> int:
     with suppress(OSError):
         return os.getpgid(process)
     return 0

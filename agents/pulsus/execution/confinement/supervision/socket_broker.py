@@ -47,31 +47,31 @@ class SocketBroker:
     ) -> None:
         self._files = files
         self._local = tuple(os.fsencode(each) for each in (*LOOK_UPS, *local))
-        self._hosts = None if hosts is None else [_split(each) for each in hosts]
+        self._hosts = None if hosts is None else [_split_port(each) for each in hosts]
         self._resolved: dict[str, tuple[float, frozenset[str]]] = {}
         self._servers: frozenset[str] | None = None
         self.calls: dict[str, Callable[[WaitingCall], int | None]] = {
-            "bind": self._bind,
-            "connect": self._connect,
+            "bind": self._bind_socket,
+            "connect": self._connect_socket,
             "sendto": self._send_to,
             "sendmsg": self._send_message,
             "sendmmsg": self._send_messages,
         }
 
-    def _connect(self, q: WaitingCall) -> None:
+    def _connect_socket(self, q: WaitingCall) -> None:
         raw = q.memory(q.args[1], min(q.args[2] & 0xFFFFFFFF, _ADDRESS_BYTES))
         family = int.from_bytes(raw[:2], "little")
         if family == _UNIX:
             self._connect_locally(q, raw[2:])
             return
-        address = _internet(family, raw)
+        address = _parse_internet(family, raw)
         with ExitStack() as stack:
-            made = stack.enter_context(closing(self._socket(q, family)))
-            self._require(address, made)
-            if made.type == _STREAM and not _non_blocking(made):
+            socket = stack.enter_context(closing(self._callers_socket(q, family)))
+            self._require_allowed(address, socket)
+            if socket.type == _STREAM and not _is_non_blocking(socket):
                 stack.pop_all()
-                _answer_in_thread(q, made, lambda: made.connect(address))
-            made.connect(address)
+                _answer_in_thread(q, socket, lambda: socket.connect(address))
+            socket.connect(address)
 
     def _connect_locally(self, q: WaitingCall, path: bytes) -> None:
         name = path.partition(b"\0")[0]
@@ -81,57 +81,57 @@ class SocketBroker:
         )
         if not name.startswith(b"/") or not (allowed or self._files.below(name)):
             raise PermissionError(errno.EACCES, "a local socket that is not declared")
-        with closing(self._socket(q, _UNIX)) as made:
-            waits = not _non_blocking(made)
-            made.setblocking(False)  # the caller's socket too, until it has its answer
+        with closing(self._callers_socket(q, _UNIX)) as socket:
+            waits = not _is_non_blocking(socket)
+            socket.setblocking(False)  # the caller's socket too, until it has its answer
             try:
                 if allowed:
-                    made.connect(name)
+                    socket.connect(name)
                 else:
                     with self._files.parent(name) as (place, last):
                         found = os.open(last, os.O_PATH | os.O_NOFOLLOW, dir_fd=place)
                     with closing_fd(found):
-                        made.connect(f"/proc/self/fd/{found}")
+                        socket.connect(f"/proc/self/fd/{found}")
             finally:
                 if waits:
                     fcntl.fcntl(
-                        made, fcntl.F_SETFL, fcntl.fcntl(made, fcntl.F_GETFL) & ~os.O_NONBLOCK
+                        socket, fcntl.F_SETFL, fcntl.fcntl(socket, fcntl.F_GETFL) & ~os.O_NONBLOCK
                     )
 
-    def _bind(self, q: WaitingCall) -> None:
+    def _bind_socket(self, q: WaitingCall) -> None:
         """Bind the caller's socket.
 
         Only called without Landlock, since a local socket is a new file.
         """
         raw = q.memory(q.args[1], min(q.args[2] & 0xFFFFFFFF, _ADDRESS_BYTES))
         family = int.from_bytes(raw[:2], "little")
-        with closing(self._socket(q, family)) as made:
+        with closing(self._callers_socket(q, family)) as socket:
             if family == _UNIX:
                 with self._files.parent(raw[2:].partition(b"\0")[0]) as (place, last):
-                    made.bind(b"/proc/self/fd/%d/%s" % (place, last))
+                    socket.bind(b"/proc/self/fd/%d/%s" % (place, last))
             elif family == _NETLINK:
-                made.bind(struct.unpack("=II", raw[4:12]))
+                socket.bind(struct.unpack("=II", raw[4:12]))
             else:
-                made.bind(_internet(family, raw))
+                socket.bind(_parse_internet(family, raw))
 
     def _send_to(self, q: WaitingCall) -> int:
         size = min(q.args[2], _MOST_BYTES)
         raw = q.memory(q.args[4], min(q.args[5] & 0xFFFFFFFF, _ADDRESS_BYTES))
         data = q.memory(q.args[1], size)
-        return self._send(q, data, signed(q.args[3]), raw)
+        return self._send_data(q, data, signed(q.args[3]), raw)
 
     def _send_message(self, q: WaitingCall) -> int:
         head = q.memory(q.args[1], _MESSAGE)
-        return self._send(q, *self._message(q, head, signed(q.args[2])))
+        return self._send_data(q, *self._parse_message(q, head, signed(q.args[2])))
 
     def _send_messages(self, q: WaitingCall) -> int:
         count = min(q.args[2] & 0xFFFFFFFF, _MOST_MESSAGES)
         done = 0
         for number in range(count):
             at = q.args[1] + number * _MESSAGE_OF_MANY
-            message = self._message(q, q.memory(at, _MESSAGE), signed(q.args[3]))
+            message = self._parse_message(q, q.memory(at, _MESSAGE), signed(q.args[3]))
             try:
-                size = self._send(q, *message, wait=False)
+                size = self._send_data(q, *message, wait=False)
             except OSError:
                 if done:
                     return done
@@ -140,7 +140,7 @@ class SocketBroker:
             done += 1
         return done
 
-    def _message(self, q: WaitingCall, head: bytes, flags: int) -> tuple[bytes, int, bytes]:
+    def _parse_message(self, q: WaitingCall, head: bytes, flags: int) -> tuple[bytes, int, bytes]:
         """Return the bytes, flags and address of a `struct msghdr`."""
         name, size, _, parts, count, _, control, _, _ = _MSGHDR.unpack(head)
         if control:
@@ -154,55 +154,57 @@ class SocketBroker:
         raw = q.memory(name, min(size, _ADDRESS_BYTES)) if name and size else b""
         return data, flags, raw
 
-    def _send(self, q: WaitingCall, data: bytes, flags: int, raw: bytes, wait: bool = True) -> int:
+    def _send_data(
+        self, q: WaitingCall, data: bytes, flags: int, raw: bytes, wait: bool = True
+    ) -> int:
         family = int.from_bytes(raw[:2], "little") if raw else 0
-        address = _internet(family, raw) if raw else None
+        address = _parse_internet(family, raw) if raw else None
         if flags & 0x20000000:
             raise PermissionError(errno.EACCES, "a connection without connect")
         with ExitStack() as stack:
-            made = stack.enter_context(closing(self._socket(q, family)))
-            if made.family not in (_UNIX, _INET, _INET6):
+            socket = stack.enter_context(closing(self._callers_socket(q, family)))
+            if socket.family not in (_UNIX, _INET, _INET6):
                 raise PermissionError(errno.EACCES, "no socket of this run")
             if address is not None:
-                self._require(address, made)
-            if wait and made.type == _STREAM and not _non_blocking(made):
+                self._require_allowed(address, socket)
+            if wait and socket.type == _STREAM and not _is_non_blocking(socket):
                 stack.pop_all()
-                _answer_in_thread(q, made, lambda: made.send(data, flags))
-            if address is not None and made.type != _STREAM:
-                return int(made.sendto(data, flags, address))
-            return int(made.send(data, flags))
+                _answer_in_thread(q, socket, lambda: socket.send(data, flags))
+            if address is not None and socket.type != _STREAM:
+                return int(socket.sendto(data, flags, address))
+            return int(socket.send(data, flags))
 
-    def _socket(self, q: WaitingCall, family: int) -> Any:
+    def _callers_socket(self, q: WaitingCall, family: int) -> Any:
         """Return the caller's socket, if it is of that family (0: any). Raises OSError."""
         import _socket
 
         found = q.file(signed(q.args[0]))
         try:
-            made = _socket.socket(fileno=found)
+            socket = _socket.socket(fileno=found)
         except OSError:
             os.close(found)
             raise
-        if family and made.family != family:
-            made.close()
+        if family and socket.family != family:
+            socket.close()
             raise OSError(errno.EAFNOSUPPORT, "the address is of another family")
-        return made
+        return socket
 
-    def _require(self, address: tuple[Any, ...], made: Any) -> None:
+    def _require_allowed(self, address: tuple[Any, ...], socket: Any) -> None:
         """Raise PermissionError unless the plan allows that address."""
         host, port = _canonical_host(str(address[0])), int(address[1])
-        if self._hosts is None or self._listed(host, port):
+        if self._hosts is None or self._is_listed(host, port):
             return
-        if port == _DNS and host in self._name_servers():
+        if port == _DNS and host in self._find_name_servers():
             return
         raise PermissionError(errno.EACCES, f"{host} is not among the declared hosts")
 
-    def _listed(self, host: str, port: int) -> bool:
+    def _is_listed(self, host: str, port: int) -> bool:
         fitting = [name for name, wanted in self._hosts or () if wanted in (0, port)]
         if host in fitting:
             return True
-        return any(host in self._addresses(n, host) for n in fitting if not _is_address(n))
+        return any(host in self._look_up_addresses(n, host) for n in fitting if not _is_address(n))
 
-    def _addresses(self, name: str, wanted: str) -> frozenset[str]:
+    def _look_up_addresses(self, name: str, wanted: str) -> frozenset[str]:
         """Return the addresses of a name, looked up again if `wanted` is not among them."""
         import _socket
 
@@ -214,7 +216,7 @@ class SocketBroker:
             self._resolved[name] = time.monotonic(), known
         return known
 
-    def _name_servers(self) -> frozenset[str]:
+    def _find_name_servers(self) -> frozenset[str]:
         if self._servers is None:
             self._servers = frozenset(_configured_servers())
         return self._servers
@@ -232,7 +234,7 @@ def _configured_servers() -> list[str]:
     return found or ["127.0.0.1", "::1"]
 
 
-def _split(host: str) -> tuple[str, int]:
+def _split_port(host: str) -> tuple[str, int]:
     """Return (name or address, port or 0)."""
     if host.startswith("["):
         name, _, port = host[1:].partition("]")
@@ -253,7 +255,7 @@ def _is_address(name: str) -> bool:
     return ":" in name or name.rpartition(".")[2].isdigit()
 
 
-def _internet(family: int, raw: bytes) -> tuple[Any, ...]:
+def _parse_internet(family: int, raw: bytes) -> tuple[Any, ...]:
     """Return the address as Python's sockets take it. Raises OSError for another family."""
     import _socket
 
@@ -266,17 +268,17 @@ def _internet(family: int, raw: bytes) -> tuple[Any, ...]:
     raise OSError(errno.EAFNOSUPPORT, "a family that is not carried")
 
 
-def _non_blocking(made: Any) -> bool:
-    return bool(fcntl.fcntl(made.fileno(), fcntl.F_GETFL) & os.O_NONBLOCK)
+def _is_non_blocking(socket: Any) -> bool:
+    return bool(fcntl.fcntl(socket.fileno(), fcntl.F_GETFL) & os.O_NONBLOCK)
 
 
-def _answer_in_thread(q: WaitingCall, made: Any, act: Callable[[], int | None]) -> None:
+def _answer_in_thread(q: WaitingCall, socket: Any, act: Callable[[], int | None]) -> None:
     """Perform the call in a thread that answers the caller. Always raises AnsweredLater."""
     import _thread
 
     def perform() -> None:
         try:
-            with closing(made):
+            with closing(socket):
                 value = act()
             q.answer(value or 0)
         except OSError as error:

@@ -62,36 +62,36 @@ class SupervisedRun:
         `announce` is called here before the child goes on. `keep` are descriptors that the child
         may use beside 0 to 2.
         """
-        said, saying = os.pipe()
+        confined_pipe, confined_end = os.pipe()
         going, go = os.pipe()
         self._child = os.fork()
         if not self._child:
-            self._become_child((*keep, saying, going))
+            self._become_child((*keep, confined_end, going))
             return True
-        os.close(saying)
+        os.close(confined_end)
         os.close(going)
         for number in _ASKING_TO_END:
             signal.signal(number, signal.SIG_IGN)  # the tool decides; this process ends after it
-        signal.signal(END_NOW, self._end_now)
+        signal.signal(END_NOW, self._end_at_once)
         from pulsus.execution.confinement.supervision.run_processes import become_reaper
 
         become_reaper()
-        self._wait_until_confined(said)
+        self._wait_until_confined(confined_pipe)
         announce()
         os.write(go, b"1")
         os.close(go)
         return False
 
-    def _wait_until_confined(self, said: int) -> None:
+    def _wait_until_confined(self, confined_pipe: int) -> None:
         """Wait until the child is confined, and take its listener. Raises NotConfined."""
         from pulsus.core.sandbox.observation.notifications import take_descriptor
 
-        word = _read(said)
-        os.close(said)
+        message = _read_to_end(confined_pipe)
+        os.close(confined_pipe)
         try:
-            if not word.startswith(b"{"):
-                raise NotConfined(word.decode("utf-8", "replace") or "the child ended at once")
-            number = json.loads(word)["listener"]
+            if not message.startswith(b"{"):
+                raise NotConfined(message.decode("utf-8", "replace") or "the child ended at once")
+            number = json.loads(message)["listener"]
             if number >= 0:
                 self._listener = take_descriptor(self._child, number)
         except (OSError, NotConfined) as error:
@@ -104,27 +104,27 @@ class SupervisedRun:
         # Imported here, while the parent loads its own part.
         from pulsus.execution.confinement import confine_process
 
-        *_, saying, going = keep
+        *_, confined_end, going = keep
         signal.signal(END_NOW, signal.SIG_DFL)
         private_folders.set_temp_variables(os.environ, self.folder)
         try:
             listener = confine_process.enter(self._plan, self.folder, keep)
         except BaseException as error:  # noqa: BLE001 - whatever it is, the tool is not loaded
-            os.write(saying, _describe(error).encode())
+            os.write(confined_end, _describe_error(error).encode())
             os._exit(1)
-        os.write(saying, json.dumps({"listener": listener}).encode("ascii"))
-        os.close(saying)
+        os.write(confined_end, json.dumps({"listener": listener}).encode("ascii"))
+        os.close(confined_end)
         if os.read(going, 1) != b"1":
             os._exit(1)
         os.close(going)
         if listener >= 0:
             os.close(listener)
 
-    def _end_now(self, *_: object) -> NoReturn:
+    def _end_at_once(self, *_: object) -> NoReturn:
         self.clear_up()
         os._exit(1)
 
-    def _prepare(self) -> None:
+    def _build_brokers(self) -> None:
         """Build the brokers that answer, while the tool is being loaded."""
         from pulsus.execution.confinement.supervision.file_broker import FileBroker
         from pulsus.execution.confinement.supervision.run_processes import ProcessBroker
@@ -146,7 +146,7 @@ class SupervisedRun:
 
         `act` is called when `also` can be read, until it returns False.
         """
-        self._prepare()
+        self._build_brokers()
         pidfd = os.pidfd_open(self._child)
         poll = select.poll()
         poll.register(pidfd, select.POLLIN)
@@ -168,12 +168,12 @@ class SupervisedRun:
                 poll.unregister(also)
                 act = None
             if ready.get(self._listener, 0) & select.POLLIN:
-                self._answer_some()
+                self._answer_waiting()
             elif self._listener in ready:
                 poll.unregister(self._listener)
             ended = pidfd in ready
             if time.monotonic() - looked > _TICK_MS / 1000:
-                self._reap()
+                self._reap_children()
                 self._check_use()
                 looked = time.monotonic()
         os.close(pidfd)
@@ -183,7 +183,7 @@ class SupervisedRun:
         """End the processes that are left of the run and remove its folder."""
         from pulsus.execution.confinement.supervision.run_processes import end_all
 
-        self._reap()
+        self._reap_children()
         end_all(self._note_end)
         private_folders.remove(self.folder)
 
@@ -197,7 +197,7 @@ class SupervisedRun:
             os.kill(os.getpid(), number)
         os._exit(os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 1)
 
-    def _answer_some(self) -> None:
+    def _answer_waiting(self) -> None:
         from pulsus.core.sandbox.observation.notifications import receive
 
         poll = select.poll()
@@ -207,9 +207,9 @@ class SupervisedRun:
                 return
             question = receive(self._listener)
             if question is not None:
-                self._answer(question)
+                self._answer_call(question)
 
-    def _answer(self, q: WaitingCall) -> None:
+    def _answer_call(self, q: WaitingCall) -> None:
         from pulsus.core.sandbox.observation.notifications import AnsweredLater, LetRun
 
         act = self._answers.get(self._names.get(q.number, ""))
@@ -240,11 +240,13 @@ class SupervisedRun:
         threads = self._plan["max_processes"] * _THREADS
         bytes_held, threads_held = measure_use()
         if bytes_held > most << 20:
-            self._end_for(f"held more than run.max_mem_mb = {most} MB")
+            self._end_over_limit(f"held more than run.max_mem_mb = {most} MB")
         elif threads_held > threads:
-            self._end_for(f"had more than {threads} threads, {_THREADS} for each of max_processes")
+            self._end_over_limit(
+                f"had more than {threads} threads, {_THREADS} for each of max_processes"
+            )
 
-    def _end_for(self, why: str) -> None:
+    def _end_over_limit(self, why: str) -> None:
         from pulsus.execution.confinement.supervision.run_processes import descendants
 
         self._is_ended = True
@@ -254,7 +256,7 @@ class SupervisedRun:
             with suppress(OSError):
                 os.kill(process, signal.SIGKILL)
 
-    def _reap(self) -> None:
+    def _reap_children(self) -> None:
         with suppress(ChildProcessError):
             while True:
                 process, status = os.waitpid(-1, os.WNOHANG)
@@ -267,11 +269,11 @@ class SupervisedRun:
             self.status = status
 
 
-def _describe(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
-def _read(pipe: int) -> bytes:
+def _read_to_end(pipe: int) -> bytes:
     data = b""
     while more := os.read(pipe, 4096):
         data += more
