@@ -75,34 +75,38 @@ def _repeated_tool(
     records: dict[str, list[PromotionRecord]],
     others: Iterable[str],
 ) -> str:
-    name, digest, lines = _plain(target.name), version_archive.digest(source), _lines(source)
-    said = _words(summary)
+    name, digest = _bare_name(target.name), version_archive.digest(source)
+    lines = _significant_lines(source)
+    summary_words = _normalize_words(summary)
     for tool in others:
-        if _plain(tool.rpartition("/")[2]) == name:
+        if _bare_name(tool.rpartition("/")[2]) == name:
             return f"{tool} has the same name"
         for record in records.get(tool, ()):
             if record.tool_hash == digest:
                 return f"its bytes are those of {tool} {record.version}"
         latest = records[tool][-1] if tool in records else None
-        if latest and said and _words(latest.description) == said:
+        if latest and summary_words and _normalize_words(latest.description) == summary_words:
             return f"its summary is that of {tool}"
-        if latest and any(_much_of(lines, _lines(old)) for old in _bytes(root, latest)):
+        if latest and any(
+            _is_mostly_equal(lines, _significant_lines(old))
+            for old in _recorded_bytes(root, latest)
+        ):
             return f"most of its lines are those of {tool}"
     return ""
 
 
-def _much_of(one: frozenset[bytes], other: frozenset[bytes]) -> bool:
-    """True if one of the two modules consists of the other's lines for the most part."""
+def _is_mostly_equal(one: frozenset[bytes], other: frozenset[bytes]) -> bool:
+    """Return True if one of the two modules consists mostly of the other's lines."""
     least = min(len(one), len(other))
     return least >= _LEAST_LINES and len(one & other) >= _SHARE * least
 
 
-def _lines(source: bytes) -> frozenset[bytes]:
+def _significant_lines(source: bytes) -> frozenset[bytes]:
     stripped = (line.strip() for line in source.splitlines())
     return frozenset(line for line in stripped if len(line) >= _LEAST_LINE)
 
 
-def _bytes(root: Path, record: PromotionRecord) -> Iterable[bytes]:
+def _recorded_bytes(root: Path, record: PromotionRecord) -> Iterable[bytes]:
     domain = None if record.domain == "shared" else record.domain
     place = Target(domain, record.action, record.name.removesuffix(".py"))
     found = version_archive.read_file(root, place.folders, record.name)
@@ -110,9 +114,9 @@ def _bytes(root: Path, record: PromotionRecord) -> Iterable[bytes]:
         yield found
 
 
-def _plain(name: str) -> str:
+def _bare_name(name: str) -> str:
     return name.replace("_", "").casefold()
 
 
-def _words(text: str) -> str:
+def _normalize_words(text: str) -> str:
     return " ".join("".join(c if c.isalnum() else " " for c in text.casefold()).split())

@@ -103,9 +103,9 @@ def find_objection(
         return ApprovalNeeded(
             "the module waits for approval, and no person can be asked here", hint=approval.hint
         )
-    not_new = _not_new(case)
-    if not_new:
-        return not_new
+    refusal = _novelty_refusal(case)
+    if refusal:
+        return refusal
     if isinstance(approval, GenerationApproval):
         return _generation_refusal(case, approval) or _candidate_refusal(case)
     if not approval.allowed and find_objection(case, replace(approval, allowed=True)):
@@ -122,7 +122,7 @@ def promote_command(shown: str, target: Target) -> str:
     return f"pulsus promote {path} {domain}--action {target.action} --name {target.name} --yes"
 
 
-def _not_new(case: ApprovalCase) -> ApprovalNeeded | None:
+def _novelty_refusal(case: ApprovalCase) -> ApprovalNeeded | None:
     """Refuse changed bytes of a promoted tool, a copy of one, or a plan that calls such a tool."""
     # Compositions resemble each other because Pulsus renders them all.
     reason = case.novelty.known or ("" if case.rendered else case.novelty.repeats)
@@ -135,7 +135,7 @@ def _not_new(case: ApprovalCase) -> ApprovalNeeded | None:
     for tool, (shown, known) in case.steps.items():
         reason = known.known or known.repeats
         if reason:
-            place = _target(tool)
+            place = _target_of_id(tool)
             return ApprovalNeeded(
                 f"{case.target.tool_id} is not promoted unattended: it calls {tool}, and {reason}",
                 hint=f"look at the change, then: {promote_command(shown, place)}",
@@ -144,7 +144,7 @@ def _not_new(case: ApprovalCase) -> ApprovalNeeded | None:
     return None
 
 
-def _target(tool_id: str) -> Target:
+def _target_of_id(tool_id: str) -> Target:
     domain, action, name = tool_id.split("/")
     return Target(None if domain == "shared" else domain, action, name)
 
@@ -275,10 +275,10 @@ def _ranked_selection(outcome: RouteOutcome) -> list[Ranked]:
     if outcome.decision.policy == "compose":
         if len(clauses) != len(selected):
             clauses = (SubIntent("", outcome.candidates),) * len(selected)
-        return [_ranked(tool, c.candidates) for tool, c in zip(selected, clauses, strict=True)]
-    return [_ranked(tool, outcome.candidates) for tool in selected]
+        return [_ranked_tool(tool, c.candidates) for tool, c in zip(selected, clauses, strict=True)]
+    return [_ranked_tool(tool, outcome.candidates) for tool in selected]
 
 
-def _ranked(tool: ToolSpec, candidates: Sequence[Ranked]) -> Ranked:
+def _ranked_tool(tool: ToolSpec, candidates: Sequence[Ranked]) -> Ranked:
     unranked = Ranked(tool=tool, features={}, weights={}, score=0.0, p=0.0, rank=0)
     return next((r for r in candidates if r.tool.id == tool.id), unranked)
