@@ -21,9 +21,9 @@ def timeout_message(stage: Stage, limits: SandboxLimits, threads: object) -> str
     match stage:
         case "import":
             return f"import took longer than {limits.import_seconds:g} s"
-        case "end" if names := _names(threads):
+        case "end" if names := _printable_names(threads):
             return (
-                f"it returned, but {_many('thread', names)} still ran when its "
+                f"it returned, but {_list_named('thread', names)} still ran when its "
                 f"{limits.run_seconds:g} s were over: join what it starts before it returns"
             )
         case "end":
@@ -42,13 +42,13 @@ def starved_message() -> str:
 
 def leftover_processes_message(processes: Sequence[str]) -> str:
     """Say that processes with these names outlived it."""
-    what = _many("process", _names(processes)) if processes else "a process"
+    what = _list_named("process", _printable_names(processes)) if processes else "a process"
     return f"it returned, but left {what} running: wait for it or end it before returning"
 
 
 def leftover_threads(threads: object) -> tuple[str, ...]:
     """Describe each thread that still ran at the end."""
-    return tuple(sorted({f"leaves thread {name!r} running" for name in _names(threads)}))
+    return tuple(sorted({f"leaves thread {name!r} running" for name in _printable_names(threads)}))
 
 
 def no_start_message(stderr: bytes, status: int | None) -> str:
@@ -82,13 +82,13 @@ def join_output(*streams: Channel) -> str:
     return strip_controls(text) + (f"\n[{lost} more bytes]" if lost else "")
 
 
-def _names(found: object) -> tuple[str, ...]:
+def _printable_names(found: object) -> tuple[str, ...]:
     if not isinstance(found, list | tuple):
         return ()
     return tuple(printable(str(name)) for name in found[:_NAMED])
 
 
-def _many(what: str, names: Sequence[str]) -> str:
+def _list_named(what: str, names: Sequence[str]) -> str:
     plural = {"thread": "threads", "process": "processes"}
     return f"its {what if len(names) == 1 else plural[what]} {', '.join(names)}"
 

@@ -97,7 +97,7 @@ def read_interpreter(python: Path) -> Interpreter:
     system = home is None or config.get("include-system-site-packages", "").lower() == "true"
     prefixes = (prefix, base) if home else (base,)
     sites = prefixes if system else (prefix,)
-    paths = [folder for each in sites for folder in _site_folders(each, minor)]
+    paths = [folder for each in sites for folder in _list_site_folders(each, minor)]
     if system and base == Path("/usr") and _DEBIAN.is_dir():
         paths.append(_DEBIAN)
     version = _find_version(base, minor, config)
@@ -141,7 +141,7 @@ def _find_minor(python: Path, base: Path, config: dict[str, str]) -> tuple[int, 
     return libraries.pop() if len(libraries) == 1 else None
 
 
-def _site_folders(prefix: Path, minor: tuple[int, int]) -> list[Path]:
+def _list_site_folders(prefix: Path, minor: tuple[int, int]) -> list[Path]:
     library = f"python{minor[0]}.{minor[1]}"
     found = [
         prefix / folder / library / packages

@@ -46,7 +46,7 @@ class Relay:
         self._limit, self._reach = limit, reach
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._folder: Path | None = None
-        self._acceptor = threading.Thread(target=self._accept, daemon=True)
+        self._acceptor = threading.Thread(target=self._accept_connections, daemon=True)
         self._lock = threading.Lock()
         self._open: set[socket.socket] = set()
         self._workers: set[threading.Thread] = set()
@@ -102,7 +102,7 @@ class Relay:
             thread.join(max(0.0, until - time.monotonic()))
         self.hide()
 
-    def _accept(self) -> None:
+    def _accept_connections(self) -> None:
         try:
             while not self._closing:
                 inside, _ = self._listener.accept()
@@ -111,40 +111,40 @@ class Relay:
                     self._problem = f"it connected more than {MOST} times"
                     inside.close()
                     return
-                self._work(self._serve, inside)
+                self._start_thread(self._serve_connection, inside)
         except OSError:
             pass  # closed, or out of descriptors: `problem` says which
         finally:
             self._listener.close()
             self._shut_all()
 
-    def _work(self, task: Callable[..., None], *args: object) -> threading.Thread:
+    def _start_thread(self, task: Callable[..., None], *args: object) -> threading.Thread:
         thread = threading.Thread(target=task, args=args, daemon=True)
         with self._lock:
             self._workers = {each for each in self._workers if each.is_alive()} | {thread}
             thread.start()
         return thread
 
-    def _serve(self, inside: socket.socket) -> None:
+    def _serve_connection(self, inside: socket.socket) -> None:
         """Answer one connection, and carry its bytes."""
         with suppress(OSError), self._track(inside):
             target = _read_line(inside)
-            why = self._objection(target)
+            why = self._find_objection(target)
             if why:
-                inside.sendall(_refusal(errno.ECONNREFUSED, why))
+                inside.sendall(_encode_refusal(errno.ECONNREFUSED, why))
                 return
             try:
                 outside = self._reach(canonical_host(target))
             except (HostNotAllowed, OSError) as error:
-                inside.sendall(_refusal(*_describe_failure(error)))
+                inside.sendall(_encode_refusal(*_describe_failure(error)))
                 return
             with self._track(outside):
                 inside.sendall(b"+")
-                back = self._work(self._carry, outside, inside)
-                self._carry(inside, outside)
+                back = self._start_thread(self._carry_bytes, outside, inside)
+                self._carry_bytes(inside, outside)
                 back.join()
 
-    def _objection(self, target: str) -> str:
+    def _find_objection(self, target: str) -> str:
         """Return the reason why that target is refused, or ""."""
         try:
             wanted = canonical_host(target)
@@ -158,7 +158,7 @@ class Relay:
                 return f"a run may hold {AT_ONCE} connections"
         return why
 
-    def _carry(self, source: socket.socket, sink: socket.socket) -> None:
+    def _carry_bytes(self, source: socket.socket, sink: socket.socket) -> None:
         """Carry bytes from one end to the other until they end or exceed the limit."""
         try:
             while data := source.recv(_CHUNK):
@@ -177,7 +177,7 @@ class Relay:
 
     @contextmanager
     def _track(self, end: socket.socket) -> Iterator[None]:
-        """Close it in the end; meanwhile `_shut_all` reaches it."""
+        """Close the socket at the end of the block. In the block `_shut_all` can shut it."""
         with end:
             with self._lock:
                 self._open.add(end)
@@ -221,5 +221,5 @@ def _describe_failure(error: Exception) -> tuple[int, str]:
             return errno.ECONNREFUSED, str(error)
 
 
-def _refusal(number: int, why: str) -> bytes:
+def _encode_refusal(number: int, why: str) -> bytes:
     return f"-{number} {why}".encode("utf-8", "replace")

@@ -55,7 +55,7 @@ class ResourceMonitor:
         proc, *stores = self._fds
         for name in os.listdir(proc):  # noqa: PTH208 - an open folder, not a path
             if name.isdigit():
-                pages, count = _read(proc, name)
+                pages, count = _read_memory_and_threads(proc, name)
                 memory, threads = memory + pages * _PAGE, threads + count
         for store in stores:
             info = os.fstatvfs(store)
@@ -68,7 +68,7 @@ class ResourceMonitor:
         before = set(known)
         while True:
             numbers = {int(n) for n in os.listdir(self._fds[0]) if n.isdigit()}  # noqa: PTH208
-            found = [_stat(self._fds[0], str(number)) for number in numbers - set(known)]
+            found = [_read_stat(self._fds[0], str(number)) for number in numbers - set(known)]
             alive = {name for name, fields in found if fields and fields[0] not in _DEAD}
             if alive or numbers <= before:
                 return tuple(sorted(alive))
@@ -79,7 +79,7 @@ class ResourceMonitor:
         total = 0
         for name in os.listdir(self._fds[0]):  # noqa: PTH208
             if name.isdigit():
-                _, fields = _stat(self._fds[0], name)
+                _, fields = _read_stat(self._fds[0], name)
                 total += sum(map(int, fields[_TIMES])) if len(fields) > _RSS_FIELD else 0
         return total / _TICKS
 
@@ -102,15 +102,15 @@ class ResourceMonitor:
             os.close(self._fds.pop())
 
 
-def _read(proc: int, pid: str) -> tuple[int, int]:
-    _, fields = _stat(proc, pid)
+def _read_memory_and_threads(proc: int, pid: str) -> tuple[int, int]:
+    _, fields = _read_stat(proc, pid)
     with suppress(IndexError):
         return int(fields[_RSS_FIELD]), int(fields[_THREADS_FIELD])
     return 0, 0
 
 
-def _stat(proc: int, pid: str) -> tuple[str, list[bytes]]:
-    """Return a process's name and the fields after it; none if it ended."""
+def _read_stat(proc: int, pid: str) -> tuple[str, list[bytes]]:
+    """Return a process's name and the fields after it. Both are empty if it ended."""
     try:
         with closing_fd(os.open(f"{pid}/stat", os.O_RDONLY, dir_fd=proc)) as fd:
             head, _, fields = os.read(fd, 1024).rpartition(b")")

@@ -32,7 +32,7 @@ class RunClock:
     ) -> None:
         self._seconds, self._watch, self._now = seconds, watch, now
         self._began = now()
-        self._waited, self._used = self._figures()
+        self._waited, self._used = self._read_clocks()
 
     def ended(self) -> bool:
         """True once the time is up."""
@@ -49,7 +49,7 @@ class RunClock:
 
     def lost(self) -> float:
         """Return the seconds that other work of this machine took so far."""
-        waited, used = self._figures()
+        waited, used = self._read_clocks()
         elapsed = self._now() - self._began
         return max(0.0, min(waited - self._waited, elapsed - (used - self._used)))
 
@@ -58,7 +58,7 @@ class RunClock:
         self._seconds = min(self._seconds, self._now() - self._began + seconds)
         self._watch = None
 
-    def _figures(self) -> tuple[float, float]:
+    def _read_clocks(self) -> tuple[float, float]:
         if self._watch is not None:
             with suppress(OSError):  # its first process is just ending
                 return self._watch.waited_seconds(HARNESS), self._watch.used_seconds()

@@ -58,14 +58,14 @@ def run(
     """
     try:
         with suppress(NoListener), ExitStack() as stack:
-            return _run(bwrap, limits, task, python, stack)
+            return _run_in_sandbox(bwrap, limits, task, python, stack)
         with ExitStack() as stack:  # from now on without a listener: `objection` has the reason
-            return _run(bwrap, limits, task, python, stack)
+            return _run_in_sandbox(bwrap, limits, task, python, stack)
     except (OSError, LayoutRefused) as error:
         return job.SandboxOutcome("unverified", "start", f"the sandbox cannot start: {error}")
 
 
-def _run(
+def _run_in_sandbox(
     bwrap: Path,
     limits: SandboxLimits,
     task: job.Job,
@@ -84,9 +84,11 @@ def _run(
     own = bwrap_arguments.own_files(relay=relay is not None)
     fds = bwrap_arguments.Descriptors(
         info=pipes.info.theirs.fileno(),
-        seccomp=_memory_file(stack, seccomp_filter.build_filter(shown=bool(shown_calls))),
-        zero=_memory_file(stack, b""),
-        files=tuple((_memory_file(stack, data), path) for path, data in (*own, *shown.files)),
+        seccomp=_create_memory_file(stack, seccomp_filter.build_filter(shown=bool(shown_calls))),
+        zero=_create_memory_file(stack, b""),
+        files=tuple(
+            (_create_memory_file(stack, data), path) for path, data in (*own, *shown.files)
+        ),
         relay=relay.start() if relay else None,
         as_first=first == "parent",
     )
@@ -101,7 +103,7 @@ def _run(
     if is_root():  # then a candidate can open /dev/stdout as it can in a real run
         for channel in (pipes.stdout, pipes.stderr):
             os.fchown(channel.theirs.fileno(), NOBODY, NOBODY)
-    stdin = _memory_file(stack, harness_stream.stream(order, steps=composed, python=python))
+    stdin = _create_memory_file(stack, harness_stream.stream(order, steps=composed, python=python))
     core = random.choice(sorted(os.sched_getaffinity(0)))
     streams = Streams(
         stdin=stdin,
@@ -157,7 +159,7 @@ def _python_environment(shown: MountPlan, python: Interpreter | None) -> dict[st
     return {"prefix": sys.prefix, "exec_prefix": sys.exec_prefix, "path": path}
 
 
-def _memory_file(stack: ExitStack, data: bytes) -> int:
+def _create_memory_file(stack: ExitStack, data: bytes) -> int:
     """Return a sealed file in memory with that content, which no process can change or enlarge."""
     fd = os.memfd_create("pulsus", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     stack.callback(os.close, fd)

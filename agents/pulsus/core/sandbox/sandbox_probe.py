@@ -60,20 +60,22 @@ def examine(programs: tuple[Path, ...]) -> SandboxStatus:
 
     If none does, the status holds the reason.
     """
-    switch = _forbidden_by()
+    switch = _find_namespace_fix()
     if platform.system() != "Linux":
-        return _broken(f"there is no sandbox for {platform.system()}", "validate on Linux")
+        return _broken_status(f"there is no sandbox for {platform.system()}", "validate on Linux")
     if not seccomp_filter.supported():
-        return _broken(f"there is no system-call filter for {platform.machine()}", "use x86_64")
+        return _broken_status(
+            f"there is no system-call filter for {platform.machine()}", "use x86_64"
+        )
     if not programs:
-        return _broken("there is no bwrap program", _INSTALL)
+        return _broken_status("there is no bwrap program", _INSTALL)
     reasons: list[str] = []
     for program in programs:
         problem = bubblewrap.unusable_reason(program) or _try_program(program)
         if not problem:
-            return _working(program)
+            return _working_status(program)
         reasons.append(problem)
-    return _broken("; ".join(reasons), switch or _INSTALL)
+    return _broken_status("; ".join(reasons), switch or _INSTALL)
 
 
 def run_sandboxed(
@@ -113,16 +115,16 @@ def _try_program(program: Path) -> str:
     return f"{program}: {outcome.message or 'it returned a wrong result'}"
 
 
-def _working(program: Path) -> SandboxStatus:
+def _working_status(program: Path) -> SandboxStatus:
     start = "dropped from root to `nobody`" if is_root() else "as this user"
     how = (
         f"bubblewrap {start}: namespaces, no network, read-only system, system-call filter, "
-        f"{_limited_by()}, {_observed_by()}"
+        f"{_describe_limits()}, {_describe_observation()}"
     )
     return SandboxStatus(works=True, how=how, bwrap=program, version=bubblewrap.version(program))
 
 
-def _limited_by() -> str:
+def _describe_limits() -> str:
     try:
         found = cgroup_limits.find_tree()
     except cgroup_limits.NoGroups as why:
@@ -130,19 +132,19 @@ def _limited_by() -> str:
     return f"limits by rlimits and control groups of version {found.version}"
 
 
-def _observed_by() -> str:
+def _describe_observation() -> str:
     why = seccomp_notify.unavailable_reason()
     return (
         f"effects seen by Python's own events only ({why})" if why else "effects seen by the kernel"
     )
 
 
-def _broken(reason: str, hint: str) -> SandboxStatus:
-    allowed = not _forbidden_by()
+def _broken_status(reason: str, hint: str) -> SandboxStatus:
+    allowed = not _find_namespace_fix()
     return SandboxStatus(works=False, reason=reason, user_namespaces=allowed, hint=hint)
 
 
-def _forbidden_by() -> str:
+def _find_namespace_fix() -> str:
     """Return the fix if a kernel setting forbids user namespaces, or ""."""
     for name, value, fix in _KERNEL_SWITCHES:
         path = Path("/proc/sys", name)

@@ -129,7 +129,7 @@ class SandboxSession:
             self._monitor.close()
         if self._group is not None:
             if self._group.out_of_memory() and not self._kill_reason:
-                self._kill_reason = self._too_much_memory()
+                self._kill_reason = self._describe_memory_limit()
             self._group.close()
         if self._relay is not None and not self._kill_reason:
             self._kill_reason = self._relay.problem()
@@ -162,7 +162,7 @@ class SandboxSession:
         return SandboxOutcome(
             status=status,
             stage="done" if status == "ok" else failed_in,
-            message="" if status == "ok" else self._message(final),
+            message="" if status == "ok" else self._describe_end(final),
             value=value if status == "ok" else None,
             output=end_messages.join_output(self._pipes.stdout, self._pipes.stderr),
             trace=strip_controls(str(final.get("trace", ""))),
@@ -186,24 +186,24 @@ class SandboxSession:
         data = bytes(self._pipes.result.data)
         while self._final is None and (end := data.find(b"\n", self._seen)) >= 0:
             line, self._seen = data[self._seen : end], end + 1
-            message = self._decode(line)
+            message = self._decode_message(line)
             if message is None:
                 self._kill_reason = "it sent something that is not a result"
                 return
-            self._handle(message)
+            self._handle_message(message)
 
-    def _decode(self, line: bytes) -> dict[str, Any] | None:
+    def _decode_message(self, line: bytes) -> dict[str, Any] | None:
         if not line.startswith(self._nonce):
             return None
         try:
-            found = json.loads(line[len(self._nonce) :], parse_constant=_refuse)
+            found = json.loads(line[len(self._nonce) :], parse_constant=_refuse_constant)
             # Checked again here: the candidate may have taken over the sending side.
             check_json(found, levels=102)
         except (ValueError, RecursionError):
             return None
         return found if isinstance(found, dict) else None
 
-    def _handle(self, message: dict[str, Any]) -> None:
+    def _handle_message(self, message: dict[str, Any]) -> None:
         match message.get("phase"):
             case _ if self._last_message is not None:
                 self._kill_reason = "it sent a message after its last"
@@ -294,14 +294,14 @@ class SandboxSession:
             with suppress(OSError):  # its first process is just ending
                 usage = self._monitor.usage()
                 if self._group is not None and self._group.out_of_memory():
-                    self._kill_reason = self._too_much_memory()
+                    self._kill_reason = self._describe_memory_limit()
                 self._peak = max(self._peak, usage.memory)
                 if usage.memory > limits.memory_bytes:
-                    self._kill_reason = self._too_much_memory()
+                    self._kill_reason = self._describe_memory_limit()
                 elif usage.threads > limits.processes + 2:  # bubblewrap's own two
                     self._kill_reason = f"it ran more than {limits.processes} processes and threads"
 
-    def _too_much_memory(self) -> str:
+    def _describe_memory_limit(self) -> str:
         return f"it used more than {self._limits.memory_bytes >> 20} MB of memory"
 
     def _describe_timeout(self) -> str:
@@ -314,7 +314,7 @@ class SandboxSession:
             self._stage, self._limits, self._returned.get("threads")
         )
 
-    def _message(self, final: dict[str, Any]) -> str:
+    def _describe_end(self, final: dict[str, Any]) -> str:
         if self._kill_reason:
             return self._kill_reason + ("" if self._stage == "start" else "; it was killed")
         if final:
@@ -329,5 +329,5 @@ class SandboxSession:
         return self._limits.result_bytes + MESSAGE_BYTES
 
 
-def _refuse(name: str) -> object:
+def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is not JSON")

@@ -415,9 +415,9 @@ def test_a_host_that_never_answers_holds_a_run_no_longer_than_its_clock():
 
 def test_a_run_whose_relay_ends_fails_at_once(monkeypatch):
     class Dying(Relay):
-        def _objection(self, target):
+        def _find_objection(self, target):
             self._listener.shutdown(socket.SHUT_RDWR)
-            return super()._objection(target)
+            return super()._find_objection(target)
 
     monkeypatch.setattr("pulsus.core.sandbox.network_relay.Relay", Dying)
     with pages() as host:

@@ -33,13 +33,13 @@ _mro = type.__dict__["__mro__"].__get__  # which no class can replace
 
 def list_waited_threads() -> list[str]:
     """Return the names of the first few threads that a program waits for at its end."""
-    return [_printable_name(t.name) for t in _other_threads() if not t.daemon][:_NAMED]
+    return [_printable_name(t.name) for t in _list_other_threads() if not t.daemon][:_NAMED]
 
 
 def list_running_threads() -> list[str]:
     """Return the names of the first few Python threads other than this one."""
     _let_threads_begin()
-    named = [_printable_name(each.name) for each in _other_threads()]
+    named = [_printable_name(each.name) for each in _list_other_threads()]
     nameless = max(0, _count() - len(named))  # started without `threading`
     return [*named, *["without a name"] * nameless][:_NAMED]
 
@@ -91,16 +91,16 @@ def run_finalizers() -> None:
     """
     for each in _objects():
         generator: Any = each if type(each) is _GENERATOR else None
-        code = getattr(_finalizer(each), "__code__", None)
+        code = getattr(_find_finalizer(each), "__code__", None)
         code = code if generator is None else generator.gi_code
         if code is not None and _is_candidates(code.co_filename):
             try:
-                _finalizer(each)(each) if generator is None else generator.close()
+                _find_finalizer(each)(each) if generator is None else generator.close()
             except Exception:  # noqa: BLE001 - as the interpreter does
                 continue
 
 
-def _finalizer(value: object) -> Any:
+def _find_finalizer(value: object) -> Any:
     for kind in _mro(type(value)):
         if "__del__" in kind.__dict__:
             return kind.__dict__["__del__"]
@@ -111,7 +111,7 @@ def _is_candidates(filename: str) -> bool:
     return filename[:8] == "/pulsus/" and filename[:21] != "/pulsus/core/sandbox/"
 
 
-def _other_threads() -> list[Any]:
+def _list_other_threads() -> list[Any]:
     threading, own = sys.modules.get("threading"), _own()
     if threading is None:
         return []

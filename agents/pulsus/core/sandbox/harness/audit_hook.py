@@ -110,23 +110,23 @@ def facts_of_event(event: str, args: tuple[object, ...]) -> Iterator[Fact]:
     if event == "open":
         yield from _facts_of_open(args[0], args[2])
     elif event in EVENTS:
-        yield from _read(args[0])
+        yield from _facts_of_read(args[0])
     elif event in _CHANGES:
         for position, folder in _CHANGES[event]:
             base = args[folder] if folder >= 0 else -1
-            yield from _path(args[position], base, follow=event in _FOLLOWS)
+            yield from _facts_of_path(args[position], base, follow=event in _FOLLOWS)
     elif event in _PROGRAMS:
         words, program = (args[position] for position in _PROGRAMS[event])
         first = words[0] if isinstance(words, list | tuple) and words else words or program
-        yield "c", printable(_text(first))
+        yield "c", printable(_to_text(first))
     elif event == "os.system":
         yield "c", "/bin/sh"
     elif event in _INSIDE:
         yield "s", f"calls {event}"
     elif event in _NAMES:
-        yield from _host(args[0], args[1] if event == _NAMES[0] else None)
+        yield from _facts_of_host(args[0], args[1] if event == _NAMES[0] else None)
     else:
-        yield from _address(args[1])
+        yield from _facts_of_address(args[1])
 
 
 _FILES = frozenset({"open", *_CHANGES})
@@ -135,32 +135,34 @@ _WATCHED = frozenset({"os.system", *_INSIDE, *_FILES, *EVENTS, *_PROGRAMS, *_NAM
 
 def _facts_of_open(path: object, flags: object) -> Iterator[Fact]:
     if not isinstance(flags, int) or not flags & _WRITING:
-        yield from _read(path)
+        yield from _facts_of_read(path)
     elif not isinstance(path, int):
-        yield from _path(path, -1, follow=True)
+        yield from _facts_of_path(path, -1, follow=True)
 
 
-def _read(path: object) -> Iterator[Fact]:
+def _facts_of_read(path: object) -> Iterator[Fact]:
     if (name := read_path(path, HOME)) and (shown := reported_path(name)):
         yield "r", shown
 
 
-def _address(address: object) -> Iterator[Fact]:
+def _facts_of_address(address: object) -> Iterator[Fact]:
     if isinstance(address, tuple) and len(address) >= 2:
-        yield from _host(address[0], address[1])
+        yield from _facts_of_host(address[0], address[1])
     elif isinstance(address, str | bytes) and address:
-        path = _text(address)
+        path = _to_text(address)
         if path[0] == "\0":
             yield "h", "unix:@" + printable(path[1:])
-        elif shown := reported_path(_real(path if path[0] == "/" else "/proc/self/cwd/" + path)):
+        elif shown := reported_path(
+            _resolve_path(path if path[0] == "/" else "/proc/self/cwd/" + path)
+        ):
             yield "h", "unix:" + shown
 
 
-def _host(host: object, port: object) -> Iterator[Fact]:
+def _facts_of_host(host: object, port: object) -> Iterator[Fact]:
     if isinstance(host, str | bytes) and host:
-        name = to_numeric_address(_text(host))
+        name = to_numeric_address(_to_text(host))
         name = f"[{name}]" if ":" in name else name
-        yield "h", printable(name if port in (None, 0, "", "0") else f"{name}:{_text(port)}")
+        yield "h", printable(name if port in (None, 0, "", "0") else f"{name}:{_to_text(port)}")
 
 
 def to_numeric_address(name: str) -> str:
@@ -175,26 +177,26 @@ def to_numeric_address(name: str) -> str:
     return name
 
 
-def _path(path: object, folder: object, *, follow: bool) -> Iterator[Fact]:
+def _facts_of_path(path: object, folder: object, *, follow: bool) -> Iterator[Fact]:
     if isinstance(path, int):
         name = f"/proc/self/fd/{path}"
         follow = True
     else:
-        name = _text(path)
+        name = _to_text(path)
         if name[:1] != "/":
             base = folder if isinstance(folder, int) and folder >= 0 else None
             start = "/proc/self/cwd" if base is None else f"/proc/self/fd/{base}"
             name = f"{start}/{name}"
-    if shown := reported_path(_real(name, follow=follow)):
+    if shown := reported_path(_resolve_path(name, follow=follow)):
         yield "p", shown
 
 
-def _real(path: str, *, follow: bool = True) -> str:
+def _resolve_path(path: str, *, follow: bool = True) -> str:
     """Return where an absolute path leads, or "" if that is a pipe or a socket."""
-    return resolve(path, _link, follow=follow)
+    return resolve(path, _read_link, follow=follow)
 
 
-def _link(path: str) -> str:
+def _read_link(path: str) -> str:
     try:
         return posix.readlink(path)
     except OSError:
@@ -225,7 +227,7 @@ def printable(text: str) -> str:
     return line if len(line) <= _LENGTH else line[:_LENGTH] + "…"
 
 
-def _text(value: object) -> str:
+def _to_text(value: object) -> str:
     fspath: Callable[[object], object] = posix.fspath  # type: ignore[assignment]
     if not isinstance(value, str | bytes | int):
         value = fspath(value)

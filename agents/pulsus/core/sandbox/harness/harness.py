@@ -162,7 +162,7 @@ def serve(job: dict[str, Any], send: Send, came: list[Any]) -> Iterator[Task]:
         stage = "end"
         yield waited_for, ()
         send("returned", {"value": value, "threads": came[0] or []})
-        error = yield from _finish(ends, lambda: send("joined", {}), leave_forked, came)
+        error = yield from _finish_program(ends, lambda: send("joined", {}), leave_forked, came)
     if error is None:
         yield still_running, ()
         send("done", {"ms": spent(1), "threads": came[0] or []})
@@ -175,15 +175,15 @@ def serve(job: dict[str, Any], send: Send, came: list[Any]) -> Iterator[Task]:
     send("failed", {**body, **(came[0] or {"kind": "Error", "message": "", "trace": ""})})
 
 
-def _finish(
+def _finish_program(
     ends: list[Callable[[], object]],
     joined: Callable[[], None],
     leave_forked: Callable[[], None],
     came: list[Any],
 ) -> Generator[Task, None, BaseException | None]:
-    """Do what the end of a program does; the first step waits for threads.
+    """Perform the steps at the end of a program, and return the first failure.
 
-    Return the first failure.
+    The first step waits for threads.
     """
     failed: BaseException | None = None
     for number, each in enumerate(ends):

@@ -63,9 +63,11 @@ def run_entry(module: types.ModuleType, entry: str, inputs: dict[str, object]) -
         raise TypeError(f"{entry} is a {type(function).__name__}, not a function")
     if not inputs or _is_simple(function):
         return function(**inputs)
-    hints = _hints(function)
+    hints = _read_type_hints(function)
     keywords = {name: _coerce(value, hints.get(name)) for name, value in inputs.items()}
-    positional = [keywords.pop(name) for name in _positional_only(function) if name in keywords]
+    positional = [
+        keywords.pop(name) for name in _positional_only_names(function) if name in keywords
+    ]
     result: object = function(*positional, **keywords)
     return result
 
@@ -83,14 +85,14 @@ def _is_plain(hint: object) -> bool:
     return _PLAIN.issuperset("".join(c if c.isalnum() or c in "_." else " " for c in text).split())
 
 
-def _positional_only(function: Callable[..., object]) -> list[str]:
+def _positional_only_names(function: Callable[..., object]) -> list[str]:
     import inspect
 
     parameters = inspect.signature(function).parameters.values()
     return [each.name for each in parameters if each.kind is each.POSITIONAL_ONLY]
 
 
-def _hints(function: Callable[..., object]) -> dict[str, object]:
+def _read_type_hints(function: Callable[..., object]) -> dict[str, object]:
     import typing
 
     try:

@@ -42,11 +42,11 @@ def read_path(path: object, home: str) -> str:
         return ""
     if f"{real}/".startswith(tuple(f"{home}{each}" for each in _LOOKED_UP)):
         return ""
-    return _of_process(real, os.path.abspath(name))  # noqa: PTH100 - `os` is loaded, pathlib is not
+    return _without_process_number(real, os.path.abspath(name))  # noqa: PTH100 - `os` is loaded, pathlib is not
 
 
-def _of_process(real: str, name: str) -> str:
-    """Return the path without the number of a process, which differs from run to run.
+def _without_process_number(real: str, name: str) -> str:
+    """Return the path with `[pid]` for a process number, which differs from run to run.
 
     A path in /proc/self is named as it was asked for: /proc/net is a link to it.
     """

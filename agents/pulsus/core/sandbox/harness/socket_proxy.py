@@ -101,7 +101,7 @@ def _patch_connecting(socket: Any, hosts: AllowedHosts, peers: dict[int, Any]) -
 
 
 def _patch_asking(socket: Any, peers: dict[int, Any]) -> None:
-    """Answer for a relayed socket as a TCP one would; its options for TCP have no effect."""
+    """Make a relayed socket answer like a TCP socket. Its TCP options have no effect."""
     kind = socket.socket
     levels = (socket.IPPROTO_TCP, socket.IPPROTO_IP, socket.IPPROTO_IPV6)
 
@@ -144,7 +144,7 @@ def _patch_names(socket: Any, hosts: AllowedHosts) -> None:
         if found is None or not wanted or proto not in (0, socket.IPPROTO_TCP):
             return plain_info(host, port, family, type, proto, flags)
         name, place = found
-        number = _port(socket, port)
+        number = _parse_port(socket, port)
         sys.audit("socket.getaddrinfo", name, number, family, type, proto)
         full = name if flags & socket.AI_CANONNAME else ""
         stream = socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP
@@ -200,7 +200,7 @@ def _canonical_name(host: object) -> str:
     return to_numeric_address(name.lower())
 
 
-def _port(socket: Any, port: Any) -> int:
+def _parse_port(socket: Any, port: Any) -> int:
     if isinstance(port, bytes):
         port = port.decode("ascii", "replace")
     if port is None or port == "":

@@ -27,8 +27,8 @@ def resolve(path: str, links: Links, *, follow: bool, root: str = "/") -> str:
     /proc/N, such as `root`, `cwd` and `fd/3`, lead straight to what a process has open: to a file,
     which is named, or to a pipe or a socket, which has no path.
     """
-    base = _parts(root)
-    done, todo = list(base), _parts(path)[::-1]
+    base = _split_path(root)
+    done, todo = list(base), _split_path(path)[::-1]
     count = 0
     while todo:
         part = todo.pop()
@@ -46,11 +46,11 @@ def resolve(path: str, links: Links, *, follow: bool, root: str = "/") -> str:
                 done = list(base)
             elif _is_magic(here):
                 return ""
-            todo += _parts(target)[::-1]
+            todo += _split_path(target)[::-1]
     return "/" + "/".join(done)
 
 
-def _parts(path: str) -> list[str]:
+def _split_path(path: str) -> list[str]:
     return [part for part in path.split("/") if part not in ("", ".")]
 
 

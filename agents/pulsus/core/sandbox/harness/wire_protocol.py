@@ -48,17 +48,17 @@ def _check_leaf(where: str, item: object) -> None:
 def encode(value: object) -> str:
     """Return a value that passes `check_json` as one line of ASCII JSON."""
     if type(value) is dict:
-        return "{" + ", ".join(f"{_quoted(k)}: {encode(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{_quote_text(k)}: {encode(v)}" for k, v in value.items()) + "}"
     if type(value) is list or type(value) is tuple:
         return "[" + ", ".join(map(encode, value)) + "]"
     if type(value) is str:
-        return _quoted(value)
+        return _quote_text(value)
     if type(value) is bool or value is None:
         return {True: "true", False: "false", None: "null"}[value]
     return repr(value)
 
 
-def _quoted(text: str) -> str:
+def _quote_text(text: str) -> str:
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     from json.encoder import encode_basestring_ascii

@@ -62,7 +62,7 @@ def bwrap_arguments(
         *("--cap-drop", "ALL", "--clearenv"),
         *(("--as-pid-1",) if fds.as_first else ()),
     ]
-    for name, value in _environment().items():
+    for name, value in _build_environment().items():
         args += ["--setenv", name, value]
     args += ["--proc", "/proc", "--dev", "/dev"]
     args += ["--size", str(SHM_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"]
@@ -84,7 +84,7 @@ def bwrap_arguments(
     return [*args, str(layout.python), "-I", "-S", "-B", "-c", BOOT]
 
 
-def _environment() -> dict[str, str]:
+def _build_environment() -> dict[str, str]:
     return {
         "PATH": _PATH,
         "HOME": HOME,

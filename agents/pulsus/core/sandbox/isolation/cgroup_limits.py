@@ -53,7 +53,7 @@ class Group:
         """
         if not self._entered:
             self._entered = True
-            self._move(first)
+            self._move_process(first)
 
     def hold(self, first: int) -> None:
         """Check that the harness is in the group too, which may have started in between.
@@ -61,20 +61,20 @@ class Group:
         Raises OSError if it is not: then nothing of the candidate may run.
         """
         self.enter(first)
-        children = _lines(f"/proc/{first}/task/{first}/children")
+        children = _read_lines(f"/proc/{first}/task/{first}/children")
         wanted = {str(first), *(pid for line in children for pid in line.split())}
-        if not self._holds(wanted):
+        if not self._has_processes(wanted):
             for pid in wanted:
-                self._move(int(pid))
-            if not self._holds(wanted):
+                self._move_process(int(pid))
+            if not self._has_processes(wanted):
                 raise OSError(errno.ESRCH, "its control group does not hold it")
 
-    def _move(self, pid: int) -> None:
+    def _move_process(self, pid: int) -> None:
         for folder in self.folders:
-            _write(folder / "cgroup.procs", pid)
+            _write_value(folder / "cgroup.procs", pid)
 
-    def _holds(self, wanted: set[str]) -> bool:
-        return all(wanted <= set(_lines(folder / "cgroup.procs")) for folder in self.folders)
+    def _has_processes(self, wanted: set[str]) -> bool:
+        return all(wanted <= set(_read_lines(folder / "cgroup.procs")) for folder in self.folders)
 
     def out_of_memory(self) -> bool:
         """Return True if the kernel ended one of its processes for lack of memory."""
@@ -98,13 +98,13 @@ def find_tree() -> Tree:
 
     Raises NoGroups with the reason.
     """
-    own = tuple(_own_groups())
-    return _tree(tuple(_lines("/proc/self/mountinfo")), own, os.geteuid())
+    own = tuple(_list_own_groups())
+    return _cached_tree(tuple(_read_lines("/proc/self/mountinfo")), own, os.geteuid())
 
 
 @functools.lru_cache(maxsize=1)
-def _tree(mounts: tuple[str, ...], groups: tuple[tuple[str, str], ...], _user: int) -> Tree:
-    """Find the tree once for the same mounts, groups and user."""
+def _cached_tree(mounts: tuple[str, ...], groups: tuple[tuple[str, str], ...], _user: int) -> Tree:
+    """Return the tree of control groups, cached for the same mounts, groups and user."""
     own = dict(groups)
     found = {}
     for words in map(str.split, mounts):
@@ -113,9 +113,9 @@ def _tree(mounts: tuple[str, ...], groups: tuple[tuple[str, str], ...], _user: i
             for name in {"memory", "pids"} & set(options):
                 found[name] = _folder_of_group(point, words[3], own.get(name, "/"))
         elif kind == "cgroup2" and (
-            parent := _delegated_folder(_folder_of_group(point, words[3], own.get("", "/")))
+            parent := _find_delegated_folder(_folder_of_group(point, words[3], own.get("", "/")))
         ):
-            enabled = set(_lines(parent / "cgroup.subtree_control")[0].split())
+            enabled = set(_read_lines(parent / "cgroup.subtree_control")[0].split())
             return Tree(2, {name: parent for name in ("memory", "pids") if name in enabled})
     if not {"memory", "pids"} <= found.keys():
         raise NoGroups("no control group of this machine offers memory and pids")
@@ -141,34 +141,34 @@ def create_group(limits: SandboxLimits) -> Group:
             _sweep_once(folder.parent)
             folder.mkdir()
         for controller, parent in where.parents.items():
-            _limit(parent / name, controller, where.version, limits)
+            _write_limits(parent / name, controller, where.version, limits)
     except OSError as error:
         group.close()
         raise NoGroups(f"a control group cannot be made: {error}") from error
     return group
 
 
-def _limit(folder: Path, controller: str, version: int, limits: SandboxLimits) -> None:
+def _write_limits(folder: Path, controller: str, version: int, limits: SandboxLimits) -> None:
     match controller, version:
         case "pids", _:
-            _write(folder / "pids.max", limits.processes + _OWN_TASKS)
+            _write_value(folder / "pids.max", limits.processes + _OWN_TASKS)
         case _, 1:
-            _write(folder / "memory.limit_in_bytes", limits.memory_bytes)
+            _write_value(folder / "memory.limit_in_bytes", limits.memory_bytes)
             if (swap := folder / "memory.memsw.limit_in_bytes").exists():
-                _write(swap, limits.memory_bytes)
+                _write_value(swap, limits.memory_bytes)
         case _:
-            _write(folder / "memory.max", limits.memory_bytes)
+            _write_value(folder / "memory.max", limits.memory_bytes)
             if (swap := folder / "memory.swap.max").exists():
-                _write(swap, 0)
+                _write_value(swap, 0)
 
 
 @functools.cache
 def _sweep_once(parent: Path) -> None:
     """Remove the leftover groups, once in a process."""
-    _sweep(parent)
+    _sweep_leftovers(parent)
 
 
-def _sweep(parent: Path) -> None:
+def _sweep_leftovers(parent: Path) -> None:
     """Remove the groups that a killed Pulsus left."""
     for folder in parent.glob("pulsus-*-*"):
         maker = folder.name.split("-")[1]
@@ -182,10 +182,10 @@ def _remove_group(folder: Path) -> bool:
     return not folder.exists()
 
 
-def _delegated_folder(folder: Path) -> Path | None:
+def _find_delegated_folder(folder: Path) -> Path | None:
     """Return the nearest folder at or above whose groups can limit memory and processes."""
     for each in (folder, *folder.parents):
-        lines = _lines(each / "cgroup.subtree_control")
+        lines = _read_lines(each / "cgroup.subtree_control")
         if lines and {"memory", "pids"} <= set(lines[0].split()) and _may_make_groups(each):
             return each
     return None
@@ -199,9 +199,9 @@ def _may_make_groups(folder: Path) -> bool:
     return all(os.access(path, os.W_OK) for path in (folder, folder / "cgroup.procs"))
 
 
-def _own_groups() -> list[tuple[str, str]]:
-    """Return (controller, path of this process's group); version 2 has no controller name."""
-    parts = [line.split(":", 2) for line in _lines("/proc/self/cgroup")]
+def _list_own_groups() -> list[tuple[str, str]]:
+    """Return pairs of a controller and this process's group. Version 2 names no controller."""
+    parts = [line.split(":", 2) for line in _read_lines("/proc/self/cgroup")]
     return [(name, path) for _, names, path in parts for name in names.split(",")]
 
 
@@ -211,11 +211,11 @@ def _folder_of_group(point: Path, root: str, path: str) -> Path:
     return point / inside if (point / inside).is_dir() else point
 
 
-def _lines(path: str | Path) -> list[str]:
+def _read_lines(path: str | Path) -> list[str]:
     with suppress(OSError):
         return Path(path).read_text(encoding="utf-8").splitlines()
     return []
 
 
-def _write(path: Path, value: object) -> None:
+def _write_value(path: Path, value: object) -> None:
     path.write_text(str(value), encoding="ascii")

@@ -76,21 +76,21 @@ def fork(start: Start) -> ChildProcess:
         warnings.simplefilter("ignore", DeprecationWarning)
         pid = os.fork()
     if pid == 0:
-        _become(start, parent)
+        _become_bubblewrap(start, parent)
     return ChildProcess(pid)
 
 
-def _become(start: Start, parent: int) -> NoReturn:
-    """Run the rest of the child's life. It must never return into our program."""
+def _become_bubblewrap(start: Start, parent: int) -> NoReturn:
+    """Replace the child by bubblewrap. It must never return into our program."""
     try:
         os.setsid()
         os.sched_setaffinity(0, {start.core})
-        _descriptors(start.streams)
+        _arrange_descriptors(start.streams)
         for number in _DEFAULTS:
             signal.signal(number, signal.SIG_DFL)
         if start.stage:
-            _stage(start.stage)
-        _drop()
+            _stage_sources(start.stage)
+        _drop_privileges()
         if os.getppid() != parent:
             raise ProcessLookupError("the parent is gone")
         os.chdir("/")
@@ -102,7 +102,7 @@ def _become(start: Start, parent: int) -> NoReturn:
         os._exit(FAILED)
 
 
-def _descriptors(given: Streams) -> None:
+def _arrange_descriptors(given: Streams) -> None:
     """Keep the standard streams and `keep` open, and close every other descriptor."""
     streams = (given.stdin, given.stdout, given.stderr)
     above = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, len(streams)) for fd in streams]
@@ -117,7 +117,7 @@ def _descriptors(given: Streams) -> None:
                 os.close(fd)
 
 
-def _stage(wanted: Sequence[str]) -> None:
+def _stage_sources(wanted: Sequence[str]) -> None:
     """Bind each source read-only at `staged(number)`, in a mount namespace of this process."""
     call("unshare", _NEWNS)
     call("mount", b"none", b"/", None, _REC | _PRIVATE, None)
@@ -138,7 +138,7 @@ def _stage(wanted: Sequence[str]) -> None:
             ) from None
 
 
-def _drop() -> None:
+def _drop_privileges() -> None:
     """Give up root for good, and die with the parent."""
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)

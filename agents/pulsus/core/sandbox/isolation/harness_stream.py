@@ -60,24 +60,24 @@ def stream(job: dict[str, Any], *, steps: bool, python: Interpreter | None = Non
     `steps` adds `pulsus.steps` to the modules.
     """
     same = python is None or python.minor == sys.version_info[:2]
-    made = _modules(steps=steps, same=same, network=bool(job.get("network")))
+    made = _marshal_modules(steps=steps, same=same, network=bool(job.get("network")))
     return marshal.dumps((made, job), _FORMAT)
 
 
 @functools.cache
-def _modules(*, steps: bool, same: bool, network: bool) -> list[tuple[str, bytes]]:
+def _marshal_modules(*, steps: bool, same: bool, network: bool) -> list[tuple[str, bytes]]:
     names = (*_MODULES, *((_STEPS,) if steps else ()), *((_RELAYED,) if network else ()))
-    made = _code if same else _text
-    return [*((name, b"") for name in _PACKAGES), *((name, made(name)) for name in names)]
+    marshal_module = _marshal_code if same else _marshal_source
+    return [*((name, b"") for name in _PACKAGES), *((name, marshal_module(name)) for name in names)]
 
 
-def _text(name: str) -> bytes:
+def _marshal_source(name: str) -> bytes:
     source = _SOURCES.joinpath(*name.split(".")).with_suffix(".py").read_text(encoding="utf-8")
     return marshal.dumps(source, _FORMAT)
 
 
-def _code(name: str) -> bytes:
-    """Return the module ready to run.
+def _marshal_code(name: str) -> bytes:
+    """Return the compiled module.
 
     Docstrings are left out, because the module is loaded at every start.
     """

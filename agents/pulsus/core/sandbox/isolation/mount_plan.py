@@ -53,31 +53,31 @@ def mount_plan(python: Interpreter | None = None) -> MountPlan:
     repository does not show the repository. Raises LayoutRefused for a prefix of `/`.
     """
     if python is not None and not python.ours:
-        return _layout_for(python)
+        return _plan_for_interpreter(python)
     here = (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, sys.executable)
-    return _layout_of(here)
+    return _plan_for_own_python(here)
 
 
 @functools.cache
-def _layout_of(_interpreter: tuple[str, ...]) -> MountPlan:
+def _plan_for_own_python(_interpreter: tuple[str, ...]) -> MountPlan:
     folders = [Path(name) for name in site.getsitepackages()]
-    return _layout(_prefixes(), [], Path(sys.executable), folders)
+    return _build_plan(_list_own_prefixes(), [], Path(sys.executable), folders)
 
 
 @functools.cache
-def _layout_for(python: Interpreter) -> MountPlan:
+def _plan_for_interpreter(python: Interpreter) -> MountPlan:
     """Return the plan for another interpreter.
 
     Links that lead to it from outside its own folders are shown one by one.
     """
     inside = [Path("/usr"), *python.prefixes]
-    hops = [p for p in _link_chain(python.python) if not any(p.is_relative_to(i) for i in inside)]
-    return _layout(
-        _folders_outside_usr(list(python.prefixes)), hops, python.python, list(python.paths)
+    hops = [p for p in _follow_links(python.python) if not any(p.is_relative_to(i) for i in inside)]
+    return _build_plan(
+        _list_folders_outside_usr(list(python.prefixes)), hops, python.python, list(python.paths)
     )
 
 
-def _layout(
+def _build_plan(
     prefixes: list[Path], others: list[Path], python: Path, folders: list[Path]
 ) -> MountPlan:
     binds: list[Path] = [Path("/usr")]
@@ -97,7 +97,7 @@ def _layout(
         binds=tuple(binds),
         links=tuple(links),
         python=python,
-        packages=_site_folders(folders, binds),
+        packages=_list_site_folders(folders, binds),
         files=tuple((path, path.read_bytes()) for path in files if path.is_file()),
     )
 
@@ -110,7 +110,7 @@ def _may_show_whole(prefix: Path) -> bool:
     return all(p.is_file() and not p.is_symlink() and not p.stat().st_size for p in found)
 
 
-def _site_folders(folders: list[Path], binds: list[Path]) -> tuple[Path, ...]:
+def _list_site_folders(folders: list[Path], binds: list[Path]) -> tuple[Path, ...]:
     """Return the folders of installed packages, with those that `.pth` files add.
 
     Code in a `.pth` file is not run: it is slow, and belongs to development tools.
@@ -126,13 +126,13 @@ def _site_folders(folders: list[Path], binds: list[Path]) -> tuple[Path, ...]:
     return tuple(p for p in unique if p.is_dir() and any(p.is_relative_to(b) for b in binds))
 
 
-def _prefixes() -> list[Path]:
+def _list_own_prefixes() -> list[Path]:
     found = [Path(p) for p in (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)]
-    found += [hop.parent.parent for hop in _link_chain(Path(sys.executable))]
-    return _folders_outside_usr(found)
+    found += [hop.parent.parent for hop in _follow_links(Path(sys.executable))]
+    return _list_folders_outside_usr(found)
 
 
-def _folders_outside_usr(found: list[Path]) -> list[Path]:
+def _list_folders_outside_usr(found: list[Path]) -> list[Path]:
     """Return the folders that lie outside `/usr`, as named and as resolved."""
     found += [path.resolve() for path in found]
     outside = sorted({path for path in found if not path.is_relative_to("/usr")})
@@ -142,7 +142,7 @@ def _folders_outside_usr(found: list[Path]) -> list[Path]:
     return outside
 
 
-def _link_chain(path: Path, limit: int = 10) -> list[Path]:
+def _follow_links(path: Path, limit: int = 10) -> list[Path]:
     """Return the chain of links to an interpreter, first to last."""
     hops = [path]
     while path.is_symlink() and len(hops) < limit:

@@ -140,13 +140,13 @@ def build_filter(machine: str | None = None, *, shown: bool = False) -> bytes:
             code += when(numbers[own], [asked if name in SHOWN else deny(errno.EPERM)])
     for calls, reply in ((ABSENT, absent), (IDLE, deny(0))):
         code += answer(tuple(numbers[own] for numbers in calls.values()), reply)
-    for name, body in _rules(asked).items():
+    for name, body in _argument_rules(asked).items():
         code += when(_CALLS[name][own], body)
     return b"".join([*code, op(RET, ALLOW)])
 
 
-def _rules(asked: bytes) -> dict[str, list[bytes]]:
-    """Return the bodies for calls that depend on their arguments; `asked` shows one to the host."""
+def _argument_rules(ask_host: bytes) -> dict[str, list[bytes]]:
+    """Return the rules for calls that depend on their arguments. `ask_host` asks the host."""
     allow, refuse, ignore = op(RET, ALLOW), deny(errno.EPERM), deny(0)
     # Sizes of socket buffers are ignored: the resource monitor relies on the default.
     of_sockets = [op(LOAD, ARGS[1]), op(JEQ, _SOL_SOCKET, 1, 0), allow]
@@ -161,5 +161,5 @@ def _rules(asked: bytes) -> dict[str, list[bytes]]:
         ],
         "msync": [op(LOAD, ARGS[2]), op(JSET, _MS_SYNC, 0, 1), ignore, allow],
         "prctl": allow_but(0, (_PDEATHSIG,), refuse),
-        "ioctl": allow_but(1, TERMINAL_INPUT, asked),
+        "ioctl": allow_but(1, TERMINAL_INPUT, ask_host),
     }

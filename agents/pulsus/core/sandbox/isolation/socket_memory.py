@@ -22,7 +22,7 @@ class SocketMemory:
     """The sockets of one sandbox, by the host's number for its first process. Raises OSError."""
 
     def __init__(self, first: int) -> None:
-        self._each = int(_default_bytes() * _OVERHEAD)
+        self._each = int(_read_default_bytes() * _OVERHEAD)
         self._fds: list[int] = []
         try:
             for name in ("sockstat", *_TABLES):
@@ -69,7 +69,7 @@ def _count_waiting_bytes(table: bytes) -> int:
     return sum(int(size, 16) for queue in queues for size in queue if size)
 
 
-def _default_bytes() -> int:
+def _read_default_bytes() -> int:
     with suppress(OSError, ValueError):
         return int(Path("/proc/sys/net/core/wmem_default").read_text(encoding="ascii"))
     return _ORDINARY

@@ -49,10 +49,10 @@ def start(
                 pass_fds=streams.keep,
                 start_new_session=True,
             )
-    hidden = _unreachable_paths(bwrap, layout)
+    hidden = _list_unreachable_paths(bwrap, layout)
     if fds.relay is not None:
         hidden = (*hidden, fds.relay)
-    source_of = _source_finder(hidden)
+    source_of = _build_source_finder(hidden)
     arguments = bwrap_arguments.bwrap_arguments(layout, limits, fds, source_of)
     return drop_root.fork(
         drop_root.Start(
@@ -77,7 +77,7 @@ def _run_on(core: int) -> Iterator[None]:
 
 
 @functools.cache
-def _unreachable_paths(bwrap: Path, layout: MountPlan) -> tuple[Path, ...]:
+def _list_unreachable_paths(bwrap: Path, layout: MountPlan) -> tuple[Path, ...]:
     """Return the paths that the user `nobody` cannot reach."""
     hidden = [path for path in layout.binds if not reachable_by_others(path)]
     if not reachable_by_others(bwrap) and not any(bwrap.is_relative_to(p) for p in hidden):
@@ -85,7 +85,7 @@ def _unreachable_paths(bwrap: Path, layout: MountPlan) -> tuple[Path, ...]:
     return tuple(hidden)
 
 
-def _source_finder(hidden: tuple[Path, ...]) -> Callable[[Path], str]:
+def _build_source_finder(hidden: tuple[Path, ...]) -> Callable[[Path], str]:
     def source_of(path: Path) -> str:
         for number, root in enumerate(hidden):
             if path.is_relative_to(root):

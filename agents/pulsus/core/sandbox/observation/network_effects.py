@@ -42,11 +42,11 @@ class NetworkEffects:
     def facts(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
         """Name the hosts and sockets that a call reaches, and the ports at which it listens."""
         if name == "listen":
-            yield from self._listens(caller.bound_to(args[0]))
+            yield from self._facts_of_listening(caller.bound_to(args[0]))
             return
-        for address in _addresses(name, caller, args):
-            yield from self._address(name, caller, address)
-        for text in _looked_up_names(name, caller, args):
+        for address in _read_addresses(name, caller, args):
+            yield from self._facts_of_address(name, caller, address)
+        for text in _read_looked_up_names(name, caller, args):
             self._unasked.discard(caller.pid)
             yield "h", printable(text)
 
@@ -55,10 +55,10 @@ class NetworkEffects:
         if self._unasked:
             yield "h", _RESOLVER
 
-    def _address(self, name: str, caller: Caller, address: bytes) -> Iterator[Fact]:
+    def _facts_of_address(self, name: str, caller: Caller, address: bytes) -> Iterator[Fact]:
         family = int.from_bytes(address[:2], "little")
         if family == socket.AF_UNIX:
-            yield from self._unix(caller, address[2:], binds=name == "bind")
+            yield from self._facts_of_unix_socket(caller, address[2:], binds=name == "bind")
         elif family in (socket.AF_INET, socket.AF_INET6):
             host, port = _parse_address(family, address)
             if name == "bind":
@@ -75,12 +75,12 @@ class NetworkEffects:
                 yield "l", str(port)
             yield "h", text
 
-    def _listens(self, bound: tuple[str, int] | None) -> Iterator[Fact]:
-        """Yield a socket that other machines can reach at a port that the kernel chose."""
+    def _facts_of_listening(self, bound: tuple[str, int] | None) -> Iterator[Fact]:
+        """Yield an effect if other machines can reach the socket. The kernel chose its port."""
         if bound is not None and not is_loopback(bound[0]):
             yield "s", f"calls listen at {_format_address(bound[0], 0)}"
 
-    def _unix(self, caller: Caller, raw: bytes, *, binds: bool) -> Iterator[Fact]:
+    def _facts_of_unix_socket(self, caller: Caller, raw: bytes, *, binds: bool) -> Iterator[Fact]:
         if raw[:1] == b"\0":
             if not raw.strip(b"\0"):
                 return
@@ -116,7 +116,7 @@ def _format_address(host: str, port: int) -> str:
     return f"{name}:{port}" if port else name
 
 
-def _addresses(name: str, caller: Caller, args: Sequence[int]) -> Iterator[bytes]:
+def _read_addresses(name: str, caller: Caller, args: Sequence[int]) -> Iterator[bytes]:
     match name:
         case "bind" | "connect":
             yield caller.bytes(args[1], min(args[2] & 0xFFFF, _ADDRESS_BYTES))
@@ -124,25 +124,27 @@ def _addresses(name: str, caller: Caller, args: Sequence[int]) -> Iterator[bytes
             if args[4]:
                 yield caller.bytes(args[4], min(args[5] & 0xFFFF, _ADDRESS_BYTES))
         case _:
-            for head in _messages(name, caller, args):
+            for head in _read_message_headers(name, caller, args):
                 address, length = struct.unpack_from("=QI", head)
                 if address:
                     yield caller.bytes(address, min(length, _ADDRESS_BYTES))
 
 
-def _messages(name: str, caller: Caller, args: Sequence[int]) -> Iterator[bytes]:
+def _read_message_headers(name: str, caller: Caller, args: Sequence[int]) -> Iterator[bytes]:
     """Yield the first few `struct msghdr` of a call."""
     count, size = (1, 56) if name == "sendmsg" else (min(args[2], _MESSAGES), 64)
     for number in range(count):
         yield caller.bytes(args[1] + number * size, 56)
 
 
-def _looked_up_names(name: str, caller: Caller, args: Sequence[int]) -> Iterator[str]:
+def _read_looked_up_names(name: str, caller: Caller, args: Sequence[int]) -> Iterator[str]:
     """Yield the names that a program looks up, from its questions to a name server."""
     if name == "sendto":
         sent = [(args[1], args[2])]
     elif name in ("sendmsg", "sendmmsg"):
-        heads = (struct.unpack_from("=Q8x2Q", head) for head in _messages(name, caller, args))
+        heads = (
+            struct.unpack_from("=Q8x2Q", head) for head in _read_message_headers(name, caller, args)
+        )
         sent = [struct.unpack("=2Q", caller.bytes(parts, 16)) for _, parts, count in heads if count]
     else:
         return

@@ -112,17 +112,17 @@ class WaitingCall:
             with suppress(OSError):  # the caller was killed
                 fcntl.ioctl(self._listener, _ADD, order)
         else:
-            self._send(result, 0, 0)
+            self._send_answer(result, 0, 0)
 
     def fail(self, number: int) -> None:
         """Let the call fail with that error number."""
-        self._send(0, -number, 0)
+        self._send_answer(0, -number, 0)
 
     def let_run(self) -> None:
         """Let the kernel carry the call out."""
-        self._send(0, 0, _CONTINUE)
+        self._send_answer(0, 0, _CONTINUE)
 
-    def _send(self, value: int, error: int, flags: int) -> None:
+    def _send_answer(self, value: int, error: int, flags: int) -> None:
         with suppress(OSError):  # the caller was killed
             fcntl.ioctl(self._listener, _SEND, _ANSWER.pack(self.key, value, error, flags))
 

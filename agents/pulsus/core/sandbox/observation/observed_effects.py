@@ -24,7 +24,7 @@ def parse_effects(data: bytes, total: int) -> ObservedEffects:
         if kind in found and shown and (kind not in "pr" or _is_outside(shown)):
             found[kind].add(shown)
     lost = total > len(data)
-    return ObservedEffects(*(_bounded(found[kind], lost=lost) for kind in "phcsr"))
+    return ObservedEffects(*(_limit_items(found[kind], lost=lost) for kind in "phcsr"))
 
 
 def _is_outside(path: str) -> bool:
@@ -49,7 +49,7 @@ def add_syscall_effects(
         reported, hosts=tuple(h for h in reported.hosts if not _is_own(h, seen["l"]))
     )
     kernel = ObservedEffects(
-        *(_bounded(set(found), lost=False) for found in (seen["p"], hosts, commands, seen["s"]))
+        *(_limit_items(set(found), lost=False) for found in (seen["p"], hosts, commands, seen["s"]))
     )
     return join_effects((reported, kernel))
 
@@ -77,19 +77,19 @@ def join_effects(several: Iterable[ObservedEffects]) -> ObservedEffects:
     """Return the union of several observed effects."""
     each = list(several)
     return ObservedEffects(
-        paths=_union(o.paths for o in each),
-        hosts=_union(o.hosts for o in each),
-        commands=_union(o.commands for o in each),
-        others=_union(o.others for o in each),
-        reads=_union(o.reads for o in each),
+        paths=_merge_items(o.paths for o in each),
+        hosts=_merge_items(o.hosts for o in each),
+        commands=_merge_items(o.commands for o in each),
+        others=_merge_items(o.others for o in each),
+        reads=_merge_items(o.reads for o in each),
     )
 
 
-def _union(parts: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+def _merge_items(parts: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     items = {item for part in parts for item in part}
-    return _bounded(items - {_MORE}, lost=_MORE in items)
+    return _limit_items(items - {_MORE}, lost=_MORE in items)
 
 
-def _bounded(items: set[str], *, lost: bool) -> tuple[str, ...]:
+def _limit_items(items: set[str], *, lost: bool) -> tuple[str, ...]:
     ordered = sorted(items)
     return (*ordered[:MOST], _MORE) if len(ordered) > MOST or lost else tuple(ordered)

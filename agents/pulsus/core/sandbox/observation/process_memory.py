@@ -132,7 +132,7 @@ class Caller:
         start = os.readlink(f"/proc/{self.pid}/{'cwd' if fd < 0 else f'fd/{fd}'}")  # noqa: PTH115
         if not start.startswith("/"):
             return ""
-        return start if self._exists(start) else start.removesuffix(GONE)
+        return start if self._has_path(start) else start.removesuffix(GONE)
 
     def real(self, inside: SandboxView, path: str, *, follow: bool, root: str = "/") -> str:
         """Resolve an absolute path as this process sees it; nothing if it leads to no file.
@@ -142,23 +142,23 @@ class Caller:
 
         def links(at: str) -> str:
             if at == "/proc/self":
-                return self._own_numbers()[0]
+                return self._read_own_numbers()[0]
             if at == "/proc/thread-self":
-                return "{}/task/{}".format(*self._own_numbers())
+                return "{}/task/{}".format(*self._read_own_numbers())
             return inside.link(at)
 
         found = resolve(path, links, follow=follow, root=root)
         if found.startswith("/proc/"):
-            process, own = found.split("/")[2], self._own_numbers()
+            process, own = found.split("/")[2], self._read_own_numbers()
             if process == own[0] or process == own[1]:
                 return "/proc/self" + found[len("/proc/" + process) :]
         return found
 
     def own_number(self) -> int:
         """Return the number that this process has in the sandbox."""
-        return int(self._own_numbers()[0])
+        return int(self._read_own_numbers()[0])
 
-    def _own_numbers(self) -> tuple[str, str]:
+    def _read_own_numbers(self) -> tuple[str, str]:
         """Return the numbers that this process and this thread have in the sandbox."""
         if self._numbers is None:
             with open(f"/proc/{self.pid}/status", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
@@ -166,7 +166,7 @@ class Caller:
             self._numbers = facts["NStgid"].split()[-1], facts["NSpid"].split()[-1]
         return self._numbers
 
-    def _exists(self, path: str) -> bool:
+    def _has_path(self, path: str) -> bool:
         return os.path.lexists(f"/proc/{self.pid}/root{path}")
 
     def device(self, fd: int) -> int:

@@ -46,7 +46,7 @@ class ProcessTargets:
         if not signed(args[_SIGNAL.get(name, 1)]):
             return  # signal 0 only tests if the process exists
         if name == "pidfd_send_signal":
-            target = _process_of(caller.facts_of(signed(args[0])))
+            target = _parse_process_number(caller.facts_of(signed(args[0])))
         else:
             target = signed(args[_SIGNALLED[name]])
         if target == -1:
@@ -96,7 +96,7 @@ def _describe_target(target: int) -> str:
     return f"process{' group' if target < 0 else ''} {abs(target)}"
 
 
-def _process_of(facts: str) -> int:
+def _parse_process_number(facts: str) -> int:
     """Return the number that the process behind a pidfd has in the sandbox."""
     for line in facts.splitlines():
         name, _, numbers = line.partition(":")

@@ -78,7 +78,7 @@ class Listener:
                 return
             waiting = receive(self._fd)
             if waiting is not None:
-                self._look(waiting)
+                self._answer_call(waiting)
 
     def close(self) -> None:
         """Close the descriptor."""
@@ -86,7 +86,7 @@ class Listener:
             os.close(self._fd)
             self._fd = -1
 
-    def _look(self, waiting: WaitingCall) -> None:
+    def _answer_call(self, waiting: WaitingCall) -> None:
         name = traced_syscalls.names().get(waiting.number)
         allowed = name in traced_syscalls.FILES or name in traced_syscalls.OTHERS
         try:

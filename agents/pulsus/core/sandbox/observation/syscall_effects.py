@@ -56,7 +56,7 @@ class SyscallEffects:
         name, args = self._names.get(waiting.number, ""), waiting.args
         try:
             with closing(Caller(waiting)) as caller:
-                facts = list(self._facts(name, caller, args))
+                facts = list(self._list_facts(name, caller, args))
                 waiting.check()  # a killed process's call is not carried out
             self._note_facts(facts)
         except PermissionError:  # the candidate made itself readable by root alone
@@ -77,7 +77,7 @@ class SyscallEffects:
             if len(self.seen[kind]) <= MOST:
                 self.seen[kind].add(text)
 
-    def _facts(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
+    def _list_facts(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
         if name in (*process_targets.SETTINGS, process_targets.OPENS):
             yield from self._targets.settings(name, args)
         elif name in ("fcntl", "flock", "ioctl"):

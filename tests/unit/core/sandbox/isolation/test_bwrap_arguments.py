@@ -11,7 +11,7 @@ from pulsus.core.sandbox.isolation.bwrap_arguments import (
 )
 from pulsus.core.sandbox.isolation.mount_plan import (
     MountPlan,
-    _link_chain,
+    _follow_links,
     mount_plan,
     reachable_by_others,
 )
@@ -69,7 +69,7 @@ def test_every_link_an_interpreter_is_reached_by_is_followed(tmp_path):
     link = tmp_path / "env" / "bin" / "python"
     link.parent.mkdir(parents=True)
     link.symlink_to("../../alias/bin/python")
-    assert _link_chain(link) == [link, tmp_path / "alias" / "bin" / "python"]
+    assert _follow_links(link) == [link, tmp_path / "alias" / "bin" / "python"]
 
 
 def test_folders_that_others_cannot_enter_are_not_reachable(tmp_path):

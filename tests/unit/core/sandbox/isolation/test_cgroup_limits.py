@@ -141,7 +141,7 @@ def test_a_child_that_the_kernel_ends_for_memory_fails_the_run():
 def test_groups_of_a_killed_pulsus_are_removed(tmp_path):
     for name in ("pulsus-4999999-0", f"pulsus-{os.getpid()}-0", "other-1-1"):
         (tmp_path / name).mkdir()
-    cgroup_limits._sweep(tmp_path)
+    cgroup_limits._sweep_leftovers(tmp_path)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["other-1-1", f"pulsus-{os.getpid()}-0"]
 
 
@@ -174,11 +174,13 @@ def test_the_nearest_folder_that_delegates_memory_and_processes_is_taken(tmp_pat
     inner.mkdir(parents=True)
     (inner / "cgroup.subtree_control").write_text("\n", encoding="ascii")
     (inner.parent / "cgroup.subtree_control").write_text("cpu memory pids\n", encoding="ascii")
-    assert cgroup_limits._delegated_folder(inner) is None  # no process could be moved from there
+    assert (
+        cgroup_limits._find_delegated_folder(inner) is None
+    )  # no process could be moved from there
     (inner.parent / "cgroup.procs").touch()
-    assert cgroup_limits._delegated_folder(inner) == inner.parent
+    assert cgroup_limits._find_delegated_folder(inner) == inner.parent
     (inner.parent / "cgroup.subtree_control").write_text("cpu\n", encoding="ascii")
-    assert cgroup_limits._delegated_folder(inner) is None
+    assert cgroup_limits._find_delegated_folder(inner) is None
 
 
 def test_a_group_that_cannot_be_made_says_why(tmp_path, monkeypatch):
