@@ -76,17 +76,17 @@ class Batch:
                 found[number] = cached
         new = [number for number in range(len(files)) if number not in found]
         for number, checked in zip(
-            new, self._checked([files[n] for n in new], report_progress), strict=True
+            new, self._validate_files([files[n] for n in new], report_progress), strict=True
         ):
             found[number] = checked
             path, source = files[number]
             if self.cache and self.uncached not in path.parents:
-                self.cache.save(self._key(path, source), checked)
+                self.cache.save(self._cache_key(path, source), checked)
         if self.cache and new:
             self.cache.prune()
         return [found[number] for number in range(len(files))]
 
-    def _checked(
+    def _validate_files(
         self, files: Sequence[tuple[Path, bytes]], report_progress: ReportProgress | None
     ) -> Iterable[CheckedModule]:
         tools = map_in_processes(lambda file: self.define(file[1], file[0]), files)
@@ -100,7 +100,7 @@ class Batch:
         )
         for one, (report, _) in zip(given, reports, strict=True):
             declared = None if isinstance(one.tool, BrokenTool) else one.tool.effects
-            steps = None if one.objection else _hashes(one.steps)
+            steps = None if one.objection else _step_hashes(one.steps)
             yield CheckedModule(report, declared, steps)
 
     def _prepare(self, path: Path, source: bytes, tool: ToolSpec | BrokenTool) -> ModuleInput:
@@ -115,18 +115,18 @@ class Batch:
         if self.cache is None or self.uncached in path.parents:
             return None
         sha256 = hashlib.sha256(source).hexdigest()
-        found = self.cache.load(self._key(path, source), sha256, path)
-        if found is None or not self._reaches(path, source, found):
+        found = self.cache.load(self._cache_key(path, source), sha256, path)
+        if found is None or not self._has_same_network(path, source, found):
             return None
         if not found.steps:
             return found
         try:
-            now = _hashes(self.steps_of(source))
+            now = _step_hashes(self.steps_of(source))
         except PulsusError:
             return None
         return found if now == found.steps else None
 
-    def _reaches(self, path: Path, source: bytes, cached: CheckedModule) -> bool:
+    def _has_same_network(self, path: Path, source: bytes, cached: CheckedModule) -> bool:
         """Return True if the module may reach the same hosts as when it was checked."""
         network = self.pipeline.network
         if network is None:
@@ -136,12 +136,12 @@ class Batch:
             return not cached.report.network
         return network(path, tool, cached.steps or ()) == cached.report.network
 
-    def _key(self, path: Path, source: bytes) -> str:
+    def _cache_key(self, path: Path, source: bytes) -> str:
         assert self.cache
         inside = path.is_relative_to(self.project)
         identity = str(path.relative_to(self.project) if inside else path)
         return self.cache.key(hashlib.sha256(source).hexdigest(), identity)
 
 
-def _hashes(steps: Steps) -> Mapping[str, str]:
+def _step_hashes(steps: Steps) -> Mapping[str, str]:
     return {tool_id: tool.sha256 for tool_id, (tool, _) in steps.items()}

@@ -45,13 +45,13 @@ def compute_cache_key(
         repr(os.uname()[::2]),
         repr(sorted(plain_values(validation).items())),
         repr(sorted(plain_values(sandbox).items())),
-        *_installed(sys.path),
+        *_list_installed(sys.path),
         repr(python),
-        *_installed([str(path) for path in python.paths] if python else ()),
-        *_programs(),
+        *_list_installed([str(path) for path in python.paths] if python else ()),
+        *_list_programs(),
     ]
     for name, validator in plugins:
-        code = _code(validator)
+        code = _read_code(validator)
         if code is None:
             return None
         parts += [name, hashlib.sha256(code).hexdigest()]
@@ -62,7 +62,7 @@ def compute_cache_key(
     return digest.hexdigest()
 
 
-def _installed(folders: Iterable[str]) -> Iterable[str]:
+def _list_installed(folders: Iterable[str]) -> Iterable[str]:
     """Yield every installed distribution with its version: ruff, mypy, stubs, packages of tools."""
     for folder in folders:
         if folder.endswith(("site-packages", "dist-packages")):
@@ -71,7 +71,7 @@ def _installed(folders: Iterable[str]) -> Iterable[str]:
                 yield from sorted(n for n in names if n.endswith((".dist-info", ".egg-info")))
 
 
-def _programs() -> Iterable[str]:
+def _list_programs() -> Iterable[str]:
     """Yield the bubblewrap programs of this machine, with their stamps."""
     for program in bubblewrap.candidates():
         status = program.stat()
@@ -88,7 +88,7 @@ def list_key_sources() -> Iterable[Path]:
         yield from (file for file in kept if file.is_file())
 
 
-def _code(validator: object) -> bytes | None:
+def _read_code(validator: object) -> bytes | None:
     inner = getattr(validator, "validator", validator)
     module = sys.modules.get(getattr(inner, "__module__", None) or type(inner).__module__)
     file = getattr(module, "__file__", None)

@@ -26,25 +26,25 @@ class CodeConstants:
         self.texts: list[str] = []
         for node in code:
             if isinstance(node, ast.Constant | ast.BinOp | ast.UnaryOp | ast.JoinedStr):
-                self._take(evaluate_literal(node))
+                self._add_constant(evaluate_literal(node))
         self.whole = "\0".join(self.texts)[: 64 * _LONGEST]
         self.words = {word for text in self.texts for word in _WORD.findall(text)}
-        self.words |= {word for name in _identifiers(code) for word in _WORD.findall(name)}
+        self.words |= {word for name in _list_identifiers(code) for word in _WORD.findall(name)}
 
-    def _take(self, value: object) -> None:
+    def _add_constant(self, value: object) -> None:
         match value:
             case str() if len(value) <= _LONGEST:
-                self._text(value)
-                for text in _decoded(value):
-                    self._text(text)
+                self._add_text(value)
+                for text in _list_decoded_texts(value):
+                    self._add_text(text)
             case bytes() if len(value) <= _LONGEST:
-                self._take(value.decode("utf-8", "replace"))
+                self._add_constant(value.decode("utf-8", "replace"))
             case bool() | int() | float():
                 self.keys.add(make_key(value))
             case _:
                 pass
 
-    def _text(self, text: str) -> None:
+    def _add_text(self, text: str) -> None:
         self.keys.add(make_key(text))
         self.texts.append(text)
         try:
@@ -57,7 +57,7 @@ class CodeConstants:
         self.keys |= {make_key(key) for key in found} if isinstance(found, dict) else set()
 
 
-def _identifiers(code: Sequence[ast.AST]) -> Iterator[str]:
+def _list_identifiers(code: Sequence[ast.AST]) -> Iterator[str]:
     """Yield names that may stand for an input: a member of an `Enum`, a keyword, a function."""
     for node in code:
         match node:
@@ -69,8 +69,8 @@ def _identifiers(code: Sequence[ast.AST]) -> Iterator[str]:
                 pass
 
 
-def _decoded(text: str) -> Iterator[str]:
-    """Yield the texts that another text may be a spelling of."""
+def _list_decoded_texts(text: str) -> Iterator[str]:
+    """Yield the texts that a text may encode: reversed, rot13, base64, hex, compressed."""
     yield text[::-1]
     if len(text) < LEAST_HASH:
         return

@@ -53,45 +53,47 @@ class Replay:
         before, after = version_rules.read_revision(old), version_rules.read_revision(new)
         if isinstance(before, BrokenTool) or isinstance(after, BrokenTool):
             return ()
-        known = _Side(self, before, old, cache(lambda: self._steps(old)))
+        known = _Side(self, before, old, cache(lambda: self._find_old_steps(old)))
         now = _Side(self, after, new, cache(lambda: self.steps(new)))
         again = [
-            case.example for each in newer for case in _cases(version_rules.read_revision(each))
+            case.example
+            for each in newer
+            for case in _list_cases_of(version_rules.read_revision(each))
         ]
         return tuple(
             change
             for case in _shared_cases(before, after)
             if not any(_is_same_call(case.example, each) for each in again)
-            for change in self._case(case, known, now)
+            for change in self._compare_case(case, known, now)
         )
 
-    def _steps(self, old: bytes) -> Steps | None:
+    def _find_old_steps(self, old: bytes) -> Steps | None:
         """Return the steps of an earlier composition, or None if one is gone."""
         try:
             return self.steps(old)
         except PulsusError:
             return None
 
-    def _case(self, case: Case, known: _Side, now: _Side) -> Iterator[ApiChange]:
+    def _compare_case(self, case: Case, known: _Side, now: _Side) -> Iterator[ApiChange]:
         found = now.call(case)
-        told = self._label(case)
+        told = self._label_case(case)
         if found is None or found.status != "ok":
-            said = found.message if found else "what it calls is not there"
-            text = f"{told} does not run any more: {self.redactor.redact(said)}"
+            message = found.message if found else "what it calls is not there"
+            text = f"{told} does not run any more: {self.redactor.redact(message)}"
             yield ApiChange("major", one_line(text, 300))
             return
-        seen = self._differences(case, known, found.value)
+        seen = self._find_differences(case, known, found.value)
         broken = [each for each in seen if each.breaks]
         for each in broken[:_LISTED]:
-            yield ApiChange("major", f"{told} gives {self._describe(each)}")
+            yield ApiChange("major", f"{told} gives {self._describe_difference(each)}")
         if len(broken) > _LISTED:
             yield ApiChange("major", f"{told}: {len(broken) - _LISTED} further differences")
         if added := [each.at for each in seen if not each.breaks]:
-            names = ", ".join(_path(at) for at in added[:_LISTED])
+            names = ", ".join(_format_path(at) for at in added[:_LISTED])
             more = f" and {len(added) - _LISTED} more" if len(added) > _LISTED else ""
             yield ApiChange("minor", one_line(f"{told} also gives {names}{more}", 300))
 
-    def _differences(self, case: Case, known: _Side, value: JsonValue) -> Sequence[Difference]:
+    def _find_differences(self, case: Case, known: _Side, value: JsonValue) -> Sequence[Difference]:
         if case.example.has_expected:
             return result_diff.find_differences(case.example.expected, value, pattern=True)
         before = known.call(case)
@@ -105,12 +107,12 @@ class Replay:
             found, result_diff.find_differences(before.value, again.value)
         )
 
-    def _label(self, case: Case) -> str:
+    def _label_case(self, case: Case) -> str:
         inputs = self.redactor.redact_value(dict(case.example.inputs))
-        return f"{case.label} {_text(inputs)}"
+        return f"{case.label} {_shorten_json(inputs)}"
 
-    def _describe(self, found: Difference) -> str:
-        where, old, new = _path(found.at), *self._values(found)
+    def _describe_difference(self, found: Difference) -> str:
+        where, old, new = _format_path(found.at), *self._shown_values(found)
         match found.what:
             case "removed":
                 return f"no {where}, it was {old}"
@@ -119,10 +121,10 @@ class Replay:
             case _:
                 return f"{where} = {new}, it was {old}"
 
-    def _values(self, found: Difference) -> tuple[str, str]:
+    def _shown_values(self, found: Difference) -> tuple[str, str]:
         key = next((part for part in reversed(found.at) if isinstance(part, str)), "")
         hidden = [self.redactor.redact_value({key: value}) for value in (found.old, found.new)]
-        old, new = (_text(each[key] if isinstance(each, dict) else each) for each in hidden)
+        old, new = (_shorten_json(each[key] if isinstance(each, dict) else each) for each in hidden)
         return old, new
 
 
@@ -158,13 +160,13 @@ def _shared_cases(old: ToolSpec, new: ToolSpec) -> list[Case]:
     judged = [each for each in new.examples if each.has_expected]
     return [
         case
-        for case in _cases(old)
+        for case in _list_cases_of(old)
         if is_callable_with(new, case.example.inputs)
         and not any(_is_same_call(case.example, each) for each in judged)
     ]
 
 
-def _cases(tool: ToolSpec | BrokenTool) -> tuple[Case, ...]:
+def _list_cases_of(tool: ToolSpec | BrokenTool) -> tuple[Case, ...]:
     try:
         return () if isinstance(tool, BrokenTool) else list_cases(tool)
     except NeedsExample:
@@ -180,15 +182,15 @@ def is_callable_with(tool: ToolSpec, inputs: Mapping[str, JsonValue]) -> bool:
 
 
 def _is_same_call(one: Example, other: Example) -> bool:
-    return one.files == other.files and _describe(one) == _describe(other)
+    return one.files == other.files and _call_key(one) == _call_key(other)
 
 
-def _describe(example: Example) -> str:
-    said = (dict(example.inputs), example.has_expected, example.expected)
-    return json.dumps(said, sort_keys=True)
+def _call_key(example: Example) -> str:
+    call = (dict(example.inputs), example.has_expected, example.expected)
+    return json.dumps(call, sort_keys=True)
 
 
-def _path(at: result_diff.Place) -> str:
+def _format_path(at: result_diff.Place) -> str:
     text = ""
     for part in at:
         if isinstance(part, int):
@@ -200,5 +202,5 @@ def _path(at: result_diff.Place) -> str:
     return one_line(text, _SHOWN) or "the result"
 
 
-def _text(value: JsonValue) -> str:
+def _shorten_json(value: JsonValue) -> str:
     return one_line(json.dumps(value), _SHOWN)

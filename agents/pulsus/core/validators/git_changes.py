@@ -27,13 +27,19 @@ def list_changed_since(folder: Path, revision: str) -> tuple[Path, frozenset[Pat
     ones do not, and a renamed file is a new one. Raises UsageError without git, without a
     repository, and for an unknown revision.
     """
-    top = Path(_git(folder, "rev-parse", "--show-toplevel", what="finds no repository here")[0])
+    top = Path(
+        _run_git_lines(folder, "rev-parse", "--show-toplevel", what="finds no repository here")[0]
+    )
     named = f"{revision}^{{commit}}"
     asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", named)
-    commit = _git(folder, *asked, what=f"knows no revision {revision!r}")[0]
+    commit = _run_git_lines(folder, *asked, what=f"knows no revision {revision!r}")[0]
     shown = ("--no-renames", "--diff-filter=d", "--no-ext-diff", "--no-textconv", "--name-only")
-    differ = _git(top, "diff", *shown, "-z", commit, "--", what=f"cannot compare with {revision!r}")
-    new = _git(top, "ls-files", "--others", "--exclude-standard", "-z", what="lists no files")
+    differ = _run_git_lines(
+        top, "diff", *shown, "-z", commit, "--", what=f"cannot compare with {revision!r}"
+    )
+    new = _run_git_lines(
+        top, "ls-files", "--others", "--exclude-standard", "-z", what="lists no files"
+    )
     return top, frozenset(top / name for name in (*differ, *new) if name)
 
 
@@ -55,7 +61,7 @@ def read_git_output(folder: Path, *args: str, stdin: bytes = b"") -> bytes:
     return b"" if done is None or done.returncode else done.stdout
 
 
-def _git(folder: Path, *args: str, what: str) -> list[str]:
+def _run_git_lines(folder: Path, *args: str, what: str) -> list[str]:
     try:
         done = run_git(folder, *args)
     except subprocess.TimeoutExpired:

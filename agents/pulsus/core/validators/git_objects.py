@@ -26,25 +26,25 @@ class GitObjects:
         """Return the repository, or None without git or without a repository."""
         if not folder.is_dir():
             return None
-        found = _ask(folder, "rev-parse", "--show-toplevel")
+        found = _ask_git(folder, "rev-parse", "--show-toplevel")
         top = Path(os.fsdecode(found).rstrip("\n")) if found else None
         inside = top is not None and Path(os.path.realpath(folder)).is_relative_to(top)
         return cls(top) if top is not None and inside else None
 
     def head(self) -> str | None:
         """Return the full id of the commit that is checked out, or None before the first one."""
-        found = _ask(self.top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        found = _ask_git(self.top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
         return found.decode("ascii").strip() if found else None
 
     def blob(self, commit: str, path: Path) -> bytes | None:
         """Return a file's bytes in a commit, or None if the commit has no such file."""
-        name = self._name(path)
-        return _ask(self.top, "cat-file", "blob", f"{commit}:{name}") if name else None
+        name = self._name_in_work_tree(path)
+        return _ask_git(self.top, "cat-file", "blob", f"{commit}:{name}") if name else None
 
     def staged(self, path: Path) -> bytes | None:
         """Return a file's bytes in the index, or None if it is not there."""
-        name = self._name(path)
-        return _ask(self.top, "cat-file", "blob", f":{name}") if name else None
+        name = self._name_in_work_tree(path)
+        return _ask_git(self.top, "cat-file", "blob", f":{name}") if name else None
 
     def introduced(self, path: Path, line: bytes) -> str | None:
         """Return the commit that brought the line into the file of HEAD, or None."""
@@ -54,9 +54,9 @@ class GitObjects:
         if head is None or lines.count(line) != 1:
             return None
         at = lines.index(line) + 1
-        name = self._name(path) or ""
+        name = self._name_in_work_tree(path) or ""
         asked = ("blame", "--porcelain", "-s", "-L", f"{at},{at}", head, "--", name)
-        said = _ask(self.top, *asked)
+        said = _ask_git(self.top, *asked)
         return said.split(b" ", 1)[0].decode("ascii") if said else None
 
     def signature(self, commit: str, settings: Sequence[str]) -> tuple[str, tuple[str, ...]]:
@@ -64,17 +64,17 @@ class GitObjects:
 
         `settings` name the programs that verify. "G" and "U" are good signatures.
         """
-        said = _ask(self.top, "log", "-1", "--format=%G?%n%GF%n%GP", commit, settings=settings)
+        said = _ask_git(self.top, "log", "-1", "--format=%G?%n%GF%n%GP", commit, settings=settings)
         letter, *keys = said.decode("utf-8", "replace").split("\n") if said else ["N"]
         return letter.strip(), tuple(key.strip() for key in keys if key.strip())
 
-    def _name(self, path: Path) -> str | None:
+    def _name_in_work_tree(self, path: Path) -> str | None:
         """Return the path below the work tree, or None for one outside it."""
         real = Path(os.path.realpath(path.parent)) / path.name
         return str(real.relative_to(self.top)) if real.parent.is_relative_to(self.top) else None
 
 
-def _ask(folder: Path, *args: str, settings: Sequence[str] = ()) -> bytes | None:
+def _ask_git(folder: Path, *args: str, settings: Sequence[str] = ()) -> bytes | None:
     """Return the output of git, or None if it fails or takes too long."""
     try:
         done = run_git(folder, *args, isolated=settings)

@@ -37,7 +37,7 @@ def may_read_itself(source: bytes) -> bool:
 
     Many honest modules do (`argparse` shows `__doc__`): it is a reason to look, not to refuse.
     """
-    for node in _code(source):
+    for node in _list_deciding_nodes(source):
         match node:
             case ast.Name(id=name):
                 found = name in _READS_ITSELF or name in _BARE_NAMES
@@ -63,7 +63,7 @@ def find_example_table(source: bytes, tool: ToolSpec) -> str:
     """Return where a constant table maps every example to its result, and nothing else; or ""."""
     given = [e for e in tool.examples if expects_value(e)]
     bound: Mapping[str, list[ast.expr]] | None = None
-    for node in _code(source) if given else ():
+    for node in _list_deciding_nodes(source) if given else ():
         match node:
             case ast.Subscript(value=constant, slice=by) if not isinstance(by, ast.Constant):
                 pass
@@ -71,8 +71,8 @@ def find_example_table(source: bytes, tool: ToolSpec) -> str:
                 pass
             case _:
                 continue
-        bound = _bound(source) if bound is None else bound
-        if _is_table(_constant_of(constant, bound), given):
+        bound = _values_by_name(source) if bound is None else bound
+        if _is_table(_evaluate_constant(constant, bound), given):
             return f"line {node.lineno}: a table of its examples"
     return ""
 
@@ -82,21 +82,21 @@ def find_doubt(source: bytes, tool: ToolSpec) -> str:
     given = [e for e in tool.examples if expects_value(e)]
     if not given:
         return ""
-    code = _code(source)
+    code = _list_deciding_nodes(source)
     known = CodeConstants(code)
-    sizes = _compared_features(code)
+    sizes = _list_compared_features(code)
     if all(_has_known_inputs(e, tool, known, sizes) and _is_answered(e, known) for e in given):
         return "its code holds the inputs and the results of every example"
     return ""
 
 
 @lru_cache(maxsize=2)
-def _code(source: bytes) -> tuple[ast.AST, ...]:
-    """Return every node but docstrings, annotations and defaults, which decide no result."""
-    return tuple(_nodes(ast.Module(parse_module(source) or [], [])))
+def _list_deciding_nodes(source: bytes) -> tuple[ast.AST, ...]:
+    """Return all nodes except docstrings, annotations and defaults, which decide no result."""
+    return tuple(_walk_deciding_nodes(ast.Module(parse_module(source) or [], [])))
 
 
-def _nodes(tree: ast.Module) -> Iterator[ast.AST]:
+def _walk_deciding_nodes(tree: ast.Module) -> Iterator[ast.AST]:
     todo: list[ast.AST] = [tree]
     while todo:
         node = todo.pop()
@@ -113,18 +113,18 @@ def _nodes(tree: ast.Module) -> Iterator[ast.AST]:
                     todo.append(each)
 
 
-def _bound(source: bytes) -> Mapping[str, list[ast.expr]]:
+def _values_by_name(source: bytes) -> Mapping[str, list[ast.expr]]:
     """Return the values that each name is bound to."""
     found: dict[str, list[ast.expr]] = {}
-    for node in _code(source):
+    for node in _list_deciding_nodes(source):
         for target, value, _ in assignments(node) if isinstance(node, _ASSIGNMENTS) else ():
             if isinstance(target, ast.Name):
                 found.setdefault(target.id, []).append(value)
     return found
 
 
-def _constant_of(node: ast.expr, bound: Mapping[str, list[ast.expr]]) -> object:
-    """Return the constant an expression is; a name counts if it is bound once."""
+def _evaluate_constant(node: ast.expr, bound: Mapping[str, list[ast.expr]]) -> object:
+    """Return the constant value of an expression, or `...`. A name counts if it is bound once."""
     if isinstance(node, ast.Name):
         values = bound.get(node.id, ())
         if len(values) != 1:
@@ -147,13 +147,13 @@ def _is_table(constant: object, given: Sequence[Example]) -> bool:
     if not isinstance(constant, dict) or not constant or len(constant) > len(given):
         return False
     entries = [(make_key(key), make_key(value)) for key, value in constant.items()]
-    known = [(_features(e), set(_results(e))) for e in given]
+    known = [(_list_input_keys(e), set(_list_result_keys(e))) for e in given]
     return all(any(key in f and value in r for f, r in known) for key, value in entries) and all(
         any(key in f and value in r for key, value in entries) for f, r in known
     )
 
 
-def _features(example: Example) -> set[str]:
+def _list_input_keys(example: Example) -> set[str]:
     """Return the keys that a table may use: an input, its length, a letter, a hash."""
     found: set[str] = set()
     for value in input_values(example):
@@ -162,11 +162,11 @@ def _features(example: Example) -> set[str]:
             found.add(make_key(len(value)))
         if isinstance(value, str):
             found |= {make_key(value[:1]), make_key(value[-1:]), make_key(sum(map(ord, value)))}
-            found |= {make_key(each) for each in _hashes(value)}
+            found |= {make_key(each) for each in _list_hashes(value)}
     return found
 
 
-def _hashes(text: str) -> Iterator[str | int]:
+def _list_hashes(text: str) -> Iterator[str | int]:
     data = text.encode("utf-8", "replace")
     for name in _HASHES:
         yield hashlib.new(name, data, usedforsecurity=False).hexdigest()
@@ -174,7 +174,7 @@ def _hashes(text: str) -> Iterator[str | int]:
     yield zlib.adler32(data)
 
 
-def _results(example: Example) -> Iterator[str]:
+def _list_result_keys(example: Example) -> Iterator[str]:
     """Yield the result as a key, and the values below its keys."""
     yield make_key(example.expected)
     if isinstance(example.expected, dict):
@@ -208,8 +208,8 @@ def _is_known(value: JsonValue, known: CodeConstants, sizes: frozenset[str]) -> 
         return all(make_key(leaf) in known.keys for leaf in list_parts(value))
     if not isinstance(value, str):
         return False
-    hashed = [str(each)[:LEAST_HASH] for each in _hashes(value)]
-    exact = any(make_key(each) in known.keys for each in _hashes(value))
+    hashed = [str(each)[:LEAST_HASH] for each in _list_hashes(value)]
+    exact = any(make_key(each) in known.keys for each in _list_hashes(value))
     return exact or any(text[:LEAST_HASH] in hashed for text in known.texts if text)
 
 
@@ -226,7 +226,7 @@ def _is_answered(example: Example, known: CodeConstants) -> bool:
     )
 
 
-def _compared_features(code: Sequence[ast.AST]) -> frozenset[str]:
+def _list_compared_features(code: Sequence[ast.AST]) -> frozenset[str]:
     """Return the constants that a length, a sum or a hash is compared with."""
     found: set[str] = set()
     for node in code:

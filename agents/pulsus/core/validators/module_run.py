@@ -84,15 +84,15 @@ class ModuleRun:
             step=step,
             ok=finding.ok,
             duration_ms=milliseconds,
-            message=self._redact(one_line(_printable(finding.message), 400)),
-            output=self._redact(_printable(finding.output)),
+            message=self._redact(one_line(_make_printable(finding.message), 400)),
+            output=self._redact(_make_printable(finding.output)),
             unverified=finding.unverified,
             line=finding.line,
             code=finding.code,
         )
         log = self._artifacts.write(self._log_name, result, self.sha256)
         self._results.append(replace(result, artifact=log))
-        self._warnings += [self._redact(one_line(_printable(w))) for w in finding.warnings]
+        self._warnings += [self._redact(one_line(_make_printable(w))) for w in finding.warnings]
 
     def report(
         self, milliseconds: int | None, proof: Proof | None, observed: ObservedEffects | None
@@ -123,8 +123,8 @@ class ModuleRun:
         )
 
 
-def _printable(text: str) -> str:
-    """Without what drives a terminal; half characters, which no file can hold, as escapes."""
+def _make_printable(text: str) -> str:
+    """Return the text without terminal controls. Half characters become escapes."""
     return strip_controls(text.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
@@ -152,12 +152,12 @@ class Artifacts:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise storage_error(error, folder) from error
-        _write(found.path(name, "static"), f"begun {now.isoformat(timespec='seconds')}\n")
+        _write_log(found.path(name, "static"), f"begun {now.isoformat(timespec='seconds')}\n")
         return found
 
     def path(self, name: str, step: str) -> Path:
         """Return the path of a step's log."""
-        return self.folder / f"{_safe(name)}-{_safe(step)}.log"
+        return self.folder / f"{_safe_file_name(name)}-{_safe_file_name(step)}.log"
 
     def write(self, name: str, result: StepResult, sha256: str) -> Path:
         """Write the step's log: verdict, time, hash of the module, message and output."""
@@ -165,14 +165,14 @@ class Artifacts:
         head = f"{result.step}: {verdict} in {result.duration_ms} ms\nsha256: {sha256}\n"
         text = f"{head}{result.message}\n{result.output}".rstrip() + "\n"
         path = self.path(name, result.step)
-        _write(path, self.redact(strip_controls(text)))
+        _write_log(path, self.redact(strip_controls(text)))
         return path
 
 
-def _write(path: Path, text: str) -> None:
-    """Replace the file whole; a link is replaced, never followed.
+def _write_log(path: Path, text: str) -> None:
+    """Replace the whole file. A link is replaced, never followed.
 
-    Unlike a record of promotion a log need not outlive a loss of power: nothing is synced.
+    A log need not survive a loss of power, unlike a promotion record: nothing is synced.
     """
     temp = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
     try:
@@ -187,5 +187,5 @@ def _write(path: Path, text: str) -> None:
         raise storage_error(error, path) from error
 
 
-def _safe(name: str) -> str:
+def _safe_file_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]", "_", name)[:80]

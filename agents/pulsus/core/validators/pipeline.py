@@ -77,7 +77,7 @@ class Pipeline:
         """Return the report if the gate refuses a module by itself; else do nothing."""
         module = ModuleInput(source, path, tool)
         composed = not isinstance(tool, BrokenTool) and tool.composed
-        if composed or self._gated(module)[0].ok:
+        if composed or self._run_gate(module)[0].ok:
             return None
         return self.validate_all([module])[0][0]
 
@@ -99,10 +99,10 @@ class Pipeline:
         began = time.monotonic()
         artifacts = Artifacts.open(self.log_dir, self.clock(), modules[0].name, self.redact)
         works = [
-            ModuleRun(module, artifacts, self.redact, name, self._network(module))
-            for module, name in zip(modules, _log_names(modules), strict=True)
+            ModuleRun(module, artifacts, self.redact, name, self._allowed_hosts(module))
+            for module, name in zip(modules, _choose_log_names(modules), strict=True)
         ]
-        self._gate(works)
+        self._run_gates(works)
         proven: dict[int, ValidatedModule] = {}
         reports: dict[int, ValidationReport] = {}
         going = [work for work in works if work.going]
@@ -119,25 +119,26 @@ class Pipeline:
             )
             found = step_order.run_stages(means, going, jobs, report_progress)
             for work, evidence in zip(going, found, strict=True):
-                report = work.report(_since(began, works), *evidence)
+                report = work.report(_milliseconds_if_single(began, works), *evidence)
                 reports[id(work)] = report
                 if report.ok and work.subject:
                     tool = work.subject.tool
                     proven[id(work)] = ValidatedModule(work.module.source, tool, report)
         return [
             (
-                reports.get(id(work)) or work.report(_since(began, works), None, None),
+                reports.get(id(work))
+                or work.report(_milliseconds_if_single(began, works), None, None),
                 proven.get(id(work)),
             )
             for work in works
         ]
 
-    def _network(self, module: ModuleInput) -> tuple[str, ...]:
+    def _allowed_hosts(self, module: ModuleInput) -> tuple[str, ...]:
         if self.network is None or isinstance(module.tool, BrokenTool):
             return ()
         return self.network(module.path, module.tool, module.steps)
 
-    def _gated(self, module: ModuleInput) -> tuple[Finding, int]:
+    def _run_gate(self, module: ModuleInput) -> tuple[Finding, int]:
         began = time.monotonic()
         if module.objection:
             return Finding(ok=False, message=module.objection), 0
@@ -152,10 +153,10 @@ class Pipeline:
             steps=module.steps,
             python=self.python,
         )
-        return finding, _ms(began)
+        return finding, _milliseconds_since(began)
 
-    def _gate(self, works: Sequence[ModuleRun]) -> None:
-        found = map_in_processes(self._gated, [work.module for work in works])
+    def _run_gates(self, works: Sequence[ModuleRun]) -> None:
+        found = map_in_processes(self._run_gate, [work.module for work in works])
         for work, (finding, took) in zip(works, found, strict=True):
             work.add("static", finding, took)
         for work in works:
@@ -164,12 +165,12 @@ class Pipeline:
                 continue
             for name, validator in self.extra_validators():
                 began = time.monotonic()
-                work.add(name, _plugin(validator, subject), _ms(began))
+                work.add(name, _run_plugin(validator, subject), _milliseconds_since(began))
                 if not work.going:
                     break
 
 
-def _plugin(validator: Validator, subject: Subject) -> Finding:
+def _run_plugin(validator: Validator, subject: Subject) -> Finding:
     try:
         found = validator(subject.source, subject.tool)
     except Exception as error:  # noqa: BLE001 - third-party code; its failure is this step's
@@ -179,7 +180,7 @@ def _plugin(validator: Validator, subject: Subject) -> Finding:
     )
 
 
-def _log_names(modules: Sequence[ModuleInput]) -> list[str]:
+def _choose_log_names(modules: Sequence[ModuleInput]) -> list[str]:
     """Return the modules' names, with the beginning of the path's hash if several share one."""
     shared = Counter(module.name for module in modules)
     if len(shared) == len(modules):
@@ -194,9 +195,9 @@ def _log_names(modules: Sequence[ModuleInput]) -> list[str]:
     ]
 
 
-def _since(began: float, works: Sequence[ModuleRun]) -> int | None:
-    return _ms(began) if len(works) == 1 else None
+def _milliseconds_if_single(began: float, works: Sequence[ModuleRun]) -> int | None:
+    return _milliseconds_since(began) if len(works) == 1 else None
 
 
-def _ms(began: float) -> int:
+def _milliseconds_since(began: float) -> int:
     return int((time.monotonic() - began) * 1000)

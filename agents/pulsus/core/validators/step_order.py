@@ -64,22 +64,22 @@ def run_stages(
     sweep_scratch()
     try:
         mypy.start()
-        _lint(using, works)
-        return _run(using, works, mypy, jobs, report_progress)
+        _run_lint(using, works)
+        return _run_types_and_sandboxes(using, works, mypy, jobs, report_progress)
     finally:
         mypy.end()
 
 
-def _lint(using: StageConfig, works: Sequence[ModuleRun]) -> None:
+def _run_lint(using: StageConfig, works: Sequence[ModuleRun]) -> None:
     rules = using.validation
     began = time.monotonic()
-    found = run_ruff(_texts(works), rules=rules.ruff_rules, seconds=rules.ruff_seconds)
-    share = _share(began, works)
+    found = run_ruff(_list_sources(works), rules=rules.ruff_rules, seconds=rules.ruff_seconds)
+    share = _milliseconds_each(began, works)
     for work, finding in zip(works, found, strict=True):
         work.add("ruff", finding, share)
 
 
-def _run(
+def _run_types_and_sandboxes(
     using: StageConfig,
     works: Sequence[ModuleRun],
     mypy: Mypy,
@@ -90,26 +90,26 @@ def _run(
     limits = SandboxLimits.of(using.sandbox, using.validation.import_seconds)
     # Looked for once: a thousand modules run in the same programs.
     run = using.run or partial(run_with, bubblewrap.candidates(), python=using.python)
-    run = partial(_in_turn, run, using.validation.wait_seconds)
+    run = partial(_run_in_turn, run, using.validation.wait_seconds)
     runs = [DryRun(work.subject, limits, run) for work in going if work.subject is not None]
-    ran: set[int] = set()  # the sandbox results of modules that mypy refuses are discarded
+    accepted: set[int] = set()  # the sandbox results of modules that mypy refuses are discarded
     if not mypy.installed:
-        _types(going, mypy)
+        _run_mypy(going, mypy)
     elif going:
         with DryRuns(runs, jobs, report_progress) as started:
-            _types(going, mypy, started)
-            ran = {id(work) for work in going if work.going}
+            _run_mypy(going, mypy, started)
+            accepted = {id(work) for work in going if work.going}
             for number, work in enumerate(going):
                 for step in started.steps(number) if work.going else ():
                     work.add(*step)
     evidence = {
-        id(w): (r.proof, r.observed) for w, r in zip(going, runs, strict=True) if id(w) in ran
+        id(w): (r.proof, r.observed) for w, r in zip(going, runs, strict=True) if id(w) in accepted
     }
     return [evidence.get(id(work), (None, None)) for work in works]
 
 
-def _in_turn(run: Run, wait_seconds: float, job: Job, limits: SandboxLimits) -> SandboxOutcome:
-    """Run the job once a place is free: two sandboxes a core keep the cores busy."""
+def _run_in_turn(run: Run, wait_seconds: float, job: Job, limits: SandboxLimits) -> SandboxOutcome:
+    """Run the job as soon as a slot is free: two sandboxes a core keep the cores busy."""
     try:
         slot = take(SANDBOX, 2 * cores(), wait_seconds, is_cancelled)
     except NoSlot:
@@ -122,21 +122,21 @@ def _in_turn(run: Run, wait_seconds: float, job: Job, limits: SandboxLimits) -> 
         slot.release()
 
 
-def _types(works: Sequence[ModuleRun], mypy: Mypy, runs: DryRuns | None = None) -> None:
+def _run_mypy(works: Sequence[ModuleRun], mypy: Mypy, runs: DryRuns | None = None) -> None:
     """Run mypy, and cancel the dry run of each module that it refuses."""
     began = time.monotonic()
-    found = mypy.check(_texts(works))
-    share = _share(began, works)
+    found = mypy.check(_list_sources(works))
+    share = _milliseconds_each(began, works)
     for number, (work, finding) in enumerate(zip(works, found, strict=True)):
         work.add("mypy", finding, share)
         if runs and not work.going:
             runs.give_up(number)
 
 
-def _texts(works: Sequence[ModuleRun]) -> list[CheckedSource]:
+def _list_sources(works: Sequence[ModuleRun]) -> list[CheckedSource]:
     return [CheckedSource(work.module.name, work.module.source) for work in works]
 
 
-def _share(began: float, works: Sequence[ModuleRun]) -> int:
-    """Milliseconds since then for each of them."""
+def _milliseconds_each(began: float, works: Sequence[ModuleRun]) -> int:
+    """Return the milliseconds since `began`, divided by the number of modules."""
     return int((time.monotonic() - began) * 1000 / max(1, len(works)))

@@ -65,17 +65,19 @@ class Cache:
 
         def read(cached: CacheFile) -> CheckedModule | None:
             found = json.loads(zlib.decompress(cached.columns["verdict"]))
-            return self._checked(found, path) if found["report"]["sha256"] == sha256 else None
+            return (
+                self._module_from_json(found, path) if found["report"]["sha256"] == sha256 else None
+            )
 
         # No warning: a damaged verdict only means that the module is checked again.
         return cache_file.load(self.folder / f"{key}.json", key, read, lambda _: None)
 
     def save(self, key: str, checked: CheckedModule) -> None:
         """Keep a verdict that would be the same again; never one that could not be reached."""
-        if checked.steps is None or not _lasting(checked.report):
+        if checked.steps is None or not _is_lasting(checked.report):
             return
         # Compressed, so that no text a candidate chose lies readable in the project.
-        body = zlib.compress(json.dumps(self._plain(checked)).encode("utf-8"), 1)
+        body = zlib.compress(json.dumps(self._module_to_json(checked)).encode("utf-8"), 1)
         data = cache_file.pack(key, None, {"verdict": body})
         if not cache_file.save(self.folder / f"{key}.json", data):
             with suppress(OSError):
@@ -90,25 +92,32 @@ class Cache:
                 for old in files[: len(files) - _MOST // 2]:
                     old.unlink(missing_ok=True)
 
-    def _plain(self, checked: CheckedModule) -> dict[str, Any]:
+    def _module_to_json(self, checked: CheckedModule) -> dict[str, Any]:
         report = checked.report
         return {
             "report": {
                 **{name: getattr(report, name) for name in _KEPT},
                 "steps": [
-                    [s.step, s.ok, s.duration_ms, s.message, s.output, self._log(s.artifact)]
+                    [
+                        s.step,
+                        s.ok,
+                        s.duration_ms,
+                        s.message,
+                        s.output,
+                        self._relative_log(s.artifact),
+                    ]
                     for s in report.steps
                 ],
-                "observed": _lists(report.observed),
+                "observed": _effects_to_lists(report.observed),
             },
-            "declared": _lists(checked.declared),
+            "declared": _effects_to_lists(checked.declared),
             "steps": dict(checked.steps or {}),
         }
 
-    def _checked(self, found: Mapping[str, Any], path: Path) -> CheckedModule:
+    def _module_from_json(self, found: Mapping[str, Any], path: Path) -> CheckedModule:
         kept = found["report"]
         steps = tuple(
-            StepResult(step, ok, took, message, output, self._logged(log))
+            StepResult(step, ok, took, message, output, self._find_log(log))
             for step, ok, took, message, output, log in kept["steps"]
         )
         passed = bool(steps) and all(step.ok for step in steps) and steps[-1].step == "dry-run"
@@ -116,33 +125,35 @@ class Cache:
             raise ValueError("the verdict is not that of the steps")
         report = ValidationReport(
             **{name: kept[name] for name in _KEPT}
-            | _tuples({name: kept[name] for name in ("warnings", "network")}),
+            | _lists_to_tuples({name: kept[name] for name in ("warnings", "network")}),
             ok=passed,
             path=path,
             steps=steps,
             artifacts=tuple(step.artifact for step in steps if step.artifact),
-            observed=ObservedEffects(**_tuples(kept["observed"])) if kept["observed"] else None,
+            observed=ObservedEffects(**_lists_to_tuples(kept["observed"]))
+            if kept["observed"]
+            else None,
             cached=True,
         )
-        declared = Effects(**_tuples(found["declared"])) if found["declared"] else None
+        declared = Effects(**_lists_to_tuples(found["declared"])) if found["declared"] else None
         return CheckedModule(report, declared, dict(found["steps"]))
 
-    def _log(self, artifact: Path | None) -> str | None:
+    def _relative_log(self, artifact: Path | None) -> str | None:
         if artifact is None or not artifact.is_relative_to(self.log_dir):
             return None
         return str(artifact.relative_to(self.log_dir))
 
-    def _logged(self, name: str | None) -> Path | None:
+    def _find_log(self, name: str | None) -> Path | None:
         """Return the log if it is still there."""
         if name is None or not (self.log_dir / name).is_file():
             return None
         return self.log_dir / name
 
 
-def _lasting(report: ValidationReport) -> bool:
+def _is_lasting(report: ValidationReport) -> bool:
     """Return True if the same bytes would get the same verdict again.
 
-    A run that failed may have failed for want of time, and a checker too.
+    A run or a checker may have failed for lack of time.
     """
     last = report.steps[-1]
     if report.verdict == "accepted":
@@ -153,12 +164,12 @@ def _lasting(report: ValidationReport) -> bool:
     return last.step == "static" or last.message.split(":", 1)[0].endswith(".py")
 
 
-def _lists(effects: Effects | ObservedEffects | None) -> dict[str, list[str]] | None:
+def _effects_to_lists(effects: Effects | ObservedEffects | None) -> dict[str, list[str]] | None:
     if effects is None:
         return None
     names = ("paths", "hosts", "commands", "others")
     return {name: list(getattr(effects, name)) for name in names if hasattr(effects, name)}
 
 
-def _tuples(lists: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
+def _lists_to_tuples(lists: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(values) for name, values in lists.items()}

@@ -20,19 +20,19 @@ class CLibraries:
         for node in module.nodes:
             match node:
                 case ast.Attribute(value=owner, attr=name):
-                    self._take(owner, name)
+                    self._note_name(owner, name)
                 case (
                     ast.Call(func=ast.Name(id="getattr"), args=[owner, by, *_])
                     | ast.Subscript(value=owner, slice=by)
                 ):
                     text = module.text(by)
-                    self._take(owner, "whose name is put together" if text is None else text)
+                    self._note_name(owner, "whose name is put together" if text is None else text)
                 case ast.Name(id=name, ctx=ast.Load()):
                     self._loads.setdefault(name, set()).add(id(node))
                 case _:
                     pass
 
-    def _take(self, owner: ast.expr, name: str) -> None:
+    def _note_name(self, owner: ast.expr, name: str) -> None:
         key = owner.id if isinstance(owner, ast.Name) else id(owner)
         self._named.setdefault(key, {})[name] = None
         self._taken.add(id(owner))

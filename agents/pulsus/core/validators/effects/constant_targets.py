@@ -61,7 +61,7 @@ class ConstantTargets(NamedTuple):
 def find_constant_targets(source: bytes) -> ConstantTargets:
     """Return the constant paths and hosts of a module; none if it cannot be parsed."""
     module = read_index(source)
-    return _used(module, module.scope)
+    return _collect_targets(module, module.scope)
 
 
 def read_index(source: bytes) -> ModuleIndex:
@@ -70,12 +70,12 @@ def read_index(source: bytes) -> ModuleIndex:
     return ModuleIndex(ast.Module(body, []) if body else None)
 
 
-def _used(module: ModuleIndex, scope: Scope) -> ConstantTargets:
+def _collect_targets(module: ModuleIndex, scope: Scope) -> ConstantTargets:
     found = ConstantTargets({}, {}, {})
     for call in module.calls.values():
-        for kind, text in _effects(call, scope):
+        for kind, text in _list_effects(call, scope):
             into = {"w": found.changed, "r": found.read, "h": found.hosts}[kind]
-            shown = text if kind == "h" else _place(text)
+            shown = text if kind == "h" else _reported_place(text)
             if shown:
                 into.setdefault(shown, call.lineno)  # type: ignore[attr-defined]
     return found
@@ -92,9 +92,9 @@ def judge_source(tool: ToolSpec, source: bytes) -> tuple[Judgement, tuple[str, .
     could = contract_limits.list_exceeded_limits(tool, module)
     if tool.effects is None:
         return Judgement(could), ()
-    seen = _used(module, module.scope)
+    seen = _collect_targets(module, module.scope)
     for choice in possible_constants.list_scopes(module.nodes, module.scope):
-        more = _used(module, choice)
+        more = _collect_targets(module, choice)
         seen = ConstantTargets(
             {**more.changed, **seen.changed}, seen.read, {**more.hosts, **seen.hosts}
         )
@@ -113,7 +113,7 @@ def judge_source(tool: ToolSpec, source: bytes) -> tuple[Judgement, tuple[str, .
     return Judgement((*beyond, *could)), warnings
 
 
-def _place(text: str) -> str:
+def _reported_place(text: str) -> str:
     """Return the path as it is reported, or "" for a relative or a harmless one."""
     if text.startswith("~"):
         return posixpath.normpath(text)
@@ -122,30 +122,30 @@ def _place(text: str) -> str:
     return reported_path(posixpath.normpath(text))
 
 
-def _effects(call: ast.Call, scope: Scope) -> Iterator[tuple[str, str]]:
+def _list_effects(call: ast.Call, scope: Scope) -> Iterator[tuple[str, str]]:
     name = last_name(call.func)
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     known = fold(owner, scope) if owner is not None else None
     if known and known.path:
-        yield from _of_path(call, name, known.value)
+        yield from _effects_of_path(call, name, known.value)
     elif owner is None or last_name(owner) in FILE_MODULES:
-        yield from _of_function(call, name, scope)
-    yield from ((("h"), host) for host in _hosts(call, name, owner, scope))
+        yield from _effects_of_function(call, name, scope)
+    yield from ((("h"), host) for host in _list_hosts(call, name, owner, scope))
 
 
-def _of_path(call: ast.Call, name: str, path: str) -> Iterator[tuple[str, str]]:
+def _effects_of_path(call: ast.Call, name: str, path: str) -> Iterator[tuple[str, str]]:
     if name in _METHODS:
         yield "w", path
     elif name == "open":
-        yield ("w" if _writes(call, 0) else "r"), path
+        yield ("w" if _is_writing(call, 0) else "r"), path
     elif name in _READING_METHODS:
         yield "r", path
 
 
-def _of_function(call: ast.Call, name: str, scope: Scope) -> Iterator[tuple[str, str]]:
+def _effects_of_function(call: ast.Call, name: str, scope: Scope) -> Iterator[tuple[str, str]]:
     folded = [fold(arg, scope) for arg in call.args[:2]]
     if name in _OPENERS and folded and folded[0]:
-        yield ("w" if _writes(call, 1) else "r"), folded[0].value
+        yield ("w" if _is_writing(call, 1) else "r"), folded[0].value
     for position in _CHANGERS.get(name, ()):
         if len(folded) > position and (text := folded[position]):
             yield "w", text.value
@@ -153,7 +153,7 @@ def _of_function(call: ast.Call, name: str, scope: Scope) -> Iterator[tuple[str,
         yield "r", folded[0].value
 
 
-def _writes(call: ast.Call, position: int) -> bool:
+def _is_writing(call: ast.Call, position: int) -> bool:
     """Return True if an open may write, as far as its mode is a constant."""
     modes = call.args[position : position + 1] + [k.value for k in call.keywords if k.arg == "mode"]
     for mode in modes:
@@ -164,13 +164,13 @@ def _writes(call: ast.Call, position: int) -> bool:
     return False
 
 
-def _hosts(call: ast.Call, name: str, owner: ast.expr | None, scope: Scope) -> Iterator[str]:
+def _list_hosts(call: ast.Call, name: str, owner: ast.expr | None, scope: Scope) -> Iterator[str]:
     module = "" if owner is None else last_name(owner).lower()
     asks = name in _ASKING or module in _CLIENTS
     if module in _DATABASE_FILES or not (asks or name in _CONNECTING or name in _PROXIES):
         return
     if name in _PROXIES:
-        yield from _proxies(call, scope)
+        yield from _list_proxies(call, scope)
         return
     named = {each.arg: each.value for each in call.keywords}
     given = [named[key] for key in ("host", "hostname", "address", "url") if key in named]
@@ -183,11 +183,11 @@ def _hosts(call: ast.Call, name: str, owner: ast.expr | None, scope: Scope) -> I
     elif asks:
         port = None
     for arg in (first, *(call.args[1:2] if asks else ())):
-        text = fold(arg, scope) or _beginning(arg, scope)
+        text = fold(arg, scope) or _find_url_beginning(arg, scope)
         if text is None or not text.value:
             continue
         if "://" in text.value:
-            yield from _of_url(text.value)
+            yield from _hosts_of_url(text.value)
         elif (
             name in _CONNECTING and "/" not in text.value and arg is first and " " not in text.value
         ):
@@ -195,17 +195,17 @@ def _hosts(call: ast.Call, name: str, owner: ast.expr | None, scope: Scope) -> I
             yield f"{text.value}:{number}" if isinstance(number, int) else text.value
 
 
-def _proxies(call: ast.Call, scope: Scope) -> Iterator[str]:
+def _list_proxies(call: ast.Call, scope: Scope) -> Iterator[str]:
     """Yield the hosts that a client goes through: every constant among the arguments."""
     for part in ast.walk(call):
         text = fold(part, scope) if isinstance(part, ast.expr) else None
         if text and "://" in text.value:
-            yield from _of_url(text.value)
+            yield from _hosts_of_url(text.value)
         elif text and part in call.args[:1] and "/" not in text.value:
             yield text.value
 
 
-def _beginning(node: ast.expr, scope: Scope) -> ConstantText | None:
+def _find_url_beginning(node: ast.expr, scope: Scope) -> ConstantText | None:
     """Return the constant start of a URL if its host is whole: the rest may come from anywhere."""
     while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod):
         node = node.left
@@ -221,7 +221,7 @@ def _beginning(node: ast.expr, scope: Scope) -> ConstantText | None:
     return ConstantText(known) if _WHOLE_HOST.match(known) else None
 
 
-def _of_url(url: str) -> Iterator[str]:
+def _hosts_of_url(url: str) -> Iterator[str]:
     try:
         parts = urlsplit(url)
         port = parts.port or {"http": 80, "https": 443, "ws": 80, "wss": 443}.get(parts.scheme)

@@ -29,24 +29,25 @@ Inputs = Mapping[str, JsonValue]
 
 def is_path_covered(path: str, declared: tuple[str, ...], inputs: Inputs) -> bool:
     """Return True if a changed path (absolute, or `~/…`) is declared, or lies below one."""
-    if not all(map(_is_path, declared)) and _below_given(path, inputs):
+    if not all(map(_is_path, declared)) and _is_below_given(path, inputs):
         return True
-    patterns = (p for item in declared if _is_path(item) for p in _filled(item, inputs))
+    patterns = (p for item in declared if _is_path(item) for p in _fill_placeholders(item, inputs))
     return any(
-        matches_wildcard(_normal(pattern).rstrip("/"), path, below=True) for pattern in patterns
+        matches_wildcard(_normalise_path(pattern).rstrip("/"), path, below=True)
+        for pattern in patterns
     )
 
 
 def is_host_covered(host: str, declared: tuple[str, ...], inputs: Inputs) -> bool:
     """Return True if a host (`name`, `name:port`, `[v6]:port`, `unix:…`) is declared."""
-    given = {name for text in _texts(inputs) for name in _hosts_in(text)}
-    if not all(map(_is_pattern, declared)) and _split(host)[0] in given:
+    given = {name for text in _list_texts(inputs) for name in _list_hosts(text)}
+    if not all(map(_is_pattern, declared)) and _split_port(host)[0] in given:
         return True
     return any(
-        _host_matches(host, _plain(pattern), network=not _PLACEHOLDER.search(item))
+        _is_matching_host(host, _unescape_pattern(pattern), network=not _PLACEHOLDER.search(item))
         for item in declared
         if _is_pattern(item)
-        for pattern in _filled(item, inputs)
+        for pattern in _fill_placeholders(item, inputs)
     )
 
 
@@ -56,14 +57,14 @@ def is_command_covered(command: str, declared: tuple[str, ...], inputs: Inputs) 
     A name covers the program of that name where the system keeps programs, not one elsewhere.
     """
     for item in declared:
-        for pattern in _filled(item, inputs):
-            words = _plain(pattern).split()
-            if words and _same_program(command, words[0]):
+        for pattern in _fill_placeholders(item, inputs):
+            words = _unescape_pattern(pattern).split()
+            if words and _is_same_program(command, words[0]):
                 return True
     return False
 
 
-def _same_program(command: str, wanted: str) -> bool:
+def _is_same_program(command: str, wanted: str) -> bool:
     if wanted in ("*", command):
         return True
     if "/" in wanted or ("/" in command and not command.startswith(_FOUND_IN)):
@@ -72,8 +73,8 @@ def _same_program(command: str, wanted: str) -> bool:
     return name == wanted or _VERSION.sub("", name) == wanted  # python3.11 is a python
 
 
-def _below_given(path: str, inputs: Inputs) -> bool:
-    given = (_normal(text) for text in _texts(inputs))
+def _is_below_given(path: str, inputs: Inputs) -> bool:
+    given = (_normalise_path(text) for text in _list_texts(inputs))
     return any(path == each or path.startswith(f"{each}/") for each in given if each != "/")
 
 
@@ -85,15 +86,15 @@ def _is_pattern(item: str) -> bool:
     return " " not in item
 
 
-def _normal(path: str) -> str:
-    """Absolute and without `..`; `~` stays."""
+def _normalise_path(path: str) -> str:
+    """Return the path as absolute and without `..`. A leading `~` stays."""
     if path.startswith("~"):
         return posixpath.normpath(path)
     return posixpath.normpath(posixpath.join(WORK_FOLDER, path))
 
 
-def _filled(item: str, inputs: Inputs) -> Iterator[str]:
-    """Yield the item with the values of the arguments it names, taken literally."""
+def _fill_placeholders(item: str, inputs: Inputs) -> Iterator[str]:
+    """Yield the item with the values of the arguments that it names, taken literally."""
     names = _PLACEHOLDER.findall(item)
     if not names:
         yield item
@@ -101,22 +102,22 @@ def _filled(item: str, inputs: Inputs) -> Iterator[str]:
     values: JsonValue = inputs.get(names[0])
     for value in values if isinstance(values, list) else [values]:
         if isinstance(value, str | int) and value != "":
-            known = {name: _literal(inputs.get(name)) for name in names}
-            known[names[0]] = _literal(value)
+            known = {name: _escape_literal(inputs.get(name)) for name in names}
+            known[names[0]] = _escape_literal(value)
             parts = _PLACEHOLDER.split(item)  # text and names in turn
             yield "".join(known[part] if n % 2 else part for n, part in enumerate(parts))
 
 
-def _literal(value: JsonValue) -> str:
-    """Text that a pattern takes as it stands; nothing matches what is no text or number."""
+def _escape_literal(value: JsonValue) -> str:
+    """Return a pattern for exactly this text or number, or for nothing if it is neither."""
     return re.sub(r"([*?\\])", r"\\\1", str(value)) if isinstance(value, str | int) else "\0"
 
 
-def _plain(pattern: str) -> str:
+def _unescape_pattern(pattern: str) -> str:
     return re.sub(r"\\(.)", r"\1", pattern)
 
 
-def _texts(value: object) -> Iterator[str]:
+def _list_texts(value: object) -> Iterator[str]:
     """Yield every string among the inputs."""
     todo = [value]
     while todo:
@@ -131,7 +132,7 @@ def _texts(value: object) -> Iterator[str]:
                 pass
 
 
-def _hosts_in(text: str) -> Iterator[str]:
+def _list_hosts(text: str) -> Iterator[str]:
     """Yield the hosts that an input may name: itself, or that of a URL or `host:port`."""
     if len(text) > 2000:
         return
@@ -144,8 +145,8 @@ def _hosts_in(text: str) -> Iterator[str]:
         yield found
 
 
-def _split(host: str) -> tuple[str, str]:
-    """(name in lower case without brackets, port or nothing)."""
+def _split_port(host: str) -> tuple[str, str]:
+    """Return the name in lower case without brackets, and the port or ""."""
     if host.startswith("unix:"):
         return host, ""
     if host.startswith("["):
@@ -155,18 +156,21 @@ def _split(host: str) -> tuple[str, str]:
     return (name.lower(), port) if colon and name and ":" not in name else (host.lower(), "")
 
 
-def _host_matches(host: str, pattern: str, *, network: bool) -> bool:
-    """`network`: the pattern may be one. An argument's value is a host, whatever it looks like."""
-    name, port = _split(host)
-    wanted, wanted_port = _split(pattern)
+def _is_matching_host(host: str, pattern: str, *, network: bool) -> bool:
+    """Return True if the pattern matches the host.
+
+    With `network` the pattern may be a network. An argument's value is always a host.
+    """
+    name, port = _split_port(host)
+    wanted, wanted_port = _split_port(pattern)
     if wanted_port not in ("", "*") and port not in ("", wanted_port):
         return False
-    if network and _in_network(name, wanted):
+    if network and _is_in_network(name, wanted):
         return True
     return matches_wildcard(re.sub(r"([?\\])", r"\\\1", wanted), name, separator="")
 
 
-def _in_network(name: str, wanted: str) -> bool:
+def _is_in_network(name: str, wanted: str) -> bool:
     try:
         return ipaddress.ip_address(name) in ipaddress.ip_network(wanted, strict=False)
     except ValueError:
@@ -195,29 +199,29 @@ def matches_wildcard(pattern: str, text: str, *, below: bool = False, separator:
     expression with many stars tries every way to split the text. Here all ways go forward together,
     one bit for each state of the pattern (Baeza-Yates and Gonnet, 1992).
     """
-    made = _compiled(pattern)
+    made = _compile_pattern(pattern)
     stars = made.within | made.across
     end = 1 << made.length
-    states = _skipped(1, stars)
+    states = _with_skipped_stars(1, stars)
     for letter in text:
         if below and letter == separator and states & end:
             return True
         inner = letter != separator
         stay = states & (stars if inner else made.across)
         taken = states & (made.letters.get(letter, 0) | (made.any_letter if inner else 0))
-        states = _skipped(stay | taken << 1, stars)
+        states = _with_skipped_stars(stay | taken << 1, stars)
         if not states:
             return False
     return bool(states & end)
 
 
-def _skipped(states: int, stars: int) -> int:
-    """Return the states, and those behind a star that matches no letter."""
+def _with_skipped_stars(states: int, stars: int) -> int:
+    """Return the states and those behind a star, because a star may match no letter."""
     return states | (states & stars) << 1
 
 
 @lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> _Compiled:
+def _compile_pattern(pattern: str) -> _Compiled:
     letters: dict[str, int] = {}
     places = {"?": 0, "*": 0, "**": 0}
     place, before = 0, ""

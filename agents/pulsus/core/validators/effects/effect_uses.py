@@ -91,17 +91,17 @@ class _Reader:
     def of(self, node: ast.AST) -> Iterator[tuple[str, str]]:
         match node:
             case ast.Name(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()) | ast.Subscript():
-                yield from self._reference(node)
+                yield from self._judge_reference(node)
             case ast.Call():
-                yield from self._reference(node)
-                yield from self._call(node)
+                yield from self._judge_reference(node)
+                yield from self._judge_call(node)
             case ast.Constant(value=str() as text) if "sqlite3" in self.module.modules:
                 if _ATTACHES.search(text):
                     yield "changes", "SQL that attaches or makes a database file"
             case _:
                 pass
 
-    def _reference(self, node: ast.expr) -> Iterator[tuple[str, str]]:
+    def _judge_reference(self, node: ast.expr) -> Iterator[tuple[str, str]]:
         keys = self.module.keys(node)
         call = self.module.calls.get(id(node))
         if (
@@ -109,7 +109,7 @@ class _Reader:
             and node.attr in _METHODS
             and all(key.startswith(_OF_PATHS) for key in keys)
         ):
-            yield from self._method(node, call)
+            yield from self._judge_method(node, call)
         if keys:
             yield from self._judge_name(node, keys, call)
 
@@ -124,17 +124,17 @@ class _Reader:
                 yield "reaches", key
             if key in library.STARTING:
                 yield "starts", key
-            if key in library.ANYTHING and not self._plain_import(key, call):
+            if key in library.ANYTHING and not self._is_plain_import(key, call):
                 yield "anything", key
             if key in library.OPENERS:
-                yield from self._opener(key, call or self.partial.get(id(node)), call is None)
+                yield from self._judge_opener(key, call or self.partial.get(id(node)), call is None)
         if call is not None:
-            yield from self._judged(keys, call)
+            yield from self._judge_arguments(keys, call)
         elif "ctypes.CDLL" in keys:
             yield "anything", "ctypes.CDLL"
 
-    def _judged(self, keys: frozenset[str], call: ast.Call) -> Iterator[tuple[str, str]]:
-        """Functions whose arguments decide."""
+    def _judge_arguments(self, keys: frozenset[str], call: ast.Call) -> Iterator[tuple[str, str]]:
+        """Judge a call of a function whose arguments decide about its effects."""
         for key in keys:
             match key:
                 case "os.open":
@@ -154,9 +154,9 @@ class _Reader:
                 case "ctypes.CDLL":
                     yield from (("anything", name) for name in self.libraries.unknown(call))
                 case _:
-                    yield from self._by_keyword(key, call)
+                    yield from self._judge_keywords(key, call)
 
-    def _by_keyword(self, key: str, call: ast.Call) -> Iterator[tuple[str, str]]:
+    def _judge_keywords(self, key: str, call: ast.Call) -> Iterator[tuple[str, str]]:
         word = _CHANGING_KEYWORDS.get(key)
         if word is not None and get_keyword(call, word):
             yield "changes", f"{key} with {word}"
@@ -169,7 +169,9 @@ class _Reader:
         ):
             yield "changes", f"{key} in another folder or with an open name"
 
-    def _method(self, node: ast.Attribute, call: ast.Call | None) -> Iterator[tuple[str, str]]:
+    def _judge_method(
+        self, node: ast.Attribute, call: ast.Call | None
+    ) -> Iterator[tuple[str, str]]:
         name, owner = node.attr, node.value
         own = self.targets.is_own_object(owner, name)
         if (
@@ -193,10 +195,10 @@ class _Reader:
             if not own and not (call and self.targets.is_own(call)):
                 yield "changes", f".{name}"
         else:
-            yield from self._reaching(name, call)
+            yield from self._judge_reaching_method(name, call)
 
-    def _reaching(self, name: str, call: ast.Call | None) -> Iterator[tuple[str, str]]:
-        """Yield methods that reach hosts or start programs."""
+    def _judge_reaching_method(self, name: str, call: ast.Call | None) -> Iterator[tuple[str, str]]:
+        """Judge a method that may reach hosts or start programs."""
         modules = self.module.modules
         of_socket = name in library.SOCKET_METHODS and "socket" in modules
         of_another = not library.CONNECTING_METHODS_OF.get(name, _NO_MODULES).isdisjoint(modules)
@@ -208,8 +210,8 @@ class _Reader:
         elif name in library.STARTING_METHODS:
             yield "starts", f".{name}"
 
-    def _call(self, node: ast.Call) -> Iterator[tuple[str, str]]:
-        """Calls that name what they use, and calls of what is not known."""
+    def _judge_call(self, node: ast.Call) -> Iterator[tuple[str, str]]:
+        """Judge calls that name an attribute as text, and calls of unknown functions."""
         name = last_name(node.func)
         if name in ("getattr", "methodcaller", "attrgetter") and node.args:
             at = node.args[1] if name == "getattr" and len(node.args) > 1 else node.args[0]
@@ -221,9 +223,9 @@ class _Reader:
                 yield "anything", "getattr of a name that is put together"
         keys = self.module.keys(node.func)
         if not keys and (name == "open" or self.opener_passed):
-            yield from self._opened(node, name)
+            yield from self._judge_unknown_open(node, name)
 
-    def _opened(self, call: ast.Call, name: str) -> Iterator[tuple[str, str]]:
+    def _judge_unknown_open(self, call: ast.Call, name: str) -> Iterator[tuple[str, str]]:
         """Judge a call of an unknown function with a mode that writes."""
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
         if (owner is not None and self.targets.owns(owner)) or self.targets.is_own(call):
@@ -233,7 +235,7 @@ class _Reader:
             if text := get_writing_mode(mode, self.module):
                 yield "changes", f"{name or 'a function'} with mode {text!r}"
 
-    def _opener(
+    def _judge_opener(
         self, key: str, call: ast.Call | None, passed_on: bool
     ) -> Iterator[tuple[str, str]]:
         if call is None:
@@ -253,7 +255,7 @@ class _Reader:
         elif any(map(is_writing_mode, found)) or (key in library.DATABASES and found != ["r"]):
             yield "changes", f"{key} with a mode that writes"
 
-    def _plain_import(self, key: str, call: ast.Call | None) -> bool:
+    def _is_plain_import(self, key: str, call: ast.Call | None) -> bool:
         """Return True for an import of a constant module name: its names are judged as usual."""
         if key not in ("builtins.__import__", "importlib.import_module") or call is None:
             return False

@@ -55,15 +55,15 @@ class ExchangeFinder:
         """Return (kind, name) of what one node exchanges."""
         match node:
             case ast.Call():
-                return self._call(node)
+                return self._judge_call(node)
             case ast.Attribute(ctx=ast.Store() | ast.Del()):
-                return self._attribute(node.value, node.attr, self._assigned.get(id(node)))
+                return self._judge_attribute(node.value, node.attr, self._assigned.get(id(node)))
             case ast.Subscript(ctx=ast.Store() | ast.Del(), value=owner, slice=at):
-                return self._item(owner, at, self._assigned.get(id(node)))
+                return self._judge_item(owner, at, self._assigned.get(id(node)))
             case _:
                 return ()
 
-    def _attribute(
+    def _judge_attribute(
         self, owner: ast.expr, name: str | None, value: ast.expr | None
     ) -> Iterator[tuple[str, str]]:
         keys = self._module.keys(owner)
@@ -85,17 +85,17 @@ class ExchangeFinder:
             if whole not in _STREAMS and not (_is_plain(value) and key not in ("tempfile", "sys")):
                 yield "anything", f"an assignment to {whole}"
 
-    def _item(
+    def _judge_item(
         self, owner: ast.expr, at: ast.expr, value: ast.expr | None
     ) -> Iterator[tuple[str, str]]:
         if isinstance(owner, ast.Attribute) and owner.attr == "__dict__":
-            yield from self._attribute(owner.value, self._module.text(at), value)
+            yield from self._judge_attribute(owner.value, self._module.text(at), value)
         elif isinstance(owner, ast.Call) and last_name(owner.func) in ("globals", "vars", "locals"):
             yield "anything", f"an assignment to an item of {last_name(owner.func)}()"
         elif self._module.keys(owner) & _ENVIRONMENTS:
-            yield from self._variable(at, value)
+            yield from self._judge_variable(at, value)
 
-    def _call(self, call: ast.Call) -> Iterator[tuple[str, str]]:
+    def _judge_call(self, call: ast.Call) -> Iterator[tuple[str, str]]:
         name = last_name(call.func)
         if name in ("setattr", "__setattr__", "delattr") and call.args:
             at = 1 if len(call.args) > 1 and name != "__setattr__" else len(call.args) - 2
@@ -107,35 +107,37 @@ class ExchangeFinder:
                 and isinstance(call.func, ast.Attribute)
             ):
                 owner = call.func.value
-            yield from self._attribute(owner, text, call.args[-1])
+            yield from self._judge_attribute(owner, text, call.args[-1])
         elif isinstance(call.func, ast.Attribute):
-            yield from self._method(call, call.func.value, name)
+            yield from self._judge_method(call, call.func.value, name)
         keys = self._module.keys(call.func)
         if "os.putenv" in keys and len(call.args) > 1:
-            yield from self._variable(call.args[0], call.args[1])
+            yield from self._judge_variable(call.args[0], call.args[1])
         if any(key.startswith(_STARTERS) for key in keys):
-            yield from self._started(call)
+            yield from self._judge_started_program(call)
 
-    def _method(self, call: ast.Call, owner: ast.expr, name: str) -> Iterator[tuple[str, str]]:
+    def _judge_method(
+        self, call: ast.Call, owner: ast.expr, name: str
+    ) -> Iterator[tuple[str, str]]:
         if isinstance(owner, ast.Call) and last_name(owner.func) == "globals":
             if name not in _ASKING:
                 yield "anything", f"globals().{name}"
         elif self._module.keys(owner) & _ENVIRONMENTS:
             if name == "setdefault" and len(call.args) > 1:
-                yield from self._variable(call.args[0], call.args[1])
+                yield from self._judge_variable(call.args[0], call.args[1])
             elif name in ("update", "__setitem__", "__ior__"):
-                yield from self._variables(call)
+                yield from self._judge_update(call)
 
-    def _variables(self, call: ast.Call) -> Iterator[tuple[str, str]]:
-        """`os.environ.update(…)`."""
+    def _judge_update(self, call: ast.Call) -> Iterator[tuple[str, str]]:
+        """Judge `os.environ.update(…)`."""
         for given in call.args:
-            yield from self._environment(given, own=True)
+            yield from self._judge_environment(given, own=True)
         for each in call.keywords:
-            yield from self._variable(
+            yield from self._judge_variable(
                 ast.Constant(each.arg) if each.arg else each.value, each.value
             )
 
-    def _environment(self, given: ast.expr, *, own: bool) -> Iterator[tuple[str, str]]:
+    def _judge_environment(self, given: ast.expr, *, own: bool) -> Iterator[tuple[str, str]]:
         """Judge a mapping of variables, as far as the text shows it."""
         if isinstance(given, ast.Name) and given.id in self._module.scope:
             given = self._module.scope[given.id]
@@ -147,13 +149,13 @@ class ExchangeFinder:
         if isinstance(given, ast.Dict):
             for at, value in zip(given.keys, given.values, strict=True):
                 if at is not None:
-                    yield from self._variable(at, value, own=own)
+                    yield from self._judge_variable(at, value, own=own)
         elif isinstance(given, ast.Call) and last_name(given.func) == "dict":
             for each in given.keywords:
                 if each.arg is not None:
-                    yield from self._variable(ast.Constant(each.arg), each.value, own=own)
+                    yield from self._judge_variable(ast.Constant(each.arg), each.value, own=own)
 
-    def _variable(
+    def _judge_variable(
         self, at: ast.expr, value: ast.expr | None, *, own: bool = True
     ) -> Iterator[tuple[str, str]]:
         """Judge a variable of the run's own environment, or of a program's."""
@@ -179,12 +181,12 @@ class ExchangeFinder:
             return bool(self._module.keys(asked.value) & _ENVIRONMENTS)
         return bool(self._module.keys(asked) & {"os.getenv"})
 
-    def _started(self, call: ast.Call) -> Iterator[tuple[str, str]]:
+    def _judge_started_program(self, call: ast.Call) -> Iterator[tuple[str, str]]:
         for each in call.keywords:
             if each.arg == "executable" and not _is_plain(each.value):
                 yield "exchanged", "executable= of a program"
             elif each.arg == "env":
-                yield from self._environment(each.value, own=False)
+                yield from self._judge_environment(each.value, own=False)
 
 
 def _is_plain(value: ast.expr | None) -> bool:

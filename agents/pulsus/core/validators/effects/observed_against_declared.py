@@ -34,17 +34,21 @@ def judge_effects(
     tool: ToolSpec, observed: ObservedEffects, inputs: Mapping[str, JsonValue]
 ) -> Judgement:
     """Return the effects of one call beyond the contract. `inputs` are those of the call."""
-    inputs = {**_defaults(tool), **inputs}
+    inputs = {**_default_texts(tool), **inputs}
     changes = (*(f"changes {path}" for path in observed.paths), *observed.others)
     if changes and is_read_only(tool):
-        return Judgement(_with(changes, f"(Kind: {tool.kind})", tool, observed, inputs))
+        return Judgement(
+            _list_broken_promises(changes, f"(Kind: {tool.kind})", tool, observed, inputs)
+        )
     if is_read_only(tool) and has_dry_run(tool):  # a dry run never sees its other effects
         return Judgement((f"takes dry_run, as only what writes does (Kind: {tool.kind})",))
     if changes and inputs.get(DRY_RUN) is True and has_dry_run(tool):
-        return Judgement(_with(changes, "(dry_run is true)", tool, observed, inputs))
+        return Judgement(
+            _list_broken_promises(changes, "(dry_run is true)", tool, observed, inputs)
+        )
     if tool.effects is None:
-        return Judgement(undeclared=(*changes, *_rest(observed)))
-    return Judgement(_beyond(tool, observed, inputs))
+        return Judgement(undeclared=(*changes, *_list_hosts_and_commands(observed)))
+    return Judgement(_list_undeclared(tool, observed, inputs))
 
 
 def list_undeclared_reads(
@@ -53,7 +57,7 @@ def list_undeclared_reads(
     """Return the paths that one call read and that neither `Effects:` nor its inputs name."""
     if tool.effects is None or tool.composed:
         return ()
-    given = {**_defaults(tool), **inputs}
+    given = {**_default_texts(tool), **inputs}
     words = ("the given paths", *tool.effects.paths)  # inputs are always covered: callers name them
     return tuple(path for path in observed.reads if not is_path_covered(path, words, given))
 
@@ -68,19 +72,19 @@ def has_dry_run(tool: ToolSpec) -> bool:
     return any(arg.name == DRY_RUN and arg.type_hint == "bool" for arg in tool.args)
 
 
-def _with(
+def _list_broken_promises(
     changes: tuple[str, ...],
     why: str,
     tool: ToolSpec,
     observed: ObservedEffects,
     inputs: Mapping[str, JsonValue],
 ) -> tuple[str, ...]:
-    """Return the changes, which break a promise by themselves, and all else not declared."""
+    """Return the changes, each with the broken promise, and all other undeclared effects."""
     others = replace(observed, paths=(), others=())
-    return (*(f"{change} {why}" for change in changes), *_beyond(tool, others, inputs))
+    return (*(f"{change} {why}" for change in changes), *_list_undeclared(tool, others, inputs))
 
 
-def _beyond(
+def _list_undeclared(
     tool: ToolSpec, observed: ObservedEffects, inputs: Mapping[str, JsonValue]
 ) -> tuple[str, ...]:
     declared = tool.effects
@@ -97,29 +101,30 @@ def _beyond(
             for c in observed.commands
             if not is_command_covered(c, declared.commands, inputs)
         ),
-        *(item for item in observed.others if not _other_covered(item, declared, inputs)),
+        *(item for item in observed.others if not _is_other_covered(item, declared, inputs)),
     )
 
 
-def _other_covered(item: str, declared: Effects, inputs: Mapping[str, JsonValue]) -> bool:
-    """A signal is what the program `kill` does, a system call is declared by its own name; nothing
-    can be declared about a thread's future.
+def _is_other_covered(item: str, declared: Effects, inputs: Mapping[str, JsonValue]) -> bool:
+    """Return True if a signal is declared as the program `kill`, or a system call by its name.
+
+    A thread that runs on cannot be declared.
     """
     what, _, name = item.partition(" ")
     program = {"signals": "kill", "calls": name.partition(" ")[0]}.get(what)
     return program is not None and is_command_covered(program, declared.commands, inputs)
 
 
-def _defaults(tool: ToolSpec) -> dict[str, JsonValue]:
-    """Return the defaults of its arguments that are plain text."""
+def _default_texts(tool: ToolSpec) -> dict[str, JsonValue]:
+    """Return the defaults of arguments that are plain text, by name."""
     return {
         arg.name: text
         for arg in tool.args
-        if arg.default is not None and (text := _text(arg.default)) is not None
+        if arg.default is not None and (text := _parse_text(arg.default)) is not None
     }
 
 
-def _text(source: str) -> str | None:
+def _parse_text(source: str) -> str | None:
     try:
         value = ast.literal_eval(source)
     except (ValueError, SyntaxError, RecursionError, MemoryError):
@@ -127,7 +132,7 @@ def _text(source: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _rest(observed: ObservedEffects) -> tuple[str, ...]:
+def _list_hosts_and_commands(observed: ObservedEffects) -> tuple[str, ...]:
     return (
         *(f"reaches {host}" for host in observed.hosts),
         *(f"starts {command}" for command in observed.commands),

@@ -47,12 +47,12 @@ def may_flags_write(flags: ast.expr, module: ModuleIndex) -> bool:
                 if leaf.id not in seen:
                     seen.add(leaf.id)
                     todo.append(module.scope[leaf.id])
-            elif _flag_writes(leaf, module):
+            elif _is_writing_flag(leaf, module):
                 return True
     return False
 
 
-def _flag_writes(leaf: ast.AST, module: ModuleIndex) -> bool:
+def _is_writing_flag(leaf: ast.AST, module: ModuleIndex) -> bool:
     match leaf:
         case ast.Attribute(attr=name) | ast.Constant(value=str() as name):
             return name in WRITING_FLAGS

@@ -38,16 +38,16 @@ class Reflection:
         """Objects in which a constant name is looked up."""
         self._classes: set[str] = set()
         for node in module.nodes:
-            self._note(node)
+            self._note_lookup(node)
 
-    def _note(self, node: ast.AST) -> None:
+    def _note_lookup(self, node: ast.AST) -> None:
         match node:
             case ast.Call(func=ast.Attribute(value=value, attr="get"), args=[at, *_]):
-                self._look(value, at)
+                self._note_looked_up(value, at)
             case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[right]):
                 self._membership_tests.add(id(right))
             case ast.Subscript(value=value, slice=at):
-                self._look(value, at)
+                self._note_looked_up(value, at)
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_class_of(value):
                 self._classes.add(name)
             case ast.NamedExpr(target=ast.Name(id=name), value=value) if _is_class_of(value):
@@ -55,7 +55,7 @@ class Reflection:
             case _:
                 pass
 
-    def _look(self, value: ast.expr, at: ast.expr) -> None:
+    def _note_looked_up(self, value: ast.expr, at: ast.expr) -> None:
         own = isinstance(at, ast.Name) and at.id == "__name__"
         if own or self._module.text(at) is not None:
             self._looked.add(id(value))
@@ -69,14 +69,14 @@ class Reflection:
         """Return (kind, name) of what one node reaches."""
         match node:
             case ast.Name(ctx=ast.Load()):
-                return self._reference(node) if self._module.keys(node) else ()
+                return self._judge_reference(node) if self._module.keys(node) else ()
             case ast.Attribute(ctx=ast.Load(), attr=name):
                 known = name in _ATTRIBUTES or self._module.keys(node)
-                return self._reference(node) if known else ()
+                return self._judge_reference(node) if known else ()
             case ast.Call():
-                return self._call(node)
+                return self._judge_call(node)
             case ast.Constant(value=str() as text) if "{" in text:
-                return _fields(text)
+                return _judge_format_fields(text)
             case ast.MatchClass(kwd_attrs=names):
                 return [
                     ("changes", f"a pattern with {n}") for n in names if n in _ALL | library.INWARD
@@ -87,7 +87,7 @@ class Reflection:
             case _:
                 return ()
 
-    def _reference(self, node: ast.Name | ast.Attribute) -> Iterator[tuple[str, str]]:
+    def _judge_reference(self, node: ast.Name | ast.Attribute) -> Iterator[tuple[str, str]]:
         keys = self._module.keys(node)
         for key in keys & library.FUNCTION_SETS:
             if id(node) not in self._membership_tests and id(node) not in self._looked:
@@ -105,7 +105,7 @@ class Reflection:
                 if not modules.isdisjoint(self._module.modules):
                     yield "anything", f".{node.attr}"
 
-    def _call(self, call: ast.Call) -> Iterator[tuple[str, str]]:
+    def _judge_call(self, call: ast.Call) -> Iterator[tuple[str, str]]:
         func = call.func
         name = last_name(func)
         looks = name == "vars" and bool(call.args) and id(call) not in self._looked
@@ -130,7 +130,7 @@ class Reflection:
             yield "changes", "a call of an object's class"
 
 
-def _fields(text: str) -> Iterator[tuple[str, str]]:
+def _judge_format_fields(text: str) -> Iterator[tuple[str, str]]:
     for field in _FIELD.findall(text):
         for name in _NAME_IN_FIELD.findall(field):
             if name in library.METHODS or name in library.INWARD:
@@ -138,7 +138,7 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_class_of(node: ast.expr) -> bool:
-    """`x.__class__` or `type(x)`, but of `self`."""
+    """Return True for `x.__class__` or `type(x)`, but not for `self`."""
     match node:
         case ast.Attribute(value=value, attr="__class__"):
             return last_name(value) not in ("self", "cls")

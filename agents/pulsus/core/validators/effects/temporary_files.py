@@ -53,32 +53,32 @@ class TemporaryFiles:
             return
         self._bindings = LocalBindings(module.nodes)
         for _ in range(_ROUNDS):  # optimistic: one binding is enough
-            if not self._settle(all_of_them=False):
+            if not self._update_kinds(all_of_them=False):
                 break
         for _ in range(_ROUNDS):  # then every binding has to be own
-            if not self._settle(all_of_them=True):
+            if not self._update_kinds(all_of_them=True):
                 return
         self._kinds = {}
         self._memo = {}
 
     def owns(self, node: ast.expr) -> bool:
         """Return True if an expression is such a file or folder, or lies below one."""
-        kind = self._kind(node)
+        kind = self._cached_kind(node)
         return kind is not None and kind != PAIR
 
     def owns_folder(self, node: ast.expr) -> bool:
         """Return True if the text shows the whole path of such a file or folder."""
-        kind = self._kind(node)
+        kind = self._cached_kind(node)
         return kind is not None and kind >= 0
 
-    def _settle(self, *, all_of_them: bool) -> bool:
-        """Read every binding again; whether that changed what is known."""
+    def _update_kinds(self, *, all_of_them: bool) -> bool:
+        """Judge every binding again. Return True if a kind changed."""
         found: dict[Bound, int] = {}
         self._memo = {}
         for bound, values in self._bindings.values.items() if self._bindings else ():
             if all_of_them and bound not in self._kinds:
                 continue
-            kinds = [self._of_binding(value, how) for value, how in values]
+            kinds = [self._kind_of_binding(value, how) for value, how in values]
             own = [kind for kind in kinds if kind is not None]
             if not own or (all_of_them and len(own) < len(kinds)):
                 continue
@@ -88,36 +88,36 @@ class TemporaryFiles:
         self._kinds, self._memo = found, {}
         return changed
 
-    def _of_binding(self, value: ast.expr | None, how: str) -> int | None:
-        kind = None if value is None else self._kind(value)
+    def _kind_of_binding(self, value: ast.expr | None, how: str) -> int | None:
+        kind = None if value is None else self._cached_kind(value)
         if how == "with" and kind == OBJECT and isinstance(value, ast.Call):
             folder = self._module.keys(value.func) == {"tempfile.TemporaryDirectory"}
             return 0 if folder else kind
         if how == "item":
             return 0 if kind == PAIR else None
         if how == "each":
-            return self._each(value)
+            return self._kind_of_elements(value)
         return kind
 
-    def _each(self, value: ast.expr | None) -> int | None:
+    def _kind_of_elements(self, value: ast.expr | None) -> int | None:
         """Return the kind of a loop's elements: files of an own folder, or own paths."""
         if isinstance(value, ast.Tuple | ast.List) and value.elts:
-            kinds = [self._kind(each) for each in value.elts]
+            kinds = [self._cached_kind(each) for each in value.elts]
             own = [kind for kind in kinds if kind is not None and kind >= 0]
             return min(own) if len(own) == len(kinds) else None
         if isinstance(value, ast.Call) and last_name(value.func) == "sorted" and value.args:
-            return self._each(value.args[0])
+            return self._kind_of_elements(value.args[0])
         if (
             isinstance(value, ast.Call)
             and isinstance(value.func, ast.Attribute)
             and value.func.attr in ("iterdir", "glob", "rglob")
-            and all(self._part(each) is not None for each in value.args)
+            and all(self._count_parts(each) is not None for each in value.args)
         ):
-            kind = self._kind(value.func.value)
+            kind = self._cached_kind(value.func.value)
             return None if kind is None or kind < 0 else kind
         return None
 
-    def _kind(self, node: ast.expr, depth: int = _DEEPEST) -> int | None:
+    def _cached_kind(self, node: ast.expr, depth: int = _DEEPEST) -> int | None:
         if self._bindings is None or depth == 0:
             return None
         if id(node) not in self._memo:
@@ -131,36 +131,38 @@ class TemporaryFiles:
                 return None if bound is None else self._kinds.get(bound)
             case ast.Attribute(value=value, attr=name):
                 exchanged = name == "name" and self._renames
-                return None if exchanged else _of_attribute(self._kind(value, depth), name)
+                return (
+                    None if exchanged else _kind_of_attribute(self._cached_kind(value, depth), name)
+                )
             case ast.Subscript(value=value, slice=ast.Constant(value=int())):
-                return 0 if self._kind(value, depth) == PAIR else None
+                return 0 if self._cached_kind(value, depth) == PAIR else None
             case ast.IfExp(body=body, orelse=orelse):
-                first, second = self._kind(body, depth), self._kind(orelse, depth)
+                first, second = self._cached_kind(body, depth), self._cached_kind(orelse, depth)
                 return first if first == second else None
             case ast.BinOp(left=left, op=ast.Div(), right=right):
-                return self._kind_below(self._kind(left, depth), [right])
+                return self._kind_below(self._cached_kind(left, depth), [right])
             case ast.BinOp(left=left, op=ast.Add(), right=right):
-                return self._longer(self._kind(left, depth), [right])
+                return self._kind_with_suffix(self._cached_kind(left, depth), [right])
             case ast.JoinedStr(values=[ast.FormattedValue(value=first, format_spec=None), *rest]):
-                return self._longer(self._kind(first, depth), rest)
+                return self._kind_with_suffix(self._cached_kind(first, depth), rest)
             case ast.Call():
-                return self._called(node, depth)
+                return self._kind_of_call(node, depth)
             case _:
                 return None
 
-    def _called(self, call: ast.Call, depth: int) -> int | None:
+    def _kind_of_call(self, call: ast.Call, depth: int) -> int | None:
         if self._is_source(call):
-            return self._source(call)
+            return self._kind_of_source(call)
         name = last_name(call.func)
         plain = isinstance(call.func, ast.Name)
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-        own = self._kind(owner, depth) if owner is not None else None
+        own = self._cached_kind(owner, depth) if owner is not None else None
         if own is not None:
-            return self._of_method(own, name, call)
+            return self._kind_of_method(own, name, call)
         opens = name in ("open", "fdopen", "ZipFile", "GzipFile", "TextIOWrapper")
         if not call.args or (call.keywords and not opens) or not self._is_library(call.func, name):
             return None
-        first = self._kind(call.args[0], depth)
+        first = self._cached_kind(call.args[0], depth)
         if name in PATHS or name == "join":
             return self._kind_below(first, call.args[1:])
         if name in _SAME and len(call.args) == 1 and (plain or owner is not None):
@@ -175,7 +177,7 @@ class TemporaryFiles:
             return name in ("str", "open")
         return self._module.is_sure(func) and not self._module.keys(func).isdisjoint(_LIBRARY)
 
-    def _of_method(self, own: int, name: str, call: ast.Call) -> int | None:
+    def _kind_of_method(self, own: int, name: str, call: ast.Call) -> int | None:
         if name == "open" or (own == OBJECT and name in ("__enter__", "detach")):
             return OBJECT
         if own < 0:
@@ -192,14 +194,14 @@ class TemporaryFiles:
         for position, part in enumerate(parts):
             if self._is_last_part(part):
                 return LEAF if position == len(parts) - 1 else None
-            more = self._part(part)
+            more = self._count_parts(part)
             if more is None:
                 return None
             own += more
         return own
 
-    def _part(self, node: ast.expr) -> int | None:
-        """Count the parts of a relative path if the text decides them; else None."""
+    def _count_parts(self, node: ast.expr) -> int | None:
+        """Return the number of parts of a relative path, or None if the text does not decide it."""
         text = self._module.text(node)
         if text is not None:
             parts = [part for part in text.split("/") if part not in ("", ".")]
@@ -210,7 +212,7 @@ class TemporaryFiles:
         return 1 if self._is_plain(node) else None
 
     def _is_plain(self, node: ast.expr) -> bool:
-        """Text without a slash: a constant, or a number."""
+        """Return True for text without a slash: a constant, or a number."""
         if isinstance(node, ast.FormattedValue):
             spec = node.format_spec
             shown = None if spec is None else self._module.text(spec)
@@ -233,7 +235,7 @@ class TemporaryFiles:
         )
 
     def _is_last_part(self, node: ast.expr) -> bool:
-        """`.name` or `.stem` of a path, or its basename."""
+        """Return True for `.name` or `.stem` of a path, or its basename."""
         match node:
             case ast.Attribute(value=ast.Call(func=func), attr="name" | "stem"):
                 return last_name(func) in PATHS and self._module.is_sure(func)
@@ -242,7 +244,7 @@ class TemporaryFiles:
             case _:
                 return False
 
-    def _longer(self, own: int | None, parts: list[ast.expr]) -> int | None:
+    def _kind_with_suffix(self, own: int | None, parts: list[ast.expr]) -> int | None:
         """Return the kind of a path with text after it."""
         if own is None or own < 0:
             return None
@@ -256,7 +258,7 @@ class TemporaryFiles:
     def _is_source(self, call: ast.Call) -> bool:
         return bool(self._module.keys(call.func) & TEMPORARY) and self._module.is_sure(call.func)
 
-    def _source(self, call: ast.Call) -> int | None:
+    def _kind_of_source(self, call: ast.Call) -> int | None:
         (key,) = self._module.keys(call.func)
         if key.startswith("tempfile.") and not self.stays(call):
             return None
@@ -269,19 +271,19 @@ class TemporaryFiles:
         is_file = last_name(call.func).endswith("TemporaryFile")
         first = call.args[0] if call.args else None
         plain = first is None or is_file or (_is_none(first) or self._is_plain(first))
-        return plain and len(call.args) < 2 and all(map(self._keeps, call.keywords))
+        return plain and len(call.args) < 2 and all(map(self._is_harmless_keyword, call.keywords))
 
-    def _keeps(self, each: ast.keyword) -> bool:
+    def _is_harmless_keyword(self, each: ast.keyword) -> bool:
         if _is_none(each.value):
             return True
         if each.arg == "dir":
             return self.owns_folder(each.value)
         if each.arg in _TEXT_ARGUMENTS:
-            return self._is_plain(each.value) or self._part(each.value) == 1
+            return self._is_plain(each.value) or self._count_parts(each.value) == 1
         return each.arg is not None
 
 
-def _of_attribute(kind: int | None, name: str) -> int | None:
+def _kind_of_attribute(kind: int | None, name: str) -> int | None:
     if kind == OBJECT and name in ("name", "buffer", "raw", "file"):
         return 0 if name == "name" else OBJECT
     return kind - 1 if kind is not None and kind > 0 and name == "parent" else None

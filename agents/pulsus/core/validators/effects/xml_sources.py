@@ -23,8 +23,8 @@ class XmlSources:
             self._files = {
                 target.id
                 for node in module.nodes
-                for target, value in _bound(node)
-                if isinstance(target, ast.Name) and self._opens(value)
+                for target, value in _list_bindings(node)
+                if isinstance(target, ast.Name) and self._is_open_call(value)
             }
 
     def is_open(self, call: ast.Call) -> bool:
@@ -32,13 +32,13 @@ class XmlSources:
         first = call.args[0] if call.args else get_keyword(call, "source")
         if isinstance(first, ast.Name):
             return first.id in self._files
-        return isinstance(first, ast.Call) and self._opens(first)
+        return isinstance(first, ast.Call) and self._is_open_call(first)
 
-    def _opens(self, node: ast.expr) -> bool:
+    def _is_open_call(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Call) and bool(self._module.keys(node.func) & _OPENS)
 
 
-def _bound(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+def _list_bindings(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     if isinstance(node, ast.withitem) and node.optional_vars is not None:
         yield node.optional_vars, node.context_expr
     elif isinstance(node, ast.Assign):

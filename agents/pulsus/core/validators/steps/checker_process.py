@@ -71,7 +71,7 @@ class Checker:
     """
 
     def __init__(self, argv: Sequence[str], cwd: Path) -> None:
-        self._take(*_started(argv, cwd))
+        self._attach_process(*_start_process(argv, cwd))
 
     @classmethod
     def of(cls, early: PrestartedMypy) -> Checker:
@@ -79,14 +79,14 @@ class Checker:
         order = open(early.order, "wb")  # noqa: PTH123, SIM115 - descriptors, closed by `end`
         output, errors = (open(fd, "w+b") for fd in (early.output, early.errors))  # noqa: PTH123, SIM115
         found = cls.__new__(cls)
-        found._take(early.child, order, output, errors)
+        found._attach_process(early.child, order, output, errors)
         return found
 
-    def _take(
+    def _attach_process(
         self, process: AnyChild, order: IO[bytes], output: IO[bytes], errors: IO[bytes]
     ) -> None:
         self._process, self._order, self._output, self._errors = process, order, output, errors
-        _limit(process.pid)
+        _limit_process(process.pid)
 
     def result(self, seconds: float, order: bytes = b"") -> CheckerResult:
         """Wait for its end, after `order` (short) was given to its standard input.
@@ -97,26 +97,28 @@ class Checker:
         with suppress(OSError):  # it has ended already: its status says how
             self._order.write(order)
             self._order.close()
-        ended = _wait(self._process, seconds)
+        ended = _wait_for_end(self._process, seconds)
         status = self._process.wait() if ended == "itself" else None
-        self._kill()
-        output, errors = (_text(file) for file in (self._output, self._errors))
+        self._kill_group()
+        output, errors = (_read_text(file) for file in (self._output, self._errors))
         return CheckerResult(status, output, strip_controls(errors), starved=ended == "clock")
 
     def end(self) -> None:
         """Kill it with its children; fine where it has ended."""
-        self._kill()
+        self._kill_group()
         for file in (self._output, self._errors, self._order):
             with suppress(OSError):
                 file.close()
 
-    def _kill(self) -> None:
+    def _kill_group(self) -> None:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
 
-def _started(argv: Sequence[str], cwd: Path) -> tuple[AnyChild, IO[bytes], IO[bytes], IO[bytes]]:
+def _start_process(
+    argv: Sequence[str], cwd: Path
+) -> tuple[AnyChild, IO[bytes], IO[bytes], IO[bytes]]:
     with ExitStack() as stack:
         output = stack.enter_context((cwd / ".output").open("w+b"))
         errors = stack.enter_context((cwd / ".said").open("w+b"))
@@ -205,12 +207,12 @@ def report_no_slot(seconds: float) -> Finding:
     return Finding(ok=False, message=text, unverified=True, code=BUSY)
 
 
-def _text(file: IO[bytes]) -> str:
+def _read_text(file: IO[bytes]) -> str:
     file.seek(0)
     return file.read(_KEEP_BYTES).decode("utf-8", "replace")
 
 
-def _wait(process: AnyChild, seconds: float) -> Literal["itself", "processor", "clock"]:
+def _wait_for_end(process: AnyChild, seconds: float) -> Literal["itself", "processor", "clock"]:
     """Wait until it ends, or has used `seconds` of processor time, or its clock has run out."""
     until = time.monotonic() + seconds * _CLOCK_FACTOR
     with ExitStack() as stack:
@@ -245,7 +247,7 @@ def _processor_seconds(pid: int) -> float:
     return 0.0
 
 
-def _limit(pid: int) -> None:
+def _limit_process(pid: int) -> None:
     if sys.platform == "linux":
         with suppress(ProcessLookupError, PermissionError):
             resource.prlimit(pid, resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))

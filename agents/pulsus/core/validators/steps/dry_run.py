@@ -70,25 +70,25 @@ class DryRun:
             self._cases = list_cases(self.subject.tool)
         except NeedsExample as error:
             self._needs = str(error)
-        self._first = self._call(self._cases[0] if self._cases else None, self.limits)
-        return self._placed(_import_finding(self._first))
+        self._first = self._run_case(self._cases[0] if self._cases else None, self.limits)
+        return self._with_failure_line(_import_finding(self._first))
 
     def dry_run(self) -> Finding:
         """Check that every case gives a well-formed result, and the one expected."""
         if self._needs or self._first is None:
             message = self._needs or "the module was not imported"
-            return self._placed(Finding(ok=False, message=message))
-        found = self._judge(self._first)
-        return self._placed(replace(found, shift_ms=self._first.run_ms))
+            return self._with_failure_line(Finding(ok=False, message=message))
+        found = self._judge_cases(self._first)
+        return self._with_failure_line(replace(found, shift_ms=self._first.run_ms))
 
-    def _placed(self, found: Finding) -> Finding:
+    def _with_failure_line(self, found: Finding) -> Finding:
         """Return the finding with the line of its failure."""
         if found.ok or found.unverified:
             return found
         raised = self._ran[-1].line if self._ran else 0
         return replace(found, line=_failure_line(self.subject, raised))
 
-    def _judge(self, outcome: SandboxOutcome) -> Finding:
+    def _judge_cases(self, outcome: SandboxOutcome) -> Finding:
         left = self.limits.run_seconds - outcome.run_ms / 1000
         shown: list[str] = []
         undeclared: list[str] = []
@@ -96,42 +96,44 @@ class DryRun:
         for number, case in enumerate(self._cases):
             if number:
                 if left <= 0:
-                    return self._failed(case, self._late(), shown)
-                outcome, left = self._further(case, left)
-            shown.append(_transcript(case, outcome))
+                    return self._case_failure(case, self._describe_no_time(), shown)
+                outcome, left = self._run_further_case(case, left)
+            shown.append(_render_transcript(case, outcome))
             if outcome.status == "unverified":
-                return _unverified(outcome)
+                return _unverified_finding(outcome)
             judged = judge_effects(self.subject.tool, outcome.observed, case.example.inputs)
             if judged.exceeded:
-                return _exceeded(case.label, judged.exceeded, shown)
+                return _exceeded_finding(case.label, judged.exceeded, shown)
             undeclared += judged.undeclared
             read += list_undeclared_reads(self.subject.tool, outcome.observed, case.example.inputs)
-            if problem := _problem(case, outcome):
-                return self._failed(case, problem, shown)
+            if problem := _find_problem(case, outcome):
+                return self._case_failure(case, problem, shown)
         stated, warned = constant_targets.judge_source(self.subject.tool, self.subject.source)
         if stated.exceeded:
-            return _exceeded("its source", stated.exceeded, shown)
-        proof, found = self._proven(left)
+            return _exceeded_finding("its source", stated.exceeded, shown)
+        proof, found = self._check_proof(left)
         if found is not None:
             return replace(found, output="\n".join((found.output, *shown)).strip())
         self.proof = proof
         warnings = (
-            *_reported(undeclared, _UNDECLARED),
-            *_reported(read, _STRAYED),
+            *_warn_of_effects(undeclared, _UNDECLARED),
+            *_warn_of_effects(read, _STRAYED),
             *warned,
-            *self._warnings(outcome),
+            *self._list_warnings(outcome),
         )
         return Finding(ok=True, output="\n".join(shown), warnings=warnings)
 
-    def _proven(self, left: float) -> tuple[Proof, Finding | None]:
+    def _check_proof(self, left: float) -> tuple[Proof, Finding | None]:
         """Return what the matched examples prove, or why a module that knows them is refused."""
         source, tool = self.subject.source, self.subject.tool
-        told = [c for c in self._cases if expects_value(c.example)]
-        if not told:
+        cases = [c for c in self._cases if expects_value(c.example)]
+        if not cases:
             return "shape", None
         if where := memorised_examples.find_example_table(source, tool):
-            return "shape", _knows(f"{where}: work the result out")
-        if memorised_examples.may_read_itself(source) and (found := self._bare(told, left)):
+            return "shape", _known_examples_finding(f"{where}: work the result out")
+        if memorised_examples.may_read_itself(source) and (
+            found := self._run_without_examples(cases, left)
+        ):
             return "shape", found
         if why := memorised_examples.find_doubt(source, tool):
             self._doubt = (
@@ -140,45 +142,47 @@ class DryRun:
             return "shape", None
         return "behaviour", None
 
-    def _bare(self, told: Sequence[Case], left: float) -> Finding | None:
-        """Return why it fails without the examples in its docstring, or None if it does not."""
+    def _run_without_examples(self, cases: Sequence[Case], left: float) -> Finding | None:
+        """Return a failure if the module fails without the examples in its docstring, or None."""
         bare = remove_examples(self.subject.source)
-        for case in told if bare != self.subject.source else ():
+        for case in cases if bare != self.subject.source else ():
             if left <= 0:
-                return self._failed(case, self._late(), [])
-            outcome, left = self._further(case, left, bare)
+                return self._case_failure(case, self._describe_no_time(), [])
+            outcome, left = self._run_further_case(case, left, bare)
             if outcome.status == "unverified":
                 return Finding(ok=False, message=outcome.message, unverified=True)
-            if problem := _problem(case, outcome):
-                return _knows(f"{case.label}: {problem}; {_READS}: work the result out")
+            if problem := _find_problem(case, outcome):
+                return _known_examples_finding(
+                    f"{case.label}: {problem}; {_READS}: work the result out"
+                )
         return None
 
-    def _further(
+    def _run_further_case(
         self, case: Case, left: float, source: bytes = b""
     ) -> tuple[SandboxOutcome, float]:
-        """Make one more call, and return the seconds left: all calls share one clock."""
+        """Run one more case. Return its outcome and the seconds left: all cases share one clock."""
         seconds = min(self.limits.import_seconds, left)
         limits = replace(self.limits, import_seconds=seconds, run_seconds=left)
         began = time.monotonic()
-        outcome = self._call(case, limits, source)
-        told = (outcome.import_ms + outcome.run_ms) / 1000
-        return outcome, left - max(told, time.monotonic() - began)
+        outcome = self._run_case(case, limits, source)
+        reported = (outcome.import_ms + outcome.run_ms) / 1000
+        return outcome, left - max(reported, time.monotonic() - began)
 
-    def _late(self) -> str:
+    def _describe_no_time(self) -> str:
         return (
             f"no time is left of {self.limits.run_seconds:g} s for all {len(self._cases)} calls: "
             "make import and examples quicker"
         )
 
-    def _call(
+    def _run_case(
         self, case: Case | None, limits: SandboxLimits, source: bytes = b""
     ) -> SandboxOutcome:
-        outcome = self.run(self._job(case, source or self.subject.source), limits)
+        outcome = self.run(self._build_job(case, source or self.subject.source), limits)
         if outcome.status != "unverified":
             self._ran.append(outcome)
         return outcome
 
-    def _job(self, case: Case | None, source: bytes) -> Job:
+    def _build_job(self, case: Case | None, source: bytes) -> Job:
         tool = self.subject.tool
         return Job(
             source=source,
@@ -193,7 +197,7 @@ class DryRun:
             network=self.subject.network,
         )
 
-    def _failed(self, case: Case, problem: str, shown: list[str]) -> Finding:
+    def _case_failure(self, case: Case, problem: str, shown: list[str]) -> Finding:
         hint = ""
         if case.made_up:
             hint = f"; {', '.join(case.made_up)} was made up: add an Examples: item that fits"
@@ -201,23 +205,23 @@ class DryRun:
             ok=False,
             message=f"{case.label}: {problem}{hint}",
             output="\n".join(shown),
-            warnings=self._unreached(),
+            warnings=self._warn_unreachable_hosts(),
         )
 
-    def _unreached(self) -> tuple[str, ...]:
-        """Name the hosts out of reach if that may be why it failed."""
+    def _warn_unreachable_hosts(self) -> tuple[str, ...]:
+        """Return warnings about unreachable hosts, which may be the reason for the failure."""
         seen = self.observed or ObservedEffects()
         asked = tuple(h for h in seen.hosts if not h.startswith("unix:"))
         found: list[str] = []
         if hosts := tuple(h for h in asked if h not in self.subject.network):
             fix = "allow them by --allow-network HOST:PORT, or let it say well that it has none"
-            found.append(f"its dry run has no network to {_some(hosts)}: {fix}")
+            found.append(f"its dry run has no network to {_list_first(hosts)}: {fix}")
         if asked and seen.commands:
-            what = f"programs that it starts ({_some(seen.commands)}) cannot"
+            what = f"programs that it starts ({_list_first(seen.commands)}) cannot"
             found.append(f"only Python's own code can reach allowed hosts; {what}")
         return tuple(found)
 
-    def _warnings(self, last: SandboxOutcome) -> tuple[str, ...]:
+    def _list_warnings(self, last: SandboxOutcome) -> tuple[str, ...]:
         tool = self.subject.tool
         found = [self._doubt] if self._doubt else []
         declared = () if "Returns" in tool.missing_sections else tool.returns
@@ -244,38 +248,38 @@ def _failure_line(subject: Subject, raised: int) -> int:
     return 1
 
 
-def _knows(message: str) -> Finding:
+def _known_examples_finding(message: str) -> Finding:
     return Finding(ok=False, message=message, code=EXAMPLES_KNOWN)
 
 
-def _exceeded(where: str, found: tuple[str, ...], shown: list[str]) -> Finding:
-    """Return a refusal: the message names the first few effects, the output every one."""
+def _exceeded_finding(where: str, found: tuple[str, ...], shown: list[str]) -> Finding:
+    """Return a refusal. Its message names the first few effects, its output all of them."""
     message = (
-        f"{where}: it does more than its docstring declares: {_some(found)}; "
+        f"{where}: it does more than its docstring declares: {_list_first(found)}; "
         f"declare it under Kind: and Effects:, or do without"
     )
     listed = "\n".join(("beyond what is declared:", *(f"- {item}" for item in found)))
     return Finding(ok=False, message=message, output="\n".join((listed, *shown)))
 
 
-def _reported(found: list[str], text: str) -> tuple[str, ...]:
+def _warn_of_effects(found: list[str], text: str) -> tuple[str, ...]:
     """Return the warning `text` with some of the effects in it, or nothing without any."""
-    return (text.format(_some(tuple(dict.fromkeys(found)))),) if found else ()
+    return (text.format(_list_first(tuple(dict.fromkeys(found)))),) if found else ()
 
 
-def _some(found: tuple[str, ...]) -> str:
+def _list_first(found: tuple[str, ...]) -> str:
     more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
     return ", ".join(found[:_LISTED]) + more
 
 
-def _unverified(outcome: SandboxOutcome) -> Finding:
+def _unverified_finding(outcome: SandboxOutcome) -> Finding:
     code = BUSY if outcome.starved else ""
     return Finding(ok=False, message=outcome.message, unverified=True, code=code)
 
 
 def _import_finding(outcome: SandboxOutcome) -> Finding:
     if outcome.status == "unverified":
-        return _unverified(outcome)
+        return _unverified_finding(outcome)
     if outcome.stage in ("run", "result", "end", "done"):
         return Finding(ok=True, shift_ms=-outcome.run_ms)
     what = "an example's file cannot be written" if outcome.stage == "files" else "import failed"
@@ -283,7 +287,7 @@ def _import_finding(outcome: SandboxOutcome) -> Finding:
     return Finding(ok=False, message=f"{what}: {outcome.message}", output=text)
 
 
-def _problem(case: Case, outcome: SandboxOutcome) -> str:
+def _find_problem(case: Case, outcome: SandboxOutcome) -> str:
     if outcome.status != "ok":
         return outcome.message
     if case.example.has_expected:
@@ -291,7 +295,7 @@ def _problem(case: Case, outcome: SandboxOutcome) -> str:
     return ""
 
 
-def _transcript(case: Case, outcome: SandboxOutcome) -> str:
+def _render_transcript(case: Case, outcome: SandboxOutcome) -> str:
     lines = [
         f"{case.label}: inputs {json.dumps(dict(case.example.inputs))[:_SHOWN]}",
         f"result: {json.dumps(outcome.value)[:_SHOWN]}" if outcome.status == "ok" else "",

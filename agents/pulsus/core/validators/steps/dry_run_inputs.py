@@ -48,9 +48,9 @@ def list_cases(tool: ToolSpec) -> tuple[Case, ...]:
     """
     shown = tool.examples
     if not shown:
-        return (_case("made-up inputs", tool, Example(inputs={})),)
+        return (_build_case("made-up inputs", tool, Example(inputs={})),)
     found = tuple(
-        _case(f"example {n}" + (f" ({e.title})" if e.title else ""), tool, e)
+        _build_case(f"example {n}" + (f" ({e.title})" if e.title else ""), tool, e)
         for n, e in enumerate(shown, start=1)
     )
     if tool.kind != "write" or not has_dry_run(tool):
@@ -62,7 +62,7 @@ def list_cases(tool: ToolSpec) -> tuple[Case, ...]:
     return (*found, Case("example 1 with dry_run", tried, found[0].made_up))
 
 
-def _case(label: str, tool: ToolSpec, example: Example) -> Case:
+def _build_case(label: str, tool: ToolSpec, example: Example) -> Case:
     inputs = dict(example.inputs)
     made_up: list[str] = []
     files = example.files
@@ -89,7 +89,7 @@ def make_up_value(arg: ArgSpec) -> JsonValue:
         raise NeedsExample(f"argument {arg.name!r} has no type hint: give it an example")
     hint = python_literals.parse_expression(arg.type_hint)
     try:
-        return _value(hint, arg.name)
+        return _make_up_for_hint(hint, arg.name)
     except (SyntaxError, ValueError, RecursionError):
         raise NeedsExample(
             f"no value can be made up for argument {arg.name!r} of type {arg.type_hint[:60]}: "
@@ -97,24 +97,24 @@ def make_up_value(arg: ArgSpec) -> JsonValue:
         ) from None
 
 
-def _value(hint: ast.expr | None, name: str) -> JsonValue:
+def _make_up_for_hint(hint: ast.expr | None, name: str) -> JsonValue:
     """Return None if the hint allows it, else a value of its first usable member."""
     values: list[JsonValue] = []
     for option in type_hints.alternatives(hint) if hint else ():
         with suppress(ValueError):
-            values.append(_value_of(option, name))
+            values.append(_make_up_for_option(option, name))
     if not values:
         raise ValueError(name)
     return None if None in values else values[0]
 
 
-def _value_of(option: ast.expr, name: str) -> JsonValue:
+def _make_up_for_option(option: ast.expr, name: str) -> JsonValue:
     if isinstance(option, ast.Constant) and option.value is None:
         return None
     if isinstance(option, ast.Constant) and isinstance(option.value, str):
         raise SyntaxError(option.value)  # quotes that hold no type: no member can be relied on
     if not isinstance(option, ast.Subscript):
-        return _plain(last_name(option), name)
+        return _make_up_for_type(last_name(option), name)
     kind = last_name(option.value)
     first = [*option.slice.elts, option][0] if isinstance(option.slice, ast.Tuple) else option.slice
     if kind == "Literal":
@@ -123,11 +123,11 @@ def _value_of(option: ast.expr, name: str) -> JsonValue:
             return value
         raise ValueError(kind)
     if kind in _LISTS and last_name(first) in (*_SCALARS, "Path"):
-        return [_value(first, name)]
-    return _plain(kind, name)
+        return [_make_up_for_hint(first, name)]
+    return _make_up_for_type(kind, name)
 
 
-def _plain(kind: str, name: str) -> JsonValue:
+def _make_up_for_type(kind: str, name: str) -> JsonValue:
     if kind in _SCALARS:
         return _SCALARS[kind]
     if kind == "Path":

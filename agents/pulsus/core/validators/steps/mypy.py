@@ -145,37 +145,39 @@ class Mypy:
         if not self.installed:
             return [report_missing(self._module)] * len(texts)
         try:
-            return self._some(texts)
+            return self._check_together(texts)
         except NoSlot:
             return [report_no_slot(self._wait_seconds)] * len(texts)
 
-    def _some(self, texts: Sequence[CheckedSource]) -> list[Finding]:
-        """Check many, and try each half again if one of them makes mypy itself fail."""
+    def _check_together(self, texts: Sequence[CheckedSource]) -> list[Finding]:
+        """Check all texts in one run. If mypy itself fails, check each half again."""
         if not texts:
             return []
         began = time.monotonic()
         seconds = self._seconds * (1 + len(texts) // _MORE)
-        done = self._run(texts, self._cache, seconds)
-        if (found := _findings(done, texts)) is not None:
+        done = self._run_mypy(texts, self._cache, seconds)
+        if (found := _parse_findings(done, texts)) is not None:
             return found
         if done.starved:
             return [report_too_late(done, seconds)] * len(texts)
         if len(texts) > 1:
-            return check_by_halves(texts, self._some)
+            return check_by_halves(texts, self._check_together)
         if done.status is not None and self._cache != NOWHERE:
             # A damaged cache, or a full disk below it, must not be held against the module.
             left = max(1.0, seconds - (time.monotonic() - began))
-            done = self._run(texts, NOWHERE, left)
-            if (found := _findings(done, texts)) is not None:
+            done = self._run_mypy(texts, NOWHERE, left)
+            if (found := _parse_findings(done, texts)) is not None:
                 remove_entries(self._cache)
                 return found
-        return [_failed(done, texts[0], self._seconds)]
+        return [_build_failure(done, texts[0], self._seconds)]
 
-    def _run(self, texts: Sequence[CheckedSource], cache: Path, seconds: float) -> CheckerResult:
+    def _run_mypy(
+        self, texts: Sequence[CheckedSource], cache: Path, seconds: float
+    ) -> CheckerResult:
         self.start()
         if self._waiting is None:
             self._waiting = MypyProcess(slot=take(CHECKER, cores(), self._wait_seconds))
-        files = {_stem(text): text for text in texts}
+        files = {_file_stem(text): text for text in texts}
         with raise_storage_errors():
             for stem, text in files.items():
                 (self._waiting.folder / f"{stem}.py").write_bytes(text.source)
@@ -192,18 +194,18 @@ class Mypy:
             remove_entries(cache, files)
 
 
-def _stem(text: CheckedSource) -> str:
+def _file_stem(text: CheckedSource) -> str:
     return f"m_{hashlib.sha256(text.source).hexdigest()[:40]}"
 
 
-def _findings(done: CheckerResult, texts: Sequence[CheckedSource]) -> list[Finding] | None:
+def _parse_findings(done: CheckerResult, texts: Sequence[CheckedSource]) -> list[Finding] | None:
     """Return a finding for each module, or None if mypy did not answer for all of them.
 
     Read from JSON: a message may quote the module, and must not look like one about another.
     """
     if done.status not in (0, 1):
         return None
-    entries: dict[str, list[dict[str, Any]]] = {_stem(text): [] for text in texts}
+    entries: dict[str, list[dict[str, Any]]] = {_file_stem(text): [] for text in texts}
     refused: set[str] = set()
     try:
         for entry in map(json.loads, done.output.splitlines()):
@@ -213,20 +215,25 @@ def _findings(done: CheckerResult, texts: Sequence[CheckedSource]) -> list[Findi
                 refused.add(stem)
         if (done.status == 1) != bool(refused):
             return None
-        return [_finding(text, entries[_stem(text)], _stem(text) in refused) for text in texts]
+        return [
+            _build_finding(text, entries[_file_stem(text)], _file_stem(text) in refused)
+            for text in texts
+        ]
     except (ValueError, KeyError, TypeError):
         return None
 
 
-def _finding(text: CheckedSource, entries: Iterable[dict[str, Any]], refused: bool) -> Finding:
-    lines = [line for entry in entries for line in _lines(entry, text)]
+def _build_finding(
+    text: CheckedSource, entries: Iterable[dict[str, Any]], refused: bool
+) -> Finding:
+    lines = [line for entry in entries for line in _render_entry(entry, text)]
     return Finding(
         not refused, summarize_output("\n".join(lines)) if refused else "", "\n".join(lines)
     )
 
 
-def _lines(entry: dict[str, Any], text: CheckedSource) -> Iterable[str]:
-    stem = _stem(text)
+def _render_entry(entry: dict[str, Any], text: CheckedSource) -> Iterable[str]:
+    stem = _file_stem(text)
     at = f"{text.file}:{int(entry['line'])}:{int(entry['column']) + 1}"
     shown = text.file.removesuffix(".py")
     message = one_line(entry["message"].replace(stem, shown), _LINE_CHARS)
@@ -236,9 +243,9 @@ def _lines(entry: dict[str, Any], text: CheckedSource) -> Iterable[str]:
         yield f"{at}: note: {one_line(hint.replace(stem, shown), _LINE_CHARS)}"
 
 
-def _failed(done: CheckerResult, text: CheckedSource, seconds: float) -> Finding:
+def _build_failure(done: CheckerResult, text: CheckedSource, seconds: float) -> Finding:
     errors = done.errors
     with suppress(ValueError, KeyError, TypeError):  # mypy reports what stops it as a finding too
         entries = [json.loads(line) for line in done.output.splitlines()]
-        errors = "\n".join(line for e in entries for line in _lines(e, text)) or errors
+        errors = "\n".join(line for e in entries for line in _render_entry(e, text)) or errors
     return report_failure("mypy", done, errors, seconds)

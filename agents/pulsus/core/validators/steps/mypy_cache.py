@@ -26,7 +26,9 @@ def prepare_cache(cache_dir: Path | None, packages: Path, settings: str) -> Path
     """
     if cache_dir is None:
         return NOWHERE
-    key = hashlib.sha256(f"{sys.version}\n{_versions(packages)}\n{settings}".encode()).hexdigest()
+    key = hashlib.sha256(
+        f"{sys.version}\n{_list_versions(packages)}\n{settings}".encode()
+    ).hexdigest()
     folder = cache_dir / key[:16]
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -35,7 +37,7 @@ def prepare_cache(cache_dir: Path | None, packages: Path, settings: str) -> Path
         return NOWHERE
     if not os.access(folder, os.W_OK | os.X_OK):
         return NOWHERE
-    _prune(cache_dir, folder)
+    _prune_folders(cache_dir, folder)
     return folder.resolve()
 
 
@@ -49,26 +51,26 @@ def remove_entries(cache: Path, stems: Collection[str] | None = None) -> None:
     with suppress(OSError):
         for folder in cache.iterdir():
             if folder.is_dir():
-                _remove(folder, stems)
+                _remove_stems(folder, stems)
 
 
-def _remove(folder: Path, stems: Collection[str]) -> None:
+def _remove_stems(folder: Path, stems: Collection[str]) -> None:
     for name in os.listdir(folder):  # noqa: PTH208 - thousands of names, and no use for paths
         if name.partition(".")[0] in stems:
             with suppress(FileNotFoundError):
                 (folder / name).unlink()
 
 
-def _versions(packages: Path) -> str:
+def _list_versions(packages: Path) -> str:
     names = os.listdir(packages)  # noqa: PTH208
-    return "\n".join(sorted(n for n in names if n.endswith(".dist-info") and _types(n)))
+    return "\n".join(sorted(n for n in names if n.endswith(".dist-info") and _is_type_package(n)))
 
 
-def _types(name: str) -> bool:
+def _is_type_package(name: str) -> bool:
     return name.startswith(("mypy-", "types_")) or "_stubs-" in name
 
 
-def _prune(cache_dir: Path, used: Path) -> None:
+def _prune_folders(cache_dir: Path, used: Path) -> None:
     """Remove the folders that were not used for longest."""
     with suppress(OSError):
         others = [p for p in cache_dir.iterdir() if p.is_dir() and p != used]

@@ -49,7 +49,9 @@ class PrestartedMypy:
     def __init__(self, scratch: Scratch, slot: machine_slots.Slot) -> None:
         self.scratch, self.slot = scratch, slot
         folder = scratch.path
-        self.output, self.errors = (_file(f"{folder}/{name}") for name in (".output", ".said"))
+        self.output, self.errors = (
+            _create_file(f"{folder}/{name}") for name in (".output", ".said")
+        )
         theirs, self.order = os.pipe()
         try:
             pid = os.posix_spawn(
@@ -104,5 +106,5 @@ def prestart_mypy() -> PrestartedMypy | None:
         return None
 
 
-def _file(path: str) -> int:
+def _create_file(path: str) -> int:
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

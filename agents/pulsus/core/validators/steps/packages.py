@@ -57,7 +57,7 @@ def check_packages(text: str, tree: ast.Module, python: Interpreter) -> Packages
     """Return the unmet parts of the header, and the imports that are not installed."""
     try:
         header = read_header(text)
-        unmet = _unmet(header, python) if header else ()
+        unmet = _check_unmet(header, python) if header else ()
     except HeaderInvalid as error:
         return Packages((f"the `# /// script` header: {error}",))
     if unmet:
@@ -70,14 +70,14 @@ def check_packages(text: str, tree: ast.Module, python: Interpreter) -> Packages
     missing = {name for name in names if not python.has(name)}
     absent = [each for each in wanted if each.name in missing]
     return Packages(
-        tuple(_absent(each, python) for each in absent if not each.late),
-        tuple(_absent(each, python) for each in absent if each.late),
+        tuple(_describe_absent(each, python) for each in absent if not each.late),
+        tuple(_describe_absent(each, python) for each in absent if each.late),
     )
 
 
 def read_header(text: str) -> Header | None:
     """Return the module's header, or None without one. Raises HeaderInvalid."""
-    blocks = list(_blocks(text.splitlines()))
+    blocks = list(_list_script_blocks(text.splitlines()))
     if not blocks:
         return None
     if len(blocks) > 1:
@@ -89,10 +89,12 @@ def read_header(text: str) -> Header | None:
     wanted = found.get("dependencies", [])
     if not isinstance(wanted, list) or not all(isinstance(each, str) for each in wanted):
         raise HeaderInvalid("dependencies is no list of texts")
-    return Header(_python(found.get("requires-python")), tuple(map(_requirement, wanted)))
+    return Header(
+        _parse_python(found.get("requires-python")), tuple(map(_parse_requirement, wanted))
+    )
 
 
-def _blocks(lines: list[str]) -> list[str]:
+def _list_script_blocks(lines: list[str]) -> list[str]:
     """Return the contents of the blocks of type `script`."""
     found: list[str] = []
     content: list[str] | None = None
@@ -114,7 +116,7 @@ def _blocks(lines: list[str]) -> list[str]:
     return found
 
 
-def _python(value: object) -> SpecifierSet | None:
+def _parse_python(value: object) -> SpecifierSet | None:
     if value is None:
         return None
     try:
@@ -123,45 +125,47 @@ def _python(value: object) -> SpecifierSet | None:
         raise HeaderInvalid(f"requires-python {value!r} is no version specifier") from None
 
 
-def _requirement(text: str) -> Requirement:
+def _parse_requirement(text: str) -> Requirement:
     try:
         return Requirement(text)
     except (InvalidRequirement, RecursionError):
         raise HeaderInvalid(f"dependency {text[:80]!r} is no requirement") from None
 
 
-def _unmet(header: Header, python: Interpreter) -> tuple[str, ...]:
+def _check_unmet(header: Header, python: Interpreter) -> tuple[str, ...]:
     try:
-        return tuple(_unmet_one_by_one(header, python))
+        return tuple(_list_unmet(header, python))
     except (ValueError, RecursionError) as error:  # an invalid marker or version
         raise HeaderInvalid(f"it cannot be decided: {str(error)[:200]}") from None
 
 
-def _unmet_one_by_one(header: Header, python: Interpreter) -> Iterator[str]:
-    if header.python is not None and not _allows(header.python, python):
+def _list_unmet(header: Header, python: Interpreter) -> Iterator[str]:
+    if header.python is not None and not _has_allowed_version(header.python, python):
         yield (
             f"needs Python {header.python}; {python.python} is {python.version}: "
             f"name another one in tools.python"
         )
-    environment = _environment(python)
+    environment = _marker_environment(python)
     for wanted in header.packages:
         if wanted.marker is not None and not wanted.marker.evaluate(environment):
             continue
-        has = python.installed(wanted.name)
-        if has is None:
-            yield f"needs {_short(wanted)}, not installed in {_install(wanted, python)}"
-        elif not wanted.specifier.contains(has, prereleases=True):
-            yield f"needs {_short(wanted)}; {has} is installed in {_install(wanted, python)}"
+        installed = python.installed(wanted.name)
+        if installed is None:
+            place = _describe_install(wanted, python)
+            yield f"needs {_shorten_requirement(wanted)}, not installed in {place}"
+        elif not wanted.specifier.contains(installed, prereleases=True):
+            place = _describe_install(wanted, python)
+            yield f"needs {_shorten_requirement(wanted)}; {installed} is installed in {place}"
 
 
-def _allows(wanted: SpecifierSet, python: Interpreter) -> bool:
-    """Compare the version; without a known patch, the first and any later one count."""
+def _has_allowed_version(wanted: SpecifierSet, python: Interpreter) -> bool:
+    """Return True if the version is allowed. An unknown patch counts as the first and as a late."""
     known = python.version.count(".") >= 2
     versions = (python.version,) if known else (f"{python.version}.0", f"{python.version}.99")
     return any(wanted.contains(version, prereleases=True) for version in versions)
 
 
-def _environment(python: Interpreter) -> dict[str, str]:
+def _marker_environment(python: Interpreter) -> dict[str, str]:
     full = python.version if python.version.count(".") >= 2 else f"{python.version}.0"
     own = {key: str(value) for key, value in default_environment().items()}
     return own | {
@@ -171,16 +175,16 @@ def _environment(python: Interpreter) -> dict[str, str]:
     }
 
 
-def _short(wanted: Requirement) -> str:
+def _shorten_requirement(wanted: Requirement) -> str:
     extras = f"[{','.join(sorted(wanted.extras))}]" if wanted.extras else ""
     return f"{wanted.name}{extras}{wanted.specifier}"[:200]
 
 
-def _install(wanted: Requirement, python: Interpreter) -> str:
-    return f"{python.python}: {python.python} -m pip install '{_short(wanted)}'"
+def _describe_install(wanted: Requirement, python: Interpreter) -> str:
+    return f"{python.python}: {python.python} -m pip install '{_shorten_requirement(wanted)}'"
 
 
-def _absent(each: Import, python: Interpreter) -> str:
+def _describe_absent(each: Import, python: Interpreter) -> str:
     name = _SOLD_AS.get(each.name, each.name)
     when = " when it is called" if each.late else ""
     return (

@@ -41,7 +41,8 @@ class DryRuns:
         self._count = 0
         self._lock = threading.Lock()
         self._threads = [
-            threading.Thread(target=self._work, daemon=True) for _ in range(min(jobs, len(runs)))
+            threading.Thread(target=self._run_next_until_done, daemon=True)
+            for _ in range(min(jobs, len(runs)))
         ]
 
     def __enter__(self) -> DryRuns:
@@ -66,7 +67,7 @@ class DryRuns:
             raise self._failure
         return self._steps[number]
 
-    def _work(self) -> None:
+    def _run_next_until_done(self) -> None:
         while True:
             with self._lock:
                 number = next(self._next, None)
@@ -75,27 +76,27 @@ class DryRuns:
             try:
                 if not self._stops[number].is_set():
                     with cancel_on(self._stops[number]):
-                        self._steps[number] = _steps(self._runs[number])
-                self._tell()
+                        self._steps[number] = _run_steps(self._runs[number])
+                self._report_one_more()
             except BaseException as failure:  # noqa: BLE001 - raised again where it is waited for
                 self._failure = failure
             finally:
                 self._done[number].set()
 
-    def _tell(self) -> None:
+    def _report_one_more(self) -> None:
         if self._report_progress:
             with self._lock:
                 self._count += 1
                 self._report_progress(self._count, len(self._runs))
 
 
-def _steps(run: DryRun) -> list[TimedFinding]:
-    """Return both steps, or the first where it fails."""
-    imported = _timed("import", run.import_smoke)
-    return [imported, _timed("dry-run", run.dry_run)] if imported.finding.ok else [imported]
+def _run_steps(run: DryRun) -> list[TimedFinding]:
+    """Return the findings of both steps, or only the first if it fails."""
+    imported = _run_timed("import", run.import_smoke)
+    return [imported, _run_timed("dry-run", run.dry_run)] if imported.finding.ok else [imported]
 
 
-def _timed(name: str, check: Callable[[], Finding]) -> TimedFinding:
+def _run_timed(name: str, check: Callable[[], Finding]) -> TimedFinding:
     began = time.monotonic()
     finding = check()
     took = int((time.monotonic() - began) * 1000) + finding.shift_ms

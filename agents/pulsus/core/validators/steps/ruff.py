@@ -46,7 +46,7 @@ def run_ruff(
         return [report_missing(module)] * len(texts)
     found: list[Finding] = []
     for start in range(0, len(texts), _AT_ONCE):
-        found += _some(texts[start : start + _AT_ONCE], program, rules, seconds)
+        found += _check_together(texts[start : start + _AT_ONCE], program, rules, seconds)
     return found
 
 
@@ -60,29 +60,29 @@ def remove_unused_imports(source: bytes, *, seconds: float) -> bytes:
     if program is None:
         return source
     text = CheckedSource("candidate", source)
-    with _ran(program, ("--fix-only", "--select=F401"), {text.file: text}, seconds) as (
+    with _run_on_copies(program, ("--fix-only", "--select=F401"), {text.file: text}, seconds) as (
         done,
         folder,
     ):
         return (folder / text.file).read_bytes() if done.status == 0 else source
 
 
-def _some(
+def _check_together(
     texts: Sequence[CheckedSource], program: Path, rules: tuple[str, ...], seconds: float
 ) -> list[Finding]:
     options = ("--no-fix", "--output-format=json", f"--select={','.join(rules)}")
     files = {f"{number}/{text.file}": text for number, text in enumerate(texts)}
-    with _ran(program, options, files, seconds * (1 + len(texts) // _MORE)) as (done, _):
+    with _run_on_copies(program, options, files, seconds * (1 + len(texts) // _MORE)) as (done, _):
         pass
-    if done.status in (0, 1) and (found := _findings(done.output, texts)) is not None:
+    if done.status in (0, 1) and (found := _parse_findings(done.output, texts)) is not None:
         return found
     if len(texts) > 1:
-        return check_by_halves(texts, lambda half: _some(half, program, rules, seconds))
+        return check_by_halves(texts, lambda half: _check_together(half, program, rules, seconds))
     return [report_failure("ruff", done, done.errors or one_line(done.output), seconds)]
 
 
 @contextmanager
-def _ran(
+def _run_on_copies(
     program: Path, options: Sequence[str], files: Mapping[str, CheckedSource], seconds: float
 ) -> Iterator[tuple[CheckerResult, Path]]:
     """Run ruff on copies, and give a block its result and the folder of the copies."""
@@ -98,7 +98,7 @@ def _ran(
             checker.end()
 
 
-def _findings(output: str, texts: Sequence[CheckedSource]) -> list[Finding] | None:
+def _parse_findings(output: str, texts: Sequence[CheckedSource]) -> list[Finding] | None:
     """Return a finding for each module, or None if the output is not that of ruff.
 
     Read from JSON: a message may quote the module, and must not look like one about another.
@@ -107,20 +107,20 @@ def _findings(output: str, texts: Sequence[CheckedSource]) -> list[Finding] | No
     try:
         for entry in json.loads(output):
             number = int(Path(entry["filename"]).parent.name)
-            lines[number].append(_line(entry, texts[number].file))
+            lines[number].append(_render_entry(entry, texts[number].file))
     except (ValueError, KeyError, TypeError, IndexError):
         return None
-    return [_finding(found) for found in lines]
+    return [_build_finding(found) for found in lines]
 
 
-def _line(entry: dict[str, Any], file: str) -> str:
+def _render_entry(entry: dict[str, Any], file: str) -> str:
     at = entry["location"]
     code = entry.get("code") or "invalid-syntax"
     text = one_line(entry["message"], _LINE_CHARS)
     return f"{file}:{int(at['row'])}:{int(at['column'])}: {code} {text}"
 
 
-def _finding(lines: list[str]) -> Finding:
+def _build_finding(lines: list[str]) -> Finding:
     output = "\n".join(lines)
     return Finding(not lines, summarize_output(output) if lines else "", output)
 

@@ -56,28 +56,28 @@ def run_static_gate(
     `python` is what the tool runs with, ours where it is None: packages it needs and that one has
     not are reasons too.
     """
-    problem = _bytes(source, max_bytes)
+    problem = _check_bytes(source, max_bytes)
     if not problem and isinstance(tool, BrokenTool):
         problem = f"{tool.reason} ({tool.code})" + _lookalike_hint(source, tool)
     if problem or isinstance(tool, BrokenTool):
         return Finding(ok=False, message=problem)
     text = source.decode("utf-8-sig")
-    problem = _moved(source, tool, steps)
-    tree = None if problem else _parsed(text)
+    problem = _check_unchanged(source, tool, steps)
+    tree = None if problem else _parse_or_refuse(text)
     if isinstance(tree, str):
         problem = tree
-    problem = problem or _contract(tool)
+    problem = problem or _check_contract(tool)
     if problem or not isinstance(tree, ast.Module):
         return Finding(ok=False, message=problem)
-    packages = _packages(text, tree, python)
-    problem = _first(packages.problems) if packages else ""
-    warnings = (*_missing(tool), *(packages.warnings if packages else ()))
+    packages = _check_packages(text, tree, python)
+    problem = _summarize_reasons(packages.problems) if packages else ""
+    warnings = (*_warn_missing_sections(tool), *(packages.warnings if packages else ()))
     output = "\n".join(packages.problems) if packages else ""
     return Finding(ok=not problem, message=problem, output=output, warnings=warnings)
 
 
-def _packages(text: str, tree: ast.Module, python: Interpreter | None) -> Packages | None:
-    """Check the packages it needs, or return None if the standard library is enough."""
+def _check_packages(text: str, tree: ast.Module, python: Interpreter | None) -> Packages | None:
+    """Check the packages that the tool needs, or return None if it needs none."""
     if "# /// script" not in text and not list_third_party(tree):
         return None
     from pulsus.core.sandbox.interpreter import own_interpreter  # these take their time to load
@@ -86,17 +86,17 @@ def _packages(text: str, tree: ast.Module, python: Interpreter | None) -> Packag
     return check_packages(text, tree, python or own_interpreter())
 
 
-def _missing(tool: ToolSpec) -> tuple[str, ...]:
-    """Return the sections that the tool's docstring lacks, in at most one line."""
+def _warn_missing_sections(tool: ToolSpec) -> tuple[str, ...]:
+    """Return a warning about the sections that the tool's docstring lacks, or nothing."""
     names = [n for n in tool.missing_sections if tool.args or n != "Args"]
     if not names:
         return ()
-    dry = "" if tool.kind_declared or not _cannot_be_tried(tool) else " and no `dry_run: bool`"
+    dry = "" if tool.kind_declared or not _is_untestable_write(tool) else " and no `dry_run: bool`"
     kind = "" if tool.kind_declared else f": without a Kind it counts as write{dry}"
     return (f"the docstring has no section {', '.join(names)}{kind}",)
 
 
-def _bytes(source: bytes, max_bytes: int) -> str:
+def _check_bytes(source: bytes, max_bytes: int) -> str:
     if len(source) > max_bytes:
         return f"{len(source)} bytes; the limit is {max_bytes}: split the module"
     for line in source.split(b"\n", 2)[:2]:
@@ -111,7 +111,7 @@ def _bytes(source: bytes, max_bytes: int) -> str:
     )
 
 
-def _moved(source: bytes, tool: ToolSpec, steps: Steps) -> str:
+def _check_unchanged(source: bytes, tool: ToolSpec, steps: Steps) -> str:
     if hashlib.sha256(source).hexdigest() != tool.sha256:
         return "the file changed while it was read: validate it again"
     for tool_id, (step, code) in steps.items():
@@ -120,22 +120,25 @@ def _moved(source: bytes, tool: ToolSpec, steps: Steps) -> str:
     return ""
 
 
-def _parsed(text: str) -> ast.Module | str:
-    """Return the syntax tree, or why it is refused."""
+def _parse_or_refuse(text: str) -> ast.Module | str:
+    """Return the syntax tree, or the reason for the refusal."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
-        tokens = _telling(text)
+        tokens = _list_telling_tokens(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError) as error:
         return f"it cannot be parsed: {type(error).__name__}"
-    names = "" if text.isascii() else confusable_names.find_confusable_name(_names(tokens), tree)
-    return _comments(tokens) or names or _nodes(tree) or tree
+    names = (
+        "" if text.isascii() else confusable_names.find_confusable_name(_list_names(tokens), tree)
+    )
+    return _check_comments(tokens) or names or _check_nodes(tree) or tree
 
 
-def _telling(text: str) -> list[tokenize.TokenInfo]:
-    """Return comments and names; none where the text cannot hold one that is refused: that is
-    quicker.
+def _list_telling_tokens(text: str) -> list[tokenize.TokenInfo]:
+    """Return comments and names, or none if the text cannot contain a refused one.
+
+    The shortcut saves time for most modules.
     """
     # Line by line, as comments are: what follows in the next line must not change what one says.
     lines = (line for line in text.split("\n") if "#" in line)
@@ -143,14 +146,14 @@ def _telling(text: str) -> list[tokenize.TokenInfo]:
         pattern.search(each) for each in lines for pattern, _ in _BLANKET
     ):
         return []
-    return [t for t in _tokens(text) if t.type in (tokenize.COMMENT, tokenize.NAME)]
+    return [t for t in _list_tokens(text) if t.type in (tokenize.COMMENT, tokenize.NAME)]
 
 
-def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
+def _list_tokens(text: str) -> Iterator[tokenize.TokenInfo]:
     return tokenize.generate_tokens(io.StringIO(text).readline)
 
 
-def _comments(tokens: Sequence[tokenize.TokenInfo]) -> str:
+def _check_comments(tokens: Sequence[tokenize.TokenInfo]) -> str:
     for token in tokens:
         if token.type != tokenize.COMMENT:
             continue
@@ -163,7 +166,7 @@ def _comments(tokens: Sequence[tokenize.TokenInfo]) -> str:
     return ""
 
 
-def _names(tokens: Iterable[tokenize.TokenInfo]) -> list[tuple[int, str]]:
+def _list_names(tokens: Iterable[tokenize.TokenInfo]) -> list[tuple[int, str]]:
     return [(t.start[0], t.string) for t in tokens if t.type == tokenize.NAME]
 
 
@@ -171,13 +174,15 @@ def _lookalike_hint(source: bytes, tool: BrokenTool) -> str:
     if tool.code != "NO_ENTRY":
         return ""
     try:
-        found = confusable_names.find_confusable_name(_names(_tokens(source.decode("utf-8-sig"))))
+        found = confusable_names.find_confusable_name(
+            _list_names(_list_tokens(source.decode("utf-8-sig")))
+        )
     except (SyntaxError, ValueError, tokenize.TokenError):
         return ""
     return f"; {found}" if found else ""
 
 
-def _nodes(tree: ast.AST) -> str:
+def _check_nodes(tree: ast.AST) -> str:
     for count, node in enumerate(ast.walk(tree)):
         if count >= MAX_NODES:
             return f"more than {MAX_NODES} syntax nodes: split the module"
@@ -190,21 +195,21 @@ def _nodes(tree: ast.AST) -> str:
     return ""
 
 
-def _contract(tool: ToolSpec) -> str:
-    if not tool.contract_errors and tool.kind_declared and _cannot_be_tried(tool):
+def _check_contract(tool: ToolSpec) -> str:
+    if not tool.contract_errors and tool.kind_declared and _is_untestable_write(tool):
         return (
             "Kind: write needs an argument `dry_run: bool`, with which nothing is changed: "
             "it is what the dry run calls it with"
         )
-    return _first(tool.contract_errors)
+    return _summarize_reasons(tool.contract_errors)
 
 
-def _cannot_be_tried(tool: ToolSpec) -> bool:
+def _is_untestable_write(tool: ToolSpec) -> bool:
     """Return True if it may change things and has no `dry_run`. Compositions ask their steps."""
     return tool.kind == "write" and not tool.composed and not has_dry_run(tool)
 
 
-def _first(reasons: Sequence[str]) -> str:
-    """Return the first reason, and how many more there are; "" without one."""
+def _summarize_reasons(reasons: Sequence[str]) -> str:
+    """Return the first reason and the number of others, or "" if there is none."""
     more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
     return f"{reasons[0]}{more}" if reasons else ""

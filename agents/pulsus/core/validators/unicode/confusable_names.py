@@ -42,10 +42,9 @@ def find_confusable_name(written: Iterable[tuple[int, str]], tree: ast.AST | Non
         folded = unicodedata.normalize("NFKC", name)
         if folded != name:
             shown = folded[:_LONGEST]
-            return (
-                f"line {line}: a name written with {_spelt(name)} is read as {shown}: write {shown}"
-            )
-    names += _in(tree) if tree is not None else []
+            letters = _list_code_points(name)
+            return f"line {line}: a name written with {letters} is read as {shown}: write {shown}"
+    names += _list_names_in(tree) if tree is not None else []
     own = {name for _, name in names if name.isascii()}
     general = {*dir(builtins), *keyword.kwlist, *keyword.softkwlist, *_ENTRIES}
     known = own | general | sys.stdlib_module_names
@@ -62,20 +61,21 @@ def find_confusable_name(written: Iterable[tuple[int, str]], tree: ast.AST | Non
         if other != name:
             return (
                 f"line {line}: a name that looks like {other[:_LONGEST]} is written with "
-                f"{_spelt(name)}: use plain letters, or another name"
+                f"{_list_code_points(name)}: use plain letters, or another name"
             )
-        if mixed := _mixed(name, plain):
-            return f"line {line}: a name with {_spelt(name)} mixes {mixed} letters: use one script"
+        if mixed := _find_mixed_scripts(name, plain):
+            letters = _list_code_points(name)
+            return f"line {line}: a name with {letters} mixes {mixed} letters: use one script"
     return ""
 
 
 def replace_lookalikes(name: str) -> str:
     """Return the name with every lookalike replaced by the ASCII character it is drawn like."""
-    return unicodedata.normalize("NFKC", name).translate(_plain_letters())
+    return unicodedata.normalize("NFKC", name).translate(_load_plain_letters())
 
 
 @cache
-def _plain_letters() -> Mapping[int, str]:
+def _load_plain_letters() -> Mapping[int, str]:
     """Return the ASCII character of each lookalike; read when a name is not ASCII."""
     from pulsus.core.system.word_lists import WordLists  # most modules need no YAML
 
@@ -89,7 +89,7 @@ def _without_marks(name: str) -> str:
     return "".join(char for char in parts if not unicodedata.combining(char))
 
 
-def _in(tree: ast.AST) -> list[tuple[int, str]]:
+def _list_names_in(tree: ast.AST) -> list[tuple[int, str]]:
     """Return the names of a syntax tree that are not ASCII."""
     found: list[tuple[int, str]] = []
     for node in ast.walk(tree):
@@ -100,12 +100,12 @@ def _in(tree: ast.AST) -> list[tuple[int, str]]:
     return found
 
 
-def _mixed(name: str, plain: str) -> str:
+def _find_mixed_scripts(name: str, plain: str) -> str:
     """Return the scripts that no language writes in one word, or "".
 
     Greek beside Latin is common in formulas (`Δt`): only its lookalikes are refused there.
     """
-    scripts = set(_scripts(name))
+    scripts = set(_list_scripts(name))
     if len(scripts) < 2 or scripts <= _EAST | {"LATIN"}:
         return ""
     if scripts == {"LATIN", "GREEK"} and not any(
@@ -115,7 +115,7 @@ def _mixed(name: str, plain: str) -> str:
     return " and ".join(sorted(script.capitalize() for script in scripts))
 
 
-def _scripts(name: str) -> Iterator[str]:
+def _list_scripts(name: str) -> Iterator[str]:
     for char in name:
         script = unicodedata.name(char, "").partition(" ")[0]
         if char.isascii():
@@ -125,7 +125,7 @@ def _scripts(name: str) -> Iterator[str]:
             yield script
 
 
-def _spelt(name: str) -> str:
+def _list_code_points(name: str) -> str:
     """Return the code points of the first few letters that mislead."""
     found = [f"U+{ord(char):04X}" for char in dict.fromkeys(name) if not char.isascii()]
     return " ".join(found[:_SHOWN])

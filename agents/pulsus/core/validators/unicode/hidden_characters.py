@@ -37,17 +37,17 @@ def find_hidden_character(text: str) -> str:
     """
     if text.isascii():
         found = _CONTROL.search(text.replace("\r\n", "\n"))
-        return _describe(text, found[0]) if found else _far(text)
+        return _describe_character(text, found[0]) if found else _find_far_text(text)
     for char in sorted(set(text)):
         if not char.isascii() or char < " ":
             if char in "\0\t\n\r" or not _is_hidden(char):
                 continue
-            if char not in _JOINERS + _STYLES or not _all_in_place(text, char):
-                return _describe(text, char)
-    return _far(text)
+            if char not in _JOINERS + _STYLES or not _is_always_in_place(text, char):
+                return _describe_character(text, char)
+    return _find_far_text(text)
 
 
-def _far(text: str) -> str:
+def _find_far_text(text: str) -> str:
     far = _BLANKS.search(text)
     if far is None:
         return ""
@@ -62,8 +62,8 @@ def _is_hidden(char: str) -> bool:
     return code & 0xFFFE == 0xFFFE or any(low <= code <= high for low, high in _IGNORABLE)
 
 
-def _all_in_place(text: str, char: str) -> bool:
-    """Return True if each of them shapes an emoji, or joins letters of a script that needs it."""
+def _is_always_in_place(text: str, char: str) -> bool:
+    """Return True if each `char` shapes an emoji, or joins letters of a script that needs it."""
     at = text.find(char)
     while at >= 0:
         before, after = text[at - 1 : at] or " ", text[at + 1 : at + 2] or " "
@@ -72,7 +72,9 @@ def _all_in_place(text: str, char: str) -> bool:
         elif _is_symbol(before) or before == "\ufe0f":
             fits = char == "\u200d" and _is_symbol(after)
         else:
-            fits = _script(before) in _JOINING and (_script(after) in _JOINING or after in " \n")
+            fits = _script_of(before) in _JOINING and (
+                _script_of(after) in _JOINING or after in " \n"
+            )
         if not fits:
             return False
         at = text.find(char, at + 1)
@@ -84,11 +86,11 @@ def _is_symbol(char: str) -> bool:
     return char > "\x7f" and unicodedata.category(char) in ("So", "Sm", "Sk", "Po")
 
 
-def _script(char: str) -> str:
+def _script_of(char: str) -> str:
     return unicodedata.name(char, "").partition(" ")[0]
 
 
-def _describe(text: str, char: str) -> str:
+def _describe_character(text: str, char: str) -> str:
     line = text.count("\n", 0, text.index(char)) + 1
     name = unicodedata.name(char, "a control character").lower()
     what = f"line {line}: U+{ord(char):04X} ({name})"
