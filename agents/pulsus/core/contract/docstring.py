@@ -121,7 +121,7 @@ def parse_outputs(section: str | None, return_hint: str | None) -> tuple[OutputS
     ]
     if named:
         return tuple(OutputSpec(e.name, e.type, e.text) for e in named)
-    if section and not _is_none(section):
+    if section and not _is_empty_section(section):
         return (OutputSpec("result", return_hint, one_line(section)),)
     if return_hint is None or re.match(r"'?(None\b|dict\b|Dict\b|Mapping\b)", return_hint):
         return ()
@@ -143,7 +143,7 @@ def parse_effects(section: str | None) -> tuple[Effects | None, tuple[str, ...]]
     """(declared effects, errors). None if the tool declares nothing that can be read."""
     if section is None:
         return None, ()
-    if _is_none(section):
+    if _is_empty_section(section):
         return Effects(), ()
     found = {e.name: e.text for e in parse_entries(section)}
     unknown = [name for name in found if name not in ("paths", "hosts", "commands")]
@@ -174,12 +174,12 @@ def _explain_names_form(written: str) -> str:
 
 def parse_names(text: str) -> tuple[str, ...]:
     """Return the comma-separated items of a line; empty for `none`."""
-    if _is_none(text):
+    if _is_empty_section(text):
         return ()
     return tuple(item for part in text.split(",") if (item := one_line(part)))
 
 
-def _is_none(text: str) -> bool:
+def _is_empty_section(text: str) -> bool:
     return text.strip().rstrip(".").lower() in ("", "none")
 
 

@@ -67,7 +67,7 @@ def _list_constants_of(node: ast.expr) -> Iterator[tuple[JsonValue, int]]:
             func=ast.Name(id=name) | ast.Attribute(attr=name), args=args, keywords=named
         ) if name in _MAKING:
             inner = [*args, *(k.value for k in named)]
-            yield from (made for arg in args for made in _list_converted_constants(arg))
+            yield from (converted for arg in args for converted in _list_converted_constants(arg))
         case _:
             inner = []
     for each in inner:

@@ -102,21 +102,21 @@ class PastMemory:
             ((self.counts.rarity(phrase) ** 2, phrase.likeness) for phrase in asked), reverse=True
         )
         length = math.fsum(weight for weight, _ in weights)
-        left = length
+        remaining = length
         shared: dict[int, float] = {}
         rest: list[tuple[float, int]] = []
         for weight, key in weights:
-            if left < _FLOOR * _FLOOR * length:
+            if remaining < _FLOOR * _FLOOR * length:
                 rest.append((weight, key))
                 continue
-            left -= weight
+            remaining -= weight
             for n in seg.requests_with(key):
                 shared[n] = shared.get(n, 0.0) + weight
         lengths, least = seg.lengths, _FLOOR * _FLOOR * length
         near = [
             (n, weight)
             for n, weight in shared.items()
-            if (weight + left) ** 2 >= least * lengths[n]
+            if (weight + remaining) ** 2 >= least * lengths[n]
         ]
         for n, weight in near:
             scale = math.sqrt(length * lengths[n])
@@ -140,13 +140,13 @@ class PastMemory:
         sizes, found = self.counts.sizes, dict[str, float]()
         for weight, phrase in weights:
             gain = known * weight / mass * (_K1 + 1)
-            for tool, count in self._tools_with(phrase):
+            for tool, count in self._list_tools_with(phrase):
                 if count > 0:
                     usual = _K1 * (1 - _B) + _K1 * _B * sizes.get(tool, 0.0)
                     found[tool] = found.get(tool, 0.0) + gain * count / (count + usual)
         return found
 
-    def _tools_with(self, phrase: Phrase) -> Iterable[tuple[str, float]]:
+    def _list_tools_with(self, phrase: Phrase) -> Iterable[tuple[str, float]]:
         """Return the tools whose past requests contain the phrase, with their number."""
         first, *more = (seg.tools_with(phrase.key, self.now) for seg in self.segments)
         if not any(more):

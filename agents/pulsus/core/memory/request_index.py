@@ -192,9 +192,9 @@ class _RequestPacker:
         sums: dict[int, list[float]] = {}
         for row in rows:
             fades = row.at is not None
-            left = 0.5 ** ((self.latest - row.at) / self.half_life) if row.at is not None else 1.0
+            decay = 0.5 ** ((self.latest - row.at) / self.half_life) if row.at is not None else 1.0
             for tool, count in _list_verdicts(row):
-                sums.setdefault(self.number[tool], [0.0, 0.0])[fades] += count * left
+                sums.setdefault(self.number[tool], [0.0, 0.0])[fades] += count * decay
         return sums
 
     def segment(self) -> RequestSegment:
@@ -242,9 +242,9 @@ def _list_verdicts(row: PastRequest) -> Iterator[tuple[str, float]]:
 
 def _add_counts(into: dict[int, list[float]], more: Mapping[int, Sequence[float]]) -> None:
     for tool, (firm, fading) in more.items():
-        held = into.setdefault(tool, [0.0, 0.0])
-        held[0] += firm
-        held[1] += fading
+        sums = into.setdefault(tool, [0.0, 0.0])
+        sums[0] += firm
+        sums[1] += fading
 
 
 def _end_positions(sizes: Iterable[int]) -> array[int]:

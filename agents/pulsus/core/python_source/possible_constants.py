@@ -35,10 +35,10 @@ def list_scopes(nodes: Sequence[ast.AST], scope: Scope) -> Iterator[Scope]:
         if type(node) not in _HOLDING:
             continue
         for name, value in (*_list_assigned_values(node, scope), *called.defaults(node)):
-            if name not in scope and _is_place(value, scope):
+            if name not in scope and _is_path_or_host(value, scope):
                 names.setdefault(name, []).append(value)
         for name, value in _list_attribute_values(node, called):
-            if _is_place(value, scope):
+            if _is_path_or_host(value, scope):
                 attributes.setdefault(name, []).append(value)
     tables = any(isinstance(value, ast.Dict) for value in scope.values())
     rounds = min(_MOST, max((len(v) for v in (*names.values(), *attributes.values())), default=0))
@@ -48,7 +48,7 @@ def list_scopes(nodes: Sequence[ast.AST], scope: Scope) -> Iterator[Scope]:
         yield Scope({**scope, **chosen}, scope.bound, held, loose=True)
 
 
-def _is_place(value: ast.expr, scope: Scope) -> bool:
+def _is_path_or_host(value: ast.expr, scope: Scope) -> bool:
     text = fold(value, scope)
     return text is not None and (text.path or bool(_PLACE.match(text.value)))
 

@@ -61,13 +61,13 @@ def commands(request: str, known: Known = lambda _word: True) -> tuple[str, ...]
     return tuple(dict.fromkeys(verb for verb in found if verb))
 
 
-def _split_clauses(text: str, said: Sequence[str]) -> list[str]:
+def _split_clauses(text: str, text_words: Sequence[str]) -> list[str]:
     """Return the clauses that may begin with a command. "and" in a question continues it.
 
-    `said` are the words of the text.
+    `text_words` are the words of the text.
     """
-    if _JOINTS.isdisjoint(said) and _STOPS.isdisjoint(text):
-        return [text] if said else []
+    if _JOINTS.isdisjoint(text_words) and _STOPS.isdisjoint(text):
+        return [text] if text_words else []
     found: list[str] = []
     start, asking, joined = 0, False, False
     for mark in [*_CLAUSE.finditer(text), None]:

@@ -208,10 +208,12 @@ class Ranker:
 
     def _find_named_tools(self, text: str) -> frozenset[int]:
         """Return the tools that the request names by id, file or whole name."""
-        said = mentions(text)
-        near = {n for key in map(key_of, said) for n in self.documents.spelt(key)}
-        near.update(self._tool_numbers(name for name in said if not name.startswith("=")))
-        return frozenset(n for n in near if not said.isdisjoint(spellings(self._tool_by_number(n))))
+        mentioned = mentions(text)
+        near = {n for key in map(key_of, mentioned) for n in self.documents.spelt(key)}
+        near.update(self._tool_numbers(name for name in mentioned if not name.startswith("=")))
+        return frozenset(
+            n for n in near if not mentioned.isdisjoint(spellings(self._tool_by_number(n)))
+        )
 
     def _tool_numbers(self, ids: Iterable[str]) -> list[int]:
         found = (self.documents.number(tool_id) for tool_id in ids)

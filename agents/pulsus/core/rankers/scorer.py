@@ -107,7 +107,9 @@ class Scorer:
             history, votes, text = self._score_history(documents.id(number))
         features = {"name": name, "doc": self._score_doc(number, flags, odds), "history": history}
         for feature in self.extra:
-            features[feature.name] = _clamp(feature(self.intent, self._tool_by_number(number)))
+            features[feature.name] = _clamp_to_unit(
+                feature(self.intent, self._tool_by_number(number))
+            )
         score = 0.0
         for key, share in self.shares.items():
             score += share * features[key]
@@ -133,7 +135,7 @@ class Scorer:
         """Return words and meaning, less anti-intents and past errors, halved on a mismatch."""
         share = self.words[number]
         if not (self.similar or self.recalled or flags & DECLINES):
-            return _clamp(share * _CAUTIOUS if mismatch else share)
+            return _clamp_to_unit(share * _CAUTIOUS if mismatch else share)
         if self.similar:
             meant = max(0.0, self.similar.get(number, 0.0)) / max(_VAGUE, self.nearest)
             dense = dense_share(self.documents.size) / self.gain
@@ -145,7 +147,7 @@ class Scorer:
             )
         if self.recalled:
             share -= _ANTI * max(0.0, -self._past_votes(number).value)
-        return _clamp(share * (_CAUTIOUS if mismatch else 1.0))
+        return _clamp_to_unit(share * (_CAUTIOUS if mismatch else 1.0))
 
     def _past_votes(self, number: int) -> PastVotes:
         return self.recalled.get(self.documents.id(number), _NO_PAST)
@@ -172,8 +174,8 @@ class Scorer:
     def _share_of_hint_words(self, hint: str) -> float:
         """Return the share of a hint's words in the request itself (a synonym is not enough)."""
         wanted = _cached_stems(hint)
-        said = sum(self.found.asked.get(key) == 1.0 for key in wanted)
-        return said / len(wanted) if wanted else 0.0
+        count = sum(self.found.asked.get(key) == 1.0 for key in wanted)
+        return count / len(wanted) if wanted else 0.0
 
     def _score_history(self, tool_id: str) -> tuple[float, tuple[Vote, ...], float]:
         """Return the history feature, the votes of similar requests, and their share of its words.
@@ -199,5 +201,5 @@ def _cached_stems(hint: str) -> tuple[str, ...]:
     return tuple(stems(hint))
 
 
-def _clamp(value: float) -> float:
+def _clamp_to_unit(value: float) -> float:
     return min(1.0, max(0.0, value))

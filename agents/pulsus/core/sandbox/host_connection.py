@@ -56,16 +56,16 @@ def _connect_first(addresses: list[str], port: int) -> socket.socket:
             break
         version = ipaddress.ip_address(each).version
         family = socket.AF_INET6 if version == 6 else socket.AF_INET
-        made = socket.socket(family, socket.SOCK_STREAM)
+        connection = socket.socket(family, socket.SOCK_STREAM)
         try:
-            made.settimeout(remaining)
-            made.connect((each, port))
-            made.settimeout(None)
+            connection.settimeout(remaining)
+            connection.connect((each, port))
+            connection.settimeout(None)
             with suppress(OSError):
-                made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except OSError as error:
-            made.close()
+            connection.close()
             failure = error
         else:
-            return made
+            return connection
     raise failure

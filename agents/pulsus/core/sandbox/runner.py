@@ -94,9 +94,9 @@ def _run_in_sandbox(
     )
     talk = pipes.result.theirs.fileno(), pipes.go[0].fileno(), pipes.effects.theirs.fileno()
     nonce = secrets.token_hex(16)
-    inside, environment = _harness_limits(limits), _python_environment(shown, python)
+    inside, environment = _build_harness_limits(limits), _build_python_environment(shown, python)
     order = job.to_harness(
-        task, nonce, talk, inside, _host_namespaces(), environment, shown_calls, first
+        task, nonce, talk, inside, _read_host_namespaces(), environment, shown_calls, first
     )
     steps = [step.source for step in task.steps.values()]
     composed = any(b"pulsus" in code for code in (task.source, *steps))
@@ -151,7 +151,7 @@ def _make_group(stack: ExitStack, limits: SandboxLimits) -> cgroup_limits.Group 
     return group
 
 
-def _python_environment(shown: MountPlan, python: Interpreter | None) -> dict[str, object]:
+def _build_python_environment(shown: MountPlan, python: Interpreter | None) -> dict[str, object]:
     path = [str(folder) for folder in shown.packages]
     if python is not None and not python.ours:
         prefix = str(python.prefixes[0])
@@ -171,7 +171,7 @@ def _create_memory_file(stack: ExitStack, data: bytes) -> int:
     return fd
 
 
-def _harness_limits(limits: SandboxLimits) -> dict[str, int]:
+def _build_harness_limits(limits: SandboxLimits) -> dict[str, int]:
     inside = limits.inside()
     found = re.match(r"(\d+)\.(\d+)", os.uname().release)
     if not found or (int(found[1]), int(found[2])) < _NPROC_PER_NAMESPACE:
@@ -179,5 +179,5 @@ def _harness_limits(limits: SandboxLimits) -> dict[str, int]:
     return inside
 
 
-def _host_namespaces() -> dict[str, str]:
+def _read_host_namespaces() -> dict[str, str]:
     return {n: os.readlink(f"/proc/self/ns/{n}") for n in _NAMESPACES}  # noqa: PTH115

@@ -32,7 +32,7 @@ def find_change(request: str) -> tuple[str, ...] | None:
     if "-" not in request and table.KNOWN.isdisjoint(request.split(maxsplit=2)[:2]):
         return None
     steps = [
-        said for step in _STEP.split(_QUOTED.sub("Q", request)) if (said := _command_words(step))
+        said for step in _STEP.split(_QUOTED.sub("Q", request)) if (said := _split_command(step))
     ]
     asked = _find_change_word(steps[0]) if any(map(_is_command, steps)) else None
     if asked is None:
@@ -50,42 +50,43 @@ def find_program(request: str) -> tuple[str, ...] | None:
     """
     if find_change(request) is None:
         return None
-    said = _command_words(_STEP.split(_QUOTED.sub("Q", request))[0])
+    said = _split_command(_STEP.split(_QUOTED.sub("Q", request))[0])
     if said[:1] == [] or said[0] not in table.PROGRAMS:
         return None
     return (said[0], *(word for word in said[1:] if not word.startswith("-")))
 
 
-def _command_words(step: str) -> list[str]:
+def _split_command(step: str) -> list[str]:
     """Return a step's words, beginning with its program. tar's letters become flags."""
     before = _BEFORE.match(step)
-    said = step[before.end() if before else 0 :].split()
-    if said[:1] == ["tar"] and len(said) > 1 and _OLD_STYLE.fullmatch(said[1]):
-        said[1] = f"-{said[1]}"
-    return said
+    command = step[before.end() if before else 0 :].split()
+    if command[:1] == ["tar"] and len(command) > 1 and _OLD_STYLE.fullmatch(command[1]):
+        command[1] = f"-{command[1]}"
+    return command
 
 
-def _is_command(said: Sequence[str]) -> bool:
+def _is_command(command: Sequence[str]) -> bool:
     """Return True if the words look like a command: a program, then a flag or a subcommand."""
-    if len(said) < 2 or not _PROGRAM.fullmatch(said[0]):
+    if len(command) < 2 or not _PROGRAM.fullmatch(command[0]):
         return False
     if any(
-        len(w) > 1 and w in STOP_WORDS and not _is_brought_up_or_down(said, n)
-        for n, w in enumerate(said)
+        len(w) > 1 and w in STOP_WORDS and not _is_brought_up_or_down(command, n)
+        for n, w in enumerate(command)
     ):
         return False
-    if any(map(_FLAG.fullmatch, said)):
+    if any(map(_FLAG.fullmatch, command)):
         return True
-    return said[0] in table.PROGRAMS and _find_action_position(said) is not None
+    return command[0] in table.PROGRAMS and _find_action_position(command) is not None
 
 
-def _find_action_position(said: Sequence[str]) -> int | None:
+def _find_action_position(command: Sequence[str]) -> int | None:
     """Return the position of the word for the program's action, such as "delete"."""
-    bare = [n for n, word in enumerate(said) if n and not word.startswith("-")]
+    arguments = [n for n, word in enumerate(command) if n and not word.startswith("-")]
     near = (
         n
-        for n in bare
-        if (n in bare[:_REACH] and _is_action_word(said[n])) or _is_brought_up_or_down(said, n)
+        for n in arguments
+        if (n in arguments[:_REACH] and _is_action_word(command[n]))
+        or _is_brought_up_or_down(command, n)
     )
     return next(near, None)
 
@@ -94,11 +95,11 @@ def _is_action_word(word: str) -> bool:
     return word in table.CHANGES or word in table.LOOKS
 
 
-def _is_brought_up_or_down(said: Sequence[str], at: int) -> bool:
+def _is_brought_up_or_down(command: Sequence[str], at: int) -> bool:
     """Return True if something is brought up or down: "docker compose -f x.yaml up"."""
-    if said[at] not in table.BROUGHT:
+    if command[at] not in table.BROUGHT:
         return False
-    before = list(said[:at])
+    before = list(command[:at])
     while before and before[-1] not in table.BRINGS:
         if _FLAG.fullmatch(before[-1]):
             before.pop()
@@ -109,25 +110,25 @@ def _is_brought_up_or_down(said: Sequence[str], at: int) -> bool:
     return bool(before)
 
 
-def _find_change_word(said: Sequence[str]) -> str | None:
+def _find_change_word(command: Sequence[str]) -> str | None:
     """Return the word of a command's change, "" if it only reads, None if it is a verb."""
-    program = said[0]
-    flags = [word.partition("=")[0] for word in said[1:] if _FLAG.fullmatch(word)]
+    program = command[0]
+    flags = [word.partition("=")[0] for word in command[1:] if _FLAG.fullmatch(word)]
     if _has_any_flag(flags, table.LOOKING.get(program, frozenset()) | table.NEVER):
         return ""
     if program in table.VERBS:
         return None
     if _has_any_flag(flags, table.WRITING.get(program, frozenset())):
         return program
-    return _find_change_by_action(said) if program in table.PROGRAMS else ""
+    return _find_change_by_action(command) if program in table.PROGRAMS else ""
 
 
-def _find_change_by_action(said: Sequence[str]) -> str:
+def _find_change_by_action(command: Sequence[str]) -> str:
     """Return the word for the program's action if that is a change and no noun; else ""."""
-    at = _find_action_position(said)
-    if at is None or said[at] in table.LOOKS:
+    at = _find_action_position(command)
+    if at is None or command[at] in table.LOOKS:
         return ""
-    action, *rest = (word for word in said[at:] if not word.startswith("-"))
+    action, *rest = (word for word in command[at:] if not word.startswith("-"))
     if action in table.VERBS and rest:
         return find_command(" ".join((action, *rest)), lambda _word: True) or ""
     return action

@@ -169,12 +169,12 @@ def _is_symptom(rest: Sequence[str]) -> bool:
     return next(telling, "") in table.SYMPTOM
 
 
-def _find_wished_verb(said: Sequence[str]) -> str | None:
+def _find_wished_verb(clause_words: Sequence[str]) -> str | None:
     """Return the verb of "I want X restarted", "X must be restarted", "X needs restarting"."""
-    for at, word in enumerate(said):
-        if at and word.endswith(("ed", "ing")) and _is_wanted(said, at):
+    for at, word in enumerate(clause_words):
+        if at and word.endswith(("ed", "ing")) and _is_wanted_participle(clause_words, at):
             verb = _find_plain_form(word)
-            return verb if verb and table.READING.isdisjoint(said[: at + 1]) else None
+            return verb if verb and table.READING.isdisjoint(clause_words[: at + 1]) else None
     return None
 
 
@@ -184,13 +184,13 @@ def _find_plain_form(form: str) -> str | None:
     return next((verb for verb in sorted(_PLAIN) if stem(verb) == key), None)
 
 
-def _is_wanted(said: Sequence[str], at: int) -> bool:
+def _is_wanted_participle(clause_words: Sequence[str], at: int) -> bool:
     """Return True if the clause wants or needs the participle."""
-    before = said[:at]
-    if said[at].endswith("ing"):
+    before = clause_words[:at]
+    if clause_words[at].endswith("ing"):
         return before[-1] in ("need", "needs")
     if before[-1] == "be":
         obliged = before[-2:-1] == ["to"] and not table.OBLIGES.isdisjoint(before[-3:-2])
         return obliged or not table.MODALS.isdisjoint(before[-2:-1])
-    ends = said[at + 1 : at + 2]
+    ends = clause_words[at + 1 : at + 2]
     return not table.WANTS.isdisjoint(before[:-1]) and table.AFTER_WISH.issuperset(ends)

@@ -91,7 +91,7 @@ class Batch:
     ) -> Iterable[CheckedModule]:
         tools = map_in_processes(lambda file: self.define(file[1], file[0]), files)
         given = [
-            self._prepare(path, source, tool)
+            self._prepare_input(path, source, tool)
             for (path, source), tool in zip(files, tools, strict=True)
         ]
         # Starting a sandbox is waiting for the most part: two for each core keep the cores busy.
@@ -103,7 +103,7 @@ class Batch:
             steps = None if one.objection else _step_hashes(one.steps)
             yield CheckedModule(report, declared, steps)
 
-    def _prepare(self, path: Path, source: bytes, tool: ToolSpec | BrokenTool) -> ModuleInput:
+    def _prepare_input(self, path: Path, source: bytes, tool: ToolSpec | BrokenTool) -> ModuleInput:
         if isinstance(tool, BrokenTool) or not tool.composed:
             return ModuleInput(source, path, tool)
         try:

@@ -62,7 +62,7 @@ class Replay:
         ]
         return tuple(
             change
-            for case in _shared_cases(before, after)
+            for case in _list_shared_cases(before, after)
             if not any(_is_same_call(case.example, each) for each in again)
             for change in self._compare_case(case, known, now)
         )
@@ -76,22 +76,22 @@ class Replay:
 
     def _compare_case(self, case: Case, known: _Side, now: _Side) -> Iterator[ApiChange]:
         found = now.call(case)
-        told = self._label_case(case)
+        label = self._label_case(case)
         if found is None or found.status != "ok":
             message = found.message if found else "what it calls is not there"
-            text = f"{told} does not run any more: {self.redactor.redact(message)}"
+            text = f"{label} does not run any more: {self.redactor.redact(message)}"
             yield ApiChange("major", one_line(text, 300))
             return
         seen = self._find_differences(case, known, found.value)
         broken = [each for each in seen if each.breaks]
         for each in broken[:_LISTED]:
-            yield ApiChange("major", f"{told} gives {self._describe_difference(each)}")
+            yield ApiChange("major", f"{label} gives {self._describe_difference(each)}")
         if len(broken) > _LISTED:
-            yield ApiChange("major", f"{told}: {len(broken) - _LISTED} further differences")
+            yield ApiChange("major", f"{label}: {len(broken) - _LISTED} further differences")
         if added := [each.at for each in seen if not each.breaks]:
             names = ", ".join(_format_path(at) for at in added[:_LISTED])
             more = f" and {len(added) - _LISTED} more" if len(added) > _LISTED else ""
-            yield ApiChange("minor", one_line(f"{told} also gives {names}{more}", 300))
+            yield ApiChange("minor", one_line(f"{label} also gives {names}{more}", 300))
 
     def _find_differences(self, case: Case, known: _Side, value: JsonValue) -> Sequence[Difference]:
         if case.example.has_expected:
@@ -155,7 +155,7 @@ class _Side:
         return outcome
 
 
-def _shared_cases(old: ToolSpec, new: ToolSpec) -> list[Case]:
+def _list_shared_cases(old: ToolSpec, new: ToolSpec) -> list[Case]:
     """Return the old tool's calls that the new one takes and was not just validated with."""
     judged = [each for each in new.examples if each.has_expected]
     return [

@@ -117,8 +117,8 @@ def _check_ignored(folder: Path, paths: Sequence[Path], *options: str) -> Iterat
     if not paths:
         return
     stdin = b"\0".join(os.fsencode(path) for path in paths) + b"\0"
-    said = read_git_output(folder, "check-ignore", "-v", "-z", "--stdin", *options, stdin=stdin)
-    fields = os.fsdecode(said).removesuffix("\0").split("\0") if said else []
+    answer = read_git_output(folder, "check-ignore", "-v", "-z", "--stdin", *options, stdin=stdin)
+    fields = os.fsdecode(answer).removesuffix("\0").split("\0") if answer else []
     for source, line, pattern, path in zip(*(iter(fields),) * 4, strict=True):
         if not pattern.startswith("!"):
             yield IgnoredPath(Path(path), f"{source}:{line}: {pattern}")

@@ -85,7 +85,7 @@ def find_doubt(source: bytes, tool: ToolSpec) -> str:
     code = _list_deciding_nodes(source)
     known = CodeConstants(code)
     sizes = _list_compared_features(code)
-    if all(_has_known_inputs(e, tool, known, sizes) and _is_answered(e, known) for e in given):
+    if all(_has_known_inputs(e, tool, known, sizes) and _is_result_known(e, known) for e in given):
         return "its code holds the inputs and the results of every example"
     return ""
 
@@ -194,10 +194,10 @@ def _has_known_inputs(
     paths = [file.path for file in example.files]
     given = [value for value in given if value not in paths]
     given += [file.content.decode("utf-8", "replace") for file in example.files]
-    return bool(given) and all(_is_known(value, known, sizes) for value in given)
+    return bool(given) and all(_is_known_value(value, known, sizes) for value in given)
 
 
-def _is_known(value: JsonValue, known: CodeConstants, sizes: frozenset[str]) -> bool:
+def _is_known_value(value: JsonValue, known: CodeConstants, sizes: frozenset[str]) -> bool:
     if make_key(value) in known.keys:
         return True
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 9:
@@ -213,7 +213,7 @@ def _is_known(value: JsonValue, known: CodeConstants, sizes: frozenset[str]) -> 
     return exact or any(text[:LEAST_HASH] in hashed for text in known.texts if text)
 
 
-def _is_answered(example: Example, known: CodeConstants) -> bool:
+def _is_result_known(example: Example, known: CodeConstants) -> bool:
     """Return True if constants make the whole result, beyond yes, no or nothing."""
     leaves = list(list_parts(example.expected))
     return bool(leaves) and all(
@@ -236,13 +236,13 @@ def _list_compared_features(code: Sequence[ast.AST]) -> frozenset[str]:
         elif isinstance(node, ast.Match):
             patterns = (case.pattern for case in node.cases)
             sides = [node.subject, *(p.value for p in patterns if isinstance(p, ast.MatchValue))]
-        if any(map(_is_derived, sides)):
+        if any(map(_is_derived_feature, sides)):
             values = map(evaluate_literal, sides)
             found |= {make_key(value) for value in values if value is not ...}
     return frozenset(found)
 
 
-def _is_derived(node: ast.expr) -> bool:
+def _is_derived_feature(node: ast.expr) -> bool:
     match node:
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
             return name in _DERIVED

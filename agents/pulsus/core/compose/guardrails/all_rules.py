@@ -43,14 +43,14 @@ def list_reasons(code: bytes, tool: ToolSpec, rules: GuardrailRules) -> tuple[st
     if body is None:
         return ()
     try:
-        found = _find_all(code, Syntax(ast.Module(body, []), rules.imports), rules)
+        found = _find_all_problems(code, Syntax(ast.Module(body, []), rules.imports), rules)
     except RecursionError:
         return ("it is nested too deep to be read: write it in smaller steps",)
     lines = (f"line {line}: {problem}" for line, problem in sorted(found))
     return tuple(dict.fromkeys((*lines, *_check_contract(tool, writes=rules.writes))))
 
 
-def _find_all(code: bytes, syntax: Syntax, rules: GuardrailRules) -> list[Problem]:
+def _find_all_problems(code: bytes, syntax: Syntax, rules: GuardrailRules) -> list[Problem]:
     found = [
         *import_check.find_problems(syntax),
         *forbidden_names.find_problems(syntax),

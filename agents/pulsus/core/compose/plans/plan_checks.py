@@ -138,19 +138,21 @@ def _check_used(plan: Plan) -> None:
 
 
 def _check_returns(plan: Plan) -> None:
-    made: dict[str, list[str]] = {}
+    steps_by_output: dict[str, list[str]] = {}
     for step in plan.steps:
         for name in step.outputs:
-            made.setdefault(name, []).append(step.id)
+            steps_by_output.setdefault(name, []).append(step.id)
     for number, name in enumerate(plan.returns):
         place = f"io.returns[{number}]"
-        if name not in made:
-            refuse(place, name, "no step gives it", f"the steps give: {_list_names(made)}")
-        if len(made[name]) > 1:
+        if name not in steps_by_output:
+            refuse(
+                place, name, "no step gives it", f"the steps give: {_list_names(steps_by_output)}"
+            )
+        if len(steps_by_output[name]) > 1:
             refuse(
                 place,
                 name,
-                f"steps {' and '.join(made[name])} both give it",
+                f"steps {' and '.join(steps_by_output[name])} both give it",
                 "rename one under `outputs`",
             )
 

@@ -31,7 +31,9 @@ def extract_module(text: str) -> str | None:
     """
     # A reasoning model may write code before its answer that it has given up since.
     answer = text.rpartition(_THOUGHT)[2].replace("\r\n", "\n")
-    found = _extract_from_json(answer) or _extract_from_fences(answer) or _extract_bare(answer)
+    found = (
+        _extract_from_json(answer) or _extract_from_fences(answer) or _extract_unfenced_code(answer)
+    )
     return f"{found.strip()}\n" if found and found.strip() else None
 
 
@@ -52,7 +54,7 @@ def _extract_from_fences(answer: str) -> str | None:
     return next(with_entry, None) or max(blocks, key=len, default=None)
 
 
-def _extract_bare(answer: str) -> str | None:
+def _extract_unfenced_code(answer: str) -> str | None:
     return answer if _BARE.match(answer.lstrip()) and _ENTRY.search(answer) else None
 
 

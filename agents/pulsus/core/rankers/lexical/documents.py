@@ -171,9 +171,9 @@ class Documents:
     @cached_property
     def called(self) -> Callable[[str], bool]:
         """Returns True if a tool's name is exactly this stem."""
-        return lru_cache(_MEMO)(self._is_called)
+        return lru_cache(_MEMO)(self._is_whole_name)
 
-    def _is_called(self, key: str) -> bool:
+    def _is_whole_name(self, key: str) -> bool:
         entry = self.entry(key)
         return entry is not None and any(
             bits & NAME and self.name_size(n) == 1

@@ -37,7 +37,7 @@ def ngram_cosine(
     said: Iterable[str], numbers: Collection[int], documents: Documents
 ) -> dict[int, float]:
     """Return the cosine of n-grams of these tools with a request of these words, each word once."""
-    slots, worth = _request_slots(list(dict.fromkeys(said)))
+    slots, worth = _build_request_slots(list(dict.fromkeys(said)))
     length = math.sqrt(sum(worth.tolist())) or 1.0
     by_part: dict[int, tuple[IndexSegment, list[int], list[int]]] = {}
     for n in numbers:
@@ -47,18 +47,18 @@ def ngram_cosine(
         inside.append(own)
     found: dict[int, float] = dict.fromkeys(numbers, 0.0)
     for part, everywhere, inside in by_part.values():
-        held = _tool_scores(_array_view(part, documents), inside, slots, worth)
+        held = _score_tools(_array_view(part, documents), inside, slots, worth)
         for n, own, total in zip(everywhere, inside, held, strict=True):
             norm = part.norms[own]
             found[n] = total / (norm * length) if norm else 0.0
     return found
 
 
-def _request_slots(said: Sequence[str]) -> tuple[Column, Floats]:
+def _build_request_slots(request_words: Sequence[str]) -> tuple[Column, Floats]:
     """Return for every slot the place of its weight in the request, or 0; and the weights."""
-    if not said:
+    if not request_words:
         return np.zeros(SLOTS, np.uint8), np.zeros(1)
-    slots = np.frombuffer(b"".join(map(_ngram_slots, said)), np.uint16)
+    slots = np.frombuffer(b"".join(map(_ngram_slots, request_words)), np.uint16)
     own = _SQUARES[np.frombuffer(idf_table(), np.uint8)[slots]]
     count = len(slots)
     places: Column = np.zeros(SLOTS, np.uint16 if count < SLOTS else np.uint32)
@@ -71,7 +71,7 @@ def _ngram_slots(word: str) -> bytes:
     return array("H", slots_of(word)).tobytes()
 
 
-def _tool_scores(view: _View, tools: Sequence[int], slots: Column, worth: Floats) -> list[float]:
+def _score_tools(view: _View, tools: Sequence[int], slots: Column, worth: Floats) -> list[float]:
     """Return the summed n-gram worth of each of these tools of a segment."""
     spans = [slice(view.at[n], view.at[n + 1]) for n in tools]
     words = np.concatenate([view.words[span] for span in spans])

@@ -98,7 +98,7 @@ def match_query(
     named = {own.key: asked[own.key] * own.idf for meanings in lookups for own in meanings}
     scores, hits = best_matches(lookups, documents, admit, extra)
     found = {
-        n: _tool_matches(score, hits[n], owns, named) if hits[n] else _NOTHING
+        n: _build_tool_matches(score, hits[n], owns, named) if hits[n] else _NOTHING
         for n, score in scores.items()
     }
     return QueryMatches(terms, asked, found, mass)
@@ -170,12 +170,12 @@ def _list_places(part: Postings, pool: Collection[int]) -> list[tuple[int, int]]
     return found
 
 
-def _tool_matches(
+def _build_tool_matches(
     score: float, hits: Sequence[Hit], owns: Sequence[float], worth: Mapping[str, float]
 ) -> ToolMatches:
     covered = named = 0.0
     count, last, reach = 0, -1, 0.0
-    said: list[str] = []
+    named_stems: list[str] = []
     for number, key, weight, places in hits:
         own = weight if places & FOCUS else weight * MENTION
         if number == last:  # another meaning of the same word: the better one counts
@@ -184,8 +184,8 @@ def _tool_matches(
         else:
             covered += own * owns[number]
             count, last, reach = count + 1, number, own
-        if places & NAME and key not in said:
-            said.append(key)
+        if places & NAME and key not in named_stems:
+            named_stems.append(key)
             named += worth[key]
     return ToolMatches(score, covered, named, hits, count)
 

@@ -151,8 +151,8 @@ def _is_question_word(word: str, index: Lexicon) -> bool:
 def _list_value_terms(values: Sequence[Value], index: Lexicon) -> Iterator[Term]:
     """Yield a term for each word and kind of the values that the catalogue knows."""
     for value in values:
-        for said, factor in ((value.own, OWN), (value.kind, KIND)):
-            for word in said:
+        for value_words, factor in ((value.own, OWN), (value.kind, KIND)):
+            for word in value_words:
                 key = _find_stem(word, index)
                 if index.knows(key):
                     yield Term(word, {key: 1.0}, factor)
@@ -177,15 +177,15 @@ def _raise_weights(into: dict[str, float], more: Mapping[str, float]) -> None:
 
 
 def _list_synonyms(
-    said: Sequence[str], table: Mapping[tuple[str, ...], tuple[str, ...]], index: Lexicon
+    request_words: Sequence[str], table: Mapping[tuple[str, ...], tuple[str, ...]], index: Lexicon
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield each content word that is, or lies in, a known phrase, with that phrase's meanings."""
-    keys = [_find_stem(w, index) for w in said]
+    keys = [_find_stem(w, index) for w in request_words]
     for length in range(1, _PHRASE + 1):
-        for start in range(len(said) - length + 1):
+        for start in range(len(request_words) - length + 1):
             meanings = table.get(tuple(keys[start : start + length]))
             if meanings:
-                for word in said[start : start + length]:
+                for word in request_words[start : start + length]:
                     yield word, meanings
 
 

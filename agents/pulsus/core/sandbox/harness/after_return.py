@@ -93,7 +93,7 @@ def run_finalizers() -> None:
         generator: Any = each if type(each) is _GENERATOR else None
         code = getattr(_find_finalizer(each), "__code__", None)
         code = code if generator is None else generator.gi_code
-        if code is not None and _is_candidates(code.co_filename):
+        if code is not None and _is_candidate_file(code.co_filename):
             try:
                 _find_finalizer(each)(each) if generator is None else generator.close()
             except Exception:  # noqa: BLE001 - as the interpreter does
@@ -107,7 +107,7 @@ def _find_finalizer(value: object) -> Any:
     return None
 
 
-def _is_candidates(filename: str) -> bool:
+def _is_candidate_file(filename: str) -> bool:
     return filename[:8] == "/pulsus/" and filename[:21] != "/pulsus/core/sandbox/"
 
 

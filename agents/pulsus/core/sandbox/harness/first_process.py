@@ -47,7 +47,7 @@ def way_for(abi: int) -> Way:
 def shut_off(way: Way) -> None:
     """Shut the first process off for good. Raises OSError or FirstProcessOpen."""
     if way == "parent":
-        _leave_a_parent()
+        _continue_in_child()
     else:
         _enter_domain(way)
     try:
@@ -70,16 +70,16 @@ def _enter_domain(way: Way) -> None:
     posix.close(ruleset)
 
 
-def _leave_a_parent() -> None:
+def _continue_in_child() -> None:
     """Continue in a child. This process stays as the first one and lets no process in."""
     call("prctl", _DUMPABLE, 0, 0, 0, 0)
     child = posix.fork()
     if child:
-        _wait_for(child)
+        _reap_until_end_of(child)
     call("prctl", _DUMPABLE, 1, 0, 0, 0)
 
 
-def _wait_for(child: int) -> NoReturn:
+def _reap_until_end_of(child: int) -> NoReturn:
     """Reap the processes of the sandbox until the child ends, which ends the sandbox."""
     posix.closerange(0, _PIPES)
     while posix.waitpid(-1, 0)[0] != child:

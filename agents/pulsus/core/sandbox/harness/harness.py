@@ -179,7 +179,7 @@ def _finish_program(
     ends: list[Callable[[], object]],
     joined: Callable[[], None],
     leave_forked: Callable[[], None],
-    came: list[Any],
+    result: list[Any],
 ) -> Generator[Task, None, BaseException | None]:
     """Perform the steps at the end of a program, and return the first failure.
 
@@ -189,7 +189,7 @@ def _finish_program(
     for number, each in enumerate(ends):
         yield each, ()
         leave_forked()
-        failed = failed or came[1]
+        failed = failed or result[1]
         if number == 0 and failed is None:
             joined()
     return failed

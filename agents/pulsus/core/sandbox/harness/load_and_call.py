@@ -61,7 +61,7 @@ def run_entry(module: types.ModuleType, entry: str, inputs: dict[str, object]) -
     function = getattr(module, entry)
     if not callable(function):
         raise TypeError(f"{entry} is a {type(function).__name__}, not a function")
-    if not inputs or _is_simple(function):
+    if not inputs or _is_simple_call(function):
         return function(**inputs)
     hints = _read_type_hints(function)
     keywords = {name: _coerce(value, hints.get(name)) for name, value in inputs.items()}
@@ -72,15 +72,15 @@ def run_entry(module: types.ModuleType, entry: str, inputs: dict[str, object]) -
     return result
 
 
-def _is_simple(function: Callable[..., object]) -> bool:
+def _is_simple_call(function: Callable[..., object]) -> bool:
     """Return True if keywords alone will do and no hint can ask for a path."""
-    if type(function) is not type(_is_simple) or hasattr(function, "__wrapped__"):
+    if type(function) is not type(_is_simple_call) or hasattr(function, "__wrapped__"):
         return False
     hints = [hint for name, hint in function.__annotations__.items() if name != "return"]
-    return not function.__code__.co_posonlyargcount and all(_is_plain(hint) for hint in hints)
+    return not function.__code__.co_posonlyargcount and all(_is_plain_hint(hint) for hint in hints)
 
 
-def _is_plain(hint: object) -> bool:
+def _is_plain_hint(hint: object) -> bool:
     text = hint if isinstance(hint, str) else repr(hint)
     return _PLAIN.issuperset("".join(c if c.isalnum() or c in "_." else " " for c in text).split())
 

@@ -64,8 +64,8 @@ def install(allowed: list[str]) -> None:
     hosts = AllowedHosts(allowed)
     peers: dict[int, Any] = {}
     _patch_connecting(socket, hosts, peers)
-    _patch_asking(socket, peers)
-    _patch_names(socket, hosts)
+    _patch_socket_queries(socket, peers)
+    _patch_name_lookups(socket, hosts)
 
 
 def _patch_connecting(socket: Any, hosts: AllowedHosts, peers: dict[int, Any]) -> None:
@@ -79,7 +79,7 @@ def _patch_connecting(socket: Any, hosts: AllowedHosts, peers: dict[int, Any]) -
             plain_connect(self, address)
             return
         sys.audit("socket.connect", self, target)
-        link = _open_link(socket, target, self.gettimeout())
+        link = _open_relay_connection(socket, target, self.gettimeout())
         with link:
             peers[posix.fstat(link.fileno()).st_ino] = _format_peer(
                 self.family == families[0], address
@@ -100,7 +100,7 @@ def _patch_connecting(socket: Any, hosts: AllowedHosts, peers: dict[int, Any]) -
     kind.connect, kind.connect_ex = connect, connect_ex
 
 
-def _patch_asking(socket: Any, peers: dict[int, Any]) -> None:
+def _patch_socket_queries(socket: Any, peers: dict[int, Any]) -> None:
     """Make a relayed socket answer like a TCP socket. Its TCP options have no effect."""
     kind = socket.socket
     levels = (socket.IPPROTO_TCP, socket.IPPROTO_IP, socket.IPPROTO_IPV6)
@@ -133,7 +133,7 @@ def _patch_asking(socket: Any, peers: dict[int, Any]) -> None:
     option("getsockopt", 0)
 
 
-def _patch_names(socket: Any, hosts: AllowedHosts) -> None:
+def _patch_name_lookups(socket: Any, hosts: AllowedHosts) -> None:
     plain_info, plain_host = socket.getaddrinfo, socket.gethostbyname
 
     def getaddrinfo(
@@ -160,7 +160,7 @@ def _patch_names(socket: Any, hosts: AllowedHosts) -> None:
     socket.getaddrinfo, socket.gethostbyname = getaddrinfo, gethostbyname
 
 
-def _open_link(socket: Any, target: tuple[str, int], timeout: float | None) -> Any:
+def _open_relay_connection(socket: Any, target: tuple[str, int], timeout: float | None) -> Any:
     """Return a connection to the target. Raises OSError with the relay's own message."""
     host, port = target
     host = f"[{host}]" if ":" in host else host

@@ -44,7 +44,7 @@ def resolve(path: str, links: Links, *, follow: bool, root: str = "/") -> str:
             done.pop()
             if target[0] == "/":
                 done = list(base)
-            elif _is_magic(here):
+            elif _is_magic_link(here):
                 return ""
             todo += _split_path(target)[::-1]
     return "/" + "/".join(done)
@@ -54,7 +54,7 @@ def _split_path(path: str) -> list[str]:
     return [part for part in path.split("/") if part not in ("", ".")]
 
 
-def _is_magic(link: str) -> bool:
+def _is_magic_link(link: str) -> bool:
     """Return True for the links of a process, which name pipes and sockets in brackets."""
     parts = link.split("/")
     return parts[1] == "proc" and len(parts) > 3 and parts[2].isdigit()

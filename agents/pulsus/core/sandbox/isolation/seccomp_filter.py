@@ -140,12 +140,12 @@ def build_filter(machine: str | None = None, *, shown: bool = False) -> bytes:
             code += when(numbers[own], [asked if name in SHOWN else deny(errno.EPERM)])
     for calls, reply in ((ABSENT, absent), (IDLE, deny(0))):
         code += answer(tuple(numbers[own] for numbers in calls.values()), reply)
-    for name, body in _argument_rules(asked).items():
+    for name, body in _build_argument_rules(asked).items():
         code += when(_CALLS[name][own], body)
     return b"".join([*code, op(RET, ALLOW)])
 
 
-def _argument_rules(ask_host: bytes) -> dict[str, list[bytes]]:
+def _build_argument_rules(ask_host: bytes) -> dict[str, list[bytes]]:
     """Return the rules for calls that depend on their arguments. `ask_host` asks the host."""
     allow, refuse, ignore = op(RET, ALLOW), deny(errno.EPERM), deny(0)
     # Sizes of socket buffers are ignored: the resource monitor relies on the default.

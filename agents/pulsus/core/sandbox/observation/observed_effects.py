@@ -21,13 +21,13 @@ def parse_effects(data: bytes, total: int) -> ObservedEffects:
     for line in data.split(b"\n")[:-1]:
         kind, _, text = line.decode("utf-8", "backslashreplace").partition(" ")
         shown = printable(text)
-        if kind in found and shown and (kind not in "pr" or _is_outside(shown)):
+        if kind in found and shown and (kind not in "pr" or _is_outside_sandbox(shown)):
             found[kind].add(shown)
     lost = total > len(data)
     return ObservedEffects(*(_limit_items(found[kind], lost=lost) for kind in "phcsr"))
 
 
-def _is_outside(path: str) -> bool:
+def _is_outside_sandbox(path: str) -> bool:
     return path[0] == "~" or (path[0] == "/" and bool(reported_path(path)))
 
 
@@ -44,9 +44,9 @@ def add_syscall_effects(
     names = {host.rpartition(":")[0] for host in reported.hosts}
     # A name that was looked up is reported with its port already.
     hosts = {host for host in seen["h"] if host not in names}
-    hosts = {host for host in hosts if not _is_own(host, seen["l"])}
+    hosts = {host for host in hosts if not _is_own_host(host, seen["l"])}
     reported = replace(
-        reported, hosts=tuple(h for h in reported.hosts if not _is_own(h, seen["l"]))
+        reported, hosts=tuple(h for h in reported.hosts if not _is_own_host(h, seen["l"]))
     )
     kernel = ObservedEffects(
         *(_limit_items(set(found), lost=False) for found in (seen["p"], hosts, commands, seen["s"]))
@@ -60,7 +60,7 @@ def is_loopback(host: str) -> bool:
     return number or host in ("localhost", "::1")
 
 
-def _is_own(host: str, ports: Collection[str]) -> bool:
+def _is_own_host(host: str, ports: Collection[str]) -> bool:
     """Return True for the sandbox itself: its name, or a port that it listened at."""
     name, _, port = host.rpartition(":")
     if not port.isdigit():

@@ -51,7 +51,7 @@ class ProcessTargets:
             target = signed(args[_SIGNALLED[name]])
         if target == -1:
             yield "s", "signals every process"
-        elif self._is_foreign(target):
+        elif self._is_foreign_process(target):
             yield "s", f"signals {_describe_target(target)}"
 
     def settings(self, name: str, args: Sequence[int]) -> Iterator[Fact]:
@@ -67,7 +67,7 @@ class ProcessTargets:
             return  # it only reads the limits
         if kind == _USER:
             yield "s", f"calls {name} for every process of a user"
-        elif self._is_foreign(-target if kind == _GROUP else target):
+        elif self._is_foreign_process(-target if kind == _GROUP else target):
             yield "s", f"calls {name} for {_describe_target(-target if kind == _GROUP else target)}"
 
     def owner(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
@@ -83,10 +83,10 @@ class ProcessTargets:
             kind = caller.number(args[2])
             target = caller.number(args[2] + 4)
             target = -target if kind == _OWNER_GROUP else target
-        if self._is_foreign(target):
+        if self._is_foreign_process(target):
             yield "s", f"signals {_describe_target(target)}"
 
-    def _is_foreign(self, target: int) -> bool:
+    def _is_foreign_process(self, target: int) -> bool:
         number = abs(target)
         self.saw(self._inside.newest())
         return number == FIRST or (number > self._highest and not self._inside.holds(number))

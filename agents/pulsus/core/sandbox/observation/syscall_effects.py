@@ -65,7 +65,7 @@ class SyscallEffects:
         return not (
             name in traced_syscalls.REFUSED
             or (name in _DECIDED and facts)
-            or _types_into_terminal(name, args)
+            or _is_typing_into_terminal(name, args)
         )
 
     def last(self) -> None:
@@ -81,11 +81,11 @@ class SyscallEffects:
         if name in (*process_targets.SETTINGS, process_targets.OPENS):
             yield from self._targets.settings(name, args)
         elif name in ("fcntl", "flock", "ioctl"):
-            yield from self._order_facts(name, caller, args)
+            yield from self._facts_of_descriptor_order(name, caller, args)
         elif name in traced_syscalls.FILES:
-            yield from self._file_facts(name, caller, args)
+            yield from self._facts_of_files(name, caller, args)
         elif name.startswith("exec"):
-            yield from self._program_facts(name, caller, args)
+            yield from self._facts_of_program(name, caller, args)
         elif name in traced_syscalls.REFUSED:
             if name not in _CLOCKS or caller.number(args[_CLOCKS[name]]):
                 yield "s", f"calls {name}"
@@ -96,7 +96,7 @@ class SyscallEffects:
         else:
             yield from self._targets.signals(name, caller, args)
 
-    def _file_facts(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
+    def _facts_of_files(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
         flags, root = 0, "/"
         if name == "openat2":
             head = caller.bytes(args[2], 24)
@@ -112,9 +112,9 @@ class SyscallEffects:
             path = caller.path(change.folder, change.path, args)
             if root != "/":
                 path = caller.text(args[1])  # relative to that root, though it begins with a slash
-            yield from self._change_facts(caller, path, change, args, root=root, creates=creates)
+            yield from self._facts_of_change(caller, path, change, args, root=root, creates=creates)
 
-    def _change_facts(
+    def _facts_of_change(
         self,
         caller: Caller,
         path: str,
@@ -137,21 +137,23 @@ class SyscallEffects:
         elif (shown := reported_path(real)) and not (change.new and self._inside.exists(real)):
             yield "p", shown
 
-    def _order_facts(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
+    def _facts_of_descriptor_order(
+        self, name: str, caller: Caller, args: Sequence[int]
+    ) -> Iterator[Fact]:
         """Yield effects of orders on a descriptor: its attributes, its signals, its locks."""
         order = args[1] & 0xFFFFFFFF
         if name == "ioctl" and order not in (*traced_syscalls.OWNS, *TERMINAL_INPUT):
-            yield from self._file_facts(name, caller, args)
+            yield from self._facts_of_files(name, caller, args)
         elif name == "ioctl" and order in TERMINAL_INPUT:
             yield "s", "calls ioctl TIOCSTI"
         elif name == "fcntl" and order == traced_syscalls.F_NOTIFY:
             yield "s", "calls fcntl F_NOTIFY"
         elif name == "flock" or order in traced_syscalls.LOCKS:
-            yield from self._lock_facts(name, caller, args)
+            yield from self._facts_of_lock(name, caller, args)
         else:
             yield from self._targets.owner(name, caller, args)
 
-    def _lock_facts(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
+    def _facts_of_lock(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
         """Yield a lock on a file that the host shares, since it would block other processes."""
         fd = signed(args[0])
         path = caller.base(fd) if fd >= 0 else ""
@@ -160,7 +162,7 @@ class SyscallEffects:
         if path and caller.device(fd) not in self._private:
             yield "s", f"calls {name} on {printable(path)}"
 
-    def _program_facts(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
+    def _facts_of_program(self, name: str, caller: Caller, args: Sequence[int]) -> Iterator[Fact]:
         """Yield programs that Python starts. Programs that a program starts are part of it."""
         self._targets.saw(caller.own_number())
         if self._inside.program(caller.pid) != self._python:
@@ -175,5 +177,5 @@ class SyscallEffects:
         yield "c", printable(last if missing else posixpath.normpath(asked))
 
 
-def _types_into_terminal(name: str, args: Sequence[int]) -> bool:
+def _is_typing_into_terminal(name: str, args: Sequence[int]) -> bool:
     return name == "ioctl" and args[1] & 0xFFFFFFFF in TERMINAL_INPUT

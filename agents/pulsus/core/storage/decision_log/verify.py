@@ -213,13 +213,15 @@ class _LogWalk:
             soon = "" if self.damages else "; the next append puts it right"
             self.notes.append(f"{file.name}: one record behind{soon}")
 
-    def _check_identity(self, folder: Path, head: Head | None, begun: str | None) -> None:
+    def _check_identity(self, folder: Path, head: Head | None, log_name: str | None) -> None:
         mark = log_identity.path(folder)
-        if begun and not head and not self.number:
-            reason = f"the log {begun[:12]}… was begun here, and no file of it is left"
+        if log_name and not head and not self.number:
+            reason = f"the log {log_name[:12]}… was begun here, and no file of it is left"
             self.damage("LOG_MISSING", folder, None, reason)
-        elif begun and head and head.log != begun:
-            reason = f"the log {begun[:12]}… was begun here, and {folder.name}/ holds another one"
+        elif log_name and head and head.log != log_name:
+            reason = (
+                f"the log {log_name[:12]}… was begun here, and {folder.name}/ holds another one"
+            )
             self.damage("LOG_REPLACED", mark, None, reason)
 
     def _drop_interrupted_append(self, newest: Path) -> None:
@@ -234,8 +236,8 @@ class _LogWalk:
     def _check_segment_number(self, path: Path) -> None:
         number = log_reader.segment_number(path)
         for missing in range(self.number + 1, number):
-            gone = log_reader.segment_path(path.parent, missing)
-            self.damage("SEGMENT_MISSING", gone, None, "there is no such file")
+            missing_path = log_reader.segment_path(path.parent, missing)
+            self.damage("SEGMENT_MISSING", missing_path, None, "there is no such file")
             self.seq, self.links = -1, frozenset()
         self.number = number
 

@@ -56,7 +56,7 @@ def choose_version(
     """
     latest = _find_latest_record(here, moved)
     if latest is None:
-        _refuse_first(here, asked)
+        _refuse_bump_of_first(here, asked)
         return Step(semver.FIRST, None, (), owner)
     if behaviour and behaviour.against != latest.tool_hash:
         raise Outdated(
@@ -175,9 +175,9 @@ def _compare_with_latest(
     return version_rules.compare(before, source)
 
 
-def _refuse_first(here: CurrentRevision, asked: Bump | None) -> None:
-    if asked:
+def _refuse_bump_of_first(here: CurrentRevision, bump: Bump | None) -> None:
+    if bump:
         raise BumpRefused(
-            f"--bump {asked}: {here.target.tool_id} has no earlier version to go up from",
+            f"--bump {bump}: {here.target.tool_id} has no earlier version to go up from",
             hint=f"leave it out; the first version is {semver.FIRST}",
         )

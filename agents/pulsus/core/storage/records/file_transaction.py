@@ -149,7 +149,7 @@ _Step = tuple[FileChange, _Planned, int]
 def _rename_all(root: Path, steps: list[_Step], journal: Path) -> None:
     for done, (change, plan, fd) in enumerate(steps):
         try:
-            _keep_old(change, plan, fd)
+            _keep_old_file(change, plan, fd)
             os.rename(plan.temp, plan.name, src_dir_fd=fd, dst_dir_fd=fd)
             os.fsync(fd)
         except OSError as failure:
@@ -158,7 +158,7 @@ def _rename_all(root: Path, steps: list[_Step], journal: Path) -> None:
             raise storage_error(failure, shown) from failure
 
 
-def _keep_old(change: FileChange, plan: _Planned, fd: int) -> None:
+def _keep_old_file(change: FileChange, plan: _Planned, fd: int) -> None:
     atomic_write.unlink(fd, plan.old)
     if change.before is not None:
         with suppress(OSError):  # a file system without hard links: it is written anew if need be
@@ -172,14 +172,14 @@ def _undo_renames(steps: list[_Step], done: int, root: Path, journal: Path) -> N
     """
     for change, plan, fd in steps[:done]:
         with storage_errors(root.joinpath(*change.folders, change.name)):
-            _take_back(change, plan, fd)
+            _restore_old_file(change, plan, fd)
     _remove_journal(journal)
     for _, plan, fd in steps:
         atomic_write.unlink(fd, plan.temp)
         atomic_write.unlink(fd, plan.old)
 
 
-def _take_back(change: FileChange, plan: _Planned, fd: int) -> None:
+def _restore_old_file(change: FileChange, plan: _Planned, fd: int) -> None:
     """Restore the old file. Its new content is staged first, so recovery works after a kill."""
     if _digest(_read_file(fd, change.name)) != plan.after:
         return  # the rename itself failed

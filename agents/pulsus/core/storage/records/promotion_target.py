@@ -125,11 +125,13 @@ def refuse_irregular(folder: int, name: str, shown: Path) -> None:
         raise _build_refusal(shown)
 
 
-def _enter_folder(parent: int, name: str, shown: Path, made: list[tuple[int, str]] | None) -> int:
-    if made is not None:
+def _enter_folder(
+    parent: int, name: str, shown: Path, created: list[tuple[int, str]] | None
+) -> int:
+    if created is not None:
         try:
             os.mkdir(name, 0o755, dir_fd=parent)
-            made.append((parent, name))
+            created.append((parent, name))
         except FileExistsError:
             pass
         except OSError as failure:

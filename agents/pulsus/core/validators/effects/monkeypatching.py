@@ -82,7 +82,9 @@ class ExchangeFinder:
             yield "anything", f"an assignment to .{name}"
         for key in keys:
             whole = f"{key.rpartition('.')[2]}.{name}"
-            if whole not in _STREAMS and not (_is_plain(value) and key not in ("tempfile", "sys")):
+            if whole not in _STREAMS and not (
+                _is_plain_value(value) and key not in ("tempfile", "sys")
+            ):
                 yield "anything", f"an assignment to {whole}"
 
     def _judge_item(
@@ -164,10 +166,10 @@ class ExchangeFinder:
             yield "exchanged", "a variable of the environment whose name is put together"
         elif _EXCHANGING.match(name) and name not in _KEPT:
             free = not own and _OF_A_PROGRAM.match(name)
-            if not (free or self._is_kept(value)):
+            if not (free or self._is_harmless_value(value)):
                 yield "exchanged", f"{name} of the environment"
 
-    def _is_kept(self, value: ast.expr | None) -> bool:
+    def _is_harmless_value(self, value: ast.expr | None) -> bool:
         """Return True for a folder of the system, or for the variable's old value."""
         if value is None:
             return True
@@ -183,13 +185,13 @@ class ExchangeFinder:
 
     def _judge_started_program(self, call: ast.Call) -> Iterator[tuple[str, str]]:
         for each in call.keywords:
-            if each.arg == "executable" and not _is_plain(each.value):
+            if each.arg == "executable" and not _is_plain_value(each.value):
                 yield "exchanged", "executable= of a program"
             elif each.arg == "env":
                 yield from self._judge_environment(each.value, own=False)
 
 
-def _is_plain(value: ast.expr | None) -> bool:
+def _is_plain_value(value: ast.expr | None) -> bool:
     """Return True for a number, None or a truth value: no path and no function."""
     return isinstance(value, ast.Constant) and not isinstance(value.value, str | bytes)
 

@@ -49,7 +49,9 @@ class TemporaryFiles:
             for n in module.nodes
         )
         """True if the name of an open file may differ from the one the library gave."""
-        if not any(isinstance(node, ast.Call) and self._is_source(node) for node in module.nodes):
+        if not any(
+            isinstance(node, ast.Call) and self._is_temporary_source(node) for node in module.nodes
+        ):
             return
         self._bindings = LocalBindings(module.nodes)
         for _ in range(_ROUNDS):  # optimistic: one binding is enough
@@ -151,7 +153,7 @@ class TemporaryFiles:
                 return None
 
     def _kind_of_call(self, call: ast.Call, depth: int) -> int | None:
-        if self._is_source(call):
+        if self._is_temporary_source(call):
             return self._kind_of_source(call)
         name = last_name(call.func)
         plain = isinstance(call.func, ast.Name)
@@ -208,10 +210,14 @@ class TemporaryFiles:
             out = text.startswith(("/", "~")) or ".." in parts
             return None if out else (0 if "*" in text else len(parts))
         if isinstance(node, ast.JoinedStr):
-            return 1 if all(map(self._is_plain, node.values)) and len(node.values) > 1 else None
-        return 1 if self._is_plain(node) else None
+            return (
+                1
+                if all(map(self._is_text_without_slash, node.values)) and len(node.values) > 1
+                else None
+            )
+        return 1 if self._is_text_without_slash(node) else None
 
-    def _is_plain(self, node: ast.expr) -> bool:
+    def _is_text_without_slash(self, node: ast.expr) -> bool:
         """Return True for text without a slash: a constant, or a number."""
         if isinstance(node, ast.FormattedValue):
             spec = node.format_spec
@@ -229,7 +235,7 @@ class TemporaryFiles:
         if isinstance(node.func, ast.Name) and node.func.id in ("len", "int", "hash", "id"):
             return self._module.is_builtin(node.func.id)
         if isinstance(node.func, ast.Name) and node.func.id == "str" and len(node.args) == 1:
-            return self._module.is_builtin("str") and self._is_plain(node.args[0])
+            return self._module.is_builtin("str") and self._is_text_without_slash(node.args[0])
         return self._module.is_sure(node.func) and bool(
             self._module.keys(node.func) & {"os.getpid", "secrets.token_hex", "uuid.uuid4"}
         )
@@ -250,12 +256,12 @@ class TemporaryFiles:
             return None
         for part in parts:
             text = self._module.text(part)
-            decided = ".." not in text if text is not None else self._is_plain(part)
+            decided = ".." not in text if text is not None else self._is_text_without_slash(part)
             if not decided:
                 return None
         return own
 
-    def _is_source(self, call: ast.Call) -> bool:
+    def _is_temporary_source(self, call: ast.Call) -> bool:
         return bool(self._module.keys(call.func) & TEMPORARY) and self._module.is_sure(call.func)
 
     def _kind_of_source(self, call: ast.Call) -> int | None:
@@ -270,7 +276,7 @@ class TemporaryFiles:
         """Return True if the library chooses a temporary file's name and folder."""
         is_file = last_name(call.func).endswith("TemporaryFile")
         first = call.args[0] if call.args else None
-        plain = first is None or is_file or (_is_none(first) or self._is_plain(first))
+        plain = first is None or is_file or (_is_none(first) or self._is_text_without_slash(first))
         return plain and len(call.args) < 2 and all(map(self._is_harmless_keyword, call.keywords))
 
     def _is_harmless_keyword(self, each: ast.keyword) -> bool:
@@ -279,7 +285,7 @@ class TemporaryFiles:
         if each.arg == "dir":
             return self.owns_folder(each.value)
         if each.arg in _TEXT_ARGUMENTS:
-            return self._is_plain(each.value) or self._count_parts(each.value) == 1
+            return self._is_text_without_slash(each.value) or self._count_parts(each.value) == 1
         return each.arg is not None
 
 

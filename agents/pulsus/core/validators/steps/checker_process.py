@@ -222,18 +222,18 @@ def _wait_for_end(process: AnyChild, seconds: float) -> Literal["itself", "proce
             stack.callback(os.close, fd)
             poll.register(fd, select.POLLIN)
         while process.poll() is None:
-            left = seconds - _processor_seconds(process.pid)
-            if left <= 0:
+            remaining = seconds - _read_processor_seconds(process.pid)
+            if remaining <= 0:
                 return "processor"
             if time.monotonic() >= until:
                 return "clock"
             # Several threads use a second of processor time in less than one of the clock.
-            pause = max(_TICK_SECONDS, min(left / 2, until - time.monotonic()))
+            pause = max(_TICK_SECONDS, min(remaining / 2, until - time.monotonic()))
             poll.poll((pause if sys.platform == "linux" else min(pause, _TICK_SECONDS)) * 1000)
     return "itself"
 
 
-def _processor_seconds(pid: int) -> float:
+def _read_processor_seconds(pid: int) -> float:
     """Return the processor time that a process has used; 0 if it has ended."""
     if sys.platform != "linux":
         import psutil

@@ -86,18 +86,18 @@ class DryRun:
         if found.ok or found.unverified:
             return found
         raised = self._ran[-1].line if self._ran else 0
-        return replace(found, line=_failure_line(self.subject, raised))
+        return replace(found, line=_find_failure_line(self.subject, raised))
 
     def _judge_cases(self, outcome: SandboxOutcome) -> Finding:
-        left = self.limits.run_seconds - outcome.run_ms / 1000
+        seconds_left = self.limits.run_seconds - outcome.run_ms / 1000
         shown: list[str] = []
         undeclared: list[str] = []
         read: list[str] = []
         for number, case in enumerate(self._cases):
             if number:
-                if left <= 0:
+                if seconds_left <= 0:
                     return self._case_failure(case, self._describe_no_time(), shown)
-                outcome, left = self._run_further_case(case, left)
+                outcome, seconds_left = self._run_further_case(case, seconds_left)
             shown.append(_render_transcript(case, outcome))
             if outcome.status == "unverified":
                 return _unverified_finding(outcome)
@@ -111,7 +111,7 @@ class DryRun:
         stated, warned = constant_targets.judge_source(self.subject.tool, self.subject.source)
         if stated.exceeded:
             return _exceeded_finding("its source", stated.exceeded, shown)
-        proof, found = self._check_proof(left)
+        proof, found = self._check_proof(seconds_left)
         if found is not None:
             return replace(found, output="\n".join((found.output, *shown)).strip())
         self.proof = proof
@@ -123,7 +123,7 @@ class DryRun:
         )
         return Finding(ok=True, output="\n".join(shown), warnings=warnings)
 
-    def _check_proof(self, left: float) -> tuple[Proof, Finding | None]:
+    def _check_proof(self, seconds_left: float) -> tuple[Proof, Finding | None]:
         """Return what the matched examples prove, or why a module that knows them is refused."""
         source, tool = self.subject.source, self.subject.tool
         cases = [c for c in self._cases if expects_value(c.example)]
@@ -132,7 +132,7 @@ class DryRun:
         if where := memorised_examples.find_example_table(source, tool):
             return "shape", _known_examples_finding(f"{where}: work the result out")
         if memorised_examples.may_read_itself(source) and (
-            found := self._run_without_examples(cases, left)
+            found := self._run_without_examples(cases, seconds_left)
         ):
             return "shape", found
         if why := memorised_examples.find_doubt(source, tool):
@@ -142,13 +142,13 @@ class DryRun:
             return "shape", None
         return "behaviour", None
 
-    def _run_without_examples(self, cases: Sequence[Case], left: float) -> Finding | None:
+    def _run_without_examples(self, cases: Sequence[Case], seconds_left: float) -> Finding | None:
         """Return a failure if the module fails without the examples in its docstring, or None."""
-        bare = remove_examples(self.subject.source)
-        for case in cases if bare != self.subject.source else ():
-            if left <= 0:
+        stripped = remove_examples(self.subject.source)
+        for case in cases if stripped != self.subject.source else ():
+            if seconds_left <= 0:
                 return self._case_failure(case, self._describe_no_time(), [])
-            outcome, left = self._run_further_case(case, left, bare)
+            outcome, seconds_left = self._run_further_case(case, seconds_left, stripped)
             if outcome.status == "unverified":
                 return Finding(ok=False, message=outcome.message, unverified=True)
             if problem := _find_problem(case, outcome):
@@ -158,15 +158,15 @@ class DryRun:
         return None
 
     def _run_further_case(
-        self, case: Case, left: float, source: bytes = b""
+        self, case: Case, seconds_left: float, source: bytes = b""
     ) -> tuple[SandboxOutcome, float]:
         """Run one more case. Return its outcome and the seconds left: all cases share one clock."""
-        seconds = min(self.limits.import_seconds, left)
-        limits = replace(self.limits, import_seconds=seconds, run_seconds=left)
+        seconds = min(self.limits.import_seconds, seconds_left)
+        limits = replace(self.limits, import_seconds=seconds, run_seconds=seconds_left)
         began = time.monotonic()
         outcome = self._run_case(case, limits, source)
         reported = (outcome.import_ms + outcome.run_ms) / 1000
-        return outcome, left - max(reported, time.monotonic() - began)
+        return outcome, seconds_left - max(reported, time.monotonic() - began)
 
     def _describe_no_time(self) -> str:
         return (
@@ -232,7 +232,7 @@ class DryRun:
         return tuple(found)
 
 
-def _failure_line(subject: Subject, raised: int) -> int:
+def _find_failure_line(subject: Subject, raised: int) -> int:
     """Return the line that raised, from 1, or that of the entry point if no line of the module did.
 
     The sandbox reports `raised`. It counts only if the module has such a line.

@@ -164,8 +164,8 @@ class Mypy:
             return check_by_halves(texts, self._check_together)
         if done.status is not None and self._cache != NOWHERE:
             # A damaged cache, or a full disk below it, must not be held against the module.
-            left = max(1.0, seconds - (time.monotonic() - began))
-            done = self._run_mypy(texts, NOWHERE, left)
+            remaining = max(1.0, seconds - (time.monotonic() - began))
+            done = self._run_mypy(texts, NOWHERE, remaining)
             if (found := _parse_findings(done, texts)) is not None:
                 remove_entries(self._cache)
                 return found

@@ -58,7 +58,7 @@ def run_static_gate(
     """
     problem = _check_bytes(source, max_bytes)
     if not problem and isinstance(tool, BrokenTool):
-        problem = f"{tool.reason} ({tool.code})" + _lookalike_hint(source, tool)
+        problem = f"{tool.reason} ({tool.code})" + _describe_lookalike(source, tool)
     if problem or isinstance(tool, BrokenTool):
         return Finding(ok=False, message=problem)
     text = source.decode("utf-8-sig")
@@ -170,7 +170,7 @@ def _list_names(tokens: Iterable[tokenize.TokenInfo]) -> list[tuple[int, str]]:
     return [(t.start[0], t.string) for t in tokens if t.type == tokenize.NAME]
 
 
-def _lookalike_hint(source: bytes, tool: BrokenTool) -> str:
+def _describe_lookalike(source: bytes, tool: BrokenTool) -> str:
     if tool.code != "NO_ENTRY":
         return ""
     try:
@@ -210,6 +210,6 @@ def _is_untestable_write(tool: ToolSpec) -> bool:
 
 
 def _summarize_reasons(reasons: Sequence[str]) -> str:
-    """Return the first reason and the number of others, or "" if there is none."""
+    """Return the first reason and the number of others, or "" without reasons."""
     more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
     return f"{reasons[0]}{more}" if reasons else ""
