@@ -41,6 +41,14 @@ kind_option = click.option(
     help="Only tools of this kind; repeatable. [default: every kind]",
 )
 
+input_option = click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="K=V",
+    help="An input of the tool that runs: K=V by its type hint, K=@FILE, or K:=JSON; repeatable.",
+)
+
 network_option = click.option(
     "--allow-network",
     "network",

@@ -13,6 +13,7 @@ from importlib import import_module
 import click
 
 from pulsus import __version__
+from pulsus.cli.help_text import WIDTH, page_end
 from pulsus.errors import Aborted, UsageError
 
 COMMANDS = {
@@ -82,20 +83,19 @@ def _resembled(word: str) -> str | None:
     return found[0] if found else None
 
 
-EPILOG = """\b
-Examples:
-  pulsus "which file systems are nearly full" --explain
-  pulsus route "five biggest files in /var as a table" --plan
-  pulsus run storage/usage/disk_usage
-  pulsus validate workflows/
-"""
+EPILOG = page_end(
+    'pulsus "which file systems are nearly full" --explain',
+    'pulsus route "five biggest files in /var as a table" --plan',
+    "pulsus run storage/usage/disk_usage",
+    "pulsus validate workflows/",
+)
 
 
 @click.group(
     cls=Pulsus,
     invoke_without_command=True,
     epilog=EPILOG,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDTH},
 )
 @click.version_option(__version__, message="pulsus %(version)s")
 @click.pass_context

@@ -10,6 +10,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.cli.render import validation_text
 from pulsus.core.telemetry.sanitize import strip_controls
@@ -18,11 +19,15 @@ from pulsus.errors import ValidationFailed
 if TYPE_CHECKING:
     from pulsus.adoption.adopt import Adopted
 
-EPILOG = """\b
-Examples:
-  pulsus tools adopt bin/rotate_logs.py --domain storage --action clean
-  pulsus tools adopt deploy.sh --action deploy --name push_build
-"""
+EPILOG = page_end(
+    "pulsus tools adopt my_script.py --domain storage --action clean",
+    "pulsus tools adopt my_script.sh --action deploy --name push_build",
+    exits={
+        0: "written and accepted",
+        2: "usage or settings",
+        3: "written, but refused: edit it first",
+    },
+)
 
 
 @click.command(epilog=EPILOG)
@@ -42,11 +47,11 @@ def adopt(
     name: str | None,
     replace: bool,
 ) -> None:
-    """Turn the script FILE (argparse, click, or a shell script) into a tool and a test skeleton.
+    """Turn the script FILE into a tool and a test skeleton.
 
-    The script is read and not run, and its code is kept. The output lists what could not be
-    converted. The module is written to workflows/_tmp/ and validated like any other. Exit 3 if it
-    is refused, and you have to edit it first.
+    FILE is a shell script, or a Python script that uses argparse or click. The script is read and
+    not run, and its code is kept. The output lists what could not be converted. The module is
+    written to workflows/_tmp/ and validated like any other.
     """
     from pulsus.adoption.adopt import adopt as adopted
 

@@ -12,6 +12,7 @@ from pulsus.cli import console
 from pulsus.cli.catalogue import audit_records
 from pulsus.cli.catalogue.tools_check import NAMES
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.cli.render.validation_text import relative
 from pulsus.core.telemetry.sanitize import one_line
@@ -25,18 +26,20 @@ if TYPE_CHECKING:
     from pulsus.routing.maintenance.audit_catalogue import CatalogueAudit
     from pulsus.routing.maintenance.audit_log import LogAudit
 
-EPILOG = """\b
-Examples:
-  pulsus audit
-  pulsus audit --strict
-  pulsus audit --expect-head 3f6a...   (the head an earlier audit printed)
-  pulsus audit --accept-break "disk replaced, restored from the backup of Monday"
-  pulsus audit --accept-records
-  pulsus audit --accept-records --expect-commit "$COMMIT"   (CI, after review)
-\b
-Exit codes: 0 as it was recorded · 1 something was changed (--strict: or a warning) ·
-4 records wait for a person
-"""
+EPILOG = page_end(
+    "pulsus audit",
+    "pulsus audit --strict",
+    "pulsus audit --expect-head 3f6a...   (the head an earlier audit printed)",
+    'pulsus audit --accept-break "disk replaced, restored from backup"',
+    "pulsus audit --accept-records",
+    'pulsus audit --accept-records --expect-commit "$COMMIT"   (CI, after review)',
+    exits={
+        0: "as recorded",
+        1: "something was changed (--strict: or a warning)",
+        2: "usage or settings",
+        4: "records wait for a person",
+    },
+)
 
 _HEX = frozenset("0123456789abcdef")
 _WORDS = 2
@@ -49,7 +52,11 @@ _WORDS = 2
     metavar="HASH",
     help="Require that the decision log has the record with this hash, which you keep elsewhere.",
 )
-@click.option("--quick", is_flag=True, help="Compare sealed segments only with their seals.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Do not read each record of sealed segments again: compare their files with the seals.",
+)
 @click.option("--strict", is_flag=True, help="Exit 1 for warnings too.")
 @click.option(
     "--accept-break",

@@ -9,6 +9,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.errors import UsageError
 
@@ -16,7 +17,19 @@ if TYPE_CHECKING:
     from pulsus.core.storage.records.promotion_records import PromotionRecord
 
 
-@click.command()
+EPILOG = page_end(
+    "pulsus deprecate network/latency/tcp_latency \\\n"
+    "      --replacement network/ports/check_port --sunset 2030-01-31",
+    "pulsus deprecate network/latency/tcp_latency --undo",
+    exits={
+        0: "recorded, or already so",
+        2: "usage, settings, or no such tool",
+        75: "try again",
+    },
+)
+
+
+@click.command(epilog=EPILOG)
 @click.argument("tool", metavar="ID")
 @click.option("--replacement", metavar="ID", help="The promoted tool to use instead.")
 @click.option(
@@ -34,10 +47,6 @@ def command(
 
     Until then ID is selected only if nothing else fits. `pulsus run ID` keeps working. It adds a
     line to metadata.jsonl and an entry to CHANGELOG.md. The module stays as it is.
-
-    \b
-    Example:
-      pulsus deprecate network/dns/dig --replacement network/dns/check_dns --sunset 2027-01-31
     """
     from pulsus.core.storage.promotion import archived_version, deprecate
     from pulsus.core.storage.promotion.promote import os_user

@@ -9,6 +9,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.cli.render.validation_text import relative
 from pulsus.errors import PulsusError
@@ -16,10 +17,15 @@ from pulsus.errors import PulsusError
 if TYPE_CHECKING:
     from pulsus.core.storage.retention import GcReport
 
-EPILOG = """\b
-Example:
-  pulsus gc --dry-run
-"""
+EPILOG = page_end(
+    "pulsus gc --dry-run",
+    "pulsus gc",
+    exits={
+        0: "removed, or nothing to remove",
+        1: "the decision log is damaged",
+        2: "usage or settings",
+    },
+)
 
 
 @click.command(epilog=EPILOG)

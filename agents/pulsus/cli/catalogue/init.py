@@ -11,12 +11,19 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.cli.render.validation_text import relative
 from pulsus.errors import ConfigUntrusted, PulsusError
 
+EPILOG = page_end(
+    "pulsus init ops-tools",
+    "pulsus init ops-tools --empty",
+    exits={0: "set up, or already so", 2: "usage, or a folder that cannot be written"},
+)
 
-@click.command()
+
+@click.command(epilog=EPILOG)
 @click.argument("folder", default=".", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--empty", is_flag=True, help="Make only the folders, without the starter tools.")
 @common(inspects=True)
@@ -25,10 +32,6 @@ def command(session: CommandSession, folder: Path, empty: bool) -> None:
 
     Existing files are kept, and nothing is overwritten. The decision log of FOLDER records which
     promotions came with the tools.
-
-    \b
-    Example:
-      pulsus init ops-tools
     """
     from pulsus.routing import starter_catalogue
 

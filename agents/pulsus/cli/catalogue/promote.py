@@ -10,6 +10,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common, network_option
 from pulsus.cli.render.validation_text import relative
 from pulsus.errors import UsageError
@@ -22,7 +23,21 @@ if TYPE_CHECKING:
     from pulsus.routing.delivery.deliver import CandidateModule, DeliveryResult
 
 
-@click.command()
+EPILOG = page_end(
+    "pulsus promote my_tool.py --domain storage --action usage",
+    "pulsus promote my_tool.py --domain storage --action usage --yes",
+    exits={
+        0: "promoted, or already promoted",
+        2: "usage or settings",
+        3: "validation",
+        4: "not approved",
+        6: "no safe place in the catalogue",
+        75: "try again",
+    },
+)
+
+
+@click.command(epilog=EPILOG)
 @click.argument("path", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--domain", metavar="D", help="Domain folder. Without it the tool is shared.")
 @click.option("--action", required=True, metavar="A", help="Action folder.")
@@ -52,13 +67,6 @@ def command(
     them or none. Promoting the same bytes under the same name again changes nothing. The version
     goes up by what changed for callers. The file of a promoted tool is moved if you name another
     place.
-
-    \b
-    Example:
-      pulsus promote check_dns.py --domain network --action dns --yes
-
-    \b
-    Exit codes: 0 promoted, or already promoted · 2 usage · 3 validation · 4 not approved
     """
     from pulsus.core.storage.records.promotion_target import Target
     from pulsus.routing.delivery.candidate_module import file_module

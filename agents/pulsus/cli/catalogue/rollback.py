@@ -7,11 +7,25 @@ from dataclasses import replace
 import click
 
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.errors import UsageError
 
+EPILOG = page_end(
+    "pulsus rollback storage/usage/disk_usage",
+    "pulsus rollback storage/usage/disk_usage@1.0.0 --yes",
+    exits={
+        0: "promoted",
+        2: "usage, settings, or no such version",
+        3: "validation",
+        4: "not approved",
+        6: "the archived bytes have changed",
+        75: "try again",
+    },
+)
 
-@click.command()
+
+@click.command(epilog=EPILOG)
 @click.argument("tool", metavar="ID[@VERSION]")
 @click.option("--yes", is_flag=True, help="Approve it; your user name is recorded.")
 @common()
@@ -20,13 +34,6 @@ def command(session: CommandSession, tool: str, yes: bool) -> None:
 
     Its archived bytes are validated again, and promoted under a new, higher version. The history
     is never rewritten.
-
-    \b
-    Example:
-      pulsus rollback network/dns/check_dns@1.0.0 --yes
-
-    \b
-    Exit codes: 0 promoted · 2 usage, or no such version · 3 validation · 4 not approved
     """
     from pulsus.cli.catalogue import promote
     from pulsus.core.storage.promotion import archived_version

@@ -9,6 +9,7 @@ import click
 from pulsus.cli import console
 from pulsus.cli.catalogue import adopt, tools_check
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.core.telemetry.sanitize import strip_controls
 
@@ -16,21 +17,32 @@ if TYPE_CHECKING:
     from pulsus.core.types import ToolSpec
 
 
-@click.group()
+GROUP = page_end(
+    "pulsus tools list storage/",
+    "pulsus tools show storage/usage/disk_usage",
+)
+LIST = page_end(
+    "pulsus tools list",
+    "pulsus tools list storage/",
+    exits={0: "listed", 2: "usage or settings"},
+)
+SHOW = page_end(
+    "pulsus tools show storage/usage/disk_usage",
+    "pulsus tools show disk_usage --output json",
+    exits={0: "shown", 2: "usage, settings, or no such tool"},
+)
+
+
+@click.group(epilog=GROUP)
 def command() -> None:
     """List, show and check the catalogue. Files are read, never imported."""
 
 
-@command.command("list")
+@command.command("list", epilog=LIST)
 @click.argument("prefix", default="")
 @common()
 def list_(session: CommandSession, prefix: str) -> None:
-    """List tools whose id starts with PREFIX.
-
-    \b
-    Example:
-      pulsus tools list storage/
-    """
+    """List tools whose id starts with PREFIX."""
     from pulsus.cli import catalogue_warnings
 
     found = [t for t in session.app.catalogue.tools if t.id.startswith(prefix)]
@@ -45,16 +57,11 @@ def list_(session: CommandSession, prefix: str) -> None:
         console.table(("tool", "kind", "summary"), rows)
 
 
-@command.command()
+@command.command(epilog=SHOW)
 @click.argument("tool_id", metavar="ID")
 @common()
 def show(session: CommandSession, tool_id: str) -> None:
-    """Show the contract of one tool: arguments, outputs, effects, examples.
-
-    \b
-    Example:
-      pulsus tools show storage/usage/disk_usage
-    """
+    """Show a tool's contract: arguments, outputs, effects, examples."""
     tool = session.app.tool(tool_id)
     if session.json:
         console.document(_body(session, tool))

@@ -13,6 +13,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.cli.render.validation_text import relative
 from pulsus.core.telemetry.sanitize import strip_controls
@@ -30,12 +31,12 @@ WIDE = 120
 
 GOLDEN = Path("config/golden.jsonl")
 
-EPILOG = """\b
-Examples:
-  pulsus tools check
-  pulsus tools check --strict --output github
-  pulsus tools check --golden requests.jsonl --unused-days 90
-"""
+EPILOG = page_end(
+    "pulsus tools check",
+    "pulsus tools check --strict --output github",
+    "pulsus tools check --golden config/golden.jsonl --unused-days 90",
+    exits={0: "no errors", 2: "usage or settings", 3: "errors (--strict: or warnings)"},
+)
 
 
 @click.command(epilog=EPILOG)
@@ -43,7 +44,8 @@ Examples:
     "--golden",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help=f"Requests with their right tools, to find tools that take them. [default: {GOLDEN}]",
+    help="Requests and their right tools: shows which tool wins the requests of another one. "
+    f"[default: {GOLDEN}]",
 )
 @click.option(
     "--unused-days",
@@ -56,10 +58,11 @@ Examples:
 def check(
     session: CommandSession, golden: Path | None, unused_days: int | None, strict: bool
 ) -> None:
-    """Find files that are no tools, and tools that are duplicates, unreachable or unused.
+    """Find broken files, and duplicate, unreachable or unused tools.
 
-    Every tool is asked for in its own words, and in the golden requests if there are some. Exit 3
-    if a file cannot be a tool, a contract has an error, or a tool contradicts itself.
+    A search with the words of each tool, and with the golden requests if there are some, shows
+    which tools are not found. It is an error if a file cannot be a tool, a contract is wrong, or a
+    tool contradicts itself.
     """
     found = _findings(session, golden, unused_days)
     failing = [f for f in found if f.level == "error" or (strict and f.level == "warning")]

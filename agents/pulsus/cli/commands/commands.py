@@ -10,6 +10,7 @@ import click
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.commands import project_scope, table_check
+from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import Aborted, CommandRefused, ConfigError, UsageError
@@ -17,18 +18,35 @@ from pulsus.errors import Aborted, CommandRefused, ConfigError, UsageError
 if TYPE_CHECKING:
     from pulsus.cli.commands.row_stream import RowClassifier
 
-CLASSIFY = """\b
-Examples:
-  pulsus commands classify "journalctl -u nginx --since today | tail -n 20"
-  pulsus commands classify "find / -name core -delete" --explain
-  pulsus commands classify --target web-1 -- "$command"
-  pulsus commands classify --known db1 "psql -h db1 -c 'SELECT 1'"
-  pulsus commands classify --jsonl commands.jsonl > answers.jsonl
-  tail -f calls.jsonl | pulsus commands classify --jsonl -
-\b
-Exit codes: 0 allowed, or the rows of --jsonl were answered · 2 the call or a setting is wrong ·
-  6 not allowed, or a row with --fail-on-refused · 130 interrupted
-"""
+GROUP = page_end(
+    'pulsus commands classify "journalctl -u nginx --since today | tail -n 20"',
+    "pulsus commands show journalctl",
+    "pulsus commands check",
+)
+CLASSIFY = page_end(
+    'pulsus commands classify "journalctl -u nginx --since today | tail -n 20"',
+    'pulsus commands classify "find / -name core -delete" --explain',
+    'pulsus commands classify --target web-1 -- "$command"',
+    "pulsus commands classify --known db1 \"psql -h db1 -c 'SELECT 1'\"",
+    "pulsus commands classify --jsonl commands.jsonl > answers.jsonl",
+    "tail -f calls.jsonl | pulsus commands classify --jsonl -",
+    exits={
+        0: "allowed, or the rows of --jsonl were answered",
+        2: "usage or settings",
+        6: "not allowed, or a row with --fail-on-refused",
+        130: "interrupted",
+    },
+)
+LIST = page_end(
+    "pulsus commands list",
+    "pulsus commands list git",
+    exits={0: "listed", 2: "usage or settings", 130: "interrupted"},
+)
+SHOW = page_end(
+    "pulsus commands show journalctl",
+    "pulsus commands show journalctl --output json",
+    exits={0: "shown", 2: "usage, settings, or no such table", 130: "interrupted"},
+)
 
 
 class _ReadOnlyGroup(click.Group):
@@ -42,7 +60,7 @@ class _ReadOnlyGroup(click.Group):
             raise Aborted("aborted; nothing was changed") from None
 
 
-@click.group(cls=_ReadOnlyGroup)
+@click.group(cls=_ReadOnlyGroup, epilog=GROUP)
 def command() -> None:
     """Say which shell commands are provably reads. Nothing is run, and no model is asked."""
 
@@ -60,25 +78,26 @@ def _named(ctx: click.Context, param: click.Parameter, value: str | None) -> str
     "rows",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     metavar="FILE",
-    help="Answer rows {id?, command, target?, known?} in order, a line of JSON each, whatever "
-    "--output says; - reads standard input.",
+    help="Read rows {id?, command, target?, known?} from FILE (-: standard input), and answer each "
+    "with a line of JSON, in order, whatever --output says.",
 )
 @click.option(
     "--target",
     metavar="NAME",
     callback=_named,
-    help="Where it is to run, if its row names no other: the policy may differ there.",
+    help="The machine on which COMMAND is to run: its policy may differ. A row of --jsonl may name "
+    "its own target.",
 )
 @click.option(
     "--known",
     multiple=True,
     metavar="HOST",
-    help="A host that the request named: a read may connect to it. May be given several times; "
-    "rows of --jsonl may have their own, known [HOST].",
+    help="A host that the request named: a read may connect to it. Repeatable. A row of --jsonl "
+    "may have its own list, known.",
 )
 @click.option("--explain", is_flag=True, help="Show phases, words, tables and what is allowed.")
 @click.option(
-    "--fail-on-refused", is_flag=True, help="With --jsonl: exit 6 where a row is not allowed."
+    "--fail-on-refused", is_flag=True, help="With --jsonl: exit 6 if a row is not allowed."
 )
 @common("ndjson")
 def classify(
@@ -92,9 +111,9 @@ def classify(
 ) -> None:
     """Say whether COMMAND only reads and ends by itself, and why.
 
-    It is parsed, every program in it is looked up in a table of what it reads with, and what
-    no table lists is not allowed. Only an allowed command may run through the read tool. What
-    may begin with a dash stands behind --, and last.
+    A table of each program lists the options and operands with which it only reads. Anything that
+    no table lists is not allowed. Only an allowed command may run through the read tool. Put a
+    COMMAND that may begin with a dash last, after --.
     """
     if (text is None) == (rows is None):
         raise UsageError(
@@ -133,11 +152,15 @@ def _answer(session: CommandSession, rows: Path, answering: RowClassifier) -> in
     return answering.run(sys.stdin.buffer)
 
 
-@command.command("list")
+@command.command("list", epilog=LIST)
 @click.argument("prefix", default="")
 @common()
 def list_(session: CommandSession, prefix: str) -> None:
-    """List programs whose name starts with PREFIX, and who says what they read with."""
+    """List the programs that have a table.
+
+    PREFIX limits the list to names that start with it. The column `from` says who wrote the table:
+    Pulsus, a plugin or this project.
+    """
     from pulsus.cli.commands import verdict_json
 
     project_scope.warn(session)
@@ -160,11 +183,11 @@ def list_(session: CommandSession, prefix: str) -> None:
         console.table(("program", "from", "summary"), rows)
 
 
-@command.command()
+@command.command(epilog=SHOW)
 @click.argument("program")
 @common()
 def show(session: CommandSession, program: str) -> None:
-    """Show the table of PROGRAM: options, operands and subcommands it reads with."""
+    """Show the table of PROGRAM: its reading options and subcommands."""
     from pulsus.cli.commands import verdict_json
 
     project_scope.warn(session)

@@ -11,6 +11,7 @@ import click
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.commands import project_scope, verdict_json
+from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.errors import UsageError, ValidationFailed
 
@@ -19,13 +20,16 @@ if TYPE_CHECKING:
     from pulsus.commands.table_check.checker import Problem
     from pulsus.commands.table_check.overrides import Effect
 
-EPILOG = """\b
-Examples:
-  pulsus commands check
-  pulsus commands check config/commands/mytool.yaml --restrictions
-\b
-Exit codes: 0 all are right · 2 the call or a setting is wrong · 3 findings · 130 interrupted
-"""
+EPILOG = page_end(
+    "pulsus commands check",
+    "pulsus commands check my_table.yaml --restrictions",
+    exits={
+        0: "all tables are right",
+        2: "usage or settings",
+        3: "findings",
+        130: "interrupted",
+    },
+)
 
 
 @click.command(epilog=EPILOG)
@@ -36,17 +40,21 @@ Exit codes: 0 all are right · 2 the call or a setting is wrong · 3 findings ·
     metavar="[FILE]...",
 )
 @click.option(
-    "--restrictions", is_flag=True, help="Find restrictions that no refused example shows, too."
+    "--restrictions",
+    is_flag=True,
+    help="Also find restrictions of a table that none of its refused examples covers.",
 )
 @common()
 def check(session: CommandSession, files: tuple[Path, ...], restrictions: bool) -> None:
-    """Check tables: that they read, name what there is, and judge their own examples as they say.
+    """Check tables: valid, consistent, and true to their own examples.
 
-    Without FILE, every table that is used: the project's in config/commands/, plugins' and those
-    that ship, and whether every plugin works. A FILE is checked as if it were used, wherever it
-    lies, together with the tables beside it. What the project's tables change for the examples of
-    others is told beside, and is no finding; so is what a table lists as reading that is known, or
-    called, to change something.
+    Without FILE it checks every table in use (of the project in config/commands/, of plugins, and
+    of Pulsus), and every plugin. With FILE it checks that file as if it were in use, together with
+    the tables in its folder.
+
+    Two things are reported but are no findings: a table of the project that changes the verdict on
+    an example of another table, and an entry that is listed as reading although its name, or
+    Pulsus's own list of dangerous calls, says that it changes something.
     """
     warnings = project_scope.warn(session, plugins=bool(files))
     verdict_json.names(session)  # all that is checked is judged by what can be read

@@ -14,6 +14,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common, embeddings_option, rag_option
 from pulsus.errors import CalibrationRefused, EvalBelowFloor, PulsusError, UsageError
 
@@ -30,14 +31,17 @@ NAMED = 20
 """Unknown ids listed by a warning."""
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
-EPILOG = """\b
-Examples:
-  pulsus eval config/golden.jsonl --floor hit_at_1=0.75 --floor policy_accuracy=0.8
-  pulsus eval config/golden.jsonl --output markdown --baseline main.json --keep new.json
-  pulsus eval config/golden.jsonl --calibrate --plot reliability.svg
-\b
-Exit codes: 0 measured · 2 usage · 3 below a floor, or calibration refused
-"""
+EPILOG = page_end(
+    "pulsus eval config/golden.jsonl --floor hit_at_1=0.75",
+    "pulsus eval config/golden.jsonl --keep main.json",
+    "pulsus eval config/golden.jsonl --baseline main.json --output markdown",
+    "pulsus eval config/golden.jsonl --calibrate --plot reliability.svg",
+    exits={
+        0: "measured",
+        2: "usage, settings, or calibration refused",
+        3: "below a floor",
+    },
+)
 
 
 @click.command(epilog=EPILOG)

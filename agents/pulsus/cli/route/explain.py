@@ -11,6 +11,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common, embeddings_option, kind_option, rag_option
 from pulsus.cli.render.validation_text import relative
 from pulsus.core.telemetry.sanitize import strip_controls
@@ -21,13 +22,11 @@ if TYPE_CHECKING:
     from pulsus.routing.search.searcher import Searcher, SearchResult
     from pulsus.routing.search.why_not import WhyNot
 
-EPILOG = """\b
-Examples:
-  pulsus explain "which disks are nearly full"
-  pulsus explain "which disks are nearly full" --why-not memory_summary
-\b
-Exit codes: 0 explained · 2 usage, or no such tool
-"""
+EPILOG = page_end(
+    'pulsus explain "which disks are nearly full"',
+    'pulsus explain "which disks are nearly full" --why-not memory_summary',
+    exits={0: "explained", 2: "usage, settings, or no such tool"},
+)
 
 
 @click.command(epilog=EPILOG)

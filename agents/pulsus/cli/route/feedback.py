@@ -11,6 +11,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.core.telemetry.sanitize import one_line, strip_controls
 from pulsus.errors import UsageError
@@ -19,7 +20,14 @@ if TYPE_CHECKING:
     from pulsus.routing.after_feedback import FeedbackEffect
 
 
-@click.command()
+EPILOG = page_end(
+    "pulsus feedback last --right storage/usage/disk_usage",
+    "pulsus feedback run-20260301-120000-1a2b3c --none",
+    exits={0: "noted", 2: "usage, settings, or no such run or tool"},
+)
+
+
+@click.command(epilog=EPILOG)
 @click.argument("run_id", metavar="RUN")
 @click.option(
     "--right",
@@ -37,11 +45,6 @@ def command(session: CommandSession, run_id: str, right: tuple[str, ...], nothin
     means its newest run, and `last` the newest run of all. Similar requests follow your feedback
     from now on, unless an anti-intent or the threshold prevents it. The output says what the next
     route will do. Later feedback on a request replaces earlier feedback.
-
-    \b
-    Examples:
-      pulsus feedback run-20260301-120000-1a2b3c --right storage/usage/disk_usage
-      pulsus feedback last --none
     """
     from pulsus.cli import catalogue_warnings
     from pulsus.core.telemetry.ids import utc_now

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common, rag_option
 from pulsus.errors import UsageError
 
@@ -16,19 +17,31 @@ if TYPE_CHECKING:
 
 MAX_EXAMPLE_BYTES = 1_000_000
 
-EPILOG = """\b
-Examples:
-  pulsus generate "count the vowels of a text" --example '{"text": "echo"} -> {"vowels": 2}'
-  pulsus generate "count the vowels of a text" --scaffold
-\b
-In an example, "..." (in quotes) stands for any value. As the last item of a list it stands for more
-items, and as a key with the value "..." for more keys:
-  {"text": "a"} -> {"rows": [1, "..."], "...": "..."}
-Open values prove nothing: without a person, two examples must expect different values. Of three or
-more examples one is hidden from the model, and the module must pass it too.
-\b
-Exit codes: 0 done · 2 usage · 3 refused · 4 waits for approval · 5 no model · 75 model busy or away
-"""
+OPEN_VALUES = """In an example, "..." (in quotes) stands for any value. As the last item of a
+list it stands for more items. As a key with the value "..." it stands for
+more keys:
+  {"text": "a"} -> {"rows": [1, "..."], "...": "..."}"""
+
+HIDDEN_EXAMPLE = """Open values prove nothing: without a person, two examples must expect
+different values. If you give three or more examples, one is hidden from the
+model, and the module must pass it too."""
+
+EPILOG = page_end(
+    'pulsus generate "count the vowels of a text" \\\n'
+    '      --example \'{"text": "echo"} -> {"vowels": 2}\'',
+    'pulsus generate "count the vowels of a text" --scaffold',
+    notes=(OPEN_VALUES, HIDDEN_EXAMPLE),
+    exits={
+        0: "done",
+        1: "the model failed",
+        2: "usage or settings",
+        3: "refused",
+        4: "waits for approval",
+        5: "no model",
+        6: "over the model's budget",
+        75: "model busy or away",
+    },
+)
 
 
 @click.command(epilog=EPILOG)

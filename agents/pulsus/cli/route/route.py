@@ -11,10 +11,12 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
 from pulsus.cli.options import (
     cache_option,
     common,
     embeddings_option,
+    input_option,
     kind_option,
     rag_option,
 )
@@ -24,15 +26,22 @@ if TYPE_CHECKING:
     from pulsus.core.types import RouteOutcome
     from pulsus.routing.delivery.route_run import RouteOptions
 
-EPILOG = """\b
-Examples:
-  pulsus route "which file systems are nearly full" --explain --dry-run
-  pulsus route "summarise the matrix in m.csv then plot it" --plan
-  pulsus route "how much memory is free" --run
-  pulsus route "biggest files" --run --input folder=/var/log
-\b
-Exit codes: 0 done · 2 usage · 3 validation · 4 would have asked · 5 nothing fits · 6 denied
-"""
+EPILOG = page_end(
+    'pulsus route "which file systems are nearly full" --explain --dry-run',
+    'pulsus route "summarise the matrix in m.csv then plot it" --plan',
+    'pulsus route "how much memory is free" --run',
+    'pulsus route "biggest files" --run --input folder=/var/log',
+    exits={
+        0: "done",
+        1: "the tool failed",
+        2: "usage or settings",
+        3: "validation",
+        4: "needs an answer or approval",
+        5: "nothing fits, or no model",
+        6: "denied",
+        75: "try again",
+    },
+)
 
 
 @click.command(epilog=EPILOG)
@@ -41,15 +50,13 @@ Exit codes: 0 done · 2 usage · 3 validation · 4 would have asked · 5 nothing
 @click.option(
     "--explain",
     is_flag=True,
-    help="Print features, weights, scores and tie-breakers. Alone, it stops there.",
+    help="Print scores, features, weights and tie-breakers. Alone, it stops there.",
 )
 @click.option(
     "--dry-run", is_flag=True, help="Validate, print report and plan, and stop before promotion."
 )
 @click.option("--run", is_flag=True, help="Run the selected tool once it is proven and promoted.")
-@click.option(
-    "--input", "inputs", multiple=True, metavar="K=V", help="An argument for --run; repeatable."
-)
+@input_option
 @cache_option(help="Use the discovery index of earlier runs. [default: on]")
 @rag_option
 @embeddings_option

@@ -10,7 +10,8 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
-from pulsus.cli.options import common
+from pulsus.cli.help_text import page_end
+from pulsus.cli.options import common, input_option
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import ApprovalNeeded
 
@@ -20,15 +21,24 @@ if TYPE_CHECKING:
     from pulsus.execution.confinement.confinement_plan import Mode
 
 
-@click.command()
-@click.argument("tool_id", metavar="ID")
-@click.option(
-    "--input",
-    "inputs",
-    multiple=True,
-    metavar="K=V",
-    help="An argument: K=V by its type hint, K=@FILE, or K:=JSON; repeatable.",
+EPILOG = page_end(
+    "pulsus run disk_usage",
+    "pulsus run biggest_files --input folder=/var/log --input limit=5",
+    "pulsus run save_report --input markdown=@notes.md --input path=copy.md --yes",
+    exits={
+        0: "done",
+        1: "the tool failed",
+        2: "usage or settings",
+        4: "an input, a confirmation or an accepted record is missing",
+        6: "not promoted, or denied by [access]",
+        75: "try again",
+    },
 )
+
+
+@click.command(epilog=EPILOG)
+@click.argument("tool_id", metavar="ID")
+@input_option
 @click.option(
     "--yes", is_flag=True, help="Confirm a tool that may write; your user name is recorded."
 )
@@ -48,15 +58,6 @@ def command(
     hosts it declares. A tool that may write needs your confirmation on the terminal or by --yes,
     unless you pass dry_run=true. The result goes to stdout as JSON, the tool's own output to
     stderr.
-
-    \b
-    Examples:
-      pulsus run disk_usage
-      pulsus run storage/usage/biggest_files --input folder=/var/log --input limit=5
-      pulsus run save_report --input markdown=@r.md --input path=out.md --input dry_run=false --yes
-
-    \b
-    Exit codes: 0 done · 2 usage · 4 not confirmed, or not promoted · 6 denied by [access]
     """
     from pulsus.approvals.run_consent import RunApproval
     from pulsus.execution.inputs import parse_inputs

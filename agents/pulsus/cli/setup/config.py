@@ -8,6 +8,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.cli.setup.config_trust import trust
 from pulsus.config.trust.approved_settings import SOURCES
@@ -21,7 +22,15 @@ _SAID = {
 }
 
 
-@click.group()
+GROUP = page_end("pulsus config show sandbox", "pulsus config trust --list")
+SHOW = page_end(
+    "pulsus config show",
+    "pulsus config show sandbox",
+    exits={0: "shown", 2: "usage, settings, or no such setting"},
+)
+
+
+@click.group(epilog=GROUP)
 def command() -> None:
     """Show every setting and its origin, and approve those of a project.
 
@@ -34,15 +43,13 @@ def command() -> None:
 command.add_command(trust)
 
 
-@command.command()
+@command.command(epilog=SHOW)
 @click.argument("prefix", default="")
 @common(inspects=True)
 def show(session: CommandSession, prefix: str) -> None:
-    """Print each setting whose name starts with PREFIX, with its origin and its approval.
+    """Print the settings whose names start with PREFIX.
 
-    \b
-    Example:
-      pulsus config show sandbox
+    Each is shown with its value, its origin and, if it needs one, its approval.
     """
     known = list(_rows(session))
     rows = [row for row in known if row["key"].startswith(prefix)]

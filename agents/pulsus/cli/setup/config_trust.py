@@ -12,6 +12,7 @@ import click
 from pulsus.cli import console
 from pulsus.cli.approval_prompt import confirm
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.core.telemetry import ids
 from pulsus.errors import ApprovalNeeded, UsageError, UserStateInvalid
@@ -19,15 +20,16 @@ from pulsus.errors import ApprovalNeeded, UsageError, UserStateInvalid
 if TYPE_CHECKING:
     from pulsus.bootstrap.project_trust import SettingApproval
 
-EPILOG = """\b
-Examples:
-  pulsus config trust tools.python
-  pulsus config trust --list
-  pulsus config trust --revoke tools.python
-\b
-Exit codes: 0 approved, revoked or listed, or nothing to approve · 2 no such key, or approvals
-  cannot be read or kept · 4 not approved, or no terminal to ask at
-"""
+EPILOG = page_end(
+    "pulsus config trust tools.python",
+    "pulsus config trust --list",
+    "pulsus config trust --revoke tools.python",
+    exits={
+        0: "approved, revoked or listed, or nothing to approve",
+        2: "no such key, or approvals cannot be read or kept",
+        4: "not approved, or no terminal to ask at",
+    },
+)
 
 
 @click.command(epilog=EPILOG)
@@ -43,11 +45,12 @@ def trust(
     listing: bool,
     revoke: tuple[str, ...],
 ) -> None:
-    """Approve the value that a file of this project sets for KEY, for you on this machine.
+    """Approve the value of KEY in a file of this project.
 
-    A value that widens what may run or leave this machine does not count before that. The approval
-    holds for this folder, this key and this value. A changed value needs a new approval. Approvals
-    are in $XDG_STATE_HOME/pulsus/trust.json, outside every project. Variables and flags need none.
+    The approval is yours and holds on this machine, for this folder, this key and this value. A
+    changed value needs a new approval. Without one, a value that widens what may run or leave this
+    machine does not count. Approvals are in $XDG_STATE_HOME/pulsus/trust.json, outside every
+    project. Variables and flags need none.
     """
     if [bool(keys or every), listing, bool(revoke)].count(True) != 1:
         raise UsageError(

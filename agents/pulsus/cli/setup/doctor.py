@@ -16,6 +16,7 @@ import click
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.console import fold_line
+from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import LlmNotConfigured, NotReady, PulsusError
@@ -41,18 +42,21 @@ class DoctorCheck:
     required: bool = True
 
 
-@click.command()
+EPILOG = page_end(
+    "pulsus doctor",
+    "pulsus doctor --model",
+    exits={0: "ready", 2: "usage or settings", 3: "something required is missing"},
+)
+
+
+@click.command(epilog=EPILOG)
 @click.option("--model", is_flag=True, help="Test the configured model.")
 @common(inspects=True)
 def command(session: CommandSession, model: bool) -> None:
     """Show what works on this machine, and what to do about the rest.
 
-    Exit 0 if tools can be validated and promoted here, else 3. With --model, the model must also
-    be able to write tools.
-
-    \b
-    Example:
-      pulsus doctor --model
+    This machine is ready if tools can be validated and promoted here. With --model, the model must
+    also be able to write tools.
     """
     checks = list(run_checks(session.app))
     examined = _examined(session) if model else None

@@ -8,24 +8,27 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.plugins.load import PluginInfo
 
+GROUP = page_end("pulsus plugins list")
+LIST = page_end(
+    "pulsus plugins list",
+    "pulsus plugins list --output json",
+    exits={0: "listed", 2: "usage or settings"},
+)
 
-@click.group()
+
+@click.group(epilog=GROUP)
 def command() -> None:
     """List plugins and what they add (docs/plugins.md)."""
 
 
-@command.command("list")
+@command.command("list", epilog=LIST)
 @common()
 def list_(session: CommandSession) -> None:
-    """Print every plugin found, also failed and disabled ones.
-
-    \b
-    Example:
-      pulsus plugins list
-    """
+    """Print every plugin found, also failed and disabled ones."""
     infos = session.app.checked_plugins().infos
     if session.json:
         console.document({"plugins": [{**asdict(i), "state": _state(i)} for i in infos]})

@@ -10,11 +10,24 @@ from typing import Any
 import click
 
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
 from pulsus.cli.options import cache_option, common, network_option
 from pulsus.errors import UsageError
 
+EPILOG = page_end(
+    "pulsus validate workflows/",
+    "pulsus validate workflows/domains/storage/usage/disk_usage.py",
+    "pulsus validate workflows/ --changed-since main --output github",
+    exits={
+        0: "all accepted",
+        2: "usage or settings",
+        3: "a module is refused or unverified",
+        75: "too busy to verify, try again",
+    },
+)
 
-@click.command()
+
+@click.command(epilog=EPILOG)
 @click.argument(
     "paths",
     nargs=-1,
@@ -29,7 +42,7 @@ from pulsus.errors import UsageError
     help="Only modules that differ from this revision of the repository, and compositions of them.",
 )
 @click.option("--watch", is_flag=True, help="Validate again whenever a module changes.")
-@cache_option(help="Use verdicts on the same bytes. [default: on]")
+@cache_option(help="Reuse earlier verdicts for unchanged modules. [default: on]")
 @network_option
 @common("sarif", "junit", "github")
 def command(
@@ -37,8 +50,7 @@ def command(
 ) -> None:
     """Prove modules: static gate, ruff, mypy, import, and a dry run in a sandbox without network.
 
-    PATH is a module or a folder of modules. Exit 0 when all are accepted, 3 when any is refused or
-    could not be verified. The configuration of the validated tree is never read.
+    PATH is a module or a folder of modules. The configuration of the validated tree is never read.
     """
     if watch:
         raise SystemExit(_watch(session, paths, revision))

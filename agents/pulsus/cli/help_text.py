@@ -1,0 +1,36 @@
+"""The end of a help page: examples, notes and exit codes, in this order on every page. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+WIDTH = 80
+"""Columns of a help page. A wider terminal does not make its lines longer."""
+
+_AS_IT_IS = "\b\n"
+"""Tells click to keep the lines of a paragraph."""
+
+EACH_ITS_OWN = "Exit codes: `--help` of each command lists its own."
+
+
+def page_end(
+    *examples: str, exits: Mapping[int, str] | None = None, notes: Sequence[str] = ()
+) -> str:
+    """Return the end of a page. `exits` is None for a group, whose commands list their own."""
+    shown = "\n".join(("Examples:", *(f"  {example}" for example in examples)))
+    last = EACH_ITS_OWN if exits is None else _exit_codes(exits)
+    return "\n\n".join(f"{_AS_IT_IS}{part}" for part in (shown, *notes, last))
+
+
+def _exit_codes(exits: Mapping[int, str]) -> str:
+    """Return the codes with their meanings, on as many lines as they need."""
+    lines = ["Exit codes:"]
+    last = len(exits) - 1
+    for at, (code, meaning) in enumerate(exits.items()):
+        said = f"{code} {meaning}" + (" ·" if at < last else "")
+        # Click indents the page's end by two columns.
+        if len(lines[-1]) + 1 + len(said) <= WIDTH - 2:
+            lines[-1] += f" {said}"
+        else:
+            lines.append(f"  {said}")
+    return "\n".join(lines)

@@ -1,0 +1,100 @@
+"""Every help page: 80 columns, whole summaries, and an end of the same form."""
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+from pulsus.cli.help_text import EACH_ITS_OWN, page_end
+from pulsus.cli.subcommands import cli
+
+WORKFLOWS = Path(__file__).parents[3] / "workflows"
+
+
+def pages():
+    """Yield each command with its words and its page, on a terminal of 200 columns."""
+    top = click.Context(cli, info_name="pulsus", **cli.context_settings)
+    waiting: list[tuple[tuple[str, ...], click.Command, click.Context]] = [(("pulsus",), cli, top)]
+    while waiting:
+        words, command, context = waiting.pop()
+        yield words, command, context
+        for name in command.list_commands(context) if isinstance(command, click.Group) else ():
+            found = command.get_command(context, name)
+            assert found
+            inner = click.Context(found, info_name=name, parent=context)
+            waiting.append(((*words, name), found, inner))
+
+
+PAGES = [pytest.param(*rest, id=" ".join(words)) for words, *rest in pages()]
+
+
+@pytest.fixture
+def page(command, context, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    return command.get_help(context)
+
+
+every_page = pytest.mark.parametrize(("command", "context"), PAGES)
+
+
+@every_page
+def test_no_help_line_is_wider_than_80_columns(page):
+    assert [line for line in page.splitlines() if len(line) > 80] == []
+
+
+@every_page
+def test_no_summary_of_a_subcommand_is_cut(page, command):
+    _, _, listed = page.partition("\nCommands:\n")
+    assert "..." not in listed.partition("\n  Examples:")[0]
+    assert isinstance(command, click.Group) == bool(listed)
+
+
+@every_page
+def test_every_help_page_ends_with_examples_and_then_exit_codes(page, command):
+    options, examples, exits = map(page.index, ("Options:", "  Examples:", "  Exit codes:"))
+    assert options < examples < exits
+    assert page.count("Examples:") == page.count("Exit codes:") == 1
+    assert "Example:" not in page
+    if isinstance(command, click.Group):
+        assert page.endswith(EACH_ITS_OWN)
+    else:
+        codes = [int(c) for c in re.findall(r"(?:: |· |\n {4})(\d+) ", page[exits:])]
+        assert codes[:1] == [0]
+        assert codes == sorted(set(codes))
+
+
+@every_page
+def test_every_example_is_a_call_that_the_command_line_accepts(page):
+    shown = page[page.index("  Examples:") : page.index("  Exit codes:")].split("\n\n")[0]
+    for line in shown.replace("\\\n", " ").splitlines()[1:]:
+        words = shlex.split(line)
+        words = words[words.index("pulsus") + 1 :]
+        _parse(words[: words.index(">")] if ">" in words else words)
+
+
+@every_page
+def test_tools_in_examples_exist_in_the_starter_catalogue(page):
+    shown = page[page.index("  Examples:") : page.index("  Exit codes:")]
+    for tool in re.findall(r"(?<![\w/.])[a-z]+/[a-z]+/[a-z_]+(?![\w/.])", shown):
+        place = tool if tool.startswith("shared/") else f"domains/{tool}"
+        assert (WORKFLOWS / f"{place}.py").is_file(), tool
+
+
+def _parse(words):
+    """Find the command of an example, and check that it has the options."""
+    command: click.Command = cli
+    context = click.Context(cli)
+    while words and isinstance(command, click.Group):
+        name, found, words = command.resolve_command(context, list(words))
+        assert found
+        command, context = found, click.Context(found, info_name=name, parent=context)
+    known = {opt for p in command.params for opt in (*p.opts, *p.secondary_opts)}
+    given = {word.partition("=")[0] for word in words if re.match(r"--[a-z]", word)}
+    assert given <= known
+
+
+def test_exit_codes_are_folded_between_codes():
+    page = page_end("pulsus x", exits={0: "a" * 60, 1: "b" * 20, 2: "c"})
+    assert page.endswith(f"Exit codes: 0 {'a' * 60} ·\n  1 {'b' * 20} · 2 c")
