@@ -2,11 +2,15 @@
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+
+from tests.project import pulsus
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -47,6 +51,20 @@ def test_every_command_on_the_page_works(page, project):
             check=False,
         )
         assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+
+
+def test_the_request_of_add_a_tool_selects_the_tool_it_adds_and_no_starter_tool(tmp_path):
+    page = ROOT / "docs/guides/add-a-tool.md"
+    name, source = FILES.findall(page.read_text(encoding="utf-8"))[0]
+    promote = next(c for c in commands(page) if c.startswith("pulsus promote "))
+    where = dict(pairwise(shlex.split(promote)))
+    request = next(shlex.split(c)[1] for c in commands(page) if c.startswith('pulsus "'))
+    shutil.copytree(ROOT / "workflows", tmp_path / "workflows")
+    folder = tmp_path / "workflows/domains" / where["--domain"] / where["--action"]
+    (folder / name).write_text(source, encoding="utf-8")
+    done = pulsus(tmp_path, "explain", request, "--output", "json")
+    tool = f"{where['--domain']}/{where['--action']}/{Path(name).stem}"
+    assert done.json["selected"] == [tool]
 
 
 @pytest.mark.slow
