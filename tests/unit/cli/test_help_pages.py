@@ -20,7 +20,9 @@ def pages():
     while waiting:
         words, command, context = waiting.pop()
         yield words, command, context
-        for name in command.list_commands(context) if isinstance(command, click.Group) else ():
+        if not isinstance(command, click.Group):
+            continue
+        for name in command.list_commands(context):
             found = command.get_command(context, name)
             assert found
             inner = click.Context(found, info_name=name, parent=context)
