@@ -107,8 +107,8 @@ def prepared(
 def _find_single_program(script: Script, lookup: Lookup) -> str | None:
     """Return the path of the one program that can be started without a shell, or None.
 
-    A shell is needed for pipes and lists, `!`, redirections, file names that a word stands for,
-    `~`, and what is no program but the shell's own (`type`).
+    A shell is needed for pipes, lists, `!`, redirections, `~`, words that stand for file names, and
+    builtins that are no programs (`type`).
     """
     if len(script.stages) != 1 or script.redirects or script.negated:
         return None

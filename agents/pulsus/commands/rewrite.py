@@ -75,8 +75,8 @@ def _write_edit(text: str, words: Sequence[Word], edit: _Edit, expected: Script)
     else:
         old = keeps = words[edit.at - 1].text
     new = " ".join(filter(None, (keeps, edit.written)))
-    gone = r"\s*" if not new else ""
-    for found in re.finditer(rf"(?<!\S)(['\"]?){re.escape(old)}\1(?!\S){gone}", text):
+    blanks_behind = r"\s*" if not new else ""
+    for found in re.finditer(rf"(?<!\S)(['\"]?){re.escape(old)}\1(?!\S){blanks_behind}", text):
         candidate = (text[: found.start()] + new + text[found.end() :]).strip()
         if _is_read_as(candidate, expected):
             return candidate
@@ -133,7 +133,7 @@ def _edits_for_watch(words: Sequence[Word], start: int) -> Iterator[_Edit]:
 
 def _edits_by_level(words: Sequence[Word], start: int, context: JudgeContext) -> Iterator[_Edit]:
     """Yield the edits of each level of subcommands. The last level limits the output."""
-    kept: list[ParsedOption] = []
+    remaining: list[ParsedOption] = []
     followed = False
     last: Level | None = None
     for last in levels(words, context.tables):
@@ -141,9 +141,9 @@ def _edits_by_level(words: Sequence[Word], start: int, context: JudgeContext) ->
         edits = list(_edits_without_options(last.words, start + last.at, parser))
         yield from edits
         followed = followed or bool(edits)
-        kept += (one for one in last.parsed.given if one.option.category not in _DROPPED)
+        remaining += (one for one in last.parsed.given if one.option.category not in _DROPPED)
     if last is not None:
-        yield from _add_limits(last, kept, start + last.at, followed=followed)
+        yield from _add_limits(last, remaining, start + last.at, followed=followed)
 
 
 def _edits_without_options(words: Sequence[Word], start: int, parser: Parser) -> Iterator[_Edit]:
@@ -194,9 +194,9 @@ def _cluster_without(text: str, letters: set[str], found: Sequence[ParsedOption]
 
 
 def _add_limits(
-    level: Level, kept: Sequence[ParsedOption], at: int, *, followed: bool
+    level: Level, remaining: Sequence[ParsedOption], at: int, *, followed: bool
 ) -> Iterator[_Edit]:
-    name, names = level.node.name, {one.name for one in kept}
+    name, names = level.node.name, {one.name for one in remaining}
     options, limit = _rewrite_rules()["told"].get(name), _rewrite_rules()["limits"].get(name)
     if name.replace(" ", "_") in _rewrite_rules()["counted"].split() and _has_interval_only(
         level.words

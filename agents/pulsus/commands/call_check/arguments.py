@@ -126,7 +126,6 @@ def _program_of_node(node: Node) -> str:
 
 
 def _refuse_value(word: Word, kind: WordKind, node: Node, near: str) -> CallFinding:
-    """Return a refusal that says what the word has to be."""
     if long := too_long(word, kind):
         return refusal("allow", f"{word.text[:40]}…", long)
     rule = f"{near} reads with {describe_kind(kind, _program_of_node(node))} here"

@@ -81,7 +81,7 @@ def _judge_node(
         parsed = parser.parse(words)
     except Unlisted as error:
         # What was read before may already say that it needs a terminal.
-        yield from _find_option_categories(node, parser.given, context)
+        yield from _category_findings(node, parser.given, context)
         suggestion = (
             suggest_without_wildcards(node, words, partial(_is_all_read, node, above, context))
             if error.wild
@@ -90,7 +90,7 @@ def _judge_node(
         yield refusal("write", error.word, error.rule, suggestion)
         return
     levels = (*levels, parsed)
-    yield from _find_option_categories(node, parsed.given, context)
+    yield from _category_findings(node, parsed.given, context)
     found = list(values(node, parsed, context))
     yield from found
     if node.subcommands and parsed.operands:
@@ -101,7 +101,7 @@ def _judge_node(
     yield from rest
     fits = all(each.is_read for each in (*found, *rest))
     yield from _measure_call(node, levels, context, fits=fits)
-    yield _read_finding(node)
+    yield _finding_of_read(node)
 
 
 def _limit_inner_time(node: Node, parsed: Parsed, context: JudgeContext) -> JudgeContext:
@@ -149,10 +149,10 @@ def _find_terminal_needs(
             *operands(node, parsed, context),
         )
         yield from (f for f in found if f.category is not None)
-    yield from _find_option_categories(node, parser.given, context)
+    yield from _category_findings(node, parser.given, context)
 
 
-def _read_finding(node: Node) -> CallFinding:
+def _finding_of_read(node: Node) -> CallFinding:
     if node.conditional:
         return CallFinding("read_only_conditional", Reason("content", node.name, node.conditional))
     return CallFinding(
@@ -160,10 +160,10 @@ def _read_finding(node: Node) -> CallFinding:
     )
 
 
-def _find_option_categories(
-    node: Node, given: Sequence[ParsedOption], context: JudgeContext
+def _category_findings(
+    node: Node, options: Sequence[ParsedOption], context: JudgeContext
 ) -> Iterator[CallFinding]:
-    for one in given:
+    for one in options:
         if one.option.category is not None and not _is_answered_inline(one):
             rule = f"{node.name} {BLOCKS[one.option.category]} with it"
             yield from refuse_if_noninteractive(one.option.category, one.name, rule, context)

@@ -83,10 +83,10 @@ def _find_name_list(inner: Sequence[Word]) -> str | None:
 _NO_VALUE: Final = frozenset({"--batch", "--batch-check", "--stdin", "--batch-command"})
 
 
-def _has_option(given: Sequence[Word], options: frozenset[str]) -> bool:
+def _has_option(call: Sequence[Word], options: frozenset[str]) -> bool:
     return any(
         text in options or text.startswith("--arg-file=") or re.fullmatch(r"-[0rtx]*a.*", text)
-        for text in (word.text for word in given)
+        for text in (word.text for word in call)
     )
 
 
@@ -122,8 +122,8 @@ def _is_line_filter(stage: Stage, tables: Tables) -> bool:
     return only and len(level.parsed.operands) <= patterns
 
 
-def _has_pattern_option(given: Sequence[object]) -> bool:
-    return any(getattr(one, "name", "") in words("pattern_options") for one in given)
+def _has_pattern_option(parsed: Sequence[object]) -> bool:
+    return any(getattr(one, "name", "") in words("pattern_options") for one in parsed)
 
 
 def _is_lister(script: Script, at: int, tables: Tables, *, fed: bool) -> bool:
@@ -150,18 +150,18 @@ def _is_listing_call(inner: Sequence[Word], tables: Tables) -> bool:
     known = next((v for k, v in rules()["listers"].items() if name in k.split()), None)
     if known is None:
         return False
-    given = {one.name for level in parsed for one in level.parsed.given}
+    options = {one.name for level in parsed for one in level.parsed.given}
     needed, allowed = set(str(known["one_of"]).split()), set(str(known["also"]).split())
-    return (not needed or bool(given & needed)) and given <= needed | allowed
+    return (not needed or bool(options & needed)) and options <= needed | allowed
 
 
 def _is_git_listing(inner: Sequence[Word]) -> bool:
     verb = next((word.text for word in inner[1:] if word.text[:1] != "-"), "")
-    given = {word.text for word in inner}
+    texts = {word.text for word in inner}
     if verb == "ls-files":
         return True
     named = {"--name-only", "-l", "--files-with-matches", "-L", "--files-without-match"}
-    return verb in _GIT_LISTS and bool(given & named)
+    return verb in _GIT_LISTS and bool(texts & named)
 
 
 def _is_find_listing(inner: Sequence[Word], tables: Tables) -> bool:

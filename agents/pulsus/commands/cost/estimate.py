@@ -62,8 +62,8 @@ def estimate(lasts: DurationDeclaration, levels: Sequence[Parsed]) -> Estimate:
     limits = list(reading.values(lasts.amounts, "limit"))
     return Estimate(
         seconds=min(limits) if limits else total,
-        high=_is_given(lasts.high, given)
-        or (_is_given(lasts.walk, given) and _has_whole_file_system(operands, given)),
+        high=_is_option_given(lasts.high, given)
+        or (_is_option_given(lasts.walk, given) and _has_whole_file_system(operands, given)),
         word=reading.longest,
     )
 
@@ -73,7 +73,7 @@ def _multiply(one: float, other: float) -> float:
     return one * other if one and other else 0.0
 
 
-def _is_given(options: frozenset[str], given: Mapping[str, object]) -> bool:
+def _is_option_given(options: frozenset[str], given: Mapping[str, object]) -> bool:
     return ALWAYS in options or not options.isdisjoint(given)
 
 

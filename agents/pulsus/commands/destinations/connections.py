@@ -78,8 +78,8 @@ def _implicit_places(
     listed: Sequence[tuple[str, frozenset[str]]], call_words: frozenset[str]
 ) -> list[NetworkPlace | None]:
     """Return the places that the program connects to without a word that names them."""
-    meant = (text for text, when in listed if not when or not when.isdisjoint(call_words))
-    return [NetworkPlace(text) if text else None for text in meant]
+    applying = (text for text, when in listed if not when or not when.isdisjoint(call_words))
+    return [NetworkPlace(text) if text else None for text in applying]
 
 
 def _default_port(declared: Connects, place: NetworkPlace) -> int | None:
@@ -114,7 +114,7 @@ def _option_values(options: frozenset[str], operands: Sequence[Word]) -> Iterato
 
 
 def _places_in_word(kind: str, word: Word) -> Iterator[NetworkPlace | None]:
-    """Yield the places of a word; None for one that cannot be told."""
+    """Yield the places of a word, and None for a place that is not known."""
     text = word.text
     if word.wild:
         if kind in _FILES and word.head and ":" not in word.text:

@@ -46,7 +46,7 @@ def _read_maybe(text: str) -> Iterator[NetworkPlace]:
 
 
 def _read_colon(text: str) -> Iterator[NetworkPlace]:
-    """`host:file`, or a file of this machine."""
+    """Read `host:file`, or a file of this machine."""
     if has_scheme(text):
         yield from _read_maybe(text)
         return
@@ -231,7 +231,7 @@ def _read_dynamic(text: str) -> Iterator[NetworkPlace]:
 
 
 def _read_resolve(text: str) -> Iterator[NetworkPlace]:
-    """curl --resolve HOST:PORT:ADDRESS,…"""
+    """Read a value of curl --resolve: HOST:PORT:ADDRESS,…"""
     pieces = text.lstrip("+-").split(":", 2)
     if len(pieces) < 3:
         return  # `-host:port` removes an entry
@@ -239,7 +239,7 @@ def _read_resolve(text: str) -> Iterator[NetworkPlace]:
 
 
 def _read_connect(text: str) -> Iterator[NetworkPlace]:
-    """curl --connect-to HOST:PORT:HOST:PORT"""
+    """Read a value of curl --connect-to: HOST:PORT:HOST:PORT"""
     found = re.fullmatch(
         r"(?:\[[^\]]*\]|[^:]*):[^:]*:(?P<host>\[[^\]]*\]|[^:]*):(?P<port>\d*)", text
     )
@@ -256,7 +256,7 @@ def _read_cloud(text: str) -> Iterator[NetworkPlace]:
 
 
 def _read_pattern(text: str) -> Iterator[NetworkPlace]:
-    """Yield hosts where ranges may stand (`10.0.0.0/24`, `web[1-9]`)."""
+    """Read a host. Raises UnknownPlace for a range of hosts (`10.0.0.0/24`, `web[1-9]`)."""
     if re.search(r"[/*,\[{]|\d-\d", text) and not text.startswith("["):
         raise UnknownPlace(text)
     yield host(text)
@@ -266,7 +266,7 @@ _INSIDE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"`,;|)<>]*")
 
 
 def _read_inside(text: str) -> Iterator[NetworkPlace]:
-    """Addresses anywhere in a text (SQL, a list of files)."""
+    """Read addresses anywhere in a text (SQL, a list of files)."""
     for found in _INSIDE.findall(text):
         if not found.lower().startswith("file:///"):
             yield url(found)
@@ -296,7 +296,7 @@ def _read_httpie(text: str) -> Iterator[NetworkPlace]:
 
 
 def _read_remote(text: str) -> Iterator[NetworkPlace]:
-    """`remote:path`, where the remote is one of the user's own configuration."""
+    """Read `remote:path`, where the remote is one of the user's own configuration."""
     name, colon, _ = text.partition(":")
     if colon and "/" not in name:
         if not name or "," in name:
@@ -343,7 +343,7 @@ def _read_snmp(text: str) -> Iterator[NetworkPlace]:
 
 
 def _read_libvirt(text: str) -> Iterator[NetworkPlace]:
-    """`qemu:///system` is here, `qemu+ssh://host/system` there."""
+    """Read `qemu:///system` as this machine, `qemu+ssh://host/system` as that host."""
     if re.fullmatch(r"[a-z]+(\+unix)?:///[a-z]*|test:///[\w/.-]+", text):
         yield NetworkPlace(LOCAL)
     elif has_scheme(text) and ":///" not in text:
@@ -365,7 +365,7 @@ def _read_browse(text: str) -> Iterator[NetworkPlace]:
 
 
 def _read_node(text: str) -> Iterator[NetworkPlace]:
-    """`host:port` alone, as `redis-cli --cluster` has it."""
+    """Read `host:port` alone, as `redis-cli --cluster` has it."""
     if re.fullmatch(r"[\w.-]+:\d+", text):
         yield host(text)
 

@@ -153,10 +153,10 @@ def _refuse_options(
     operands: int = 0,
     several: bool = False,
 ) -> Opinion | None:
-    """Return what is wrong with the options, or None.
+    """Return a refusal of the options, or None.
 
-    An option has one value, those of `_MANY` any number (`several`: each may): a further word may
-    be the file that a result is written to. `operands` may stand before the options.
+    An option has one value, and those of `_MANY` any number (`several`: each may). A further word
+    may be the file that a result is written to. `operands` may stand before the options.
     """
     room: float = operands
     for word in words:

@@ -85,7 +85,7 @@ def _find_password_setting(patterns: tuple[str, ...]) -> str:
 
 
 def _widen_piece(piece: str) -> str:
-    """Return a piece of such a pattern with `*` and `?` alone."""
+    """Return a piece of a server's pattern with `*` and `?` alone."""
     return {"*": "*", "[": "?"}.get(piece[0], piece[-1])
 
 

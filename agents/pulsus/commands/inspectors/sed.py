@@ -45,7 +45,7 @@ def _judge_jumps(found: Sequence[SedCommand]) -> Opinion:
                 return Opinion(False, "sed: there is no such label", command.argument)
             if target <= place and not _is_jump_bounded(found, target, place):
                 return _endless_opinion(f"{command.letter} {command.argument}")
-    if any(c.letter == "D" for c in found) and not all(map(_adds_no_line, found)):
+    if any(c.letter == "D" for c in found) and not all(map(_has_no_added_line, found)):
         return _endless_opinion("D")
     return Opinion(True, "the script only reads and prints")
 
@@ -56,8 +56,8 @@ def _endless_opinion(word: str) -> Opinion:
 
 
 def _is_jump_bounded(found: Sequence[SedCommand], label: int, jump: int) -> bool:
-    """Return True if each way from the label to the jump back takes a line of input, or a text
-    shorter."""
+    """Return True if each way from the label to the jump back reads a line, or shortens the
+    text."""
     between = found[label + 1 : jump]
     for place, command in enumerate(between):
         if command.letter in _JUMPS and command.argument:
@@ -80,14 +80,14 @@ def _is_always_passed(line: SedCommand, jump: SedCommand, found: Sequence[SedCom
 
 
 def _is_shortening(command: SedCommand) -> bool:
-    """Return True for `s/ab/c/`: the pattern is plain text, and longer than its replacement."""
+    """Return True for `s/abc/d/`: it replaces a plain text with a shorter one."""
     plain = _LITERAL.fullmatch(command.argument) is not None
     cut = not set(command.put) & set("&\\\n") and len(command.put) < len(command.argument)
     return command.letter == "s" and plain and cut
 
 
-def _adds_no_line(command: SedCommand) -> bool:
-    """Return True if only reading adds lines to the pattern space."""
+def _has_no_added_line(command: SedCommand) -> bool:
+    """Return True if the command adds no line to the pattern space."""
     if command.letter in {"G", "g", "x"}:
         return False
     if command.letter not in {"s", "y"}:

@@ -213,7 +213,7 @@ class Parser:
         return 2
 
     def _check_as_option(self, text: str) -> None:
-        """Parse the word as an option, too: without a value it is one, and has to read."""
+        """Refuse a value that may also be an option, unless that option reads."""
         if self.node.harmless or self.node.closed or not _LIKE_OPTION.match(text):
             return
         names = [text.partition("=")[0]]

@@ -263,7 +263,7 @@ def _parse_apart(text: str, name: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _parse_subcommands(
-    raw: Mapping[str, object], name: str, style: str, told: Mapping[str, str], above: Node
+    raw: Mapping[str, object], name: str, style: str, reasons_above: Mapping[str, str], above: Node
 ) -> dict[str, Node]:
     out: dict[str, Node] = {}
     for words, child in mapping(raw, "subcommands", name).items():
@@ -272,5 +272,7 @@ def _parse_subcommands(
         for word in words.split():
             if word in out:
                 raise BadTable(f"{name}: subcommand {word} is given twice")
-            out[word] = node(child, f"{name} {word}", inherited=style, told=told, above=above)
+            out[word] = node(
+                child, f"{name} {word}", inherited=style, told=reasons_above, above=above
+            )
     return out

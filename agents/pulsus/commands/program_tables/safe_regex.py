@@ -141,8 +141,8 @@ class _Automaton:
                 raise _Unsafe("it counts how often something comes that may be empty")
             for at in piece.last:
                 self.edges[at] += piece.first
-        again = most > 1 and piece.empty > 0
-        return _RegexPiece(piece.first, piece.last, piece.empty + (least == 0 or again))
+        may_repeat_empty = most > 1 and piece.empty > 0
+        return _RegexPiece(piece.first, piece.last, piece.empty + (least == 0 or may_repeat_empty))
 
     def _check_loop(self, loop: frozenset[int]) -> None:
         """Raise _Unsafe if two ways through `loop` match the same text."""

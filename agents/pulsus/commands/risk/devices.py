@@ -101,10 +101,10 @@ def _device_patterns(key: str) -> tuple[str, ...]:
     return tuple(str(rules()["devices"][key]).split())
 
 
-def _is_size_limited(given: Sequence[Word]) -> bool:
+def _is_size_limited(call: Sequence[Word]) -> bool:
     """Return True if the program stops after a number of bytes: `head -c 16`, not `head -c -16`."""
-    options = _LIMITS.get(program_name(given), ())
-    texts = [word.text for word in given[1:]]
+    options = _LIMITS.get(program_name(call), ())
+    texts = [word.text for word in call[1:]]
     for at, text in enumerate(texts):
         for option in options:
             if text == option:

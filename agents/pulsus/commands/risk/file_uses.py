@@ -114,9 +114,9 @@ def _describe_use(
     )
 
 
-def _shortest_timeout(given: Sequence[Word]) -> float:
+def _shortest_timeout(call: Sequence[Word]) -> float:
     """Return the seconds after which the quickest `timeout N` around a program ends it."""
-    around = [*layers(given)]
+    around = [*layers(call)]
     calls = [(a, b) for a, b in pairwise(around) if program_name(a).lower() == "timeout"]
     return min((deadline(a[len(a) - len(b) - 1].text) for a, b in calls), default=inf)
 
@@ -155,36 +155,39 @@ def _name_pattern(texts: Sequence[str]) -> str:
     return named[0] if len(named) == 1 and not unsure else "*"
 
 
-def _is_run_on_names(given: Sequence[Word]) -> bool:
+def _is_run_on_names(call: Sequence[Word]) -> bool:
     """Return True if the call runs a program on the names that another program prints."""
-    if not any(word.text.endswith(("xargs", "parallel")) for word in given):
+    if not any(word.text.endswith(("xargs", "parallel")) for word in call):
         return False
-    inner = unwrap(given)
-    around = {program_name((word,)) for word in given}
+    inner = unwrap(call)
+    around = {program_name((word,)) for word in call}
     return bool({"xargs", "parallel"} & around) and not _is_names_only(
         program_name(inner).lower(), inner
     )
 
 
-def _is_names_only(name: str, given: Sequence[Word]) -> bool:
+def _is_names_only(name: str, words_of_call: Sequence[Word]) -> bool:
     if name not in words("names_only"):
         return False
     reading = rule_for_program("names_only_but", name) or ""
-    if any(_has_option(word.text, reading) for word in given[1:]):
+    if any(_has_option(word.text, reading) for word in words_of_call[1:]):
         return False
     options = _RUNS_FOUND.get(name, set())
-    runs = [at for at, word in enumerate(given) if word.text in options]
-    calls = ([*takewhile(lambda word: word.text not in {";", "+"}, given[at + 1 :])] for at in runs)
+    runs = [at for at, word in enumerate(words_of_call) if word.text in options]
+    calls = (
+        [*takewhile(lambda word: word.text not in {";", "+"}, words_of_call[at + 1 :])]
+        for at in runs
+    )
     return all(_is_names_only(program_name(call).lower(), call) for call in calls)
 
 
-def _pattern_positions(given: Sequence[Word], tables: Tables) -> frozenset[int]:
+def _pattern_positions(call: Sequence[Word], tables: Tables) -> frozenset[int]:
     """Return the positions in the words of a call where patterns or programs in another language
     stand.
 
     None if the table cannot tell the words apart: then each counts as a file.
     """
-    level = next(levels(given, tables), None) if program_name(given) in words("patterns") else None
+    level = next(levels(call, tables), None) if program_name(call) in words("patterns") else None
     if level is None:
         return frozenset()
     inline, files = words("pattern_options"), words("pattern_files")
@@ -192,20 +195,20 @@ def _pattern_positions(given: Sequence[Word], tables: Tables) -> frozenset[int]:
     found = [v for one in options if one.name in inline for v in one.values]
     if not found and not any(one.name in files for one in options):
         found = list(level.parsed.operands[:1])
-    return _positions_of(given, found)
+    return _positions_of(call, found)
 
 
-def _hidden_key_positions(given: Sequence[Word], tables: Tables) -> frozenset[int]:
+def _hidden_key_positions(call: Sequence[Word], tables: Tables) -> frozenset[int]:
     """Return the positions of keys that the program uses but does not show (`ssh -i`)."""
-    options = (rule_for_program("uses", program_name(given)) or "").split()
+    options = (rule_for_program("uses", program_name(call)) or "").split()
     if not options:
         return frozenset()
-    known = [one for level in levels(given, tables) for one in level.parsed.given]
+    known = [one for level in levels(call, tables) for one in level.parsed.given]
     used = [one for one in known if one.name in options]
     written = {f"{one.name}={v.text}" for one in used for v in one.values}
-    joined = {at for at, word in enumerate(given) if word.text in written}
-    return _positions_of(given, [v for one in used for v in one.values]) | joined
+    joined = {at for at, word in enumerate(call) if word.text in written}
+    return _positions_of(call, [v for one in used for v in one.values]) | joined
 
 
-def _positions_of(given: Sequence[Word], found: Sequence[Word]) -> frozenset[int]:
-    return frozenset(at for at, word in enumerate(given) if any(word is one for one in found))
+def _positions_of(call: Sequence[Word], found: Sequence[Word]) -> frozenset[int]:
+    return frozenset(at for at, word in enumerate(call) if any(word is one for one in found))

@@ -81,11 +81,11 @@ def matches_any(path: str, patterns: tuple[str, ...]) -> bool:
     """Return True if `path`, which may be a pattern itself, can be or end in one of `patterns`."""
     if len(path) > LONGEST or not normalize(path):
         return False
-    return _is_match(simplify_pattern(normalize(path)), patterns, path[:1] in {"/", "~"})
+    return _is_pattern_match(simplify_pattern(normalize(path)), patterns, path[:1] in {"/", "~"})
 
 
 @lru_cache(maxsize=4096)
-def _is_match(path: str, patterns: tuple[str, ...], rooted: bool) -> bool:
+def _is_pattern_match(path: str, patterns: tuple[str, ...], rooted: bool) -> bool:
     parts = path.split("/")
     return any(_has_ending(parts, one, rooted) for one in _split_patterns(patterns))
 
@@ -130,7 +130,7 @@ def _disk_patterns() -> tuple[str, ...]:
 def _is_secret_path(path: str, names: bool) -> bool:
     if _compile_places("places").search(path):
         return not path.endswith(".pub")
-    if names and _compile_places("names").search(path) and not _is_public(path):
+    if names and _compile_places("names").search(path) and not _is_public_path(path):
         return True
     original = _COPY.sub("", _SWAP.sub(r"\1", path))
     return (
@@ -140,7 +140,7 @@ def _is_secret_path(path: str, names: bool) -> bool:
     )
 
 
-def _is_public(path: str) -> bool:
+def _is_public_path(path: str) -> bool:
     name = path.rpartition("/")[2]
     return in_public_folder(path) or any(
         patterns_overlap(name, rule) for rule in rules()["public"] if rule[0] != "/"

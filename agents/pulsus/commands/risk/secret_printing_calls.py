@@ -71,9 +71,9 @@ def _find_environment_queries(name: str, parsed: Sequence[Level]) -> Iterator[Ca
                     return
 
 
-def _canonical_words(given: Sequence[Word], parsed: Sequence[Level]) -> list[str]:
+def _canonical_words(call: Sequence[Word], parsed: Sequence[Level]) -> list[str]:
     """Return the program, its subcommands and operands, then each option with its values."""
-    path, options = [given[0].text], list[str]()
+    path, options = [call[0].text], list[str]()
     for level in parsed:
         for one in level.parsed.given:
             options += [one.name, *(value.text for value in one.values)]
@@ -93,13 +93,13 @@ def _find_matching_rule(texts: Sequence[str], *, elsewhere: bool) -> Sequence[st
 
 
 def _find_secret_names(
-    name: str, given: Sequence[Word], texts: Sequence[str], tables: Tables
+    name: str, call: Sequence[Word], texts: Sequence[str], tables: Tables
 ) -> Iterator[CallFinding]:
     """Yield a refusal if a word names a secret that the program knows by that name."""
     secrets = _secret_names_by_program().get(name, ())
     if not secrets:
         return
-    full = [*texts, *_qualified_queries(name, given, texts, tables)]
+    full = [*texts, *_qualified_queries(name, call, texts, tables)]
     bare = [_BETWEEN.sub("", text.lower()) for text in full]
     for secret in secrets:
         if any(fits(text, f"*{secret}*") for text in bare):
@@ -108,13 +108,13 @@ def _find_secret_names(
 
 
 def _qualified_queries(
-    name: str, given: Sequence[Word], texts: Sequence[str], tables: Tables
+    name: str, call: Sequence[Word], texts: Sequence[str], tables: Tables
 ) -> Iterator[str]:
     """Yield queries with the current database in front of their tables, if it holds secrets."""
     database = rules()["current"].get(name)
     if database is None:
         return
-    named = {v.text for level in levels(given, tables) for v in _database_words(level)}
+    named = {v.text for level in levels(call, tables) for v in _database_words(level)}
     named |= {found[1] for text in texts for found in _USE.finditer(text.lower())}
     if any(database in re.findall(r"\w+", text.lower()) for text in named):
         for text in texts:
@@ -152,13 +152,13 @@ def _drop_name_outputs(name: str, texts: Sequence[str]) -> Sequence[str]:
     spelled = {
         f"{option}{sign}{name}" for option in options for sign in ("", "=") for name in _NAMES_ONLY
     }
-    kept = []
+    remaining = []
     for (before, text), following in zip(pairs, [*texts[1:], ""], strict=False):
         if text in spelled or (text in options and following in _NAMES_ONLY):
             continue
         if not (before in options and text in _NAMES_ONLY):
-            kept.append(text)
-    return kept
+            remaining.append(text)
+    return remaining
 
 
 @lru_cache(maxsize=4096)
@@ -181,13 +181,13 @@ def _call_rules_by_name() -> tuple[
     families: dict[str, list[Sequence[str]]] = {}
     for call in rules()["calls"]:
         wanted = str(call).split()
-        kept = families if _WILD & {*wanted[0]} else exact
-        kept.setdefault(wanted[0], []).append(wanted)
+        group = families if _WILD & {*wanted[0]} else exact
+        group.setdefault(wanted[0], []).append(wanted)
     return exact, families
 
 
 def _is_in_order(wanted: Sequence[str], texts: Sequence[str]) -> bool:
-    """Return True if the call has the options that are wanted, and first of all the other words."""
+    """Return True if the call has the wanted options, and begins with the other wanted words."""
     options = [one for one in wanted if one.lstrip("*")[:1] == "-"]
     if not all(any(fits(text, option) for text in texts) for option in options):
         return False

@@ -79,8 +79,8 @@ def _places_by_length() -> Mapping[tuple[int, bool], PartIndex[SecretPlace]]:
 
 
 def _is_place_meant(here: Sequence[str], place: SecretPlace, rooted: bool, start: int) -> bool:
-    """Return True if these parts, `start` parts behind the first, can name `place` and hardly
-    all."""
+    """Return True if these parts name `place`, and do not just match everything. `start` parts
+    stand before them."""
     if not all(map(_may_match_part, here, place.parts)):
         return False
     named = [h for h, own in zip(here, place.parts, strict=True) if own != "*"]
@@ -110,7 +110,7 @@ def _is_name_meant(pattern: str, name: str) -> bool:
     if stem == "*" and dot:
         own = pattern.rpartition(".")[2]
         return "." in pattern and bool(own.strip("*?")) and patterns_overlap(own, ending)
-    return _is_alike(pattern, name) and _may_match_part(pattern, name)
+    return _is_similar_name(pattern, name) and _may_match_part(pattern, name)
 
 
 @lru_cache(maxsize=16384)
@@ -121,11 +121,12 @@ def _may_match_part(pattern: str, name: str) -> bool:
         return not (name[0] == "." and pattern[0] in "*?") and patterns_overlap(
             pattern, simplify_pattern(name)
         )
-    return _is_alike(pattern, name) and patterns_overlap(pattern, simplify_pattern(name))
+    return _is_similar_name(pattern, name) and patterns_overlap(pattern, simplify_pattern(name))
 
 
-def _is_alike(pattern: str, name: str) -> bool:
-    """Return True if both begin or end with the same letters, and not with a few by chance."""
+def _is_similar_name(pattern: str, name: str) -> bool:
+    """Return True if both begin or end with the same letters, and with more than a few by
+    chance."""
     least = 1 if name[0] == "." else _LEAST
     (head, tail), (own_head, own_tail) = _literal_ends(pattern, _STARS), _literal_ends(name, _MARKS)
     return (
@@ -161,7 +162,8 @@ def contains_secrets(path: str, pattern: str = "*") -> bool:
 
 @lru_cache(maxsize=1024)
 def _has_secrets_below(path: str, pattern: str, rooted: bool) -> bool:
-    """Return True only for folders whose place is known: a relative path may lie anywhere."""
+    """Return True if a secret lies below the folder. A relative path may lie anywhere, so it
+    does not count."""
     parts = path.split("/") if path else []
     if not rooted or ORDINARY.search(pattern):
         return False

@@ -26,8 +26,8 @@ def locate_calls(script: Script) -> Iterator[tuple[Stage, tuple[str, ...]]]:
             folders = (*folders, inner[-1].text)
 
 
-def _folders_from_options(given: Sequence[Word]) -> Iterator[str]:
-    texts = [word.text for word in given]
+def _folders_from_options(call: Sequence[Word]) -> Iterator[str]:
+    texts = [word.text for word in call]
     for text, following in pairwise([*texts, ""]):
         if text in _OPTIONS:
             yield following

@@ -171,9 +171,9 @@ def is_built_in_kind(kind: str) -> bool:
 def _check_examples(
     raw: Mapping[str, object], found: Node, context: JudgeContext
 ) -> Iterator[_Said]:
-    """Yield missing examples, and examples with another verdict than the table says."""
-    given = raw.get("examples")
-    shown = given if isinstance(given, Mapping) else {}
+    """Yield missing examples, and examples whose verdict differs from that in the table."""
+    declared = raw.get("examples")
+    shown = declared if isinstance(declared, Mapping) else {}
     for side in ("allowed", "refused"):
         calls = shown.get(side)
         needed = side == "refused" or not (found.never or found.category)

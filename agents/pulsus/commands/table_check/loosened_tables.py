@@ -162,7 +162,8 @@ def _kind_restrictions(raw: Raw) -> Iterator[tuple[str, tuple[Change, ...]]]:
 
 
 def _end_restrictions(raw: Raw) -> Iterator[tuple[str, tuple[Change, ...]]]:
-    """Yield forms with any number of operands more: programs write such files."""
+    """Yield restrictions that forbid further operands: programs write to files that such
+    operands name."""
     if raw.get("category") not in {None, "unbounded_stream"} or raw.get("style") == "words":
         return
     for number, form in enumerate(raw.get("operands", ())):
@@ -236,7 +237,7 @@ def _allow_word(word: str, key: str, node: Raw) -> None:
 
 
 def _remove_option_category(key: str, word: str, keep: bool, node: Raw) -> None:
-    """Take an option's category away, and, unless it is to `keep`, the option."""
+    """Remove the category of an option. Remove the option too, unless `keep` is True."""
     node[key] = " ".join(w for w in node[key].split() if w != word)
     if not keep:
         _drop_word("values", word, node)

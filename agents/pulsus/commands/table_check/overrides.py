@@ -49,7 +49,7 @@ def split_by_cause(
 
 
 def _problems_of_table_alone(file: Path, context: JudgeContext) -> Iterator[Problem]:
-    """Yield what is wrong with the table without the tables that are searched before its folder."""
+    """Yield the problems of the table without the tables in folders that are searched earlier."""
     before = _folders_before(file, context)
     behind = context.tables.folders[len(before) :]
     tables = Tables([folder for folder in behind if folder != SHIPPED])
@@ -62,7 +62,7 @@ def _folders_before(file: Path, context: JudgeContext) -> Sequence[Path]:
 
 
 def _deciding_tables(problem: Problem, context: JudgeContext) -> Iterator[Path]:
-    """Yield the tables searched before that are of programs the problem speaks of. Else all of
+    """Yield the tables searched earlier for programs that the problem names, or else all of
     them."""
     before = _folders_before(problem.file, context)
     files = [file for folder in before for file in sorted(folder.glob("*.yaml"))]

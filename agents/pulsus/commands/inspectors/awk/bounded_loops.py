@@ -71,7 +71,8 @@ def _is_getline_condition(condition: AwkNode) -> bool:
 
 
 def _is_counting_loop(loop: AwkNode, counts: frozenset[str], allowed: set[str]) -> bool:
-    """Return True for `for (i = 1; i <= bound; i++)`, where the loop changes neither.
+    """Return True for `for (i = 1; i <= bound; i++)`, if the loop changes neither `i` nor the
+    bound.
 
     `allowed` are the functions that the bound may call.
     """
@@ -85,21 +86,21 @@ def _is_counting_loop(loop: AwkNode, counts: frozenset[str], allowed: set[str]) 
     return (
         first.kind == "assign"
         and first.parts[0] == counter
-        and _is_count(first.parts[1], counts)
+        and _is_count_expression(first.parts[1], counts)
         and step.text in _STEPS.get(condition.text, ())
         and step.parts[0] == counter
         and (step.kind == "step" or (_is_small_number(step.parts[1]) and step.parts[1].text != "0"))
-        and _is_count(bound, counts)
+        and _is_count_expression(bound, counts)
         and all(part.text in allowed for part in walk(bound) if part.kind == "call")
-        and _is_unchanged(counter.text, bound, changed)
+        and _is_bound_unchanged(counter.text, bound, changed)
     )
 
 
-def _is_count(node: AwkNode, counts: frozenset[str]) -> bool:
+def _is_count_expression(node: AwkNode, counts: frozenset[str]) -> bool:
     """Return True for a number that is not large. awk compares anything else as text."""
     if node.kind == "binary" or (node.kind == "call" and node.text == "int"):
         known = node.kind == "call" or node.text in {"+", "-", "/", "%"}
-        return known and all(_is_count(part, counts) for part in node.parts)
+        return known and all(_is_count_expression(part, counts) for part in node.parts)
     if node.kind == "name":
         return node.text in counts
     return _is_small_number(node) or (node.kind == "call" and node.text in _COUNTING)
@@ -109,7 +110,7 @@ def _is_small_number(node: AwkNode) -> bool:
     return node.kind == "number" and node.text.isdigit() and len(node.text) <= _DIGITS
 
 
-def _is_unchanged(counter: str, bound: AwkNode, loop: AwkNode) -> bool:
+def _is_bound_unchanged(counter: str, bound: AwkNode, loop: AwkNode) -> bool:
     """Return True if nothing in `loop` changes the counter, or a part of the bound."""
     changed = {_variable_key(target) for target, _ in _assignments(loop)}
     parts = list(walk(bound))
@@ -142,7 +143,7 @@ def _counting_variables(rules: Sequence[AwkNode]) -> frozenset[str]:
     counts = set(_COUNTS)
     others: set[str] = set()
     for target, value in _assignments(*rules):
-        is_count = _is_count(value, _COUNTS)
+        is_count = _is_count_expression(value, _COUNTS)
         (counts if is_count else others).add(_variable_key(target))
     return frozenset(counts - others)
 

@@ -115,12 +115,16 @@ def _find_endless_call(found: Sequence[JqToken]) -> str | None:
     for place, token in enumerate(found):
         if token.kind != "name" or token.text not in _LOOKED_INTO:
             continue
-        given = _call_arguments(found, place)
-        if token.text == "recurse" and given and not _is_descent(given):
+        arguments = _call_arguments(found, place)
+        if token.text == "recurse" and arguments and not _is_descent(arguments):
             return "recurse"
-        if token.text == "range" and len(given) > 2 and not _is_nonzero_step(given[2]):
+        if token.text == "range" and len(arguments) > 2 and not _is_nonzero_step(arguments[2]):
             return "range"
-        if token.text in {"gsub", "sub", "splits", "scan"} and given and _may_match_empty(given[0]):
+        if (
+            token.text in {"gsub", "sub", "splits", "scan"}
+            and arguments
+            and _may_match_empty(arguments[0])
+        ):
             return token.text
     return None
 
@@ -135,7 +139,7 @@ def _call_arguments(found: Sequence[JqToken], place: int) -> list[list[JqToken]]
     """Return the arguments in the parentheses after the name at `place`."""
     if place + 1 == len(found) or found[place + 1].text != "(":
         return []
-    given: list[list[JqToken]] = [[]]
+    arguments: list[list[JqToken]] = [[]]
     depth = 0
     for token in found[place + 2 :]:
         if token.kind == "mark" and token.text in {"(", "[", "{"}:
@@ -145,29 +149,31 @@ def _call_arguments(found: Sequence[JqToken], place: int) -> list[list[JqToken]]
                 break
             depth -= 1
         if token.text == ";" and depth == 0 and token.kind == "mark":
-            given.append([])
+            arguments.append([])
         else:
-            given[-1].append(token)
-    return given
+            arguments[-1].append(token)
+    return arguments
 
 
-def _is_descent(given: Sequence[Sequence[JqToken]]) -> bool:
-    """Return True for `recurse(.children[])`: a value has a last child."""
-    return len(given) == 1 and _DOWN.fullmatch("".join(t.text for t in given[0])) is not None
+def _is_descent(arguments: Sequence[Sequence[JqToken]]) -> bool:
+    """Return True for `recurse(.children[])`. It ends, because a value has a last child."""
+    return (
+        len(arguments) == 1 and _DOWN.fullmatch("".join(t.text for t in arguments[0])) is not None
+    )
 
 
-def _is_nonzero_step(given: Sequence[JqToken]) -> bool:
-    text = "".join(token.text for token in given)
+def _is_nonzero_step(tokens_of_step: Sequence[JqToken]) -> bool:
+    text = "".join(token.text for token in tokens_of_step)
     return re.fullmatch(r"-?0*[1-9][0-9]*", text) is not None
 
 
-def _may_match_empty(given: Sequence[JqToken]) -> bool:
+def _may_match_empty(pattern: Sequence[JqToken]) -> bool:
     """Return True if the expression may match an empty text: jq 1.6 goes on replacing that for
     ever."""
-    if len(given) != 1 or given[0].kind != "string":
+    if len(pattern) != 1 or pattern[0].kind != "string":
         return False
     try:
-        return re.search(given[0].text.replace("\\\\", "\\"), "") is not None
+        return re.search(pattern[0].text.replace("\\\\", "\\"), "") is not None
     except (re.error, OverflowError, RecursionError):
         return False
 
@@ -186,7 +192,7 @@ def _definition_body(rest: Sequence[JqToken]) -> list[JqToken]:
     """Return the tokens of a definition, from after its name to the `;` that ends it."""
     depth = 0
     begun = False
-    owed = 1
+    open_definitions = 1
     body: list[JqToken] = []
     for token in rest:
         if token.kind == "mark" and token.text in {"(", "[", "{"}:
@@ -196,10 +202,10 @@ def _definition_body(rest: Sequence[JqToken]) -> list[JqToken]:
         elif depth == 0 and token.text == ":" and not begun:
             begun = True
         elif depth == 0 and token.text == "def" and token.kind == "name":
-            owed += 1
+            open_definitions += 1
         elif depth == 0 and token.text == ";":
-            owed -= 1
-            if owed == 0:
+            open_definitions -= 1
+            if open_definitions == 0:
                 break
         if begun:
             body.append(token)

@@ -86,7 +86,7 @@ def _explained_statement(statement: Statement, dialect: str) -> Inner | None:
 
 
 def _described_statement(statement: Statement, dialect: str) -> Inner | None:
-    """DESCRIBE, SUMMARIZE: of a table by its name, or of a query."""
+    """Return the query that DESCRIBE or SUMMARIZE is about, or None for a table."""
     if dialect == "mysql":
         return _explained_statement(statement, dialect)
     rest = re.sub(r"\A\s*\w+\s*(?:table\b\s*)?", "", statement.text, flags=re.IGNORECASE)

@@ -126,7 +126,7 @@ def _literal_number(node: Any) -> float:
 
 
 def _is_bounding(where: Expr) -> bool:
-    """Return True if a comparison with a number that is not too large stands in it."""
+    """Return True if the condition compares a column with a number that is not too large."""
     from sqlglot import expressions
 
     kinds = (expressions.LT, expressions.LTE, expressions.GT, expressions.GTE, expressions.NEQ)
