@@ -117,6 +117,5 @@ def _is_python(file: Path, code: str) -> bool:
 
 
 def _tool_name(file: Path) -> str:
-    """Return the file's name as a tool name."""
     name = re.sub(r"\W+", "_", file.name.partition(".")[0].lower()).strip("_")
     return (name or "adopted")[:MAX_NAME_CHARS].strip("_")

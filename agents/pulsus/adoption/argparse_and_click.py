@@ -61,18 +61,20 @@ def parse_click(function: ast.FunctionDef) -> Iterator[Found]:
 
 
 def _parse_argument(call: ast.Call, taken: Sequence[str]) -> Found | None:
-    given = {k.arg: k.value for k in call.keywords if k.arg}
+    keywords = {k.arg: k.value for k in call.keywords if k.arg}
     names = [a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
     if not names or len(names) != len(call.args):
         return f"line {call.lineno}: an argument whose name is computed"
-    action = _string_value(given.get("action")) or last_name(given.get("action", _NONE)) or "store"
+    action = (
+        _string_value(keywords.get("action")) or last_name(keywords.get("action", _NONE)) or "store"
+    )
     if action in ("help", "version"):
         return None
     options = [n for n in names if n.startswith("-")]
-    dest = _string_value(given.get("dest")) or _preferred_flag(options or names)
-    name, text = python_name(dest, taken), _help_text(given.get("help"))
+    dest = _string_value(keywords.get("dest")) or _preferred_flag(options or names)
+    name, text = python_name(dest, taken), _help_text(keywords.get("help"))
     if not options:
-        return _positional_parameter(call, name, given, text)
+        return _positional_parameter(call, name, keywords, text)
     flag = _preferred_flag(options)
     match action:
         case "store_true":
@@ -80,7 +82,7 @@ def _parse_argument(call: ast.Call, taken: Sequence[str]) -> Found | None:
         case "store_false":
             return ToolParameter(name, "bool", "True", text, "off", flag)
         case "BooleanOptionalAction":
-            default = "True" if _literal_value(given.get("default")) is True else "False"
+            default = "True" if _literal_value(keywords.get("default")) is True else "False"
             return ToolParameter(name, "bool", default, text, "either", flag, f"--no-{flag[2:]}")
         case "count":
             return ToolParameter(name, "int", "0", text, "count", flag)
@@ -89,20 +91,20 @@ def _parse_argument(call: ast.Call, taken: Sequence[str]) -> Found | None:
         case "store" | "append" | "extend":
             several: Style = "repeat" if action == "append" else "many"
             return _option_parameter(
-                call, ToolParameter(name, "str", None, text, several, flag), given
+                call, ToolParameter(name, "str", None, text, several, flag), keywords
             )
         case _:
             return f"line {call.lineno}: {flag} has an action of its own ({action})"
 
 
 def _option_parameter(
-    call: ast.Call, base: ToolParameter, given: Mapping[str, ast.expr]
+    call: ast.Call, base: ToolParameter, keywords: Mapping[str, ast.expr]
 ) -> ToolParameter:
-    hint = _type_hint(base.name, given)
-    nargs = _literal_value(given.get("nargs"))
+    hint = _type_hint(base.name, keywords)
+    nargs = _literal_value(keywords.get("nargs"))
     listed = nargs in ("*", "+") or isinstance(nargs, int) or base.style == "repeat"
-    required = _literal_value(given.get("required")) is True
-    default = _default_source(given.get("default"), hint) if not listed else None
+    required = _literal_value(keywords.get("required")) is True
+    default = _default_source(keywords.get("default"), hint) if not listed else None
     if listed:
         hint = f"list[{hint}]"
     style = base.style if listed else "option"
@@ -113,41 +115,41 @@ def _option_parameter(
 
 
 def _positional_parameter(
-    call: ast.Call, name: str, given: Mapping[str, ast.expr], text: str
+    call: ast.Call, name: str, keywords: Mapping[str, ast.expr], text: str
 ) -> ToolParameter:
-    hint = _type_hint(name, given)
-    nargs = _literal_value(given.get("nargs"))
+    hint = _type_hint(name, keywords)
+    nargs = _literal_value(keywords.get("nargs"))
     if nargs in ("+", "*", "...") or isinstance(nargs, int):
         none = nargs in ("*", "...")
         hint = f"list[{hint}]" + (" | None" if none else "")
         return ToolParameter(name, hint, "None" if none else None, text, "place", "--")
     if nargs == "?":
-        default = _default_source(given.get("default"), hint)
+        default = _default_source(keywords.get("default"), hint)
         hint = hint if default else f"{hint} | None"
         return ToolParameter(name, hint, default or "None", text, "place", "--")
     return ToolParameter(name, hint, None, text, "place", "--")
 
 
 def _parse_click_argument(call: ast.Call, taken: Sequence[str]) -> Found:
-    given = {k.arg: k.value for k in call.keywords if k.arg}
+    keywords = {k.arg: k.value for k in call.keywords if k.arg}
     label = _string_value(call.args[0]) if call.args else ""
     if not label:
         return f"line {call.lineno}: an argument whose name is computed"
-    name, hint = python_name(label, taken), _type_hint(label, given)
-    nargs = _literal_value(given.get("nargs"))
-    required = _literal_value(given.get("required")) is not False and "default" not in given
+    name, hint = python_name(label, taken), _type_hint(label, keywords)
+    nargs = _literal_value(keywords.get("nargs"))
+    required = _literal_value(keywords.get("required")) is not False and "default" not in keywords
     if isinstance(nargs, int) and nargs != 1:
-        none = nargs < 0 and _literal_value(given.get("required")) is not True
+        none = nargs < 0 and _literal_value(keywords.get("required")) is not True
         hint = f"list[{hint}]" + (" | None" if none else "")
         return ToolParameter(name, hint, "None" if none else None, "", "place", "--")
-    default = None if required else _default_source(given.get("default"), hint)
+    default = None if required else _default_source(keywords.get("default"), hint)
     if not required and default is None:
         hint, default = f"{hint} | None", "None"
     return ToolParameter(name, hint, default, "", "place", "--")
 
 
 def _parse_click_option(call: ast.Call, taken: Sequence[str]) -> Found | None:
-    given = {k.arg: k.value for k in call.keywords if k.arg}
+    keywords = {k.arg: k.value for k in call.keywords if k.arg}
     names = [text for a in call.args if (text := _string_value(a))]
     options = [n for n in names if n.startswith("-")]
     if not options or len(names) != len(call.args):
@@ -155,27 +157,27 @@ def _parse_click_option(call: ast.Call, taken: Sequence[str]) -> Found | None:
     label = next(
         (n for n in names if not n.startswith("-")), _preferred_flag(options).partition("/")[0]
     )
-    name, text = python_name(label, taken), _help_text(given.get("help"))
+    name, text = python_name(label, taken), _help_text(keywords.get("help"))
     flag = _preferred_flag(options)
     if "/" in flag:
         on, off = (part.strip() for part in flag.split("/", 1))
-        default = "True" if _literal_value(given.get("default")) is True else "False"
+        default = "True" if _literal_value(keywords.get("default")) is True else "False"
         return ToolParameter(name, "bool", default, text, "either", on, off)
-    default_value = _literal_value(given.get("default"))
-    if _literal_value(given.get("is_flag")) is True or isinstance(default_value, bool):
+    default_value = _literal_value(keywords.get("default"))
+    if _literal_value(keywords.get("is_flag")) is True or isinstance(default_value, bool):
         if default_value is True:
             return f"line {call.lineno}: {flag} is on by default and has nothing to turn it off"
         return ToolParameter(name, "bool", "False", text, "flag", flag)
-    if _literal_value(given.get("count")) is True:
+    if _literal_value(keywords.get("count")) is True:
         return ToolParameter(name, "int", "0", text, "count", flag)
-    multiple = _literal_value(given.get("multiple")) is True
+    multiple = _literal_value(keywords.get("multiple")) is True
     base = ToolParameter(name, "str", None, text, "repeat" if multiple else "option", flag)
-    return _option_parameter(call, base, given)
+    return _option_parameter(call, base, keywords)
 
 
-def _type_hint(name: str, given: Mapping[str, ast.expr]) -> str:
-    choices = _literal_value(given.get("choices"))
-    kind = given.get("type")
+def _type_hint(name: str, keywords: Mapping[str, ast.expr]) -> str:
+    choices = _literal_value(keywords.get("choices"))
+    kind = keywords.get("type")
     if isinstance(kind, ast.Call) and last_name(kind.func) == "Choice" and kind.args:
         choices = _literal_value(kind.args[0])
     if (
@@ -187,7 +189,7 @@ def _type_hint(name: str, given: Mapping[str, ast.expr]) -> str:
     if kind is not None:
         outer = kind.func if isinstance(kind, ast.Call) else kind
         return _TYPES.get(last_name(outer), "str")
-    default = _literal_value(given.get("default"))
+    default = _literal_value(keywords.get("default"))
     if isinstance(default, int | float) and not isinstance(default, bool):
         return type(default).__name__
     words = name.lower().replace("-", "_").split("_")

@@ -131,7 +131,7 @@ def _option_statement(flag: str, value: str) -> str:
 
 
 def _guard_none(parameter: ToolParameter, *lines: str) -> list[str]:
-    """Return the lines so that an argument without a value is left out."""
+    """Return the lines, behind a condition that leaves out an argument without a value."""
     if not parameter.hint.endswith("| None"):
         return list(lines)
     return [f"if {parameter.name} is not None:", *(f"    {line}" for line in lines)]

@@ -111,7 +111,7 @@ def _write_code(
     split = _split_statements(tree)
     renamed = rename.rename_entries(text, tree, _ENTRIES).split("\n")
     strings = _rows_inside_strings(tree)
-    kept = _kept_lines(renamed, tree, split)
+    kept_lines = _kept_lines(renamed, tree, split)
     shared = _shared_names(split)
     started = [
         line for node, body in split.moved for line in _moved_lines(renamed, node, body, strings)
@@ -121,7 +121,7 @@ def _write_code(
     elif any("sys.argv" in ast.unparse(d) for d in _default_expressions(tree)):
         notes.append("a default is read from sys.argv when it is loaded: read it when it runs")
     lines = [f"{name}: Any = None" for name in shared]
-    top = "\n".join((*kept, *(("", *lines) if lines else ())))
+    top = "\n".join((*kept_lines, *(("", *lines) if lines else ())))
     global_line = f"    global {', '.join(shared)}\n" if shared else ""
     head = f'def {SCRIPT}() -> None:\n    """Do the work of the script."""\n{global_line}'
     return f"{top.strip(chr(10))}\n\n\n{head}" + "\n".join(started).rstrip() + "\n", future
@@ -137,7 +137,7 @@ def _split_statements(tree: ast.Module) -> _Split:
             continue
         if isinstance(node, ast.If) and _is_main_guard(node.test):
             moved.append((node, node.body))
-        elif _is_declaration(node) or (not moved and not _is_active(node)):
+        elif _is_declaration(node) or (not moved and not _is_active_statement(node)):
             kept.append(node)
         else:
             moved.append((node, [node]))
@@ -151,7 +151,7 @@ def _is_declaration(node: ast.stmt) -> bool:
     )
 
 
-def _is_active(node: ast.stmt) -> bool:
+def _is_active_statement(node: ast.stmt) -> bool:
     """Return True if the statement does the script's work. Others prepare it."""
     calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
     if any(last_name(call.func) in _ACTIVE for call in calls):
@@ -191,11 +191,11 @@ def _start_lines(tree: ast.Module, command: ast.FunctionDef | None) -> list[str]
 
 def _kept_lines(lines: list[str], tree: ast.Module, split: _Split) -> list[str]:
     """Return the lines of the statements that stay, with the comments above them."""
-    gone = [*(node for node, _ in split.moved)]
-    gone += [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "__future__"]
+    removed = [*(node for node, _ in split.moved)]
+    removed += [n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "__future__"]
     if tree.body and _is_string_statement(tree.body[0]):
-        gone.append(tree.body[0])
-    taken = {row for node in gone for row in range(_first_row(node), (node.end_lineno or 0) + 1)}
+        removed.append(tree.body[0])
+    taken = {row for node in removed for row in range(_first_row(node), (node.end_lineno or 0) + 1)}
     taken |= {row for row in (1, 2) if re.match(r"#!|#.*?coding[:=]", lines[row - 1 : row][:1][0])}
     strings = _rows_inside_strings(tree)
     found: list[str] = []
@@ -249,9 +249,9 @@ def _find_description(tree: ast.Module, command: ast.FunctionDef | None) -> tupl
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and last_name(node.func) == "ArgumentParser":
             texts += [
-                str(given.value.value)
-                for given in node.keywords
-                if given.arg == "description" and isinstance(given.value, ast.Constant)
+                str(keyword.value.value)
+                for keyword in node.keywords
+                if keyword.arg == "description" and isinstance(keyword.value, ast.Constant)
             ]
     first, _, rest = next((t for t in texts if t.strip()), "").strip().partition("\n")
     return first.strip(), rest.strip()
@@ -261,8 +261,8 @@ def _find_click_command(tree: ast.Module) -> ast.FunctionDef | None:
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
             for decorator in node.decorator_list:
-                called = decorator.func if isinstance(decorator, ast.Call) else decorator
-                if last_name(called) == "command" and not _is_click_group(tree):
+                function = decorator.func if isinstance(decorator, ast.Call) else decorator
+                if last_name(function) == "command" and not _is_click_group(tree):
                     return node
     return None
 

@@ -53,9 +53,11 @@ def _find_uses(
     hidden: frozenset[str],
     here: frozenset[str] = frozenset(),
 ) -> Iterator[tuple[int, int, str]]:
-    """Yield line, column in bytes and name of every use. `hidden` names are bound nearer.
+    """Yield line, column in bytes and name of every use. `hidden` names are bound in a nearer
+    scope.
 
-    What a class binds is hidden in its own lines alone: its methods do not see it.
+    The methods of a class do not see the names that the class binds. These are hidden only in its
+    own lines.
     """
     todo: list[ast.AST] = list(ast.iter_child_nodes(scope))
     while todo:

@@ -87,13 +87,12 @@ def name_shell(script: str) -> str:
 
 
 def _strip_comment(line: str) -> str:
-    """Return the line without a comment."""
     return "" if line.lstrip().startswith("#") else re.sub(r"\s#\s.*$", "", line)
 
 
 def _drop_single_quoted(text: str) -> str:
     """Return the text without the contents of single quotes: no shell expands those."""
-    kept: list[str] = []
+    characters: list[str] = []
     single = double = escaped = False
     for char in text:
         if single:
@@ -106,13 +105,13 @@ def _drop_single_quoted(text: str) -> str:
             double = not double
         escaped = char == "\\" and not single
         if not single or char in "'\n":
-            kept.append(char)
-    return "".join(kept)
+            characters.append(char)
+    return "".join(characters)
 
 
 def _lines_outside_functions(lines: list[str]) -> list[str]:
     """Return the lines outside functions: only there `$1` is a word of the script."""
-    kept: list[str] = []
+    outside: list[str] = []
     inside = False
     for line in lines:
         opened = _FUNCTION.match(line)
@@ -121,8 +120,8 @@ def _lines_outside_functions(lines: list[str]) -> list[str]:
         elif inside:
             inside = not line.startswith("}")
         else:
-            kept.append(line)
-    return kept
+            outside.append(line)
+    return outside
 
 
 def _find_options(lines: list[str]) -> tuple[list[ToolParameter], list[str]]:
@@ -234,8 +233,8 @@ def _note_input_reads(lines: list[str]) -> Iterator[str]:
         loop = found and _LOOP.search(line)
         behind = "\n".join(lines[number - 1 :])
         fed = re.search(r"(?<!\|)\|(?!\|)", f"{before} {line[: found.start()]}") if found else None
-        given = found and ("<" in line[found.end() :] or re.search(r"\s-\w*u", line))
-        if found and not (fed or given or (loop and re.search(r"\bdone\s*<", behind))):
+        has_input = found and ("<" in line[found.end() :] or re.search(r"\s-\w*u", line))
+        if found and not (fed or has_input or (loop and re.search(r"\bdone\s*<", behind))):
             yield f"line {number}: it reads its standard input, and a tool gets none"
         if line.strip():
             before = line[-3:] if re.search(r"\|\s*\\?\s*\Z", line) else ""

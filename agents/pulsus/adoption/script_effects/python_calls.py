@@ -42,11 +42,11 @@ def _started_function(node: ast.AST, index: ModuleIndex) -> str:
 
 def _add_call(call: ast.Call, what: str, index: ModuleIndex, found: ScriptFacts) -> None:
     name = what.rpartition(".")[2]
-    given = {k.arg: k.value for k in call.keywords}
-    first = call.args[0] if call.args else given.get("args", given.get("cmd"))
-    shell = given.get("shell")
+    keywords = {k.arg: k.value for k in call.keywords}
+    first = call.args[0] if call.args else keywords.get("args", keywords.get("cmd"))
+    shell = keywords.get("shell")
     plain = shell is None or (isinstance(shell, ast.Constant) and not shell.value)
-    if first is None or None in given or "executable" in given or "preexec_fn" in given:
+    if first is None or None in keywords or "executable" in keywords or "preexec_fn" in keywords:
         _add_doubt(call, what, found)
     elif name in _BY_SHELL or (name in _SUBPROCESS and not plain):
         found.commands.add("sh")
@@ -112,7 +112,7 @@ def _words_of_name(name: str, index: ModuleIndex) -> Iterator[ScriptWord]:
 
 
 def _is_list_change(node: ast.AST, name: str) -> bool:
-    """Return True if the node is a method of the list `name`, or sets an item of it."""
+    """Return True if the node uses a method of the list `name`, or sets an item of it."""
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
         return False
     return (

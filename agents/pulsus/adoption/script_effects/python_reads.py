@@ -120,9 +120,9 @@ def _find_attribute_changes(node: ast.Attribute, bound: Mapping[str, str]) -> It
 
 
 def _find_name_changes(
-    node: ast.Name, bound: Mapping[str, str], base: bool, called: bool
+    node: ast.Name, bound: Mapping[str, str], base: bool, is_called: bool
 ) -> Iterator[Doubt]:
-    if node.id == "open" and not called:
+    if node.id == "open" and not is_called:
         yield node.lineno, "open is handed on: how it is used cannot be told"
     elif node.id in bound and not base:
         yield node.lineno, f"the module {node.id} is handed on: its use cannot be told"

@@ -247,14 +247,14 @@ class _CommandReader:
 
     def _read_assignment(self, node: Node) -> tuple[str, ScriptWord]:
         name, line = node.children[0], self.line(node)
-        called = self.text(name)
+        variable = self.text(name)
         if name.type == "subscript":
-            called, _, place = called.partition("[")
+            variable, _, place = variable.partition("[")
             if not PLACE.fullmatch(f"[{place}"):
                 self._add_named_command(name, ARITHMETIC, "[")
         value = node.child_by_field_name("value")
         if value is None:
-            return called, ScriptWord(line, "", "")
+            return variable, ScriptWord(line, "", "")
         if value.type == "array":
             items = [
                 self.word(c) if c.type in WORDS else self._declaration_word(c)
@@ -262,17 +262,17 @@ class _CommandReader:
                 if c.is_named
             ]
             shape = " ".join([HOLE, *(item.shape for item in items)])
-            return called, ScriptWord(line, shape, self.text(value), splits=True)
-        return called, self.word(value)
+            return variable, ScriptWord(line, shape, self.text(value), splits=True)
+        return variable, self.word(value)
 
     def _declaration_word(self, node: Node) -> ScriptWord:
         """Return `NAME=value` behind `declare` as one word."""
         name, value = self._read_assignment(node)
-        called = (
+        variable = (
             self._word_shape(node.children[0]) if node.children[0].type == "subscript" else name
         )
         sign = "+=" if self.text(node)[len(self.text(node.children[0])) :][:1] == "+" else "="
-        shape = f"{called}{sign}{value.shape}"
+        shape = f"{variable}{sign}{value.shape}"
         return ScriptWord(self.line(node), shape, self.text(node), value.splits, value.quoted)
 
     def _test_words(self, node: Node) -> Iterator[ScriptWord]:

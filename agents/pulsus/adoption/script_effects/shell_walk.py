@@ -191,8 +191,8 @@ class _Walk:
 
     def _add_shell(self, simple: SimpleCommand, rest: Sequence[ScriptWord]) -> None:
         line = simple.line
-        given = [w for w in rest if w.shape.startswith("-") and not w.shape.startswith("--")]
-        if any(word.shape.endswith("c") for word in given):
+        options = [w for w in rest if w.shape.startswith("-") and not w.shape.startswith("--")]
+        if any(word.shape.endswith("c") for word in options):
             self._add_script_words(line, rest[option_index(rest, "c") + 1 :][:1], "a shell")
         elif any(not w.shape.startswith("-") and w.shape != "-" for w in rest):
             self._add_doubt(line, "a shell runs another file")
