@@ -36,20 +36,20 @@ def has_words(pattern: str, words: Sequence[Word]) -> bool:
     if not wanted or not fits(program_name(words).lower(), wanted[0].lower()):
         return False
     rest = iter(words[1:])
-    return all(any(_is_word(one, word.text) for word in rest) for one in wanted[1:])
+    return all(any(_is_word_match(one, word.text) for word in rest) for one in wanted[1:])
 
 
 @lru_cache(maxsize=4096)
 def select_patterns(patterns: tuple[str, ...], programs: frozenset[str]) -> tuple[str, ...]:
     """Return those of `patterns` that may be about calls of these programs: the others fit none."""
-    by_name, others = _sorted_by_program(patterns)
+    by_name, others = _positions_by_program(patterns)
     places = {place for name in programs for place in by_name.get(name, ())}
     places |= {at for at, word in others if not word or any(fits(one, word) for one in programs)}
     return tuple(patterns[place] for place in sorted(places))
 
 
 @lru_cache(maxsize=64)
-def _sorted_by_program(
+def _positions_by_program(
     patterns: tuple[str, ...],
 ) -> tuple[Mapping[str, Sequence[int]], Sequence[tuple[int, str]]]:
     """Return the places of patterns by the plain name they begin with, and the other patterns.
@@ -83,10 +83,10 @@ def is_exactly(pattern: str, words: Sequence[Word]) -> bool:
     if not wanted or len(wanted) != len(words) or any(word.wild for word in words):
         return False
     same = fits(words[0].text.lower(), wanted[0].lower())
-    return same and all(map(_is_word, wanted[1:], (word.text for word in words[1:])))
+    return same and all(map(_is_word_match, wanted[1:], (word.text for word in words[1:])))
 
 
-def _is_word(pattern: str, text: str) -> bool:
+def _is_word_match(pattern: str, text: str) -> bool:
     special = _SPECIAL.get(pattern)
     return special(text) if special else fits(text.lower(), pattern.lower())
 

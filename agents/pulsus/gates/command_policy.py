@@ -160,7 +160,7 @@ class CommandPolicy:
 
     def _pattern_lists(self, decision: Decision, target: str | None) -> Iterator[_List]:
         """Yield the lists of patterns that hold for `target`, each with the name of its setting."""
-        yield f"policy.{decision}", self._shipped_and_own(decision)
+        yield f"policy.{decision}", self._global_patterns(decision)
         if target is None:
             return
         more: Mapping[str, tuple[str, ...]] = getattr(self.config, f"target_{decision}")
@@ -168,7 +168,7 @@ class CommandPolicy:
             if fnmatchcase(target.lower(), name.lower()):
                 yield f"policy.target_{decision}.{name}", _with_shipped(decision, patterns)
 
-    def _shipped_and_own(self, decision: Decision) -> tuple[str, ...]:
+    def _global_patterns(self, decision: Decision) -> tuple[str, ...]:
         if decision not in self._known:
             self._known[decision] = _with_shipped(decision, getattr(self.config, decision))
         return self._known[decision]

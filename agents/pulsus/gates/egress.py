@@ -41,12 +41,12 @@ def find_unknown_destination(
             return each
         if is_this_machine(each.host) or any(covers(entry, each) for entry in hosts):
             continue
-        if egress != "known" or not _is_named(each, known):
+        if egress != "known" or not _is_known_destination(each, known):
             return each
     return None
 
 
-def _is_named(destination: Destination, known: Sequence[str]) -> bool:
+def _is_known_destination(destination: Destination, known: Sequence[str]) -> bool:
     configured = destination.host in {CONFIGURED, INDEX}
     # A request names hosts: patterns and networks are for the settings.
     named = (entry for entry in known if "*" not in entry and "/" not in entry)

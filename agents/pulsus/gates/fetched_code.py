@@ -48,10 +48,10 @@ def runs_what_it_fetches(script: Script | None, command: str) -> bool:
 def _is_shell_call(call: Sequence[Word]) -> bool:
     """Return True if the call is one of a shell, or of an interpreter that runs what it is fed."""
     name = program_name(call)
-    given = _LANGUAGES.get(name.rstrip("0123456789."))
-    if given is None or name in _SHELLS:
+    program_options = _LANGUAGES.get(name.rstrip("0123456789."))
+    if program_options is None or name in _SHELLS:
         return name in _SHELLS
-    return not any(re.match(rf"-[a-zA-Z]*[{given}]", word.text) for word in call[1:])
+    return not any(re.match(rf"-[a-zA-Z]*[{program_options}]", word.text) for word in call[1:])
 
 
 def _is_fetch_run_in_text(text: str) -> bool:
