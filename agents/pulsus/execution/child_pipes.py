@@ -63,7 +63,7 @@ class Pump:
         late = False
         with selectors.DefaultSelector() as selector:
             self._unsent = memoryview(job)
-            self._register(selector)
+            self._register_pipes(selector)
             while not (self.ended or self.oversized) and deadline > time.monotonic():
                 _serve_ready(selector, deadline - time.monotonic())
                 if self.answer is not None and not late:
@@ -71,7 +71,7 @@ class Pump:
                     deadline = min(deadline, time.monotonic() + self.bounds.grace_s)
             _serve_ready(selector, 0)
 
-    def _register(self, selector: selectors.BaseSelector) -> None:
+    def _register_pipes(self, selector: selectors.BaseSelector) -> None:
         for stream in (self.stdin, *self.outputs, self.report):
             os.set_blocking(stream.fileno(), False)
         selector.register(self.stdin, selectors.EVENT_WRITE, partial(self._write_job, selector))

@@ -103,7 +103,7 @@ class StepServer:
         child = os.fork()
         if not child:
             _drop_supervision(finding)
-            raise NextJob(job, self._orders_for(tool_id, unit, inputs), finding, self._folder)
+            raise NextJob(job, self._orders_for_step(tool_id, unit, inputs), finding, self._folder)
         os.close(finding)
         try:
             receive(found)  # the first frame repeats how the step is confined
@@ -120,7 +120,7 @@ class StepServer:
         report["own"] = bool(report.get("own")) and tool_id in self._job["tool"]["direct"]
         return report
 
-    def _orders_for(
+    def _orders_for_step(
         self, tool_id: str, unit: dict[str, Any], inputs: dict[str, Any]
     ) -> dict[str, Any]:
         """Return how that call is confined, now that its inputs are known."""

@@ -38,9 +38,9 @@ def parse_inputs(pairs: Iterable[str], args: Sequence[ArgSpec]) -> dict[str, Jso
     for pair in pairs:
         name, mark, text = _split_pair(pair)
         if name in values:
-            raise _wrong_value(name, text, "it is given twice", "give it once")
+            raise _wrong_value_error(name, text, "it is given twice", "give it once")
         if name not in known and not free:
-            raise _unknown_input(name, known)
+            raise _unknown_input_error(name, known)
         hint = (
             type_hints.parse_hint(known[name].type_hint) if name in known else type_hints.ANYTHING
         )
@@ -83,15 +83,15 @@ def _parse_by_hint(name: str, text: str, hint: Hint) -> JsonValue:
     for shape in sorted(hint.concrete, key=lambda s: s.name in ("str", "Path", "bytes")):
         if hint.has("str") and shape.name in ("list", "tuple") and not text.startswith("["):
             continue
-        value = _parse_as(shape, text)
+        value = _parse_as_shape(shape, text)
         if value is not None and type_compatibility.accepts(Hint((shape,)), value):
             return value
     if not hint.has("str") and hint.optional and text in ("null", "none", "None"):
         return None
-    raise _wrong_type(name, text, hint)
+    raise _wrong_type_error(name, text, hint)
 
 
-def _parse_as(shape: Shape, text: str) -> JsonValue:
+def _parse_as_shape(shape: Shape, text: str) -> JsonValue:
     match shape.name:
         case "bool":
             return _BOOLS.get(text.lower())
@@ -124,7 +124,9 @@ def _parse_items(shape: Shape, text: str) -> JsonValue:
         return None
     words = [word.strip() for word in text.split(",")] if text.strip() else []
     options = item.concrete if not item.anything else (Shape("str"),)
-    return [next((v for s in options if (v := _parse_as(s, w)) is not None), None) for w in words]
+    return [
+        next((v for s in options if (v := _parse_as_shape(s, w)) is not None), None) for w in words
+    ]
 
 
 def _json_or_none(text: str) -> JsonValue:
@@ -138,7 +140,7 @@ def _parse_json(name: str, text: str) -> JsonValue:
         return cast(JsonValue, json.loads(text, parse_constant=_refuse_constant))
     except (ValueError, RecursionError) as error:
         fix = "put text in double quotes and give finite numbers"
-        raise _wrong_value(name, text, f"it is not JSON: {error}", fix) from None
+        raise _wrong_value_error(name, text, f"it is not JSON: {error}", fix) from None
 
 
 def _refuse_constant(word: str) -> NoReturn:
@@ -152,20 +154,20 @@ def _read_text_file(name: str, file: str) -> str:
     except OSError as error:
         reason = error.strerror or "it cannot be read"
         fix = 'name a readable file, or write NAME:="@…" for text'
-        raise _wrong_value(name, f"@{file}", reason, fix) from None
+        raise _wrong_value_error(name, f"@{file}", reason, fix) from None
     if len(data) > MAX_FILE_BYTES:
         reason = f"the file is larger than {MAX_FILE_BYTES} bytes"
-        raise _wrong_value(name, f"@{file}", reason, "give its path instead")
+        raise _wrong_value_error(name, f"@{file}", reason, "give its path instead")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         reason = "it is not UTF-8 text"
-        raise _wrong_value(name, f"@{file}", reason, "give its path instead") from None
+        raise _wrong_value_error(name, f"@{file}", reason, "give its path instead") from None
 
 
 def _require_accepted(name: str, value: JsonValue, hint: Hint) -> JsonValue:
     if not type_compatibility.accepts(hint, value):
-        raise _wrong_type(name, json.dumps(value, ensure_ascii=False), hint)
+        raise _wrong_type_error(name, json.dumps(value, ensure_ascii=False), hint)
     return value
 
 
@@ -184,7 +186,7 @@ def _check_complete(known: Mapping[str, ArgSpec], values: Mapping[str, JsonValue
         )
 
 
-def _unknown_input(name: str, known: Mapping[str, ArgSpec]) -> UsageError:
+def _unknown_input_error(name: str, known: Mapping[str, ArgSpec]) -> UsageError:
     near = process.extractOne(name, list(known), score_cutoff=_NEAR)
     listed = ", ".join(known) or "it takes none"
     fix = f"did you mean {near[0]!r}?" if near else f"known inputs: {listed}"
@@ -202,11 +204,11 @@ def _suggest_fix(hint: Hint) -> str:
     return f"write a value of type {type_hints.write_annotation(hint)}"
 
 
-def _wrong_type(name: str, text: str, hint: Hint) -> UsageError:
+def _wrong_type_error(name: str, text: str, hint: Hint) -> UsageError:
     reason = f"it is not of type {type_hints.write_annotation(hint)}"
-    return _wrong_value(name, text, reason, _suggest_fix(hint))
+    return _wrong_value_error(name, text, reason, _suggest_fix(hint))
 
 
-def _wrong_value(name: str, text: str, reason: str, fix: str) -> UsageError:
+def _wrong_value_error(name: str, text: str, reason: str, fix: str) -> UsageError:
     shown = text if len(text) <= 80 else f"{text[:80]}…"
     return UsageError(f"input {name}={shown!r}: {reason}", hint=fix, input=name)

@@ -73,7 +73,7 @@ class SecretMask:
     """
 
     def __init__(self, values: Iterable[str]) -> None:
-        spelt = {each for value in values for each in _spellings(value)}
+        spelt = {each for value in values for each in _secret_spellings(value)}
         longest_first = sorted(spelt, key=lambda each: (-len(each), each))
         self._spelt = [each.encode("utf-8", "surrogateescape") for each in longest_first]
         self._text = re.compile("|".join(map(re.escape, longest_first))) if spelt else None
@@ -165,7 +165,7 @@ def _read_secret_file(name: str, path: str | None) -> str:
         raise UsageError(f"{name}_FILE: {path} is not UTF-8 text", hint="save it as text") from None
 
 
-def _spellings(value: str) -> tuple[str, ...]:
+def _secret_spellings(value: str) -> tuple[str, ...]:
     value = value.strip()
     if not value:
         return ()

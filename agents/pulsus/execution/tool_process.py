@@ -171,8 +171,8 @@ def _tool_job(
                 tool=tool.id,
                 step=step.id,
             )
-        given, code = steps[step.tool]
-        check_digest(given, code, step.sha256 or "")
+        step_tool, code = steps[step.tool]
+        check_digest(step_tool, code, step.sha256 or "")
     return {
         "id": tool.id,
         "entry": tool.entry,

@@ -39,12 +39,12 @@ def declared_folders(tool: ToolSpec, inputs: Inputs) -> tuple[str, ...] | None:
         values = (
             _fill_placeholders(item, inputs)
             if _is_path(item)
-            else _values_meant(item, tool, inputs, _PLACES)
+            else _described_values(item, tool, inputs, _PLACES)
         )
         if values is None:
             return None
         for value in values:
-            place = _folder_of(value)
+            place = _writable_folder(value)
             if place is None:
                 return None
             found.append(place)
@@ -62,7 +62,9 @@ def declared_hosts(tool: ToolSpec, inputs: Inputs) -> tuple[str, ...] | None:
             continue
         words = " " in item
         values = (
-            _values_meant(item, tool, inputs, _HOSTS) if words else _fill_placeholders(item, inputs)
+            _described_values(item, tool, inputs, _HOSTS)
+            if words
+            else _fill_placeholders(item, inputs)
         )
         if values is None:
             return None
@@ -105,7 +107,7 @@ def _fill_placeholders(item: str, inputs: Inputs) -> list[str] | None:
     return [each for each in found if each]
 
 
-def _values_meant(
+def _described_values(
     item: str, tool: ToolSpec, inputs: Inputs, kinds: tuple[str, ...]
 ) -> list[str] | None:
     """Return the values of the arguments that words such as "the given figure path" are about."""
@@ -130,7 +132,7 @@ def _texts_in_value(value: JsonValue) -> Iterator[str]:
             pass
 
 
-def _folder_of(text: str) -> str | None:
+def _writable_folder(text: str) -> str | None:
     """Return the folder to open so that this path can be written; None if it is too wide."""
     path = Path(os.path.realpath(Path(text).expanduser()))
     place = path if path.is_dir() else path.parent

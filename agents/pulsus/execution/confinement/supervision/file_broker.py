@@ -146,7 +146,7 @@ class FileBroker:
             raise OSError(errno.EINVAL, "not carried out here")
         source, target = q.path(*old), q.path(*new)
         with self.parent(source) as (one, name), self.parent(target) as (other, to):
-            if flags and _is_there(to, other):
+            if flags and _has_entry(to, other):
                 raise FileExistsError(errno.EEXIST, "it is there")
             os.rename(name, to, src_dir_fd=one, dst_dir_fd=other)
 
@@ -230,7 +230,7 @@ def _reopen_stream(q: WaitingCall, number: int, flags: int) -> int:
         return os.open(f"/proc/self/fd/{found}", flags & ~os.O_CREAT | os.O_NONBLOCK | os.O_NOCTTY)
 
 
-def _is_there(name: bytes, folder: int) -> bool:
+def _has_entry(name: bytes, folder: int) -> bool:
     with suppress(FileNotFoundError):
         os.stat(name, dir_fd=folder, follow_symlinks=False)
         return True

@@ -192,13 +192,13 @@ class SocketBroker:
     def _require_allowed(self, address: tuple[Any, ...], socket: Any) -> None:
         """Raise PermissionError unless the plan allows that address."""
         host, port = _canonical_host(str(address[0])), int(address[1])
-        if self._hosts is None or self._is_listed(host, port):
+        if self._hosts is None or self._is_allowed_host(host, port):
             return
         if port == _DNS and host in self._find_name_servers():
             return
         raise PermissionError(errno.EACCES, f"{host} is not among the declared hosts")
 
-    def _is_listed(self, host: str, port: int) -> bool:
+    def _is_allowed_host(self, host: str, port: int) -> bool:
         fitting = [name for name, wanted in self._hosts or () if wanted in (0, port)]
         if host in fitting:
             return True

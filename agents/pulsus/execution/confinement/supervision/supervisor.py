@@ -100,7 +100,7 @@ class SupervisedRun:
             raise NotConfined(str(error)) from None
 
     def _become_child(self, keep: tuple[int, ...]) -> None:
-        """Confine this process, and wait for the supervisor's word."""
+        """Confine this process, and wait until the supervisor lets it go on."""
         # Imported here, while the parent loads its own part.
         from pulsus.execution.confinement import confine_process
 
