@@ -110,7 +110,7 @@ def find_objection(
         return _generation_refusal(case, approval) or _candidate_refusal(case)
     if not approval.allowed and find_objection(case, replace(approval, allowed=True)):
         # A hint at --non-interactive would lead to the next refusal.
-        return _needs_person(f"look at it, then: {promote_command(case.shown, case.target)}")
+        return _person_needed_error(f"look at it, then: {promote_command(case.shown, case.target)}")
     found = auto_approval_refusal(approval) or _candidate_refusal(case)
     return found or (None if case.step else _composition_refusal(case, approval.outcome))
 
@@ -153,7 +153,7 @@ def auto_approval_refusal(approval: RouteApproval) -> PulsusError | None:
     """Return why this route may not be promoted automatically; None if every condition holds."""
     outcome = approval.outcome
     if not approval.allowed:
-        return _needs_person(
+        return _person_needed_error(
             "approve it on a terminal, or let the rules approve it: add --non-interactive"
         )
     unsure = low_confidence(outcome, approval.least)
@@ -168,7 +168,7 @@ def auto_approval_refusal(approval: RouteApproval) -> PulsusError | None:
     return None
 
 
-def _needs_person(hint: str) -> ApprovalNeeded:
+def _person_needed_error(hint: str) -> ApprovalNeeded:
     return ApprovalNeeded(
         "the module is proven and waits for approval, and no person can be asked here", hint=hint
     )
@@ -198,14 +198,14 @@ def _composition_refusal(case: ApprovalCase, outcome: RouteOutcome) -> ApprovalN
         unconnected_steps.find_unconnected_steps(plan),
         unconnected_steps.find_shared_inputs(plan),
     )
-    meant = shared and unconnected_steps.find_backward_reference(
+    reference = shared and unconnected_steps.find_backward_reference(
         clauses if len(clauses) > 1 else ("", outcome.intent.intent)
     )
     if loose:
         why = f"nothing connects {', '.join(loose)} with the steps before"
-    elif meant:
+    elif reference:
         why = (
-            f"several steps get the same {', '.join(shared)}, and {meant!r} in the request may "
+            f"several steps get the same {', '.join(shared)}, and {reference!r} in the request may "
             "mean an earlier result"
         )
     elif case.proof != "behaviour":
