@@ -101,5 +101,5 @@ def hash_hints(manifest: Manifest | None) -> str:
     """Return a hex digest of a manifest's contents, wherever it lies; "" for none."""
     if manifest is None:
         return ""
-    said = [getattr(manifest, f.name) for f in fields(manifest) if f.name != "path"]
-    return hashlib.sha256(repr(said).encode("utf-8", "replace")).hexdigest()
+    values = [getattr(manifest, f.name) for f in fields(manifest) if f.name != "path"]
+    return hashlib.sha256(repr(values).encode("utf-8", "replace")).hexdigest()

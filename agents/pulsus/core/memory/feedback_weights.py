@@ -37,17 +37,19 @@ def weighted_past_requests(
         if not route.request:
             continue
         right, wrong = _right_and_wrong_tools(route)
-        word = words.get(request_key(route.request)) if words else None
-        if word is None or word is route:
+        feedback = words.get(request_key(route.request)) if words else None
+        if feedback is None or feedback is route:
             yield from _build_past_requests(route, right, wrong, TOLD if route.told else 1.0)
             continue
-        told = frozenset(word.tools) if word.outcome == "accepted" else frozenset[str]()
-        agreed = [t for t in right if t in told], [t for t in wrong if t not in told]
-        denied = [t for t in right if t not in told], [t for t in wrong if t in told]
+        confirmed = (
+            frozenset(feedback.tools) if feedback.outcome == "accepted" else frozenset[str]()
+        )
+        agreed = [t for t in right if t in confirmed], [t for t in wrong if t not in confirmed]
+        denied = [t for t in right if t not in confirmed], [t for t in wrong if t in confirmed]
         count = TOLD if route.told else 1.0
         yield from _build_past_requests(route, *agreed, count)
         yield from _build_past_requests(
-            route, *denied, count * _contradiction_weight(word, route, half_life_days)
+            route, *denied, count * _contradiction_weight(feedback, route, half_life_days)
         )
 
 

@@ -141,16 +141,16 @@ class RequestSegment:
         if n is None:
             return []
         left, ids = self._decay_factor(self.latest, now), self.ids
-        held = slice(self.tool_at[n], self.tool_at[n + 1])
-        columns = zip(self.tool[held], self.firm[held], self.fading[held], strict=True)
+        rows = slice(self.tool_at[n], self.tool_at[n + 1])
+        columns = zip(self.tool[rows], self.firm[rows], self.fading[rows], strict=True)
         return [(ids[tool], firm + left * fading) for tool, firm, fading in columns]
 
     def verdicts(self, number: int, now: float) -> Iterator[tuple[str, float]]:
         """Yield the tools a request speaks for (> 0) or against (< 0), with how much by now."""
         for at in range(self.verdict_at[number], self.verdict_at[number + 1]):
             when = self.verdict_time[at]
-            left = 1.0 if math.isnan(when) else self._decay_factor(when, now)
-            yield self.ids[self.verdict_tool[at]], self.verdict[at] * left
+            decay = 1.0 if math.isnan(when) else self._decay_factor(when, now)
+            yield self.ids[self.verdict_tool[at]], self.verdict[at] * decay
 
     def request_text(self, number: int) -> str:
         """Return a request as it was made."""

@@ -44,8 +44,10 @@ def list_scopes(nodes: Sequence[ast.AST], scope: Scope) -> Iterator[Scope]:
     rounds = min(_MOST, max((len(v) for v in (*names.values(), *attributes.values())), default=0))
     for at in range(max(rounds, int(tables))):
         chosen = {name: values[min(at, len(values) - 1)] for name, values in names.items()}
-        held = {name: values[min(at, len(values) - 1)] for name, values in attributes.items()}
-        yield Scope({**scope, **chosen}, scope.bound, held, loose=True)
+        chosen_attributes = {
+            name: values[min(at, len(values) - 1)] for name, values in attributes.items()
+        }
+        yield Scope({**scope, **chosen}, scope.bound, chosen_attributes, loose=True)
 
 
 def _is_path_or_host(value: ast.expr, scope: Scope) -> bool:

@@ -54,8 +54,8 @@ def doc_shares(
         for n in overlaps:
             overlaps[n] += found.mass * recalled.get(documents.id(n), _NO_PAST).text
     best = max(overlaps.values(), default=0.0) or 1.0
-    bare = word_gain(recalled, known)
-    plain = {n: bare * own / best + _COVERAGE * found.coverage(n) for n, own in overlaps.items()}
+    gain = word_gain(recalled, known)
+    plain = {n: gain * own / best + _COVERAGE * found.coverage(n) for n, own in overlaps.items()}
     near = [(-value, documents.position(n), n) for n, value in plain.items()]
     near.sort()
     content = [w for w in words(text) if w not in STOP_WORDS and not w.isdecimal()]
@@ -63,7 +63,7 @@ def doc_shares(
     most = max(alike.values(), default=0.0) or 1.0
     for n, value in alike.items():
         plain[n] += _CHARS * (value / most)
-    return {n: value / (bare + _CHARS + _COVERAGE) for n, value in plain.items()}, alike
+    return {n: value / (gain + _CHARS + _COVERAGE) for n, value in plain.items()}, alike
 
 
 def ngram_cosine(

@@ -73,13 +73,13 @@ def fewest_deciding_gaps(found: Sequence[FeatureGap]) -> tuple[FeatureGap, ...]:
 
     Empty if it did not: `gaps` sum to 0 or less.
     """
-    left = math.fsum(g.gap for g in found)
+    remaining = math.fsum(g.gap for g in found)
     taken = []
     for gap in sorted(found, key=lambda g: (-g.gap, g.feature)):
-        if left <= _EQUAL:
+        if remaining <= _EQUAL:
             break
         taken.append(gap)
-        left -= gap.gap
+        remaining -= gap.gap
     return tuple(taken)
 
 
@@ -143,9 +143,9 @@ def spelt(tool: ToolSpec, found: str) -> str:
 
 def declined(tool: ToolSpec, request: str) -> tuple[str, ...]:
     """Return the tool's anti-intents the request says words of."""
-    said = frozenset(stems(request))
+    request_stems = frozenset(stems(request))
     refused = tool.manifest.anti_intents if tool.manifest else ()
-    return tuple(hint for hint in refused if said.intersection(stems(hint)))
+    return tuple(hint for hint in refused if request_stems.intersection(stems(hint)))
 
 
 def _weight_shares(ranked: Ranked) -> dict[str, float]:

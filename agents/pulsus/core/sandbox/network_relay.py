@@ -127,7 +127,7 @@ class Relay:
 
     def _serve_connection(self, inside: socket.socket) -> None:
         """Answer one connection, and carry its bytes."""
-        with suppress(OSError), self._track(inside):
+        with suppress(OSError), self._track_socket(inside):
             target = _read_line(inside)
             why = self._find_objection(target)
             if why:
@@ -138,7 +138,7 @@ class Relay:
             except (HostNotAllowed, OSError) as error:
                 inside.sendall(_encode_refusal(*_describe_failure(error)))
                 return
-            with self._track(outside):
+            with self._track_socket(outside):
                 inside.sendall(b"+")
                 back = self._start_thread(self._carry_bytes, outside, inside)
                 self._carry_bytes(inside, outside)
@@ -176,7 +176,7 @@ class Relay:
                 _shut_down(each)
 
     @contextmanager
-    def _track(self, end: socket.socket) -> Iterator[None]:
+    def _track_socket(self, end: socket.socket) -> Iterator[None]:
         """Close the socket at the end of the block. In the block `_shut_all` can shut it."""
         with end:
             with self._lock:

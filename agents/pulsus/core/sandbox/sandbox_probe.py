@@ -92,7 +92,7 @@ def run_with(
     programs: tuple[Path, ...], job: Job, limits: SandboxLimits, python: Interpreter | None = None
 ) -> SandboxOutcome:
     """Return the same from those bubblewrap programs alone, tried in that order."""
-    said = ""
+    message = ""
     if seccomp_filter.supported():
         for program in programs:
             if bubblewrap.unusable_reason(program):
@@ -100,9 +100,9 @@ def run_with(
             outcome = runner.run(program, limits, job, python)
             if outcome.status != "unverified" or outcome.starved:
                 return outcome
-            said = outcome.message
+            message = outcome.message
     status = examine(programs)
-    why = f"{status.reason}: {status.hint}" if status.reason else f"{said}: try again"
+    why = f"{status.reason}: {status.hint}" if status.reason else f"{message}: try again"
     return SandboxOutcome("unverified", "start", f"not verified, because {why}")
 
 

@@ -157,8 +157,8 @@ class SandboxSession:
         if self._calls is not None:
             self._calls.witness.last()
             seen = observed_effects.add_syscall_effects(seen, self._calls.witness.seen)
-        left = ObservedEffects(paths=tuple(map(printable, self._leftover_memory)))
-        seen = observed_effects.join_effects((seen, left))
+        leftover = ObservedEffects(paths=tuple(map(printable, self._leftover_memory)))
+        seen = observed_effects.join_effects((seen, leftover))
         return SandboxOutcome(
             status=status,
             stage="done" if status == "ok" else failed_in,

@@ -151,7 +151,7 @@ def _remove_unlocked(path: str, least_age_s: float) -> bool:
 
 
 def _empty_folder(root: int) -> None:
-    """Remove what is in that folder, and close it.
+    """Remove the contents of that folder, and close it.
 
     Folders in folders are moved up first: however deep they are, three descriptors are enough.
     """

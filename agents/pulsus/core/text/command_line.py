@@ -32,7 +32,9 @@ def find_change(request: str) -> tuple[str, ...] | None:
     if "-" not in request and table.KNOWN.isdisjoint(request.split(maxsplit=2)[:2]):
         return None
     steps = [
-        said for step in _STEP.split(_QUOTED.sub("Q", request)) if (said := _split_command(step))
+        command
+        for step in _STEP.split(_QUOTED.sub("Q", request))
+        if (command := _split_command(step))
     ]
     asked = _find_change_word(steps[0]) if any(map(_is_command, steps)) else None
     if asked is None:
@@ -50,10 +52,10 @@ def find_program(request: str) -> tuple[str, ...] | None:
     """
     if find_change(request) is None:
         return None
-    said = _split_command(_STEP.split(_QUOTED.sub("Q", request))[0])
-    if said[:1] == [] or said[0] not in table.PROGRAMS:
+    command = _split_command(_STEP.split(_QUOTED.sub("Q", request))[0])
+    if command[:1] == [] or command[0] not in table.PROGRAMS:
         return None
-    return (said[0], *(word for word in said[1:] if not word.startswith("-")))
+    return (command[0], *(word for word in command[1:] if not word.startswith("-")))
 
 
 def _split_command(step: str) -> list[str]:

@@ -56,16 +56,18 @@ class GitObjects:
         at = lines.index(line) + 1
         name = self._name_in_work_tree(path) or ""
         asked = ("blame", "--porcelain", "-s", "-L", f"{at},{at}", head, "--", name)
-        said = _ask_git(self.top, *asked)
-        return said.split(b" ", 1)[0].decode("ascii") if said else None
+        answer = _ask_git(self.top, *asked)
+        return answer.split(b" ", 1)[0].decode("ascii") if answer else None
 
     def signature(self, commit: str, settings: Sequence[str]) -> tuple[str, tuple[str, ...]]:
         """Git's letter for a commit's signature, and the fingerprints of its key.
 
         `settings` name the programs that verify. "G" and "U" are good signatures.
         """
-        said = _ask_git(self.top, "log", "-1", "--format=%G?%n%GF%n%GP", commit, settings=settings)
-        letter, *keys = said.decode("utf-8", "replace").split("\n") if said else ["N"]
+        answer = _ask_git(
+            self.top, "log", "-1", "--format=%G?%n%GF%n%GP", commit, settings=settings
+        )
+        letter, *keys = answer.decode("utf-8", "replace").split("\n") if answer else ["N"]
         return letter.strip(), tuple(key.strip() for key in keys if key.strip())
 
     def _name_in_work_tree(self, path: Path) -> str | None:

@@ -52,13 +52,13 @@ MOST = 255
 def prints_of(tools: Sequence[ToolSpec]) -> list[bytes]:
     """Return a short hash of what each tool's words come from: its file and its manifest."""
     known = make_columns(tools)
-    told = (
+    printed = (
         f"{ANALYSIS} {sha256} {hints}"
         for sha256, hints in zip(known.sha256, known.hints, strict=True)
     )
     return [
         hashlib.blake2b(each.encode("utf-8", "replace"), digest_size=PRINT_BYTES).digest()
-        for each in told
+        for each in printed
     ]
 
 

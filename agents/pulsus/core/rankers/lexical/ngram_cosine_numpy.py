@@ -47,8 +47,8 @@ def ngram_cosine(
         inside.append(own)
     found: dict[int, float] = dict.fromkeys(numbers, 0.0)
     for part, everywhere, inside in by_part.values():
-        held = _score_tools(_array_view(part, documents), inside, slots, worth)
-        for n, own, total in zip(everywhere, inside, held, strict=True):
+        totals = _score_tools(_array_view(part, documents), inside, slots, worth)
+        for n, own, total in zip(everywhere, inside, totals, strict=True):
             norm = part.norms[own]
             found[n] = total / (norm * length) if norm else 0.0
     return found

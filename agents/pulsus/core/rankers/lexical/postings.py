@@ -53,9 +53,9 @@ def lost_words(
     written: Counter[int] = Counter()
     lost: Counter[str] = Counter()
     for n in removed:
-        said = base["said_word"][base["said_at"][n] : base["said_at"][n + 1]]
-        written.update(said)
-        lost.update(base.stems.text(s) for s in {base["word_stem"][w] for w in said})
+        tool_words = base["said_word"][base["said_at"][n] : base["said_at"][n + 1]]
+        written.update(tool_words)
+        lost.update(base.stems.text(s) for s in {base["word_stem"][w] for w in tool_words})
     dead = (base.words.raw(w) for w, n in written.items() if n == base["word_tools"][w])
     return lost, frozenset(w for w in map(bytes.decode, dead) if delta.word(w) is None)
 

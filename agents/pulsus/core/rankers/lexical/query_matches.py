@@ -200,7 +200,7 @@ def matched_words(terms: Sequence[Term], hits: Sequence[Hit]) -> dict[str, tuple
                 found[place][word] = None
             else:
                 found[place] = {word: None}
-    return {place: tuple(said) for place, said in found.items()}
+    return {place: tuple(matched) for place, matched in found.items()}
 
 
 def inexact_matches(terms: Sequence[Term], hits: Sequence[Hit]) -> tuple[WordMatch, ...]:

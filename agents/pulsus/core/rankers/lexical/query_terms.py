@@ -167,7 +167,7 @@ def _drop_repeated_stems(found: Sequence[Term]) -> tuple[Term, ...]:
 
 
 def _find_stem(word: str, index: Lexicon) -> str:
-    """Return the word's stem, looked up where it is written: stemming takes longer than ranking."""
+    """Return the word's stem, from the index if possible: stemming takes longer than ranking."""
     return index.stem_of(word) or stem(word)
 
 

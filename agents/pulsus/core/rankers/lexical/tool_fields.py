@@ -31,13 +31,13 @@ def field_words(tool: ToolSpec) -> dict[str, list[str]]:
     arguments is not about its arguments.
     """
     args = [a.name for a in tool.args] + [r.name for r in tool.returns]
-    told = [a.description for a in tool.args] + [r.description for r in tool.returns]
+    descriptions = [a.description for a in tool.args] + [r.description for r in tool.returns]
     hints = tool.manifest
     texts: dict[str, Iterable[str]] = {
         "name": (tool.name,),
         "summary": (tool.summary,),
         "body": (tool.body,),
-        "args": dict.fromkeys(w for t in (*args, *told) for w in words(t)),
+        "args": dict.fromkeys(w for t in (*args, *descriptions) for w in words(t)),
         "manifest": (*hints.intents, hints.name or "") if hints else (),
         "path": (tool.domain or "", tool.action),
     }

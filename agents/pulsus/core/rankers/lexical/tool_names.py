@@ -43,8 +43,8 @@ def spellings(tool: ToolSpec) -> frozenset[str]:
 
 def tool_spellings(tool: ToolSpec) -> frozenset[str]:
     """Under which keys (`key_of`) a tool is looked for; its id as it is needs none."""
-    odd = {key_of(tool.id)} if tool.id != tool.id.lower() else set()
-    return frozenset({key_of(tool.name), *odd})
+    cased = {key_of(tool.id)} if tool.id != tool.id.lower() else set()
+    return frozenset({key_of(tool.name), *cased})
 
 
 def key_of(spelling: str) -> str:
@@ -57,5 +57,5 @@ def key_of(spelling: str) -> str:
 
 def mentions(text: str) -> frozenset[str]:
     """Everything in a request that may be one of a tool's `spellings`."""
-    said = {w.strip("./:-").lower() for w in _IDENTIFIER.findall(text) if not w.isalnum()}
-    return frozenset({w for w in said if not w.isalnum()} | {"=" + " ".join(words(text))})
+    identifiers = {w.strip("./:-").lower() for w in _IDENTIFIER.findall(text) if not w.isalnum()}
+    return frozenset({w for w in identifiers if not w.isalnum()} | {"=" + " ".join(words(text))})

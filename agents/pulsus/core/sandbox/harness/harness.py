@@ -196,7 +196,7 @@ def _finish_program(
 
 
 def _start_clock() -> Callable[[int], int]:
-    """Return a function that returns the milliseconds passed; called with 0, it starts anew."""
+    """Return a function that returns the milliseconds passed. A call with 0 restarts the clock."""
     now = time.monotonic
     began = [now()]
 

@@ -64,7 +64,7 @@ def run_entry(module: types.ModuleType, entry: str, inputs: dict[str, object]) -
     if not inputs or _is_simple_call(function):
         return function(**inputs)
     hints = _read_type_hints(function)
-    keywords = {name: _coerce(value, hints.get(name)) for name, value in inputs.items()}
+    keywords = {name: _coerce_to_hint(value, hints.get(name)) for name, value in inputs.items()}
     positional = [
         keywords.pop(name) for name in _positional_only_names(function) if name in keywords
     ]
@@ -101,7 +101,7 @@ def _read_type_hints(function: Callable[..., object]) -> dict[str, object]:
         return dict(getattr(function, "__annotations__", {}))
 
 
-def _coerce(value: object, hint: object) -> object:
+def _coerce_to_hint(value: object, hint: object) -> object:
     """Return `value`, with strings made paths or dates if the hint asks for those.
 
     A hint that also allows strings leaves them as they are.
@@ -127,7 +127,7 @@ def _coerce(value: object, hint: object) -> object:
         for option in options:
             items = typing.get_args(option)
             if items and items[0] in list(makers) and typing.get_origin(option) is not dict:
-                return [_coerce(item, items[0]) for item in value]
+                return [_coerce_to_hint(item, items[0]) for item in value]
     return value
 
 
@@ -144,17 +144,17 @@ def performer() -> tuple[Callable[[Task], None], list[Any]]:
     A candidate can walk up the frames of its callers. So none of them may know the secret of the
     channel: the harness hands out tasks, and is not among the callers while one runs.
     """
-    came: list[Any] = [None, None]
+    result: list[Any] = [None, None]
 
     def perform(task: Task) -> None:
         function, arguments = task
-        came[:] = None, None
+        result[:] = None, None
         try:
-            came[0] = function(*arguments)
+            result[0] = function(*arguments)
         except BaseException as error:  # noqa: BLE001 - SystemExit is a failure too
-            came[1] = error
+            result[1] = error
 
-    return perform, came
+    return perform, result
 
 
 def load_entry(source: bytes, name: str, filename: str, entry: str) -> types.ModuleType:

@@ -109,7 +109,7 @@ def _patch_socket_queries(socket: Any, peers: dict[int, Any]) -> None:
         fd = self.fileno()
         return peers.get(posix.fstat(fd).st_ino) if fd >= 0 and peers else None
 
-    def asked(name: str, answer: Callable[[Any], object]) -> None:
+    def patch_query(name: str, answer: Callable[[Any], object]) -> None:
         plain = getattr(kind, name)
 
         def method(self: Any, /) -> object:
@@ -118,7 +118,7 @@ def _patch_socket_queries(socket: Any, peers: dict[int, Any]) -> None:
 
         setattr(kind, name, method)
 
-    def option(name: str, answer: object) -> None:
+    def patch_option(name: str, answer: object) -> None:
         plain = getattr(kind, name)
 
         def method(self: Any, level: int, /, *rest: Any) -> object:
@@ -127,10 +127,10 @@ def _patch_socket_queries(socket: Any, peers: dict[int, Any]) -> None:
 
         setattr(kind, name, method)
 
-    asked("getpeername", lambda peer: peer)
-    asked("getsockname", lambda peer: ("0.0.0.0", 0) if len(peer) == 2 else ("::", 0, 0, 0))
-    option("setsockopt", None)
-    option("getsockopt", 0)
+    patch_query("getpeername", lambda peer: peer)
+    patch_query("getsockname", lambda peer: ("0.0.0.0", 0) if len(peer) == 2 else ("::", 0, 0, 0))
+    patch_option("setsockopt", None)
+    patch_option("getsockopt", 0)
 
 
 def _patch_name_lookups(socket: Any, hosts: AllowedHosts) -> None:

@@ -60,8 +60,8 @@ def stream(job: dict[str, Any], *, steps: bool, python: Interpreter | None = Non
     `steps` adds `pulsus.steps` to the modules.
     """
     same = python is None or python.minor == sys.version_info[:2]
-    made = _marshal_modules(steps=steps, same=same, network=bool(job.get("network")))
-    return marshal.dumps((made, job), _FORMAT)
+    modules = _marshal_modules(steps=steps, same=same, network=bool(job.get("network")))
+    return marshal.dumps((modules, job), _FORMAT)
 
 
 @functools.cache

@@ -127,12 +127,12 @@ def hold_lock(path: Path, seconds: float, poll_seconds: float, busy: Busy) -> It
     Raises `busy` if another process holds it for so many seconds, DiskFull, StorageUnwritable.
     """
     try:
-        held = filelock.FileLock(path, timeout=seconds).acquire(poll_interval=poll_seconds)
+        lock = filelock.FileLock(path, timeout=seconds).acquire(poll_interval=poll_seconds)
     except filelock.Timeout as failure:
         raise busy from failure
     except OSError as failure:
         raise storage_error(failure, path) from failure
-    with held:
+    with lock:
         yield
 
 
@@ -169,7 +169,7 @@ def open_ready(folder: Path) -> DecisionLog:
     Raises AuditTampered if that is not what a crash leaves, or not the log that was begun here,
     DiskFull, StorageUnwritable.
     """
-    head, begun = read_head(folder), log_identity.read_mark(folder)
+    head, mark = read_head(folder), log_identity.read_mark(folder)
     with storage_errors(folder):
         path, last, behind, size = _read_log_end(folder)
         seq, known = (last.seq, last.hash) if last else (0, GENESIS)
@@ -185,9 +185,9 @@ def open_ready(folder: Path) -> DecisionLog:
         if last and not size:
             path.unlink()  # a segment that was begun and got no record
             path = log_reader.segment_path(folder, log_reader.segment_number(path) - 1)
-    if begun not in (None, head.log if head else None):
+    if mark not in (None, head.log if head else None):
         raise tampered_error(
-            folder, f"is not, or no longer, the log {begun[:12]}… that was begun here"
+            folder, f"is not, or no longer, the log {mark[:12]}… that was begun here"
         )
     require_seen(folder)
     return DecisionLog(folder, path, last, head)

@@ -50,8 +50,8 @@ def find_promoted(workflows_root: Path, ref: str) -> Target:
     Raises ToolNotFound, ToolAmbiguous, MetadataCorrupt.
     """
     records = promotion_records.read_all(checked_root(workflows_root))
-    bare = ref.removesuffix("::run").removesuffix("::main").removesuffix(".py")
-    found = sorted({r.tool_id for r in records if bare in (r.tool_id, r.tool_id.split("/")[2])})
+    name = ref.removesuffix("::run").removesuffix("::main").removesuffix(".py")
+    found = sorted({r.tool_id for r in records if name in (r.tool_id, r.tool_id.split("/")[2])})
     if len(found) > 1:
         raise ToolAmbiguous(f"{ref!r} may be {', '.join(found)}", hint="give the whole id")
     if not found:

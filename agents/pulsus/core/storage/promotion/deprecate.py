@@ -91,7 +91,7 @@ def status_record(
 
 
 def _require_promoted(place: CurrentRevision) -> PromotionRecord:
-    """Return the latest record, where it is about the bytes in place."""
+    """Return the latest record. Refuse if it is not about the bytes in place."""
     latest = place.latest
     if (
         latest is None

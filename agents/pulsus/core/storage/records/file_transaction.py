@@ -166,7 +166,7 @@ def _keep_old_file(change: FileChange, plan: _Planned, fd: int) -> None:
 
 
 def _undo_renames(steps: list[_Step], done: int, root: Path, journal: Path) -> None:
-    """Take the first `done` renames back, and clear away what was staged.
+    """Take the first `done` renames back, and remove the staged files.
 
     If this fails too, the next promotion finishes the work by the journal.
     """

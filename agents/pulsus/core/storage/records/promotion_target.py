@@ -98,15 +98,15 @@ def open_below(root: Path, folders: tuple[str, ...], *, create: bool) -> Iterato
     to be made, DiskFull or StorageUnwritable where it cannot be made.
     """
     opened = [os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)]
-    made: list[tuple[int, str]] = []
+    created: list[tuple[int, str]] = []
     here = root
     try:
         for name in folders:
             here = here / name
-            opened.append(_enter_folder(opened[-1], name, here, made if create else None))
+            opened.append(_enter_folder(opened[-1], name, here, created if create else None))
         yield opened[-1]
     except BaseException:
-        for parent, name in reversed(made):
+        for parent, name in reversed(created):
             with suppress(OSError):  # there may be something in it now
                 os.rmdir(name, dir_fd=parent)
         raise

@@ -199,16 +199,16 @@ def matches_wildcard(pattern: str, text: str, *, below: bool = False, separator:
     expression with many stars tries every way to split the text. Here all ways go forward together,
     one bit for each state of the pattern (Baeza-Yates and Gonnet, 1992).
     """
-    made = _compile_pattern(pattern)
-    stars = made.within | made.across
-    end = 1 << made.length
+    compiled = _compile_pattern(pattern)
+    stars = compiled.within | compiled.across
+    end = 1 << compiled.length
     states = _with_skipped_stars(1, stars)
     for letter in text:
         if below and letter == separator and states & end:
             return True
         inner = letter != separator
-        stay = states & (stars if inner else made.across)
-        taken = states & (made.letters.get(letter, 0) | (made.any_letter if inner else 0))
+        stay = states & (stars if inner else compiled.across)
+        taken = states & (compiled.letters.get(letter, 0) | (compiled.any_letter if inner else 0))
         states = _with_skipped_stars(stay | taken << 1, stars)
         if not states:
             return False

@@ -124,7 +124,7 @@ class DryRun:
         return Finding(ok=True, output="\n".join(shown), warnings=warnings)
 
     def _check_proof(self, seconds_left: float) -> tuple[Proof, Finding | None]:
-        """Return what the matched examples prove, or why a module that knows them is refused."""
+        """Return the kind of proof, and a refusal if the module knows its matched examples."""
         source, tool = self.subject.source, self.subject.tool
         cases = [c for c in self._cases if expects_value(c.example)]
         if not cases:

@@ -119,8 +119,8 @@ class Mypy:
         self.installed = spec is not None
         self._cache = NOWHERE
         if spec is not None and spec.origin is not None:
-            told = f"{flags}{version}{CONFIG.read_text(encoding='utf-8')}"
-            self._cache = prepare_cache(cache_dir, Path(spec.origin).parents[1], told)
+            settings = f"{flags}{version}{CONFIG.read_text(encoding='utf-8')}"
+            self._cache = prepare_cache(cache_dir, Path(spec.origin).parents[1], settings)
         self._ready, self._wait_seconds = ready, wait_seconds
         self._waiting: MypyProcess | None = None
 

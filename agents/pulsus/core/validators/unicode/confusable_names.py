@@ -52,12 +52,12 @@ def find_confusable_name(written: Iterable[tuple[int, str]], tree: ast.AST | Non
     for line, name in names:
         if name.isascii():
             continue
-        plain, bare = replace_lookalikes(name), _without_marks(name)
+        plain, unmarked = replace_lookalikes(name), _without_marks(name)
         other = seen.setdefault(plain, name)
         if plain != name and plain in known:
             other = plain
-        elif bare != name and bare in own | general:
-            other = bare
+        elif unmarked != name and unmarked in own | general:
+            other = unmarked
         if other != name:
             return (
                 f"line {line}: a name that looks like {other[:_LONGEST]} is written with "
