@@ -228,12 +228,12 @@ def test_a_verdict_is_the_same_alone_and_among_rows(project):
         assert {key: one[key] for key in many} == many
 
 
-def test_an_explanation_shows_phase_words_and_table_and_what_would_be_allowed(project):
+def test_an_explanation_shows_phase_words_table_and_reads_of_the_program(project):
     done = pulsus_here(project, "commands", "classify", "uniq 'a b' c", "--explain")
     assert done.code == 6
     assert "uniq.yaml, shipped" in done.out
     assert "1 uniq 'a b' c" in done.out
-    assert "would be allowed" in done.out
+    assert "examples of reads of this program" in done.out
     shown = pulsus_here(
         project, "commands", "classify", "uniq a b", "--explain", "--output", "json"
     )
@@ -436,18 +436,48 @@ def test_the_folder_of_the_shipped_tables_holds_nothing_else():
     ("command", "told"),
     [
         ("", "give a command in quotes"),
-        ("df | sort", "policy: require_approval, by compound; reads may run\n"),
+        ("df | sort", "policy: allowed, because every part is a read\n"),
         ("nosuch --list", "`pulsus commands list` has the known programs"),
         ("rm x", "a command of risk 3 needs the approval of a person"),
         ("ls $HOME", "with values instead of variables"),
         ("cat /etc/shadow", "no setting allows it; names and sizes may be asked for"),
         ("rm -rf /etc", "it is blocked: policy.block (as it ships) has rm <system>"),
-        ("find . -delete", "--explain` shows what would be allowed"),
+        ("find . -delete", "--explain` shows calls of the program that read"),
         ("tail -f x", "allowed instead: tail -n 200 x"),
     ],
 )
 def test_a_refusal_offers_an_allowed_command(project, command, told):
     assert told in pulsus_here(project, "commands", "classify", command).out
+
+
+@pytest.mark.parametrize("command", ["git push", "frobnicate", "sort -o a b"])
+def test_the_answer_does_not_call_a_known_program_unknown_to_the_policy(project, command):
+    done = pulsus_here(project, "commands", "classify", command)
+    said = "policy: require_approval, because no pattern of policy.allow matches it\n"
+    assert said in done.out
+
+
+@pytest.mark.parametrize(
+    ("command", "variant"),
+    [
+        pytest.param("find /srv -name core -delete", "find /srv -name core", id="flag"),
+        pytest.param("uniq a --skip-chars=3 --output=x", None, id="unknown"),
+        pytest.param("sort -o a b", None, id="its value is not known"),
+        pytest.param("find *.c -delete", None, id="a pattern"),
+        pytest.param("git push", None, id="no option"),
+    ],
+)
+def test_examples_of_a_table_are_not_offered_as_the_refused_command(project, command, variant):
+    shown = pulsus_here(project, "commands", "classify", command, "--explain").out
+    _, _, rest = shown.partition("\nwould be allowed\n")
+    variants, _, examples = rest.partition("\nexamples of reads of this program\n")
+    assert variants.split("\n")[:1] == [f"  {variant}" if variant else ""]
+    assert ("examples of reads of this program" in shown) or examples == ""
+
+
+def test_an_open_quote_is_named(project):
+    done = pulsus_here(project, "commands", "classify", "ls 'unclosed")
+    assert done.out.startswith("refused: 'unclosed: a quote is not closed\n")
 
 
 def test_the_answer_says_that_no_policy_names_the_read(tmp_path):
@@ -626,8 +656,7 @@ def test_other_keys_of_a_row_are_not_reported_as_mistyped(project):
 def test_the_explanation_of_a_refused_pipe_does_not_say_that_it_runs(project, command):
     done = pulsus_here(project, "commands", "classify", command, "--explain")
     assert done.code == 6
-    assert "  policy: require_approval, by compound\n" in done.out
-    assert "reads may run" not in done.out
+    assert "  policy: require_approval, because it has several parts\n" in done.out
     assert "  policy          needs approval\n" in done.out
     found = pulsus_here(
         project, "commands", "classify", command, "--explain", "--output", "json"

@@ -5,6 +5,7 @@ Everything here is what `examine` and `judge_call` answer; nothing is decided an
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -53,13 +54,18 @@ class ExplainedCall:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A verdict with what it was made of. `allowed` are commands that would be, if there are."""
+    """A verdict with what it was made of.
+
+    `allowed` are commands that would be allowed: first the `variants` of the refused command, then
+    examples of its program, which may do something else.
+    """
 
     verdict: CommandVerdict
     examined: Examined
     phases: tuple[PhaseResult, ...]
     parts: tuple[ExplainedCall, ...]
     allowed: tuple[str, ...]
+    variants: tuple[str, ...]
 
 
 def explain(command: str, context: JudgeContext | None = None) -> Explanation:
@@ -69,12 +75,15 @@ def explain(command: str, context: JudgeContext | None = None) -> Explanation:
     examined = examine(command, context)
     stages = examined.script.stages if examined.script else ()
     parts = tuple(_explain_call(stage, context) for stage in stages if stage.words)
+    variants = () if verdict.allow else tuple(_allowed_variants(verdict, parts, context))
+    shown = () if verdict.allow else tuple(_allowed_examples(verdict, parts, context))
     return Explanation(
         verdict=verdict,
         examined=examined,
         phases=tuple(_phase_results(examined)),
         parts=parts,
-        allowed=() if verdict.allow else tuple(_allowed_commands(verdict, parts, context)),
+        allowed=tuple(dict.fromkeys((*variants, *shown))),
+        variants=variants,
     )
 
 
@@ -102,12 +111,35 @@ def _explain_call(stage: Stage, context: JudgeContext) -> ExplainedCall:
     return ExplainedCall(stage, program, table, findings)
 
 
-def _allowed_commands(
+def _allowed_variants(
     verdict: CommandVerdict, parts: tuple[ExplainedCall, ...], context: JudgeContext
 ) -> Iterator[str]:
-    """Yield the rewrite, then calls of the refused program that its table shows."""
+    """Yield the rewrite, or else the same command without the option that decided.
+
+    The option is left out only if no value follows it: a table does not say which of the options
+    that it refuses take one.
+    """
     if verdict.rewrite is not None:
         yield verdict.rewrite
+        return
+    if len(parts) != 1 or not verdict.reason.word.startswith("-"):
+        return
+    words = parts[0].stage.words
+    at = next((n for n, word in enumerate(words) if word.text == verdict.reason.word), None)
+    follower = words[at + 1 : at + 2] if at is not None else ()
+    if at is None or any(not word.text.startswith("-") for word in follower):
+        return
+    if any(word.wild for word in words):
+        return  # a pattern that is quoted again would be a plain name
+    shorter = shlex.join(word.text for n, word in enumerate(words) if n != at)
+    if classify(shorter, context).allow:
+        yield shorter
+
+
+def _allowed_examples(
+    verdict: CommandVerdict, parts: tuple[ExplainedCall, ...], context: JudgeContext
+) -> Iterator[str]:
+    """Yield calls of the refused program that its table gives as allowed."""
     if verdict.reason.phase in _LIMITS | {"sensitive"}:
         return
     decisive = replace(verdict.reason, instead="")

@@ -13,11 +13,13 @@ from pulsus.commands.program_tables.loader import SHIPPED
 from pulsus.commands.risk.risk_level import always_changes
 from pulsus.commands.verdict import CallFinding, Phase
 from pulsus.gates.command_decision import GateAnswer, describe_ruling
-from pulsus.gates.command_policy import EGRESS, Ruling
+from pulsus.gates.command_policy import COMPOUND, EGRESS, UNKNOWN, Ruling
 from pulsus.gates.egress import describe_destination
 
 RISKIEST: Final = 3
-_EXAMPLES: Final = "`pulsus commands classify COMMAND --explain` shows what would be allowed"
+_EXAMPLES: Final = (
+    "`pulsus commands classify COMMAND --explain` shows calls of the program that read"
+)
 _WAYS: Final[Mapping[Phase, str]] = {
     "characters": "give it in plain characters, not more than 16,384 of them",
     "sensitive": "no setting allows it; names and sizes may be asked for, as by `ls -l`",
@@ -38,14 +40,25 @@ def verdict(
     also += ["sensitive"] if found.sensitive else []
     decided = "the policy" if said.decided_by == "policy" else f"phase {found.reason.phase}"
     yield f"  {', '.join(also)}; decided by {decided}"
-    but = "; reads may run" if said.allow and said.ruling.decision != "allow" else ""
-    yield f"  policy: {said.ruling.decision}, by {_one(said.ruling.rule)}{but}"
+    yield f"  policy: {_policy(said)}"
     for each in found.destinations:
         yield f"  {_one(describe_destination(each))}"
     if said.rewrite is not None:
         yield f"  allowed instead: {said.rewrite}"
     elif hint and not (explain and hint == _EXAMPLES):
         yield f"  hint: {hint}"
+
+
+def _policy(said: GateAnswer) -> str:
+    """Return the decision of the policy on this command, and its reason."""
+    ruling = said.ruling
+    if said.allow and ruling.decision != "allow":
+        return "allowed, because every part is a read"
+    if ruling.rule == UNKNOWN:
+        return f"{ruling.decision}, because no pattern of policy.allow matches it"
+    if ruling.rule == COMPOUND:
+        return f"{ruling.decision}, because it has several parts"
+    return f"{ruling.decision}, by {_one(ruling.rule)}"
 
 
 def _why(said: GateAnswer, parts: Sequence[ExplainedCall]) -> str:
@@ -99,10 +112,16 @@ def explanation(found: Explanation, said: GateAnswer, project: Path) -> Iterator
         yield "programs"
     for number, part in enumerate(found.parts, 1):
         yield from _part(number, part, project)
-    if found.allowed:
+    instead = [each for each in found.allowed if each in found.variants]
+    if instead:
         yield ""
         yield "would be allowed"
-        yield from (f"  {each}" for each in found.allowed)
+        yield from (f"  {each}" for each in instead)
+    others = [each for each in found.allowed if each not in found.variants]
+    if others:
+        yield ""
+        yield "examples of reads of this program"
+        yield from (f"  {each}" for each in others)
 
 
 def _part(number: int, part: ExplainedCall, project: Path) -> Iterator[str]:

@@ -45,7 +45,11 @@ def placed(command: str) -> Iterator[tuple[int, str]]:
     while at < len(command):
         found = _NEXT.match(command, at)
         if found is None:
-            raise Unreadable(command[at : at + 40], "a quote or a backslash that does not end")
+            rest = command[at:]
+            quoted = "'" in rest or '"' in rest
+            raise Unreadable(
+                rest[:40], "a quote is not closed" if quoted else "nothing follows the backslash"
+            )
         if found[1] is not None:
             yield at, found[1]
         at = found.end()

@@ -108,6 +108,8 @@ def parse_command(command: str) -> Script:
         raise Unreadable(f"character {error.start}", "it is no text") from None
     root = parser().parse(source).root_node
     if root.has_error:
+        for _ in tokens(command):  # an open quote has a clearer reason
+            pass
         raise Unreadable(_text_at_error(root, source), "not understood as a shell command")
     may_loop = "for" in command and for_loops.MAY_HOLD.search(command)
     unrolled = for_loops.written_out(root, source) if may_loop else None
@@ -143,7 +145,7 @@ def _text_at_error(root: Node, source: bytes) -> str:
     while True:
         wrong = next((c for c in node.children if c.has_error or c.is_missing), None)
         if wrong is None:
-            return source[node.start_byte : node.end_byte].decode()[:40]
+            return source[node.start_byte : node.end_byte].decode().strip()[:40]
         node = wrong
 
 
