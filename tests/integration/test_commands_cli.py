@@ -475,6 +475,17 @@ def test_examples_of_a_table_are_not_offered_as_the_refused_command(project, com
     assert ("examples of reads of this program" in shown) or examples == ""
 
 
+def test_a_program_that_shares_a_table_has_a_summary_of_its_own(project):
+    rows = pulsus_here(project, "commands", "list", "--output", "json").json["programs"]
+    said = {row["program"]: row["summary"] for row in rows}
+    assert [
+        name for name, summary in said.items() if not summary or summary.startswith("as ")
+    ] == []
+    assert said["gitui"] == "always refused: works on a terminal only (table of visudo)"
+    assert said["sha1sum"].endswith("(table of md5sum)")
+    assert not said["sha1sum"].startswith("always refused")
+
+
 def test_an_open_quote_is_named(project):
     done = pulsus_here(project, "commands", "classify", "ls 'unclosed")
     assert done.out.startswith("refused: 'unclosed: a quote is not closed\n")

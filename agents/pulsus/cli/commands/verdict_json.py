@@ -188,8 +188,23 @@ def program(session: CommandSession, name: str) -> dict[str, Any]:
         "origin": origin(session, file),
         "path": path(session, file),
         "same_as": other,
-        "summary": f"as {other}" if other else str(raw.get("summary", "")),
+        "summary": _summary(session, raw, other),
     }
+
+
+def _summary(session: CommandSession, raw: Mapping[str, object], other: str | None) -> str:
+    """Return what a table says of its program; that of the shared table for one that shares it."""
+    shared = ""
+    if other:
+        shared = f" (table of {other})"
+        try:
+            _, raw = _raw(session, other)
+        except (ConfigError, UsageError):
+            return f"its table is that of {other}, which cannot be read"
+    shown = raw.get("examples")
+    reads = isinstance(shown, Mapping) and shown.get("allowed")
+    refused = "always refused: " if not reads and ("category" in raw or "never" in raw) else ""
+    return f"{refused}{raw.get('summary', '')}{shared}"
 
 
 def table(session: CommandSession, name: str) -> dict[str, Any]:
