@@ -695,3 +695,18 @@ def test_a_denied_tool_is_not_run_by_its_id(promoted, pattern):
     line = told(done, "POLICY_BLOCKED", 6)
     assert f"not allowed by access.deny pattern '{pattern}'" in line
     assert pulsus_here(promoted, "run", "say_hello", "--input", "person=Ada").code == 0
+
+
+def test_doctor_goes_on_where_the_settings_cannot_be_read(tmp_path):
+    folder = make(tmp_path / "project", warm=False)
+    (folder / "config").mkdir(exist_ok=True)
+    (folder / "config/pulsus.toml").write_text("[tools]\n[tools]\n", encoding="utf-8")
+    done = pulsus(folder, "doctor", "--output", "json")
+    assert (done.code, done.json["error"]["code"]) == (2, "CONFIG_INVALID")
+    checks = {check["name"]: check for check in done.json["checks"]}
+    assert checks["python"]["ok"]
+    assert not checks["settings"]["ok"]
+    assert "[tools] twice" in checks["settings"]["found"]
+    text = pulsus(folder, "doctor")
+    assert text.code == 2
+    assert "remove line 2" in " ".join(text.out.split())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,9 @@ from pydantic import ValidationError
 from pulsus.config.sections import Section, ValueLimits
 from pulsus.config.settings_cache import PREFIX
 from pulsus.errors import ConfigError
+
+_TWICE = re.compile(r"Cannot declare \((?P<names>.+)\) twice \(at line (?P<line>\d+)")
+"""The reason that tomllib gives for a second section of one name."""
 
 _ALIKE = 60
 """Likeness, of 100, from which an unknown name is taken for a slip of a known one."""
@@ -65,6 +69,28 @@ def unknown_key_error(key: str, known: Iterable[str], origin: str) -> ConfigErro
         hint=f"did you mean {near[0]}?" if near else f"there are: {', '.join(beside or rest)}",
         key=key,
         origin=origin,
+    )
+
+
+def repeated_section_error(reason: str, text: str, shown: str) -> ConfigError | None:
+    """Return the error to raise for a section that a file has twice; None for another `reason`.
+
+    The settings that `pulsus init` writes have every section, so a section that is pasted from a
+    guide is a second one.
+    """
+    found = _TWICE.match(reason)
+    if found is None:
+        return None
+    name = ".".join(re.findall(r"'([^']*)'", found["names"]))
+    header = re.compile(rf"\s*\[\s*{re.escape(name)}\s*\]")
+    first = next((n for n, line in enumerate(text.splitlines(), 1) if header.match(line)), 0)
+    second = int(found["line"])
+    if not 0 < first < second:
+        return None
+    return ConfigError(
+        f"{shown} has the section [{name}] twice, at lines {first} and {second}",
+        hint=f"put the keys below the [{name}] of line {first}, and remove line {second}",
+        key=name,
     )
 
 

@@ -91,8 +91,10 @@ def _pyproject(path: Path) -> Tree:
 
 
 def _toml(path: Path) -> Tree:
+    text = ""
     try:
-        return tomllib.loads(read_bytes(path).decode("utf-8"))
+        text = read_bytes(path).decode("utf-8")
+        return tomllib.loads(text)
     except FileNotFoundError:
         return {}
     except (
@@ -101,7 +103,10 @@ def _toml(path: Path) -> Tree:
         RecursionError,
     ) as error:  # not TOML, not UTF-8, or a number of too many digits
         shown = f"{path.parent.name}/{path.name}" if path.parent.name == "config" else path.name
-        raise ConfigError(f"cannot read {shown}: {error}", hint="correct the file") from error
+        twice = diagnostics.repeated_section_error(str(error), text, shown)
+        raise twice or ConfigError(
+            f"cannot read {shown}: {error}", hint="correct the file"
+        ) from error
 
 
 def _environment(model: type[Section]) -> Tree:

@@ -123,6 +123,23 @@ def test_a_settings_file_that_does_not_parse_is_one_clear_error(tmp_path, conten
         layers.read_layers(Settings, tmp_path, {})
 
 
+@pytest.mark.parametrize("name", ["tools", "sandbox.tool_network"])
+def test_a_section_that_stands_already_is_named_with_both_lines(tmp_path, name):
+    text = f"[ranker]\n\n [ {name} ]  # here\nx = 1\n\n[access]\n[{name}]\n"
+    write(tmp_path / "config/pulsus.toml", text)
+    with pytest.raises(ConfigError) as caught:
+        layers.read_layers(Settings, tmp_path, {})
+    assert f"has the section [{name}] twice, at lines 3 and 7" in caught.value.message
+    assert caught.value.hint == f"put the keys below the [{name}] of line 3, and remove line 7"
+
+
+@pytest.mark.parametrize("text", ["[a]\n[a.b]\n[a]\nx = 1\n", "a = 1\na = 2\n", "[a]\n[[a]]\n"])
+def test_other_repetitions_in_a_settings_file_are_still_errors(tmp_path, text):
+    write(tmp_path / "config/pulsus.toml", text)
+    with pytest.raises(ConfigError, match=r"config/pulsus\.toml"):
+        layers.read_layers(Settings, tmp_path, {})
+
+
 def test_a_list_in_a_variable_is_json(tmp_path, monkeypatch):
     monkeypatch.setenv("PULSUS_PLUGINS__DISABLED", '["one"]')
     assert settings(tmp_path).plugins.disabled == ("one",)

@@ -19,7 +19,7 @@ from pulsus.cli.console import fold_line
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.core.telemetry.sanitize import strip_controls
-from pulsus.errors import LlmNotConfigured, NotReady, PulsusError
+from pulsus.errors import ConfigError, LlmNotConfigured, NotReady, PulsusError
 
 if TYPE_CHECKING:
     from pulsus.bootstrap import App
@@ -58,13 +58,18 @@ def command(session: CommandSession, model: bool) -> None:
     This machine is ready if tools can be validated and promoted here. With --model, the model must
     also be able to write tools.
     """
-    checks = list(run_checks(session.app))
-    examined = _examined(session) if model else None
+    unreadable = _settings_failure(session)
+    checks = list(_machine_checks())
+    checks += [_failed_settings(unreadable)] if unreadable else _project_checks(session.app)
+    checks.append(_plotting())
+    examined = _examined(session) if model and unreadable is None else None
     working = all(check.ok for check in checks if check.required)
     if session.json:
         body: dict[str, Any] = {"checks": [asdict(check) for check in checks]}
         body |= {"model": examined.body()} if examined else {}
-        failed = None if working else _not_ready("no tool can be promoted here", checks)
+        failed: PulsusError | None = unreadable
+        if failed is None and not working:
+            failed = _not_ready("no tool can be promoted here", checks)
         if failed is None and examined and not examined.ready:
             failed = _not_ready("the model is not ready", examined.findings)
         console.document(
@@ -76,7 +81,23 @@ def command(session: CommandSession, model: bool) -> None:
             found += [(f"model {f.name}", f) for f in examined.findings]
         rows = [(_mark(c), name, c.found, "" if c.ok else c.hint) for name, c in found]
         click.echo("\n".join(checklist_lines(rows, console.width() or _IN_A_FILE)))
+    if unreadable:
+        console.leave(unreadable)
     raise SystemExit(0 if working and (examined is None or examined.ready) else 3)
+
+
+def _settings_failure(session: CommandSession) -> ConfigError | None:
+    """Return the error of settings that cannot be read; the machine is checked in any case."""
+    try:
+        _ = session.app
+    except ConfigError as failure:
+        return failure
+    return None
+
+
+def _failed_settings(failure: ConfigError) -> DoctorCheck:
+    found = f"{failure.message}; the project itself was not checked"
+    return DoctorCheck("settings", False, found, failure.hint)
 
 
 def _examined(session: CommandSession) -> ModelExamination:
@@ -94,13 +115,17 @@ def _not_ready(what: str, checks: Sequence[DoctorCheck | ProbeFinding]) -> NotRe
     return NotReady(f"{what}: {said}", hint=missing[0].hint)
 
 
-def run_checks(app: App) -> Iterator[DoctorCheck]:
-    """Yield every check, most important first."""
+def _machine_checks() -> Iterator[DoctorCheck]:
+    """Yield the checks of what is installed on this machine."""
     yield DoctorCheck("python", True, platform.python_version())
     yield _sandbox()
     yield _confinement()
     for name in ("ruff", "mypy"):
         yield _package(name, f"pip install {name}")
+
+
+def _project_checks(app: App) -> Iterator[DoctorCheck]:
+    """Yield the checks of the project and its settings."""
     if app.standings:
         yield _settings(app)
     yield _catalogue(app)
@@ -109,8 +134,10 @@ def run_checks(app: App) -> Iterator[DoctorCheck]:
     yield _state(app)
     yield _plugins(app)
     yield _model(app)
-    hint = "pip install 'pulsus-workbench[plot]'"
-    yield _package("matplotlib", hint, required=False)
+
+
+def _plotting() -> DoctorCheck:
+    return _package("matplotlib", "pip install 'pulsus-workbench[plot]'", required=False)
 
 
 def _sandbox() -> DoctorCheck:
