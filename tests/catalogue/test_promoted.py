@@ -12,14 +12,15 @@ from tests.shipped import APP, TOOLS
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda t: t.id)
-def test_the_latest_record_of_a_shipped_tool_is_of_its_bytes(tool):
-    record = promotion_records.latest_record(
-        promotion_records.read_records(tool.path.parent / "metadata.jsonl"), tool.name
-    )
-    assert record is not None, f"{tool.id} was never promoted"
-    assert record.tool_hash == f"sha256:{hashlib.sha256(tool.path.read_bytes()).hexdigest()}"
-    assert record.proof == "behaviour"
+def test_the_latest_record_of_a_shipped_tool_is_of_its_bytes():
+    assert TOOLS
+    for tool in TOOLS:
+        record = promotion_records.latest_record(
+            promotion_records.read_records(tool.path.parent / "metadata.jsonl"), tool.name
+        )
+        assert record is not None, f"{tool.id} was never promoted"
+        found = f"sha256:{hashlib.sha256(tool.path.read_bytes()).hexdigest()}"
+        assert (record.tool_hash, record.proof) == (found, "behaviour"), tool.id
 
 
 def test_the_catalogue_has_no_broken_file_and_no_incomplete_contract():

@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "agents/pulsus"
 PAGE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
@@ -23,9 +21,11 @@ OUTSIDE = (
 QUESTIONS = PAGE.partition("## Where do I change")[2].partition("\n## ")[0]
 
 
-@pytest.mark.parametrize("path", [p for p in PATHS if not p.startswith((*OUTSIDE, "metrics/"))])
-def test_the_map_names_only_paths_that_exist(path):
-    assert (PACKAGE / path).exists() or (ROOT / path).exists()
+def test_the_map_names_only_paths_that_exist():
+    inside = [path for path in PATHS if not path.startswith((*OUTSIDE, "metrics/"))]
+    assert len(inside) > 50
+    missing = [p for p in inside if not (PACKAGE / p).exists() and not (ROOT / p).exists()]
+    assert missing == []
 
 
 def test_every_package_is_on_the_map():

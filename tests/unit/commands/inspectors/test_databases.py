@@ -179,9 +179,9 @@ def test_redis_commands_that_the_server_flags_readonly_are_reads(command):
     assert is_read(redis.inspect(tuple(command.split()), ""))
 
 
-@pytest.mark.parametrize("command", lines("redis.writes"))
-def test_redis_commands_that_change_anything_are_refused(command):
-    assert not is_read(redis.inspect(tuple(command.split()), ""))
+def test_redis_commands_that_change_anything_are_refused():
+    commands = lines("redis.writes")
+    assert [c for c in commands if is_read(redis.inspect(tuple(c.split()), ""))] == []
 
 
 @pytest.mark.parametrize(

@@ -136,9 +136,8 @@ def test_a_request_that_only_asks_is_a_read(command):
     assert found.is_read, found.reason
 
 
-@pytest.mark.parametrize("command", DOES_NOT)
-def test_a_request_that_sends_or_writes_is_refused(command):
-    assert not examine(command, CONTEXT).deciding.is_read
+def test_a_request_that_sends_or_writes_is_refused():
+    assert [command for command in DOES_NOT if examine(command, CONTEXT).deciding.is_read] == []
 
 
 @pytest.mark.parametrize(

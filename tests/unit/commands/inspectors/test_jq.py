@@ -136,11 +136,10 @@ YQ = [
 ]
 
 
-@pytest.mark.parametrize("program", READS)
-def test_a_filter_is_a_read(program):
-    found = jq((program,), "")
-    assert found.reads, found.rule
-    assert found.category is None, found.rule
+def test_a_filter_is_a_read():
+    found = {program: jq((program,), "") for program in READS}
+    refused = {p: each.rule for p, each in found.items() if not each.reads or each.category}
+    assert refused == {}
 
 
 @pytest.mark.parametrize("program", REFUSED)

@@ -147,16 +147,14 @@ NEED_NOT_END = [
 ]
 
 
-@pytest.mark.parametrize("script", READS)
-def test_a_script_that_only_prints_is_a_read(script):
-    found = sed((script,), "")
-    assert found.reads, found.rule
-    assert found.category is None, found.rule
+def test_a_script_that_only_prints_is_a_read():
+    found = {script: sed((script,), "") for script in READS}
+    refused = {s: each.rule for s, each in found.items() if not each.reads or each.category}
+    assert refused == {}
 
 
-@pytest.mark.parametrize("script", WRITES_OR_RUNS)
-def test_a_sed_script_that_writes_or_runs_is_refused(script):
-    assert not sed((script,), "").reads
+def test_a_sed_script_that_writes_or_runs_is_refused():
+    assert [script for script in WRITES_OR_RUNS if sed((script,), "").reads] == []
 
 
 @pytest.mark.parametrize("script", NEED_NOT_END)

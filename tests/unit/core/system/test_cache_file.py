@@ -1,5 +1,6 @@
 """A cache file is used for the same sources only, and only if it is whole."""
 
+import contextlib
 import sys
 import zlib
 from array import array
@@ -81,12 +82,15 @@ def test_columns_of_numbers_and_bytes_are_read_in_place():
 DATA = cache_file.pack("kind", {"a": "text"}, {"b": array("H", range(99))})
 
 
-@pytest.mark.parametrize("at", range(len(DATA)))
-def test_an_altered_byte_is_noticed_wherever_it_is(at):
-    altered = bytearray(DATA)
-    altered[at] ^= 0xFF
-    with pytest.raises(DamagedCache):
-        cache_file.unpack(bytes(altered), "kind")
+def test_an_altered_byte_is_noticed_wherever_it_is():
+    unnoticed = []
+    for at in range(len(DATA)):
+        altered = bytearray(DATA)
+        altered[at] ^= 0xFF
+        with contextlib.suppress(DamagedCache):
+            cache_file.unpack(bytes(altered), "kind")
+            unnoticed.append(at)
+    assert unnoticed == []
 
 
 @pytest.mark.parametrize(

@@ -95,10 +95,9 @@ SECRETS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "clean"), SECRETS, ids=[s[0][:24] for s in SECRETS])
-def test_a_secret_is_hidden_and_what_stands_around_it_is_not(text, clean):
-    assert redact(text) == clean
-    assert redact(clean) == clean
+def test_a_secret_is_hidden_and_what_stands_around_it_is_not():
+    assert [redact(text) for text, _ in SECRETS] == [clean for _, clean in SECRETS]
+    assert [redact(clean) for _, clean in SECRETS] == [clean for _, clean in SECRETS]
 
 
 SHAPES = [
