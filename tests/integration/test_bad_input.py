@@ -700,7 +700,7 @@ def test_a_denied_tool_is_not_run_by_its_id(promoted, pattern):
 def test_doctor_goes_on_where_the_settings_cannot_be_read(tmp_path):
     folder = make(tmp_path / "project", warm=False)
     (folder / "config").mkdir(exist_ok=True)
-    (folder / "config/pulsus.toml").write_text("[tools]\n[tools]\n", encoding="utf-8")
+    (folder / "config/pulsus.toml").write_text("[tools]\n[tools]\npython = ''\n", encoding="utf-8")
     done = pulsus(folder, "doctor", "--output", "json")
     assert (done.code, done.json["error"]["code"]) == (2, "CONFIG_INVALID")
     checks = {check["name"]: check for check in done.json["checks"]}
