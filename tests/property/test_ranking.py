@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pulsus.core.compose.selection.request_split import split_request
 from pulsus.core.rankers.ranker import Ranker
-from pulsus.core.rankers.tie_breaks import RankedCandidate, order_key
+from pulsus.core.rankers.tie_breaks import RankedCandidate, tie_key
 from pulsus.core.text.tokens import clean, stems
 from pulsus.routing.clarify import clarifying_question, resolve_answer
 from pulsus.routing.prompt_parser import PromptParser
@@ -63,8 +63,8 @@ candidates = st.builds(
 def test_the_order_is_total_and_stable_under_shuffling(found, rng):
     again = list(found)
     rng.shuffle(again)
-    assert sorted(again, key=order_key) == sorted(found, key=order_key)
-    assert len({order_key(c) for c in found}) == len(found)
+    assert sorted(again, key=tie_key) == sorted(found, key=tie_key)
+    assert len({tie_key(c) for c in found}) == len(found)
 
 
 @given(st.text(max_size=300))

@@ -61,6 +61,7 @@ class RankerConfig(Section):
     compose_slack: Annotated[Unit, ASKS_RAISED] = 0.05
     max_candidates: Annotated[int, ValueLimits(ge=1, le=1000), FREE] = 10
     history_half_life_days: Annotated[float, ValueLimits(gt=0.0), FREE] = 90.0
+    tie_tolerance: Annotated[Unit, FREE] = 0.01
 
     def __post_init__(self) -> None:
         if not sum(self.weights.values()) > 0:

@@ -592,8 +592,9 @@ class RouteOutcome:
     """Everything that one route produced. Summary, JSON, explain and exit status are read from it.
 
     Choice: `intent`, `decision`, `candidates` and `subintents`. `tau` is the threshold, `weights`
-    are the configured ones. `widened` is True if the search left the parsed folder. `passages` are
-    the docs that gave hints, `left` are candidates from earlier runs of the same request.
+    are the configured ones. Scores within `tie_tolerance` of the best count as equal. `widened` is
+    True if the search left the parsed folder. `passages` are the docs that gave hints, `left` are
+    candidates from earlier runs of the same request.
 
     Delivery: `module` is the candidate file, with `validation`, `promotion` and `generation`. If
     `ran` is True, `result` is what the tool returned, and `confinement` describes the limits of
@@ -622,6 +623,7 @@ class RouteOutcome:
     failure: PulsusError | None = None
     notes: tuple[str, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
+    tie_tolerance: float = 0.0
     passages: tuple[Passage, ...] = ()
     left: tuple[PendingCandidate, ...] = ()
     generation: GenerationReport | None = None

@@ -267,6 +267,7 @@ def undelivered_outcome(
         subintents=found.subintents,
         shadowed=project.catalogue.shadowed,
         weights=dict(settings.weights),
+        tie_tolerance=settings.tie_tolerance,
         notes=(
             *(f"no tool was found for the part {part!r}" for part in found.unplaced),
             *found.notes,

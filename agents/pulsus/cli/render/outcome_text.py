@@ -75,7 +75,8 @@ def explain(
         outcome.candidates, weights, outcome.intent.intent, calibration, width
     )
     order = "domain before shared, higher history, shallower path, file name"
-    yield from _tagged(f"tie-breakers: {order}", width)
+    near = f" (for first place, scores within {outcome.tie_tolerance:g} are equal)"
+    yield from _tagged(f"tie-breakers: {order}{near}", width)
     if calibration:
         yield from _tagged(f"calibration: {explain_table.calibrated_by(calibration)}", width)
     nowhere = explain_table.unmatched_words(outcome.candidates)

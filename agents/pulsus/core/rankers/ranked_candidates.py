@@ -26,11 +26,13 @@ def ranked_rows(
     tool: Callable[[int], ToolSpec],
     calibration: Calibration,
     weights: Mapping[str, float],
+    tied: int,
 ) -> tuple[Ranked, ...]:
     """Return the candidates to give back, with p (it never rises down the order) and why.
 
     `ordered` are all, best first; `kept` the places of those that count for ranks, `shown` which of
-    these are given. `tool` gives a tool by its number.
+    these are given. `tool` gives a tool by its number. The scores of the first `tied` of `ordered`
+    count as equal.
     """
     if not shown:
         return ()
@@ -44,8 +46,15 @@ def ranked_rows(
     )
     chances = list(accumulate([calibration.p(s) for s in numbers], min))
     wanted = {kept[at] for n in shown for at in (n, n + 1) if at < len(kept)} | {kept[0]}
-    known = {at: _build_candidate(ordered[at], tool) for at in wanted}
+    known = {at: as_candidate(ordered[at], tool) for at in wanted}
     winner = known[kept[0]]
+
+    def tie_break_before_next(n: int) -> str | None:
+        if n + 1 >= len(kept):
+            return None
+        at, after = kept[n], kept[n + 1]
+        return tie_break(known[at], known[after], tied=after < tied)
+
     ranked = []
     for n in shown:
         at = kept[n]
@@ -59,8 +68,8 @@ def ranked_rows(
                 score=assessed.score,
                 p=chances[at],
                 rank=n + 1,
-                tie_break=tie_break(own, known[kept[n + 1]]) if n + 1 < len(kept) else None,
-                why_not=why_not(winner, own, weights) if n else None,
+                tie_break=tie_break_before_next(n),
+                why_not=why_not(winner, own, weights, tied=max(kept[0], at) < tied) if n else None,
                 matched=matched_words(found.terms, hits),
                 meant=inexact_matches(found.terms, hits),
                 unmatched=unmatched_words(found.terms, hits),
@@ -72,6 +81,7 @@ def ranked_rows(
     return tuple(ranked)
 
 
-def _build_candidate(assessed: ScoredTool, tool: Callable[[int], ToolSpec]) -> RankedCandidate:
+def as_candidate(assessed: ScoredTool, tool: Callable[[int], ToolSpec]) -> RankedCandidate:
+    """Return a scored tool with its `ToolSpec`, which `tool` gives by number."""
     standing = assessed.standing
     return RankedCandidate(tool(assessed.number), assessed.features, assessed.score, standing.named)

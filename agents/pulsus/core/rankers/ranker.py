@@ -10,7 +10,6 @@ from dataclasses import field
 from datetime import datetime
 from functools import cache
 from heapq import nlargest
-from itertools import groupby, pairwise
 from operator import attrgetter
 
 from pulsus.config.settings import RankerConfig
@@ -24,9 +23,9 @@ from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.index_builder import KIND_BITS, KINDS
 from pulsus.core.rankers.lexical.query_matches import POOL, Admit, match_query
 from pulsus.core.rankers.lexical.tool_names import key_of, mentions, spellings
-from pulsus.core.rankers.ranked_candidates import ranked_rows
+from pulsus.core.rankers.ranked_candidates import as_candidate, ranked_rows
 from pulsus.core.rankers.scorer import ScoredTool, Scorer
-from pulsus.core.rankers.tie_breaks import last_resort
+from pulsus.core.rankers.tie_breaks import end_of_tie, tie_key
 from pulsus.core.text import command_line
 from pulsus.core.text.tokens import clean
 from pulsus.core.types import Kind, ParsedIntent, Ranked, ToolHistory, ToolSpec
@@ -134,7 +133,7 @@ class Ranker:
             (assessor.assess(n, named=n in named) for n in assessor.found.found),
             key=_by_order,
         )
-        ordered = self._break_ties(assessed)
+        ordered, tied = self._break_ties(assessed)
         ids = {self.documents.number(i) for i in include}
         kept = [
             at
@@ -151,6 +150,7 @@ class Ranker:
             tool=self._tool_by_number,
             calibration=self.calibration,
             weights=self.weights(),
+            tied=tied,
         )
 
     def _score_candidates(
@@ -228,17 +228,21 @@ class Ranker:
     def _tool_by_number(self, number: int) -> ToolSpec:
         return self.tools[self.documents.position(number)]
 
-    def _break_ties(self, assessed: Sequence[ScoredTool]) -> list[ScoredTool]:
-        """Return the candidates in final order. Properties of the tools break ties."""
-        if not any(a.order == b.order for a, b in pairwise(assessed)):
-            return list(assessed)
+    def _break_ties(self, assessed: Sequence[ScoredTool]) -> tuple[list[ScoredTool], int]:
+        """Return the candidates in final order, and how many of them tie for the first place.
+
+        The tolerance applies to the first place only. Further down, the scores of a large catalogue
+        all lie close together, and their order decides nothing.
+        """
         ordered: list[ScoredTool] = []
-        for _, equal in groupby(assessed, key=_by_order):
-            same = list(equal)
+        first = end_of_tie(assessed, 0, self.config.tie_tolerance) if assessed else 0
+        while len(ordered) < len(assessed):
+            start = len(ordered)
+            same = list(assessed[start : end_of_tie(assessed, start) if start else first])
             if len(same) > 1:
-                same.sort(key=lambda a: last_resort(self._tool_by_number(a.number)))
+                same.sort(key=lambda a: tie_key(as_candidate(a, self._tool_by_number)))
             ordered += same
-        return ordered
+        return ordered, first
 
 
 def _unparsed_intent(request: str) -> ParsedIntent:

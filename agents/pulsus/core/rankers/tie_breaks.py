@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
 
 from pulsus.core.types import ToolSpec
 
 _GRAINS = 10**9
 """Scores equal to this many parts of 1 are equal: sums of floats must not break a tie."""
+
+_HISTORY_DIGITS = 2
+"""Histories that are equal to this many digits are equal: a hundredth says nothing about a tool."""
+
+
+class Scored(Protocol):
+    """A scored tool, with the part of its order that is known without reading the tool."""
+
+    @property
+    def order(self) -> Figures:
+        """Named, score, shared, history, each so that less comes first."""
+        ...
 
 
 class RankedCandidate(NamedTuple):
@@ -20,13 +32,14 @@ class RankedCandidate(NamedTuple):
     named: bool = False
 
 
-_Key = tuple[bool, int, bool, int, int, str, str]
+_Key = tuple[bool, bool, float, int, int, str, str]
+
 _REASONS = (
     "named in the request",
-    "score",
     "domain tool over shared tool",
     "higher history",
     "shallower path",
+    "score",
     "lexicographic by filename",
     "lexicographic by id",
 )
@@ -41,37 +54,65 @@ def sort_key(named: bool, score: float, shared: bool, history: float) -> Figures
     return (not named, -int(score * _GRAINS + 0.5), shared, -int(history * _GRAINS + 0.5))
 
 
-def order_key(candidate: RankedCandidate) -> _Key:
-    """Sorts best first; total over distinct ids.
+def end_of_tie(found: Sequence[Scored], start: int, tolerance: float = 0.0) -> int:
+    """Return the end of the candidates that tie with the one at `start`. `found` is by score.
 
-    A tool named in the request, then score, then the four tie-breakers of §5, then the id.
+    A candidate ties if its score is lower by `tolerance` at most. Tools that the request names tie
+    only with each other.
+    """
+    named, score, *_ = found[start].order
+    least = score + int(tolerance * _GRAINS + 0.5)
+    end = start + 1
+    while end < len(found) and found[end].order[0] == named and found[end].order[1] <= least:
+        end += 1
+    return end
+
+
+def tie_key(candidate: RankedCandidate) -> _Key:
+    """Sorts candidates with equal scores, best first; total over distinct ids.
+
+    The four tie-breakers of §5, then the id. The score comes before the file name: it may still
+    differ within the tolerance, and says more than the alphabet.
     """
     tool = candidate.tool
     history = candidate.features.get("history", 0.0)
-    own = sort_key(candidate.named, candidate.score, tool.shared, history)
-    return (*own, *last_resort(tool))
+    return (
+        not candidate.named,
+        tool.shared,
+        -round(history, _HISTORY_DIGITS),
+        len(tool.path.parts),
+        -int(candidate.score * _GRAINS + 0.5),
+        tool.path.name,
+        tool.id,
+    )
 
 
-def last_resort(tool: ToolSpec) -> tuple[int, str, str]:
-    """Shallower path, file name, id."""
-    return (len(tool.path.parts), tool.path.name, tool.id)
+def tie_break(winner: RankedCandidate, loser: RankedCandidate, *, tied: bool = False) -> str | None:
+    """Return the reason other than the score for the order, or None if the score decided.
 
-
-def tie_break(winner: RankedCandidate, loser: RankedCandidate) -> str | None:
-    """Return the reason other than the score for the order, or None if the score decided."""
+    `tied` says that the two scores count as equal, although they differ within the tolerance.
+    """
     same = winner.named == loser.named
-    if same and abs(winner.score - loser.score) * _GRAINS > 1:
+    if same and not tied and abs(winner.score - loser.score) * _GRAINS > 1:
         return None
-    pairs = zip(order_key(winner), order_key(loser), _REASONS, strict=True)
+    pairs = zip(tie_key(winner), tie_key(loser), _REASONS, strict=True)
     reason = next((why for mine, theirs, why in pairs if mine != theirs), None)
     return None if reason == "score" else reason
 
 
-def why_not(winner: RankedCandidate, loser: RankedCandidate, weights: Mapping[str, float]) -> str:
+def why_not(
+    winner: RankedCandidate,
+    loser: RankedCandidate,
+    weights: Mapping[str, float],
+    *,
+    tied: bool = False,
+) -> str:
     """Return one line: the feature that cost `loser` most against `winner`, or the tie-break."""
-    broken = tie_break(winner, loser)
+    broken = tie_break(winner, loser, tied=tied)
     if broken:
-        return f"{winner.tool.id} is before it: {broken}"
+        apart = abs(winner.score - loser.score) * _GRAINS > 1 and winner.named == loser.named
+        equal = f" (scores {winner.score:.3f} and {loser.score:.3f} count as equal)"
+        return f"{winner.tool.id} is before it: {broken}{equal if apart else ''}"
     ahead, behind = winner.features, loser.features
     _, worst = max([(w * (ahead[name] - behind[name]), name) for name, w in weights.items()])
     return (

@@ -11,7 +11,7 @@ from pulsus.core.rankers.feature_protocol import PastVotes
 from pulsus.core.rankers.lexical.query_terms import request_terms
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.rankers.scorer import dense_share
-from pulsus.core.rankers.tie_breaks import RankedCandidate, order_key, tie_break
+from pulsus.core.rankers.tie_breaks import RankedCandidate, end_of_tie, tie_break, tie_key
 from pulsus.core.types import ToolHistory, Vote
 from tests.ranking import CATALOGUE, tool
 
@@ -93,21 +93,69 @@ def test_weights_come_from_the_settings():
     ],
 )
 def test_equal_scores_are_ordered_by_the_spec(winner, loser, reason):
-    assert sorted([loser, winner], key=order_key) == [winner, loser]
+    assert sorted([loser, winner], key=tie_key) == [winner, loser]
     assert tie_break(winner, loser) == reason
 
 
 def test_a_better_score_beats_every_tie_breaker():
     shared = RankedCandidate(tool("shared/a/z"), {"history": 0.0}, 0.51)
     domain = RankedCandidate(tool("d/a/a"), {"history": 1.0}, 0.50)
-    assert sorted([domain, shared], key=order_key) == [shared, domain]
     assert tie_break(shared, domain) is None
+    found = Ranker.build(
+        (
+            tool("shared/a/feed_state", "Tell whether a widget feed is fresh."),
+            tool("d/a/probe", "Tell whether a feed is there."),
+        )
+    ).rank("is the widget feed fresh")
+    assert [r.tool.id for r in found] == ["shared/a/feed_state", "d/a/probe"]
+    assert found[0].tie_break is None
 
 
 def test_sums_of_floats_do_not_break_a_tie():
     first = RankedCandidate(tool("d/a/a"), {"history": 0.0}, 0.1 + 0.2)
     second = RankedCandidate(tool("d/a/b"), {"history": 0.0}, 0.3)
     assert tie_break(first, second) == "lexicographic by filename"
+
+
+@pytest.mark.parametrize("request_text", ["is the widget feed fresh", "widget feed"])
+def test_a_domain_tool_beats_a_shared_tool_with_the_same_docstring(request_text):
+    told = "Report whether a widget feed is fresh."
+    twins = (tool("web/checks/ping_site", told), tool("shared/checks/ping_page", told))
+    first, second = Ranker.build((*twins, *CATALOGUE)).rank(request_text)[:2]
+    # Alone, the shared tool's shorter name gives it the better score.
+    assert first.score < second.score
+    assert (first.tool.id, first.tie_break) == (
+        "web/checks/ping_site",
+        "domain tool over shared tool",
+    )
+    assert second.why_not == (
+        "web/checks/ping_site is before it: domain tool over shared tool "
+        f"(scores {first.score:.3f} and {second.score:.3f} count as equal)"
+    )
+
+
+def test_without_a_tolerance_only_equal_scores_tie():
+    told = "Report whether a widget feed is fresh."
+    twins = (tool("web/checks/ping_site", told), tool("shared/checks/ping_page", told))
+    config = RankerConfig(tie_tolerance=0.0)
+    first, *_ = Ranker.build((*twins, *CATALOGUE), config).rank("widget feed")
+    assert (first.tool.id, first.tie_break) == ("shared/checks/ping_page", None)
+
+
+def test_near_scores_tie_for_the_first_place_only():
+    found = INDEX.rank("show usage")
+    scores = [r.score for r in found]
+    assert scores[1:] == sorted(scores[1:], reverse=True)
+
+
+def test_a_named_tool_ties_only_with_other_named_tools():
+    class At:
+        def __init__(self, named, score):
+            self.order = (not named, -int(score * 1e9), False, 0)
+
+    found = [At(True, 0.5), At(True, 0.495), At(False, 0.499), At(False, 0.3)]
+    assert end_of_tie(found, 0, 0.01) == 2
+    assert end_of_tie(found, 2, 0.01) == 3
 
 
 def test_the_ranking_names_the_tie_break_that_decided():
