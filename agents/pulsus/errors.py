@@ -258,6 +258,10 @@ class NotPromoted(Denied, code="NOT_PROMOTED"):
     """The settings allow promoted tools only, and these bytes are not promoted."""
 
 
+class ToolInUse(Denied, code="TOOL_IN_USE"):
+    """Another promoted tool needs the tool that is to be removed."""
+
+
 class ConfinementUnavailable(ApprovalNeeded, code="CONFINEMENT_UNAVAILABLE"):
     """The tool may only run confined, and this machine cannot confine it."""
 

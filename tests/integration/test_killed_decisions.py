@@ -1,4 +1,4 @@
-"""Rollbacks, deprecations and acceptances that are killed midway (spec §10, §17)."""
+"""Rollbacks, deprecations, removals and acceptances that are killed midway (spec §10, §17)."""
 
 import pytest
 
@@ -16,6 +16,8 @@ from dataclasses import replace
 from pulsus.core.storage.decision_log import accept_break
 from pulsus.core.storage.promotion import archived_version
 from pulsus.core.storage.promotion.deprecate import deprecate
+from pulsus.core.storage.promotion.remove import remove
+from pulsus.routing.maintenance.tool_users import refuse_if_used
 from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.telemetry.redaction import Redactor
 from tests.promotions import CONTEXT, module, noon, promoted, store_of
@@ -31,6 +33,10 @@ def status(project, replacement):
     deprecate(THINGS, replacement=replacement, sunset=None, store=store_of(project),
         approved_by="alice")
 
+def gone(project):
+    remove(THINGS, store=store_of(project), approved_by="alice",
+        require_unused=refuse_if_used(THINGS.tool_id, allowed=False))
+
 def accept(project):
     accept_break.accept(project / ".pulsus", by="alice", reason="looked at", damages=1,
         records=[f"rev-20260301-{n:03}" for n in range(1500)], least=0, clock=noon,
@@ -40,8 +46,15 @@ def accept(project):
 ROLLBACK = ACT + "act = back\n"
 DEPRECATE = ACT + "act = lambda project: status(project, HELLO)\n"
 REINSTATE = ACT + "act = lambda project: status(project, None)\n"
+REMOVE = ACT + "act = gone\n"
 ACCEPT = ACT + "act = accept\n"
-BEFORE = {"rollback": ROLLBACK, "deprecate": DEPRECATE, "reinstate": REINSTATE}
+BEFORE = {
+    "rollback": ROLLBACK,
+    "deprecate": DEPRECATE,
+    "reinstate": REINSTATE,
+    "remove": REMOVE,
+    "return": ROLLBACK,
+}
 
 
 def performed(code, project):
@@ -80,14 +93,19 @@ def whole(project, name):
     assert [p for p in tree(root) if p.endswith(".pulsus-tmp")] == [], name
 
 
-SLOW = (pytest.param(what, marks=pytest.mark.slow) for what in ("rollback", "reinstate"))
+SLOW = (pytest.param(what, marks=pytest.mark.slow) for what in ("rollback", "reinstate", "return"))
 
 
 @pytest.mark.seconds
-@pytest.mark.parametrize("what", ["deprecate", *SLOW])
+@pytest.mark.parametrize("what", ["deprecate", "remove", *SLOW])
 def test_a_decision_killed_at_any_system_call_is_completed_or_undone(what, base, tmp_path):
     if what == "reinstate":
         performed(DEPRECATE, base)
+    if what in ("remove", "return"):
+        manifest = base / "workflows/domains/system/count/things.tool.yaml"
+        manifest.write_text("intents: [count]", encoding="utf-8")
+    if what == "return":
+        performed(REMOVE, base)
     killed, finished = killed_everywhere(base, tmp_path, BEFORE[what])
     assert len(killed) > 20, "it was never killed"
     before, after = tree(base / "workflows"), tree(finished / "workflows")

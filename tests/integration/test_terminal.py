@@ -346,3 +346,16 @@ def test_a_person_is_asked_for_an_example_and_sees_every_round(folder):
     assert "kind read, proof behaviour, to text/count/vowels" in shown
     assert "written by tiny (openai)" in shown
     assert [r["name"] for r in records(folder)] == ["vowels.py"]
+
+
+def test_a_tool_is_removed_only_if_the_person_says_yes(folder):
+    place = folder / "workflows/domains/text/count/count_words.py"
+    promote = ("promote", place, "--domain", "text", "--action", "count", "--yes")
+    assert pulsus(folder, *promote).code == 0
+    question = "remove text/count/count_words 1.0.0"
+    code, shown = talk(folder, ["tools", "remove", "count_words"], (question, "\n"))
+    assert (code, place.exists()) == (4, True)
+    assert "text/count/count_words is not removed" in shown
+    code, shown = talk(folder, ["tools", "remove", "count_words"], (question, "y\n"))
+    assert (code, place.exists()) == (0, False)
+    assert "is removed (revision=" in shown

@@ -58,6 +58,8 @@ def _known_reason(
     if not own:
         return f"{tool} is in the decision log, but not in metadata.jsonl" * (tool in logged)
     latest = own[-1]
+    if latest.removed:
+        return f"{tool} was removed ({latest.id})"
     if latest.tool_hash != digest:
         back = any(record.tool_hash == digest for record in own)
         what = "holds the bytes of an older version" if back else "was changed"

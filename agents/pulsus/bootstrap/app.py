@@ -17,7 +17,7 @@ from pulsus.config.settings import Settings
 from pulsus.config.trust.approved_settings import Widening, linked_out, project_value
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.redaction import Redactor
-from pulsus.errors import PulsusError
+from pulsus.errors import PulsusError, ToolNotFound
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -223,7 +223,17 @@ class App:
         """Return the one tool an id or bare name means. Raises ToolNotFound, ToolAmbiguous."""
         from pulsus.routing.tool_discovery import find_tool
 
-        return find_tool(self.catalogue, ref)
+        try:
+            return find_tool(self.catalogue, ref)
+        except ToolNotFound as missing:
+            removed = next((r for r in self.past.removed if ref in (r.tool_id, r.name[:-3])), None)
+            if removed is None:
+                raise
+            raise ToolNotFound(
+                f"{removed.tool_id} was removed from the catalogue ({removed.id})",
+                hint=f"bring it back: pulsus rollback {removed.tool_id}",
+                tool=removed.tool_id,
+            ) from missing
 
     @cached_property
     def past(self) -> ProjectHistory:

@@ -36,8 +36,18 @@ class ProjectHistory:
 
     @cached_property
     def latest(self) -> Mapping[str, PromotionRecord]:
-        """The last record of every tool that was ever promoted, by id. Raises MetadataCorrupt."""
-        return {record.tool_id: record for record in self.records}
+        """The last record of every promoted tool, by id. Raises MetadataCorrupt."""
+        latest = {record.tool_id: record for record in self.records}
+        return {tool: record for tool, record in latest.items() if not record.removed}
+
+    @property
+    def removed(self) -> tuple[PromotionRecord, ...]:
+        """The last record of every removed tool; none if a record is damaged."""
+        try:
+            latest = {record.tool_id: record for record in self.records}
+        except MetadataCorrupt:
+            return ()
+        return tuple(record for record in latest.values() if record.removed)
 
     @cached_property
     def told(self) -> Mapping[str, PromotionRecord]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pulsus
+from pulsus.core.storage.records import promotion_records
 from pulsus.core.system import atomic_write
 from pulsus.errors import StarterMissing, storage_error
 
@@ -20,14 +21,16 @@ SUFFIXES = (".py", ".yaml", ".toml", ".jsonl", ".md")
 def install_starter(folder: Path, *, empty: bool) -> tuple[tuple[Path, ...], int]:
     """Return the files created in `folder`, and how many were there already.
 
-    With `empty` no tools. Raises StarterMissing, StorageUnwritable, DiskFull.
+    A tool that was removed here (`pulsus tools remove`) does not come back. With `empty` no tools.
+    Raises StarterMissing, MetadataCorrupt, StorageUnwritable, DiskFull.
     """
     made: list[Path] = []
     kept = 0
+    removed = _removed_tools(folder / "workflows")
     try:
         for source, relative in _files(starter_folder(), empty=empty):
             target = folder / relative
-            if os.path.lexists(target):
+            if os.path.lexists(target) or target.with_name(_tool_name(target)) in removed:
                 kept += 1
                 continue
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -65,6 +68,20 @@ def _files(root: Path, *, empty: bool) -> Iterator[tuple[Path, Path]]:
         for source in sorted((root / "workflows" / part).rglob("*")):
             if source.is_file() and source.suffix in SUFFIXES:
                 yield source, source.relative_to(root)
+
+
+def _removed_tools(workflows: Path) -> frozenset[Path]:
+    """Return the path, without suffix, of every tool whose last record is a removal."""
+    found = {}
+    for path in promotion_records.list_record_files(workflows):
+        for record in promotion_records.read_records(path):
+            found[path.with_name(_tool_name(Path(record.name)))] = record.removed
+    return frozenset(path for path, removed in found.items() if removed)
+
+
+def _tool_name(path: Path) -> str:
+    """Return the name of the tool that a module or its manifest belongs to."""
+    return path.name.partition(".")[0]
 
 
 def _ignore(path: Path) -> bool:

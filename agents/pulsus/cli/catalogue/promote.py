@@ -152,7 +152,7 @@ def _promoted_from(session: CommandSession, module: CandidateModule) -> Target |
     from pulsus.core.types import BrokenTool
 
     tool = module.tool
-    if isinstance(tool, BrokenTool) or all(r.tool_id != tool.id for r in session.app.past.records):
+    if isinstance(tool, BrokenTool) or tool.id not in session.app.past.latest:
         return None
     place = Target(tool.domain, tool.action, tool.name)
     return None if place == module.target else place

@@ -1,4 +1,4 @@
-"""`pulsus tools list|show|check|adopt`."""
+"""`pulsus tools list|show|check|adopt|remove`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulsus.cli import console
-from pulsus.cli.catalogue import adopt, tools_check
+from pulsus.cli.catalogue import adopt, remove, tools_check
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
@@ -35,7 +35,7 @@ SHOW = page_end(
 
 @click.group(epilog=GROUP)
 def command() -> None:
-    """List, show and check the catalogue. Files are read, never imported."""
+    """List, show, check and change the catalogue. Files are read, never imported."""
 
 
 @command.command("list", epilog=LIST)
@@ -79,6 +79,7 @@ def show(session: CommandSession, tool_id: str) -> None:
 
 command.add_command(tools_check.check)
 command.add_command(adopt.adopt)
+command.add_command(remove.remove)
 
 
 def _body(session: CommandSession, tool: ToolSpec) -> dict[str, Any]:

@@ -115,7 +115,7 @@ class CataloguePromoter:
         """
         records = read_records(self.store.workflows_root, target)
         record = records[-1] if records else None
-        if record is None or record.tool_hash != f"sha256:{sha256}":
+        if record is None or record.removed or record.tool_hash != f"sha256:{sha256}":
             return None
         if self.owner not in (None, record.owner):
             return None

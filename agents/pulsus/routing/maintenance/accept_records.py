@@ -92,7 +92,8 @@ def require_commit(found: Sequence[PendingRecords], root: Path, commit: str) -> 
             )
         for path in (each.module, each.module.with_name(promotion_records.FILE_NAME)):
             wanted = repository.blob(commit, path)
-            if wanted is None or not wanted == _bytes(path) == repository.staged(path):
+            absent = wanted is None and not (each.latest.removed and path == each.module)
+            if absent or not wanted == _bytes(path) == repository.staged(path):
                 raise RecordUnknown(
                     f"nothing was accepted: {path} is not as commit {commit[:12]} has it",
                     hint="commit the change, or take it back: git status",

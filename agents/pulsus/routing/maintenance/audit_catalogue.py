@@ -25,6 +25,7 @@ LEVELS: tuple[Level, ...] = ("error", "warning", "info")
 
 _KEPT = re.compile(r"(\w+)-([0-9a-f]{64})\.py", re.ASCII)
 _RECORDS = "restore metadata.jsonl from version control"
+_REMOVED = "delete the file, or promote it again"
 _RESTORE = "restore the file from version control, or promote it as it is now"
 
 
@@ -107,7 +108,8 @@ def audit_catalogue(root: Path, found: RecordedTools, tools: Sequence[ToolSpec])
     findings += [finding for finding in kept if finding]
     findings += check.not_kept()
     composed = sum(1 for steps in check.plans.values() if steps)
-    return CatalogueAudit(len(found.records), composed, len(kept), tuple(findings))
+    promoted = sum(1 for record in found.latest.values() if not record.removed)
+    return CatalogueAudit(promoted, composed, len(kept), tuple(findings))
 
 
 class _CatalogueCheck:
@@ -128,6 +130,11 @@ class _CatalogueCheck:
                 source = versions.read_file(self.root, _folders(record), record.name)
             except PulsusError as failure:
                 yield _error("UNREADABLE", path, tool, failure.message, failure.hint)
+                continue
+            if record.removed:
+                if source is not None:
+                    reason = f"it was removed with {_revision(record)}, and the file is there again"
+                    yield _error("REMOVED", path, tool, reason, _REMOVED)
                 continue
             if source is None:
                 reason = f"{_revision(record)} is on record, and there is no such file"
@@ -179,7 +186,8 @@ class _CatalogueCheck:
             for record in {r.tool_hash: r for r in records}.values():
                 name = versions.file_name(record.name.removesuffix(".py"), record.tool_hash)
                 path = self.root.joinpath(*_folders(record), versions.FOLDER, name)
-                if record.tool_hash != records[-1].tool_hash and not path.is_file():
+                replaced = records[-1].removed or record.tool_hash != records[-1].tool_hash
+                if replaced and not path.is_file():
                     reason = f"the bytes of {_revision(record)} are not kept: no rollback to it"
                     fix = "restore the file from version control, if it was there"
                     yield AuditFinding("VERSION_MISSING", "warning", path, None, tool, reason, fix)
@@ -203,7 +211,9 @@ class _CatalogueCheck:
         now = self.hashes.get(tool) or self._unpromoted(tool)
         pinned = f"sha256:{step.sha256}"
         if now is None:
-            return "STEP_MISSING", "error", f"step {step.id}: there is no {step.tool}"
+            gone = self.found.latest.get(tool)
+            when = f": it was removed with {_revision(gone)}" if gone and gone.removed else ""
+            return "STEP_MISSING", "error", f"step {step.id}: there is no {step.tool}{when}"
         if now == pinned:
             return None
         records = self.found.records.get(tool, ())

@@ -263,8 +263,9 @@ def _unpromoted(
     fix = "pulsus promote it"
     for tool in tools:
         record = latest.get(tool.id)
-        if record is None:
-            reason = "found, but never promoted: it will not be run"
+        if record is None or record.removed:
+            gone = f"removed with {record.id}" if record else "never promoted"
+            reason = f"found, but {gone}: it will not be run"
             yield CatalogueFinding("NOT_PROMOTED", "warning", tool.path, (tool.id,), reason, fix)
         elif record.tool_hash != f"sha256:{tool.sha256}":
             reason = f"changed since {record.version}: promote it to run it"

@@ -22,7 +22,7 @@ STARTER = "init"
 RECORDS = "accept-records"
 """Records of the catalogue that a person looked at and accepted."""
 
-DECISIONS = frozenset({"promote", "rollback", "deprecate", "reinstate"})
+DECISIONS = frozenset({"promote", "rollback", "deprecate", "reinstate", "remove"})
 
 _LISTS = frozenset({BEGIN, ACCEPT, MORE, STARTER, RECORDS})
 

@@ -20,7 +20,7 @@ Content = tuple[str, int, str]
 """A segment's name, its size in bytes, and its SHA-256."""
 
 _SEGMENT = re.compile(r"decisions-(\d{6})\.jsonl", re.ASCII)
-_DECISIONS = frozenset({"promote", "rollback", "deprecate", "reinstate"})
+_DECISIONS = frozenset({"promote", "rollback", "deprecate", "reinstate", "remove"})
 
 
 def segments(folder: Path) -> tuple[Path, ...]:

@@ -26,6 +26,7 @@ def archived_version(
 ) -> ArchivedVersion:
     """Return the bytes of that version, or of the one before the latest.
 
+    Of a removed tool the latest version comes back.
     `find` knows where those of the latest may lie where its file was changed.
 
     Raises VersionNotFound naming the versions that can be put back, ToolNotFound, HashMoved,
@@ -79,6 +80,8 @@ def _find_wanted_version(
 ) -> version_archive.RecordedVersion | None:
     if version is not None:
         return next((v for v in known if v.version == version), None)
+    if latest.removed:
+        return known[-1]
     older = [v for v in known if v.tool_hash != latest.tool_hash]
     return older[-1] if older else None
 

@@ -68,14 +68,18 @@ def status_record(
     now: datetime,
     approved_by: str,
     log: Mapping[str, JsonValue] | None,
+    status: str | None = None,
 ) -> PromotionRecord:
-    """Return the record that follows `latest` where only the tool's status changes."""
+    """Return the record that follows `latest` where only the tool's status changes.
+
+    `status` None: deprecated if there is a `replacement`, otherwise stable.
+    """
     return replace(
         latest,
         id=revision,
         run_id=None,
         route_id=None,
-        status=DEPRECATED if replacement else "stable",
+        status=status or (DEPRECATED if replacement else "stable"),
         created_by=f"pulsus_v{__version__}",
         created_at=now.isoformat(timespec="seconds"),
         approved_by=approved_by,
@@ -95,6 +99,7 @@ def _require_promoted(place: CurrentRevision) -> PromotionRecord:
     latest = place.latest
     if (
         latest is None
+        or latest.removed
         or place.module is None
         or version_archive.digest(place.module) != latest.tool_hash
     ):

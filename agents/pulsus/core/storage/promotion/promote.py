@@ -143,7 +143,8 @@ def _find_old_place(
 ) -> CurrentRevision | None:
     if context.replaces is None or context.replaces == here.target:
         return None
-    return CurrentRevision.read(root, context.replaces, context.find)
+    place = CurrentRevision.read(root, context.replaces, context.find)
+    return None if place.latest and place.latest.removed else place
 
 
 def _build_change_set(
@@ -151,6 +152,8 @@ def _build_change_set(
 ) -> ChangeSet:
     ledger = ChangeSet(root)
     ledger.module(here, source)
+    if here.latest and here.latest.removed:
+        ledger.restore_manifests(here.target)
     for record in new:
         target = target_of(record.tool_id)
         ledger.record(target, record, first=target == here.target and not here.of_name)

@@ -19,6 +19,9 @@ from pulsus.core.storage.records.promotion_target import Target
 
 _ORDER = (changelog.FILE_NAME, promotion_records.FILE_NAME)
 
+MANIFEST_SUFFIXES = (".tool.yaml", ".tool.toml")
+"""Ends of the names of a tool's own manifests."""
+
 _Key = tuple[tuple[str, ...], str]
 
 
@@ -28,7 +31,7 @@ class ChangeSet:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._before: dict[_Key, bytes | None] = {}
-        self._after: dict[_Key, bytes] = {}
+        self._after: dict[_Key, bytes | None] = {}
 
     def module(self, place: CurrentRevision, source: bytes) -> None:
         """Put these bytes at the place."""
@@ -36,6 +39,38 @@ class ChangeSet:
             key = (place.target.folders, f"{place.target.name}.py")
             self._before[key] = place.module
             self._after[key] = source
+
+    def remove_module(self, place: CurrentRevision) -> None:
+        """Delete the module at the place, and keep its bytes as a version."""
+        if place.module is None:
+            return
+        self.keep(place.target, place.module)
+        self._delete((place.target.folders, f"{place.target.name}.py"), place.module)
+
+    def archive_manifest(self, target: Target, name: str) -> None:
+        """Move the manifest `name`, if it exists, to the archive, named after the tool.
+
+        A manifest without its module would be a warning of every command.
+        """
+        key = (target.folders, name)
+        source = version_archive.read_file(self._root, *key)
+        if source is None:
+            return
+        suffix = name[name.rindex("tool.") :]
+        kept = (version_archive.folders(target), f"{target.name}.{suffix}")
+        if self._current_text(kept) != _decode_text(source):
+            self._after[kept] = source
+        self._delete(key, source)
+
+    def restore_manifests(self, target: Target) -> None:
+        """Bring archived manifests back, unless the tool has one already."""
+        for suffix in MANIFEST_SUFFIXES:
+            key = (target.folders, f"{target.name}{suffix}")
+            kept = (version_archive.folders(target), f"{target.name}{suffix}")
+            source = version_archive.read_file(self._root, *kept)
+            if source is not None and not self._current_text(key):
+                self._after[key] = source
+                self._delete(kept, source)
 
     def keep(self, target: Target, source: bytes) -> None:
         """Keep these bytes as a version of the target."""
@@ -69,6 +104,10 @@ class ChangeSet:
             for key in ordered
         )
 
+    def _delete(self, key: _Key, source: bytes) -> None:
+        self._before[key] = source
+        self._after[key] = None
+
     def _current_text(self, key: _Key) -> str:
         if key not in self._before:
             self._before[key] = version_archive.read_file(self._root, *key)
@@ -88,17 +127,15 @@ def entry_of(record: promotion_records.PromotionRecord, *, first: bool) -> chang
     if record.deprecated and record.event:
         until = f", not selected after {record.sunset}" if record.sunset else ""
         notes.insert(0, f"Use {record.replacement} instead{until}")
+    elif record.removed:
+        notes.insert(0, "Left the catalogue; its versions are kept for `pulsus rollback`")
     elif record.event:
         notes.insert(0, "No longer deprecated")
     return changelog.ChangelogEntry(
         tool=record.tool_id,
         version=record.version,
         day=record.created.date(),
-        change="Deprecated"
-        if record.deprecated and record.event
-        else "Added"
-        if first
-        else "Changed",
+        change=_kind_of_change(record, first=first),
         description=record.description,
         revision=record.id,
         tool_hash=record.tool_hash,
@@ -106,6 +143,14 @@ def entry_of(record: promotion_records.PromotionRecord, *, first: bool) -> chang
         approved_by=record.approved_by,
         notes=tuple(notes),
     )
+
+
+def _kind_of_change(record: promotion_records.PromotionRecord, *, first: bool) -> changelog.Change:
+    if record.removed:
+        return "Removed"
+    if record.deprecated and record.event:
+        return "Deprecated"
+    return "Added" if first else "Changed"
 
 
 def _decode_text(data: bytes) -> str:

@@ -9,6 +9,8 @@ from typing import Literal
 
 FILE_NAME = "CHANGELOG.md"
 
+Change = Literal["Added", "Changed", "Deprecated", "Removed"]
+
 
 @dataclass(frozen=True, slots=True)
 class ChangelogEntry:
@@ -20,7 +22,7 @@ class ChangelogEntry:
     tool: str
     version: str
     day: date
-    change: Literal["Added", "Changed", "Deprecated"]
+    change: Change
     description: str
     revision: str
     tool_hash: str

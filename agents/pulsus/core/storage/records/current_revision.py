@@ -52,8 +52,11 @@ class CurrentRevision:
         return self.of_name[-1] if self.of_name else None
 
     def current(self, digest: str) -> promotion_records.PromotionRecord | None:
-        """Return the latest record, where it is about exactly these bytes."""
-        return self.latest if self.latest and self.latest.tool_hash == digest else None
+        """Return the latest record, where it is about exactly these bytes in the catalogue."""
+        latest = self.latest
+        if latest is None or latest.removed or latest.tool_hash != digest:
+            return None
+        return latest
 
     def bytes_of(self, digest: str) -> bytes | None:
         """Return the bytes of that digest: in place, kept, or found elsewhere; None if nowhere.

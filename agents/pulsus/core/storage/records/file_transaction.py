@@ -37,12 +37,15 @@ Commit = Callable[[Note], None]
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """One file `root/folders/name` and its content; `before` None = not there yet."""
+    """One file `root/folders/name` and its content.
+
+    `before` None: not there yet. `after` None: it is deleted.
+    """
 
     folders: tuple[str, ...]
     name: str
     before: bytes | None
-    after: bytes
+    after: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,8 @@ def apply_changes(
             refuse_irregular(fd, change.name, shown)
             with storage_errors(shown):
                 atomic_write.unlink(fd, plan.temp)
-                atomic_write.stage(fd, plan.temp, change.after)
+                if change.after is not None:
+                    atomic_write.stage(fd, plan.temp, change.after)
             staged.callback(atomic_write.unlink, fd, plan.temp)
         with _block_interrupts():
             staged.pop_all()  # from here on the journal owns the staged files
@@ -150,7 +154,8 @@ def _rename_all(root: Path, steps: list[_Step], journal: Path) -> None:
     for done, (change, plan, fd) in enumerate(steps):
         try:
             _keep_old_file(change, plan, fd)
-            os.rename(plan.temp, plan.name, src_dir_fd=fd, dst_dir_fd=fd)
+            if change.after is not None:
+                os.rename(plan.temp, plan.name, src_dir_fd=fd, dst_dir_fd=fd)
             os.fsync(fd)
         except OSError as failure:
             _undo_renames(steps, done + 1, root, journal)
@@ -160,7 +165,9 @@ def _rename_all(root: Path, steps: list[_Step], journal: Path) -> None:
 
 def _keep_old_file(change: FileChange, plan: _Planned, fd: int) -> None:
     atomic_write.unlink(fd, plan.old)
-    if change.before is not None:
+    if change.after is None:
+        os.rename(plan.name, plan.old, src_dir_fd=fd, dst_dir_fd=fd)
+    elif change.before is not None:
         with suppress(OSError):  # a file system without hard links: it is written anew if need be
             os.link(plan.name, plan.old, src_dir_fd=fd, dst_dir_fd=fd, follow_symlinks=False)
 
@@ -186,11 +193,12 @@ def _restore_old_file(change: FileChange, plan: _Planned, fd: int) -> None:
     if change.before is None:
         os.rename(change.name, plan.temp, src_dir_fd=fd, dst_dir_fd=fd)
         return
-    atomic_write.unlink(fd, plan.temp)
-    try:
-        os.link(change.name, plan.temp, src_dir_fd=fd, dst_dir_fd=fd, follow_symlinks=False)
-    except OSError:
-        atomic_write.stage(fd, plan.temp, change.after)
+    if change.after is not None:
+        atomic_write.unlink(fd, plan.temp)
+        try:
+            os.link(change.name, plan.temp, src_dir_fd=fd, dst_dir_fd=fd, follow_symlinks=False)
+        except OSError:
+            atomic_write.stage(fd, plan.temp, change.after)
     if _digest(_read_file(fd, plan.old)) != plan.before:
         atomic_write.unlink(fd, plan.old)
         atomic_write.stage(fd, plan.old, change.before)
@@ -212,7 +220,10 @@ def _find_progress(root: Path, plan: _Planned) -> _Progress:
 def _finish_change(root: Path, plan: _Planned, *, rename: bool) -> None:
     try:
         with open_below(root, plan.folders, create=False) as fd:
-            if rename:
+            if rename and plan.after is None:
+                os.unlink(plan.name, dir_fd=fd)
+                os.fsync(fd)
+            elif rename:
                 os.rename(plan.temp, plan.name, src_dir_fd=fd, dst_dir_fd=fd)
                 os.fsync(fd)
             else:

@@ -18,6 +18,7 @@ from pulsus.fast_dataclass import dataclass
 
 FILE_NAME = "metadata.jsonl"
 DEPRECATED = "deprecated"
+REMOVED = "removed"
 MAX_LINE_BYTES = 64 * 1024
 _MOST_DIGITS = 4000  # of a revision's number; Python takes 4300
 
@@ -81,6 +82,11 @@ class PromotionRecord:
     def deprecated(self) -> bool:
         """True if another tool replaces this one."""
         return self.status == DEPRECATED
+
+    @property
+    def removed(self) -> bool:
+        """True if the tool left the catalogue with this record."""
+        return self.status == REMOVED
 
     @property
     def tool_id(self) -> str:

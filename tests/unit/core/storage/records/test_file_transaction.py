@@ -58,7 +58,7 @@ class Committed:
         return set(self.notes)
 
 
-BEFORE = {"a/x.py": b"old x", "a/log": b"old log", "b/log": b"old b"}
+BEFORE = {"a/x.py": b"old x", "a/gone.py": b"gone", "a/log": b"old log", "b/log": b"old b"}
 AFTER = {"a/x.py": b"new x", "a/.v/y.py": b"new y", "a/log": b"new log", "b/log": b"new b"}
 
 
@@ -66,6 +66,8 @@ def changes():
     for name, data in AFTER.items():
         *folders, file = name.split("/")
         yield FileChange(tuple(folders), file, BEFORE.get(name), data)
+        if file == "y.py":
+            yield FileChange(("a",), "gone.py", BEFORE["a/gone.py"], None)
 
 
 def prepared(folder):
@@ -221,7 +223,7 @@ def test_a_journal_cut_short_is_named_and_not_guessed(tmp_path):
     left = files(root)
     kept = {name for name in left if name.endswith(".old.pulsus-tmp")}
     assert {name: left[name] for name in left.keys() - kept} == AFTER
-    assert {left[name] for name in kept} == {b"old x", b"old log", b"old b"}
+    assert {left[name] for name in kept} == set(BEFORE.values())
 
 
 def test_a_file_in_the_way_leaves_no_journal_and_nothing_staged(tmp_path):
