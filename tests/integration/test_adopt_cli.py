@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.project import make, pulsus
+from tests.project import make, pulsus_here
 
 SCRIPTS = Path(__file__).parents[1] / "fixtures" / "adopt"
 
@@ -21,23 +21,25 @@ def project(tmp_path):
 
 
 def test_an_adopted_script_is_validated_promoted_and_run(project):
-    done = pulsus(project, "tools", "adopt", "word_count.py", "--domain", "text")
+    done = pulsus_here(project, "tools", "adopt", "word_count.py", "--domain", "text")
     assert done.code == 0, done.out + done.err
     assert "next: pulsus promote workflows/_tmp/word_count.py --domain text" in done.out
     assert (project / "workflows" / "_tmp" / "test_word_count.py").is_file()
-    promoted = pulsus(
+    promoted = pulsus_here(
         project,
         *("promote", "workflows/_tmp/word_count.py", "--domain", "text", "--action", "run"),
         *("--yes", "--output", "json"),
     )
     assert promoted.code == 0, promoted.out
     (project / "words.txt").write_text("b a b")
-    done = pulsus(project, "run", "word_count", "--input", "file=words.txt", "--output", "json")
+    done = pulsus_here(
+        project, "run", "word_count", "--input", "file=words.txt", "--output", "json"
+    )
     assert done.json["result"]["stdout"].split() == ["2", "b", "1", "a"]
 
 
 def test_adopt_ends_with_the_list_of_open_work(project):
-    done = pulsus(project, "tools", "adopt", "convert.py", "--action", "convert")
+    done = pulsus_here(project, "tools", "adopt", "convert.py", "--action", "convert")
     assert done.code == 3
     assert "look at: it takes its arguments from sys.argv by position" in done.out
     assert "dry-run" in done.out
@@ -50,17 +52,17 @@ def test_adopt_does_not_run_the_script(project):
     mark = project / "mark"
     (project / "touch.sh").write_text(f"#!/bin/sh\ntouch {mark}\n")
     (project / "touch.py").write_text(f"open({str(mark)!r}, 'w')\nprint(1)\n")
-    assert pulsus(project, "tools", "adopt", "touch.sh", "--name", "one").code == 0
-    assert pulsus(project, "tools", "adopt", "touch.py", "--name", "two").code == 0
+    assert pulsus_here(project, "tools", "adopt", "touch.sh", "--name", "one").code == 0
+    assert pulsus_here(project, "tools", "adopt", "touch.py", "--name", "two").code == 0
     assert not mark.exists()
 
 
 def test_adopt_does_not_overwrite_a_candidate_without_replace(project):
-    assert pulsus(project, "tools", "adopt", "disk_alert.sh").code == 0
-    again = pulsus(project, "tools", "adopt", "disk_alert.sh", "--output", "json")
+    assert pulsus_here(project, "tools", "adopt", "disk_alert.sh").code == 0
+    again = pulsus_here(project, "tools", "adopt", "disk_alert.sh", "--output", "json")
     assert again.code == 2
     assert "is there already" in again.json["error"]["message"]
-    assert pulsus(project, "tools", "adopt", "disk_alert.sh", "--replace").code == 0
+    assert pulsus_here(project, "tools", "adopt", "disk_alert.sh", "--replace").code == 0
 
 
 @pytest.mark.parametrize(
@@ -75,7 +77,7 @@ def test_adopt_does_not_overwrite_a_candidate_without_replace(project):
 def test_a_script_that_cannot_be_adopted_is_refused_with_the_reason(project, name, text, said):
     data = text if isinstance(text, bytes) else text.encode()
     (project / name).write_bytes(data)
-    done = pulsus(project, "tools", "adopt", name, "--output", "json")
+    done = pulsus_here(project, "tools", "adopt", name, "--output", "json")
     assert done.code == 2
     assert said in done.json["error"]["message"]
     assert not (project / "workflows" / "_tmp").exists()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.project import COMPOSE, COUNT, make, pulsus
+from tests.project import COMPOSE, COUNT, make, pulsus_here
 
 TOOL = "workflows/domains/demo/greet/say_hello.py"
 PROMOTE = ("promote", TOOL, "--domain", "demo", "--action", "greet", "--yes")
@@ -16,13 +16,13 @@ def project(tmp_path):
 
 
 def findings(project):
-    done = pulsus(project, "tools", "check", "--output", "json")
+    done = pulsus_here(project, "tools", "check", "--output", "json")
     return {(f["path"], f["code"]) for f in done.json["findings"]}
 
 
 def test_a_tool_that_was_never_promoted_or_was_changed_since_is_reported(project):
     assert (TOOL, "NOT_PROMOTED") in findings(project)
-    assert pulsus(project, *PROMOTE).code == 0
+    assert pulsus_here(project, *PROMOTE).code == 0
     assert not {code for path, code in findings(project) if path == TOOL}
     path = project / TOOL
     path.write_text(path.read_text(encoding="utf-8") + "\n# edited by hand\n", encoding="utf-8")
@@ -30,31 +30,31 @@ def test_a_tool_that_was_never_promoted_or_was_changed_since_is_reported(project
 
 
 def test_a_deleted_tool_can_be_promoted_again(project):
-    assert pulsus(project, *PROMOTE).code == 0
+    assert pulsus_here(project, *PROMOTE).code == 0
     path = project / TOOL
     kept = project / "say_hello.py"
     path.rename(kept)
-    again = pulsus(project, "promote", kept, *PROMOTE[2:])
+    again = pulsus_here(project, "promote", kept, *PROMOTE[2:])
     assert again.code == 0, again.err
     assert path.read_bytes() == kept.read_bytes()
-    assert pulsus(project, "run", "demo/greet/say_hello").code == 0
+    assert pulsus_here(project, "run", "demo/greet/say_hello").code == 0
 
 
 def test_looking_a_tool_up_again_does_not_count_as_acceptance(project):
     accepted = project / ".pulsus" / "accepted.jsonl"
-    assert pulsus(project, "route", COUNT, "--non-interactive").code == 0
+    assert pulsus_here(project, "route", COUNT, "--non-interactive").code == 0
     once = accepted.read_text(encoding="utf-8")
-    assert pulsus(project, "route", COUNT, "--non-interactive").code == 0
+    assert pulsus_here(project, "route", COUNT, "--non-interactive").code == 0
     assert accepted.read_text(encoding="utf-8") == once
 
 
 def test_a_promoted_composition_does_not_become_a_step_of_another(project):
-    assert pulsus(project, "route", COMPOSE).code == 4
+    assert pulsus_here(project, "route", COMPOSE).code == 4
     (candidate,) = (project / "workflows/_tmp").glob("*.py")
     place = ("--domain", "analysis", "--action", "visualise", "--name", "both")
-    done = pulsus(project, "promote", candidate, *place, "--yes", "--output", "json")
+    done = pulsus_here(project, "promote", candidate, *place, "--yes", "--output", "json")
     made = done.json["promotion"]["path"]
-    plan = pulsus(project, "route", f"{COUNT}, then {COMPOSE}", "--plan", "--output", "json")
+    plan = pulsus_here(project, "route", f"{COUNT}, then {COMPOSE}", "--plan", "--output", "json")
     name = made.rpartition("/")[2].removesuffix(".py")
     assert plan.json["policy"] == "compose"
     assert not [tool for tool in plan.json["selected"] if tool.endswith(name)]
@@ -63,6 +63,6 @@ def test_a_promoted_composition_does_not_become_a_step_of_another(project):
 def test_a_golden_request_with_an_unknown_tool_is_reported(project):
     rows = project / "requests.jsonl"
     rows.write_text('{"query": "count words", "tools": ["text/count/cuont"]}\n', encoding="utf-8")
-    done = pulsus(project, "eval", rows)
+    done = pulsus_here(project, "eval", rows)
     assert done.code == 0
     assert "no such tool: text/count/cuont" in done.err

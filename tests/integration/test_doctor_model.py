@@ -8,7 +8,7 @@ import pytest
 from referencing import Registry, Resource
 
 from tests.model_server import playing, reply, says, status
-from tests.project import make, pulsus
+from tests.project import make, pulsus_here
 
 pytestmark = pytest.mark.seconds
 
@@ -33,7 +33,7 @@ def project(tmp_path):
 
 def asked(project, url, *args):
     env = {"PULSUS_MODEL__BASE_URL": url, "PULSUS_MODEL__NAME": "tiny"}
-    return pulsus(project, "doctor", "--model", "--output", "json", *args, env=env)
+    return pulsus_here(project, "doctor", "--model", "--output", "json", *args, env=env)
 
 
 def valid(document):
@@ -92,7 +92,7 @@ def test_doctor_model_without_a_model_names_the_setting(project):
 def test_doctor_without_the_flag_asks_no_model(project):
     with playing(able) as played:
         env = {"PULSUS_MODEL__BASE_URL": played.url}
-        done = pulsus(project, "doctor", env=env)
+        done = pulsus_here(project, "doctor", env=env)
     assert played.asked == []
     assert played.url in done.out
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.project import make, pulsus, records
+from tests.project import make, pulsus_here, records
 
 SECRET = "correct-horse-battery-staple"
 TOOL = '''"""Say how long the token is, and let it slip everywhere.
@@ -71,7 +71,7 @@ def project(tmp_path_factory):
     folder = make(tmp_path_factory.mktemp("secrets"))
     for name, text in (("slip_token", TOOL), ("nosy", NOSY)):
         (folder / f"{name}.py").write_text(text)
-        done = pulsus(
+        done = pulsus_here(
             folder,
             *("promote", f"{name}.py", "--domain", "shop", "--action", "check", "--yes"),
             env={"SHOP_TOKEN": SECRET},
@@ -81,21 +81,23 @@ def project(tmp_path_factory):
 
 
 def test_a_run_receives_the_secret_and_prints_it_nowhere(project):
-    done = pulsus(project, "run", "slip_token", "--output", "json", env={"SHOP_TOKEN": SECRET})
+    done = pulsus_here(project, "run", "slip_token", "--output", "json", env={"SHOP_TOKEN": SECRET})
     assert done.json["result"] == {"length": len(SECRET), "said": "[redacted]"}
     assert SECRET not in done.out + done.err
     assert "[redacted]" in done.err
 
 
 def test_a_failure_does_not_print_the_secret(project):
-    done = pulsus(project, "run", "slip_token", "--input", "fail=true", env={"SHOP_TOKEN": SECRET})
+    done = pulsus_here(
+        project, "run", "slip_token", "--input", "fail=true", env={"SHOP_TOKEN": SECRET}
+    )
     assert done.code == 1
     assert "cannot use [redacted]" in done.err
     assert SECRET not in done.out + done.err
 
 
 def test_no_log_and_no_record_contains_the_secret(project):
-    pulsus(project, "run", "slip_token", env={"SHOP_TOKEN": SECRET})
+    pulsus_here(project, "run", "slip_token", env={"SHOP_TOKEN": SECRET})
     held = [p for p in project.rglob("*") if p.is_file() and SECRET.encode() in p.read_bytes()]
     assert held == []
 
@@ -104,19 +106,19 @@ def test_the_secret_may_come_from_a_file(project, tmp_path):
     file = tmp_path / "token"
     file.write_text(f"{SECRET}\n")
     env = {"SHOP_TOKEN_FILE": str(file)}
-    done = pulsus(project, "run", "slip_token", "--output", "json", env=env)
+    done = pulsus_here(project, "run", "slip_token", "--output", "json", env=env)
     assert done.json["result"]["length"] == len(SECRET)
 
 
 def test_a_missing_secret_is_named_before_the_run_starts(project):
-    done = pulsus(project, "run", "slip_token", "--output", "json")
+    done = pulsus_here(project, "run", "slip_token", "--output", "json")
     assert done.code == 4
     assert done.json["error"]["code"] == "INPUT_NEEDED"
     assert done.json["error"]["details"]["secrets"] == ["SHOP_TOKEN"]
 
 
 def test_another_tool_does_not_inherit_the_secret(project):
-    done = pulsus(project, "run", "nosy", "--output", "json", env={"SHOP_TOKEN": SECRET})
+    done = pulsus_here(project, "run", "nosy", "--output", "json", env={"SHOP_TOKEN": SECRET})
     assert done.code == 0, done.err
     assert "SHOP_TOKEN" not in done.json["result"]
     assert "PATH" in done.json["result"]
@@ -131,7 +133,7 @@ def write(folder, kind, effects, body):
         f'    """One."""\n    with contextlib.suppress(OSError):\n        {body}\n    return 1\n'
     )
     (folder / "seen.py").write_text(text)
-    return pulsus(folder, "validate", "seen.py", "--output", "json")
+    return pulsus_here(folder, "validate", "seen.py", "--output", "json")
 
 
 NONE = "Effects:\n    paths: none\n    hosts: none\n    commands: none\n\n"
@@ -192,11 +194,11 @@ def test_undeclared_effects_are_reported_and_the_promoted_tool_counts_as_write(t
     (module,) = done.json["modules"]
     assert any("counts as write" in warning for warning in module["warnings"])
     assert module["effects"]["declared"] is None
-    done = pulsus(folder, "promote", "seen.py", "--domain", "a", "--action", "b", "--yes")
+    done = pulsus_here(folder, "promote", "seen.py", "--domain", "a", "--action", "b", "--yes")
     assert done.code == 0, done.err
     assert [r["kind"] for r in records(folder) if r["name"] == "seen.py"] == ["write"]
-    assert pulsus(folder, "run", "a/b/seen").code == 4  # nobody can be asked
-    assert pulsus(folder, "run", "a/b/seen", "--yes").code == 0
+    assert pulsus_here(folder, "run", "a/b/seen").code == 4  # nobody can be asked
+    assert pulsus_here(folder, "run", "a/b/seen", "--yes").code == 0
     logged = "".join(p.read_text() for p in (folder / ".pulsus" / "audit").rglob("*.jsonl"))
     assert any(json.loads(line).get("kind") == "run" for line in logged.splitlines())
 
@@ -204,10 +206,10 @@ def test_undeclared_effects_are_reported_and_the_promoted_tool_counts_as_write(t
 def test_filters_use_the_recorded_kind_of_a_tool(tmp_path):
     folder = make(tmp_path)
     write(folder, "Kind: read\n\n", "", START)
-    promoted = pulsus(folder, "promote", "seen.py", "--domain", "a", "--action", "b", "--yes")
+    promoted = pulsus_here(folder, "promote", "seen.py", "--domain", "a", "--action", "b", "--yes")
     assert promoted.code == 0, promoted.err
     env = {"PULSUS_ACCESS__KINDS": '["read"]'}
-    assert pulsus(folder, "run", "a/b/seen", env=env).code == 6
+    assert pulsus_here(folder, "run", "a/b/seen", env=env).code == 6
 
 
 def environment(folder):
@@ -242,22 +244,24 @@ def test_a_tool_is_validated_and_run_with_the_python_of_the_settings(tmp_path):
     docs = f"{NONE}Examples:\n    - inputs: {{}}\n      output: {{number: 7, prefix: ...}}\n"
     text = f'"""Tool.\n\nKind: read\n\n{docs}"""\n{HEADER}{NEEDY}'
     (folder / "needy.py").write_text(text)
-    done = pulsus(folder, "validate", "needy.py", "--output", "json")
+    done = pulsus_here(folder, "validate", "needy.py", "--output", "json")
     assert done.code == 3
     step = done.json["modules"][0]["steps"][-1]
     assert step["step"] == "static"
     assert "needs only-there>=2, not installed" in step["message"]
     env = {"PULSUS_TOOLS__PYTHON": str(python)}
-    done = pulsus(folder, "promote", "needy.py", "--domain", "a", "--action", "b", "--yes", env=env)
+    done = pulsus_here(
+        folder, "promote", "needy.py", "--domain", "a", "--action", "b", "--yes", env=env
+    )
     assert done.code == 0, done.err
-    done = pulsus(folder, "run", "needy", "--output", "json", env=env)
+    done = pulsus_here(folder, "run", "needy", "--output", "json", env=env)
     assert done.json["result"] == {"number": 7, "prefix": str(tmp_path / "venv")}
 
 
 def test_a_python_setting_without_an_interpreter_is_a_configuration_error(tmp_path):
     env = {"PULSUS_TOOLS__PYTHON": "nowhere/python"}
     folder = make(tmp_path)
-    done = pulsus(folder, "validate", "workflows/domains/text", "--output", "json", env=env)
+    done = pulsus_here(folder, "validate", "workflows/domains/text", "--output", "json", env=env)
     assert done.code == 2
     assert done.json["error"]["code"] == "CONFIG_INVALID"
     assert "nowhere/python is not an executable file" in done.json["error"]["message"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.namespaces import read_only
-from tests.project import PULSUS, pulsus
+from tests.project import PULSUS, pulsus_here
 from tests.promotions import tree
 
 pytestmark = pytest.mark.seconds
@@ -19,9 +19,9 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_an_empty_folder_becomes_a_catalogue(tmp_path):
-    done = pulsus(tmp_path, "init")
+    done = pulsus_here(tmp_path, "init")
     assert (done.code, done.err) == (0, "")
-    listed = pulsus(tmp_path, "tools", "list", "--output", "json")
+    listed = pulsus_here(tmp_path, "tools", "list", "--output", "json")
     assert len(listed.json["tools"]) >= 40
     assert listed.err == ""
     assert (tmp_path / "config/pulsus.toml").is_file()
@@ -32,15 +32,15 @@ def test_an_empty_folder_becomes_a_catalogue(tmp_path):
 
 @pytest.mark.parametrize("options", [(), ("--empty",)], ids=["starter", "empty"])
 def test_init_of_a_new_folder_names_a_next_command_that_works_in_it(tmp_path, options):
-    done = pulsus(tmp_path, "init", "new tools", *options)
+    done = pulsus_here(tmp_path, "init", "new tools", *options)
     assert "cd 'new tools' && pulsus " in done.out
-    assert "cd " not in pulsus(tmp_path / "new tools", "init", *options).out
+    assert "cd " not in pulsus_here(tmp_path / "new tools", "init", *options).out
 
 
 def test_a_second_init_changes_nothing(tmp_path):
-    pulsus(tmp_path, "init")
+    pulsus_here(tmp_path, "init")
     before = tree(tmp_path)
-    done = pulsus(tmp_path, "init", "--output", "json")
+    done = pulsus_here(tmp_path, "init", "--output", "json")
     assert done.json["created"] == []
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert done.json["kept"] == len([p for p in files if tmp_path / ".pulsus" not in p.parents])
@@ -50,12 +50,12 @@ def test_a_second_init_changes_nothing(tmp_path):
 @pytest.mark.skipif(shutil.which("git") is None, reason="no git")
 def test_git_commits_every_starter_tool_of_a_new_project(tmp_path):
     subprocess.run(["git", "init", "-q", tmp_path], check=True, timeout=30)
-    assert pulsus(tmp_path, "init").code == 0
+    assert pulsus_here(tmp_path, "init").code == 0
     asked = ["git", "-C", str(tmp_path), "status", "--porcelain", "--ignored", "-uall"]
     listed = subprocess.run(asked, check=True, timeout=30, capture_output=True, text=True).stdout
     assert "?? workflows/domains/logs/" in listed
     assert [line for line in listed.splitlines() if line.startswith("!! workflows")] == []
-    checks = pulsus(tmp_path, "doctor", "--output", "json").json["checks"]
+    checks = pulsus_here(tmp_path, "doctor", "--output", "json").json["checks"]
     assert [check for check in checks if check["name"] == "git"] == []
 
 
@@ -63,20 +63,20 @@ def test_git_commits_every_starter_tool_of_a_new_project(tmp_path):
 def test_tools_hidden_by_an_older_ignore_file_are_named_and_still_validated(tmp_path):
     subprocess.run(["git", "init", "-q", tmp_path], check=True, timeout=30)
     (tmp_path / ".gitignore").write_text("logs/\n", encoding="utf-8")
-    assert pulsus(tmp_path, "init").code == 0
+    assert pulsus_here(tmp_path, "init").code == 0
     who = ("-c", "user.name=x", "-c", "user.email=x@example.invalid")
     subprocess.run(["git", "-C", tmp_path, "add", "."], check=True, timeout=30)
     subprocess.run(["git", "-C", tmp_path, *who, "commit", "-qm", "x"], check=True, timeout=30)
-    done = pulsus(tmp_path, "tools", "check", "--output", "json")
+    done = pulsus_here(tmp_path, "tools", "check", "--output", "json")
     hidden = [f for f in done.json["findings"] if f["code"] == "GIT_IGNORED"]
     assert done.code == 3
     assert all("/logs/" in finding["path"] for finding in hidden)
     assert hidden
-    checks = pulsus(tmp_path, "doctor", "--output", "json").json["checks"]
+    checks = pulsus_here(tmp_path, "doctor", "--output", "json").json["checks"]
     (check,) = [check for check in checks if check["name"] == "git"]
     assert not check["ok"]
     tool = next(f["path"] for f in hidden if f["path"].endswith(".py"))
-    since = pulsus(tmp_path, "validate", tool, "--changed-since", "HEAD", "--output", "github")
+    since = pulsus_here(tmp_path, "validate", tool, "--changed-since", "HEAD", "--output", "github")
     assert f"::warning file={tool}" in since.out
     assert "git ignores this module (.gitignore:1: logs/)" in since.out
 
@@ -92,12 +92,12 @@ def test_init_keeps_existing_files(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     (tmp_path / "workflows/domains/memory").symlink_to("/nowhere")
-    done = pulsus(tmp_path, "init", "--empty", "--output", "json")
+    done = pulsus_here(tmp_path, "init", "--empty", "--output", "json")
     assert done.code == 0, done.err
-    done = pulsus(tmp_path, "init")
+    done = pulsus_here(tmp_path, "init")
     assert done.code == 2, "memory/ is a link to nothing: no folder can be made there"
     (tmp_path / "workflows/domains/memory").unlink()
-    assert pulsus(tmp_path, "init").code == 0
+    assert pulsus_here(tmp_path, "init").code == 0
     for name, text in mine.items():
         now = (tmp_path / name).read_text("utf-8")
         assert now == text if name != ".gitignore" else now.startswith(text + "\n")
@@ -108,39 +108,41 @@ def test_init_keeps_existing_files(tmp_path):
 def test_a_link_where_a_file_belongs_is_neither_followed_nor_replaced(tmp_path):
     (tmp_path / "config").mkdir()
     (tmp_path / "config/pulsus.toml").symlink_to(tmp_path / "outside.toml")
-    assert pulsus(tmp_path, "init", "--empty").code == 0
+    assert pulsus_here(tmp_path, "init", "--empty").code == 0
     assert not (tmp_path / "outside.toml").exists()
     assert (tmp_path / "config/pulsus.toml").is_symlink()
 
 
 def test_init_creates_the_given_folder(tmp_path):
-    done = pulsus(tmp_path, "init", "new/place", "--empty", "--output", "json")
+    done = pulsus_here(tmp_path, "init", "new/place", "--empty", "--output", "json")
     assert done.json["created"] == ["config/pulsus.toml", ".gitignore"]
     assert (tmp_path / "new/place/workflows/domains").is_dir()
-    assert pulsus(tmp_path, "init", "other", "--project", tmp_path / "new", "--empty").code == 0
+    assert (
+        pulsus_here(tmp_path, "init", "other", "--project", tmp_path / "new", "--empty").code == 0
+    )
     assert (tmp_path / "new/other/workflows/shared_tools").is_dir()
 
 
 def test_logs_that_are_ignored_but_for_a_readme_are_not_ignored_twice(tmp_path):
     (tmp_path / ".gitignore").write_text("/logs/*\n!/logs/README.md\n", encoding="utf-8")
-    assert pulsus(tmp_path, "init", "--empty").code == 0
+    assert pulsus_here(tmp_path, "init", "--empty").code == 0
     assert "/logs/" not in (tmp_path / ".gitignore").read_text("utf-8").splitlines()
 
 
 def test_a_gitignore_that_is_not_utf8_is_kept_as_it_is(tmp_path):
     (tmp_path / ".gitignore").write_bytes(b"caf\xe9\r\n")
-    assert pulsus(tmp_path, "init", "--empty").code == 0
+    assert pulsus_here(tmp_path, "init", "--empty").code == 0
     assert (tmp_path / ".gitignore").read_bytes().startswith(b"caf\xe9\r\n.pulsus/\n")
 
 
 def test_a_file_in_the_way_is_named(tmp_path):
     (tmp_path / "workflows").mkdir()
     (tmp_path / "workflows/domains").write_text("mine")
-    done = pulsus(tmp_path, "init")
+    done = pulsus_here(tmp_path, "init")
     assert done.code == 2
     assert "error[STORAGE_UNWRITABLE]" in done.err
     assert f"{tmp_path / 'workflows/domains'} is not a folder" in done.err
-    assert pulsus(tmp_path, "init", "workflows/domains").code == 2
+    assert pulsus_here(tmp_path, "init", "workflows/domains").code == 2
 
 
 def test_a_read_only_folder_is_one_error(tmp_path):
@@ -190,19 +192,19 @@ def test_a_plain_install_carries_the_starter_catalogue(tmp_path):
 
 
 def test_an_empty_catalogue_differs_from_one_where_nothing_fits(tmp_path):
-    made = pulsus(tmp_path, "init", "--empty")
+    made = pulsus_here(tmp_path, "init", "--empty")
     assert "how full" not in made.out
     assert "next: write a tool" in made.out
-    done = pulsus(tmp_path, "route", "how full are my disks")
+    done = pulsus_here(tmp_path, "route", "how full are my disks")
     assert "the catalogue is empty" in done.err
     assert "shares a word" not in done.err
 
 
 def test_a_list_of_no_tools_has_no_header_and_a_denied_tool_says_so(tmp_path):
-    pulsus(tmp_path, "init")
-    assert pulsus(tmp_path, "tools", "list", "nowhere/").out == ""
+    pulsus_here(tmp_path, "init")
+    assert pulsus_here(tmp_path, "tools", "list", "nowhere/").out == ""
     env = {"PULSUS_ACCESS__DENY": '["storage/usage/disk_usage"]'}
-    listed = pulsus(tmp_path, "tools", "list", "storage/usage", env=env).out
+    listed = pulsus_here(tmp_path, "tools", "list", "storage/usage", env=env).out
     assert [line.count("[denied]") for line in listed.splitlines() if "disk_usage" in line] == [1]
-    shown = pulsus(tmp_path, "tools", "show", "disk_usage", env=env)
+    shown = pulsus_here(tmp_path, "tools", "show", "disk_usage", env=env)
     assert "not routed to: not allowed by access.deny pattern" in " ".join(shown.err.split())

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from tests.integration.test_json_schemas import check
-from tests.project import make, pulsus, pulsus_here, records, trust
+from tests.project import make, pulsus_here, records, trust
 from tests.sandboxes import need_sandbox
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.seconds]
@@ -137,10 +137,10 @@ def test_undeclared_hosts_are_reported_and_others_than_declared_refused(project,
 def test_a_promotion_names_the_hosts_that_its_dry_run_could_reach(project, host):
     lay(project, host)
     place = ("--domain", "web", "--action", "fetch", "--yes")
-    refused = pulsus(project, "promote", MODULE, *place)
+    refused = pulsus_here(project, "promote", MODULE, *place)
     assert refused.code == 3
     env = {"PULSUS_SANDBOX__TOOL_NETWORK": json.dumps({"web/fetch/fetch_text": [host]})}
-    done = pulsus(project, "promote", MODULE, *place, "--output", "json", env=env)
+    done = pulsus_here(project, "promote", MODULE, *place, "--output", "json", env=env)
     assert done.code == 0, done.out
     check("promote", done.json)
     assert done.json["validation"]["network"] == [host]
@@ -148,20 +148,20 @@ def test_a_promotion_names_the_hosts_that_its_dry_run_could_reach(project, host)
     (log,) = (project / ".pulsus/audit").glob("*.jsonl")
     approved = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
     assert [e["data"]["network"] for e in approved if e["kind"] == "approve"] == [[host]]
-    assert pulsus(project, "audit").code == 0
+    assert pulsus_here(project, "audit").code == 0
 
 
 def test_a_new_version_is_compared_with_the_same_hosts_allowed(project, host):
     place = ("--domain", "web", "--action", "fetch", "--yes", "--allow-network", host)
     lay(project, host)
-    assert pulsus(project, "promote", MODULE, *place).code == 0
+    assert pulsus_here(project, "promote", MODULE, *place).code == 0
     path = project / MODULE
     shown = f'Examples:\n    - inputs: {{url: "http://{host}/"}}\n      output: {{text: "hello"}}'
     other = shown.replace('/"}', '/other"}')
     text = path.read_text(encoding="utf-8")
     assert shown in text
     path.write_text(text.replace(shown, other), encoding="utf-8")
-    done = pulsus(project, "promote", MODULE, *place, "--output", "json")
+    done = pulsus_here(project, "promote", MODULE, *place, "--output", "json")
     assert done.code == 0, done.out
     assert (done.json["promotion"]["bump"], done.json["promotion"]["version"]) == ("patch", "1.0.1")
 
@@ -180,10 +180,10 @@ def test_a_plan_names_what_its_dry_run_could_reach(project):
 def test_project_settings_cannot_open_a_local_host_without_the_option(project, host):
     lay(project, host)
     settle(project, f'[sandbox]\nnetwork = ["{host}"]\n')
-    done = pulsus(project, "validate", MODULE)
+    done = pulsus_here(project, "validate", MODULE)
     assert done.code == 2
     assert f"--allow-network {host}" in done.err
-    assert pulsus(project, "validate", MODULE, "--allow-network", host).code == 0
+    assert pulsus_here(project, "validate", MODULE, "--allow-network", host).code == 0
 
 
 @pytest.mark.parametrize("entry", ["*.example.org:443", "example.org", "localhost:80"])

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from tests.project import PULSUS, make, pulsus, records
+from tests.project import PULSUS, make, pulsus_here, records
 from tests.promotions import tree
 from tests.sandboxes import need_sandbox
 
@@ -80,7 +80,7 @@ def test_eight_promotions_at_once_are_all_on_record(project):
     new = {n for n in tree(project / "workflows") if n not in before}
     assert not [n for n in new if "tmp" in n]
     assert not (project / ".pulsus/promotion.json").exists()
-    assert pulsus(project, "run", "hello_2").json == {"greeting": "Hi2, world!"}
+    assert pulsus_here(project, "run", "hello_2").json == {"greeting": "Hi2, world!"}
 
 
 def test_four_promotions_of_the_same_tool_at_once_are_one_record(project):
@@ -121,7 +121,9 @@ def test_promotion_waits_for_a_lock_and_names_its_holder(project):
     lock.parent.mkdir(exist_ok=True)
     holder = subprocess.Popen(["flock", str(lock), "sleep", "60"])
     try:
-        done = pulsus(project, "promote", GREETER, "--domain", "demo", "--action", "greet", "--yes")
+        done = pulsus_here(
+            project, "promote", GREETER, "--domain", "demo", "--action", "greet", "--yes"
+        )
     finally:
         holder.kill()
         holder.wait()
@@ -133,7 +135,7 @@ def test_promotion_waits_for_a_lock_and_names_its_holder(project):
 def test_an_unrecorded_file_in_the_catalogue_is_not_overwritten(project):
     source = module(project, "say_hello", "Howdy")
     before = tree(project / "workflows")
-    done = pulsus(project, "promote", source, "--domain", "demo", "--action", "greet", "--yes")
+    done = pulsus_here(project, "promote", source, "--domain", "demo", "--action", "greet", "--yes")
     assert done.code == 6
     assert "error[TARGET_REFUSED]" in done.err
     assert tree(project / "workflows") == before
@@ -141,16 +143,16 @@ def test_an_unrecorded_file_in_the_catalogue_is_not_overwritten(project):
 
 def test_promoting_again_changes_nothing_and_new_results_are_a_major_version(project):
     place = ("--domain", "demo", "--action", "greet", "--name", "hi")
-    assert pulsus(project, "promote", module(project, "one"), *place, "--yes").code == 0
+    assert pulsus_here(project, "promote", module(project, "one"), *place, "--yes").code == 0
     before = tree(project / "workflows")
-    done = pulsus(project, "promote", module(project, "one"), *place, "--yes")
+    done = pulsus_here(project, "promote", module(project, "one"), *place, "--yes")
     assert (done.code, "already promoted, unchanged" in done.out) == (0, True)
     assert tree(project / "workflows") == before
     text = (project / "one.py").read_text("utf-8")
     (project / "one.py").write_text(f"{text}# a comment\n", "utf-8")
-    done = pulsus(project, "promote", "one.py", *place, "--yes")
+    done = pulsus_here(project, "promote", "one.py", *place, "--yes")
     assert "version=1.0.1" in done.out
-    done = pulsus(project, "promote", module(project, "one", "Howdy"), *place, "--yes")
+    done = pulsus_here(project, "promote", module(project, "one", "Howdy"), *place, "--yes")
     assert "version=2.0.0" in done.out
     assert 'gives greeting = "Howdy, ' in done.out
 
@@ -158,7 +160,7 @@ def test_promoting_again_changes_nothing_and_new_results_are_a_major_version(pro
 @pytest.mark.parametrize("flags", [(), ("--non-interactive",)], ids=["no terminal", "unattended"])
 def test_promotion_without_approval_is_refused(project, flags):
     before = tree(project / "workflows")
-    done = pulsus(project, "promote", GREETER, "--domain", "demo", "--action", "greet", *flags)
+    done = pulsus_here(project, "promote", GREETER, "--domain", "demo", "--action", "greet", *flags)
     assert done.code == 4
     assert "error[APPROVAL_REQUIRED]" in done.err
     assert tree(project / "workflows") == before
@@ -168,11 +170,11 @@ def test_a_refused_module_is_not_promoted_and_its_log_is_named(project):
     bad = project / "bad.py"
     bad.write_text('"""Doc."""\n\n\ndef run() -> int:\n    return "x"\n')
     before = tree(project / "workflows")
-    done = pulsus(project, "promote", bad, "--domain", "demo", "--action", "greet", "--yes")
+    done = pulsus_here(project, "promote", bad, "--domain", "demo", "--action", "greet", "--yes")
     assert done.code == 3
     assert "error[VALIDATION_FAILED]" in done.err
     assert tree(project / "workflows") == before
-    body = pulsus(
+    body = pulsus_here(
         project, "promote", bad, "--domain", "demo", "--action", "a", "--yes", "--output", "json"
     ).json
     assert (body["ok"], body["promotion"]) == (False, None)
