@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import example_counts, libraries, required_tests
+from tests import example_counts, forked_mypy, libraries, required_tests
 
 # Whoever started the suite (nohup, a shell in the background) may have had signals ignored, which
 # every process below would inherit.
@@ -56,7 +56,16 @@ def pytest_collection():
         return (yield)
     finally:
         gc.freeze()
+        # Ten times as rarely as usual: hardly any test makes cycles, and each look costs time.
+        gc.set_threshold(7_000, 20, 20)
         gc.enable()
+
+
+@pytest.fixture(scope="session")
+def loaded_mypy():
+    """Let type checks in this process fork a mypy that is loaded already."""
+    with forked_mypy.installed():
+        yield
 
 
 def pytest_collection_finish(session):

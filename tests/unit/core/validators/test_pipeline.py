@@ -19,6 +19,8 @@ from tests.candidates import DOCUMENTED, never, pipeline, read, tool_of
 from tests.patience import HANG_SECONDS, PATIENCE_SECONDS
 from tests.sandboxes import need_sandbox
 
+pytestmark = pytest.mark.usefixtures("loaded_mypy")
+
 
 def validate(using: Pipeline, source, **given):
     path = using.log_dir.parent / "double.py"
