@@ -710,3 +710,39 @@ def test_doctor_goes_on_where_the_settings_cannot_be_read(tmp_path):
     text = pulsus(folder, "doctor")
     assert text.code == 2
     assert "remove line 2" in " ".join(text.out.split())
+
+
+def test_a_slip_in_a_command_keeps_the_whole_request(tmp_path):
+    project = make(tmp_path / "project", warm=False)
+    done = pulsus(project, "rout", "how full", "--plan")
+    assert done.code == 2
+    assert "pulsus route 'rout how full'" in done.err
+
+
+def test_a_file_that_is_no_python_is_called_so(tmp_path):
+    project = make(tmp_path / "project", warm=False)
+    (project / "notes.md").write_text("# 1x\n\n3 files, 2nd try\n", encoding="utf-8")
+    done = pulsus(project, "validate", "notes.md")
+    assert done.code == 3
+    assert "notes.md is not a Python file" in done.out
+
+
+def test_a_sunset_that_is_no_day_is_shown_the_form(tmp_path):
+    project = make(tmp_path / "project", warm=False)
+    asked = ("deprecate", "a", "--replacement", "b", "--sunset", "tomorrow")
+    done = pulsus(project, *asked)
+    assert done.code == 2
+    assert "YYYY-MM-DD" in done.err
+    assert "%Y" not in done.err
+
+
+def test_gc_names_what_it_counts(tmp_path):
+    project = make(tmp_path / "project", warm=False)
+    assert "old candidates or logs would be removed" in pulsus(project, "gc", "--dry-run").out
+
+
+def test_accepting_without_need_says_so(tmp_path):
+    project = make(tmp_path / "project", warm=False)
+    assert "no record waits for you" in pulsus(project, "audit", "--accept-records").out
+    done = pulsus(project, "audit", "--accept-break", "just to try")
+    assert "nothing to accept: there is no damage" in done.err

@@ -1,10 +1,12 @@
 """`pulsus explain` and `pulsus tools check` through the command line."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from tests.project import COMPOSE, COUNT, lay, make, pulsus_here
+from tests.ranking import ranked
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +127,24 @@ def test_the_calibration_line_shows_enough_digits_of_its_data_hash():
 
     told = {"source": "project", "version": 2, "requests": 1, "data": "sha256:" + "0123456789" * 6}
     said = explain_table.calibrated_by(Calibration(0.0, {}, told))
-    assert "1 request, data sha256:012345678901 " in said
+    assert "1 request, data sha256:012345678901; log-odds" in said
+
+
+def test_candidates_of_hardly_any_p_are_counted_and_not_listed():
+    from pulsus.cli.render import explain_table
+
+    many = [ranked(f"a/b/t{n}", p) for n, p in enumerate((0.9, 0.002, 0.001, 0.02, 0.009, 0.0))]
+    lines = list(explain_table.candidate_lines(many, {}, "x", None, None))
+    assert [n for n in range(6) if any(f"a/b/t{n}" in line for line in lines)] == [0, 1, 2, 3]
+    assert lines[-1] == "2 more with p below 0.01 (--output json has them)"
+
+
+def test_every_signal_of_p_is_in_the_guide():
+    from pulsus.core.rankers.calibration_signals import NAMES
+
+    page = Path(__file__).parents[2] / "docs/guides/explain-a-route.md"
+    text = page.read_text(encoding="utf-8").partition("\n## Signals\n")[2].partition("\n## ")[0]
+    assert [name for name in (*NAMES, "named", "caution") if f"`{name}`" not in text] == []
 
 
 def test_explain_uses_hints_from_docs_as_route_does(tmp_path):

@@ -177,7 +177,7 @@ def test_feedback_announces_the_next_route(project):
     assert (coming["as_told"], coming["selected"]) == (True, after["selected"])
     assert coming["p"] == after["candidates"][0]["p"]
     said = pulsus_here(project, "feedback", run["run_id"], "--right", "count_words").out
-    assert f"next time: text/count/count_words, p {coming['p']:.2f}" in said
+    assert f"the next route selects: text/count/count_words, p {coming['p']:.2f}" in said
 
 
 def test_feedback_reports_an_anti_intent_that_overrides_it(project):
@@ -192,7 +192,7 @@ def test_feedback_reports_an_anti_intent_that_overrides_it(project):
     assert "manifest says it is not for 'sourdough'" in missed["reason"]
     assert routed(project, NOTHING)["selected"] == coming["selected"] == []
     said = pulsus_here(project, "feedback", run["run_id"], "--right", "count_words").out
-    assert "still not text/count/count_words: " in said
+    assert "the feedback is not enough for text/count/count_words: " in said
     assert f"pulsus explain '{NOTHING}' --why-not text/count/count_words" in said
 
 
@@ -202,7 +202,7 @@ def test_feedback_reports_a_tool_still_selected_after_nothing_fits(project):
     assert done.json["next"]["as_told"] is (routed(project, "count_words")["selected"] == [])
     if not done.json["next"]["as_told"]:
         assert (
-            "still text/count/count_words: "
+            "the feedback is not enough to rule out text/count/count_words, "
             in pulsus_here(project, "feedback", run["run_id"], "--none").out
         )
 

@@ -34,7 +34,7 @@ SECONDS = 5.0
 
 pytestmark = [pytest.mark.cases, pytest.mark.slow, pytest.mark.sandbox]
 if not CASES:
-    pytestmark.append(pytest.mark.skip(reason=f"no hostile cases in {FOLDER}; set PULSUS_CASES"))
+    pytestmark.append(pytest.mark.skip(reason="outside cases are not here; set PULSUS_CASES"))
 
 
 @dataclass

@@ -23,7 +23,7 @@ SKIPPED = {
     "sandbox": (TEST, "no sandbox here: bubblewrap failed"),
     "extra": (WHOLE_FILE, "the extra `embeddings` is not installed"),
     "root": (TEST, "root may read everything"),
-    "cases": (TEST, "no cases in /nowhere"),
+    "cases": (TEST, "outside cases are not here; set PULSUS_CASES"),
 }
 """Files that skip themselves, with the reason."""
 

@@ -80,7 +80,7 @@ def test_an_edited_candidate_is_validated_again_before_promotion(folder):
 def test_a_discarded_candidate_is_offered_again(folder):
     code, shown = talk(folder, ["route", COMPOSE], (DECIDE, "d\n"), ("why", "not now\n"))
     assert (code, records(folder)) == (0, [])
-    assert "the next run offers it again" in shown
+    assert "is kept, and the next run asks about it again" in " ".join(shown.split())
     again = [("[r/d]", "d\n"), (DECIDE, "a\n")]
     code, shown = talk(folder, ["route", COMPOSE], *again)
     assert code == 0

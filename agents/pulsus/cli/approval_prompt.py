@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
@@ -15,12 +16,19 @@ from pulsus.approvals.approver_protocol import (
     Proposal,
 )
 from pulsus.cli import console
+from pulsus.cli.render.validation_text import relative
 from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.telemetry.sanitize import one_line, strip_controls
 from pulsus.core.types import ArgSpec, Clarification, ToolSpec
 from pulsus.errors import TargetRefused
 
-CHOICES = ("approve", "edit", "relocate", "discard")
+EFFECTS = {
+    "approve": "adds it to the catalogue as {target}",
+    "edit": "opens it in your editor, then proves it again and asks again",
+    "relocate": "adds it under another id, which you type",
+    "discard": "adds nothing; a candidate in _tmp/ is kept there, with your reason",
+}
+"""The decisions on a proven module, and what each does."""
 
 
 class Terminal:
@@ -37,6 +45,9 @@ class Terminal:
         """Approve, edit, relocate or discard."""
         tool = proposal.tool
         console.note(f"{tool.id}: {one_line(tool.summary)}")
+        console.note(f"  file {relative(proposal.report.path, Path.cwd())}")
+        for number, step in enumerate(_steps(proposal.source), start=1):
+            console.note(f"  step {number}: {step}")
         console.note(
             f"  kind {tool.kind}, proof {proposal.report.proof}, to {proposal.target.tool_id}"
         )
@@ -46,11 +57,15 @@ class Terminal:
             console.note(f"  its dry run may reach {', '.join(proposal.report.network)}")
         for warning in proposal.report.warnings:
             console.note(f"  warning: {one_line(warning)}")
+        for name, effect in EFFECTS.items():
+            console.note(f"  {name:<8} {effect.format(target=proposal.target.tool_id)}")
         while True:
             said = _ask("approve, edit, relocate or discard [a/e/r/d]")
             if said is None:
                 return Discard("the input ended without a decision")
-            choice = next((c for c in CHOICES if said and c.startswith(said.lower())), None)
+            choice = next((c for c in EFFECTS if said and c.startswith(said.lower())), None)
+            if choice is None:
+                console.note(f"{said!r} is none of these; type a, e, r or d")
             answer = self._answer(choice, proposal) if choice else None
             if answer:
                 return answer
@@ -106,6 +121,14 @@ class Terminal:
             case _:
                 console.note("write it as domain/action/name, or shared/action/name")
         return None
+
+
+def _steps(source: bytes) -> list[str]:
+    """Return the ids of the tools that a composed module calls, in order."""
+    from pulsus.core.compose.plans.module_source import read_plan  # only for a question
+
+    plan = read_plan(source)
+    return [step.tool for step in plan.steps] if plan else []
 
 
 def _edited(source: bytes) -> EditModule | None:

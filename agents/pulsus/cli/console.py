@@ -209,9 +209,9 @@ def _rich_table(headers: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
     Console().print(grid)
 
 
-def counted(number: int, what: str) -> str:
-    """`1 failure`, `2 failures`."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
+def counted(number: int, what: str, many: str = "") -> str:
+    """`1 failure`, `2 failures`; `many` for a plural that is not `what` and an s."""
+    return f"{number} {what if number == 1 else many or f'{what}s'}"
 
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")

@@ -7,8 +7,10 @@ a mistake and gets a suggestion.
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from importlib import import_module
+from itertools import takewhile
 
 import click
 
@@ -67,10 +69,15 @@ class Pulsus(click.Group):
             if suggestion:
                 raise click.UsageError(
                     f"no such command {args[0]!r}: did you mean `pulsus {suggestion}`? "
-                    f'A request of one word: pulsus route "{args[0]}"'
+                    f"If it is a request: pulsus route {shlex.quote(_request_words(args))}"
                 )
             return "route", self.get_command(ctx, "route"), args
         return super().resolve_command(ctx, args)
+
+
+def _request_words(args: Sequence[str]) -> str:
+    """Return the words before the first option, as one request."""
+    return " ".join(takewhile(lambda word: not word.startswith("-"), args))
 
 
 def _resembled(word: str) -> str | None:

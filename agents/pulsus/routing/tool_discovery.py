@@ -201,10 +201,10 @@ def find_tool(catalogue: Catalogue, ref: str) -> ToolSpec:
     if found:
         listed = ", ".join(t.id for t in found)
         raise ToolAmbiguous(f"{ref!r} may be {listed}", hint="give the whole id")
-    from rapidfuzz import process  # only on this error path
+    from pulsus.core.text.similar_names import did_you_mean  # only on this error path
 
-    near = process.extractOne(ref, [t.id for t in catalogue.tools], score_cutoff=60)
+    ids = [tool.id for tool in catalogue.tools]
     raise ToolNotFound(
         f"no tool is called {ref!r}",
-        hint=f"did you mean {near[0]}?" if near else "`pulsus tools list` shows every id",
+        hint=did_you_mean(ref, ids, "`pulsus tools list` shows every id"),
     )

@@ -110,7 +110,12 @@ def command(
     logged = audit_log.audit_log(folder, found.records, quick=quick, expected=expect_head)
     seen = list(audit_witness(folder, found))
     moved = any(finding.level == "error" for finding in seen)
-    if reason is not None and (logged.checked.damages or logged.unknown or moved):
+    broken = bool(logged.checked.damages or logged.unknown or moved)
+    if reason is not None and not broken:
+        console.note(
+            "nothing to accept: there is no damage, and no promotion that the log does not know"
+        )
+    if reason is not None and broken:
         app.housekeeping.accept_break(logged, reason)
         logged = audit_log.audit_log(folder, found.records)
         seen = list(audit_witness(folder, found))
@@ -228,7 +233,7 @@ def _tell(
     counts = Counter(f.level for f in findings)
     shown = [f for f in findings if f.level != "info" or session.verbosity > 0]
     if shown:
-        rows = [(f.level, f.code, _where(f, session), f.reason) for f in shown]
+        rows = [(NAMES[f.level], f.code, _where(f, session), f.reason) for f in shown]
         console.table(("level", "code", "where", "reason"), rows)
         if logged.checked.more:
             click.echo(

@@ -64,7 +64,7 @@ def run(session: CommandSession, commit: str | None) -> None:
         click.echo(
             f"accepted {console.counted(count, 'record')} of {_tools(found)}"
             if found
-            else "nothing to do"
+            else "no record waits for you: you approved every promotion record here"
         )
 
 

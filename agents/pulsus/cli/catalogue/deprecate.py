@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +15,20 @@ from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
     from pulsus.core.storage.records.promotion_records import PromotionRecord
+
+
+class _Day(click.DateTime):
+    """A day; the message on another text names the form as a reader writes it."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> datetime:
+        """Return the day. Raises BadParameter."""
+        try:
+            day: datetime = super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r} is no day: write it as YYYY-MM-DD", param, ctx)
+        return day
 
 
 EPILOG = page_end(
@@ -34,7 +48,7 @@ EPILOG = page_end(
 @click.option("--replacement", metavar="ID", help="The promoted tool to use instead.")
 @click.option(
     "--sunset",
-    type=click.DateTime(formats=["%Y-%m-%d"]),
+    type=_Day(formats=["%Y-%m-%d"]),
     metavar="DATE",
     help="The last day (UTC) on which the tool may still be selected, as YYYY-MM-DD.",
 )

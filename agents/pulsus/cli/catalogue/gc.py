@@ -74,4 +74,5 @@ def _tell(session: CommandSession, report: GcReport, sealed: Path | None, *, dry
     if sealed:
         click.echo(f"{relative(sealed, session.project)} {done} sealed")
     removed = f"{'would be ' if dry_run else ''}removed"
-    click.echo(f"{len(report.removed)} {removed} ({report.bytes} bytes), {report.kept} kept")
+    old = console.counted(len(report.removed), "old candidate or log", "old candidates or logs")
+    click.echo(f"{old} {removed} ({report.bytes} bytes); {report.kept} younger ones are kept")

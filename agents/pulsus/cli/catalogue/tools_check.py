@@ -166,7 +166,7 @@ def _tell(session: CommandSession, found: Sequence[CatalogueFinding]) -> None:
     counts = Counter(f.level for f in found)
     shown = [f for f in found if f.level != "info" or session.verbosity > 0]
     if shown:
-        rows = [(f.level, f.code, _about(f, session.project), f.reason) for f in shown]
+        rows = [(NAMES[f.level], f.code, _about(f, session.project), f.reason) for f in shown]
         _listed(rows, console.width())
         click.echo()
         console.table(("code", "what to do"), sorted({(f.code, f.fix) for f in shown}))

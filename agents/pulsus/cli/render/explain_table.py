@@ -16,6 +16,10 @@ _INDENT = " " * 8
 _PUSHES = 5
 """Signals named a candidate; JSON has them all."""
 
+_LEAST_P = 0.01
+_LEADING = 3
+"""A candidate with less p is shown only among so many first ones; JSON has them all."""
+
 
 def candidate_lines(
     ranked: Sequence[Ranked],
@@ -28,8 +32,11 @@ def candidate_lines(
 
     A feature shows its value and, in brackets, what it gave.
 
-    Where a row does not fit into `width` the tool's id stands on the line before it.
+    Where a row does not fit into `width` the tool's id stands on the line before it. The last
+    candidates, of hardly any p, are only counted.
     """
+    every = len(ranked)
+    ranked = [one for at, one in enumerate(ranked) if at < _LEADING or one.p >= _LEAST_P]
     columns = [f"{name:<{_wide(name)}}" for name in weights]
     head = "  ".join(["rank", "p   ", "score", *columns, "tool"])
     ids = max((len(r.tool.id) for r in ranked), default=4)
@@ -39,6 +46,8 @@ def candidate_lines(
         yield from _row(one, list(weights), narrow=narrow)
         for label, text in detail_lines(one, request, calibration):
             yield from wrapped(f"{label}: {text}", width)
+    if every > len(ranked):
+        yield f"{every - len(ranked)} more with p below {_LEAST_P} (--output json has them)"
 
 
 def detail_lines(
@@ -76,7 +85,8 @@ def calibrated_by(calibration: Calibration) -> str:
         else ""
     )
     return (
-        f"{told.get('source', 'shipped')}{version}{data} (starts at {calibration.intercept:+.2f})"
+        f"{told.get('source', 'shipped')}{version}{data}; "
+        f"log-odds of p without any signal: {calibration.intercept:+.2f}"
     )
 
 

@@ -82,10 +82,11 @@ def explain(
     nowhere = explain_table.unmatched_words(outcome.candidates)
     if nowhere:
         yield from _tagged(f"in none of these: {' '.join(nowhere)}", width)
-    for sub in outcome.subintents:
+    parts = outcome.subintents if len(outcome.subintents) > 1 else ()
+    for sub in parts:
         best = sub.candidates[0] if sub.candidates else None
         found = f"{best.tool.id} p={best.p:.2f}" if best else "nothing"
-        yield from _tagged(f"sub-intent {sub.text!r}: {found}", width)
+        yield from _tagged(f"part {sub.text!r}: {found}", width)
     for passage in outcome.passages:
         under = f" — {passage.heading}" if passage.heading else ""
         yield from _tagged(f"hint from {passage.source}{under} ({passage.score:.2f})", width)
@@ -204,7 +205,11 @@ def _closing(outcome: RouteOutcome) -> str:
 
 
 def _scope(outcome: RouteOutcome) -> str:
-    if outcome.widened:
-        return "whole catalogue (widened)"
-    parsed = outcome.intent.domain or outcome.intent.action
-    return "parsed domain and action" if parsed else "whole catalogue"
+    """Return where the tool was looked for: in the folder that the request names, or everywhere."""
+    intent = outcome.intent
+    if not (intent.domain or intent.action):
+        return "the whole catalogue"
+    folder = f"{intent.domain or '*'}/{intent.action or '*'}"
+    return (
+        f"{folder}, then the whole catalogue" if outcome.widened else f"{folder}, which was enough"
+    )

@@ -83,7 +83,7 @@ def command(session: CommandSession, run_id: str, right: tuple[str, ...], nothin
     said = one_line(request, 80)
     click.echo(f"{'noted' if row else 'known'}: {said!r} → {', '.join(tools) or 'nothing fits'}")
     if wrong:
-        click.echo(f"not {', '.join(wrong)}")
+        click.echo(f"marked as wrong for it: {', '.join(wrong)}")
     for line in _effect_lines(coming, request):
         click.echo(strip_controls(line))
 
@@ -99,15 +99,15 @@ def _effect_lines(coming: FeedbackEffect, request: str) -> Iterator[str]:
     """Yield what the next route of the request does, and why it does not follow the feedback."""
     p = "" if coming.p is None else f", p {coming.p:.2f}"
     if coming.selected:
-        yield f"next time: {', then '.join(coming.selected)}{p}"
+        yield f"the next route selects: {', then '.join(coming.selected)}{p}"
     else:
-        yield "next time: nothing" + ("" if coming.missed else f" ({coming.reason})")
+        yield "the next route selects: nothing" + ("" if coming.missed else f" ({coming.reason})")
     for missed in coming.missed:
         fix = f"; {missed.fix}" if missed.fix else ""
-        yield f"still not {missed.tool}: {missed.reason}{fix}"
+        yield f"the feedback is not enough for {missed.tool}: {missed.reason}{fix}"
         yield f"  see pulsus explain {shlex.quote(request)} --why-not {missed.tool}"
     for tool in coming.kept:
         yield (
-            f"still {tool}: its own words fit too well; give it the request's words as "
-            "anti_intents in its manifest"
+            f"the feedback is not enough to rule out {tool}, because its own words fit the "
+            "request; add words of the request as anti_intents to its manifest"
         )

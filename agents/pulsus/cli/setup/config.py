@@ -96,10 +96,11 @@ def _put(values: dict[str, Any], key: str, value: Any) -> None:
 
 
 def _unknown(prefix: str, known: list[str]) -> UsageError:
-    from rapidfuzz import process  # only on this error path
+    from pulsus.core.text.similar_names import did_you_mean  # only on this error path
 
-    near = process.extractOne(prefix, known, score_cutoff=60)
-    hint = f"did you mean {near[0]}?" if near else "`pulsus config show` lists every setting"
+    sections = [key.split(".")[0] for key in known]
+    names = dict.fromkeys([*sections, *known])
+    hint = did_you_mean(prefix, names, "`pulsus config show` lists every setting")
     return UsageError(f"no setting's name starts with {prefix!r}", hint=hint)
 
 

@@ -81,7 +81,10 @@ def _read_tool(
         doc, missing = _read_docstring(tree, function)
         args, return_hint = _read_signature(function, doc)
     except _Broken as broken:
-        return BrokenTool(path, broken.code, docstring.one_line(broken.reason))
+        reason = docstring.one_line(broken.reason)
+        if broken.code == "SYNTAX_ERROR" and path.suffix != ".py":
+            reason = f"{path.name} is not a Python file ({reason})"
+        return BrokenTool(path, broken.code, reason)
     sections = doc.sections
     kind, declared, kind_errors = docstring.parse_kind(sections.get("Kind"))
     effects, effect_errors = docstring.parse_effects(sections.get("Effects"))

@@ -22,8 +22,11 @@ def delivered(
     """Return the outcome once its module was proven, and promoted or not."""
     notes = outcome.notes
     if delivery.discarded:
-        kept = f"kept as {module.path.name}; the next run offers it again"
-        notes = (*notes, kept if module.candidate else "discarded; nothing was promoted")
+        kept = f" The file {module.path.name} is kept, and the next run asks about it again."
+        notes = (
+            *notes,
+            "discarded; nothing was promoted" + (f".{kept}" if module.candidate else ""),
+        )
     return replace(
         outcome,
         module=module.path,

@@ -90,8 +90,8 @@ class RecordCheck:
             )
         if match == "none":
             _LOG.warning(
-                "no decision log here: nothing says who approved the tools that run; the next "
-                "promotion begins one"
+                "no decision log yet, as in a new clone: Pulsus cannot tell who approved these "
+                "tools; the log begins with your first approval"
             )
         elif match == "unseen":
             _LOG.warning(

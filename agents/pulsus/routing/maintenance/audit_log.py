@@ -23,15 +23,14 @@ _EVIDENCE = (
 )
 _RECORDS = "restore metadata.jsonl from version control, and compare the log with a backup"
 _ELSEWHERE = (
-    "look at those records first: git log -p -- '*metadata.jsonl' says who added them; then audit "
-    "them where that log is, or put it back from a backup if it was here; only where they are "
-    "known to be right: pulsus audit --accept-break REASON"
+    "see who added the records: git log -p -- '*metadata.jsonl'; audit them where their log is, or "
+    "put that log back from a backup; if you know that they are right, take them over: "
+    "pulsus audit --accept-break REASON"
 )
 _NO_LOG = (
-    "in a fresh clone leave out --strict: files and records were compared, and only the log where "
-    "they were promoted says who decided; did this folder have a log, put .pulsus back from a "
-    "backup; is it to vouch for them from now on, look at git log -p -- '*metadata.jsonl', then: "
-    "pulsus audit --accept-break REASON"
+    "in a new clone this is normal, so leave out --strict: files and records are compared all the "
+    "same; if this folder had a log, put .pulsus back from a backup; to take the promotions over, "
+    "look at git log -p -- '*metadata.jsonl', then: pulsus audit --accept-break REASON"
 )
 _CLOCK = "nothing, if the machine's clock was set back then; otherwise ask who wrote that record"
 _LISTED = 3
@@ -184,12 +183,17 @@ class _Comparison:
         new = [r for r in strange if r.key not in self.seen.accepted]
         self.unknown.update(r.key for r in strange)
         if known:
-            yield _elsewhere(
-                known, "info", "they were there when it began, or were accepted", "nothing"
-            )
+            taken = "are not from this log, and were taken over when it began, or accepted later"
+            yield _elsewhere(known, "info", taken, "nothing")
         if new:
-            where = "the one here does not know them" if here else "no decision log is here"
-            yield _elsewhere(new, "warning", where, _ELSEWHERE if here else _NO_LOG)
+            logs = Counter(r.head.log if r.head else None for r in new)
+            made = [
+                f"with the log {log[:12]}…" if log else "without a log"
+                for log, _ in logs.most_common()
+            ]
+            where = "this log does not know them" if here else "no decision log is here"
+            told = f"were made {_list_first(made)}, and {where}"
+            yield _elsewhere(new, "warning", told, _ELSEWHERE if here else _NO_LOG)
 
     def gone(self, records: Iterable[_Anchored]) -> Iterable[AuditFinding]:
         """Logged decisions whose record is not in the catalogue, as one finding.
@@ -235,13 +239,12 @@ def _merge_findings(found: Sequence[AuditFinding]) -> Iterable[AuditFinding]:
         yield replace(first, tool=None if more else first.tool, reason=reason, records=which)
 
 
-def _elsewhere(records: Sequence[_Anchored], level: Level, where: str, fix: str) -> AuditFinding:
-    """Return records that the log here, if any, does not know, as one finding."""
-    logs = Counter(r.head.log if r.head else None for r in records)
-    names = [f"the log {log[:12]}…" if log else "no log" for log, _ in logs.most_common()]
+def _elsewhere(records: Sequence[_Anchored], level: Level, told: str, fix: str) -> AuditFinding:
+    """Return promotions that the log here, if any, does not know, as one finding."""
     which = tuple(sorted((r.tool, r.id) for r in records))
     named = _list_first([f"{tool} ({revision})" for tool, revision in which], _NAMED)
-    reason = f"{len(records)} records were made with {_list_first(names)}: {where}: {named}"
+    count = "1 promotion" if len(records) == 1 else f"{len(records)} promotions"
+    reason = f"{count} {told}: {named}"
     return AuditFinding("LOG_ELSEWHERE", level, None, None, None, reason, fix, which)
 
 
