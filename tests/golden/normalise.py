@@ -25,7 +25,7 @@ _RULES = (
     # So does which words matched, what a loser lost by, and what is asked.
     (r"(matched|lost|no match|taken as|p from): .*", r"\1: ..."),
     (r"(calibration: \w+).*", r"\1 ..."),
-    (r"(Did you mean \w+)=[^?]*\?", r"\1=...?"),
+    (r"(Which tool do you mean\?) \([^)]*\)", r"\1 (...)"),
     # Scores move with the ranker; thresholds and weights are settings and do not.
     (r"(?<!τ=)(?<!τ )(?<!below )(?<!name=)(?<!doc=)(?<!history=)\b[01]\.\d\d+\b", "N.NN"),
     (r"\(proof: (\w+)\) — [\w,-]+=", r"(proof: \1) — STEPS="),

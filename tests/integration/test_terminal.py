@@ -102,9 +102,11 @@ def test_ctrl_c_ends_it_at_once_and_the_end_of_input_means_no(folder):
 
 def test_an_unclear_request_gets_one_question(folder):
     env = {"PULSUS_PARSER__CONFIDENCE_THRESHOLD": "1"}
-    code, shown = talk(folder, ["route", COUNT, "--plan"], ("best guess)", "1\n"), env=env)
+    code, shown = talk(folder, ["route", COUNT, "--plan"], ("(Enter: 1)", "1\n"), env=env)
     assert code == 0
-    assert shown.count("Did you mean") == 1
+    assert shown.count("Which tool do you mean?") == 1
+    assert "1. count_words: Count the words of a text. (default)" in shown
+    assert "0. none of these" in shown
 
 
 def test_a_write_tool_runs_only_after_confirmation(folder):
@@ -136,31 +138,37 @@ MATRIX = "matrix"
     ],
 )
 def test_the_one_question_takes_a_number_or_a_name(folder, answer, tool):
-    code, shown = talk(folder, ["route", MATRIX, "--explain"], ("best guess)", answer))
+    code, shown = talk(folder, ["route", MATRIX, "--explain"], ("(Enter: 1)", answer))
     assert code == 0
-    assert "Did you mean tool=plot_matrix (" in shown
-    assert "2. analysis/summarise/summarize_matrix" in shown
-    assert shown.count("best guess)") == 1
+    assert "1. plot_matrix: " in shown
+    assert "2. summarize_matrix: " in shown
+    assert shown.count("(Enter: 1)") == 1
     assert f"select {tool}.py::run" in shown
 
 
 @pytest.mark.parametrize(
     "answer",
     [
-        pytest.param("\n", id="Enter"),
+        pytest.param("0\n", id="none of these"),
         pytest.param("9\n", id="no such number"),
         pytest.param("\x04", id="end of input"),
     ],
 )
 def test_a_useless_answer_does_not_raise_the_confidence(folder, answer):
-    code, shown = talk(folder, ["route", MATRIX, "--explain"], ("best guess)", answer))
+    code, shown = talk(folder, ["route", MATRIX, "--explain"], ("(Enter: 1)", answer))
     assert code == 5
-    assert shown.count("best guess)") == 1
+    assert shown.count("(Enter: 1)") == 1
     assert "action=? (confidence=0." in shown
 
 
+def test_enter_takes_the_marked_default(folder):
+    code, shown = talk(folder, ["route", MATRIX, "--explain"], ("(Enter: 1)", "\n"))
+    assert code == 0
+    assert "select plot_matrix.py::run" in shown
+
+
 def test_ctrl_c_at_the_question_ends_it_before_anything_is_proven(folder):
-    code, shown = talk(folder, ["route", MATRIX], ("best guess)", "\x03"))
+    code, shown = talk(folder, ["route", MATRIX], ("(Enter: 1)", "\x03"))
     assert code == 130
     assert "error[ABORTED]" in shown
     assert not (folder / "logs/validation").exists()

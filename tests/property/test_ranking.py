@@ -9,11 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pulsus.core.compose.selection.request_split import split_request
+from pulsus.core.compose.selection.selector import Decision
 from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.rankers.tie_breaks import RankedCandidate, tie_key
 from pulsus.core.text.tokens import clean, stems
-from pulsus.routing.clarify import clarifying_question, resolve_answer
+from pulsus.routing.clarify import apply_answer, clarifying_question
 from pulsus.routing.prompt_parser import PromptParser
+from pulsus.routing.search.searcher import SearchResult
 from tests.example_counts import examples
 from tests.ranking import CATALOGUE, tool
 
@@ -79,13 +81,18 @@ def test_parsing_never_fails_and_names_only_what_exists(text):
 @given(requests, st.text(max_size=30))
 def test_any_answer_gives_an_intent_of_the_catalogue(request_text, answer):
     reading = PARSER.read(request_text)
-    asked = clarifying_question(reading, threshold=0.55, max_options=4)
+    before = SearchResult(
+        INDEX.rank(request_text), (), Decision("generate", (), "nothing fits"), widened=False
+    )
+    asked = clarifying_question(reading, before, max_options=4)
     if asked is None:
         return
-    assert 2 <= len(asked.options) <= 4
-    found = resolve_answer(reading, asked, answer)
+    assert 1 <= len(asked.options) <= 4
+    assert asked.default in (None, *asked.options)
+    found, after = apply_answer(reading, before, replace(asked, answer=answer), lambda *_: before)
     assert found.action is None or (found.domain, found.action) in PLACES
     assert 0 <= found.confidence <= 1
+    assert {r.tool.id for r in after.candidates} == {r.tool.id for r in before.candidates}
 
 
 @settings(max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow], deadline=None)

@@ -179,12 +179,12 @@ def low_confidence(outcome: RouteOutcome, least: float) -> LowConfidence | None:
     intent = outcome.intent
     if intent.confidence >= least:
         return None
-    asked = outcome.clarification.question if outcome.clarification else ""
+    asked = outcome.clarification
     return LowConfidence(
         f"confidence {_cut_number(intent.confidence)} is below {least:.2f}"
-        + (f"; the question would have been: {asked}" if asked else ""),
+        + (f"; the question would have been: {asked.in_one_line}" if asked else ""),
         hint="say more precisely what you need, or answer the question on a terminal",
-        question=asked,
+        question=asked.question if asked else "",
     )
 
 

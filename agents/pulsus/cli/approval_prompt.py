@@ -37,9 +37,15 @@ class Terminal:
     def clarify(self, question: Clarification) -> str | None:
         """Return the answer to the one question."""
         console.note(question.question)
+        default = "0"
         for number, option in enumerate(question.options, start=1):
-            console.note(f"  {number}. {option}")
-        return _ask("number or name (Enter: best guess)")
+            label = question.labels[number - 1] if question.labels else ""
+            mark = " (default)" if option == question.default else ""
+            default = str(number) if mark else default
+            name = option.rpartition("/")[2]
+            console.note(f"  {number}. {name}{': ' if label else ''}{one_line(label)}{mark}")
+        console.note(f"  0. none of these{' (default)' if default == '0' else ''}")
+        return _ask(f"number or name (Enter: {default})")
 
     def decide(self, proposal: Proposal) -> ApprovalAnswer:
         """Approve, edit, relocate or discard."""

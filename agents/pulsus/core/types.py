@@ -67,12 +67,21 @@ class Passage:
 class Clarification:
     """The one targeted question that a route may ask (spec §3).
 
-    `options` are the answers to choose from. `answer` is None until a person has answered.
+    `options` are the answers to choose from: tool ids, a plan (`a then b`), or areas. `labels`
+    describe them, in the same order. `default` is the option that an empty answer means; None means
+    none of them. `answer` is None until a person has answered.
     """
 
     question: str
     options: tuple[str, ...]
     answer: str | None = None
+    labels: tuple[str, ...] = ()
+    default: str | None = None
+
+    @property
+    def in_one_line(self) -> str:
+        """Return question and options, where there is no room for the labels."""
+        return f"{self.question} ({', '.join(self.options)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,6 +320,9 @@ class Ranked:
     request words found there. `meant` are words matched by synonym, typo or compound, `unmatched`
     words that the tool lacks.
 
+    After a person answered the question, `p` is conditioned on the answer, and `p_before_answer` is
+    the probability that the signals give. It is None if no answer changed `p`.
+
     `caution` names a conflict of request and tool: one asks for a change, the other only reads. It
     lowers the doc feature and `p`. `votes` are the past requests that memory counted, strongest
     first.
@@ -330,6 +342,7 @@ class Ranked:
     meant: tuple[WordMatch, ...] = ()
     unmatched: tuple[str, ...] = ()
     votes: tuple[Vote, ...] = ()
+    p_before_answer: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

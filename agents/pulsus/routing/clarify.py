@@ -1,85 +1,115 @@
-"""The one targeted question of spec §3, and what its answer changes. Reads no input itself."""
+"""The one targeted question of spec §3, and what its answer decides. Reads no input itself.
+
+The question names the nearest tools, because a person knows what a tool does better than the folder
+in which it lies. If no tool shares a word with the request, it asks for the area instead.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pulsus.core.compose.selection.selector import Decision
+from pulsus.core.compose.selection.selector import CLEAR_MARGIN, Decision
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.text.tokens import clean
-from pulsus.core.types import Clarification, ParsedIntent, ToolSpec
+from pulsus.core.types import Clarification, ParsedIntent, Ranked, ToolSpec
 from pulsus.routing.prompt_parser import FolderGuess, ParseResult, best_intent
 
 if TYPE_CHECKING:
     from pulsus.routing.search.searcher import SearchResult
 
-_SUMMARY_CHARS = 80
+Place = tuple[str | None, str]
+"""Domain (None = shared) and action."""
 
-_MEANT = "Did you mean "
+SearchInside = Callable[[ParsedIntent, Sequence[Place]], "SearchResult"]
+"""Search only the tools of these folders (`Searcher.search_inside`)."""
 
 SHARED = "shared"
-"""The name of the shared tools' folder in a question about the domain."""
+"""The name of the shared tools' folder in a question about the area."""
+
+WHICH_TOOL = "Which tool do you mean?"
+WHICH_AREA = "No tool has a word of your request. Which area is it about?"
+
+_NONE = frozenset({"0", "none", "none of these", "neither", "no"})
+_SUMMARY_CHARS = 80
+_LEAST_P = 0.05
+"""Below this p a tool is so far from the request that it is no sensible choice on its own."""
+
+
+def is_unclear(intent: ParsedIntent, threshold: float) -> bool:
+    """Return True if the parser is not sure of the folder, or does not know all of it (spec §3)."""
+    return not (intent.confidence >= threshold and intent.domain and intent.action)
+
+
+def is_doubtful(found: SearchResult, *, tau: float) -> bool:
+    """Return True if the tools found leave a choice that a person can make better than p.
+
+    Either no tool reaches τ although one is near, or two tools reach it with about the same p.
+    """
+    if not found.candidates or found.candidates[0].caution:
+        return False
+    first = found.candidates[0]
+    if found.choice.policy == "generate":
+        return first.p >= _LEAST_P
+    if found.choice.policy != "select" or len(found.candidates) < 2:
+        return False
+    second = found.candidates[1]
+    return (
+        not second.caution
+        and not first.signals.get("named")
+        and second.p >= tau
+        and first.p - second.p <= CLEAR_MARGIN
+    )
 
 
 def clarifying_question(
-    reading: ParseResult, *, threshold: float, max_options: int
+    reading: ParseResult, found: SearchResult, *, max_options: int
 ) -> Clarification | None:
-    """Return the question to ask, or None if the reading is sure and complete.
+    """Return the question: the plan found, then the nearest tools. None if there is no choice.
 
-    Asks for the domain, or, where that is sure already, for the action. With nothing to go by it
-    offers the catalogue's domains. None as well where the catalogue leaves no choice.
+    The default is what was found. If nothing was found, it is the nearest tool, but only if that is
+    at least as likely as no tool at all.
+    """
+    choices = _plan_choice(found) + _tool_choices(found)
+    if not choices:
+        return _area_question(reading, max_options)
+    options, labels = zip(*choices[:max_options], strict=True)
+    missing = 1.0 - sum(r.p for r in found.candidates)
+    likely = found.choice.policy != "generate" or found.candidates[0].p >= missing
+    return Clarification(WHICH_TOOL, options, labels=labels, default=options[0] if likely else None)
+
+
+def apply_answer(
+    reading: ParseResult, found: SearchResult, asked: Clarification, inside: SearchInside
+) -> tuple[ParsedIntent, SearchResult]:
+    """Return intent and search as the answer decides them.
+
+    An answer is the number or name of an option, "none of these", the name of another candidate, or
+    any domain or action of the catalogue. An empty answer means the default. Anything else, or no
+    answer, leaves the best guess and its confidence as they were.
     """
     intent = reading.intent
-    if intent.confidence >= threshold and intent.domain and intent.action:
-        return None
-    domains = _shares(reading.alternatives, part="domain")
-    sure = bool(domains) and max(domains.values()) >= threshold
-    if sure or len(domains) == 1:
-        best = max(domains, key=lambda d: domains[d])
-        inside = [g for g in reading.alternatives if (g.domain or SHARED) == best]
-        return _ask("action", list(_shares(inside, part="action")), max_options)
-    known = sorted({domain or SHARED for domain, _ in reading.known})
-    return _ask("domain", list(domains) or known, max_options)
-
-
-def resolve_answer(reading: ParseResult, asked: Clarification, answer: str | None) -> ParsedIntent:
-    """Return the intent after the answer: an option's number, an option, or any known domain or
-    action.
-
-    Anything else, or no answer, leaves the best guess and its confidence as they were.
-    """
-    part, chosen = _chosen(reading, asked, clean(answer or ""))
-    if chosen is None:
-        return reading.intent
-    fits = [g for g in reading.alternatives if _part(g, part) == chosen]
-    if not fits:
-        fits = [
-            FolderGuess(domain, action, 0.0)
-            for domain, action in reading.known
-            if _part(FolderGuess(domain, action, 0.0), part) == chosen
-        ]
-    return _conditioned(reading.intent.intent, fits)
-
-
-def question_between_tools(found: SearchResult, *, tau: float) -> Clarification | None:
-    """Return the question which of two near-equal tools is meant; None if none is needed.
-
-    It is asked if neither tool reaches τ, but both together do. The second must be at least a third
-    as probable as the first, and neither may be at odds with the request.
-    """
-    if found.choice.policy != "generate" or len(found.candidates) < 2:
-        return None
-    first, second = found.candidates[:2]
-    unsure = first.p < tau <= first.p + second.p and second.p >= first.p / 3
-    if not unsure or first.caution or second.caution:
-        return None
-    listed = " or ".join(
-        f"{r.tool.name} ({one_line(r.tool.summary, _SUMMARY_CHARS).rstrip('.')})"
-        for r in (first, second)
-    )
-    return Clarification(f"{_MEANT}tool={listed}?", (first.tool.id, second.tool.id))
+    if asked.answer is None:
+        return intent, found
+    said = _normalised(asked.answer) or (asked.default or "0").lower()
+    if said.isdecimal() and 1 <= int(said) <= len(asked.options):
+        said = asked.options[int(said) - 1].lower()
+    if asked.question == WHICH_TOOL:
+        if said in _NONE:
+            return intent, _select_none(found, asked)
+        if found.choice.policy == "compose" and said in (_steps(found).lower(), "steps", "yes"):
+            return _in_folder_of(intent, [r.tool for r in found.choice.chosen], 1.0), found
+        meant = [r for r in found.candidates if said in (r.tool.id.lower(), r.tool.name.lower())]
+        if len(meant) == 1:
+            return _in_folder_of(intent, [meant[0].tool], 1.0), _select_tool(found, meant[0])
+    places = _places_called(reading, said)
+    if not places:
+        return intent, found
+    answered = _most_likely_place(reading, places)
+    after = inside(answered, places)
+    chosen = [r.tool for r in after.choice.chosen]
+    return _in_folder_of(answered, chosen, answered.confidence) if chosen else answered, after
 
 
 def intent_from_candidates(
@@ -97,34 +127,61 @@ def intent_from_candidates(
     return _in_folder_of(intent, [r.tool for r in chosen], p)
 
 
-def with_plan_option(
-    asked: Clarification, found: SearchResult, *, max_options: int
-) -> Clarification:
-    """Return the question with the plan found as its first option, where there is a plan.
+def _tool_choices(found: SearchResult) -> list[tuple[str, str]]:
+    """Return id and summary of the candidates that may be meant, nearest first."""
+    return [
+        (r.tool.id, one_line(r.tool.summary, _SUMMARY_CHARS))
+        for r in found.candidates
+        if not r.caution
+    ]
 
-    A request for several things is about several folders: which of them is meant is not the doubt.
-    """
+
+def _plan_choice(found: SearchResult) -> list[tuple[str, str]]:
     if found.choice.policy != "compose":
-        return asked
-    part, _, _ = asked.question.removeprefix(_MEANT).partition("=")
-    steps = _steps(found)
-    options = (steps, *asked.options[: max_options - 1])
-    return Clarification(f"{_MEANT}steps={steps} or {part}={' or '.join(options[1:])}?", options)
+        return []
+    return [(_steps(found), f"these {len(found.choice.chosen)} steps, one after the other")]
 
 
-def intent_of_accepted_plan(
-    intent: ParsedIntent, found: SearchResult, asked: Clarification
-) -> ParsedIntent | None:
-    """Return the intent once the plan found is what was meant: in the folder of its last domain
-    tool.
+def _steps(found: SearchResult) -> str:
+    return " then ".join(r.tool.name for r in found.choice.chosen)
 
-    None if the answer was another.
-    """
-    steps = _steps(found) if found.choice.policy == "compose" else ""
-    said = clean(asked.answer or "").lower().rpartition("=")[2].strip().rstrip(".!?")
-    if not steps or asked.options[0] != steps or said not in ("1", "steps", "yes", "y", steps):
+
+def _area_question(reading: ParseResult, max_options: int) -> Clarification | None:
+    """Return the question for the area, the likeliest first; None if there is only one."""
+    guessed = dict.fromkeys(g.domain or SHARED for g in reading.alternatives)
+    actions: dict[str, list[str]] = {}
+    for domain, action in reading.known:
+        actions.setdefault(domain or SHARED, []).append(action)
+    areas = [*guessed, *(area for area in sorted(actions) if area not in guessed)][:max_options]
+    if len(areas) < 2:
         return None
-    return _in_folder_of(intent, [r.tool for r in found.choice.chosen], 1.0)
+    return Clarification(
+        WHICH_AREA, tuple(areas), labels=tuple(", ".join(actions[area]) for area in areas)
+    )
+
+
+def _normalised(answer: str) -> str:
+    """Return the answer in lower case, without `name=` before it and without a final dot."""
+    return clean(answer).lower().rpartition("=")[2].strip().rstrip(".!?")
+
+
+def _places_called(reading: ParseResult, said: str) -> list[Place]:
+    """Return the folders of the domain of this name, or else of the action of this name."""
+    inside = [(d, a) for d, a in reading.known if (d or SHARED).lower() == said]
+    return inside or [(d, a) for d, a in reading.known if a.lower() == said]
+
+
+def _most_likely_place(reading: ParseResult, places: Sequence[Place]) -> ParsedIntent:
+    """Return the intent in the likeliest of the folders that the answer leaves.
+
+    Its confidence is the share of this folder among them.
+    """
+    known = {(g.domain, g.action): g.share for g in reading.alternatives}
+    fits = [(d, a, known[d, a]) for d, a in known if (d, a) in places]
+    fits = fits or [(d, a, 0.0) for d, a in places]
+    total = sum(share for *_, share in fits)
+    guesses = [FolderGuess(d, a, share / total if total else 1 / len(fits)) for d, a, share in fits]
+    return best_intent(reading.intent.intent, guesses)
 
 
 def _in_folder_of(
@@ -134,24 +191,17 @@ def _in_folder_of(
     return replace(intent, domain=last.domain, action=last.action, confidence=confidence)
 
 
-def _steps(found: SearchResult) -> str:
-    return " then ".join(r.tool.name for r in found.choice.chosen)
-
-
-def select_answered_tool(found: SearchResult, asked: Clarification) -> SearchResult:
-    """Return the search with the tool of the answer selected: its number, id or name.
-
-    Anything else leaves it as it was.
-    """
-    said = clean(asked.answer or "").lower().rpartition("=")[2].strip().rstrip(".!?")
-    pair = found.candidates[: len(asked.options)]
-    spelt = [(str(n), r.tool.id.lower(), r.tool.name.lower()) for n, r in enumerate(pair, start=1)]
-    meant = [r for r, names in zip(pair, spelt, strict=True) if said in names]
-    if len(meant) != 1:
-        return found
-    best = replace(meant[0], why_not=None)
+def _select_tool(found: SearchResult, meant: Ranked) -> SearchResult:
+    """Return the search with this tool selected. The answer makes its p 1 and all others 0."""
+    best = replace(meant, p=1.0, p_before_answer=meant.p, why_not=None, tie_break=None)
     others = (
-        replace(r, why_not=r.why_not or f"{best.tool.id} was meant")
+        replace(
+            r,
+            p=0.0,
+            p_before_answer=r.p,
+            why_not=f"the answer to the question was {best.tool.id}",
+            tie_break=None,
+        )
         for r in found.candidates
         if r.tool.id != best.tool.id
     )
@@ -160,46 +210,11 @@ def select_answered_tool(found: SearchResult, asked: Clarification) -> SearchRes
     return replace(found, candidates=ordered, choice=choice)
 
 
-def _conditioned(text: str, fits: Sequence[FolderGuess]) -> ParsedIntent:
-    """Return the best of the guesses an answer leaves, its share taken of what is left."""
-    total = sum(g.share for g in fits)
-    shares = [g.share / total if total else 1 / len(fits) for g in fits]
-    guesses = [FolderGuess(g.domain, g.action, s) for g, s in zip(fits, shares, strict=True)]
-    return best_intent(text, guesses)
-
-
-def _ask(part: str, options: Sequence[str], max_options: int) -> Clarification | None:
-    offered = tuple(options[:max_options])
-    if len(offered) < 2:
-        return None
-    listed = ", ".join(offered[:-1])
-    return Clarification(f"{_MEANT}{part}={listed} or {offered[-1]}?", offered)
-
-
-def _shares(guesses: Sequence[FolderGuess], *, part: str) -> dict[str, float]:
-    """Return the probability of each domain or action, likeliest first."""
-    shares: dict[str, float] = {}
-    for guess in guesses:
-        name = _part(guess, part)
-        shares[name] = shares.get(name, 0.0) + guess.share
-    return dict(sorted(shares.items(), key=lambda item: (-round(item[1], 9), item[0])))
-
-
-def _part(guess: FolderGuess, part: str) -> str:
-    return guess.action if part == "action" else guess.domain or SHARED
-
-
-def _chosen(reading: ParseResult, asked: Clarification, answer: str) -> tuple[str, str | None]:
-    """Return which part the answer names, and its value; None if it names none."""
-    said = answer.lower().rpartition("=")[2].strip().rstrip(".!?")
-    domains = {domain or SHARED for domain, _ in reading.known}
-    actions = {action for _, action in reading.known}
-    part = "domain" if "domain=" in asked.question else "action"
-    if said.isdecimal() and 1 <= int(said) <= len(asked.options):
-        return part, asked.options[int(said) - 1]
-    by_part = {"domain": domains, "action": actions}
-    for name in (part, "action" if part == "domain" else "domain"):
-        found = next((known for known in sorted(by_part[name]) if known.lower() == said), None)
-        if found:
-            return name, found
-    return part, None
+def _select_none(found: SearchResult, asked: Clarification) -> SearchResult:
+    """Return the search with nothing selected. The answer makes the p of every option 0."""
+    candidates = tuple(
+        replace(r, p=0.0, p_before_answer=r.p) if r.tool.id in asked.options else r
+        for r in found.candidates
+    )
+    reason = "the answer to the question was: none of these tools"
+    return replace(found, candidates=candidates, choice=Decision("generate", (), reason))

@@ -25,12 +25,24 @@ def no_tool_failure(run: RouteRun, found: SearchResult, reason: str) -> NothingF
         if not wanted.forced:
             missing.message = f"{reason}; a tool would have to be written, and {missing.message}"
         command = f"pulsus generate {shlex.quote(run.text)} --scaffold"
-        missing.hint += f"; without a model, write it by hand from a skeleton: {command}"
+        skeleton = f"without a model, write it by hand from a skeleton: {command}"
+        missing.hint = f"{missing.hint}; {skeleton}"
+        if not wanted.forced:
+            missing.hint = f"{_hint_at_nearest(found)}; for a new tool, {missing.hint}"
         return missing
     if run.inspects:
         return NothingFits(
             f"{reason}; {model.name} would be asked to write a tool, but this command only "
             "inspects",
-            hint="leave out --plan and --explain, or `pulsus generate` it",
+            hint=f"{_hint_at_nearest(found)}; for a new tool, leave out --plan and --explain, or "
+            "`pulsus generate` it",
         )
     return None
+
+
+def _hint_at_nearest(found: SearchResult) -> str:
+    if found.candidates:
+        return (
+            "if one of the nearest tools is right, `pulsus run ID` runs it; else ask in other words"
+        )
+    return "ask in other words: `pulsus tools list` shows what the tools are called"

@@ -103,7 +103,7 @@ class Router:
 def _stages(run: RouteRun) -> RouteOutcome:
     """Parse, discover, search and decide; then generate, or deliver what was decided."""
     project, options = run.project, run.options
-    reading, question = _parse(run)
+    reading = _parse(run)
     catalogue = project.catalogue
     run.trace.event(
         "discover",
@@ -113,7 +113,7 @@ def _stages(run: RouteRun) -> RouteOutcome:
     )
     # If a new tool is wanted anyway, no answer to a question would change the decision.
     asking = replace(run, person=None) if options.wanted.forced else run
-    intent, asked, found = _search(asking, reading, question)
+    intent, asked, found = _search(asking, reading)
     _trace_search(run.trace, found)
     outcome = _decide(run, intent, found)
     pending = _pending(run)
@@ -162,8 +162,7 @@ def _drop_resolved(outcome: RouteOutcome, *, asked: bool) -> RouteOutcome:
     return pending_candidates.drop_resolved(outcome, asked=asked)
 
 
-def _parse(run: RouteRun) -> tuple[ParseResult, Clarification | None]:
-    config = run.project.settings.parser
+def _parse(run: RouteRun) -> ParseResult:
     reading = run.project.parser().read(run.text)
     intent = reading.intent
     run.trace.event(
@@ -174,47 +173,38 @@ def _parse(run: RouteRun) -> tuple[ParseResult, Clarification | None]:
         top_score=intent.confidence,
         hints=[[p.source, p.heading, p.score] for p in reading.passages],
     )
-    return reading, clarify.clarifying_question(
-        reading, threshold=config.confidence_threshold, max_options=config.max_options
-    )
+    return reading
 
 
 def _search(
-    run: RouteRun, reading: ParseResult, question: Clarification | None
+    run: RouteRun, reading: ParseResult
 ) -> tuple[ParsedIntent, Clarification | None, SearchResult]:
-    """Search, and ask the one question if a person can be asked.
+    """Search, and ask the one question if it is needed and a person can be asked.
 
-    The choice between two tools decides more than the choice of a domain, so it is asked instead.
-    If a plan was found, accepting it is the question's first option.
+    A question that no person can answer is returned without an answer.
     """
-    searcher, intent = run.project.searcher(), reading.intent
+    searcher, intent, config = run.project.searcher(), reading.intent, run.project.settings.parser
     found = searcher.search(intent, hinted=reading.hinted)
-    between = clarify.question_between_tools(found, tau=run.project.settings.ranker.threshold)
-    config = run.project.settings.parser
+    unclear = clarify.is_unclear(intent, config.confidence_threshold)
+    doubtful = clarify.is_doubtful(found, tau=run.project.settings.ranker.threshold)
     sure = (
-        clarify.intent_from_candidates(intent, found, least=config.settled_at) if question else None
+        clarify.intent_from_candidates(intent, found, least=config.settled_at) if unclear else None
     )
-    if sure and not between:
+    if sure and not doubtful:
         run.trace.event("settle", decision="the tools found settle it", top_p=sure.confidence)
         intent = sure
-        if sure.confidence >= config.confidence_threshold:
-            return sure, None, found
-    question = between or question
-    if question and not between:
-        question = clarify.with_plan_option(question, found, max_options=config.max_options)
+        unclear = sure.confidence < config.confidence_threshold
+    if not unclear and not doubtful:
+        return intent, None, found
+    question = clarify.clarifying_question(reading, found, max_options=config.max_options)
     if question is None or run.person is None:
         return intent, question, found
     asked = replace(question, answer=run.person.clarify(question))
-    run.trace.event("clarify", decision=asked.answer, question=asked.question)
-    if between:
-        return intent, asked, clarify.select_answered_tool(found, asked)
-    agreed = clarify.intent_of_accepted_plan(intent, found, asked)
-    if agreed:
-        return agreed, asked, found
-    intent = clarify.resolve_answer(reading, asked, asked.answer)
-    if intent != reading.intent:
-        found = searcher.search(intent, hinted=reading.hinted)
-    return intent, asked, found
+    run.trace.event("clarify", decision=asked.answer, question=asked.in_one_line)
+    answered, found = clarify.apply_answer(
+        replace(reading, intent=intent), found, asked, searcher.search_inside
+    )
+    return answered, asked, found
 
 
 def _decide(run: RouteRun, intent: ParsedIntent, found: SearchResult) -> RouteOutcome:

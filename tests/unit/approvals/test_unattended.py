@@ -78,12 +78,12 @@ def test_a_number_below_the_limit_is_not_rounded_up_to_it(confidence):
 
 
 def test_the_failure_names_the_unanswered_question():
-    asked = Clarification("Did you mean domain=a or b?", ("a", "b"))
+    asked = Clarification("Which tool do you mean?", ("a", "b"))
     route = outcome(candidate(), confidence=0.2, clarification=asked)
     found = low_confidence(route, LEAST)
     assert found
-    assert "the question would have been: Did you mean domain=a or b?" in found.message
-    assert found.details == {"question": "Did you mean domain=a or b?"}
+    assert "the question would have been: Which tool do you mean? (a, b)" in found.message
+    assert found.details == {"question": "Which tool do you mean?"}
 
 
 @pytest.mark.parametrize("policy", ["select", "compose"])

@@ -1,4 +1,4 @@
-"""The one question (spec §3)."""
+"""The one question (spec §3), and what its answer decides."""
 
 from dataclasses import replace
 
@@ -7,13 +7,13 @@ import pytest
 from pulsus.core.compose.selection.selector import Decision
 from pulsus.core.types import ParsedIntent
 from pulsus.routing.clarify import (
+    WHICH_AREA,
+    WHICH_TOOL,
+    apply_answer,
     clarifying_question,
     intent_from_candidates,
-    intent_of_accepted_plan,
-    question_between_tools,
-    resolve_answer,
-    select_answered_tool,
-    with_plan_option,
+    is_doubtful,
+    is_unclear,
 )
 from pulsus.routing.prompt_parser import FolderGuess, ParseResult, PromptParser
 from pulsus.routing.search.searcher import SearchResult
@@ -35,182 +35,211 @@ def reading(*shares):
     return ParseResult(intent, guesses, KNOWN)
 
 
-def ask(read, max_options=4):
-    return clarifying_question(read, threshold=0.55, max_options=max_options)
+UNSURE = reading((0, 0.4), (2, 0.3))
 
 
-def test_a_sure_and_complete_intent_is_not_questioned():
-    assert ask(reading((0, 0.55))) is None
-
-
-def test_an_unsure_domain_is_asked_for():
-    asked = ask(reading((0, 0.4), (2, 0.3)))
-    assert asked.question == "Did you mean domain=analysis or ingest?"
-    assert asked.options == ("analysis", "ingest")
-
-
-def test_a_sure_domain_leaves_the_action_to_ask_for():
-    asked = ask(reading((0, 0.4), (1, 0.35), (2, 0.05)))
-    assert asked.question == "Did you mean action=summarise or plot?"
-
-
-def test_no_more_options_than_wanted():
-    asked = ask(reading((0, 0.3), (2, 0.2), (3, 0.1)), max_options=2)
-    assert asked.options == ("analysis", "ingest")
-
-
-def test_with_nothing_to_go_by_the_domains_are_offered():
-    assert ask(reading()).options == ("analysis", "ingest", "shared", "web")
-
-
-def test_a_catalogue_without_a_choice_asks_nothing():
-    parser = PromptParser.learn([tool("a/b/c", "one")])
-    assert ask(parser.read("nothing of it")) is None
-
-
-@pytest.mark.parametrize("answer", ["2", " ingest ", "Ingest", "domain=ingest", "ingest."])
-def test_an_answer_is_a_number_or_a_word(answer):
-    read = reading((0, 0.4), (2, 0.3))
-    assert resolve_answer(read, ask(read), answer) == ParsedIntent("ingest", "load", "words", 1.0)
-
-
-def test_an_answer_beyond_the_options_is_taken_where_it_exists():
-    read = reading((0, 0.4), (2, 0.3))
-    assert resolve_answer(read, ask(read), "web") == ParsedIntent("web", "tls", "words", 1.0)
-
-
-def test_an_action_answers_a_question_for_the_domain():
-    read = reading((0, 0.4), (2, 0.3))
-    assert resolve_answer(read, ask(read), "load").domain == "ingest"
-
-
-def test_an_answer_settles_only_its_part():
-    read = reading((0, 0.3), (1, 0.2), (2, 0.2))
-    found = resolve_answer(read, ask(read), "analysis")
-    assert found.action == "summarise"
-    assert found.confidence == pytest.approx(0.6)
-
-
-@pytest.mark.parametrize("answer", [None, "", "  ", "9", "0", "-1", "no idea", "\x00"])
-def test_no_usable_answer_leaves_the_best_guess(answer):
-    read = reading((0, 0.4), (2, 0.3))
-    assert resolve_answer(read, ask(read), answer) == read.intent
-
-
-def test_an_answer_may_name_the_shared_tools():
-    read = reading((0, 0.4), (4, 0.3))
-    assert resolve_answer(read, ask(read), "shared") == ParsedIntent(None, "sort", "words", 1.0)
-
-
-def test_every_vague_request_gets_exactly_one_question():
-    parser = PromptParser.learn(CATALOGUE)
-    for text in ("usage", "show me", "logs", ""):
-        read = parser.read(text)
-        assert (ask(read) is None) == bool(
-            read.intent.confidence >= 0.55 and read.intent.domain and read.intent.action
-        )
-
-
-def search(*candidates, policy="generate"):
-    chosen = candidates[:1] if policy != "generate" else ()
+def search(*candidates, policy="generate", steps=1):
+    chosen = candidates[:steps] if policy != "generate" else ()
     return SearchResult(tuple(candidates), (), Decision(policy, chosen, "why"), widened=False)
 
 
-TWINS = search(ranked("a/b/left", 0.5), ranked("a/b/right", 0.4), ranked("a/b/third", 0.1))
+NEAR = search(ranked("a/b/left", 0.3), ranked("a/b/right", 0.4), ranked("ingest/load/third", 0.1))
+FOUND = replace(NEAR, choice=Decision("select", NEAR.candidates[:1], "why"))
+PLAN = search(
+    ranked("ingest/load/rows", 0.9), ranked("shared/sort/top_rows", 0.99), policy="compose", steps=2
+)
+NOTHING = search()
 
 
-def which(found=TWINS):
-    asked = question_between_tools(found, tau=0.6)
+def ask(found=NEAR, read=UNSURE, max_options=4):
+    asked = clarifying_question(read, found, max_options=max_options)
     assert asked is not None
     return asked
 
 
-def test_the_question_between_two_near_equal_tools_names_both():
-    asked = which()
-    assert asked.options == ("a/b/left", "a/b/right")
-    assert asked.question.startswith("Did you mean tool=left (")
-    assert " or right (" in asked.question
+def inside_of(*places):
+    """Return a search inside folders that records them and finds one tool."""
+
+    def inside(intent, wanted):
+        seen.extend(wanted)
+        domain, action = wanted[0]
+        return search(ranked(f"{domain or 'shared'}/{action}/best", 0.9), policy="select")
+
+    seen: list = []
+    return inside, seen
+
+
+def answer(text, found=NEAR, read=UNSURE):
+    inside, seen = inside_of()
+    intent, after = apply_answer(read, found, replace(ask(found, read), answer=text), inside)
+    return intent, after, seen
 
 
 @pytest.mark.parametrize(
-    "found",
+    ("intent", "unclear"),
     [
-        pytest.param(
-            search(ranked("a/b/x", 0.7), ranked("a/b/y", 0.65), policy="select"), id="sure"
-        ),
-        pytest.param(search(ranked("a/b/x", 0.55), ranked("a/b/y", 0.15)), id="one is likelier"),
-        pytest.param(search(ranked("a/b/x", 0.2), ranked("a/b/y", 0.2)), id="neither is likely"),
-        pytest.param(search(ranked("a/b/x", 0.5)), id="only one"),
-        pytest.param(search(), id="none"),
-        pytest.param(
-            search(ranked("a/b/x", 0.5, caution="it only reads"), ranked("a/b/y", 0.4)),
-            id="at odds with the request",
-        ),
+        (ParsedIntent("a", "b", "words", 0.55), False),
+        (ParsedIntent("a", "b", "words", 0.54), True),
+        (ParsedIntent("a", None, "words", 0.9), True),
+        (ParsedIntent(None, "b", "words", 0.9), True),
     ],
 )
-def test_no_question_between_tools_without_a_real_choice(found):
-    assert question_between_tools(found, tau=0.6) is None
+def test_only_a_sure_and_complete_intent_is_clear(intent, unclear):
+    assert is_unclear(intent, 0.55) == unclear
 
 
-@pytest.mark.parametrize("answer", ["2", "right", "a/b/right", " Right. ", "tool=right"])
-def test_the_tool_of_the_answer_is_selected(answer):
-    asked = replace(which(), answer=answer)
-    found = select_answered_tool(TWINS, asked)
+@pytest.mark.parametrize(
+    ("found", "doubtful"),
+    [
+        pytest.param(search(ranked("a/b/x", 0.5)), True, id="a miss with a near tool"),
+        pytest.param(search(ranked("a/b/x", 0.04)), False, id="a miss with no near tool"),
+        pytest.param(search(), False, id="no candidate"),
+        pytest.param(search(ranked("a/b/x", 0.5, caution="it only reads")), False, id="at odds"),
+        pytest.param(
+            search(ranked("a/b/x", 0.90), ranked("a/b/y", 0.885), policy="select"), True, id="twins"
+        ),
+        pytest.param(
+            search(ranked("a/b/x", 0.90), ranked("a/b/y", 0.80), policy="select"), False, id="sure"
+        ),
+        pytest.param(search(ranked("a/b/x", 0.7), policy="select"), False, id="only one"),
+        pytest.param(PLAN, False, id="a plan"),
+    ],
+)
+def test_a_question_is_needed_for_a_near_miss_or_two_equal_tools(found, doubtful):
+    assert is_doubtful(found, tau=0.6) == doubtful
+
+
+def test_a_tool_that_the_request_names_is_not_doubted():
+    named = replace(ranked("a/b/x", 0.90), signals={"named": 1.0})
+    assert not is_doubtful(search(named, ranked("a/b/y", 0.89), policy="select"), tau=0.6)
+
+
+def test_the_question_offers_the_nearest_tools_with_their_summaries():
+    asked = ask(search(replace(NEAR.candidates[0], tool=tool("a/b/left", "Turn left. Or not."))))
+    assert (asked.question, asked.options) == (WHICH_TOOL, ("a/b/left",))
+    assert asked.labels == ("Turn left. Or not.",)
+    assert "=" not in asked.in_one_line
+
+
+def test_a_tool_at_odds_with_the_request_is_not_offered():
+    found = search(ranked("a/b/x", 0.5), ranked("a/b/y", 0.4, caution="it only reads"))
+    assert ask(found).options == ("a/b/x",)
+
+
+def test_no_more_options_than_wanted():
+    assert ask(max_options=2).options == ("a/b/left", "a/b/right")
+
+
+@pytest.mark.parametrize(
+    ("found", "default"),
+    [
+        pytest.param(FOUND, "a/b/left", id="what was selected"),
+        pytest.param(PLAN, "rows then top_rows", id="the plan"),
+        pytest.param(search(ranked("a/b/x", 0.5)), "a/b/x", id="as likely as no tool"),
+        pytest.param(search(ranked("a/b/x", 0.4)), None, id="less likely than no tool"),
+    ],
+)
+def test_the_default_is_the_likeliest_answer(found, default):
+    assert ask(found).default == default
+
+
+def test_without_a_candidate_the_area_is_asked_for():
+    asked = ask(NOTHING)
+    assert asked.question == WHICH_AREA
+    assert asked.options == ("analysis", "ingest", "shared", "web")
+    assert asked.labels == ("summarise, plot", "load", "sort", "tls")
+    assert asked.default is None
+
+
+def test_a_catalogue_without_a_choice_asks_nothing():
+    parser = PromptParser.learn([tool("a/b/c", "one")])
+    assert clarifying_question(parser.read("nothing of it"), NOTHING, max_options=4) is None
+
+
+@pytest.mark.parametrize("said", ["2", "right", "a/b/right", " Right. ", "tool=right"])
+def test_the_tool_of_the_answer_is_selected_and_sure(said):
+    intent, found, _ = answer(said)
+    assert intent == ParsedIntent("a", "b", "words", 1.0)
     assert (found.choice.policy, found.choice.chosen[0].tool.name) == ("select", "right")
     assert [r.tool.name for r in found.candidates] == ["right", "left", "third"]
     assert [r.rank for r in found.candidates] == [1, 2, 3]
+    assert [(r.p, r.p_before_answer) for r in found.candidates] == [(1.0, 0.4), (0, 0.3), (0, 0.1)]
+    assert found.candidates[1].why_not == "the answer to the question was a/b/right"
 
 
-@pytest.mark.parametrize("answer", [None, "", "3", "third", "neither"])
-def test_another_answer_selects_nothing(answer):
-    assert select_answered_tool(TWINS, replace(which(), answer=answer)) == TWINS
+def test_an_answer_may_name_a_candidate_that_was_not_offered():
+    inside, _ = inside_of()
+    asked = replace(ask(max_options=2), answer="third")
+    _, found = apply_answer(UNSURE, NEAR, asked, inside)
+    assert found.choice.chosen[0].tool.id == "ingest/load/third"
 
 
-PLAN = SearchResult(
-    (),
-    (),
-    Decision(
-        "compose", (ranked("ingest/load/rows", 0.9), ranked("shared/sort/top_rows", 0.99)), "why"
-    ),
-    widened=True,
-)
-UNSURE = reading((0, 0.4), (2, 0.3))
+@pytest.mark.parametrize("said", ["0", "none", "None of these.", "neither"])
+@pytest.mark.parametrize("before", [NEAR, FOUND, PLAN])
+def test_none_of_these_selects_nothing(said, before):
+    intent, found, _ = answer(said, before)
+    assert intent == UNSURE.intent
+    assert (found.choice.policy, found.choice.chosen) == ("generate", ())
+    assert "none of these" in found.choice.reason
+    assert max(r.p for r in found.candidates) == 0
 
 
-def planned(answer=None):
-    return replace(with_plan_option(ask(UNSURE), PLAN, max_options=4), answer=answer)
+def test_an_empty_answer_means_the_default():
+    assert answer("", FOUND)[1].choice.chosen[0].tool.id == "a/b/left"
+    assert answer("  ", search(ranked("a/b/x", 0.1)))[1].choice.policy == "generate"
+    assert answer("", PLAN)[1] == PLAN
 
 
-def test_the_question_offers_the_plan_before_a_folder():
-    asked = planned()
-    assert asked.question == "Did you mean steps=rows then top_rows or domain=analysis or ingest?"
-    assert asked.options == ("rows then top_rows", "analysis", "ingest")
-    assert len(with_plan_option(ask(UNSURE), PLAN, max_options=2).options) == 2
-
-
-@pytest.mark.parametrize("policy", ["select", "generate"])
-def test_where_there_is_no_plan_the_question_stays(policy):
-    found = search(ranked("a/b/x", 0.9), policy=policy)
-    assert with_plan_option(ask(UNSURE), found, max_options=4) == ask(UNSURE)
-    assert intent_of_accepted_plan(UNSURE.intent, found, replace(ask(UNSURE), answer="1")) is None
+@pytest.mark.parametrize("said", [None, "9", "-1", "no idea", "\x00x"])
+def test_an_answer_that_names_nothing_leaves_the_best_guess(said):
+    assert answer(said)[:2] == (UNSURE.intent, NEAR)
 
 
 @pytest.mark.parametrize(
-    "answer", ["1", "yes", "steps", "rows then top_rows", "steps=Rows then top_rows."]
+    ("said", "places", "confidence"),
+    [
+        ("analysis", [("analysis", "summarise"), ("analysis", "plot")], 1.0),
+        ("Domain=Web.", [("web", "tls")], 1.0),
+        ("load", [("ingest", "load")], 1.0),
+        ("shared", [(None, "sort")], 1.0),
+    ],
 )
-def test_an_accepted_plan_is_sure_and_takes_the_folder_of_its_last_domain_tool(answer):
-    intent = intent_of_accepted_plan(UNSURE.intent, PLAN, planned(answer))
-    assert intent == ParsedIntent("ingest", "load", "words", 1.0)
+def test_a_domain_or_action_as_answer_searches_only_there(said, places, confidence):
+    intent, found, seen = answer(said)
+    assert (seen, intent.confidence) == (places, confidence)
+    assert (intent.domain, intent.action) == places[0]
+    assert found.choice.chosen[0].tool.name == "best"
 
 
-@pytest.mark.parametrize("answer", [None, "", "no", "2", "analysis", "9"])
-def test_another_answer_is_no_yes_to_the_plan(answer):
-    assert intent_of_accepted_plan(UNSURE.intent, PLAN, planned(answer)) is None
+def test_the_confidence_is_the_share_of_the_folder_among_those_of_the_answer():
+    read = reading((0, 0.3), (1, 0.2), (2, 0.2))
+    assert answer("analysis", read=read)[0].confidence == pytest.approx(0.6)
 
 
-def test_a_folder_still_answers_a_question_about_a_plan():
-    assert resolve_answer(UNSURE, planned("3"), "3") == ParsedIntent("ingest", "load", "words", 1.0)
-    assert resolve_answer(UNSURE, planned("web"), "web").domain == "web"
+def test_the_answer_to_the_area_question_searches_only_there():
+    _, _, seen = answer("2", NOTHING)
+    assert seen == [("ingest", "load")]
+    assert answer("", NOTHING) == (UNSURE.intent, NOTHING, [])
+
+
+def test_the_question_offers_the_plan_before_its_tools():
+    asked = ask(PLAN)
+    assert asked.options == ("rows then top_rows", "ingest/load/rows", "shared/sort/top_rows")
+    assert asked.labels[0] == "these 2 steps, one after the other"
+    assert len(ask(PLAN, max_options=2).options) == 2
+
+
+@pytest.mark.parametrize(
+    "said", ["1", "yes", "steps", "rows then top_rows", "steps=Rows then top_rows."]
+)
+def test_an_accepted_plan_is_sure_and_takes_the_folder_of_its_last_domain_tool(said):
+    intent, found, _ = answer(said, PLAN)
+    assert (intent, found) == (ParsedIntent("ingest", "load", "words", 1.0), PLAN)
+
+
+def test_one_tool_of_a_plan_may_be_all_that_was_meant():
+    _, found, _ = answer("3", PLAN)
+    assert (found.choice.policy, found.choice.chosen[0].tool.name) == ("select", "top_rows")
 
 
 def test_sure_tools_settle_an_unsure_intent():
@@ -238,3 +267,11 @@ def test_surer_words_than_the_tool_keep_their_own_confidence():
         intent_from_candidates(intent, search(ranked("a/b/x", 0.95), policy="select"), least=0.9)
         is None
     )
+
+
+def test_every_vague_request_gets_a_question():
+    parser = PromptParser.learn(CATALOGUE)
+    for text in ("usage", "show me", "logs", ""):
+        read = parser.read(text)
+        assert is_unclear(read.intent, 0.55)
+        assert clarifying_question(read, NOTHING, max_options=4)

@@ -67,6 +67,7 @@ def detail_lines(
         ("caution", ranked.caution),
         ("anti-intents", ", ".join(map(repr, score_differences.declined(ranked.tool, request)))),
         ("remembered", votes),
+        ("answer", _answered(ranked)),
         ("p from", _made_of(ranked, calibration) if calibration else None),
         ("tie-break", ranked.tie_break),
         ("lost", ranked.why_not),
@@ -122,6 +123,12 @@ def _gaps(gaps: Sequence[FeatureGap], own: float, first: float) -> Iterator[str]
             f"{part:>+7.3f}"
         )
     yield f"  {'score':<10}  {own:>5.2f}  {first:>6.2f}  {'':>6}  {sum(lost_by):>+7.3f}"
+
+
+def _answered(ranked: Ranked) -> str | None:
+    if ranked.p_before_answer is None:
+        return None
+    return f"p {ranked.p:.2f} follows from your answer; it was {ranked.p_before_answer:.2f} before"
 
 
 def _made_of(ranked: Ranked, calibration: Calibration) -> str:

@@ -65,7 +65,7 @@ def outcome(
     if found.generation:
         body["generation"] = generation(found.generation, project)
     if found.clarification:
-        names = "question options answer"
+        names = "question options answer labels default"
         body["clarification"] = console.json_fields(found.clarification, names)
     if found.ran:
         body["result"] = found.result
@@ -80,8 +80,8 @@ def candidate(ranked: Ranked, project: Path) -> dict[str, Any]:
     """Return one ranked tool with everything the decision used."""
     return console.json_fields(
         ranked,
-        "tool=tool.id path=tool.path entry=tool.entry score:6 p:6 features:6 weights rank "
-        "tie_break why_not matched caution",
+        "tool=tool.id summary=tool.summary path=tool.path entry=tool.entry score:6 p:6 "
+        "p_before_answer:6 features:6 weights rank tie_break why_not matched caution",
         project,
     )
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from pulsus.cli.render import explain_table
 from pulsus.cli.render.validation_text import VERDICTS, printable, relative
 from pulsus.core.rankers.calibration import Calibration
+from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import (
     PendingCandidate,
     Ranked,
@@ -21,6 +22,8 @@ from pulsus.core.types import (
 )
 
 TAG = "[PULSUS]"
+_NEAREST = 3
+_SUMMARY_CHARS = 80
 
 
 @printable
@@ -135,30 +138,53 @@ def _decision(outcome: RouteOutcome, project: Path) -> Iterator[str]:
             f"τ={outcome.tau:.2f}"
         )
         return
+    if decision.policy == "generate" and outcome.generation is None:
+        yield f"{TAG} {_miss(outcome)}"
+        yield from nearest_tools(outcome)
+        return
     listed = ", ".join(f"{r.tool.name}({r.p:.2f})" for r in _leading(outcome))
     yield f"{TAG} candidates: {listed or 'none'}"
     if decision.policy == "compose":
         steps = len(decision.plan.steps) if decision.plan else 0
         yield f"{TAG} compose plan={steps} steps: {_chain(decision.selected)}"
     else:
-        reached = [r for r in outcome.candidates[:1] if r.p >= outcome.tau]
-        why = decision.reason if reached else f"no candidate reached τ={outcome.tau:.2f}"
-        if reached and len(outcome.subintents) < 2:
-            why = f"{why}, though {reached[0].tool.id} fits (p={reached[0].p:.2f})"
-        yield from _generation(outcome, why, project)
+        yield from _generation(outcome, project)
 
 
-def _generation(outcome: RouteOutcome, why: str, project: Path) -> Iterator[str]:
+def nearest_tools(outcome: RouteOutcome) -> Iterator[str]:
+    """Yield the nearest tools of a request that no tool fits, one line each with p and summary."""
+    near = outcome.candidates[:_NEAREST]
+    if near:
+        yield f"{TAG} nearest tools:"
+    wide = max((len(r.tool.id) for r in near), default=0)
+    for r in near:
+        told = one_line(r.tool.summary, _SUMMARY_CHARS)
+        yield f"{TAG}   {r.tool.id:<{wide}}  p={r.p:.2f}  {told}"
+
+
+def _miss(outcome: RouteOutcome) -> str:
+    """Return why no tool was taken: none fits, or a new one was asked for although one fits."""
+    reached = [r for r in outcome.candidates[:1] if r.p >= outcome.tau]
+    reason = outcome.decision.reason
+    if not reached or len(outcome.subintents) > 1:
+        return f"no tool selected: {reason}"
+    return f"{reason}, though {reached[0].tool.id} fits (p={reached[0].p:.2f})"
+
+
+def _generation(outcome: RouteOutcome, project: Path) -> Iterator[str]:
     """Yield how a module was generated, and why answers were refused (spec §19.3)."""
     made = outcome.generation
     if made is None:
-        yield f"{TAG} {why}; a new tool would be generated"
         return
     if made.generator == "template":
         files = [relative(path, project) for path in (outcome.module, made.test) if path]
         yield f"{TAG} skeleton: {' and '.join(files)}"
         return
     allowed = ", ".join(("stdlib", *made.extra_imports))
+    reached = [r for r in outcome.candidates[:1] if r.p >= outcome.tau]
+    why = outcome.decision.reason if reached else f"no candidate reached τ={outcome.tau:.2f}"
+    if reached and len(outcome.subintents) < 2:
+        why = f"{why}, though {reached[0].tool.id} fits (p={reached[0].p:.2f})"
     yield f"{TAG} {why}; falling back to generator (allowlist: {allowed})"
     tokens = made.prompt_tokens + made.completion_tokens
     yield (

@@ -112,8 +112,8 @@ def print_outcome(
     click.echo("\n".join(lines)) if lines else None
     if outcome.logged:
         _tell_run(outcome.run_id, alone=options.plan)
-    for line in outcome.notes if options.plan else ():
-        console.note(f"note: {line}")
+    if options.plan:
+        _note_what_a_plan_lacks(outcome)
     if outcome.ran:
         click.echo(console.pretty(outcome.result))
     if outcome.failure:
@@ -121,6 +121,17 @@ def print_outcome(
     elif outcome.promotion and not outcome.ran and console.is_terminal(sys.stderr):
         console.note(f"run it: pulsus run {outcome.promotion.tool_id}")
     raise SystemExit(outcome.exit_code)
+
+
+def _note_what_a_plan_lacks(outcome: RouteOutcome) -> None:
+    """Say on stderr what the plan on stdout cannot: the nearest tools of a miss, and the notes."""
+    from pulsus.cli.render import outcome_text
+
+    if outcome.decision.policy == "generate":
+        for line in outcome_text.nearest_tools(outcome):
+            console.note(line)
+    for note in outcome.notes:
+        console.note(f"note: {note}")
 
 
 def _tell_run(run_id: str, *, alone: bool) -> None:

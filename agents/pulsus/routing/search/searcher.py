@@ -81,6 +81,26 @@ class Searcher:
         chosen = [ranked.tool for ranked in found.choice.chosen]
         return replace(found, notes=(*found.notes, *self.deprecations.notes(chosen)))
 
+    def search_inside(
+        self, intent: ParsedIntent, places: Collection[tuple[str | None, str]]
+    ) -> SearchResult:
+        """Select the best tool of these folders (domain and action), which a person named.
+
+        The p of each tool is conditioned on the answer: one of the tools in these folders is meant.
+        """
+        ids = frozenset(t.id for t in self.catalogue.tools if (t.domain, t.action) in set(places))
+        ranked = self._rank(intent, ids, (), self._competing(ids)) if ids else ()
+        where = " or ".join(sorted({domain or "shared" for domain, _ in places}))
+        total = sum(r.p for r in ranked) or 1.0
+        candidates = tuple(replace(r, p=r.p / total, p_before_answer=r.p) for r in ranked)
+        if not candidates:
+            reason = f"no tool of {where} shares a word with the request"
+            return SearchResult((), (), Decision("generate", (), reason), widened=False)
+        best = candidates[0]
+        reason = f"{best.tool.id}: the best tool of {where}, the answer to the question"
+        choice = Decision("select", (best,), f"{reason} (p {best.p:.2f} among its tools)")
+        return SearchResult(candidates, (), choice, widened=False)
+
     def _search(
         self, intent: ParsedIntent, include: Collection[str], hinted: Collection[str]
     ) -> SearchResult:

@@ -1,0 +1,115 @@
+"""The answer to the one question decides the route, and a miss shows the nearest tools."""
+
+from pathlib import Path
+
+import pytest
+
+from pulsus import bootstrap
+from pulsus.routing.delivery.route_run import RouteOptions
+from tests.project import pulsus_here
+
+ROOT = Path(__file__).parents[2]
+
+VAGUE = (
+    "netstat",
+    "open ports",
+    "top",
+    "logs",
+    "show usage",
+    "errors",
+    "what is slow",
+    "status",
+    "is the server healthy",
+    "space",
+)
+"""Requests that are about more than one shipped tool."""
+
+
+class Answering:
+    """A person who gives one answer, and remembers the question."""
+
+    def __init__(self, answer):
+        self.answer = answer
+        self.question = None
+
+    def clarify(self, question):
+        self.question = question
+        return self.answer
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory):
+    logs = tmp_path_factory.mktemp("logs")
+    return bootstrap.build(ROOT, {"cache_enabled": False, "log_dir": str(logs)})
+
+
+def route(app, request, answer):
+    """Return the outcome of a route that only inspects, and the question that was asked."""
+    person = Answering(answer)
+    return app.router(person).route(request, RouteOptions(plan=True)), person.question
+
+
+@pytest.mark.parametrize("request_text", VAGUE)
+def test_every_answer_to_the_question_selects_its_tool(app, request_text):
+    before, asked = route(app, request_text, None)
+    assert asked is not None
+    for number, option in enumerate(asked.options, start=1):
+        outcome, _ = route(app, request_text, str(number))
+        assert [tool.id for tool in outcome.decision.selected] == [option]
+        assert (outcome.candidates[0].tool.id, outcome.candidates[0].p) == (option, 1.0)
+        assert outcome.intent.confidence == 1.0
+        assert option == f"{outcome.intent.domain or 'shared'}/{outcome.intent.action}/" + (
+            outcome.decision.selected[0].name
+        )
+    assert before.clarification.answer is None
+
+
+def test_a_domain_as_answer_ranks_inside_its_folders(app):
+    outcome, _ = route(app, "logs", "web")
+    assert [tool.id for tool in outcome.decision.selected] == ["web/logs/access_log_summary"]
+    assert {r.tool.domain for r in outcome.candidates} == {"web"}
+    assert sum(r.p for r in outcome.candidates) == pytest.approx(1.0)
+
+
+def test_the_answer_none_of_these_ends_without_a_tool(app):
+    outcome, _ = route(app, "errors", "0")
+    assert outcome.decision.selected == ()
+    assert outcome.exit_code == 5
+
+
+def test_the_question_names_tools_and_says_what_they_do(app):
+    _, asked = route(app, "netstat", None)
+    assert asked.default == asked.options[0] == "network/ports/listening_ports"
+    assert asked.labels[0].startswith("Show which programs listen on")
+
+
+def test_two_tools_with_the_same_p_are_asked_about_although_both_reach_tau(app):
+    outcome, asked = route(app, "open ports", None)
+    assert set(asked.options[:2]) == {"network/ports/check_port", "network/ports/listening_ports"}
+    assert outcome.decision.policy == "select"
+
+
+def test_a_clear_request_asks_nothing(app):
+    assert route(app, "how much memory and swap is free", None)[1] is None
+
+
+@pytest.mark.parametrize("flags", [(), ("--plan",), ("--non-interactive",)])
+def test_a_miss_shows_the_three_nearest_tools_and_names_the_model_last(flags, tmp_path):
+    env = {"PULSUS_LOG_DIR": str(tmp_path / "logs")}
+    done = pulsus_here(ROOT, "route", "order a pizza", *flags, env=env)
+    assert done.code == 5
+    shown = done.out + done.err
+    near = shown[shown.index("nearest tools:") :].splitlines()[1:4]
+    assert near[0].split()[1] == "shared/sort/top_rows"
+    assert near[0].endswith("Sort the rows of a result by a field and keep the first N.")
+    assert all("/" in line and "p=0." in line for line in near)
+    assert done.err.index("nearest tools is right") < done.err.index("set model.base_url")
+    assert done.err.index("set model.base_url") < done.err.index("--scaffold")
+
+
+def test_json_has_the_summary_of_every_candidate(tmp_path):
+    env = {"PULSUS_LOG_DIR": str(tmp_path / "logs")}
+    done = pulsus_here(ROOT, "route", "order a pizza", "--output", "json", env=env)
+    best = done.json["candidates"][0]
+    assert best["summary"] == "Sort the rows of a result by a field and keep the first N."
+    assert best["p_before_answer"] is None
