@@ -701,13 +701,13 @@ def test_doctor_goes_on_where_the_settings_cannot_be_read(tmp_path):
     folder = make(tmp_path / "project", warm=False)
     (folder / "config").mkdir(exist_ok=True)
     (folder / "config/pulsus.toml").write_text("[tools]\n[tools]\npython = ''\n", encoding="utf-8")
-    done = pulsus(folder, "doctor", "--output", "json")
+    done = pulsus_here(folder, "doctor", "--output", "json")
     assert (done.code, done.json["error"]["code"]) == (2, "CONFIG_INVALID")
     checks = {check["name"]: check for check in done.json["checks"]}
     assert checks["python"]["ok"]
     assert not checks["settings"]["ok"]
     assert "[tools] twice" in checks["settings"]["found"]
-    text = pulsus(folder, "doctor")
+    text = pulsus_here(folder, "doctor")
     assert text.code == 2
     assert "remove line 2" in " ".join(text.out.split())
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.project import COMPOSE, COUNT, make, pulsus, records
+from tests.project import COMPOSE, COUNT, make, pulsus_here, records
 
 COUNT_WORDS = "text/count/count_words"
 PROMOTE = ("promote", "workflows/domains/text/count/count_words.py", "--domain", "text")
@@ -13,15 +13,15 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.seconds]
 @pytest.fixture
 def project(tmp_path):
     folder = make(tmp_path)
-    assert pulsus(folder, *PROMOTE, "--action", "count", "--yes").code == 0
+    assert pulsus_here(folder, *PROMOTE, "--action", "count", "--yes").code == 0
     return folder
 
 
 def test_a_removed_tool_answers_no_request_and_does_not_come_back_unattended(project):
-    assert pulsus(project, "route", COUNT, "--non-interactive").code == 0
-    assert pulsus(project, "tools", "remove", COUNT_WORDS, "--yes").code == 0
-    assert pulsus(project, "route", COUNT, "--non-interactive").code == 5
-    missing = pulsus(project, "run", "count_words", "--input", "text=a b")
+    assert pulsus_here(project, "route", COUNT, "--non-interactive").code == 0
+    assert pulsus_here(project, "tools", "remove", COUNT_WORDS, "--yes").code == 0
+    assert pulsus_here(project, "route", COUNT, "--non-interactive").code == 5
+    missing = pulsus_here(project, "run", "count_words", "--input", "text=a b")
     assert missing.code == 2
     assert "was removed from the catalogue" in missing.err
     assert "pulsus rollback text/count/count_words" in missing.err
@@ -30,40 +30,42 @@ def test_a_removed_tool_answers_no_request_and_does_not_come_back_unattended(pro
 def test_a_module_put_back_at_the_place_of_a_removed_tool_needs_a_person(project):
     path = project / PROMOTE[1]
     source = path.read_bytes()
-    assert pulsus(project, "tools", "remove", COUNT_WORDS, "--yes").code == 0
+    assert pulsus_here(project, "tools", "remove", COUNT_WORDS, "--yes").code == 0
     path.write_bytes(source)
-    assert pulsus(project, "run", COUNT_WORDS, "--input", "text=a b").code == 6
-    routed = pulsus(project, "route", COUNT, "--non-interactive")
+    assert pulsus_here(project, "run", COUNT_WORDS, "--input", "text=a b").code == 6
+    routed = pulsus_here(project, "route", COUNT, "--non-interactive")
     assert routed.code == 4
     assert "was removed" in routed.err
     assert [r["status"] for r in records(project)] == ["stable", "removed"]
-    found = pulsus(project, "tools", "check", "--output", "json").json["findings"]
+    found = pulsus_here(project, "tools", "check", "--output", "json").json["findings"]
     reasons = [f["reason"] for f in found if f["tools"] == [COUNT_WORDS]]
     assert any("removed with rev-" in reason for reason in reasons)
 
 
 def test_the_steps_of_a_promoted_composition_stay_and_are_named(project):
-    assert pulsus(project, "route", COMPOSE).code == 4
+    assert pulsus_here(project, "route", COMPOSE).code == 4
     (candidate,) = (project / "workflows/_tmp").glob("*.py")
-    plan = pulsus(project, "route", COMPOSE, "--plan", "--output", "json").json
+    plan = pulsus_here(project, "route", COMPOSE, "--plan", "--output", "json").json
     domain, action, name = plan["selected"][0].split("/")
     path = f"workflows/domains/{domain}/{action}/{name}.py"
-    done = pulsus(project, "promote", path, "--domain", domain, "--action", action, "--yes")
+    done = pulsus_here(project, "promote", path, "--domain", domain, "--action", action, "--yes")
     assert done.code == 0, done.err
     place = ("--domain", "analysis", "--action", "visualise", "--name", "both")
-    assert pulsus(project, "promote", candidate, *place, "--yes").code == 0
-    refused = pulsus(project, "tools", "remove", plan["selected"][0], "--yes", "--output", "json")
+    assert pulsus_here(project, "promote", candidate, *place, "--yes").code == 0
+    refused = pulsus_here(
+        project, "tools", "remove", plan["selected"][0], "--yes", "--output", "json"
+    )
     assert refused.code == 6
     assert refused.json["error"]["code"] == "TOOL_IN_USE"
     assert refused.json["error"]["details"]["compositions"] == ["analysis/visualise/both"]
-    forced = pulsus(
+    forced = pulsus_here(
         project, "tools", "remove", plan["selected"][0], "--yes", "--force", "--output", "json"
     )
     assert forced.code == 0
     assert forced.json["used_by"] == ["analysis/visualise/both"]
     assert "analysis/visualise/both no longer runs" in forced.err
-    found = pulsus(project, "audit", "--output", "json").json["findings"]
+    found = pulsus_here(project, "audit", "--output", "json").json["findings"]
     assert "STEP_MISSING" in {finding["code"] for finding in found}
-    assert pulsus(project, "rollback", plan["selected"][0], "--yes").code == 0
-    found = pulsus(project, "audit", "--output", "json").json["findings"]
+    assert pulsus_here(project, "rollback", plan["selected"][0], "--yes").code == 0
+    found = pulsus_here(project, "audit", "--output", "json").json["findings"]
     assert "STEP_MISSING" not in {finding["code"] for finding in found}
