@@ -56,6 +56,7 @@ bench: $(VENV)/.all ## Run the benchmarks; copy the results to docs/benchmarks.m
 	@$(PIP) install -q --group bench
 	@$(PYTEST) -q -m bench tests/benchmarks
 	@OMP_NUM_THREADS=1 $(BIN)/python tests/benchmarks/ranking_peers.py
+	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.ranking_engines
 	@$(BIN)/python tests/benchmarks/commands_peers.py
 	@$(MAKE) fuzz
 

@@ -24,7 +24,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from pulsus.cli.command_session import CommandSession
-from pulsus.cli.evaluate.evaluate import prepare
+from pulsus.cli.evaluate.prepare_search import prepare
 from pulsus.core.embeddings.similarity import request_vector
 from pulsus.errors import ExtraMissing
 from pulsus.routing.evaluation.dataset import load_queries, load_tools
@@ -102,24 +102,6 @@ def rapidfuzz_token_set(tools, folder):
     return rank
 
 
-def spec_formula(tools, folder):
-    """The specification's plain formula: 0.4 token set of the name, 0.4 tf-idf of the text."""
-    from rapidfuzz import fuzz, process, utils
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    words = TfidfVectorizer()
-    matrix = words.fit_transform(text_of(t) for t in tools)
-    names = [utils.default_process(t.name.replace("_", " ")) for t in tools]
-
-    def rank(query):
-        plain = utils.default_process(query)
-        name = process.cdist([plain], names, scorer=fuzz.token_set_ratio)[0] / 100
-        doc = (matrix @ words.transform([query]).T).toarray().ravel()
-        return best(0.4 * name + 0.4 * doc, tools)
-
-    return rank
-
-
 def minilm_alone(tools, folder):
     """Cosine of int8 MiniLM vectors, nothing else."""
     from pulsus.core.embeddings.encoder import minilm
@@ -136,7 +118,7 @@ def minilm_alone(tools, folder):
     return rank
 
 
-def pulsus(*, embeddings=False, history=False):
+def pulsus(*, embeddings=False, history=False, engine="lexical"):
     """Pulsus as `pulsus eval --catalogue` has it: requests are taken apart, too."""
 
     def build(tools, folder):
@@ -145,6 +127,7 @@ def pulsus(*, embeddings=False, history=False):
             raise FileNotFoundError(past.name)
         with tempfile.TemporaryDirectory() as empty:
             flags = {"embeddings_enabled": embeddings, "cache_enabled": False}
+            flags["ranker"] = {"engine": engine}
             session = CommandSession(Path(empty), "json", 0, flags)
             bench = prepare(session, folder / "tools.jsonl", past)
         return lambda query: [found.tool for found in bench.search(query).candidates]
@@ -158,8 +141,8 @@ RANKERS = {
     "rank_bm25": rank_bm25_split,
     "tf-idf (scikit-learn)": tf_idf,
     "rapidfuzz token_set": rapidfuzz_token_set,
-    "spec formula, plain": spec_formula,
     "MiniLM int8 alone": minilm_alone,
+    "Pulsus, engine spec": pulsus(engine="spec"),
     "**Pulsus**": pulsus(),
     "**Pulsus, embeddings**": pulsus(embeddings=True),
     "**Pulsus, history**": pulsus(history=True),

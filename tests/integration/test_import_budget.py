@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from tests.project import COUNT, SELECT, make, pulsus
 
 HEAVY = {
@@ -38,11 +40,15 @@ print(json.dumps(sorted(sys.modules)), file=sys.stderr)
 """
 
 
-def imported(folder, *args):
+def modules(folder, *args):
     done = subprocess.run(
         [sys.executable, "-c", PROBE, *args], cwd=folder, capture_output=True, check=True
     )
-    return set(json.loads(done.stderr.splitlines()[-1])) & HEAVY
+    return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+def imported(folder, *args):
+    return modules(folder, *args) & HEAVY
 
 
 def test_a_warm_route_imports_no_heavy_library(tmp_path):
@@ -55,3 +61,32 @@ def test_a_warm_route_imports_no_heavy_library(tmp_path):
 
 def test_asking_for_the_version_or_a_completion_imports_no_heavy_library(tmp_path):
     assert imported(tmp_path, "--version") == set()
+
+
+MODULE = "workflows/domains/text/count/count_words.py"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("route", COUNT, "--plan", "--no-cache"),
+        ("explain", COUNT),
+        ("run", "text/count/count_words", "--input", "text=two words"),
+        ("validate", MODULE),
+        ("commands", "classify", "df -h"),
+    ],
+    ids=["route", "explain", "run", "validate", "commands classify"],
+)
+def test_a_first_command_never_imports_scikit_learn(tmp_path, args):
+    folder = make(tmp_path / "project", warm=False)
+    loaded = modules(folder, *args)
+    assert "pulsus.bootstrap" in loaded or args[0] in ("validate", "commands")
+    assert loaded.isdisjoint({"sklearn", "scipy", "joblib"})
+
+
+def test_only_the_engine_of_the_specification_imports_scikit_learn_for_a_route(
+    tmp_path, monkeypatch
+):
+    folder = make(tmp_path / "project", warm=False)
+    monkeypatch.setenv("PULSUS_RANKER__ENGINE", "spec")
+    assert "sklearn" in modules(folder, "route", COUNT, "--plan")

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pulsus.core.memory.request_index import PastRequest as PastRequest
     from pulsus.core.rankers.calibration import Calibration
     from pulsus.core.rankers.ranker import Ranker
+    from pulsus.core.rankers.ranking_engine import RankingEngine
+    from pulsus.core.rankers.spec.spec_ranker import SpecRanker
     from pulsus.core.types import ToolSpec
     from pulsus.routing.prompt_parser import PromptParser
     from pulsus.routing.search.project_docs import ProjectDocs
@@ -37,8 +39,13 @@ class Ranking:
     past: ProjectHistory
 
     @cached_property
-    def index(self) -> Ranker:
-        """The catalogue made ready for ranking, with what is remembered."""
+    def index(self) -> RankingEngine:
+        """The catalogue made ready for ranking, with what is remembered.
+
+        The specification's engine remembers nothing beside the history that the searcher gives.
+        """
+        if self._is_spec:
+            return self._spec_ranker
         index = replace(self._unremembering, memory=self._memory(self.past.routes))
         if self.vectors is None or not self.past.routes:
             return index
@@ -48,6 +55,21 @@ class Ranking:
             self.past.routes, self.ground.settings.ranker.history_half_life_days
         )
         return replace(index, dense=self.meaning(self.ground.catalogue.tools, "tools-past", past))
+
+    @property
+    def _is_spec(self) -> bool:
+        return self.ground.settings.ranker.engine == "spec"
+
+    @cached_property
+    def _spec_ranker(self) -> SpecRanker:
+        from pulsus.core.rankers.spec.spec_ranker import SpecRanker  # imports scikit-learn
+
+        return SpecRanker.build(
+            self.ground.catalogue.tools,
+            self.ground.settings.ranker,
+            features=self.ground.contributions.features,
+            dense=self.meaning(self.ground.catalogue.tools),
+        )
 
     @cached_property
     def _unremembering(self) -> Ranker:
@@ -73,13 +95,13 @@ class Ranking:
         recall = MemoryStore(half_life, ids.utc_now(), self.ground.cache_dir if keep else None)
         return recall.memory(self.ground.catalogue.tools, routes)
 
-    def _unshadowed(self, index: Ranker) -> Ranker | None:
+    def _unshadowed(self, index: RankingEngine) -> RankingEngine | None:
         """Return the index without the shadowed tools; None if no tool is shadowed."""
         from pulsus.core.contract.tool_table import list_shadowed, make_columns
 
         ids = make_columns(self.ground.catalogue.tools).ids
         hidden = frozenset(ids[shared] for shared, _ in list_shadowed(ids))
-        return replace(index, hidden=index.hidden | hidden) if hidden else None
+        return index.hiding(hidden) if hidden else None
 
     @property
     def calibration(self) -> Calibration:
@@ -174,7 +196,7 @@ class Ranking:
         from pulsus.routing.search.searcher import Searcher
 
         index = self.index
-        if not past:
+        if not past and not self._is_spec:
             index = replace(self._unremembering, memory=self._memory((), keep=False))
         gone = self.past.deprecations
         searcher = Searcher(

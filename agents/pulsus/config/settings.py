@@ -52,8 +52,9 @@ class DiscoveryConfig(Section):
 
 @dataclass(frozen=True)
 class RankerConfig(Section):
-    """Weights and τ (spec §5). `weights` may name a plugin's feature too."""
+    """Engine, weights and τ (spec §5). `weights` may name a plugin's feature too."""
 
+    engine: Annotated[Literal["lexical", "spec"], FREE] = "lexical"
     threshold: Annotated[Unit, ASKS_LOWERED] = 0.60
     weights: Annotated[dict[str, Annotated[float, ValueLimits(ge=0.0)]], FREE] = field(
         default_factory=lambda: {"name": 0.4, "doc": 0.4, "history": 0.2}

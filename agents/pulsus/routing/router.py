@@ -257,7 +257,7 @@ def undelivered_outcome(
         subintents=found.subintents,
         shadowed=project.catalogue.shadowed,
         weights=dict(settings.weights),
-        tie_tolerance=settings.tie_tolerance,
+        tie_tolerance=settings.tie_tolerance if settings.engine == "lexical" else 0.0,
         notes=(
             *(f"no tool was found for the part {part!r}" for part in found.unplaced),
             *found.notes,

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pulsus.cli.evaluate.eval_report import FittedCalibration
+from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
     from pulsus.cli.command_session import CommandSession
@@ -64,9 +65,17 @@ def fit(
 
 
 def check_enough(rows: Sequence[GoldenRow], bench: SearchSetup) -> None:
-    """Raise CalibrationRefused for too few requests: known before anything is measured."""
+    """Raise CalibrationRefused for too few requests: known before anything is measured.
+
+    Raises UsageError for an engine whose p is the score.
+    """
     from pulsus.routing.evaluation import calibration_fit
 
+    if bench.searcher.index.config.engine == "spec":
+        raise UsageError(
+            'ranker.engine is "spec": its p is the score, so there is nothing to calibrate',
+            hint='leave out --calibrate, or set ranker.engine to "lexical"',
+        )
     calibration_fit.require_enough(
         len({row.query for row in rows}), bench.searcher.index.calibration
     )

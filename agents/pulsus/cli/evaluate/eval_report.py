@@ -64,6 +64,8 @@ def population(report: EvalReport) -> str:
 def calibrated_by(calibration: Calibration) -> str:
     """Return one line: whose calibration p comes from, its version and its data."""
     told = calibration.provenance
+    if told.get("source") == "score":
+        return 'calibration: none, p is the score (ranker.engine = "spec")'
     data = f", data {str(told['data'])[:19]}" if told.get("data") else ""
     return f"calibration: {told.get('source', 'shipped')} v{told.get('version', 1)}{data}"
 

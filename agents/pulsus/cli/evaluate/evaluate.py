@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import time
-from collections.abc import Sequence, Sized
-from collections.abc import Set as AbstractSet
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +11,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.evaluate.prepare_search import NAMED, and_more, prepare, warn_of_missing
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common, embeddings_option, rag_option
 from pulsus.errors import CalibrationRefused, EvalBelowFloor, PulsusError, UsageError
@@ -21,14 +19,9 @@ from pulsus.errors import CalibrationRefused, EvalBelowFloor, PulsusError, Usage
 if TYPE_CHECKING:
     from pulsus.cli.evaluate.eval_report import EvalResult
     from pulsus.cli.evaluate.output_files import OutputFiles
-    from pulsus.core.memory.request_index import PastRequest
-    from pulsus.core.types import ToolSpec
     from pulsus.routing.evaluation.dataset import GoldenRow
     from pulsus.routing.evaluation.search_setup import SearchSetup
-    from pulsus.routing.search.searcher import Searcher
 
-NAMED = 20
-"""Unknown ids listed by a warning."""
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 EPILOG = page_end(
@@ -158,85 +151,6 @@ def command(
     _finish(session, shown, failure, outputs, document)
 
 
-def prepare(session: CommandSession, catalogue: Path | None, history: Path | None) -> SearchSetup:
-    """Return the project's catalogue, or bare rows, ready to be searched."""
-    from pulsus.core.rankers.ranker import Ranker
-    from pulsus.core.telemetry.ids import utc_now
-    from pulsus.core.types import Catalogue
-    from pulsus.routing.evaluation import dataset
-    from pulsus.routing.evaluation.search_setup import SearchSetup
-    from pulsus.routing.search import past_request_store
-    from pulsus.routing.search.searcher import Searcher
-
-    app = session.app
-    tau = app.settings.ranker.threshold
-    began = time.perf_counter()
-    if catalogue is None:
-        parser, searcher = app.parser(), app.searcher(past=False)
-        if history:
-            searcher = _remembering(session, searcher, history)
-        known = frozenset(tool.id for tool in app.catalogue.tools)
-        return SearchSetup(searcher, parser, known, time.perf_counter() - began, tau)
-    tools = dataset.load_tools(catalogue, console.warn)
-    ordered = tuple(sorted(tools, key=lambda tool: tool.id))
-    past = _past(ordered, history)
-    half_life = app.settings.ranker.history_half_life_days
-    index = Ranker.build(
-        ordered,
-        app.settings.ranker,
-        features=app.contributions.features,
-        synonyms=app.synonyms,
-        memory=past_request_store.MemoryStore(half_life, utc_now()).of(past, len(ordered)),
-        calibration=app.ranking.calibration,
-        dense=app.ranking.meaning(ordered, _vectors_of(catalogue, history), past),
-    )
-    steps = app.settings.compose.max_steps
-    searcher = Searcher(Catalogue(app.workflows_root, ordered), index, {}, utc_now(), steps)
-    taken = time.perf_counter() - began
-    return SearchSetup(searcher, None, frozenset(tool.id for tool in tools), taken, tau)
-
-
-def _remembering(session: CommandSession, searcher: Searcher, history: Path) -> Searcher:
-    """Return the project's searcher that remembers these requests too, filters and all."""
-    from pulsus.core.telemetry.ids import utc_now
-    from pulsus.routing.search import past_request_store
-
-    app = session.app
-    tools = app.catalogue.tools
-    past = _past(tools, history)
-    half_life = app.settings.ranker.history_half_life_days
-    memory = past_request_store.MemoryStore(half_life, utc_now()).of(past, len(tools))
-    index = replace(searcher.index, memory=memory)
-    if app.ranking.vectors is not None:
-        index = replace(index, dense=app.ranking.meaning(tools, _vectors_of(None, history), past))
-    hidden = searcher.unshadowed.hidden if searcher.unshadowed else frozenset()
-    unshadowed = replace(index, hidden=hidden) if hidden else None
-    return replace(searcher, index=index, unshadowed=unshadowed)
-
-
-def _past(tools: Sequence[ToolSpec], history: Path | None) -> list[PastRequest]:
-    """Return the past requests that a project with these tools would remember, oldest first."""
-    from pulsus.core.telemetry.ids import utc_now
-    from pulsus.routing.evaluation import dataset
-    from pulsus.routing.search import past_request_store
-
-    if history is None:
-        return [*past_request_store.manifest_requests(tools)]
-    rows = [(row.query, row.tools) for row in dataset.load_queries(history, console.warn)]
-    told = {tool for _, right in rows for tool in right}
-    _warn_of_missing("--history: no such tool", told, frozenset(tool.id for tool in tools))
-    return [
-        *past_request_store.manifest_requests(tools),
-        *past_request_store.accepted_queries(rows, utc_now()),
-    ]
-
-
-def _vectors_of(*files: Path | None) -> str:
-    """Return the name of the kept vectors of what was read from these files."""
-    told = "|".join(str(file.resolve()) if file else "" for file in files)
-    return f"eval-{hashlib.sha256(told.encode('utf-8', 'replace')).hexdigest()[:8]}"
-
-
 def _finish(
     session: CommandSession,
     shown: EvalResult,
@@ -269,25 +183,9 @@ def _finish(
 def _warn_of_unknown(rows: Sequence[GoldenRow], bench: SearchSetup) -> None:
     """Say which right answers can never be given: a mistyped, removed or denied id."""
     asked = {tool for row in rows for tool in row.tools}
-    _warn_of_missing("no such tool", asked, bench.known)
+    warn_of_missing("no such tool", asked, bench.known)
     refused = {tool: why for tool, why in bench.refused().items() if tool in asked}
     if refused:
         told = [f"{tool} ({why})" for tool, why in list(refused.items())[:NAMED]]
-        console.warn(f"asked for, but taken out before ranking: {', '.join(told)}{_more(refused)}")
-
-
-def _warn_of_missing(what: str, asked: AbstractSet[str], known: AbstractSet[str]) -> None:
-    """Name the unknown ids, each with the id that was probably meant."""
-    from pulsus.routing.evaluation.dataset import nearest
-
-    missing = sorted(asked - known)
-    if missing:
-        near = {tool: nearest(tool, known) for tool in missing[:NAMED]}
-        told = [
-            f"{tool} (did you mean {meant}?)" if meant else tool for tool, meant in near.items()
-        ]
-        console.warn(f"{what}: {', '.join(told)}{_more(missing)}")
-
-
-def _more(found: Sized) -> str:
-    return f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
+        listed = ", ".join(told) + and_more(refused)
+        console.warn(f"asked for, but taken out before ranking: {listed}")

@@ -79,6 +79,8 @@ def detail_lines(
 def calibrated_by(calibration: Calibration) -> str:
     """Return which calibration gave p: shipped or the project's own, and its version."""
     told = calibration.provenance
+    if told.get("source") == "score":
+        return 'none: p is the score (ranker.engine = "spec")'
     version = f" version {told['version']}" if told.get("version") else ""
     data = (
         f", {counted(told['requests'], 'request')}, data {str(told['data'])[:19]}"

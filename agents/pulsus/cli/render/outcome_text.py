@@ -78,7 +78,8 @@ def explain(
         outcome.candidates, weights, outcome.intent.intent, calibration, width
     )
     order = "domain before shared, higher history, shallower path, file name"
-    near = f" (for first place, scores within {outcome.tie_tolerance:g} are equal)"
+    within = f"{outcome.tie_tolerance:g}"
+    near = f" (for first place, scores within {within} are equal)" if outcome.tie_tolerance else ""
     yield from _tagged(f"tie-breakers: {order}{near}", width)
     if calibration:
         yield from _tagged(f"calibration: {explain_table.calibrated_by(calibration)}", width)

@@ -1,12 +1,12 @@
-"""The one scorer: features, weights, order, p (spec §4, §5). Pure once built.
+"""The default engine, `lexical`: features, weights, order, p (spec §4, §5). Pure once built.
 
 Everything `--explain` prints is made here, from the numbers that decided.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import field, replace
 from datetime import datetime
 from functools import cache
 from heapq import nlargest
@@ -24,6 +24,7 @@ from pulsus.core.rankers.lexical.index_builder import KIND_BITS, KINDS
 from pulsus.core.rankers.lexical.query_matches import POOL, Admit, match_query
 from pulsus.core.rankers.lexical.tool_names import key_of, mentions, spellings
 from pulsus.core.rankers.ranked_candidates import as_candidate, ranked_rows
+from pulsus.core.rankers.ranking_engine import Allowed
 from pulsus.core.rankers.scorer import ScoredTool, Scorer
 from pulsus.core.rankers.tie_breaks import end_of_tie, tie_key
 from pulsus.core.text import command_line
@@ -88,6 +89,10 @@ class Ranker:
             dense=dense,
             memory=memory,
         )
+
+    def hiding(self, ids: Collection[str]) -> Ranker:
+        """Return the index where the tools of these ids are no candidates either."""
+        return replace(self, hidden=self.hidden.union(ids))
 
     def weights(self) -> dict[str, float]:
         """Return the weight of every feature as configured; 0 for a plugin's until it is."""
@@ -247,10 +252,6 @@ class Ranker:
 
 def _unparsed_intent(request: str) -> ParsedIntent:
     return ParsedIntent(domain=None, action=None, intent=request, confidence=0.0)
-
-
-Allowed = Callable[[str], bool] | Collection[str]
-"""Decides by id if a tool may be routed to at all."""
 
 
 def admission_filter(

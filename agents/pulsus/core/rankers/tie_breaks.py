@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 from pulsus.core.types import ToolSpec
 
-_GRAINS = 10**9
+GRAINS = 10**9
 """Scores equal to this many parts of 1 are equal: sums of floats must not break a tie."""
 
 _HISTORY_DIGITS = 2
@@ -51,7 +51,7 @@ Figures = tuple[bool, int, bool, int]
 
 def sort_key(named: bool, score: float, shared: bool, history: float) -> Figures:
     """Sorts best first: named in the request, score, domain before shared, history."""
-    return (not named, -int(score * _GRAINS + 0.5), shared, -int(history * _GRAINS + 0.5))
+    return (not named, -int(score * GRAINS + 0.5), shared, -int(history * GRAINS + 0.5))
 
 
 def end_of_tie(found: Sequence[Scored], start: int, tolerance: float = 0.0) -> int:
@@ -61,7 +61,7 @@ def end_of_tie(found: Sequence[Scored], start: int, tolerance: float = 0.0) -> i
     only with each other.
     """
     named, score, *_ = found[start].order
-    least = score + int(tolerance * _GRAINS + 0.5)
+    least = score + int(tolerance * GRAINS + 0.5)
     end = start + 1
     while end < len(found) and found[end].order[0] == named and found[end].order[1] <= least:
         end += 1
@@ -81,7 +81,7 @@ def tie_key(candidate: RankedCandidate) -> _Key:
         tool.shared,
         -round(history, _HISTORY_DIGITS),
         len(tool.path.parts),
-        -int(candidate.score * _GRAINS + 0.5),
+        -int(candidate.score * GRAINS + 0.5),
         tool.path.name,
         tool.id,
     )
@@ -93,7 +93,7 @@ def tie_break(winner: RankedCandidate, loser: RankedCandidate, *, tied: bool = F
     `tied` says that the two scores count as equal, although they differ within the tolerance.
     """
     same = winner.named == loser.named
-    if same and not tied and abs(winner.score - loser.score) * _GRAINS > 1:
+    if same and not tied and abs(winner.score - loser.score) * GRAINS > 1:
         return None
     pairs = zip(tie_key(winner), tie_key(loser), _REASONS, strict=True)
     reason = next((why for mine, theirs, why in pairs if mine != theirs), None)
@@ -110,7 +110,7 @@ def why_not(
     """Return one line: the feature that cost `loser` most against `winner`, or the tie-break."""
     broken = tie_break(winner, loser, tied=tied)
     if broken:
-        apart = abs(winner.score - loser.score) * _GRAINS > 1 and winner.named == loser.named
+        apart = abs(winner.score - loser.score) * GRAINS > 1 and winner.named == loser.named
         equal = f" (scores {winner.score:.3f} and {loser.score:.3f} count as equal)"
         return f"{winner.tool.id} is before it: {broken}{equal if apart else ''}"
     ahead, behind = winner.features, loser.features

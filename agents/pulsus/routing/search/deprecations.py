@@ -6,10 +6,10 @@ While anything else answers a request they are no candidates; after their sunset
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from datetime import date
 
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.ranking_engine import RankingEngine
 from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.types import ToolSpec
 from pulsus.fast_dataclass import dataclass
@@ -48,12 +48,12 @@ class Deprecations:
         """Return the notes of those among the tools that are deprecated."""
         return tuple(note for tool in tools if (note := self.note(tool.id)))
 
-    def without(self, index: Ranker, *, sunset_only: bool = False) -> Ranker:
+    def without(self, index: RankingEngine, *, sunset_only: bool = False) -> RankingEngine:
         """Return the index where the deprecated tools are no candidates, or only the retired
         ones.
         """
         hidden = self.retired if sunset_only else frozenset(self.records)
-        return replace(index, hidden=index.hidden | hidden) if hidden else index
+        return index.hiding(hidden) if hidden else index
 
     def _is_over(self, tool_id: str) -> bool:
         sunset = self.records[tool_id].sunset

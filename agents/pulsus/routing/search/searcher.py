@@ -12,7 +12,7 @@ from datetime import datetime
 from pulsus.core.compose.selection import cut_points, request_split, selector
 from pulsus.core.compose.selection.selector import Decision
 from pulsus.core.rankers.lexical.query_matches import POOL
-from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.rankers.ranking_engine import RankingEngine
 from pulsus.core.text.tokens import clean
 from pulsus.core.types import Catalogue, ParsedIntent, Ranked, SubIntent, ToolHistory
 from pulsus.fast_dataclass import dataclass
@@ -51,11 +51,11 @@ class Searcher:
     """
 
     catalogue: Catalogue
-    index: Ranker
+    index: RankingEngine
     history: Mapping[str, ToolHistory]
     now: datetime
     max_steps: int
-    unshadowed: Ranker | None = None
+    unshadowed: RankingEngine | None = None
     access: AccessFilter | None = None
     deprecations: Deprecations | None = None
     last_resort: Searcher | None = None
@@ -164,7 +164,7 @@ class Searcher:
         pool = select_pool(self.catalogue, intent.domain, intent.action)
         return frozenset(tool.id for tool in pool)
 
-    def _competing(self, tools: Collection[str] | None) -> Ranker:
+    def _competing(self, tools: Collection[str] | None) -> RankingEngine:
         """Return the index to select from.
 
         A shadowed tool stands in where its domain tool is no option: in the pool of another domain.
@@ -181,7 +181,7 @@ class Searcher:
         intent: ParsedIntent | str,
         tools: Collection[str] | None,
         include: Collection[str],
-        index: Ranker,
+        index: RankingEngine,
         limit: int | None = None,
     ) -> tuple[Ranked, ...]:
         return index.rank(

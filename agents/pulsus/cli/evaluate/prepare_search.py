@@ -1,0 +1,155 @@
+"""The search that `pulsus eval` measures: the project's own, or that of a catalogue in a file."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pulsus.cli import console
+from pulsus.cli.command_session import CommandSession
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from pulsus.core.memory.request_index import PastRequest
+    from pulsus.core.rankers.ranking_engine import RankingEngine
+    from pulsus.core.types import ToolHistory, ToolSpec
+    from pulsus.routing.evaluation.search_setup import SearchSetup
+    from pulsus.routing.search.searcher import Searcher
+
+NAMED = 20
+"""Unknown ids listed by a warning."""
+
+
+def prepare(session: CommandSession, catalogue: Path | None, history: Path | None) -> SearchSetup:
+    """Return the project's catalogue, or bare rows, ready to be searched."""
+    from pulsus.core.telemetry.ids import utc_now
+    from pulsus.core.types import Catalogue
+    from pulsus.routing.evaluation import dataset
+    from pulsus.routing.evaluation.search_setup import SearchSetup
+    from pulsus.routing.search.searcher import Searcher
+
+    app = session.app
+    tau = app.settings.ranker.threshold
+    began = time.perf_counter()
+    if catalogue is None:
+        parser, searcher = app.parser(), app.searcher(past=False)
+        if history:
+            searcher = _remembering(session, searcher, history)
+        known = frozenset(tool.id for tool in app.catalogue.tools)
+        return SearchSetup(searcher, parser, known, time.perf_counter() - began, tau)
+    tools = dataset.load_tools(catalogue, console.warn)
+    ordered = tuple(sorted(tools, key=lambda tool: tool.id))
+    past = _past(ordered, history)
+    index = _engine(session, ordered, past, _vectors_of(catalogue, history))
+    now = utc_now()
+    counted = _accepted(past, now) if app.settings.ranker.engine == "spec" else {}
+    steps = app.settings.compose.max_steps
+    searcher = Searcher(Catalogue(app.workflows_root, ordered), index, counted, now, steps)
+    taken = time.perf_counter() - began
+    return SearchSetup(searcher, None, frozenset(tool.id for tool in tools), taken, tau)
+
+
+def _engine(
+    session: CommandSession,
+    tools: Sequence[ToolSpec],
+    past: Sequence[PastRequest],
+    vectors: str,
+) -> RankingEngine:
+    """Return the engine of the settings for these tools. `vectors` names their cache file."""
+    app = session.app
+    config, features = app.settings.ranker, app.contributions.features
+    if config.engine == "spec":
+        from pulsus.core.rankers.spec.spec_ranker import SpecRanker
+
+        dense = app.ranking.meaning(tools, vectors)
+        return SpecRanker.build(tools, config, features=features, dense=dense)
+    from pulsus.core.rankers.ranker import Ranker
+    from pulsus.core.telemetry.ids import utc_now
+    from pulsus.routing.search.past_request_store import MemoryStore
+
+    return Ranker.build(
+        tools,
+        config,
+        features=features,
+        synonyms=app.synonyms,
+        memory=MemoryStore(config.history_half_life_days, utc_now()).of(past, len(tools)),
+        calibration=app.ranking.calibration,
+        dense=app.ranking.meaning(tools, vectors, past),
+    )
+
+
+def _remembering(session: CommandSession, searcher: Searcher, history: Path) -> Searcher:
+    """Return the project's searcher that remembers these requests too, filters and all."""
+    from pulsus.core.telemetry.ids import utc_now
+
+    app = session.app
+    past = _past(app.catalogue.tools, history)
+    if app.settings.ranker.engine == "spec":
+        now = utc_now()
+        return replace(searcher, history=_accepted(past, now), now=now)
+    index = _engine(session, app.catalogue.tools, past, _vectors_of(None, history))
+    index = index.hiding(searcher.index.hidden)
+    hidden = searcher.unshadowed.hidden if searcher.unshadowed else frozenset()
+    return replace(searcher, index=index, unshadowed=index.hiding(hidden) if hidden else None)
+
+
+def _accepted(past: Sequence[PastRequest], now: datetime) -> Mapping[str, ToolHistory]:
+    """Return the history of these requests, each accepted just now: the other engine's memory.
+
+    Requests of manifests have no time: they are hints and were never accepted.
+    """
+    from pulsus.core.types import ToolHistory
+
+    told = Counter(tool for one in past if one.at is not None for tool in one.right)
+    return {
+        tool: ToolHistory(tool, promotions=0, accepted=times, failed=0, last_success=now)
+        for tool, times in told.items()
+    }
+
+
+def _past(tools: Sequence[ToolSpec], history: Path | None) -> list[PastRequest]:
+    """Return the past requests that a project with these tools would remember, oldest first."""
+    from pulsus.core.telemetry.ids import utc_now
+    from pulsus.routing.evaluation import dataset
+    from pulsus.routing.search import past_request_store
+
+    if history is None:
+        return [*past_request_store.manifest_requests(tools)]
+    rows = [(row.query, row.tools) for row in dataset.load_queries(history, console.warn)]
+    told = {tool for _, right in rows for tool in right}
+    warn_of_missing("--history: no such tool", told, frozenset(tool.id for tool in tools))
+    return [
+        *past_request_store.manifest_requests(tools),
+        *past_request_store.accepted_queries(rows, utc_now()),
+    ]
+
+
+def _vectors_of(*files: Path | None) -> str:
+    """Return the name of the kept vectors of what was read from these files."""
+    told = "|".join(str(file.resolve()) if file else "" for file in files)
+    return f"eval-{hashlib.sha256(told.encode('utf-8', 'replace')).hexdigest()[:8]}"
+
+
+def warn_of_missing(what: str, asked: AbstractSet[str], known: AbstractSet[str]) -> None:
+    """Name the unknown ids, each with the id that was probably meant."""
+    from pulsus.routing.evaluation.dataset import nearest
+
+    missing = sorted(asked - known)
+    if missing:
+        near = {tool: nearest(tool, known) for tool in missing[:NAMED]}
+        told = [
+            f"{tool} (did you mean {meant}?)" if meant else tool for tool, meant in near.items()
+        ]
+        console.warn(f"{what}: {', '.join(told)}{and_more(missing)}")
+
+
+def and_more(found: Sized) -> str:
+    """Return how many are not named, or nothing."""
+    return f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
