@@ -1,7 +1,7 @@
 """Calibration fitted to requests with known answers (`pulsus eval --calibrate`). Pure.
 
 The population: each request as it is, and each that some tool fits once more with those tools
-taken out of the catalogue: nothing fits then. Imports numpy.
+taken out of the catalogue: nothing fits then. Imports numpy; a refit imports scikit-learn.
 """
 
 from __future__ import annotations
@@ -107,20 +107,22 @@ def copy_weight(rows: Sequence[GoldenRow]) -> float:
 def refit(found: Sequence[Sample], prior: Calibration, in_use: Calibration | None = None) -> Refit:
     """Return the prior moved by these samples, judged by cross-validation on the same requests.
 
+    The fold of a request depends on its words alone. So a request stays in its fold when others
+    are added, and its copy is always in the same one.
+
     `in_use` is what it would take the place of, the prior where left out. Raises CalibrationRefused
     for too few requests, or where every answer is right or wrong.
     """
     against = in_use or prior
     require_enough(len({s.request for s in found}), against)
     _check(found)
+    from sklearn.model_selection import PredefinedSplit  # takes a second to import
+
     after: list[Prediction] = [Prediction(0.0, right=False, fits=False)] * len(found)
-    folds = [_fold(s.request) for s in found]
-    for fold in sorted(set(folds)):
-        rest = [s for s, own in zip(found, folds, strict=True) if own != fold]
-        model = fit_map(rest, prior)
-        for n, own in enumerate(folds):
-            if own == fold:
-                after[n] = found[n].stated(model)
+    for rest, held_out in PredefinedSplit([_fold(s.request) for s in found]).split():
+        model = fit_map([found[n] for n in rest], prior)
+        for n in held_out:
+            after[n] = found[n].stated(model)
     before = tuple(s.stated(against) for s in found)
     return Refit(fit_map(found, prior), before, tuple(after), against)
 

@@ -1,6 +1,14 @@
-"""Maximum a posteriori logistic regression with signs held: what fits a calibration. Pure.
+"""Maximum a posteriori logistic regression with fixed signs: it fits a calibration. Pure.
 
-Imported only where something is fitted: it needs numpy, which no query may import.
+scikit-learn's `LogisticRegression` cannot replace this fit, for two reasons:
+
+- It has no limits on signs. More evidence for a tool must never lower p, also on a catalogue that
+  is unlike those of the fit.
+- It pulls coefficients towards 0 only. A refit pulls them towards the shipped ones (ADR 17).
+
+Where neither matters, both give the same coefficients; test_logistic.py compares them.
+
+Only a fit imports this module: it needs numpy, which no request may import.
 """
 
 from __future__ import annotations

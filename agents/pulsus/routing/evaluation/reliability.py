@@ -2,11 +2,13 @@
 
 ECE alone proves nothing: a constant has a good one. So it always stands beside precision, coverage
 and the share below τ.
+
+The bins are those of scikit-learn's `calibration_curve`, which takes no weights. Copies of requests
+have weights (ADR 17), so the bins are made here.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -73,13 +75,22 @@ def ece(stated: Sequence[Prediction]) -> float | None:
 
 
 def log_loss(stated: Sequence[Prediction]) -> float:
-    """Mean surprise at what was so, in nats, weighted: what a fit makes as small as it can.
+    """Return the weighted mean log loss in nats, by scikit-learn: a fit makes it small.
 
-    0.0 for no statement. A p of 0 or 1 counts as one within a thousandth of it.
+    0.0 for no prediction. A p of 0 or 1 counts as 0.001 or 0.999, so that no single request
+    decides.
     """
-    total = sum(s.weight for s in stated)
-    told = ((s.weight, min(1 - _SURE, max(_SURE, s.p if s.right else 1 - s.p))) for s in stated)
-    return sum(-weight * math.log(p) for weight, p in told) / total if total else 0.0
+    from sklearn import metrics  # takes a second to import, and only a calibration needs it
+
+    if not stated:
+        return 0.0
+    loss = metrics.log_loss(
+        [s.right for s in stated],
+        [min(1 - _SURE, max(_SURE, s.p)) for s in stated],
+        sample_weight=[s.weight for s in stated],
+        labels=[False, True],
+    )
+    return float(loss)
 
 
 def calibration_metrics(stated: Sequence[Prediction], tau: float) -> CalibrationMetrics:

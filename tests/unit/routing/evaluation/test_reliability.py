@@ -1,7 +1,7 @@
 """Decide whether a stated probability can be believed."""
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pulsus.routing.evaluation.reliability import (
@@ -70,3 +70,15 @@ def test_ece_stays_between_nothing_and_one_and_bins_hold_everything(said):
     assert sum(one.weight for one in found) == pytest.approx(sum(s.weight for s in said))
     assert all(one.low - 1e-9 <= one.p <= one.high + 1e-9 for one in found)
     assert len(to_json(found)) == len(found) <= 10
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60))
+def test_bins_without_weights_are_those_of_scikit_learn(pairs):
+    from sklearn.calibration import calibration_curve
+
+    # On the edge of two bins scikit-learn takes the lower one.
+    assume(all(abs(p * 10 - round(p * 10)) > 1e-9 for p, _ in pairs))
+    found = bins([Prediction(p, right=right, fits=True) for p, right in pairs])
+    right, p = calibration_curve([r for _, r in pairs], [p for p, _ in pairs], n_bins=10)
+    assert [b.p for b in found] == pytest.approx(p.tolist())
+    assert [b.right for b in found] == pytest.approx(right.tolist())
