@@ -85,7 +85,7 @@ def _findings(
     from pulsus.core.memory import past_routes
     from pulsus.core.storage.records import promotion_records
     from pulsus.core.telemetry.ids import utc_now
-    from pulsus.routing.maintenance import catalogue_check, ranking_conflicts
+    from pulsus.routing.maintenance import catalogue_check, ranking_conflicts, similar_text
 
     app = session.app
     latest = {r.tool_id: r for r in promotion_records.read_all(app.workflows_root)}
@@ -97,6 +97,7 @@ def _findings(
     tools = [tool for tool in tools if tool.id not in app.past.deprecations.records]
     found += ranking_conflicts.reachability_findings(_probed(session, golden, tools, first))
     found += ranking_conflicts.intent_collisions(catalogue_check.shared_intents(tools), first)
+    found += similar_text.similar_text_findings(tools, found)
     past = past_routes.load_routes(app.state_dir)
     found += catalogue_check.find_unused(
         app.catalogue.tools,
