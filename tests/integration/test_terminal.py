@@ -1,6 +1,7 @@
 """The person at the terminal (routing spec §3, §12, §16), through a real pseudo-terminal."""
 
 import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -87,6 +88,17 @@ def test_a_discarded_candidate_is_offered_again(folder):
     assert "was rejected: not now" in shown
     assert len(records(folder)) == 1
     assert list((folder / "workflows/_tmp").glob("*")) == []
+
+
+def test_the_approval_shows_file_steps_and_what_each_answer_does(folder):
+    answers = ((DECIDE, "x\n"), (DECIDE, "d\n"), ("why", "not now\n"))
+    code, shown = talk(folder, ["route", COMPOSE], *answers)
+    assert code == 0
+    assert re.search(r"file workflows/_tmp/\w+\.py", shown)
+    assert "step 1: analysis/summarise/summarize_matrix" in shown
+    assert "step 2: " in shown
+    assert all(f"  {name} " in shown for name in ("approve", "edit", "relocate", "discard"))
+    assert "'x' is none of these; type a, e, r or d" in shown
 
 
 def test_ctrl_c_ends_it_at_once_and_the_end_of_input_means_no(folder):
