@@ -50,7 +50,8 @@ def test_a_write_tool_does_not_run_non_interactively(source, option, tmp_path):
     written, done = run(tmp_path, "--input", "dry_run=false", *option)
     assert (done.code, written()) == (4, False)
     assert done.json["error"]["code"] == "APPROVAL_REQUIRED"
-    assert "pulsus run system/count/things --yes" in done.json["error"]["hint"]
+    assert "pulsus run system/count/things --input " in done.json["error"]["hint"]
+    assert "--input dry_run=false --yes" in done.json["error"]["hint"]
     assert consents(tmp_path) == []
 
 

@@ -8,6 +8,7 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.errors import ApprovalNeeded
 
@@ -17,7 +18,20 @@ if TYPE_CHECKING:
     from pulsus.routing.maintenance.tool_users import ToolUsers
 
 
-@click.command()
+EPILOG = page_end(
+    "pulsus tools remove network/latency/tcp_latency",
+    "pulsus tools remove network/latency/tcp_latency --yes",
+    exits={
+        0: "removed, or removed before",
+        2: "usage, settings, or no such tool",
+        4: "not approved",
+        6: "needed by promoted tools, or changed",
+        75: "try again",
+    },
+)
+
+
+@click.command(epilog=EPILOG)
 @click.argument("tool", metavar="ID")
 @click.option("--yes", is_flag=True, help="Approve it; your user name is recorded.")
 @click.option("--force", is_flag=True, help="Remove it although promoted tools need it.")
@@ -28,13 +42,6 @@ def remove(session: CommandSession, tool: str, yes: bool, force: bool) -> None:
     The module is deleted, and its bytes stay in `.versions/`. It adds a line to metadata.jsonl and
     an entry to CHANGELOG.md. A tool that a promoted composition uses stays, unless it is
     deprecated.
-
-    \b
-    Example:
-      pulsus tools remove network/dns/dig --yes
-
-    \b
-    Exit codes: 0 removed, or removed before · 2 usage · 4 not approved · 6 needed, or changed
     """
     from pulsus.core.storage.promotion import archived_version
     from pulsus.core.storage.promotion import remove as removal
