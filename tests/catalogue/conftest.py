@@ -12,19 +12,20 @@ WORKFLOWS = Path(__file__).resolve().parents[2] / "workflows"
 _numbers = itertools.count()
 
 
+def import_tool(tool_id):
+    """Import the tool of that id (`domain/action/name`, `shared/...`), and return its module."""
+    domain, rest = tool_id.split("/", 1)
+    folder = WORKFLOWS / ("shared_tools" if domain == "shared" else f"domains/{domain}")
+    path = folder / f"{rest}.py"
+    spec = importlib.util.spec_from_file_location(f"catalogue_tool_{next(_numbers)}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 @pytest.fixture
 def load():
-    """Return a function from a tool id (`domain/action/name`, `shared/...`) to its module."""
-
-    def _load(tool_id):
-        domain, rest = tool_id.split("/", 1)
-        folder = WORKFLOWS / ("shared_tools" if domain == "shared" else f"domains/{domain}")
-        path = folder / f"{rest}.py"
-        spec = importlib.util.spec_from_file_location(f"catalogue_tool_{next(_numbers)}", path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
-
-    return _load
+    """Return a function from a tool id to its module."""
+    return import_tool

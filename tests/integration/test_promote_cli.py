@@ -80,7 +80,8 @@ def test_eight_promotions_at_once_are_all_on_record(project):
     new = {n for n in tree(project / "workflows") if n not in before}
     assert not [n for n in new if "tmp" in n]
     assert not (project / ".pulsus/promotion.json").exists()
-    assert pulsus_here(project, "run", "hello_2").json == {"greeting": "Hi2, world!"}
+    ran = pulsus_here(project, "run", "hello_2", "--output", "json")
+    assert ran.json["result"] == {"greeting": "Hi2, world!"}
 
 
 def test_four_promotions_of_the_same_tool_at_once_are_one_record(project):

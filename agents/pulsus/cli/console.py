@@ -85,13 +85,26 @@ def width() -> int | None:
     return _columns(sys.stdout)
 
 
+def layout_width() -> int | None:
+    """Return the columns that a person reads results on; None if other programs read them.
+
+    In a pipe, COLUMNS in the environment names a person's width, as `watch` and cron set it.
+    """
+    return _told_columns() or width()
+
+
+def _told_columns() -> int | None:
+    told = os.environ.get("COLUMNS", "")
+    return int(told) or None if told.isascii() and told.isdecimal() else None
+
+
 def _columns(stream: TextIO) -> int | None:
     """Return the columns of the terminal behind `stream`; None if it is no terminal."""
     if not is_terminal(stream):
         return None
-    told = os.environ.get("COLUMNS", "")
-    if told.isdecimal() and int(told):
-        return int(told)
+    told = _told_columns()
+    if told:
+        return told
     try:
         return os.get_terminal_size(stream.fileno()).columns or _USUAL
     except (OSError, ValueError):
@@ -163,6 +176,13 @@ def colour(text: str, name: str) -> str:
 def dim(text: str, stream: TextIO) -> str:
     """`text` held back where a person looks at `stream` and NO_COLOR is not set."""
     return _styled(text, stream, dim=True)
+
+
+def styled(text: str, stream: TextIO, style: str) -> str:
+    """Return `text` as `bold`, `dim` or in a colour, where a person looks at `stream`."""
+    if style in ("bold", "dim"):
+        return _styled(text, stream, **{style: True})
+    return _styled(text, stream, fg=style)
 
 
 def _styled(text: str, stream: TextIO, **style: Any) -> str:

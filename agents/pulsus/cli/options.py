@@ -49,6 +49,12 @@ input_option = click.option(
     help="An input of the tool that runs: K=V by its type hint, K=@FILE, or K:=JSON; repeatable.",
 )
 
+full_option = click.option(
+    "--full",
+    is_flag=True,
+    help="Show the result with all rows, columns and nested values.",
+)
+
 network_option = click.option(
     "--allow-network",
     "network",

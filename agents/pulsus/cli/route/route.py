@@ -16,6 +16,7 @@ from pulsus.cli.options import (
     cache_option,
     common,
     embeddings_option,
+    full_option,
     input_option,
     kind_option,
     rag_option,
@@ -61,6 +62,7 @@ EPILOG = page_end(
 @rag_option
 @embeddings_option
 @kind_option
+@full_option
 @common()
 def command(
     session: CommandSession,
@@ -70,6 +72,7 @@ def command(
     dry_run: bool,
     run: bool,
     inputs: tuple[str, ...],
+    full: bool,
 ) -> None:
     """Find, compose or generate what REQUEST asks for, in plain words.
 
@@ -88,15 +91,17 @@ def command(
         wanted=GenerationRequest(told=console.line_progress(quiet=session.verbosity < 0)),
     )
     _check(options)
-    print_outcome(
-        session, session.app.router(session.person).route(" ".join(request), options), options
-    )
+    router = session.app.router(session.person)
+    print_outcome(session, router.route(" ".join(request), options), options, full=full)
 
 
 def print_outcome(
-    session: CommandSession, outcome: RouteOutcome, options: RouteOptions
+    session: CommandSession, outcome: RouteOutcome, options: RouteOptions, *, full: bool = False
 ) -> NoReturn:
-    """Print the outcome of a request, and leave with its exit status."""
+    """Print the outcome of a request, and leave with its exit status.
+
+    With `--run` the tool's result is alone on stdout; `full` shows all of it.
+    """
     from pulsus.cli import catalogue_warnings
     from pulsus.cli.render import outcome_json
 
@@ -108,14 +113,13 @@ def print_outcome(
         told = session.app.ranking.index.calibration if options.explain else None
         body = outcome_json.outcome(outcome, session.project, told)
         console.end_document(body, outcome.failure)
-    lines = list(_lines(outcome, options, session))
-    click.echo("\n".join(lines)) if lines else None
-    if outcome.logged:
-        _tell_run(outcome.run_id, alone=options.plan)
+    _print_status(outcome, options, session)
     if options.plan:
         _note_what_a_plan_lacks(outcome)
     if outcome.ran:
-        click.echo(console.pretty(outcome.result))
+        from pulsus.cli.results.print_result import print_result
+
+        print_result(outcome.result, full=full)
     if outcome.failure:
         console.fail(outcome.failure, as_json=False)
     elif outcome.promotion and not outcome.ran and console.is_terminal(sys.stderr):
@@ -134,12 +138,26 @@ def _note_what_a_plan_lacks(outcome: RouteOutcome) -> None:
         console.note(f"note: {note}")
 
 
-def _tell_run(run_id: str, *, alone: bool) -> None:
-    """Name the run, which `pulsus feedback` and logs/runs know; a plan stands `alone` on stdout."""
+def _print_status(outcome: RouteOutcome, options: RouteOptions, session: CommandSession) -> None:
+    """Print the explanation and the status lines: the result, unless `--run` gives another one.
+
+    Then they are on stderr, and `-q` leaves the status out.
+    """
+    explained = list(_explanation(outcome, options, session))
+    silent = options.run and session.verbosity < 0
+    status = [] if silent else list(_status(outcome, options, session))
+    for line in (*explained, *status):
+        console.note(line) if options.run else click.echo(line)
+    if outcome.logged and not silent:
+        _tell_run(outcome.run_id, options)
+
+
+def _tell_run(run_id: str, options: RouteOptions) -> None:
+    """Name the run, which `pulsus feedback` and logs/runs know; a plan is alone on stdout."""
     said = f"[PULSUS] run_id={run_id}"
-    if not alone:
+    if not (options.plan or options.run):
         click.echo(console.dim(said, sys.stdout))
-    elif console.is_terminal(sys.stderr):
+    elif options.run or console.is_terminal(sys.stderr):
         console.note(console.dim(said, sys.stderr))
 
 
@@ -154,15 +172,23 @@ def _check(options: RouteOptions) -> None:
         console.warn("--input is used by --run only")
 
 
-def _lines(outcome: RouteOutcome, options: RouteOptions, session: CommandSession) -> Iterator[str]:
-    """Yield the lines of each flag of spec §12."""
-    from pulsus.cli.render import outcome_text, validation_text
-
-    project = session.project
+def _explanation(
+    outcome: RouteOutcome, options: RouteOptions, session: CommandSession
+) -> Iterator[str]:
+    """Yield the lines of `--explain` (spec §12)."""
     if options.explain:
+        from pulsus.cli.render import outcome_text
+
         yield from outcome_text.explain(
             outcome, session.app.ranking.index.calibration, console.width()
         )
+
+
+def _status(outcome: RouteOutcome, options: RouteOptions, session: CommandSession) -> Iterator[str]:
+    """Yield the plan, or the summary and what `--dry-run` adds to it (spec §12)."""
+    from pulsus.cli.render import outcome_text, validation_text
+
+    project = session.project
     if options.plan:
         yield from outcome_text.plan(outcome)
         return

@@ -11,7 +11,7 @@ import click
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
-from pulsus.cli.options import common, input_option
+from pulsus.cli.options import common, full_option, input_option
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import ApprovalNeeded
 
@@ -47,17 +47,23 @@ EPILOG = page_end(
     is_flag=True,
     help="Run a read with all your rights. The terminal asks each time.",
 )
+@full_option
 @common()
 def command(
-    session: CommandSession, tool_id: str, inputs: tuple[str, ...], yes: bool, unconfined: bool
+    session: CommandSession,
+    tool_id: str,
+    inputs: tuple[str, ...],
+    yes: bool,
+    unconfined: bool,
+    full: bool,
 ) -> None:
     """Run the promoted tool ID on this machine, in a child process.
 
     Only promoted tools with verified hashes run. Candidates never run, nor tools that the settings
     under [access] exclude. A tool that reads is confined: it changes no file, and reaches only the
     hosts it declares. A tool that may write needs your confirmation on the terminal or by --yes,
-    unless you pass dry_run=true. The result goes to stdout as JSON, the tool's own output to
-    stderr.
+    unless you pass dry_run=true. The result goes to stdout, the tool's own output to stderr.
+    On a terminal the result is laid out to be read; a pipe gets exact values in plain columns.
     """
     from pulsus.approvals.run_consent import RunApproval
     from pulsus.execution.inputs import parse_inputs
@@ -88,7 +94,9 @@ def command(
     else:
         if session.verbosity >= 0:
             _warn(done.confinement)
-        click.echo(console.pretty(done.result))
+        from pulsus.cli.results.print_result import print_result
+
+        print_result(done.result, full=full)
 
 
 def _confirm_unconfined(tool_id: str, person: Terminal | None) -> None:

@@ -1,0 +1,62 @@
+"""Markdown for a terminal, by rich; tables are ours, so that no path in them is broken."""
+
+from __future__ import annotations
+
+import io
+import os
+from typing import ClassVar
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.markdown import Markdown, TableElement
+from rich.text import Text
+
+from pulsus.cli.results.fit_columns import TableColumn, fit_columns
+from pulsus.cli.results.table_lines import head_lines, row_lines
+
+
+def render_markdown(text: str, width: int) -> list[str]:
+    """Return the lines of a markdown text without control characters, at most `width` columns.
+
+    Links show their address, because a result must not hide where a link leads. Colours follow
+    NO_COLOR.
+    """
+    out = io.StringIO()
+    console = Console(
+        file=out,
+        width=width,
+        force_terminal=True,
+        no_color=bool(os.environ.get("NO_COLOR")),
+        legacy_windows=False,
+        emoji=False,
+    )
+    console.print(_ResultMarkdown(text, hyperlinks=False))
+    return [line.rstrip() for line in out.getvalue().rstrip("\n").split("\n")]
+
+
+class _ResultTable(TableElement):
+    """A table of a markdown text, with the columns of every other table of ours."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the table as lines; a column that does not fit stays in the text."""
+        header = self.header.row if self.header else None
+        if header is None or not header.cells:
+            return
+        rows = self.body.rows if self.body else []
+        columns = []
+        for number, cell in enumerate(header.cells):
+            texts = tuple(
+                str(row.cells[number].content) if number < len(row.cells) else "" for row in rows
+            )
+            right = bool(cell.justify == "right")
+            columns.append(TableColumn(str(number), str(cell.content), texts, right))
+        table = fit_columns(columns, options.max_width)
+        for line in head_lines(table):
+            yield Text(line, style="bold", no_wrap=True, overflow="ignore")
+        for line in row_lines(table, options.max_width):
+            yield Text(line, no_wrap=True, overflow="ignore")
+        if table.left_out:
+            yield Text(f"(not shown: {', '.join(table.left_out)})", style="dim")
+
+
+class _ResultMarkdown(Markdown):
+    elements: ClassVar = {**Markdown.elements, "table_open": _ResultTable}

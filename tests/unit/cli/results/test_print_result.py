@@ -1,0 +1,126 @@
+"""Results on a terminal and in a pipe: colour, markdown and pictures only for a person."""
+
+import base64
+import io
+import struct
+import zlib
+
+import pytest
+
+from pulsus.cli.results import pictures
+from pulsus.cli.results.print_result import print_result
+
+RESULT = {"rows": [{"path": "/srv", "size_bytes": 2048}], "ok": False}
+
+
+class TerminalStream(io.StringIO):
+    """Text that says it is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """Return a function that prints a result, and what the stream then holds."""
+    for name in ("NO_COLOR", "COLUMNS", "TMUX", "TERM_PROGRAM", "LC_TERMINAL", "KITTY_WINDOW_ID"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+
+    def print_to(stream, result, **env):
+        for name, value in env.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr("sys.stdout", stream)
+        print_result(result)
+        return stream.getvalue()
+
+    return print_to
+
+
+def png(path):
+    header = struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0)
+    chunk = b"IHDR" + header
+    path.write_bytes(
+        b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + chunk + struct.pack(">I", zlib.crc32(chunk))
+    )
+    return path
+
+
+def test_a_terminal_gets_units_and_colour(shown):
+    text = shown(TerminalStream(), RESULT, COLUMNS="80")
+    assert "\x1b[31mok  no\x1b[0m" in text
+    assert "2.0 KiB" in text
+
+
+def test_no_color_is_respected(shown):
+    text = shown(TerminalStream(), RESULT | {"markdown": "# A\n\n*b*"}, COLUMNS="80", NO_COLOR="1")
+    assert "\x1b[3" not in text.replace("\x1b[3m", "")  # italics are no colour
+
+
+def test_a_pipe_gets_neither_colour_nor_units(shown):
+    text = shown(io.StringIO(), RESULT)
+    assert text == "ok  no\n\npath  size_bytes\n/srv        2048\n"
+
+
+def test_a_pipe_with_columns_is_laid_out_for_a_reader_and_keeps_all_rows(shown):
+    rows = [{"n": number, "size_bytes": 2048} for number in range(100)]
+    text = shown(io.StringIO(), {"rows": rows}, COLUMNS="60")
+    assert text.count("2.0 KiB") == 100
+    assert "\x1b" not in text
+
+
+def test_markdown_is_rendered_on_a_terminal_and_kept_in_a_pipe(shown):
+    markdown = "## Disks\n\n| path | used |\n| --- | ---: |\n| /srv/data | 81.5 |\n"
+    on_terminal = shown(TerminalStream(), {"markdown": markdown}, COLUMNS="80", NO_COLOR="1")
+    assert "| --- |" not in on_terminal
+    assert "/srv/data  81.5" in on_terminal
+
+
+def test_a_markdown_table_in_a_pipe_stays_markdown(shown):
+    assert shown(io.StringIO(), {"markdown": "| a |\n| --- |\n"}) == "| a |\n| --- |\n"
+
+
+def test_a_markdown_text_cannot_drive_the_terminal(shown):
+    text = shown(
+        TerminalStream(), {"markdown": "a\x1b]0;owned\x07\n\n[x](http://evil)"}, COLUMNS="80"
+    )
+    assert "\x1b]" not in text
+    assert "http://evil" in text
+
+
+def test_a_picture_is_inline_where_the_terminal_can(shown, tmp_path):
+    path = png(tmp_path / "plot.png")
+    text = shown(TerminalStream(), {"figure_path": str(path)}, COLUMNS="200", TERM="xterm-kitty")
+    assert f"figure_path  {path}" in text
+    data = base64.standard_b64encode(path.read_bytes()).decode()
+    assert f"\x1b_Ga=T,f=100,m=0;{data}\x1b\\" in text
+
+
+def test_a_picture_is_named_only_where_the_terminal_cannot(shown, tmp_path):
+    text = shown(TerminalStream(), {"figure_path": str(png(tmp_path / "a.png"))}, COLUMNS="200")
+    assert "\x1b_G" not in text
+    assert "\x1b]1337" not in text
+
+
+@pytest.mark.parametrize(
+    ("environ", "protocol"),
+    [
+        ({"TERM_PROGRAM": "iTerm.app"}, "iterm2"),
+        ({"LC_TERMINAL": "iTerm2"}, "iterm2"),
+        ({"KITTY_WINDOW_ID": "1"}, "kitty"),
+        ({"KITTY_WINDOW_ID": "1", "TMUX": "/tmp/tmux"}, None),
+        ({"TERM": "screen-256color", "TERM_PROGRAM": "WezTerm"}, None),
+        ({"TERM": "xterm-256color"}, None),
+    ],
+)
+def test_the_environment_says_which_pictures_a_terminal_shows(environ, protocol):
+    assert pictures.inline_protocol(environ) == protocol
+
+
+def test_a_file_that_is_no_picture_is_never_sent_to_the_terminal(tmp_path):
+    secret = tmp_path / "id_rsa.png"
+    secret.write_text("-----BEGIN", encoding="utf-8")
+    link = tmp_path / "link.png"
+    link.symlink_to(png(tmp_path / "real.png"))
+    for path in (secret, link, tmp_path / "missing.png", "relative.png"):
+        assert list(pictures.inline_pictures({"p": str(path)}, "iterm2")) == []
