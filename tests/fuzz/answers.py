@@ -13,9 +13,10 @@ from pulsus.errors import ModelAnswerInvalid, UsageError
 from pulsus.llm.http import response
 from pulsus.llm.http.anthropic import Anthropic
 from pulsus.llm.http.exchange import HttpAnswer, WireFailed
-from pulsus.llm.http.failures import ExchangeFailure, ServerPlace, status_failure, wire_failure
+from pulsus.llm.http.failures import ServerPlace, status_failure, wire_failure
 from pulsus.llm.http.openai_compat import OpenAi
 from pulsus.llm.http.response import AnswerReader
+from pulsus.llm.http.retries import ExchangeFailure
 from pulsus.llm.structured_answers import find_misfits, json_answer
 from tests.fuzz import attempt, harmless
 

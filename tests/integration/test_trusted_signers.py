@@ -9,7 +9,7 @@ import pytest
 
 from pulsus.config.trust.signers import openpgp_key, signer_error, ssh_key
 from pulsus.core.storage.records import promotion_records
-from pulsus.routing.delivery.run_record_check import SignedRecords
+from pulsus.routing.delivery.approved_records_check import SignedRecords
 from tests.integration.test_record_attacks import PLACE, PLANTED, READER, named, rows, write
 from tests.promotions import promoted
 

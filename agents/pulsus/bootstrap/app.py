@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from pulsus.llm.budgeted_model import BudgetedModel
     from pulsus.plugins.contributions import Contributions
     from pulsus.plugins.load import Plugins
+    from pulsus.routing.delivery.approved_records_check import RecordCheck
     from pulsus.routing.delivery.catalogue_promoter import CataloguePromoter
-    from pulsus.routing.delivery.run_record_check import RecordCheck
     from pulsus.routing.maintenance.housekeeping import Housekeeping
     from pulsus.routing.prompt_parser import PromptParser
     from pulsus.routing.router import Router
@@ -131,7 +131,7 @@ class App:
     @cached_property
     def has_plugins(self) -> bool:
         """True if an installed package declares a plugin: only then anything is loaded for them."""
-        from pulsus.plugins.entry_points import entry_points
+        from pulsus.plugins.installed_plugins import entry_points
 
         return bool(entry_points())
 
@@ -207,7 +207,7 @@ class App:
         """
         if not (self.cache_dir and self.unsaved):
             return
-        from pulsus.config.sections import plain_values
+        from pulsus.config.setting_types import plain_values
         from pulsus.core.system.state_dir import open_state
 
         values = plain_values(self.settings)
@@ -316,7 +316,7 @@ class App:
 
     def record_check(self) -> RecordCheck:
         """Return the check whether this user approved a promotion record."""
-        from pulsus.routing.delivery.run_record_check import RecordCheck
+        from pulsus.routing.delivery.approved_records_check import RecordCheck
 
         return RecordCheck(self.store, self.settings.audit.trusted_signers)
 

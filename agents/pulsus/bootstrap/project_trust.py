@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pulsus.config.project_file import read_bytes
-from pulsus.config.sections import json_value
+from pulsus.config.setting_types import json_value
 from pulsus.config.settings import Settings
 from pulsus.config.trust.approved_settings import (
     SOURCES,

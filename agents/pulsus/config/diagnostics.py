@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from pydantic import ValidationError
 
-from pulsus.config.sections import Section, ValueLimits
+from pulsus.config.setting_types import Section, ValueLimits
 from pulsus.config.settings_cache import PREFIX
 from pulsus.errors import ConfigError
 

@@ -20,7 +20,7 @@ from pydantic_settings.exceptions import SettingsError
 
 from pulsus.config import diagnostics
 from pulsus.config.project_file import read_bytes
-from pulsus.config.sections import Section
+from pulsus.config.setting_types import Section
 from pulsus.config.settings_cache import PREFIX, RESERVED
 from pulsus.errors import ConfigError
 

@@ -14,8 +14,8 @@ from typing import Annotated, Literal
 
 from pulsus.config.host_names import is_place
 from pulsus.config.policy_patterns import pattern_error
-from pulsus.config.sections import Days, Hosts, Seconds, Section, Unit, ValueLimits
-from pulsus.config.trust.approval_marks import (
+from pulsus.config.setting_types import Days, Hosts, Seconds, Section, Unit, ValueLimits
+from pulsus.config.trust.needs_approval import (
     ASKS,
     ASKS_ADDED,
     ASKS_DROPPED,

@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pulsus import __version__
-from pulsus.config import sections, settings
+from pulsus.config import setting_types, settings
 from pulsus.config.project_file import read_bytes
-from pulsus.config.sections import Section, plain_values
+from pulsus.config.setting_types import Section, plain_values
 from pulsus.config.settings import Settings
-from pulsus.config.trust import approval_marks
+from pulsus.config.trust import needs_approval
 from pulsus.config.trust.approved_settings import SOURCES, Widening
 from pulsus.fast_dataclass import dataclass
 
@@ -73,7 +73,7 @@ class SettingsFingerprint:
         variables = {k: v for k, v in given.items() if k not in RESERVED}
         code = [
             Path(file).stat()
-            for file in (sections.__file__, settings.__file__, approval_marks.__file__)
+            for file in (setting_types.__file__, settings.__file__, needs_approval.__file__)
         ]
         files = [_read_or_reason(project / name) for name in SOURCES]
         parts = (

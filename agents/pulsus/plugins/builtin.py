@@ -64,7 +64,7 @@ def pulsus_content_inspectors() -> Mapping[str, ContentInspector]:
 
 
 def _openai(setup: Setup) -> Provider:
-    from pulsus.llm.http.client import Server
+    from pulsus.llm.http.model_server import Server
     from pulsus.llm.http.openai_compat import OpenAi  # imported only where a model is asked
 
     return Server(setup, OpenAi())
@@ -72,6 +72,6 @@ def _openai(setup: Setup) -> Provider:
 
 def _anthropic(setup: Setup) -> Provider:
     from pulsus.llm.http.anthropic import Anthropic
-    from pulsus.llm.http.client import Server
+    from pulsus.llm.http.model_server import Server
 
     return Server(setup, Anthropic())

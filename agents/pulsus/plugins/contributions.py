@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from pulsus.core.rankers.feature_protocol import Feature
 from pulsus.core.validators.validator_protocol import Validator
 from pulsus.fast_dataclass import dataclass
-from pulsus.plugins.isolation import (
+from pulsus.plugins.load import BUILTIN, Plugins
+from pulsus.plugins.plugin_failures import (
     PluginFeature,
     PluginInspector,
     PluginProviderMaker,
     PluginValidator,
 )
-from pulsus.plugins.load import BUILTIN, Plugins
 from pulsus.routing.intent.synonyms import merge_synonyms
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ import pluggy
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.fast_dataclass import dataclass
 from pulsus.plugins import builtin, hookspecs
-from pulsus.plugins.entry_points import entry_points
-from pulsus.plugins.isolation import contain_plugin
+from pulsus.plugins.installed_plugins import entry_points
+from pulsus.plugins.plugin_failures import contain_plugin
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -34,10 +34,10 @@ from pulsus.execution.child_pipes import OnOutput
 from pulsus.execution.confinement.confinement_plan import Mode, RunLimits, choose_confinement
 from pulsus.execution.inputs import parse_inputs
 from pulsus.execution.tool_process import RunResult, run_tool
+from pulsus.routing.delivery.approved_records_check import ACCEPT
 from pulsus.routing.delivery.candidate_module import pinned_steps, read_module
 from pulsus.routing.delivery.deliver import digest
 from pulsus.routing.delivery.project_protocol import Project
-from pulsus.routing.delivery.run_record_check import ACCEPT
 from pulsus.routing.search.access_filter import access_filter
 
 _LOG = logging.getLogger("pulsus")

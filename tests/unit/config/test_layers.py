@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.config import layers
-from pulsus.config.sections import plain_values
+from pulsus.config.setting_types import plain_values
 from pulsus.config.settings import Settings
 from pulsus.config.settings_cache import RESERVED
 from pulsus.errors import ConfigError

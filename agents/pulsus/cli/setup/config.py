@@ -71,7 +71,7 @@ def show(session: CommandSession, prefix: str) -> None:
 def _rows(session: CommandSession) -> list[dict[str, Any]]:
     """Return each setting with the value that its origin gives it, approved or not."""
     from pulsus.config.layers import flatten
-    from pulsus.config.sections import plain_values
+    from pulsus.config.setting_types import plain_values
 
     app = session.app
     values = plain_values(app.settings)

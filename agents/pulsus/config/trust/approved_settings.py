@@ -17,7 +17,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from pulsus.config.sections import Section, json_value
+from pulsus.config.setting_types import Section, json_value
 from pulsus.config.user_state import UserState, repository
 from pulsus.errors import UserStateInvalid
 from pulsus.fast_dataclass import dataclass

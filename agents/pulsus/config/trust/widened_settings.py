@@ -12,10 +12,10 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from pulsus.config.sections import Section, json_value
 from pulsus.config.setting_line import line_of
-from pulsus.config.trust.approval_marks import Mark
+from pulsus.config.setting_types import Section, json_value
 from pulsus.config.trust.approved_settings import SOURCES, Widening, project_value, value_hash
+from pulsus.config.trust.needs_approval import Mark
 
 
 def find_widenings(
@@ -51,7 +51,7 @@ def _marks(model: type[Section], prefix: str) -> Iterator[tuple[str, Mark]]:
         found = [extra for extra in extras if isinstance(extra, Mark)]
         if len(found) != 1:
             raise TypeError(
-                f"{key} needs one mark of config/trust/approval_marks.py, and has {len(found)}"
+                f"{key} needs one mark of config/trust/needs_approval.py, and has {len(found)}"
             )
         yield key, found[0]
 

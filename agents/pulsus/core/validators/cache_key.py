@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pulsus.config.sections import plain_values
+from pulsus.config.setting_types import plain_values
 from pulsus.config.settings import SandboxConfig, ValidationConfig
 from pulsus.core.sandbox.isolation import bubblewrap
 

@@ -107,9 +107,9 @@ class Pipeline:
         reports: dict[int, ValidationReport] = {}
         going = [work for work in works if work.going]
         if going:
-            from pulsus.core.validators import step_order  # only for what the gate lets pass
+            from pulsus.core.validators import stage_runner  # only for what the gate lets pass
 
-            means = step_order.StageConfig(
+            means = stage_runner.StageConfig(
                 self.validation,
                 self.sandbox,
                 self.mypy_cache,
@@ -117,7 +117,7 @@ class Pipeline:
                 ready=self.ready,
                 python=self.python,
             )
-            found = step_order.run_stages(means, going, jobs, report_progress)
+            found = stage_runner.run_stages(means, going, jobs, report_progress)
             for work, evidence in zip(going, found, strict=True):
                 report = work.report(_milliseconds_if_single(began, works), *evidence)
                 reports[id(work)] = report

@@ -14,8 +14,9 @@ from typing import Any, Literal
 from pulsus.core.types import JsonValue, ToolSpec
 from pulsus.errors import ConfinementUnavailable
 from pulsus.execution.confinement import declared_effects
-from pulsus.execution.confinement.confine_process import CAPABILITIES, LANDLOCK_SCOPES_SIGNALS
+from pulsus.execution.confinement.confine_process import CAPABILITIES
 from pulsus.execution.confinement.kernel_support import KernelSupport, find_support
+from pulsus.execution.confinement.landlock import LANDLOCK_SCOPES_SIGNALS
 from pulsus.execution.confinement.syscall_filter import Filter, Network, build_syscall_filter, names
 
 Mode = Literal["wanted", "required", "off"]

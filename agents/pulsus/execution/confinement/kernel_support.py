@@ -12,7 +12,7 @@ from typing import Literal
 
 from pulsus.core.sandbox.harness.system_calls import call, landlock_version
 from pulsus.core.sandbox.isolation.bpf import ARCHES, ASK, ERRNO
-from pulsus.execution.confinement.confine_process import LANDLOCK_LEAST
+from pulsus.execution.confinement.landlock import LANDLOCK_LEAST
 from pulsus.execution.confinement.supervision import run_processes
 
 Files = Literal["landlock", "supervised", "none"]

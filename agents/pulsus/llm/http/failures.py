@@ -14,7 +14,6 @@ from pulsus.errors import (
     ModelAnswerInvalid,
     ModelBusy,
     ModelContextTooLong,
-    ModelError,
     ModelNotFound,
     ModelRefused,
     ModelRequestRefused,
@@ -23,8 +22,8 @@ from pulsus.errors import (
 )
 from pulsus.fast_dataclass import dataclass
 from pulsus.llm.http.exchange import WireFailed
+from pulsus.llm.http.retries import BUSY, ExchangeFailure, is_transient
 
-_BUSY = (408, 409, 425, 429, 503, 529)
 _TOO_LONG = re.compile(
     r"context[ _-](?:length|size|window)|maximum context|max_model_len|prompt is too long"
     r"|too many (?:input )?tokens|exceed_context",
@@ -53,28 +52,6 @@ class ServerPlace:
     key_env: str
     has_key: bool
     redact: Callable[[str], str]
-
-
-class ExchangeFailure(Exception):
-    """One attempt failed. `again` is True if another one may succeed.
-
-    `wait` is in seconds, where the server asks for one. `said` are the words in which it
-    refused the form of a request; they may name what it does not take.
-    """
-
-    def __init__(
-        self,
-        error: ModelError,
-        *,
-        again: bool = False,
-        wait: float | None = None,
-        said: str = "",
-    ) -> None:
-        super().__init__(error.message)
-        self.error = error
-        self.again = again
-        self.wait = wait
-        self.said = said
 
 
 def wire_failure(failure: WireFailed, place: ServerPlace) -> ExchangeFailure:
@@ -116,7 +93,7 @@ def status_failure(
         return ExchangeFailure(_context(said, place))
     if status in (401, 402, 403) or _NO_MONEY.search(raw) or _NO_KEY.search(raw):
         return ExchangeFailure(_refused(status, said, raw, place))
-    if status in _BUSY or (status >= 500 and status != 501):
+    if is_transient(status):
         return _transient(status, headers, said, place, now)
     if status == 404 and not _NO_MODEL.search(raw):
         return ExchangeFailure(wrong_url(place, f"HTTP 404 {said}".strip()))
@@ -184,7 +161,7 @@ def _transient(
 ) -> ExchangeFailure:
     wait = _retry_after(headers.get("retry-after", ""), now)
     later = f" in {wait:.0f} s" if wait else ""
-    kind = ModelBusy if status in _BUSY else ModelUnreachable
+    kind = ModelBusy if status in BUSY else ModelUnreachable
     message = f"{place.base} is busy or failed (HTTP {status}): {said}"
     return ExchangeFailure(kind(message, hint=f"try again{later}"), again=True, wait=wait)
 

@@ -13,7 +13,8 @@ from pulsus.fast_dataclass import dataclass
 from pulsus.llm.http import failures
 from pulsus.llm.http.dialect import AnswerChunk, Dialect
 from pulsus.llm.http.exchange import HttpAnswer, WireFailed
-from pulsus.llm.http.failures import ExchangeFailure, ServerPlace
+from pulsus.llm.http.failures import ServerPlace
+from pulsus.llm.http.retries import ExchangeFailure
 
 ERROR_BYTES = 64 * 1024
 _MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)

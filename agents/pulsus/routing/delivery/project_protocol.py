@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pulsus.core.compose.model_protocol import Proposer
     from pulsus.core.sandbox.interpreter import Interpreter
     from pulsus.core.validators.validator_protocol import Validator
+    from pulsus.routing.delivery.approved_records_check import RecordCheck
     from pulsus.routing.delivery.catalogue_promoter import CataloguePromoter
-    from pulsus.routing.delivery.run_record_check import RecordCheck
 
 
 class Project(Protocol):

@@ -11,7 +11,7 @@ from pulsus.commands.content_inspector import Opinion
 from pulsus.commands.explain_verdict import explain
 from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.program_tables.loader import Tables
-from pulsus.plugins.isolation import PluginInspector
+from pulsus.plugins.plugin_failures import PluginInspector
 
 DOCS = Path(__file__).parents[4] / "docs"
 TABLE = "program: acmeq\nvalues: {-q: queue, -Q: 'queue:v2'}\noperands: [['queue*']]\nbare: true\n"

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 
 from pulsus.core.sandbox.observation.notifications import OpenedFile, WaitingCall, signed
 from pulsus.core.system.descriptors import closing_fd
-from pulsus.execution.confinement.confine_process import DEVICES
+from pulsus.execution.confinement.landlock import DEVICES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

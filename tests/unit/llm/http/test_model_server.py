@@ -21,7 +21,7 @@ from pulsus.errors import (
     ModelUrlWrong,
 )
 from pulsus.llm.http.anthropic import Anthropic
-from pulsus.llm.http.client import Server
+from pulsus.llm.http.model_server import Server
 from pulsus.llm.http.openai_compat import OpenAi
 from tests.model_server import (
     breaks_off,

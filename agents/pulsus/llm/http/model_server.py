@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from pulsus.core.compose.model_protocol import (
     Completion,
@@ -28,8 +27,9 @@ from pulsus.llm.address import parse_address
 from pulsus.llm.http import failures
 from pulsus.llm.http.dialect import AnswerChunk, Dialect, ModelAsk
 from pulsus.llm.http.exchange import ExchangeLimits, HttpRequest, WireFailed, exchange
-from pulsus.llm.http.failures import ExchangeFailure, ServerPlace
+from pulsus.llm.http.failures import ServerPlace
 from pulsus.llm.http.response import ERROR_BYTES, AnswerReader, parse_models, read_text
+from pulsus.llm.http.retries import Attempts, ExchangeFailure
 
 _LIST_BYTES = 4 * 1024 * 1024
 _JSON_PER_TEXT = 8
@@ -190,34 +190,3 @@ class Server:
     def _limits(self, seconds: float, most: int) -> ExchangeLimits:
         settings = self._settings
         return ExchangeLimits(settings.connect_seconds, settings.read_seconds, seconds, most)
-
-
-T = TypeVar("T")
-FIRST_WAIT = 0.5
-"""Seconds before the second attempt, doubled each time. The server may name another time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Attempts:
-    """Repeats an exchange that may succeed later."""
-
-    retries: int
-    clock: Callable[[], float]
-    sleep: Callable[[float], None]
-
-    def within(self, seconds: float, once: Callable[[float], T]) -> T:
-        """Return the result of `once`, which receives the seconds that are left.
-
-        Raises ExchangeFailure if another attempt cannot help, or would end too late.
-        """
-        end = self.clock() + seconds
-        for attempt in range(self.retries + 1):
-            try:
-                return once(end - self.clock())
-            except ExchangeFailure as failed:
-                wait = FIRST_WAIT * 2**attempt if failed.wait is None else failed.wait
-                late = self.clock() + wait >= end
-                if not failed.again or late or attempt == self.retries:
-                    raise
-                self.sleep(wait)
-        raise AssertionError("the last attempt returns or raises")

@@ -1,0 +1,69 @@
+"""Repeat an exchange that failed for now: which statuses, how often, how long between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pulsus.errors import ModelError
+
+BUSY = (408, 409, 425, 429, 503, 529)
+"""HTTP statuses of a server that has too much to do."""
+
+T = TypeVar("T")
+FIRST_WAIT = 0.5
+"""Seconds before the second attempt, doubled each time. The server may name another time."""
+
+
+class ExchangeFailure(Exception):
+    """One attempt failed. `again` is True if another one may succeed.
+
+    `wait` is in seconds, where the server asks for one. `said` are the words in which it
+    refused the form of a request; they may name what it does not take.
+    """
+
+    def __init__(
+        self,
+        error: ModelError,
+        *,
+        again: bool = False,
+        wait: float | None = None,
+        said: str = "",
+    ) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.again = again
+        self.wait = wait
+        self.said = said
+
+
+def is_transient(status: int) -> bool:
+    """Return True for an HTTP status that may be another one soon."""
+    return status in BUSY or (status >= 500 and status != 501)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempts:
+    """Repeats an exchange that may succeed later."""
+
+    retries: int
+    clock: Callable[[], float]
+    sleep: Callable[[float], None]
+
+    def within(self, seconds: float, once: Callable[[float], T]) -> T:
+        """Return the result of `once`, which receives the seconds that are left.
+
+        Raises ExchangeFailure if another attempt cannot help, or would end too late.
+        """
+        end = self.clock() + seconds
+        for attempt in range(self.retries + 1):
+            try:
+                return once(end - self.clock())
+            except ExchangeFailure as failed:
+                wait = FIRST_WAIT * 2**attempt if failed.wait is None else failed.wait
+                late = self.clock() + wait >= end
+                if not failed.again or late or attempt == self.retries:
+                    raise
+                self.sleep(wait)
+        raise AssertionError("the last attempt returns or raises")
