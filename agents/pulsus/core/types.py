@@ -321,7 +321,8 @@ class Ranked:
     words that the tool lacks.
 
     After a person answered the question, `p` is conditioned on the answer, and `p_before_answer` is
-    the probability that the signals give. It is None if no answer changed `p`.
+    the probability that the signals give. It is None if no answer changed `p`. `phrased` is True if
+    the whole request is one of the manifest's intents, which counts like a name in the request.
 
     `caution` names a conflict of request and tool: one asks for a change, the other only reads. It
     lowers the doc feature and `p`. `votes` are the past requests that memory counted, strongest
@@ -343,6 +344,7 @@ class Ranked:
     unmatched: tuple[str, ...] = ()
     votes: tuple[Vote, ...] = ()
     p_before_answer: float | None = None
+    phrased: bool = False
 
 
 @dataclass(frozen=True, slots=True)

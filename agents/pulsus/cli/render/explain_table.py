@@ -67,6 +67,7 @@ def detail_lines(
         ("caution", ranked.caution),
         ("anti-intents", ", ".join(map(repr, score_differences.declined(ranked.tool, request)))),
         ("remembered", votes),
+        ("intent", "the request is one of its intents" if ranked.phrased else None),
         ("answer", _answered(ranked)),
         ("p from", _made_of(ranked, calibration) if calibration else None),
         ("tie-break", ranked.tie_break),

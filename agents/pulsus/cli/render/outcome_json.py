@@ -102,6 +102,7 @@ def explained(ranked: Ranked, request: str, calibration: Calibration) -> dict[st
             for m in ranked.meant
         ],
         "unmatched": list(ranked.unmatched),
+        "phrased": ranked.phrased,
         "anti_intents": list(why.declined(ranked.tool, request)),
         "remembered": [
             console.json_fields(v, "request similarity:4 weight:4") for v in ranked.votes

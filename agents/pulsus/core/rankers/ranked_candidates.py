@@ -76,6 +76,7 @@ def ranked_rows(
                 signals=numbers[at],
                 caution=assessed.caution,
                 votes=assessed.votes,
+                phrased=assessed.phrased,
             )
         )
     return tuple(ranked)
@@ -84,4 +85,6 @@ def ranked_rows(
 def as_candidate(assessed: ScoredTool, tool: Callable[[int], ToolSpec]) -> RankedCandidate:
     """Return a scored tool with its `ToolSpec`, which `tool` gives by number."""
     standing = assessed.standing
-    return RankedCandidate(tool(assessed.number), assessed.features, assessed.score, standing.named)
+    return RankedCandidate(
+        tool(assessed.number), assessed.features, assessed.score, standing.named, assessed.phrased
+    )

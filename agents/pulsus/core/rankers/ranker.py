@@ -17,7 +17,7 @@ from pulsus.core.contract.tool_table import ToolTable
 from pulsus.core.rankers.calibration import Calibration, shipped_calibration
 from pulsus.core.rankers.doc_feature import doc_shares, remembered_candidates, word_gain
 from pulsus.core.rankers.effect_mismatch import commands, groups_of
-from pulsus.core.rankers.feature_protocol import EmbeddingSimilarity, Feature, Memory
+from pulsus.core.rankers.feature_protocol import EmbeddingSimilarity, Feature, Memory, PastVotes
 from pulsus.core.rankers.lexical import index_builder, query_terms
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.index_builder import KIND_BITS, KINDS
@@ -138,6 +138,17 @@ class Ranker:
             (assessor.assess(n, named=n in named) for n in assessor.found.found),
             key=_by_order,
         )
+        phrased = self._find_phrased_tools(text, assessed, assessor.recalled)
+        if phrased:
+            assessed = sorted(
+                (
+                    assessor.assess(a.number, named=a.number in named, phrased=True)
+                    if a.number in phrased
+                    else a
+                    for a in assessed
+                ),
+                key=_by_order,
+            )
         ordered, tied = self._break_ties(assessed)
         ids = {self.documents.number(i) for i in include}
         kept = [
@@ -220,6 +231,26 @@ class Ranker:
             n for n in near if not mentioned.isdisjoint(spellings(self._tool_by_number(n)))
         )
 
+    def _find_phrased_tools(
+        self, text: str, assessed: Sequence[ScoredTool], recalled: Mapping[str, PastVotes]
+    ) -> frozenset[int]:
+        """Return the best candidates whose manifest has the whole request as one of its intents.
+
+        Stop words count here: "who can log in" is not "log". None are returned if the same request
+        was asked before, because how that ended says more than a manifest.
+        """
+        asked = _phrase(text)
+        votes = (vote for past in recalled.values() for vote in past.votes)
+        if any(_phrase(vote.request) == asked for vote in votes):
+            return frozenset()
+        best = assessed[: self.config.max_candidates]
+        manifests = ((a.number, self._tool_by_number(a.number).manifest) for a in best)
+        return frozenset(
+            number
+            for number, manifest in manifests
+            if manifest and any(_phrase(intent) == asked for intent in manifest.intents)
+        )
+
     def _tool_numbers(self, ids: Iterable[str]) -> list[int]:
         found = (self.documents.number(tool_id) for tool_id in ids)
         return [n for n in found if n is not None]
@@ -248,6 +279,11 @@ class Ranker:
                 same.sort(key=lambda a: tie_key(as_candidate(a, self._tool_by_number)))
             ordered += same
         return ordered, first
+
+
+def _phrase(text: str) -> str:
+    """Return a request or an intent as its letters alone: "Log in?" and "login" are the same."""
+    return text.casefold().strip(" .!?").replace(" ", "").replace("-", "")
 
 
 def _unparsed_intent(request: str) -> ParsedIntent:

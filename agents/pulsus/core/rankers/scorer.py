@@ -55,6 +55,7 @@ class ScoredTool(NamedTuple):
     standing: CandidateSignals
     caution: str | None
     votes: tuple[Vote, ...] = ()
+    phrased: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +88,12 @@ class Scorer:
     alike: Mapping[int, float]
     typed: Sequence[str] | None = None
 
-    def assess(self, number: int, *, named: bool) -> ScoredTool:
-        """Return features in [0, 1], their weighted sum over the total weight, and the standing."""
+    def assess(self, number: int, *, named: bool, phrased: bool = False) -> ScoredTool:
+        """Return features in [0, 1], their weighted sum over the total weight, and the standing.
+
+        `phrased` says that the request is an intent of the tool, word for word. Like a name in the
+        request, that decides order and p, but it changes no feature.
+        """
         evidence, documents = self.found, self.documents
         overlap, covered, said, _, terms = evidence.found[number]
         mass, flags = evidence.mass, documents.flags(number)
@@ -122,11 +127,12 @@ class Scorer:
             name,
             worn,
             len(evidence.terms) - terms,
-            named,
+            named or (phrased and odds is None),
             odds is not None,
         )
-        order = sort_key(named, score, flags & SHARED != 0, history)
-        return ScoredTool(number, features, score, order, standing, odds, votes)
+        order = sort_key(standing.named, score, flags & SHARED != 0, history)
+        by_phrase = standing.named and not named
+        return ScoredTool(number, features, score, order, standing, odds, votes, by_phrase)
 
     def _tool_by_number(self, number: int) -> ToolSpec:
         return self.tools[self.documents.position(number)]

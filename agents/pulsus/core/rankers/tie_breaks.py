@@ -30,6 +30,7 @@ class RankedCandidate(NamedTuple):
     features: Mapping[str, float]
     score: float
     named: bool = False
+    phrased: bool = False
 
 
 _Key = tuple[bool, bool, float, int, int, str, str]
@@ -97,6 +98,8 @@ def tie_break(winner: RankedCandidate, loser: RankedCandidate, *, tied: bool = F
         return None
     pairs = zip(tie_key(winner), tie_key(loser), _REASONS, strict=True)
     reason = next((why for mine, theirs, why in pairs if mine != theirs), None)
+    if reason == _REASONS[0] and winner.phrased:
+        return "the request is one of its intents"
     return None if reason == "score" else reason
 
 

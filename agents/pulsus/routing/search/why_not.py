@@ -157,8 +157,12 @@ def compare_with_winner(
         return replace(
             base,
             code="NAMED",
-            reason=f"the request names {who}, and a named tool is always first",
-            fix="leave the name out of the request",
+            reason=f"the request is an intent of {who}, word for word, and such a tool is first"
+            if winner.phrased
+            else f"the request names {who}, and a named tool is always first",
+            fix="take the intent out of its manifest"
+            if winner.phrased
+            else "leave the name out of the request",
         )
     cost = score_differences.fewest_deciding_gaps(found)
     if not cost:

@@ -158,6 +158,71 @@ def test_a_named_tool_ties_only_with_other_named_tools():
     assert end_of_tie(found, 2, 0.01) == 3
 
 
+ACCOUNTS = tool("system/users/accounts", "List the accounts.", intents=("who can log in", "users"))
+LOGS = tool("logs/search/log_search", "Search a log: log lines, log files.", intents=("logs",))
+PHRASES = Ranker.build((ACCOUNTS, LOGS, *CATALOGUE))
+
+
+@pytest.mark.parametrize("request_text", ["who can log in", "Who can log in?", "who can log-in"])
+def test_a_request_that_is_an_intent_word_for_word_finds_its_tool(request_text):
+    best, second, *_ = PHRASES.rank(request_text)
+    assert (best.tool.id, best.phrased, best.p) == ("system/users/accounts", True, 0.97)
+    assert best.score < second.score or second.tool.id != "logs/search/log_search"
+    assert second.why_not == "system/users/accounts is before it: the request is one of its intents"
+
+
+@pytest.mark.parametrize("request_text", ["who can log in here", "log in", "search logs"])
+def test_part_of_an_intent_or_more_is_no_intent(request_text):
+    assert not any(r.phrased for r in PHRASES.rank(request_text))
+
+
+def test_two_tools_with_the_same_intent_share_its_p():
+    other = tool("a/b/people", "List the people.", intents=("who can log in",))
+    first, second, *_ = Ranker.build((ACCOUNTS, other, *CATALOGUE)).rank("who can log in")
+    assert first.phrased
+    assert second.phrased
+    assert first.p < 0.6
+
+
+def test_an_intent_of_a_tool_at_odds_with_the_request_does_not_count():
+    careful = tool(
+        "a/b/keeper",
+        "Delete old files.",
+        intents=("delete files",),
+        anti_intents=("delete files",),
+    )
+    found = Ranker.build((careful, *CATALOGUE)).rank("delete files")
+    assert not any(r.phrased for r in found)
+
+
+@pytest.mark.parametrize("value", [1.0, -1.0])
+def test_a_past_run_of_the_same_request_says_more_than_an_intent(value):
+    class Past:
+        known = 1.0
+
+        def recall(self, text):
+            vote = Vote("Who can log in", 1.0, value)
+            return {"logs/search/log_search": PastVotes(value, (vote,))}
+
+    index = Ranker.build((ACCOUNTS, LOGS, *CATALOGUE), memory=Past())
+    assert not any(r.phrased for r in index.rank("who can log in"))
+
+
+@pytest.mark.parametrize("request_text", ["open ports on bastion", "open ports at bastion"])
+def test_the_name_of_a_machine_is_no_word_that_a_tool_lacks(request_text):
+    best = INDEX.rank(request_text)[0]
+    assert best.tool.id == "network/ports/listening_ports"
+    assert best.signals["coverage"] == pytest.approx(1.0)
+    assert best.unmatched == ()
+
+
+@pytest.mark.parametrize(
+    "request_text", ["bastion", "on bastion", "open bastion ports", "ports and bastion"]
+)
+def test_an_unknown_word_elsewhere_still_counts(request_text):
+    assert "bastion" in {t.word for t in request_terms(request_text, INDEX.documents, {})}
+
+
 def test_the_ranking_names_the_tie_break_that_decided():
     twins = (tool("d/a/scan_probe", "Ping a host."), tool("d/a/probe_scan", "Ping a host."))
     best, other, *_ = Ranker.build((*twins, *CATALOGUE)).rank("ping")

@@ -134,6 +134,9 @@ def request_terms(
         if joined:
             for word in (first, second):
                 _raise_weights(found[word], {joined: _COMPOUND})
+    machine = _find_machine_name(said, found, index)
+    if machine:
+        del found[machine]
     about = any(word not in _ASKING for word in found)
     outside = [
         Term(word, keys, _ASKS if about and _is_question_word(word, index) else 1.0)
@@ -141,6 +144,20 @@ def request_terms(
         if not word.isdecimal()
     ]
     return _drop_repeated_stems([*outside, *_list_value_terms(values, index)])
+
+
+def _find_machine_name(
+    said: Sequence[str], found: Mapping[str, Mapping[str, float]], index: Lexicon
+) -> str | None:
+    """Return a last word after "on" or "at" that no tool has in any meaning: a machine's name.
+
+    It says where, not what. So it is no word that a tool should have ("port 22 on bastion").
+    """
+    if len(found) < 2 or said[-2:-1] not in (["on"], ["at"]):
+        return None
+    name = said[-1]
+    meanings = found.get(name, {})
+    return None if not meanings or any(map(index.knows, meanings)) else name
 
 
 def _is_question_word(word: str, index: Lexicon) -> bool:
