@@ -1,0 +1,137 @@
+"""Fill the inputs of a tool from a request: values, where each stands, and how sure it is. Pure.
+
+One assignment for all inputs, with "none" as a choice of each. A value is filled if its probability
+reaches the limit of its kind, proposed from PROPOSE on, and else left. Kinds that cannot be mistaken
+(a path, a host, an address) have a lower limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Final, Literal
+
+from pulsus.core.arguments.argument_model import ArgumentModel, shipped_model
+from pulsus.core.arguments.assignment import Option, best_assignment, log_softmax
+from pulsus.core.arguments.candidates import Candidate
+from pulsus.core.arguments.confidence import confidence_features
+from pulsus.core.arguments.inputs import Fillable, Input
+from pulsus.core.arguments.request_reading import RequestReading, read_request
+from pulsus.core.types import JsonValue
+from pulsus.fast_dataclass import dataclass
+
+FIRM_LIMIT: Final = 0.6
+LIMIT: Final = 0.92
+FLAG_LIMIT: Final = 0.95
+PROPOSE: Final = 0.35
+"""Limits of p, chosen on development rows out of fold (docs/benchmarks.md)."""
+
+_FIRM = frozenset(
+    ["path", "file", "host", "address", "network", "port", "url", "cron", "glob", "prefix", "sysctl", "size", "duration", "percent", "clock", "datetime"]
+)
+_NUMBERS = frozenset(["number", "counted", "money", "numeral", "assign", "ordinal", "numbers"])
+
+State = Literal["fill", "propose"]
+
+
+@dataclass(frozen=True, slots=True)
+class FilledValue:
+    """A value for the input `name`, from the words `text` of the request; `p` in [0, 1]."""
+
+    name: str
+    value: JsonValue
+    text: str
+    p: float
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """Values by input, in the tool's order, and the values in the request that nothing took."""
+
+    values: tuple[FilledValue, ...]
+    unused: tuple[str, ...]
+
+    @property
+    def filled(self) -> tuple[FilledValue, ...]:
+        """Return the values that are sure enough to be used."""
+        return tuple(one for one in self.values if one.state == "fill")
+
+
+def fill(
+    request: str,
+    tool: Fillable,
+    *,
+    now: datetime | None = None,
+    given: Collection[str] = (),
+    only_propose: bool = False,
+    model: ArgumentModel | None = None,
+) -> Filling:
+    """Return the values of `request` for the inputs of `tool`.
+
+    `given` names inputs that have a value already. With `only_propose` nothing is filled: for tools
+    that change something. `now` is the moment of the request, for times of day.
+    """
+    used = model or shipped_model()
+    open_inputs = tuple(one for one in tool.inputs if one.name not in given)
+    reading = read_request(request, Fillable(open_inputs, tool.own), now)
+    options = score_options(reading, used)
+    picks = best_assignment(options) if options else []
+    numbers = confidence_features(options, picks, reading)
+    values: list[FilledValue] = []
+    places: list[tuple[int, int]] = []
+    for (one, _), option, pick, features in zip(
+        reading.options, options, picks, numbers, strict=True
+    ):
+        candidate = option[pick][1]
+        if candidate is None or candidate.value == one.default:
+            continue
+        p = used.probability(features)
+        if p < PROPOSE:
+            continue
+        sure = p >= limit_of(candidate) and not only_propose
+        text = request[candidate.start : candidate.end]
+        values.append(
+            FilledValue(one.name, candidate.value, text, p, "fill" if sure else "propose")
+        )
+        places.extend((s.start, s.end) for s in candidate.spans)
+    return Filling(tuple(values), _unused(reading, places, values))
+
+
+def limit_of(candidate: Candidate) -> float:
+    """Return the probability from which a value of this kind is filled without asking."""
+    if candidate.kind in _FIRM:
+        return FIRM_LIMIT
+    return FLAG_LIMIT if candidate.kind in ("flag", "negated") else LIMIT
+
+
+def score_options(reading: RequestReading, model: ArgumentModel) -> list[list[Option]]:
+    """Return for each input the log probabilities of "none" and of each of its values."""
+    result: list[list[Option]] = []
+    for one, pairs in reading.options:
+        scores = [model.score(reading.null[one.name]), *(model.score(f) for _, f in pairs)]
+        logs = log_softmax(scores)
+        result.append(
+            [(logs[0], None), *((s, c) for s, (c, _) in zip(logs[1:], pairs, strict=True))]
+        )
+    return result
+
+
+_NAMED_IF_UNUSED = _FIRM | _NUMBERS | {"quoted", "email", "date", "identifier", "version"}
+
+
+def _unused(
+    reading: RequestReading, places: Sequence[tuple[int, int]], values: Sequence[FilledValue]
+) -> tuple[str, ...]:
+    """Return the words of every value that no input took, each once."""
+    left: dict[tuple[int, int], str] = {}
+    for span in reading.spans:
+        if span.kind not in _NAMED_IF_UNUSED or span.kind == "ordinal":
+            continue
+        if any(a < span.end and span.start < b for a, b in (*places, *left)):
+            continue
+        left[span.start, span.end] = span.text
+    return tuple(dict.fromkeys(left.values()))
+
+
+__all__ = ["FilledValue", "Filling", "Input", "fill"]

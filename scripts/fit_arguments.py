@@ -1,0 +1,259 @@
+"""Fit the model that fills inputs from requests (agents/pulsus/core/arguments, ADR 35).
+
+  python scripts/fit_arguments.py SET.jsonl ... [--write] [--own PREFIX ...]
+
+A row is {id, query, tool {name, description, parameters}, gold {input: [acceptable values]},
+may_omit [input]}. Rows whose set has an --own prefix count four times: they are about
+infrastructure, as our tools are. Without --write the model is judged by five-fold cross-validation,
+and nothing is written. Needs scikit-learn and scipy (make setup).
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.sparse import csr_matrix
+from sklearn.ensemble import GradientBoostingClassifier
+
+from pulsus.core.arguments.argument_model import FILE, ArgumentModel, parse_model
+from pulsus.core.arguments.assignment import best_assignment
+from pulsus.core.arguments.candidates import Candidate
+from pulsus.core.arguments.confidence import confidence_features
+from pulsus.core.arguments.filler import limit_of, score_options
+from pulsus.core.arguments.inputs import Input, from_schema
+from pulsus.core.arguments.request_reading import RequestReading, read_request
+
+OWN_WEIGHT = 4.0
+L2 = 2.0
+LEAST_COUNT = 3
+"""Features that occur less often get no weight."""
+LEAST_WEIGHT = 0.05
+FOLDS = 5
+TREES, DEPTH, RATE = 150, 4, 0.05
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A row with its values: for each input which values are right, and if none may be."""
+
+    row: dict[str, Any]
+    fold: int
+    weight: float
+    reading: RequestReading
+    right: list[list[bool]]
+    empty: list[bool]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A value that the assignment chose, with the numbers for its confidence."""
+
+    sample: Sample
+    one: Input
+    candidate: Candidate
+    features: dict[str, float]
+    right: bool
+
+
+def same(value: object, gold: object) -> bool:
+    """Return True if a value is an acceptable one: texts without case, blanks and `,./-_*^`."""
+    if isinstance(value, bool) or isinstance(gold, bool):
+        return str(value).lower() == str(gold).lower()
+    if isinstance(gold, list) or isinstance(value, list):
+        return (
+            isinstance(gold, list)
+            and isinstance(value, list)
+            and len(gold) == len(value)
+            and all(map(same, value, gold))
+        )
+    try:
+        return abs(float(str(value)) - float(str(gold))) <= 1e-9 * max(1.0, abs(float(str(gold))))
+    except ValueError:
+        bare = [
+            re.sub(r"[ ,./\-_*^]", "", str(one)).lower().replace("'", '"') for one in (value, gold)
+        ]
+        return bare[0] == bare[1]
+
+
+def load(paths: Sequence[Path], own: Sequence[str]) -> list[Sample]:
+    """Return the rows of all sets, read for their tools."""
+    samples = []
+    for path in paths:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            now = datetime.fromisoformat(row["now"]) if row.get("now") else None
+            reading = read_request(row["query"], from_schema(row["tool"]), now)
+            right, empty = [], []
+            for one, pairs in reading.options:
+                gold = row["gold"].get(one.name) or []
+                single = one.name not in row.get("several", ())
+                good = [single and any(same(c.value, g) for g in gold) for c, _ in pairs]
+                must = bool(gold) and one.name not in row["may_omit"]
+                right.append(good)
+                empty.append(not must or not any(good))
+            fold = int(hashlib.sha256(row["id"].encode()).hexdigest(), 16) % FOLDS
+            weight = OWN_WEIGHT if path.name.startswith(tuple(own)) else 1.0
+            samples.append(Sample(row, fold, weight, reading, right, empty))
+    return samples
+
+
+def fit_weights(samples: Sequence[Sample]) -> dict[str, float]:
+    """Return the weights of a conditional logit: for each input, one of its values or none."""
+    counts: Counter[str] = Counter()
+    for sample in samples:
+        for one, pairs in sample.reading.options:
+            counts.update(sample.reading.null[one.name])
+            for _, features in pairs:
+                counts.update(features)
+    names = [name for name, count in counts.items() if count >= LEAST_COUNT]
+    places = {name: place for place, name in enumerate(names)}
+    ends, columns, values, starts, weights, right = [0], [], [], [], [], []
+    for sample in samples:
+        for n, (one, pairs) in enumerate(sample.reading.options):
+            if not pairs:
+                continue
+            starts.append(len(right))
+            weights.append(sample.weight)
+            for features in (sample.reading.null[one.name], *(f for _, f in pairs)):
+                for name, value in features.items():
+                    if (place := places.get(name)) is not None:
+                        columns.append(place)
+                        values.append(value)
+                ends.append(len(columns))
+            right.extend([sample.empty[n], *sample.right[n]])
+    table = csr_matrix((values, columns, ends), shape=(len(right), len(names)))
+    turned = table.T.tocsr()
+    first, good, weight = np.array(starts), np.array(right), np.array(weights)
+    group = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(right))))
+
+    def loss(w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        scores = table @ w
+        shifted = np.exp(scores - np.maximum.reduceat(scores, first)[group])
+        p = shifted / np.add.reduceat(shifted, first)[group]
+        hit = np.where(good, p, 0.0)
+        total = np.maximum(np.add.reduceat(hit, first), 1e-12)
+        slope = turned @ (weight[group] * (p - hit / total[group])) + L2 * w
+        return float(-(weight * np.log(total)).sum() + 0.5 * L2 * (w @ w)), slope
+
+    found = minimize(
+        loss, np.zeros(len(names)), jac=True, method="L-BFGS-B", options={"maxiter": 150}
+    )
+    return {
+        n: round(float(w), 3) for n, w in zip(names, found.x, strict=True) if abs(w) > LEAST_WEIGHT
+    }
+
+
+def choices(samples: Sequence[Sample], weights: dict[str, float]) -> list[Choice]:
+    """Return the values that the weights choose, but for defaults that no row speaks of."""
+    model = ArgumentModel(weights, (), 0.0, ())
+    result = []
+    for sample in samples:
+        options = score_options(sample.reading, model)
+        if not options:
+            continue
+        picks = best_assignment(options)
+        for n, features in enumerate(confidence_features(options, picks, sample.reading)):
+            one, candidate = sample.reading.options[n][0], options[n][picks[n]][1]
+            if candidate is None or candidate.value == one.default:
+                continue
+            result.append(Choice(sample, one, candidate, features, sample.right[n][picks[n] - 1]))
+    return result
+
+
+def fit_trees(found: Sequence[Choice]) -> dict[str, Any]:
+    """Return the names of the numbers, the start and the trees of the confidence."""
+    names = sorted({name for choice in found for name in choice.features})
+    table = np.array([[c.features.get(name, 0.0) for name in names] for c in found])
+    boosted = GradientBoostingClassifier(
+        n_estimators=TREES, max_depth=DEPTH, learning_rate=RATE, subsample=0.6,
+        min_samples_leaf=12, max_features=0.5, random_state=2,
+    )  # fmt: skip
+    boosted.fit(table, [c.right for c in found], sample_weight=[c.sample.weight for c in found])
+    share = float(boosted.init_.class_prior_[1])
+    return {
+        "names": names,
+        "start": round(float(np.log(share / (1 - share))), 6),
+        "trees": [_nodes(tree[0].tree_) for tree in boosted.estimators_],
+    }
+
+
+def _nodes(tree: Any) -> list[list[float]]:
+    return [
+        [round(RATE * float(tree.value[n][0][0]), 5)]
+        if tree.children_left[n] < 0
+        else [
+            int(tree.feature[n]),
+            round(float(tree.threshold[n]), 6),
+            int(tree.children_left[n]),
+            int(tree.children_right[n]),
+        ]
+        for n in range(tree.node_count)
+    ]
+
+
+def judge(samples: Sequence[Sample]) -> list[tuple[Choice, float]]:
+    """Return every choice with its probability, both made without the row's own fold."""
+    found: list[Choice] = []
+    for fold in range(FOLDS):
+        weights = fit_weights([s for s in samples if s.fold != fold])
+        found.extend(choices([s for s in samples if s.fold == fold], weights))
+    result = []
+    for fold in range(FOLDS):
+        trees = fit_trees([c for c in found if c.sample.fold != fold])
+        model = parse_model({"weights": {}, **trees})
+        held = [c for c in found if c.sample.fold == fold]
+        result.extend((c, model.probability(c.features)) for c in held)
+    return result
+
+
+def fit(samples: Sequence[Sample]) -> dict[str, Any]:
+    """Return the model's document: weights of all rows, trees of choices out of fold."""
+    found: list[Choice] = []
+    for fold in range(FOLDS):
+        weights = fit_weights([s for s in samples if s.fold != fold])
+        found.extend(choices([s for s in samples if s.fold == fold], weights))
+    return {"weights": fit_weights(samples), **fit_trees(found)}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Fit, and either write the model or print the answers out of fold as JSON lines."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("sets", nargs="+", type=Path)
+    parser.add_argument("--own", nargs="*", default=["own", "golden"])
+    parser.add_argument("--write", action="store_true")
+    asked = parser.parse_args(arguments)
+    samples = load(asked.sets, asked.own)
+    if asked.write:
+        FILE.write_text(json.dumps(fit(samples), separators=(",", ":")) + "\n", encoding="utf-8")
+        print(f"{len(samples)} rows; wrote {FILE} ({FILE.stat().st_size} bytes)", file=sys.stderr)
+        return 0
+    answers: dict[str, dict[str, dict[str, Any]]] = {
+        s.row["id"]: {"args": {}, "confidence": {}} for s in samples
+    }
+    for choice, p in judge(samples):
+        if p >= limit_of(choice.candidate):
+            answer = answers[choice.sample.row["id"]]
+            answer["args"][choice.one.name] = choice.candidate.value
+            answer["confidence"][choice.one.name] = round(p, 4)
+    for name, answer in answers.items():
+        print(json.dumps({"id": name, **answer}))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
