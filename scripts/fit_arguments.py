@@ -1,4 +1,4 @@
-"""Fit the model that fills inputs from requests (agents/pulsus/core/arguments, ADR 35).
+"""Fit the model that fills inputs from requests (agents/pulsus/core/arguments, ADR 36).
 
   python scripts/fit_arguments.py SET.jsonl ... [--write] [--own PREFIX ...]
 
@@ -16,7 +16,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -30,7 +30,7 @@ from sklearn.ensemble import GradientBoostingClassifier
 
 from pulsus.core.arguments.argument_model import FILE, ArgumentModel, parse_model
 from pulsus.core.arguments.assignment import best_assignment
-from pulsus.core.arguments.candidates import Candidate
+from pulsus.core.arguments.candidates.candidate import Candidate
 from pulsus.core.arguments.confidence import confidence_features
 from pulsus.core.arguments.filler import limit_of, score_options
 from pulsus.core.arguments.inputs import Input, from_schema
@@ -66,6 +66,15 @@ class Choice:
     candidate: Candidate
     features: dict[str, float]
     right: bool
+
+
+@dataclass(frozen=True)
+class ChoiceRow:
+    """The options of one input: the features of each, and which are right."""
+
+    features: list[dict[str, float]]
+    right: list[bool]
+    weight: float
 
 
 def same(value: object, gold: object) -> bool:
@@ -112,32 +121,17 @@ def load(paths: Sequence[Path], own: Sequence[str]) -> list[Sample]:
 
 def fit_weights(samples: Sequence[Sample]) -> dict[str, float]:
     """Return the weights of a conditional logit: for each input, one of its values or none."""
-    counts: Counter[str] = Counter()
-    for sample in samples:
-        for one, pairs in sample.reading.options:
-            counts.update(sample.reading.null[one.name])
-            for _, features in pairs:
-                counts.update(features)
+    rows = [row for sample in samples for row in choice_rows(sample)]
+    counts = Counter(name for row in rows for features in row.features for name in features)
     names = [name for name, count in counts.items() if count >= LEAST_COUNT]
-    places = {name: place for place, name in enumerate(names)}
-    ends, columns, values, starts, weights, right = [0], [], [], [], [], []
-    for sample in samples:
-        for n, (one, pairs) in enumerate(sample.reading.options):
-            if not pairs:
-                continue
-            starts.append(len(right))
-            weights.append(sample.weight)
-            for features in (sample.reading.null[one.name], *(f for _, f in pairs)):
-                for name, value in features.items():
-                    if (place := places.get(name)) is not None:
-                        columns.append(place)
-                        values.append(value)
-                ends.append(len(columns))
-            right.extend([sample.empty[n], *sample.right[n]])
-    table = csr_matrix((values, columns, ends), shape=(len(right), len(names)))
+    rows = [row for row in rows if len(row.features) > 1]
+    table = _table([features for row in rows for features in row.features], names)
     turned = table.T.tocsr()
-    first, good, weight = np.array(starts), np.array(right), np.array(weights)
-    group = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(right))))
+    sizes = np.array([len(row.right) for row in rows])
+    first = np.cumsum(sizes) - sizes
+    group = np.repeat(np.arange(len(rows)), sizes)
+    good = np.concatenate([row.right for row in rows])
+    weight = np.array([row.weight for row in rows])
 
     def loss(w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         scores = table @ w
@@ -154,6 +148,27 @@ def fit_weights(samples: Sequence[Sample]) -> dict[str, float]:
     return {
         n: round(float(w), 3) for n, w in zip(names, found.x, strict=True) if abs(w) > LEAST_WEIGHT
     }
+
+
+def choice_rows(sample: Sample) -> Iterator[ChoiceRow]:
+    """Yield a row for each input of a sample: "none", its values, and which are right."""
+    for n, (one, pairs) in enumerate(sample.reading.options):
+        features = [sample.reading.null[one.name], *(f for _, f in pairs)]
+        yield ChoiceRow(features, [sample.empty[n], *sample.right[n]], sample.weight)
+
+
+def _table(rows: Sequence[dict[str, float]], names: Sequence[str]) -> Any:
+    """Return the features as a sparse matrix: a line for each row, a column for each name."""
+    places = {name: place for place, name in enumerate(names)}
+    ends: list[int] = [0]
+    columns: list[int] = []
+    values: list[float] = []
+    for features in rows:
+        known = [(places[name], value) for name, value in features.items() if name in places]
+        columns.extend(place for place, _ in known)
+        values.extend(value for _, value in known)
+        ends.append(len(columns))
+    return csr_matrix((values, columns, ends), shape=(len(rows), len(names)))
 
 
 def choices(samples: Sequence[Sample], weights: dict[str, float]) -> list[Choice]:
@@ -210,7 +225,7 @@ def judge(samples: Sequence[Sample]) -> list[tuple[Choice, float]]:
     for fold in range(FOLDS):
         weights = fit_weights([s for s in samples if s.fold != fold])
         found.extend(choices([s for s in samples if s.fold == fold], weights))
-    result = []
+    result: list[tuple[Choice, float]] = []
     for fold in range(FOLDS):
         trees = fit_trees([c for c in found if c.sample.fold != fold])
         model = parse_model({"weights": {}, **trees})

@@ -1,4 +1,4 @@
-"""The fitted model of arguments: weights of features, and trees for the confidence (ADR 35).
+"""The fitted model of arguments: weights of features, trees of the confidence (ADR 36).
 
 `argument_model.json` beside this file was fitted by `scripts/fit_arguments.py`. Effect: reads it.
 """
@@ -18,10 +18,10 @@ FILE = Path(__file__).with_suffix(".json")
 
 @dataclass(frozen=True, slots=True)
 class ArgumentModel:
-    """`weights` score a value for an input. `trees` turn the numbers of a choice into a probability.
+    """Weights that score a value for an input, and trees that say how likely a choice is right.
 
-    A tree is a list of nodes: [feature, threshold, left, right], or [value] for a leaf; a feature
-    is a place in `names`, `left` is taken for numbers up to the threshold.
+    A tree is a list of nodes: [feature, threshold, left, right], or [value] for a leaf. A feature
+    is a place in `names`; `left` is taken for numbers up to the threshold.
     """
 
     weights: Mapping[str, float]

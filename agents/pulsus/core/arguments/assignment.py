@@ -4,65 +4,77 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Final
 
-from pulsus.core.arguments.candidates import Candidate
+from pulsus.core.arguments.candidates.candidate import Candidate
 
-MOST_OPTIONS = 6
-MOST_NODES = 4000
+MOST_OPTIONS: Final = 6
+MOST_NODES: Final = 4000
 
-Option = tuple[float, Candidate | None]
+ScoredValue = tuple[float, Candidate | None]
 """A log probability, and the value; None for no value."""
 
 
 def log_softmax(scores: Sequence[float]) -> list[float]:
-    """Return the logarithms of softmax(scores)."""
+    """Return the logarithms of softmax(scores); `scores` is not empty."""
     top = max(scores)
-    total = top + math.log(sum(math.exp(s - top) for s in scores))
-    return [s - total for s in scores]
+    total = top + math.log(sum(math.exp(score - top) for score in scores))
+    return [score - total for score in scores]
 
 
-def best_assignment(options: Sequence[Sequence[Option]]) -> list[int]:
+def best_assignment(options: Sequence[Sequence[ScoredValue]]) -> list[int]:
     """Return for each input the number of its option, so that no two places overlap.
 
-    Depth first, inputs with the clearest choice first, with the sum of the best options that are
-    left as the bound. After MOST_NODES the best found so far is returned.
+    Each input has exactly one option without a value. The search is depth first. Inputs with the
+    clearest choice come first, and the sum of the best options that are left is the bound. After
+    MOST_NODES the best assignment so far is returned.
     """
-    order = sorted(range(len(options)), key=lambda n: -max(s for s, _ in options[n]))
-    ranked = [
-        sorted(range(len(options[n])), key=lambda k: -options[n][k][0])[:MOST_OPTIONS]
-        for n in order
-    ]
-    for place, n in enumerate(order):
-        null = next(k for k, (_, c) in enumerate(options[n]) if c is None)
-        if null not in ranked[place]:
-            ranked[place].append(null)
-    bounds = [0.0] * (len(order) + 1)
-    for place in range(len(order) - 1, -1, -1):
-        bounds[place] = bounds[place + 1] + options[order[place]][ranked[place][0]][0]
-    best: list[int] = []
-    best_score = -math.inf
-    nodes = 0
+    order = sorted(range(len(options)), key=lambda n: -max(score for score, _ in options[n]))
+    search = _Search([options[n] for n in order])
+    search.visit(0, 0.0)
+    chosen = dict(zip(order, search.best, strict=True))
+    return [chosen[n] for n in range(len(options))]
 
-    def search(place: int, score: float, taken: list[tuple[int, int]], chosen: list[int]) -> None:
-        nonlocal best, best_score, nodes
-        nodes += 1
-        if place == len(order):
-            if score > best_score:
-                best, best_score = chosen[:], score
+
+class _Search:
+    def __init__(self, options: Sequence[Sequence[ScoredValue]]) -> None:
+        self.options = options
+        self.ranked = [_best_options(one) for one in options]
+        self.best: list[int] = []
+        self._best_score = -math.inf
+        self._nodes = 0
+        self._chosen: list[int] = []
+        self._taken: list[tuple[int, int]] = []
+        self._bounds = [0.0]
+        """The most that the inputs from a place on can add."""
+        for one, ranked in zip(reversed(options), reversed(self.ranked), strict=True):
+            self._bounds.append(self._bounds[-1] + one[ranked[0]][0])
+        self._bounds.reverse()
+
+    def visit(self, place: int, score: float) -> None:
+        """Try the options of the input at `place`, with those before it chosen."""
+        self._nodes += 1
+        if place == len(self.options):
+            if score > self._best_score:
+                self.best, self._best_score = self._chosen[:], score
             return
-        for k in ranked[place]:
-            value, candidate = options[order[place]][k]
-            if score + value + bounds[place + 1] <= best_score or (nodes > MOST_NODES and best):
+        for number in self.ranked[place]:
+            value, candidate = self.options[place][number]
+            most = score + value + self._bounds[place + 1]
+            if most <= self._best_score or (self._nodes > MOST_NODES and self.best):
                 continue
-            ranges = [] if candidate is None else [(s.start, s.end) for s in candidate.spans]
-            if any(a < end and start < b for a, b in ranges for start, end in taken):
+            spans = [(s.start, s.end) for s in candidate.spans] if candidate else []
+            if any(a < end and start < b for a, b in spans for start, end in self._taken):
                 continue
-            chosen.append(k)
-            search(place + 1, score + value, taken + ranges, chosen)
-            chosen.pop()
+            self._chosen.append(number)
+            self._taken.extend(spans)
+            self.visit(place + 1, score + value)
+            self._chosen.pop()
+            del self._taken[len(self._taken) - len(spans) :]
 
-    search(0, 0.0, [], [])
-    result = [0] * len(options)
-    for place, n in enumerate(order):
-        result[n] = best[place]
-    return result
+
+def _best_options(options: Sequence[ScoredValue]) -> list[int]:
+    """Return the numbers of the best options, best first, with that of no value among them."""
+    ranked = sorted(range(len(options)), key=lambda n: -options[n][0])[:MOST_OPTIONS]
+    null = next(n for n, (_, candidate) in enumerate(options) if candidate is None)
+    return ranked if null in ranked else [*ranked, null]

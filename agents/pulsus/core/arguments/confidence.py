@@ -3,94 +3,102 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from pulsus.core.arguments.assignment import Option
-from pulsus.core.arguments.candidates import Candidate, fit_of_kind, stands_beside
+from pulsus.core.arguments.assignment import ScoredValue
+from pulsus.core.arguments.candidates.candidate import Candidate, fit_of_kind
+from pulsus.core.arguments.candidates.list_candidates import stands_beside
 from pulsus.core.arguments.inputs import NO_DEFAULT, Input
 from pulsus.core.arguments.request_reading import RequestReading
 from pulsus.core.text.tokens import STOP_WORDS
 
 _LEAST = -12.0
 """The log probability that stands for "no such option"."""
-
-Taken = Sequence[Candidate]
+_MOST_FREE = 6
+_MOST_LENGTH = 60
 
 
 def confidence_features(
-    options: Sequence[Sequence[Option]], picks: Sequence[int], reading: RequestReading
+    options: Sequence[Sequence[ScoredValue]], picks: Sequence[int], reading: RequestReading
 ) -> list[dict[str, float]]:
     """Return for every input the numbers of its chosen value; empty for an input without one."""
-    inputs = [one for one, _ in reading.options]
-    chosen = [options[n][k][1] for n, k in enumerate(picks)]
-    scene = reading.scene
-    content = [w for n, w in enumerate(scene.stems) if scene.low[n] not in STOP_WORDS]
-    relevance = sum(w in scene.tool.own for w in content) / max(1, len(content))
-    missing = sum(1 for one, c in zip(inputs, chosen, strict=True) if one.required and c is None)
+    chosen = [options[n][pick][1] for n, pick in enumerate(picks)]
+    scene = _of_request(chosen, reading)
     result: list[dict[str, float]] = []
-    for n, one in enumerate(inputs):
+    for n, (one, pairs) in enumerate(reading.options):
         candidate = chosen[n]
         if candidate is None:
             result.append({})
             continue
         taken = [c for m, c in enumerate(chosen) if m != n and c is not None]
+        own = next(features for c, features in pairs if c is candidate)
         result.append(
             {
                 **_scores(n, candidate, options, picks, taken),
-                **_words(one, candidate, reading.options[n][1]),
-                "inputs": float(len(inputs)),
+                **_of_choice(one, candidate, own),
+                **scene,
                 "taken": float(len(taken)),
-                "length": float(min(len(scene.low), 60)),
-                "relevance": relevance,
-                "unread": float(missing),
                 "joined": float(_in_enumeration(candidate, reading, taken)),
             }
         )
     return result
 
 
-def _scores(
-    n: int,
-    candidate: Candidate,
-    options: Sequence[Sequence[Option]],
-    picks: Sequence[int],
-    taken: Taken,
-) -> dict[str, float]:
-    """How far the choice is ahead: of other places, of other inputs, of giving nothing."""
-    score = options[n][picks[n]][0]
-    others = [(s, c) for k, (s, c) in enumerate(options[n]) if k != picks[n] and c is not None]
-    elsewhere = [(s, c) for s, c in others if not _overlap(c, candidate)]
-    wants = max(
-        (s for m, other in enumerate(options) if m != n for s, c in other if c is not None and _overlap(c, candidate)),
-        default=_LEAST,
-    )  # fmt: skip
-    free = sum(
-        1
-        for _, c in elsewhere
-        if c.kind == candidate.kind and not any(_overlap(t, c) for t in taken)
-    )
+def _of_request(chosen: Sequence[Candidate | None], reading: RequestReading) -> dict[str, float]:
+    """Return the numbers that are the same for all inputs."""
+    words = reading.words
+    content = [s for s, low in zip(words.stems, words.low, strict=True) if low not in STOP_WORDS]
+    inputs = [one for one, _ in reading.options]
+    missing = sum(one.required and c is None for one, c in zip(inputs, chosen, strict=True))
     return {
-        "score": math.exp(score),
-        "log": max(score, _LEAST),
-        "null": max(next(s for s, c in options[n] if c is None), _LEAST),
-        "rival": max((s for s, _ in others), default=_LEAST),
-        "apart": max((s for s, _ in elsewhere), default=_LEAST),
-        "alike": max((s for s, c in elsewhere if c.kind == candidate.kind), default=_LEAST),
-        "wants": max(wants, _LEAST),
-        "margin": max(score, _LEAST) - max(wants, _LEAST),
-        "candidates": float(len(others) + 1),
-        "free": float(min(free, 6)),
+        "inputs": float(len(inputs)),
+        "length": float(min(len(words.low), _MOST_LENGTH)),
+        "relevance": sum(word in words.own for word in content) / max(1, len(content)),
+        "unread": float(missing),
     }
 
 
-def _words(
-    one: Input, candidate: Candidate, pairs: Sequence[tuple[Candidate, dict[str, float]]]
+def _scores(
+    n: int,
+    candidate: Candidate,
+    options: Sequence[Sequence[ScoredValue]],
+    picks: Sequence[int],
+    taken: Sequence[Candidate],
 ) -> dict[str, float]:
-    own = next(features for c, features in pairs if c is candidate)
+    """Return the lead of the choice over other values, over other inputs, and over no value."""
+    score = max(options[n][picks[n]][0], _LEAST)
+    others = [(s, c) for k, (s, c) in enumerate(options[n]) if k != picks[n] and c is not None]
+    elsewhere = [(s, c) for s, c in others if not _overlap(c, candidate)]
+    alike = [(s, c) for s, c in elsewhere if c.kind == candidate.kind]
+    wants = _best(
+        s
+        for m, other in enumerate(options)
+        if m != n
+        for s, c in other
+        if c is not None and _overlap(c, candidate)
+    )
+    free = sum(not any(_overlap(t, c) for t in taken) for _, c in alike)
+    return {
+        "score": math.exp(options[n][picks[n]][0]),
+        "log": score,
+        "null": _best(s for s, c in options[n] if c is None),
+        "rival": _best(s for s, _ in others),
+        "apart": _best(s for s, _ in elsewhere),
+        "alike": _best(s for s, _ in alike),
+        "wants": wants,
+        "margin": score - wants,
+        "candidates": float(len(others) + 1),
+        "free": float(min(free, _MOST_FREE)),
+    }
+
+
+def _of_choice(one: Input, candidate: Candidate, own: dict[str, float]) -> dict[str, float]:
+    """Return the numbers of the value and its input; `own` are the features of the pair."""
+    text = str(candidate.value)
     return {
         "required": float(one.required),
         "defaulted": float(one.default is not NO_DEFAULT),
-        "words": float(len(str(candidate.value).split())),
+        "words": float(len(text.split())),
         "quoted": float(candidate.quoted),
         "alikeness": candidate.alike,
         "before": own.get("named before", 0.0),
@@ -101,7 +109,7 @@ def _words(
         "outline": own.get("outline of example", 0.0),
         "start": float(candidate.start == 0),
         "region": float(one.region),
-        "comma": float("," in str(candidate.value)),
+        "comma": float("," in text),
         "fit": float(fit_of_kind(one, candidate.kind)),
         "order": own.get("order=same", 0.0) - own.get("order=other", 0.0),
         f"kind={candidate.kind}": 1.0,
@@ -110,17 +118,26 @@ def _words(
     }
 
 
+def _best(scores: Iterable[float]) -> float:
+    return max(scores, default=_LEAST)
+
+
 def _overlap(one: Candidate, other: Candidate) -> bool:
     return one.start < other.end and other.start < one.end
 
 
-def _in_enumeration(candidate: Candidate, reading: RequestReading, taken: Taken) -> bool:
-    """Return True if one more value of the kind stands beside it behind "and", and no input took that."""
-    request = reading.scene.request
-    for _, pairs in reading.options:
-        for other, _ in pairs:
-            if other.kind != candidate.kind or any(_overlap(t, other) for t in taken):
-                continue
-            if stands_beside(candidate, other, request) or stands_beside(other, candidate, request):
-                return True
-    return False
+def _in_enumeration(
+    candidate: Candidate, reading: RequestReading, taken: Sequence[Candidate]
+) -> bool:
+    """Return True if another value of the kind is joined to it by "and", and no input took that.
+
+    Then the request gives several values, and one alone is not what it says.
+    """
+    request = reading.words.request
+    return any(
+        other.kind == candidate.kind
+        and (stands_beside(candidate, other, request) or stands_beside(other, candidate, request))
+        and not any(_overlap(one, other) for one in taken)
+        for _, pairs in reading.options
+        for other, _ in pairs
+    )

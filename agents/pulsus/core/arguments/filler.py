@@ -1,8 +1,8 @@
-"""Fill the inputs of a tool from a request: values, where each stands, and how sure it is. Pure.
+"""Fill the inputs of a tool from a request: values, their places and their probability. Pure.
 
-One assignment for all inputs, with "none" as a choice of each. A value is filled if its probability
-reaches the limit of its kind, proposed from PROPOSE on, and else left. Kinds that cannot be mistaken
-(a path, a host, an address) have a lower limit.
+One assignment serves all inputs, and "none" is a choice of each. A value is filled if its
+probability p reaches the limit of its kind. From PROPOSE on it is proposed, and below it is left.
+Kinds that cannot be mistaken (a path, a host, an address) have a lower limit.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from datetime import datetime
 from typing import Final, Literal
 
 from pulsus.core.arguments.argument_model import ArgumentModel, shipped_model
-from pulsus.core.arguments.assignment import Option, best_assignment, log_softmax
-from pulsus.core.arguments.candidates import Candidate
+from pulsus.core.arguments.assignment import ScoredValue, best_assignment, log_softmax
+from pulsus.core.arguments.candidates.candidate import Candidate
 from pulsus.core.arguments.confidence import confidence_features
-from pulsus.core.arguments.inputs import Fillable, Input
+from pulsus.core.arguments.inputs import Fillable
 from pulsus.core.arguments.request_reading import RequestReading, read_request
+from pulsus.core.arguments.word_set import word_set
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
 
@@ -26,10 +27,13 @@ FLAG_LIMIT: Final = 0.95
 PROPOSE: Final = 0.35
 """Limits of p, chosen on development rows out of fold (docs/benchmarks.md)."""
 
-_FIRM = frozenset(
-    ["path", "file", "host", "address", "network", "port", "url", "cron", "glob", "prefix", "sysctl", "size", "duration", "percent", "clock", "datetime"]
+_FIRM = word_set("""
+    path file host address network port url cron glob prefix sysctl size duration percent clock
+    datetime
+    """)
+_NAMED_IF_UNUSED = _FIRM | word_set(
+    "number counted money numeral assign quoted email date identifier version"
 )
-_NUMBERS = frozenset(["number", "counted", "money", "numeral", "assign", "ordinal", "numbers"])
 
 State = Literal["fill", "propose"]
 
@@ -105,9 +109,9 @@ def limit_of(candidate: Candidate) -> float:
     return FLAG_LIMIT if candidate.kind in ("flag", "negated") else LIMIT
 
 
-def score_options(reading: RequestReading, model: ArgumentModel) -> list[list[Option]]:
+def score_options(reading: RequestReading, model: ArgumentModel) -> list[list[ScoredValue]]:
     """Return for each input the log probabilities of "none" and of each of its values."""
-    result: list[list[Option]] = []
+    result: list[list[ScoredValue]] = []
     for one, pairs in reading.options:
         scores = [model.score(reading.null[one.name]), *(model.score(f) for _, f in pairs)]
         logs = log_softmax(scores)
@@ -117,21 +121,15 @@ def score_options(reading: RequestReading, model: ArgumentModel) -> list[list[Op
     return result
 
 
-_NAMED_IF_UNUSED = _FIRM | _NUMBERS | {"quoted", "email", "date", "identifier", "version"}
-
-
 def _unused(
     reading: RequestReading, places: Sequence[tuple[int, int]], values: Sequence[FilledValue]
 ) -> tuple[str, ...]:
     """Return the words of every value that no input took, each once."""
     left: dict[tuple[int, int], str] = {}
-    for span in reading.spans:
-        if span.kind not in _NAMED_IF_UNUSED or span.kind == "ordinal":
+    for span in reading.found.values:
+        if span.kind not in _NAMED_IF_UNUSED:
             continue
         if any(a < span.end and span.start < b for a, b in (*places, *left)):
             continue
         left[span.start, span.end] = span.text
     return tuple(dict.fromkeys(left.values()))
-
-
-__all__ = ["FilledValue", "Filling", "Input", "fill"]

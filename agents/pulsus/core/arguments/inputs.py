@@ -1,6 +1,7 @@
-"""The inputs of a tool, as words of a request may fill them: type, role, choices (one per tool).
+"""The inputs of a tool, as words of a request may fill them: type, role, choices, examples. Pure.
 
-Made from a JSON Schema (`pulsus fill`) or from a tool's contract; never from running the tool. Pure.
+They come from a JSON Schema or from a tool's contract, never from running the tool. A malformed
+schema raises nothing: an input without a usable type gets no value.
 """
 
 from __future__ import annotations
@@ -9,72 +10,64 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from pulsus.core.arguments.input_roles import role_of, unit_of
+from pulsus.core.arguments.word_set import word_set
 from pulsus.core.text.tokens import STOP_WORDS, stem, words
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
 
 NO_DEFAULT: Final = "\0none"
+MAX_INPUTS: Final = 100
+"""Further inputs of a tool get no value."""
+MAX_DESCRIPTION: Final = 4000
+"""The characters of a description that are read."""
 
-_TIME = {
-    **dict.fromkeys(("ms", "milliseconds", "millisecond", "millis"), 0.001),
-    **dict.fromkeys(("seconds", "second", "secs", "sec"), 1.0),
-    **dict.fromkeys(("minutes", "minute", "mins"), 60.0),
-    **dict.fromkeys(("hours", "hour", "hrs"), 3600.0),
-    **dict.fromkeys(("days", "day"), 86400.0),
-    **dict.fromkeys(("weeks", "week"), 604800.0),
-    **dict.fromkeys(("months", "month"), 2629800.0),
-    **dict.fromkeys(("years", "year"), 31557600.0),
+_TYPES = {
+    **{name: name for name in ("string", "integer", "number", "boolean", "array", "object")},
+    **{"str": "string", "int": "integer", "float": "number", "bool": "boolean"},
+    **{"list": "array", "dict": "object"},
 }
-_SIZE = {
-    **dict.fromkeys(("bytes", "byte"), 1.0),
-    **dict.fromkeys(("kb", "kib", "kilobytes"), 1024.0),
-    **dict.fromkeys(("mb", "mib", "megabytes"), 1024.0**2),
-    **dict.fromkeys(("gb", "gib", "gigabytes"), 1024.0**3),
-}
-_PERCENT = frozenset(("percent", "percentage", "pct"))
+_FILLABLE_TYPES = frozenset(("string", "integer", "number", "boolean", "array"))
+_NEVER = re.compile(
+    r"\b(?:dry_run|overwrite|allow_\w+|force|yes|confirm|password|passwd|secret|token|api_key"
+    r"|apikey|credential\w*)\b"
+)
+"""Names of inputs that only a person gives: what permits something, and what is secret."""
 
-# The first role whose words hold the last word of a name, or the whole name.
-_ROLES: tuple[tuple[str, frozenset[str]], ...] = (
-    ("folder", frozenset(["folder", "folders", "directory", "dir", "root"])),
-    ("path", frozenset(["path", "file", "files", "filename", "filepath", "paths", "saved", "before", "after", "first", "second"])),
-    ("host", frozenset(["host", "hostname", "server", "domain", "hosts"])),
-    ("address", frozenset(["address", "ip", "addr"])),
-    ("network", frozenset(["network", "subnet", "cidr"])),
-    ("port", frozenset(["port"])),
-    ("url", frozenset(["url", "uri", "link", "endpoint", "website", "webpage"])),
-    ("pattern", frozenset(["pattern", "glob", "mask"])),
-    ("count", frozenset(["limit", "top", "count", "number", "num", "n", "max", "maximum", "quantity", "amount", "results"])),
-    ("interface", frozenset(["interface", "iface", "device", "nic"])),
-    ("moment", frozenset(["start", "end", "since", "until", "after", "before", "from", "to", "as_of", "date", "time", "when", "day"])),
-    ("place", frozenset(["city", "location", "place", "country", "state", "region", "address", "destination", "origin"])),
-    ("person", frozenset(["name", "artist", "author", "player", "actor", "director", "person", "user", "username"])),
-    ("id", frozenset(["id", "identifier", "code", "uuid", "key", "token", "sku", "isbn"])),
-)  # fmt: skip
-_FILE_HINTS = re.compile(r"(?i)\b(file|export|saved|document|archive|path|folder|directory|log)\b")
-_PLACE_OF_FILES = frozenset(
-    ("address", "before", "after", "first", "second", "saved", "start", "end")
-)
-_MOMENT_WORDS = re.compile(
-    r"(?i)\b(date|time|moment|timestamp|when|iso|yyyy|hour|earliest|latest)\b"
-)
 _LISTED = re.compile(r"`([^`\n]{1,40})`|'([^'\n]{1,40})'|\"([^\"\n]{1,40})\"")
-_AS_EXAMPLE = re.compile(
+_BEHIND_EG = re.compile(
     r"(?i)(?:e\.?g\.?,?|for example,?|such as|like|examples?:|i\.e\.,?|either|one of:?|options?:?"
     r"|can be|must be|possible values(?: are)?:?|including)\s+([^.()\n]{3,200})"
 )
-_AFTER_COLON = re.compile(
+_BEHIND_COLON = re.compile(
     r":\s+((?:[\w.+-]{1,20},\s+){1,9}[\w.+-]{1,20}(?:,?\s+or\s+[\w.+-]{1,20}))\b"
 )
-_CRON_EXAMPLE = re.compile(r"(?:[\d*/,-]+ ){4}[\w*/,-]+")
-_NEVER = re.compile(r"\b(dry_run|overwrite|allow_\w+|force|yes|confirm|password|passwd|secret|token|api_key|apikey|credential\w*)\b")  # fmt: skip
+_REGION = re.compile(r"\b([A-Z][\w.]{1,30}(?: [A-Z][\w.]{1,30}){0,5}, [A-Z]{2})\b")
+_ASKS_REGION = re.compile(r"(?i)city,? (?:and )?(?:state|country)|city, st\b")
+_ASKS_FRACTION = re.compile(
+    r"(?i)\bdecimal\b|\bas a fraction\b|\bbetween 0(?:\.0)? and 1(?:\.0)?\b|0\.\d"
+)
+_MEMBER_BREAK = re.compile(r",\s*(?:or |and )?|\s+or\s+|\s+and\s+|/")
+_NUMBERED = re.compile(r"(?<=[a-zA-Z])\d+\b|_\d+\b")
+_PREFIXED = re.compile(r"[a-z]+:[A-Z]")
+_NAMES_OF_TYPES = word_set("""
+    ip address url domain name host email phone id code number date time title content type status
+    location city value text
+    """)
+"""An example of these words alone is a kind of value, not a value."""
+_NO_EXAMPLES = word_set("etc etc. all any none other others default dontcare")
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One input. `type` is a JSON Schema type. `unit` is (kind, factor): 3600 seconds for `hours`.
+    """One input of a tool.
 
-    `words` are the stems of its name, `said` those of its description. `choices` are its closed
-    choices, `examples` the values that the description lists. `place` is its number in the tool.
+    `type` is a JSON Schema type, and `item` that of the members of an array. `unit` is its kind and
+    the factor to the base unit: ("duration", 3600.0) for `hours`. `words` are the stems of its
+    name, `said` those of its description. `choices` are its closed choices, `examples` the values
+    that the description lists, and `listed` says that it lists several. `region` asks for `City,
+    State`, `formatted` for a prefix as in `country:FR`, `fraction` for 0.75 instead of 75.
+    `place` is its number in the tool. An input that is not `fillable` never gets a value.
     """
 
     name: str
@@ -106,16 +99,20 @@ class Fillable:
 
 
 def from_schema(tool: Mapping[str, Any]) -> Fillable:
-    """Return the inputs of `{name, description, parameters}` (JSON Schema)."""
-    parameters = tool.get("parameters") or {}
-    properties = parameters.get("properties") or {}
-    required = parameters.get("required") or ()
-    made = [
-        _input(name, spec if isinstance(spec, Mapping) else {}, name in required, place)
-        for place, (name, spec) in enumerate(properties.items())
+    """Return the inputs of `{name, description, parameters}`, where parameters is a JSON Schema."""
+    parameters = _mapping(tool.get("parameters"))
+    required = _items(parameters.get("required"))
+    properties = [
+        (name, _mapping(spec))
+        for name, spec in _mapping(parameters.get("properties")).items()
+        if isinstance(name, str)
     ]
-    text = f"{tool.get('name', '')} {tool.get('description', '')}"
-    return Fillable(tuple(made), stems(text))
+    made = [
+        _input(name, spec, name in required, place)
+        for place, (name, spec) in enumerate(properties[:MAX_INPUTS])
+    ]
+    about = f"{tool.get('name', '')} {tool.get('description', '')}"
+    return Fillable(tuple(made), stems(about[:MAX_DESCRIPTION]))
 
 
 def stems(text: str) -> frozenset[str]:
@@ -123,17 +120,18 @@ def stems(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
 
 
-def _input(name: str, spec: Mapping[str, Any], required: bool, place: int) -> Input:
-    kind = str(spec.get("type") or "string")
-    description = str(spec.get("description") or "")
-    items = spec.get("items") or {}
-    choices = spec.get("enum") or items.get("enum") or ()
-    listed = len(_LISTED.findall(description)) > 1 or bool(_AFTER_COLON.search(description))
+def _input(name: str, spec: Mapping[Any, Any], required: bool, place: int) -> Input:
+    kind = _type_of(spec)
+    description = str(spec.get("description") or "")[:MAX_DESCRIPTION]
+    items = _mapping(spec.get("items"))
+    choices = _items(spec.get("enum")) or _items(items.get("enum"))
     default = spec.get("default", NO_DEFAULT)
-    parts = tuple(words(re.sub(r"(?<=[a-zA-Z])\d+\b|_\d+\b", "", name))) or (name,)
+    parts = tuple(words(_NUMBERED.sub("", name)))
+    examples = _examples(name, description)
+    several = len(_LISTED.findall(description)) > 1
     return Input(
         name=name,
-        type=_plain_type(kind),
+        type=kind,
         role=role_of(parts, kind, description, default, bool(choices)),
         required=required,
         default=default,
@@ -141,142 +139,66 @@ def _input(name: str, spec: Mapping[str, Any], required: bool, place: int) -> In
         unit=unit_of(parts, description, kind),
         words=frozenset(stem(word) for word in parts),
         said=stems(description),
-        choices=tuple(choices),
-        examples=(examples := _examples(name, description)),
-        region=wants_region(description, examples),
-        formatted="format" in description and any(re.match(r"[a-z]+:[A-Z]", e) for e in examples),
-        listed=listed,
-        item=_plain_type(str(items.get("type") or "string")),
+        choices=choices,
+        examples=examples,
+        region=_wants_region(description, examples),
+        formatted="format" in description and any(_PREFIXED.match(one) for one in examples),
+        listed=several or _BEHIND_COLON.search(description) is not None,
+        item=_type_of(items),
         place=place,
-        fillable=_NEVER.search(name) is None,
-        fraction=_is_fraction(description),
+        fillable=kind in _FILLABLE_TYPES and _NEVER.search(name) is None,
+        fraction=_ASKS_FRACTION.search(description) is not None,
     )
 
 
-def _plain_type(kind: str) -> str:
-    known = {
-        "float": "number",
-        "int": "integer",
-        "dict": "object",
-        "list": "array",
-        "str": "string",
-    }
-    return known.get(kind, kind)
+def _type_of(spec: Mapping[Any, Any]) -> str:
+    """Return the type of a schema, without null: its `type`, or that of its first alternative.
+
+    A schema without both takes any value, so a text too. A type that JSON Schema does not know is
+    "unknown": nothing is known to fit it.
+    """
+    if spec.get("type") is not None:
+        return _known_type(spec["type"])
+    alternatives = _items(spec.get("anyOf")) or _items(spec.get("oneOf"))
+    if not alternatives:
+        return "string"
+    kinds = [_known_type(_mapping(one).get("type")) for one in alternatives]
+    return next((kind for kind in kinds if kind != "unknown"), "unknown")
 
 
-def _is_fraction(description: str) -> bool:
-    found = re.search(
-        r"(?i)\bdecimal\b|\bas a fraction\b|\bbetween 0(?:\.0)? and 1(?:\.0)?\b|0\.\d", description
-    )
-    return found is not None
+def _known_type(named: object) -> str:
+    names = named if isinstance(named, list) else [named]
+    return next((_TYPES[n] for n in names if isinstance(n, str) and n in _TYPES), "unknown")
 
 
-def role_of(parts: Sequence[str], kind: str, said: str, default: JsonValue, closed: bool) -> str:
-    """Return the role of an input: what kind of thing it wants, by its name first."""
-    if closed:
-        return "choice"
-    if kind == "boolean":
-        return "flag"
-    if kind in ("integer", "number", "float"):
-        return _number_role(parts, said)
-    if kind not in ("string", "array"):
-        return kind
-    whole, last = "_".join(parts), parts[-1] if parts else ""
-    if (re.search(r"(?i)\bcron\b", said) or _CRON_EXAMPLE.search(said)) and last in (
-        "expression",
-        "schedule",
-        "cron",
-        "line",
-    ):
-        return "cron"
-    if isinstance(default, str) and default.startswith("/") and last not in ("root",):
-        return "source"
-    for role, known in _ROLES:
-        if whole in known or last in known:
-            if last in _PLACE_OF_FILES and role in ("path", "moment"):
-                role = (
-                    "path"
-                    if _FILE_HINTS.search(said) and not _MOMENT_WORDS.search(said)
-                    else "moment"
-                    if _MOMENT_WORDS.search(said)
-                    else "text"
-                )
-            if role == "count":
-                return "text"
-            if role == "address" and not re.search(r"(?i)\bip\b|ipv|host|address to look", said):
-                role = "place"
-            return role
-    return "text"
+def _mapping(value: object) -> Mapping[Any, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
-def _number_role(parts: Sequence[str], said: str) -> str:
-    unit = unit_of(parts, said, "integer")
-    if unit[0]:
-        return unit[0]
-    last = parts[-1] if parts else ""
-    if "port" in parts:
-        return "port"
-    if last in ("prefix", "prefixlen"):
-        return "prefix"
-    if last == "id" or last == "year" or last == "status":
-        return last
-    if last in ("limit", "top", "count", "num", "n") or parts[:1] in (
-        ("num",),
-        ("max",),
-        ("number",),
-    ):
-        return "count"
-    return "number"
-
-
-def unit_of(parts: Sequence[str], said: str, kind: str) -> tuple[str, float]:
-    """Return the unit of a numeric input by its name, else by "in minutes" in its description."""
-    if kind not in ("integer", "number", "float"):
-        return "", 1.0
-    for table, name in ((_TIME, "duration"), (_SIZE, "size")):
-        for word in reversed(parts):
-            if word in table and not (word == "year" or word in ("day", "month", "hour", "minute")):
-                return name, table[word]
-    if _PERCENT & set(parts):
-        return "percent", 1.0
-    found = re.search(r"(?i)\b(?:in|of|number of) (\w+)", said)
-    if found:
-        word = found[1].lower()
-        if word in _TIME and word.endswith("s"):
-            return "duration", _TIME[word]
-        if word in _SIZE:
-            return "size", _SIZE[word]
-    return "", 1.0
-
-
-_REGION = re.compile(r"\b([A-Z][\w.]+(?: [A-Z][\w.]+)*, [A-Z]{2})\b")
-_TYPE_WORDS = frozenset(
-    ["ip", "address", "url", "domain", "name", "host", "email", "phone", "id", "code", "number", "date", "time", "title", "content", "type", "status", "location", "city", "value", "text"]
-)
-"""An example of these words alone is a kind of value, not a value."""
-_NO_EXAMPLES = frozenset(["etc", "etc.", "all", "any", "none", "other", "others", "default", "dontcare"])
+def _items(value: object) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, list | tuple) else ()
 
 
 def _examples(name: str, description: str) -> tuple[str, ...]:
-    """Return the values that a description lists: in quotes, or behind "e.g." and the like."""
+    """Return the values that a description lists: in quotes, or behind "e.g." and similar words."""
     found = [next(filter(None, match)) for match in _LISTED.findall(description)]
     rest = _LISTED.sub("\0", description)
     found.extend(_REGION.findall(rest))
     rest = _REGION.sub("\0", rest)
-    for text in (*_AFTER_COLON.findall(rest), *_AS_EXAMPLE.findall(rest)):
-        parts = re.split(r",\s*(?:or |and )?|\s+or\s+|\s+and\s+|/", text)
-        found.extend(part.strip(" '\"`") for part in parts if 1 < len(part.strip()) <= 30)
-    own = set(words(name))
+    for text in (*_BEHIND_COLON.findall(rest), *_BEHIND_EG.findall(rest)):
+        parts = (part.strip() for part in _MEMBER_BREAK.split(text))
+        found.extend(part.strip(" '\"`") for part in parts if 1 < len(part) <= 30)
+    no_values = {*words(name), *_NAMES_OF_TYPES}
     return tuple(
         one
         for one in dict.fromkeys(found)
         if "\0" not in one
         and one.lower() not in _NO_EXAMPLES
-        and not set(words(one)) <= own | _TYPE_WORDS
+        and not no_values.issuperset(words(one))
     )
 
 
-def wants_region(description: str, examples: Sequence[str]) -> bool:
+def _wants_region(description: str, examples: Sequence[str]) -> bool:
     """Return True if the description asks for `City, State`."""
-    asked = re.search(r"(?i)city,? (?:and )?(?:state|country)|city, st\b", description)
-    return asked is not None or any(re.search(r"\w, [A-Z]", one) for one in examples)
+    asked = _ASKS_REGION.search(description) is not None
+    return asked or any(re.search(r"\w, [A-Z]", one) for one in examples)

@@ -1,0 +1,46 @@
+"""Find the values of a request that one input may take. Pure.
+
+The input's role decides first: a folder is never a number, and a port has no unit. The weights of
+the model choose among the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pulsus.core.arguments.candidates.candidate import Candidate
+from pulsus.core.arguments.candidates.choice_candidates import find_choices
+from pulsus.core.arguments.candidates.flag_candidates import find_flag
+from pulsus.core.arguments.candidates.list_candidates import find_lists
+from pulsus.core.arguments.candidates.number_candidates import find_numbers
+from pulsus.core.arguments.candidates.text_candidates import find_texts
+from pulsus.core.arguments.inputs import Input
+from pulsus.core.arguments.spans.span import RequestSpans
+
+
+def find_candidates(one: Input, found: RequestSpans) -> list[Candidate]:
+    """Return the values that the input may take, each value at a place once."""
+    if not one.fillable:
+        return []
+    seen: dict[tuple[int, int, str], Candidate] = {}
+    for candidate in _by_type(one, found):
+        seen.setdefault((candidate.start, candidate.end, repr(candidate.value)), candidate)
+    return list(seen.values())
+
+
+def _by_type(one: Input, found: RequestSpans) -> Iterator[Candidate]:
+    match one.type:
+        case "boolean":
+            yield from find_flag(one, found)
+        case "array":
+            yield from find_lists(one, found)
+        case _ if one.choices:
+            yield from find_choices(one, one.choices, "choice", found)
+        case "integer" | "number":
+            yield from find_numbers(one, found)
+        case "string":
+            examples = "listed" if one.listed else "example"
+            yield from find_choices(one, one.examples, examples, found)
+            yield from find_texts(one, found)
+        case _:  # inputs of other types are not fillable
+            return

@@ -1,0 +1,34 @@
+"""`True` for a flag that a request names, and `False` for one that it negates. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from pulsus.core.arguments.candidates.candidate import Candidate, make_from_words
+from pulsus.core.arguments.inputs import Input
+from pulsus.core.arguments.spans.span import RequestSpans
+from pulsus.core.arguments.word_set import word_set
+from pulsus.core.text.tokens import stem
+
+NEGATIONS: Final = word_set(
+    "no not without don't dont never exclude excluding except avoid skip isn't"
+)
+_WORDS_OF_ALL_FLAGS = word_set("""
+include is has have allow allowed enable enabled with use show required need flag only should
+accept accepts available for
+""")
+
+
+def find_flag(one: Input, found: RequestSpans) -> Iterator[Candidate]:
+    """Yield one value if the request has words of the flag's name that no other flag has."""
+    low = [word.text.lower() for word in found.words]
+    stems = [stem(word) for word in low]
+    wanted = one.words - set(map(stem, _WORDS_OF_ALL_FLAGS)) or one.words
+    at = [place for place, word in enumerate(stems) if word in wanted]
+    if not at or "mind" in low[max(0, at[0] - 6) : at[0]]:
+        return
+    negated = not NEGATIONS.isdisjoint(low[max(0, at[0] - 5) : at[-1]])
+    share = len({stems[place] for place in at}) / len(wanted)
+    words = [found.words[place] for place in at]
+    yield make_from_words(one, not negated, "negated" if negated else "flag", words, share)

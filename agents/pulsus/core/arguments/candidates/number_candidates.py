@@ -1,0 +1,63 @@
+"""Numbers of a request for an integer or number input, in the input's own unit. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from pulsus.core.arguments.candidates.candidate import KINDS_OF_ROLE, Candidate, make_candidate
+from pulsus.core.arguments.inputs import Input
+from pulsus.core.arguments.spans.span import RequestSpans, Span
+
+MOST_INTEGER: Final = 1e15
+"""Above it a float does not hold every integer, so the value could be another one."""
+
+_RANGES = {"status": (100, 599), "year": (1000, 2999), "port": (0, 65535), "prefix": (0, 128)}
+"""The least and the greatest number of a role."""
+
+_KINDS = (
+    "number", "numeral", "counted", "port", "prefix", "money", "percent", "size", "duration",
+    "ordinal", "assign",
+)  # fmt: skip
+_CENTS = re.compile(r"(?i)\bcents\b|\bsmallest unit\b")
+
+
+def find_numbers(one: Input, found: RequestSpans) -> Iterator[Candidate]:
+    """Yield the numbers that suit the input's role, unit and type."""
+    allowed = KINDS_OF_ROLE.get(one.role, _KINDS)
+    for span in found.values:
+        if span.kind not in allowed or isinstance(span.value, str):
+            continue
+        value = _converted(one, span, span.value)
+        if value is not None and one.type == "integer":
+            value = as_integer(value)
+        if value is not None:
+            kind = "share" if span.kind == "percent" and one.unit[0] != "percent" else ""
+            yield make_candidate(one, span, value, kind)
+
+
+def as_integer(value: float) -> int | None:
+    """Return the value as an integer; None if it has a fraction or is too large to be exact."""
+    return int(value) if abs(value) < MOST_INTEGER and value == int(value) else None
+
+
+def _converted(one: Input, span: Span, number: float) -> float | None:
+    """Return the number in the input's own unit; None if role or unit do not suit it."""
+    least, most = _RANGES.get(one.role, (number, number))
+    if not least <= number <= most:
+        return None
+    kind, factor = one.unit
+    match span.kind:
+        case "money" if _CENTS.search(one.description):
+            return None
+        case "counted":
+            # `2 hours` for `hours`: the measure has the same number with its unit, and is taken.
+            measured = span.unit not in ("s", "")
+            return None if kind in ("duration", "size") and measured else number
+        case "size" | "duration":
+            return round(number / factor, 9) if kind == span.kind else None
+        case "percent" if one.fraction:
+            return number / 100
+        case _:
+            return number

@@ -1,0 +1,89 @@
+"""Find the typed values and the words of a request: paths, hosts, numbers, sizes, dates. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
+
+from pulsus.core.arguments.spans.number_words import NUMBER_WORDS, ORDINALS
+from pulsus.core.arguments.spans.phrases import find_phrases
+from pulsus.core.arguments.spans.span import UNMISTAKABLE, RequestSpans, Span
+from pulsus.core.arguments.spans.span_readers import read_span
+from pulsus.core.arguments.spans.span_rules import VALUE
+
+MAX_CHARS: Final = 4000
+"""A longer request is a document, not a request: no value is read from it."""
+MAX_VALUES: Final = 120
+MAX_PHRASES: Final = 400
+
+_TODAY = re.compile(
+    r"(?i)\btoday(?:'s)?(?: date)?(?: is)?[ ,]*"
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day,?)?[ ]*(?:the )?\Z"
+)
+_SURROGATES = re.compile("[\ud800-\udfff]")
+"""Half characters, which an undecodable byte on a command line becomes. No stemmer reads them."""
+_NOT_A_COUNT = re.compile(r" (?:other|more|another|of the|by one)\b")
+
+
+def find_spans(request: str, now: datetime | None = None) -> RequestSpans:
+    """Return the readings of a request; none if it is longer than MAX_CHARS.
+
+    At most MAX_VALUES values and MAX_PHRASES phrases are read, the first ones.
+    """
+    if len(request) > MAX_CHARS:
+        return RequestSpans(request, (), (), (), now)
+    request = _SURROGATES.sub(" ", request)
+    values: list[Span] = []
+    words: list[Span] = []
+    for match in VALUE.finditer(request):
+        kind = match.lastgroup or ""
+        if kind == "word":
+            words.append(_word(match))
+            values.extend(_number_word(match))
+            continue
+        if _says_no_value(kind, match):
+            continue
+        values.extend(read_span(kind, match.group(), match.start()))
+        if kind == "identifier":
+            words.append(_word(match))
+        elif kind == "measure":
+            words.extend(_words_of_measure(match))
+    values = values[:MAX_VALUES]
+    firm = [span for span in values if span.kind in UNMISTAKABLE or span.quoted]
+    phrases = find_phrases(request, words, firm)[:MAX_PHRASES]
+    return RequestSpans(request, values, words, phrases, now)
+
+
+def _says_no_value(kind: str, match: re.Match[str]) -> bool:
+    """Return True for the date of the request itself ("today is ..."), and for `2 pi`."""
+    request = match.string
+    if kind in ("date", "datetime"):
+        return _TODAY.search(request[max(0, match.start() - 40) : match.start()]) is not None
+    behind = request[match.end() : match.end() + 4].lower().strip(" ")
+    return kind == "number" and behind in ("pi", "π")
+
+
+def _number_word(match: re.Match[str]) -> Iterator[Span]:
+    word = match.group().lower().rstrip(".")
+    if _NOT_A_COUNT.match(match.string, match.end()):
+        return
+    if word in NUMBER_WORDS:
+        value = NUMBER_WORDS[word]
+        yield Span("numeral", match.start(), match.end(), match.group(), value)
+    elif word in ORDINALS:
+        place = ORDINALS.index(word) + 1.0
+        yield Span("ordinal", match.start(), match.end(), match.group(), place)
+
+
+def _word(match: re.Match[str]) -> Span:
+    text = match.group().rstrip(".")
+    sign = match.string[match.end() : match.end() + 1] in ("#", "+")
+    return Span("word", match.start(), match.start() + len(text), text, text, sign_follows=sign)
+
+
+def _words_of_measure(match: re.Match[str]) -> Iterator[Span]:
+    for word in re.finditer(r"[^\W\d_]+", match.group()):
+        start = match.start() + word.start()
+        yield Span("word", start, start + len(word.group()), word.group(), word.group())

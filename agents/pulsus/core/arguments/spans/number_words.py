@@ -1,0 +1,47 @@
+"""Words for numbers, and units with their factors to seconds, bytes and percent. Tables only."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_TO_TWENTY = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
+    "nineteen", "twenty",
+)  # fmt: skip
+
+NUMBER_WORDS: Final[dict[str, float]] = {
+    **{word: float(number) for number, word in enumerate(_TO_TWENTY)},
+    **{"thirty": 30.0, "forty": 40.0, "fifty": 50.0, "sixty": 60.0, "seventy": 70.0},
+    **{"eighty": 80.0, "ninety": 90.0, "hundred": 100.0, "dozen": 12.0, "half": 0.5},
+    **{"once": 1.0, "twice": 2.0, "couple": 2.0, "single": 1.0},
+}
+ORDINALS: Final = (
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+)  # fmt: skip
+ORDINAL_ENDINGS: Final = ("st", "nd", "rd", "th")
+SCALES: Final = {
+    "thousand": 1e3, "k": 1e3, "million": 1e6, "mn": 1e6, "billion": 1e9, "bn": 1e9,
+}  # fmt: skip
+
+_WRITTEN_UNITS = {
+    ("seconds", 1.0): "s sec secs second seconds",
+    ("seconds", 0.001): "ms msec millisecond milliseconds",
+    ("seconds", 60.0): "min mins minute minutes",
+    ("seconds", 3600.0): "h hr hrs hour hours",
+    ("seconds", 86400.0): "d day days",
+    ("seconds", 604800.0): "w week weeks",
+    ("seconds", 2629800.0): "month months",
+    ("seconds", 31557600.0): "y year years yr yrs",
+    ("bytes", 1.0): "b byte bytes",
+    ("bytes", 1024.0): "kb kib kilobyte kilobytes",
+    ("bytes", 1024.0**2): "mb mib megabyte megabytes meg",
+    ("bytes", 1024.0**3): "gb gib gigabyte gigabytes gig gigs",
+    ("bytes", 1024.0**4): "tb tib terabyte terabytes",
+    ("percent", 1.0): "% percent pct",
+}
+UNITS: Final[dict[str, tuple[str, float]]] = {
+    **{name: unit for unit, names in _WRITTEN_UNITS.items() for name in names.split()},
+    "per cent": ("percent", 1.0),
+}
+"""The base unit and the factor of each written unit. Sizes are binary: a KB is 1,024 bytes."""

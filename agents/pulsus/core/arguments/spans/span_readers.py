@@ -1,0 +1,199 @@
+"""Turn the text that a rule matched into spans: numbers, seconds, bytes, addresses, dates. Pure.
+
+The standard library reads addresses and networks. A text that only looks like a value gives none.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from pulsus.core.arguments.spans.dates import iso_date, read_clock
+from pulsus.core.arguments.spans.number_words import NUMBER_WORDS, ORDINAL_ENDINGS, SCALES, UNITS
+from pulsus.core.arguments.spans.span import Span
+from pulsus.core.arguments.spans.span_rules import INSIDE_QUOTES, MEASURE, NUMBER
+
+_TRAILING = ".,;:!?)]}»”’'\""
+_MEASURE_KINDS = {"seconds": "duration", "bytes": "size", "percent": "percent"}
+_WITH_SCALE = re.compile(rf"({NUMBER})[ ]?([A-Za-z]*)")
+_FIELD = r"(?:\*|\d{1,2}(?:-\d{1,2})?)(?:/\d{1,2})?"
+_FIELDS = rf"{_FIELD}(?:,{_FIELD})*"
+_CRON = re.compile(rf"{_FIELDS}(?:[ \t]{_FIELDS}){{3}}[ \t](?:{_FIELDS}|[A-Za-z,-]+)\Z")
+_MOST_OF_FIELD = (59, 23, 31, 12, 7)
+
+Reader = Callable[[str, str, int], Iterator[Span]]
+"""Gives the spans of (kind, text, start)."""
+
+
+def read_span(kind: str, text: str, start: int) -> list[Span]:
+    """Return the readings of a text that the rule `kind` matched at `start`.
+
+    A number that does not fit into a float (400 digits) is no value.
+    """
+    found = _READERS.get(kind, _plain)(kind, text, start)
+    return [s for s in found if isinstance(s.value, str) or math.isfinite(s.value)]
+
+
+def _plain(kind: str, text: str, start: int) -> Iterator[Span]:
+    kept = text.rstrip(_TRAILING) if kind in ("url", "path", "file") else text
+    if kept and not (kind == "url" and "{" in kept):  # a template is no address
+        yield Span(kind, start, start + len(kept), kept, kept)
+
+
+def _quoted(_: str, text: str, start: int) -> Iterator[Span]:
+    closed = text[-1] in "\"'`”" and len(text) > 1
+    inner = text[1:-1] if closed else text[1:].rstrip(".?! ")
+    if not inner.strip():
+        return
+    found = INSIDE_QUOTES.fullmatch(inner)
+    if found and found.lastgroup:
+        for span in read_span(found.lastgroup, inner, start + 1):
+            yield Span(span.kind, span.start, span.end, span.text, span.value, span.unit, True)
+    elif re.fullmatch(NUMBER, inner):
+        for span in _number("number", inner, start + 1):
+            yield Span("number", span.start, span.end, span.text, span.value, quoted=True)
+    yield Span("quoted", start + 1, start + 1 + len(inner), inner, inner, quoted=True)
+
+
+def _address(_: str, text: str, start: int) -> Iterator[Span]:
+    host, port = text, ""
+    if text.count(":") == 1:
+        host, _, port = text.partition(":")
+    try:
+        value = str(ipaddress.ip_address(host))
+    except ValueError:
+        return
+    yield Span("address", start, start + len(host), host, value)
+    yield from _port(port, start + len(host) + 1)
+
+
+def _network(_: str, text: str, start: int) -> Iterator[Span]:
+    try:
+        ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return
+    yield Span("network", start, start + len(text), text, text)
+
+
+def _host(_: str, text: str, start: int) -> Iterator[Span]:
+    host, _, port = text.partition(":")
+    yield Span("host", start, start + len(host), host, host)
+    yield from _port(port, start + len(host) + 1)
+
+
+def _port(digits: str, start: int) -> Iterator[Span]:
+    if digits and 0 < int(digits) < 65536:
+        yield Span("port", start, start + len(digits), digits, float(digits))
+
+
+def _prefix(_: str, text: str, start: int) -> Iterator[Span]:
+    digits = text[1:]
+    if int(digits) <= 128:
+        yield Span("prefix", start + 1, start + len(text), digits, float(digits))
+
+
+def _measure(_: str, text: str, start: int) -> Iterator[Span]:
+    """`5 GB` as bytes, and before it the bare `5`: `20 days` suits an input `days` as 20."""
+    parts = MEASURE.match(text)
+    # Letters that only count as the same without case (`ſ` and `s`) have no entry.
+    unit = parts[2].lower() if parts else ""
+    if not parts or unit not in UNITS:
+        return
+    amount = parts[1].lower()
+    number = 1.0 if amount in ("a", "an") else NUMBER_WORDS.get(amount)
+    if number is None:
+        if not re.fullmatch(NUMBER, amount):
+            return
+        number = _float(amount)
+    base, factor = UNITS[unit]
+    if amount not in ("a", "an"):
+        yield Span("counted", start, start + len(amount), parts[1], number, unit)
+    yield Span(_MEASURE_KINDS[base], start, start + len(text), text, number * factor, unit)
+
+
+def _number(_: str, text: str, start: int) -> Iterator[Span]:
+    found = _WITH_SCALE.match(text)
+    if not found:
+        return
+    tail = found[2].lower()
+    kind = "ordinal" if tail in ORDINAL_ENDINGS else "number"
+    number = _float(found[1]) * SCALES.get(tail, 1.0)
+    yield Span(kind, start, start + len(text), text, number, tail if tail in ("s", "x") else "")
+
+
+def _with_unit(_: str, text: str, start: int) -> Iterator[Span]:
+    """`440Hz`, `10kg` and `4th`: a number with letters, and a word."""
+    found = re.match(r"(\d+(?:\.\d+)?)(.*)", text)
+    if not found:
+        return
+    tail = found[2].strip().lower()
+    kind = "ordinal" if tail in ORDINAL_ENDINGS else "counted"
+    scaled = tail in SCALES and found[2].strip() != "K"  # `298K` is a temperature
+    number = float(found[1]) * (SCALES[tail] if scaled else 1.0)
+    unit = "" if scaled else tail
+    yield Span("number" if not unit else kind, start, start + len(text), text, number, unit)
+    if kind != "ordinal":
+        yield Span("identifier", start, start + len(text), text, text)
+
+
+def _money(_: str, text: str, start: int) -> Iterator[Span]:
+    found = _WITH_SCALE.search(text)
+    if found:
+        scale = {"m": 1e6, **SCALES}.get(found[2].lower(), 1.0)
+        yield Span("money", start, start + len(text), text, _float(found[1]) * scale)
+
+
+def _assign(_: str, text: str, start: int) -> Iterator[Span]:
+    """`name = value`: the place is that of the value, and the name is kept as its unit."""
+    name, _, behind = text.partition("=")
+    value = behind.strip()
+    at = start + len(text) - len(value)
+    read = _float(value) if re.fullmatch(NUMBER, value) else value
+    yield Span("assign", at, at + len(value), value, read, name.strip().lower())
+
+
+def _date(kind: str, text: str, start: int) -> Iterator[Span]:
+    value = text if kind == "datetime" and ":" in text else iso_date(text) or text
+    yield Span("date", start, start + len(text), text, value, kind)
+
+
+def _clock(_: str, text: str, start: int) -> Iterator[Span]:
+    time = read_clock(text)
+    if time:
+        yield Span("clock", start, start + len(text), text, time)
+
+
+def _cron(kind: str, text: str, start: int) -> Iterator[Span]:
+    """A schedule. A text that only looks like one is read again as numbers."""
+    numbers = [map(int, re.findall(r"\d+", field)) for field in text.split()]
+    limits = zip(numbers, _MOST_OF_FIELD, strict=True)
+    if _CRON.match(text) and all(n <= most for field, most in limits for n in field):
+        yield Span(kind, start, start + len(text), text, text)
+        return
+    for number in re.finditer(NUMBER, text):
+        yield from _number("number", number.group(), start + number.start())
+
+
+def _float(digits: str) -> float:
+    return float(digits.replace(",", ""))
+
+
+_READERS: Final[Mapping[str, Reader]] = {
+    "quoted": _quoted,
+    "cron": _cron,
+    "network": _network,
+    "address": _address,
+    "datetime": _date,
+    "prefix": _prefix,
+    "host": _host,
+    "date": _date,
+    "clock": _clock,
+    "money": _money,
+    "measure": _measure,
+    "with_unit": _with_unit,
+    "number": _number,
+    "assign": _assign,
+}
