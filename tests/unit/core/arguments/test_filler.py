@@ -1,0 +1,113 @@
+"""Values of a request reach the inputs that they are meant for, and no others."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from pulsus.core.arguments.filler import fill
+from pulsus.core.arguments.inputs import from_schema
+
+NOW = datetime(2026, 11, 23, 7, 0, tzinfo=UTC)
+TEXT = {"type": "string"}
+COUNT = {"type": "integer"}
+
+
+def tool(required=None, **inputs):
+    parameters = {"properties": inputs, "required": list(inputs) if required is None else required}
+    about = "Report things of a server."
+    return from_schema({"name": "report", "description": about, "parameters": parameters})
+
+
+def filled(request, of, **options):
+    return {one.name: one.value for one in fill(request, of, now=NOW, **options).filled}
+
+
+def proposed(request, of):
+    return {one.name: one.value for one in fill(request, of, now=NOW).values}
+
+
+FOLDER = {"type": "string", "description": "The folder to search."}
+LIMIT = {"type": "integer", "description": "The number of files.", "default": 10}
+
+
+def test_a_path_and_a_count_reach_their_inputs():
+    files = tool(folder=FOLDER, limit=LIMIT)
+    got = fill("five biggest files in /var/log", files)
+    assert {v.name: v.value for v in got.values} == {"folder": "/var/log", "limit": 5}
+    assert {v.name: v.text for v in got.values} == {"folder": "/var/log", "limit": "five"}
+    assert got.unused == ()
+
+
+def test_a_folder_is_never_a_number():
+    assert proposed("show folder 5", tool(folder=FOLDER)) == {}
+
+
+def test_a_port_never_takes_a_number_with_a_unit():
+    port = tool(port={"type": "integer", "description": "The TCP port."})
+    assert filled("listen for 5 minutes on 443", port) == {"port": 443}
+    assert proposed("wait 5 minutes", port) == {}
+
+
+def test_a_duration_is_read_in_the_unit_of_the_input():
+    assert proposed(
+        "certificates that end within 2 weeks",
+        tool(days={"type": "integer", "description": "Days to look ahead."}),
+    ) == {"days": 14}
+
+
+def test_a_time_of_day_is_the_last_such_moment_before_now():
+    since = tool(since={"type": "string", "description": "Start moment, ISO 8601 date and time."})
+    assert proposed("errors since 8am", since) == {"since": "2026-11-22T08:00"}
+    assert proposed("errors since 6am", since) == {"since": "2026-11-23T06:00"}
+
+
+@pytest.mark.parametrize("name", ["password", "dry_run", "overwrite", "allow_root", "api_key"])
+def test_what_permits_something_or_is_secret_is_never_filled(name):
+    for kind in ("string", "boolean"):
+        request = f"set {name} to hunter2 and use {name.replace('_', ' ')}"
+        assert proposed(request, tool(**{name: {"type": kind}})) == {}
+
+
+def test_one_of_several_values_is_not_picked():
+    host = tool(host={"type": "string", "description": "The host to ping."})
+    request = "ping web01.example.com and db01.example.com"
+    got = fill(request, host)
+    assert got.filled == ()
+    named = {*(one.text for one in got.values), *got.unused}
+    assert named == {"web01.example.com", "db01.example.com"}
+
+
+def test_two_files_for_one_input_are_both_named():
+    path = tool(path={"type": "string", "description": "The file to read."})
+    got = fill("compare /etc/a.conf and /etc/b.conf", path)
+    assert got.filled == ()
+    assert {*(one.text for one in got.values), *got.unused} == {"/etc/a.conf", "/etc/b.conf"}
+
+
+def test_every_value_that_no_input_takes_is_named():
+    got = fill("is a load of 14 too much on 10.0.0.1", tool(folder=FOLDER))
+    assert (got.values, got.unused) == ((), ("14", "10.0.0.1"))
+
+
+def test_only_propose_fills_nothing():
+    got = fill("biggest files in /var/log", tool(folder=FOLDER), only_propose=True)
+    assert got.filled == ()
+    assert [(v.name, v.state) for v in got.values] == [("folder", "propose")]
+
+
+def test_an_input_with_a_given_value_is_not_filled_again():
+    files = tool(folder=FOLDER, limit=LIMIT)
+    assert "folder" not in filled("five biggest files in /var/log", files, given=["folder"])
+
+
+def test_a_long_request_gives_no_value_instead_of_a_cut_one():
+    request = "biggest files in /var/log " + "x" * 100_000
+    assert fill(request, tool(folder=FOLDER)) == fill("", tool(folder=FOLDER))
+
+
+def test_half_a_character_in_a_request_is_no_error():
+    assert filled("biggest \udcff files in /var/log", tool(folder=FOLDER)) == {"folder": "/var/log"}
+
+
+def test_a_number_that_no_float_holds_is_no_value():
+    assert proposed(f"the {'9' * 400} biggest files", tool(limit=LIMIT, size=COUNT)) == {}
