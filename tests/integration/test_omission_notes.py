@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.project import COUNT, make, pulsus_here
+from tests.project import CHAINED, COUNT, make, pulsus_here
 
 PARTLY = f"{COUNT}, then bake a sourdough loaf"
 
@@ -26,3 +26,34 @@ def test_an_ignored_value_or_clause_is_noted(project, args):
     assert part in done.out + done.err
     told = pulsus_here(project, command, PARTLY, *flags, "--output", "json").json["notes"]
     assert part in told
+
+
+LOOSE = f"{COUNT}, then look up the addresses of a host name"
+
+
+@pytest.mark.parametrize("args", [("explain",), ("route", "--plan"), ("route", "--explain")])
+def test_steps_without_a_connection_are_marked(project, args):
+    command, *flags = args
+    found = pulsus_here(project, command, LOOSE, *flags, "--output", "json").json
+    assert found["policy"] == "compose"
+    (loose,) = found["unconnected"]
+    assert (loose["step"], loose["tool"]) == ("s2", found["selected"][1])
+    note = f"not connected with the first step: s2 ({loose['tool']})"
+    assert any(note in told for told in found["notes"])
+    shown = pulsus_here(project, command, LOOSE, *flags)
+    assert note in shown.out + shown.err
+
+
+def test_the_summary_has_a_plus_between_steps_without_a_connection(project):
+    shown = pulsus_here(project, "route", LOOSE, "--explain").out
+    assert "steps: count_words + " in shown
+    assert "(not connected with the first step)" in shown
+    chained = pulsus_here(project, "route", CHAINED, "--explain").out
+    assert "steps: top_rows -> markdown_table" in chained
+
+
+def test_a_clause_that_no_tool_covers_is_in_the_json(project):
+    found = pulsus_here(project, "explain", PARTLY, "--output", "json").json
+    assert found["uncovered"] == ["bake a sourdough loaf"]
+    joined = pulsus_here(project, "explain", f"{COUNT} and bake a sourdough loaf").out
+    assert "part 'bake a sourdough loaf': not covered" in joined

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pulsus.core.telemetry import ids
+from pulsus.errors import PulsusError
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -187,6 +188,19 @@ class Ranking:
         vectors: VectorFiles | None = self.__dict__.get("vectors")
         return (*(vectors.warnings if vectors else ()), *docs)
 
+    def _stale_steps(self, tool: ToolSpec) -> str | None:
+        """Return why a composition cannot run: its bytes or those of a step changed, or are gone.
+
+        Reads its files.
+        """
+        from pulsus.routing.delivery.candidate_module import pinned_steps, read_module
+
+        try:
+            pinned_steps(self.ground, read_module(tool.path))
+        except PulsusError as failure:
+            return failure.message
+        return None
+
     def searcher(self, *, past: bool = True) -> Searcher:
         """Ranking and choice over this catalogue.
 
@@ -207,6 +221,7 @@ class Ranking:
             self.ground.settings.compose.max_steps,
             self._unshadowed(gone.without(index)),
             access_filter(self.ground.settings.access),
+            stale_steps=self._stale_steps,
         )
         if not gone.records:
             return searcher

@@ -608,8 +608,10 @@ class RouteOutcome:
 
     Choice: `intent`, `decision`, `candidates` and `subintents`. `tau` is the threshold, `weights`
     are the configured ones. Scores within `tie_tolerance` of the best count as equal. `widened` is
-    True if the search left the parsed folder. `passages` are the docs that gave hints, `left` are
-    candidates from earlier runs of the same request.
+    True if the search left the parsed folder. `uncovered` are parts of the request that no chosen
+    tool covers. `unconnected` are steps of the plan, as (step, tool id), that no result
+    connects to the first step, directly or indirectly. `passages` are the docs that gave hints,
+    `left` are candidates from earlier runs of the same request.
 
     Delivery: `module` is the candidate file, with `validation`, `promotion` and `generation`. If
     `ran` is True, `result` is what the tool returned, and `confinement` describes the limits of
@@ -639,6 +641,8 @@ class RouteOutcome:
     notes: tuple[str, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
     tie_tolerance: float = 0.0
+    uncovered: tuple[str, ...] = ()
+    unconnected: tuple[tuple[str, str], ...] = ()
     passages: tuple[Passage, ...] = ()
     left: tuple[PendingCandidate, ...] = ()
     generation: GenerationReport | None = None

@@ -16,6 +16,21 @@ def compose_plan(description: str, tools: tuple[ToolSpec, ...], max_steps: int) 
     return planner.compose_plan(description, tools, max_steps=max_steps)
 
 
+def mark_unconnected(outcome: RouteOutcome, plan: Plan | None) -> RouteOutcome:
+    """Return the outcome with the steps of its plan that no output connects to the first."""
+    if plan is None:
+        return outcome
+    from pulsus.core.compose.plans import unconnected_steps  # only where there is a plan
+
+    loose = set(unconnected_steps.find_unconnected_steps(plan))
+    if not loose:
+        return outcome
+    steps = tuple((step.id, step.tool) for step in plan.steps if step.id in loose)
+    named = ", ".join(f"{step} ({tool})" for step, tool in steps)
+    note = f"not connected with the first step: {named}; no result passes between them"
+    return replace(outcome, unconnected=steps, notes=(*outcome.notes, note))
+
+
 def with_plan(outcome: RouteOutcome, max_steps: int) -> RouteOutcome:
     """Return the outcome with a plan to show: a selected tool is a plan of one step.
 

@@ -18,6 +18,7 @@ from pulsus.core.types import (
     Clarification,
     ParsedIntent,
     PendingCandidate,
+    Policy,
     RouteDecision,
     RouteOutcome,
 )
@@ -204,6 +205,8 @@ def _search(
     answered, found = clarify.apply_answer(
         replace(reading, intent=intent), found, asked, searcher.search_inside
     )
+    if asked.answer is not None and found.choice.policy == "select":
+        found = searcher.with_omissions(replace(found, notes=()), intent.intent)
     return answered, asked, found
 
 
@@ -225,6 +228,7 @@ def _decide(run: RouteRun, intent: ParsedIntent, found: SearchResult) -> RouteOu
             reason = f"no plan: {error.message}"
             choice = replace(choice, policy="generate", chosen=(), reason=reason)
     outcome = undelivered_outcome(project, intent, replace(found, choice=choice), run.route_id)
+    outcome = plan_preview.mark_unconnected(outcome, plan)
     decision = replace(outcome.decision, plan=plan)
     failure = (
         None if decision.selected else generation_refusal.no_tool_failure(run, found, choice.reason)
@@ -258,11 +262,16 @@ def undelivered_outcome(
         shadowed=project.catalogue.shadowed,
         weights=dict(settings.weights),
         tie_tolerance=settings.tie_tolerance if settings.engine == "lexical" else 0.0,
+        uncovered=found.unplaced,
         notes=(
-            *(f"no tool was found for the part {part!r}" for part in found.unplaced),
+            *(f"{_nothing_for(choice.policy)} the part {part!r}" for part in found.unplaced),
             *found.notes,
         ),
     )
+
+
+def _nothing_for(policy: Policy) -> str:
+    return "no step of the plan covers" if policy == "compose" else "no tool was found for"
 
 
 def _trace_search(trace: Trace, found: SearchResult) -> None:

@@ -44,8 +44,10 @@ def outcome(
             for s in found.subintents
             if s.candidates
         ],
+        "uncovered": list(found.uncovered),
         **console.json_fields(found, "tau widened"),
         "plan": plan_to_dict(decision.plan) if decision.plan else None,
+        "unconnected": [{"step": step, "tool": tool} for step, tool in found.unconnected],
         **console.json_fields(found, "reason=decision.reason module", project),
         "validation": validation_json(found.validation, project) if found.validation else None,
         "promotion": promotion(found.promotion, project),

@@ -14,6 +14,7 @@ from pulsus.cli.render.validation_text import VERDICTS, printable, relative
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import (
+    OutputRef,
     PendingCandidate,
     Ranked,
     RouteOutcome,
@@ -90,7 +91,11 @@ def explain(
     for sub in parts:
         best = sub.candidates[0] if sub.candidates else None
         found = f"{best.tool.id} p={best.p:.2f}" if best else "nothing"
-        yield from _tagged(f"part {sub.text!r}: {found}", width)
+        loose = best and any(tool == best.tool.id for _, tool in outcome.unconnected)
+        apart = " (not connected with the first step)" if loose else ""
+        yield from _tagged(f"part {sub.text!r}: {found}{apart}", width)
+    for text in outcome.uncovered:
+        yield from _tagged(f"part {text!r}: not covered", width)
     for passage in outcome.passages:
         under = f" — {passage.heading}" if passage.heading else ""
         yield from _tagged(f"hint from {passage.source}{under} ({passage.score:.2f})", width)
@@ -147,7 +152,7 @@ def _decision(outcome: RouteOutcome, project: Path) -> Iterator[str]:
     yield f"{TAG} candidates: {listed or 'none'}"
     if decision.policy == "compose":
         steps = len(decision.plan.steps) if decision.plan else 0
-        yield f"{TAG} compose plan={steps} steps: {_chain(decision.selected)}"
+        yield f"{TAG} compose plan={steps} steps: {_chain(outcome)}"
     else:
         yield from _generation(outcome, project)
 
@@ -205,8 +210,16 @@ def _leading(outcome: RouteOutcome) -> Sequence[Ranked]:
     return [best[tool.id] for tool in outcome.decision.selected if tool.id in best]
 
 
-def _chain(tools: Sequence[ToolSpec]) -> str:
-    return " -> ".join(tool.name for tool in tools)
+def _chain(outcome: RouteOutcome) -> str:
+    """Return the names of the steps: an arrow before a step that gets an earlier result, or a plus.
+
+    Without a plan nothing is known of the inputs.
+    """
+    steps = outcome.decision.plan.steps if outcome.decision.plan else ()
+    fed = [any(isinstance(v, OutputRef) for v in step.inputs.values()) for step in steps]
+    names = [tool.name for tool in outcome.decision.selected]
+    signs = [" -> " if is_fed else " + " for is_fed in fed] or [" -> "] * len(names)
+    return names[0] + "".join(sign + name for sign, name in zip(signs[1:], names[1:], strict=True))
 
 
 def _entry(tool: ToolSpec) -> str:

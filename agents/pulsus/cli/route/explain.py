@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common, embeddings_option, kind_option, rag_option
 from pulsus.cli.render.validation_text import relative
 from pulsus.core.telemetry.sanitize import strip_controls
-from pulsus.errors import ToolNotFound
+from pulsus.errors import PlanUnwirable, ToolNotFound
 
 if TYPE_CHECKING:
     from pulsus.core.types import BrokenTool, RouteOutcome, SubIntent, ToolSpec
@@ -74,7 +75,7 @@ def _explained(
     """Return the decision, and the answer about the tool asked for."""
     from pulsus.core.telemetry import ids
     from pulsus.core.types import BrokenTool
-    from pulsus.routing.plan_preview import unused_inputs_note
+    from pulsus.routing.plan_preview import compose_plan, mark_unconnected, unused_inputs_note
     from pulsus.routing.prompt_parser import validate_request
     from pulsus.routing.router import undelivered_outcome
     from pulsus.routing.search import why_not
@@ -87,6 +88,10 @@ def _explained(
     found = searcher.search(intent, hinted=reading.hinted)
     route_id = ids.route_id(text, app.catalogue.digest)
     outcome = undelivered_outcome(app, intent, found, route_id)
+    if outcome.decision.policy == "compose":
+        with suppress(PlanUnwirable):  # a route says so, or asks a model to write the tool
+            tools, most = outcome.decision.selected, app.settings.compose.max_steps
+            outcome = mark_unconnected(outcome, compose_plan(text, tools, most))
     unused = unused_inputs_note(text) if outcome.decision.selected else ()
     outcome = replace(outcome, passages=reading.passages, notes=(*outcome.notes, *unused))
     if wanted is None:

@@ -5,16 +5,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from pulsus.core.compose.selection import cut_points, request_split, selector
+from pulsus.core.compose.selection import (
+    cut_points,
+    promoted_plan,
+    request_split,
+    selector,
+    uncovered_parts,
+)
 from pulsus.core.compose.selection.selector import Decision
 from pulsus.core.rankers.lexical.query_matches import POOL
 from pulsus.core.rankers.ranking_engine import RankingEngine
 from pulsus.core.text.tokens import clean
-from pulsus.core.types import Catalogue, ParsedIntent, Ranked, SubIntent, ToolHistory
+from pulsus.core.types import Catalogue, ParsedIntent, Ranked, SubIntent, ToolHistory, ToolSpec
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.search.access_filter import AccessFilter
 from pulsus.routing.search.deprecations import Deprecations
@@ -27,8 +33,8 @@ _EMPTY = "the catalogue is empty: `pulsus init` copies the starter tools, or wri
 class SearchResult:
     """The candidates looked at, the clauses found and what they lead to.
 
-    `unplaced` are the parts of the request that a selected tool does not answer, or that no tool
-    does while one does another part. `filtered`: the filters leave no tool at all.
+    `unplaced` are the parts of the request that the chosen tools do not cover, or that no tool
+    serves while one serves another part. `filtered`: the filters leave no tool at all.
     """
 
     candidates: tuple[Ranked, ...]
@@ -47,7 +53,8 @@ class Searcher:
     `unshadowed` ranks without shared tools that a domain tool shadows. These do not compete for a
     selection (spec §9), but may be steps; None if nothing is shadowed. `access` filters the
     candidates; None allows every tool. `last_resort` includes deprecated tools, for requests that
-    nothing else fits; None without any.
+    nothing else fits; None without any. `stale_steps` says why a composition cannot run any more,
+    or None if it can; without the function, every composition can.
     """
 
     catalogue: Catalogue
@@ -59,6 +66,7 @@ class Searcher:
     access: AccessFilter | None = None
     deprecations: Deprecations | None = None
     last_resort: Searcher | None = None
+    stale_steps: Callable[[ToolSpec], str | None] | None = None
 
     def search(
         self,
@@ -136,25 +144,50 @@ class Searcher:
             choice = replace(choice, reason=filtered or left_out)
         if not len(self.catalogue.tools):
             choice = replace(choice, reason=_EMPTY)
-        unplaced: tuple[str, ...] = ()
+        ranked = looked.candidates
         notes: tuple[str, ...] = ()
-        if choice.policy == "select":
-            unplaced = request_split.find_unanswered_parts(
-                intent.intent, choice.chosen[0].tool.id, self.clause
-            )
-        elif choice.policy == "generate":
-            good, unplaced = request_split.separate_served_parts(
-                intent.intent, self.clause, config.threshold
-            )
-            notes = tuple(f"{part!r} is served by {r.tool.id} (p {r.p:.2f})" for part, r in good)
-            if notes:
-                rest = ", ".join(map(repr, unplaced))
-                told = f"{'; '.join(notes)}; nothing fits {rest}: {choice.reason}"
-                choice = replace(choice, reason=told)
-        candidates = selector.put_steps_first(looked.candidates, choice)
-        placed = selector.put_chosen_first(found, choice)
-        return SearchResult(
-            candidates, placed, choice, looked.widened, unplaced, filtered is not None, notes
+        again = promoted_plan.find_promoted_plan(intent.intent, ranked)
+        stale = self.stale_steps(again.tool) if again and self.stale_steps else None
+        if again and stale:
+            notes = (f"{again.tool.id} was promoted for this request and is not used: {stale}",)
+        elif again:
+            choice, ranked = promoted_plan.select_promoted_plan(again, ranked, choice)
+        return self.with_omissions(
+            SearchResult(
+                selector.put_steps_first(ranked, choice),
+                selector.put_chosen_first(found, choice),
+                choice,
+                looked.widened,
+                filtered=filtered is not None,
+                notes=notes,
+            ),
+            intent.intent,
+        )
+
+    def with_omissions(self, found: SearchResult, request: str) -> SearchResult:
+        """Return the search with the parts of the request that its decision leaves out.
+
+        If nothing was decided, the reason names the parts that a tool serves.
+        """
+        choice, config = found.choice, self.index.config
+        if choice.policy != "generate":
+            chosen = [ranked.tool for ranked in choice.chosen]
+            if any(tool.composed for tool in chosen):
+                return found  # its summary is the whole request that it was composed for
+            ids = [tool.id for tool in chosen]
+            parts = uncovered_parts.find_uncovered_parts(request, ids, self.clause)
+            return replace(found, unplaced=parts)
+        good, rest = uncovered_parts.separate_served_parts(request, self.clause, config.threshold)
+        if not good:
+            return found
+        notes = tuple(f"{part!r} is served by {r.tool.id} (p {r.p:.2f})" for part, r in good)
+        unserved = ", ".join(map(repr, rest))
+        told = f"{'; '.join(notes)}; nothing fits {unserved}: {choice.reason}"
+        return replace(
+            found,
+            choice=replace(choice, reason=told),
+            unplaced=rest,
+            notes=(*found.notes, *notes),
         )
 
     def _pool(self, intent: ParsedIntent) -> frozenset[str]:

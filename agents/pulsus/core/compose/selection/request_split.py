@@ -29,9 +29,6 @@ from pulsus.core.types import Ranked, SubIntent, ToolSpec
 Retrieve = Callable[[str], Sequence[Ranked]]
 """Return the candidates of a text, best first."""
 
-_MIN_COVERAGE = 0.5
-"""Share of the idf mass of a part from which a tool covers it."""
-
 _SCORE_POWER = 3
 """Exponent for a score relative to the first tool's: nine tenths count .73, half counts .13."""
 
@@ -134,48 +131,12 @@ def _choose_cuts(
     return best
 
 
-def find_unanswered_parts(request: str, tool_id: str, retrieve: Retrieve) -> tuple[str, ...]:
-    """Return the parts of a request that share too few words with the selected tool.
-
-    Parts are separated by "then", a semicolon or the end of a sentence: each is a task of its own.
-    """
-    parts = _list_parts(request)
-    if len(parts) < 2:
-        return ()
-    return tuple(part for part in parts if not _is_covered(tool_id, retrieve(part)))
-
-
-def separate_served_parts(
-    request: str, retrieve: Retrieve, tau: float
-) -> tuple[tuple[tuple[str, Ranked], ...], tuple[str, ...]]:
-    """Return the parts that a tool serves, each with its tool, and the parts that no tool serves.
-
-    Used if no tool serves the whole request. Both are empty if all parts are served, or none.
-    """
-    found = [(part, next(iter(retrieve(part)), None)) for part in _list_parts(request) if part]
-    good = tuple((part, best) for part, best in found if best and best.p >= tau)
-    if not good or len(good) == len(found):
-        return (), ()
-    fitting = {part for part, _ in good}
-    return good, tuple(part for part, _ in found if part not in fitting)
-
-
-def _list_parts(request: str) -> list[str]:
-    text = clean(request)
-    return [text[p.start : p.end].strip(" ,;.!?") for p in find_pieces(text, weak=False)]
-
-
 def needs_step_data(tool: ToolSpec) -> bool:
     """Return True if the tool requires a list, table or document, which only a tool gives."""
     needed = (
         type_hints.parse_hint(arg.type_hint) for arg in tool.args if arg.required and arg.type_hint
     )
     return any(not hint.scalar for hint in needed)
-
-
-def _is_covered(tool_id: str, found: Sequence[Ranked]) -> bool:
-    selected = next((r for r in found if r.tool.id == tool_id), None)
-    return selected is not None and selected.signals["coverage"] >= _MIN_COVERAGE
 
 
 def _raise_probability(

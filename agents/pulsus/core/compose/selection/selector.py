@@ -48,7 +48,7 @@ def narrow_then_widen(pool: Collection[str], rank: RankTools, *, tau: float) -> 
     if inside is None or inside.p < tau or found[0].p - inside.p > CLEAR_MARGIN:
         return CandidateSet(found, widened=True)
     why = f"{inside.tool.id} is before it: it lies in the parsed folder"
-    return CandidateSet(_move_first([replace(inside, why_not=None)], found, why), widened=False)
+    return CandidateSet(move_first([replace(inside, why_not=None)], found, why), widened=False)
 
 
 def put_first(found: Sequence[Ranked], searched: CandidateSet, *, tau: float) -> CandidateSet:
@@ -56,7 +56,7 @@ def put_first(found: Sequence[Ranked], searched: CandidateSet, *, tau: float) ->
     if not found or found[0].p < tau:
         return searched
     why = f"{found[0].tool.id} is before it: it works on the given rows"
-    return replace(searched, candidates=_move_first(found, searched.candidates, why))
+    return replace(searched, candidates=move_first(found, searched.candidates, why))
 
 
 def decide_policy(
@@ -100,7 +100,7 @@ def put_steps_first(candidates: Sequence[Ranked], choice: Decision) -> tuple[Ran
     place = {r.tool.id: n for n, r in enumerate(candidates)}
     ordered = sorted(choice.chosen, key=lambda r: place.get(r.tool.id, len(place)))
     steps = [replace(r, why_not=None, tie_break=None) for r in ordered]
-    return _move_first(
+    return move_first(
         steps, candidates, f"{ordered[0].tool.id} is before it: it is a step of the plan"
     )
 
@@ -178,7 +178,7 @@ def prefer_hinted(
     return replace(choice, chosen=tuple(steps), reason="; ".join((choice.reason, *replaced)))
 
 
-def _move_first(
+def move_first(
     first: Sequence[Ranked], candidates: Sequence[Ranked], why: str
 ) -> tuple[Ranked, ...]:
     """Return `first` and then the other candidates, ranked anew. `why` explains the others."""

@@ -7,8 +7,6 @@ import pytest
 
 from pulsus import bootstrap
 from pulsus.core.compose.selection.request_split import (
-    find_unanswered_parts,
-    separate_served_parts,
     split_request,
 )
 from pulsus.core.rankers.ranker import Ranker
@@ -261,21 +259,6 @@ def test_one_tool_that_serves_both_parts_nearly_as_well_is_one_step():
     assert len(split_request("alpha and beta", lambda said: answers.get(said, ()), floor=0.55)) == 1
 
 
-def test_a_part_that_the_selected_tool_does_not_cover_is_reported():
-    index = INDEX
-    parts = find_unanswered_parts(
-        "count the errors in the log file; book a flight",
-        "logs/errors/error_counts",
-        lambda text: index.rank(text, limit=5),
-    )
-    assert parts == ("book a flight",)
-
-
-def test_a_request_of_one_part_has_no_unanswered_part():
-    found = find_unanswered_parts("book a flight", "a/b/c", lambda text: INDEX.rank(text))
-    assert found == ()
-
-
 @pytest.mark.skipif(not (ROOT / "workflows").is_dir(), reason="no shipped catalogue here")
 def test_a_step_named_in_the_request_is_not_replaced_by_the_next_tool():
     """The shipped plot_matrix speaks of a summary too: the summary asked for must not be lost."""
@@ -283,17 +266,3 @@ def test_a_step_named_in_the_request_is_not_replaced_by_the_next_tool():
     request = "summarise the matrix in m.csv, then plot it"
     choice = app.searcher(past=False).search(app.parser().parse(request)).choice
     assert [r.tool.name for r in choice.chosen] == ["summarize_matrix", "plot_matrix"]
-
-
-def test_served_and_unserved_parts_of_a_request_are_separated():
-    def retrieve(text):
-        return [ranked("storage/usage/disk_usage", 0.9 if "disk" in text else 0.1)]
-
-    request = "show disk usage, then make a sandwich"
-    good, rest = separate_served_parts(request, retrieve, 0.6)
-    assert [(part, r.tool.id) for part, r in good] == [
-        ("show disk usage", "storage/usage/disk_usage")
-    ]
-    assert rest == ("make a sandwich",)
-    assert separate_served_parts("bake bread, then make a sandwich", retrieve, 0.6) == ((), ())
-    assert separate_served_parts("make a sandwich", retrieve, 0.6) == ((), ())

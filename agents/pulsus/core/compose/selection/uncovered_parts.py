@@ -1,0 +1,93 @@
+"""Find the parts of a request that a decision leaves out (spec §6). Pure.
+
+A part that nothing covers is said, and it never changes the decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from pulsus.core.compose.selection.cut_points import (
+    RequestPiece,
+    find_pieces,
+    match_row_operation,
+    strip_orders,
+)
+from pulsus.core.text.tokens import clean, content_words
+from pulsus.core.types import Ranked
+
+_MIN_COVERAGE = 0.5
+"""Share of the idf mass of a part from which a tool covers it."""
+
+_MIN_WORDS = 2
+"""A clause of fewer content words is a remark ("basically") or a value ("20 tries")."""
+
+
+class RetrieveWith(Protocol):
+    """Return the candidates of a text, best first, with the tools of `include` among them."""
+
+    def __call__(self, text: str, *, include: Sequence[str] = ()) -> Sequence[Ranked]: ...
+
+
+def find_uncovered_parts(
+    request: str, chosen: Sequence[str], retrieve: RetrieveWith
+) -> tuple[str, ...]:
+    """Return the parts of a request that none of the chosen tools covers, in order.
+
+    Parts after "then", a semicolon or a sentence are tasks of their own: a selected tool must share
+    enough words with each. Clauses after "and" or a comma often only describe the task. They are
+    returned if they share no word at all, and neither say what to do with the rows before them.
+    """
+    text = clean(request)
+    tasks = find_pieces(text, weak=False)
+    missed: list[tuple[int, str]] = []
+    if len(chosen) == 1 and len(tasks) > 1:
+        named = [(task.start, _wording(text, task)) for task in tasks]
+        missed = [
+            (start, part)
+            for start, part in named
+            if _coverage(part, chosen, retrieve) < _MIN_COVERAGE
+        ]
+    clauses = find_pieces(text)
+    for clause in clauses if len(clauses) > 1 else ():
+        part = strip_orders(_wording(text, clause))
+        task = max((t.start for t in tasks if t.start <= clause.start), default=0)
+        if any(start == task for start, _ in missed) or match_row_operation(part):
+            continue
+        if _counts(part) and not _coverage(part, chosen, retrieve):
+            missed.append((clause.start, part))
+    return tuple(part for _, part in sorted(missed))
+
+
+def separate_served_parts(
+    request: str, retrieve: RetrieveWith, tau: float
+) -> tuple[tuple[tuple[str, Ranked], ...], tuple[str, ...]]:
+    """Return the parts that a tool serves, each with its tool, and the parts that no tool serves.
+
+    Used if no tool serves the whole request. Both are empty if all parts are served, or none.
+    """
+    text = clean(request)
+    pieces = find_pieces(text, weak=False)
+    pieces = pieces if len(pieces) > 1 else find_pieces(text)
+    parts = [_wording(text, piece) for piece in pieces]
+    found = [(part, next(iter(retrieve(part)), None)) for part in parts if part]
+    good = tuple((part, best) for part, best in found if best and best.p >= tau)
+    if not good or len(good) == len(found):
+        return (), ()
+    fitting = {part for part, _ in good}
+    return good, tuple(part for part, _ in found if part not in fitting)
+
+
+def _wording(text: str, piece: RequestPiece) -> str:
+    return text[piece.start : piece.end].strip(" ,;.!?")
+
+
+def _counts(part: str) -> bool:
+    return sum(word.isalpha() for word in content_words(part)) >= _MIN_WORDS
+
+
+def _coverage(part: str, chosen: Sequence[str], retrieve: RetrieveWith) -> float:
+    """Return the share of the part's idf mass that the best of the chosen tools has."""
+    found = retrieve(part, include=chosen)
+    return max((r.signals["coverage"] for r in found if r.tool.id in chosen), default=0.0)

@@ -1,0 +1,63 @@
+"""Parts of a request that a decision leaves out (spec §6)."""
+
+import pytest
+
+from pulsus.core.compose.selection.uncovered_parts import (
+    find_uncovered_parts,
+    separate_served_parts,
+)
+from pulsus.core.rankers.ranker import Ranker
+from tests.ranking import CATALOGUE, ranked
+
+INDEX = Ranker.build(CATALOGUE)
+
+
+def uncovered(request, *chosen):
+    return find_uncovered_parts(
+        request, chosen, lambda text, include=(): INDEX.rank(text, limit=5, include=include)
+    )
+
+
+def test_a_task_that_the_selected_tool_does_not_cover_is_reported():
+    request = "count the errors in the log file; book a flight"
+    assert uncovered(request, "logs/errors/error_counts") == ("book a flight",)
+
+
+@pytest.mark.parametrize("joint", [" and ", ", "])
+def test_a_clause_that_shares_no_word_with_the_selected_tool_is_reported(joint):
+    request = f"count the errors in the log file{joint}book a flight"
+    assert uncovered(request, "logs/errors/error_counts") == ("book a flight",)
+
+
+def test_a_clause_that_no_step_covers_is_reported():
+    request = "list the largest files below a folder, book a flight, then show memory and swap"
+    steps = ("storage/usage/biggest_files", "memory/usage/memory_summary")
+    assert uncovered(request, *steps) == ("book a flight",)
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        pytest.param("book a flight", id="one part"),
+        pytest.param("count the errors in the log file, basically", id="a remark of one word"),
+        pytest.param("count the errors in the log file, 20 tries", id="a value"),
+        pytest.param("count the errors in the log file, sorted by number", id="works on its rows"),
+        pytest.param("count the errors and the messages in the log file", id="one covered word"),
+    ],
+)
+def test_what_only_describes_the_task_is_no_uncovered_part(request_text):
+    assert uncovered(request_text, "logs/errors/error_counts") == ()
+
+
+@pytest.mark.parametrize("joint", [", then ", " and "])
+def test_served_and_unserved_parts_of_a_request_are_separated(joint):
+    def retrieve(text, include=()):
+        return [ranked("storage/usage/disk_usage", 0.9 if "disk" in text else 0.1)]
+
+    good, rest = separate_served_parts(f"show disk usage{joint}make a sandwich", retrieve, 0.6)
+    assert [(part, r.tool.id) for part, r in good] == [
+        ("show disk usage", "storage/usage/disk_usage")
+    ]
+    assert rest == ("make a sandwich",)
+    assert separate_served_parts("bake bread, then make a sandwich", retrieve, 0.6) == ((), ())
+    assert separate_served_parts("make a sandwich", retrieve, 0.6) == ((), ())
