@@ -155,7 +155,8 @@ class Manifest:
 
     `intents` are phrases that should find the tool, `anti_intents` phrases that should not.
     `domain`, `action`, `args` and `returns` are further words to match. `requests` are whole
-    requests that a person would type for the tool; route memory starts with them.
+    requests that a person would type for the tool; route memory starts with them. `owner` is the
+    team that maintains it, and no ranking hint.
     """
 
     path: Path
@@ -167,6 +168,7 @@ class Manifest:
     args: tuple[str, ...] = ()
     returns: tuple[str, ...] = ()
     requests: tuple[str, ...] = ()
+    owner: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

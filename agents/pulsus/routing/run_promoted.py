@@ -17,6 +17,7 @@ from pulsus.approvals.run_consent import (
 )
 from pulsus.core.compose.plans.planner import list_parameters
 from pulsus.core.contract.effective_kind import get_stricter_kind
+from pulsus.core.memory import last_runs
 from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.telemetry.logging import Trace
 from pulsus.core.types import ArgSpec, BrokenTool, JsonValue, RouteOutcome, ToolSpec
@@ -133,6 +134,7 @@ def run_promoted(
         how = consent.obtain(counted, dry=tries)
         shown = {name: veil.value(value) for name, value in inputs.items()}
         _log_run(project, tool, shown, how, veil.value(planned.record))
+    _remember_run(project, used)
     output = veil.output(on_output) if on_output else None
     try:
         done = run_tool(
@@ -226,6 +228,14 @@ def _is_open_ended(tool: ToolSpec) -> bool:
     effects = tool.effects
     declared = bool(effects and (effects.hosts or effects.commands))
     return tool.kind == "write" or declared or bool(tool.secrets)
+
+
+def _remember_run(project: Project, used: Sequence[ToolSpec]) -> None:
+    """Record when these tools ran. A run does not fail because that cannot be recorded."""
+    try:
+        last_runs.record_runs(project.state_dir, [tool.id for tool in used])
+    except PulsusError as failure:
+        _LOG.info("`pulsus tools check --stale` will not know of this run: %s", failure.message)
 
 
 def _log_run(

@@ -90,7 +90,7 @@ def _body(session: CommandSession, tool: ToolSpec) -> dict[str, Any]:
     deprecated = record is not None and record.deprecated
     return outcome_json.tool(tool, session.project) | {
         "version": record.version if record else None,
-        "owner": record.owner if record else None,
+        "owner": (tool.manifest and tool.manifest.owner) or (record.owner if record else None),
         "deprecated": {"replacement": record.replacement, "sunset": record.sunset}
         if record and deprecated
         else None,

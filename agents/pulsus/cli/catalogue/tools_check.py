@@ -35,6 +35,7 @@ EPILOG = page_end(
     "pulsus tools check",
     "pulsus tools check --strict --output github",
     "pulsus tools check --golden config/golden.jsonl --unused-days 90",
+    "pulsus tools check --stale 180 --output json",
     exits={0: "no errors", 2: "usage or settings", 3: "errors (--strict: or warnings)"},
 )
 
@@ -53,10 +54,20 @@ EPILOG = page_end(
     metavar="N",
     help="Report tools that no route used in the last N days.",
 )
+@click.option(
+    "--stale",
+    type=click.IntRange(1, 36500),
+    metavar="DAYS",
+    help="Report tools that did not run for DAYS days, have no owner, or call a step that changed.",
+)
 @click.option("--strict", is_flag=True, help="Exit 3 for warnings too.")
 @common("github")
 def check(
-    session: CommandSession, golden: Path | None, unused_days: int | None, strict: bool
+    session: CommandSession,
+    golden: Path | None,
+    unused_days: int | None,
+    stale: int | None,
+    strict: bool,
 ) -> None:
     """Find broken files, and duplicate, unreachable or unused tools.
 
@@ -65,6 +76,8 @@ def check(
     tool contradicts itself.
     """
     found = _findings(session, golden, unused_days)
+    if stale is not None:
+        found = _worst_first([*found, *_stale(session, stale)])
     failing = [f for f in found if f.level == "error" or (strict and f.level == "warning")]
     refusal = _refused(len(failing)) if failing else None
     if session.json:
@@ -106,7 +119,29 @@ def _findings(
         now=utc_now(),
         days=unused_days,
     )
-    return sorted(found, key=lambda f: (catalogue_check.LEVELS.index(f.level), f.code, str(f.path)))
+    return _worst_first(found)
+
+
+def _worst_first(found: Sequence[CatalogueFinding]) -> list[CatalogueFinding]:
+    from pulsus.routing.maintenance.catalogue_check import LEVELS
+
+    return sorted(found, key=lambda f: (LEVELS.index(f.level), f.code, str(f.path)))
+
+
+def _stale(session: CommandSession, days: int) -> list[CatalogueFinding]:
+    """Return the tools that nothing runs, that nobody owns, or whose steps changed."""
+    from pulsus.core.memory import last_runs
+    from pulsus.core.telemetry.ids import utc_now
+    from pulsus.routing.maintenance import staleness
+
+    app = session.app
+    tools = [tool for tool in app.catalogue.tools if tool.id not in app.past.deprecations.records]
+    runs = last_runs.read_runs(app.state_dir)
+    return [
+        *staleness.find_not_run(tools, runs, app.past.latest, now=utc_now(), days=days),
+        *staleness.find_unowned(tools, app.past.latest),
+        *staleness.find_moved_steps(app.workflows_root, app.catalogue.tools),
+    ]
 
 
 def _probed(

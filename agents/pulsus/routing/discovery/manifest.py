@@ -46,6 +46,7 @@ class _ManifestFile(_ManifestSection):
     args: list[_ManifestArg] = []
     returns: list[str] = []
     hints: _ManifestHints = _ManifestHints()
+    owner: str | None = None
 
     def all_unknown(self) -> list[str]:
         """Unknown keys of the file and its parts, as dotted names."""
@@ -87,6 +88,7 @@ def parse_manifest(data: bytes, path: Path) -> LoadedManifest:
         args=tuple(arg.name for arg in file.args),
         returns=tuple(file.returns),
         requests=tuple(dict.fromkeys(" ".join(r.split()) for r in file.requests if r.strip())),
+        owner=" ".join(file.owner.split()) or None if file.owner else None,
     )
     return LoadedManifest(manifest, tuple(f"unknown key {key!r}" for key in file.all_unknown()))
 
