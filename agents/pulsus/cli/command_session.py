@@ -60,6 +60,22 @@ class CommandSession:
         return Terminal() if self.interactive else None
 
 
+def current_project() -> Path:
+    """Return the project of the current folder: itself, or one above it. Raises UsageError."""
+    from pulsus.config.enclosing_project import find_project
+
+    return find_project(resolve_project(Path()))
+
+
+def tell_project(project: Path) -> None:
+    """Say on stderr which project was found, if it is not the current folder."""
+    from pulsus.cli import console
+    from pulsus.core.telemetry.sanitize import one_line
+
+    if project != resolve_project(Path()):
+        console.note(f"project: {one_line(str(project), 1000)}")
+
+
 def resolve_project(project: Path) -> Path:
     """Return that folder as an absolute path. Raises UsageError."""
     try:

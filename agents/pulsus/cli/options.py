@@ -10,7 +10,12 @@ from typing import Any
 
 import click
 
-from pulsus.cli.command_session import CommandSession, resolve_project
+from pulsus.cli.command_session import (
+    CommandSession,
+    current_project,
+    resolve_project,
+    tell_project,
+)
 from pulsus.cli.console import warn
 from pulsus.errors import Denied, PulsusError
 
@@ -65,12 +70,13 @@ network_option = click.option(
 
 
 def common(
-    *formats: str, inspects: bool = False
+    *formats: str, inspects: bool = False, searches: bool = True
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add the common options to a command, which receives a `CommandSession` first.
 
     `formats` are output formats beyond text and json. A command that `inspects` works with project
-    settings that are not approved, and uses none of them. Options of this module that set a setting
+    settings that are not approved, and uses none of them. One that `searches` works on the project
+    above the current folder if that is no project itself. Options of this module that set a setting
     go into the session's flags, and not to the command.
     """
 
@@ -82,7 +88,10 @@ def common(
             flags = _take_flags(options)
             if quiet > verbose:
                 logging.getLogger("pulsus").setLevel(logging.ERROR)
-            folder = resolve_project(project)
+            given = not searches or not _is_default("project")
+            folder = resolve_project(project) if given else current_project()
+            if not given and quiet <= verbose:
+                tell_project(folder)
             session = CommandSession(folder, output, verbose - quiet, flags, inspects)
             try:
                 return command(session, *args, **options)
@@ -95,6 +104,12 @@ def common(
         return run
 
     return decorate
+
+
+def _is_default(option: str) -> bool:
+    """Return True if the command line does not give the option."""
+    source = click.get_current_context().get_parameter_source(option)
+    return source is click.core.ParameterSource.DEFAULT
 
 
 def _take_flags(options: dict[str, Any]) -> dict[str, Any]:
@@ -130,7 +145,7 @@ def _options(formats: tuple[str, ...]) -> list[Callable[..., Any]]:
             type=click.Path(file_okay=False, exists=True, path_type=Path),
             default=Path(),
             metavar="DIR",
-            help="Work on this repository instead of the current folder.",
+            help="Work on this repository instead of that of the current folder.",
         ),
         click.option(
             "--state-dir",

@@ -26,7 +26,7 @@ EPILOG = page_end(
 @click.command(epilog=EPILOG)
 @click.argument("folder", default=".", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--empty", is_flag=True, help="Make only the folders, without the starter tools.")
-@common(inspects=True)
+@common(inspects=True, searches=False)
 def command(session: CommandSession, folder: Path, empty: bool) -> None:
     """Set up a catalogue in FOLDER: starter tools, settings and ignore rules.
 

@@ -129,7 +129,7 @@ def _worst_first(found: Sequence[CatalogueFinding]) -> list[CatalogueFinding]:
 
 
 def _stale(session: CommandSession, days: int) -> list[CatalogueFinding]:
-    """Return the tools that nothing runs, that nobody owns, or whose steps changed."""
+    """Return tools that do not run, that have no owner, or whose steps changed."""
     from pulsus.core.memory import last_runs
     from pulsus.core.telemetry.ids import utc_now
     from pulsus.routing.maintenance import staleness

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pulsus.cli import console
 from pulsus.core.telemetry.sanitize import strip_controls
-from pulsus.errors import Aborted, CommandRefused
+from pulsus.errors import Aborted, CommandRefused, PulsusError
 
 if TYPE_CHECKING:
     from pulsus.cli.command_session import CommandSession
@@ -29,21 +29,30 @@ def run(args: Sequence[str]) -> int | None:
     asked = _asked(args)
     if asked is None:
         return None
-    from pathlib import Path
-
-    from pulsus.cli.command_session import CommandSession, resolve_project
+    from pulsus.cli.command_session import CommandSession, current_project, tell_project
     from pulsus.cli.log_warnings import listen
     from pulsus.config.enclosing_project import ignored_enclosing_project
 
     listen()
-    project = resolve_project(Path())
+    project = current_project()
     session = CommandSession(project, asked[1], 0)
-    if ignored_enclosing_project(project) is not None or session.app.has_plugins:
+    if ignored_enclosing_project(project) is not None or _has_plugins(session):
         return None  # both may have something to say first
+    tell_project(project)
     try:
         return answer(session, asked[0], None, (), explain=False, warnings=[])
     except KeyboardInterrupt:
         raise Aborted("aborted; nothing was changed") from None
+
+
+def _has_plugins(session: CommandSession) -> bool:
+    from pulsus.cli.command_session import tell_project
+
+    try:
+        return session.app.has_plugins
+    except PulsusError:
+        tell_project(session.project)  # whose settings are wrong
+        raise
 
 
 def _asked(args: Sequence[str]) -> tuple[str, str] | None:

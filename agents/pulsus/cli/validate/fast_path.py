@@ -36,11 +36,12 @@ def run(args: Sequence[str]) -> int | None:
     try:
         from pathlib import Path
 
-        from pulsus.cli.command_session import CommandSession, resolve_project
+        from pulsus.cli.command_session import CommandSession, current_project, tell_project
         from pulsus.cli.log_warnings import listen
 
         listen()
-        session = CommandSession(resolve_project(Path()), "text", 0)
+        session = CommandSession(current_project(), "text", 0)
+        tell_project(session.project)
         path = Path(args[0])
         status = None if known else _refused(session, path, source)
         if status is not None:

@@ -1,4 +1,4 @@
-"""Find tools that nothing uses or nobody maintains: `pulsus tools check --stale`.
+"""Find tools that do not run or have no owner: `pulsus tools check --stale`.
 
 Pure, except that `find_moved_steps` reads the promoted compositions.
 """

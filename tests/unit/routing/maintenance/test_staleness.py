@@ -1,4 +1,4 @@
-"""Tools that nothing runs, that nobody maintains, or whose steps changed."""
+"""Tools that do not run, have no owner, or call steps that changed."""
 
 from dataclasses import replace
 from datetime import timedelta
