@@ -11,6 +11,7 @@ from pulsus.errors import ApprovalNeeded
 from pulsus.routing import plan_preview
 from pulsus.routing.delivery import candidate_module
 from pulsus.routing.delivery.deliver import CandidateModule, DeliveryPipeline, DeliveryResult
+from pulsus.routing.delivery.delivery_metrics import count_delivery
 from pulsus.routing.delivery.delivery_outcome import (
     delivered,
     keep_promotion_in_error,
@@ -50,6 +51,7 @@ class DecisionApplier:
             return replace(outcome, validation=steps.ended.report, failure=steps.ended.failure)
         with keep_promotion_in_error(delivery.promotion):
             trace_delivery(self.run.trace, delivery, project.project)
+        count_delivery(project.metrics(), delivery)
         outcome = delivered(outcome, module, delivery)
         if options.dry_run:
             return plan_preview.with_plan(outcome, settings.compose.max_steps)
@@ -85,6 +87,7 @@ class _PlanStepDelivery:
                 continue
             found = self.deliverer.deliver(step, dry_run=False, approval=self.approval, step=True)
             trace_delivery(self.run.trace, found, project.project)
+            count_delivery(project.metrics(), found)
             if found.promotion is None:
                 failure = found.failure or ApprovalNeeded(
                     f"the step {tool.id} was not approved, and only promoted tools are run",

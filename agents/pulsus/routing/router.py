@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import Trace, open_trace
+from pulsus.core.telemetry.stage_times import StageTimes
 from pulsus.core.types import (
     Clarification,
     ParsedIntent,
@@ -48,24 +49,29 @@ class Router:
         """Return the outcome of the request. Raises PulsusError if there is no outcome to show."""
         project = self.project
         text = validate_request(request, project.settings.parser.max_request_chars)
-        route_id = ids.route_id(text, project.catalogue.digest)
+        times = StageTimes()
+        with times.stage("discover"):
+            digest = project.catalogue.digest
+        route_id = ids.route_id(text, digest)
         inspects = options.inspects(non_interactive=project.settings.non_interactive)
         trace = self._trace(route_id, inspects=inspects)
         began = time.monotonic()
         try:
-            outcome = _stages(RouteRun(project, self.person, trace, options, text, route_id))
+            outcome = _stages(RouteRun(project, self.person, trace, options, text, route_id), times)
         except PulsusError as failure:
             # A write error is reported itself, and not the write error that follows from it.
             unwritten = isinstance(failure, DiskFull | StorageUnwritable)
             with suppress(DiskFull, StorageUnwritable) if unwritten else nullcontext():
                 trace.event("failed", decision=failure.code, error=failure.message)
-                self._count(trace, began, failure.code, failure.exit_status)
+                self._count(trace, began, times, failure.code, failure.exit_status)
             raise
         ended = outcome.failure.code if outcome.failure else "done"
         policy, status = outcome.decision.policy, outcome.exit_code
         with keep_promotion_in_error(outcome.promotion):
             trace.event("end", policy=policy, decision=ended, exit_code=status)
-            self._count(trace, began, ended, status, policy=policy)
+            self._count(trace, began, times, ended, status, policy=policy)
+            if trace.kept:
+                project.metrics().count("candidates", len(outcome.candidates), policy=policy)
         return outcome
 
     def _trace(self, route_id: str, *, inspects: bool) -> Trace:
@@ -90,7 +96,15 @@ class Router:
                 **failure.details,
             ) from None
 
-    def _count(self, trace: Trace, began: float, ended: str, status: int, **labels: str) -> None:
+    def _count(
+        self,
+        trace: Trace,
+        began: float,
+        times: StageTimes,
+        ended: str,
+        status: int,
+        **labels: str,
+    ) -> None:
         """Add the end of a run to the app's log and the metrics (spec §11)."""
         if not trace.kept:
             return
@@ -98,13 +112,17 @@ class Router:
         where = {"run_id": trace.run_id, "route_id": trace.route_id}
         self.project.app_log().event("route", **where, **run)
         took = (time.monotonic() - began) * 1000
-        self.project.metrics().observe_ms("route", took, **run)
+        metrics = self.project.metrics()
+        metrics.observe_ms("route", took, **run)
+        for stage, milliseconds in times.milliseconds.items():
+            metrics.observe_ms("stage", milliseconds, stage=stage)
 
 
-def _stages(run: RouteRun) -> RouteOutcome:
+def _stages(run: RouteRun, times: StageTimes) -> RouteOutcome:
     """Parse, discover, search and decide; then generate, or deliver what was decided."""
     project, options = run.project, run.options
-    reading = _parse(run)
+    with times.stage("parse"):
+        reading = _parse(run)
     catalogue = project.catalogue
     run.trace.event(
         "discover",
@@ -114,9 +132,11 @@ def _stages(run: RouteRun) -> RouteOutcome:
     )
     # If a new tool is wanted anyway, no answer to a question would change the decision.
     asking = replace(run, person=None) if options.wanted.forced else run
-    intent, asked, found = _search(asking, reading)
+    with times.stage("search"):
+        intent, asked, found = _search(asking, reading)
     _trace_search(run.trace, found)
-    outcome = _decide(run, intent, found)
+    with times.stage("decide"):
+        outcome = _decide(run, intent, found)
     pending = _pending(run)
     outcome = replace(outcome, clarification=asked, passages=reading.passages, left=pending)
     if outcome.failure:
@@ -126,11 +146,13 @@ def _stages(run: RouteRun) -> RouteOutcome:
     if run.inspects:
         return outcome
     if outcome.decision.policy == "generate":
-        return _generate(run, outcome)
+        with times.stage("generate"):
+            return _generate(run, outcome)
     # Late: checkers and child processes, which a route that only inspects does not need.
     from pulsus.routing.apply_decision import DecisionApplier
 
-    outcome = DecisionApplier(run).finish(outcome)
+    with times.stage("deliver"):
+        outcome = DecisionApplier(run).finish(outcome)
     return _drop_resolved(outcome, asked=run.person is not None) if pending else outcome
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import shlex
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -135,6 +136,7 @@ def run_promoted(
         shown = {name: veil.value(value) for name, value in inputs.items()}
         _log_run(project, tool, shown, how, veil.value(planned.record))
     _remember_run(project, used)
+    began = time.monotonic()
     output = veil.output(on_output) if on_output else None
     try:
         done = run_tool(
@@ -149,10 +151,12 @@ def run_promoted(
             planned=planned,
         )
     except PulsusError as error:
+        _count_run(project, tool, began, error.code)
         raise veil.error(error) from None
     finally:
         if output:
             output.close()
+    _count_run(project, tool, began, "done")
     tails = veil.text(done.stdout_tail), veil.text(done.stderr_tail)
     told = {key: veil.value(value) for key, value in done.confinement.items()}
     return RunResult(veil.value(done.result), *tails, done.duration_ms, told)
@@ -236,6 +240,15 @@ def _remember_run(project: Project, used: Sequence[ToolSpec]) -> None:
         last_runs.record_runs(project.state_dir, [tool.id for tool in used])
     except PulsusError as failure:
         _LOG.info("`pulsus tools check --stale` will not know of this run: %s", failure.message)
+
+
+def _count_run(project: Project, tool: ToolSpec, began: float, ended: str) -> None:
+    """Time one run. A tool that ran did so, even if that cannot be written down."""
+    try:
+        took = (time.monotonic() - began) * 1000
+        project.metrics().observe_ms("run", took, tool=tool.id, kind=tool.kind, decision=ended)
+    except PulsusError as failure:
+        _LOG.warning("the metrics lack this run: %s", failure.message)
 
 
 def _log_run(

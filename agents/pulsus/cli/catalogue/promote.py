@@ -107,6 +107,7 @@ def deliver(
     """Prove the module, ask for approval and promote it."""
     from pulsus.approvals.unattended import CallerApproval, NoApproval
     from pulsus.routing.delivery.candidate_module import delivery_pipeline
+    from pulsus.routing.delivery.delivery_metrics import count_delivery
     from pulsus.routing.generation import acceptance
 
     app = session.app
@@ -115,7 +116,9 @@ def deliver(
     prover = acceptance.validator_for(app, module)
     deliverer = delivery_pipeline(app, prover, promoter, person)
     approval = CallerApproval() if approved else NoApproval(hint="approve with --yes")
-    return deliverer.deliver(module, dry_run=False, approval=approval)
+    delivery = deliverer.deliver(module, dry_run=False, approval=approval)
+    count_delivery(app.metrics(), delivery)
+    return delivery
 
 
 def print_delivery(session: CommandSession, target: Target, delivery: DeliveryResult) -> None:

@@ -28,6 +28,7 @@ from pulsus.core.telemetry.redaction import MARK
 from pulsus.core.types import Example, GenerationReport, GenerationRound, RouteOutcome
 from pulsus.errors import ModelAnswerInvalid, UsageError, ValidationFailed
 from pulsus.routing.delivery.deliver import DeliveryResult
+from pulsus.routing.delivery.delivery_metrics import count_delivery
 from pulsus.routing.delivery.delivery_outcome import trace_delivery
 from pulsus.routing.delivery.pending_candidates import is_edited
 from pulsus.routing.delivery.route_run import GenerationRequest, RouteRun
@@ -200,6 +201,7 @@ class GenerationRun:
         fields = asdict(found) | {"reasons": list(found.reasons)}
         del fields["step"]
         self.run.trace.event("generate", decision=decision, round=fields.pop("number"), **fields)
+        self.run.project.metrics().count("model_answers", decision=decision)
         first = found.reasons[0] if found.reasons else ""
         said = f": {first}" if found.step else ""
         self.wanted.told(f"answer {found.number + 1} {decision}{said}")
@@ -210,6 +212,7 @@ class GenerationRun:
         assert best.report is not None
         report = best.report
         trace_delivery(self.run.trace, DeliveryResult(report), self.run.project.project)
+        count_delivery(self.run.project.metrics(), DeliveryResult(report))
         failure = made.failure or ValidationFailed(
             f"no answer of {made.generation.model} was accepted ({made.generation.stopped}); the "
             f"best is {report.path.name}, {report.verdict}: {report.summary}",

@@ -29,6 +29,7 @@ from pulsus.core.validators.effects import constant_targets
 from pulsus.core.validators.effects.effect_patterns import is_path_covered
 from pulsus.routing.delivery import candidate_module, pending_candidates
 from pulsus.routing.delivery.deliver import CandidateModule
+from pulsus.routing.delivery.delivery_metrics import count_delivery
 from pulsus.routing.delivery.delivery_outcome import delivered, trace_delivery
 from pulsus.routing.delivery.route_run import RouteRun
 from pulsus.routing.generation import acceptance
@@ -135,6 +136,7 @@ class CandidateWorkflow:
         offered = replace(module, notes=notes, target=self.to.target)
         delivery = deliverer.deliver(offered, dry_run=dry_run, approval=approval)
         trace_delivery(self.run.trace, delivery, project.project)
+        count_delivery(project.metrics(), delivery)
         told = worth if judged else notes
         outcome = delivered(replace(outcome, notes=(*outcome.notes, *told)), module, delivery)
         if not dry_run and delivery.promotion and delivery.promotion.created:
