@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pulsus.adoption import shell_usage
 from pulsus.adoption.parsed_script import (
     NotAdoptable,
     ParsedScript,
@@ -27,7 +28,8 @@ RUNS = "_called"
 
 _SHEBANG = re.compile(r"#!\s*(?:/usr/bin/env\s+(?:-S\s+)?)?(\S+)")
 _GETOPTS = re.compile(r"\bgetopts\s+[\"']?:?([A-Za-z0-9:]+)[\"']?\s+(\w+)")
-_BRANCH = re.compile(r"^\s*\(?((?:-{1,2}[\w-]+\s*\|?\s*)+)\)\s*(.*)$")
+_OPTION = r"-{1,2}\w[\w-]*"
+_BRANCH = re.compile(rf"^\s*\(?({_OPTION}(?:\s*\|\s*{_OPTION})*)\s*\)\s*(.*)$")
 _LETTER = re.compile(r"^\s*\(?[\"']?([A-Za-z0-9])[\"']?\)\s*(.*)$")
 _SETS = re.compile(r"(\w+)=[\"']?\$\{?(?:OPTARG|2|1#\*=)")
 _ASSIGNS = re.compile(r"(?:^|[\s;])(?:local\s+|readonly\s+|export\s+)?(\w+)=[\"']?\$\{?([1-9])\b")
@@ -64,6 +66,9 @@ def parse_shell_script(script: str, name: str) -> ParsedScript:
     assigned = set(re.findall(r"(?:^|\s)([A-Z][A-Z0-9_]+)=", script))
     wanted = {v for line in lines for v in _VARIABLE.findall(line)} - assigned
     summary, body = _leading_comment(script)
+    usage = shell_usage.find_usage(script)
+    summary = summary or usage.summary
+    parameters = [usage.describe(each) for each in parameters]
     return ParsedScript(
         summary=summary,
         body=body,

@@ -71,6 +71,8 @@ def repair(root: Node, source: bytes) -> bytes:
 
     - Comments become blanks: the grammar reads on behind some of them.
     - `$a/$1` becomes `$a/${1}`: the grammar may end the word before the 1.
+    - `echo $"text"` becomes `echo "text"`: the grammar knows the translated string of bash only as
+      a value.
     - Lines get a `;` at their end if the grammar reads on, as it does behind `a | b | c`.
     """
     changes: dict[tuple[int, int], bytes] = {}
@@ -85,6 +87,9 @@ def repair(root: Node, source: bytes) -> bytes:
             name = _SPECIAL.match(source, end)
             if name:
                 changes[end, name.end()] = b"{%b}" % name[0]
+        for one, other in pairwise(node.children[1:]) if node.type == "command" else ():
+            if one.type == "$" and other.type == "string" and one.end_byte == other.start_byte:
+                changes[one.start_byte, one.end_byte] = b""
         for one, other in pairwise(node.children) if node.type in _LINES else ():
             between = source[one.end_byte : other.start_byte].replace(b"\\\n", b"")
             if b"\n" in between and not between.strip():
