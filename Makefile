@@ -57,6 +57,7 @@ bench: $(VENV)/.all ## Run the benchmarks; copy the results to docs/benchmarks.m
 	@$(PYTEST) -q -m bench tests/benchmarks
 	@OMP_NUM_THREADS=1 $(BIN)/python tests/benchmarks/ranking_peers.py
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.ranking_engines
+	@$(BIN)/python -m tests.benchmarks.near_duplicates
 	@$(BIN)/python tests/benchmarks/commands_peers.py
 	@$(MAKE) fuzz
 

@@ -74,11 +74,12 @@ MODULE = "workflows/domains/text/count/count_words.py"
         ("run", "text/count/count_words", "--input", "text=two words"),
         ("validate", MODULE),
         ("commands", "classify", "df -h"),
+        ("eval", "requests.jsonl"),
     ],
-    ids=["route", "explain", "run", "validate", "commands classify"],
+    ids=["route", "explain", "run", "validate", "commands classify", "eval"],
 )
 def test_a_first_command_never_imports_scikit_learn(tmp_path, args):
-    folder = make(tmp_path / "project", warm=False)
+    folder = make(tmp_path / "project", "requests", warm=False)
     loaded = modules(folder, *args)
     assert "pulsus.bootstrap" in loaded or args[0] in ("validate", "commands")
     assert loaded.isdisjoint({"sklearn", "scipy", "joblib"})
