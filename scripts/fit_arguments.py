@@ -261,7 +261,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         s.row["id"]: {"args": {}, "confidence": {}} for s in samples
     }
     for choice, p in judge(samples):
-        if p >= limit_of(choice.candidate):
+        if p >= limit_of(choice.one, choice.candidate):
             answer = answers[choice.sample.row["id"]]
             answer["args"][choice.one.name] = choice.candidate.value
             answer["confidence"][choice.one.name] = round(p, 4)

@@ -222,7 +222,7 @@ class LowConfidence(ApprovalNeeded, code="LOW_CONFIDENCE"):
     """The match is too uncertain to act on it unattended."""
 
 
-class InputNeeded(ApprovalNeeded, code="INPUT_NEEDED"):
+class InputMissing(ApprovalNeeded, code="INPUT_MISSING"):
     """A required argument has no value, and the run is non-interactive."""
 
 

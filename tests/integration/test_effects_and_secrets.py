@@ -113,7 +113,7 @@ def test_the_secret_may_come_from_a_file(project, tmp_path):
 def test_a_missing_secret_is_named_before_the_run_starts(project):
     done = pulsus_here(project, "run", "slip_token", "--output", "json")
     assert done.code == 4
-    assert done.json["error"]["code"] == "INPUT_NEEDED"
+    assert done.json["error"]["code"] == "INPUT_MISSING"
     assert done.json["error"]["details"]["secrets"] == ["SHOP_TOKEN"]
 
 

@@ -106,7 +106,7 @@ FAILED = [
     ("RUN_NOT_FOUND", 2, ["feedback", "run-20260301-120000-1a2b3c", "--none"]),
     ("TOOL_NOT_FOUND", 2, ["explain", COUNT, "--why-not", "no_such_tool"]),
     ("NOT_PROMOTED", 6, ["run", "say_hello"]),
-    ("INPUT_NEEDED", 4, ["route", COUNT, "--run", "--non-interactive"]),
+    ("INPUT_MISSING", 4, ["route", COUNT, "--run", "--non-interactive"]),
     ("TARGET_REFUSED", 6, ["promote", "count_lines.py", "--action", "../../agents", "--yes"]),
     ("STORAGE_UNWRITABLE", 2, ["init", "requests.jsonl/new"]),
 ]

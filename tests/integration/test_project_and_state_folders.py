@@ -72,7 +72,7 @@ def test_a_write_tool_is_promoted_but_not_run_non_interactively(there):
 
 def test_a_missing_input_is_reported_before_validation(there):
     done = pulsus_here(there, COUNT, "--run", "--non-interactive", "--output", "json")
-    assert (done.code, done.json["error"]["code"]) == (4, "INPUT_NEEDED")
-    assert done.json["error"]["hint"] == "--input text=..."
+    assert (done.code, done.json["error"]["code"]) == (4, "INPUT_MISSING")
+    assert done.json["error"]["hint"] == "add --input text=…"
     assert records(there) == []
     assert not (there / "logs/validation").exists()

@@ -63,8 +63,11 @@ class Approver(Protocol):
         """Return the decision on a proven module."""
         ...
 
-    def value(self, arg: ArgSpec) -> str | None:
-        """Return the text of a required argument, as `--input` takes it; None or "" for none."""
+    def value(self, arg: ArgSpec, proposed: str = "") -> str | None:
+        """Return the text of a required argument, as `--input` takes it; None or "" for none.
+
+        `proposed` is what the request seems to say: the person may accept it as it is.
+        """
         ...
 
     def confirm_run(self, tool: ToolSpec) -> bool:

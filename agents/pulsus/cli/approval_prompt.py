@@ -88,9 +88,12 @@ class Terminal:
             console.note(one_line(problem))
         return _ask('example, such as {"text": "a b"} -> {"words": 2} (Enter: no more)')
 
-    def value(self, arg: ArgSpec) -> str | None:
-        """Text for a required argument."""
-        return _ask(f"{arg.name} ({arg.type_hint or 'any'}) {one_line(arg.description, 80)}")
+    def value(self, arg: ArgSpec, proposed: str = "") -> str | None:
+        """Text for a required argument; Enter accepts what is proposed."""
+        offered = f" [{one_line(proposed, 60)}]" if proposed else ""
+        asked = f"{arg.name} ({arg.type_hint or 'any'}) {one_line(arg.description, 80)}{offered}"
+        text = _ask(asked)
+        return proposed if text == "" else text
 
     def confirm_run(self, tool: ToolSpec) -> bool:
         """Ask whether to run a tool that may write."""

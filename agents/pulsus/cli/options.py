@@ -24,6 +24,11 @@ _SWITCHES = ("cache_enabled", "embeddings_enabled", "rag_enabled")
 
 cache_option = functools.partial(click.option, "--cache/--no-cache", "cache_enabled", default=None)
 
+fill_option = click.option(
+    "--fill/--no-fill",
+    default=True,
+    help="Take values for inputs from the words of the request. [default: on]",
+)
 rag_option = click.option(
     "--rag/--no-rag",
     "rag_enabled",

@@ -23,6 +23,7 @@ COMMANDS = {
     "explain": ("route.explain", "Show how a request is decided, and why a tool was not chosen."),
     "tools": ("catalogue.tools", "List, show and check the catalogue."),
     "run": ("route.run", "Run a promoted tool on this machine."),
+    "fill": ("route.fill", "Say which inputs of a tool a request fills."),
     "feedback": ("route.feedback", "Say which tool was right for a past request."),
     "generate": ("route.generate", "Let a model write a tool; it passes the same gate."),
     "validate": ("validate.validate", "Prove modules: lint, types, import, sandboxed dry run."),
@@ -39,6 +40,10 @@ COMMANDS = {
     "gc": ("catalogue.gc", "Remove old candidates and logs."),
 }
 """The module below `pulsus.cli` and the help of each subcommand."""
+
+
+BARE = "pulsus.bare"
+"""Key in click's context for a request without a subcommand."""
 
 
 class Pulsus(click.Group):
@@ -71,6 +76,7 @@ class Pulsus(click.Group):
                     f"no such command {args[0]!r}: did you mean `pulsus {suggestion}`? "
                     f"If it is a request: pulsus route {shlex.quote(_request_words(args))}"
                 )
+            ctx.meta[BARE] = True
             return "route", self.get_command(ctx, "route"), args
         return super().resolve_command(ctx, args)
 

@@ -604,6 +604,22 @@ class GenerationReport:
     test: Path | None = None
 
 
+InputSource = Literal["request", "option", "answer", "default", "wired"]
+"""The origin of an input's value (contracts: `inputs` of `pulsus route`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputValue:
+    """The value of one input. `text` are the words of the request it came from, `p` how sure that
+    is, 0 to 1; both count only for the source `request`. A wired value is `step.output`.
+    """
+
+    value: JsonValue
+    source: InputSource
+    text: str = ""
+    p: float = 1.0
+
+
 @dataclass(frozen=True, slots=True)
 class RouteOutcome:
     """Everything that one route produced. Summary, JSON, explain and exit status are read from it.
@@ -614,6 +630,9 @@ class RouteOutcome:
     tool covers. `unconnected` are steps of the plan, as (step, tool id), that no result
     connects to the first step, directly or indirectly. `passages` are the docs that gave hints,
     `left` are candidates from earlier runs of the same request.
+
+    Inputs: `inputs` are the values by name, `missing` the required arguments without one. Values of
+    the request that are not sure enough are `proposed`, and `unused` are those that no input takes.
 
     Delivery: `module` is the candidate file, with `validation`, `promotion` and `generation`. If
     `ran` is True, `result` is what the tool returned, and `confinement` describes the limits of
@@ -632,6 +651,10 @@ class RouteOutcome:
     widened: bool
     clarification: Clarification | None = None
     subintents: tuple[SubIntent, ...] = ()
+    inputs: Mapping[str, InputValue] = field(default_factory=dict)
+    missing: tuple[ArgSpec, ...] = ()
+    proposed: Mapping[str, InputValue] = field(default_factory=dict)
+    unused: tuple[str, ...] = ()
     module: Path | None = None
     validation: ValidationReport | None = None
     promotion: Promotion | None = None

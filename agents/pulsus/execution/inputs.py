@@ -28,7 +28,7 @@ _NEAR = 60.0
 
 
 def parse_inputs(pairs: Iterable[str], args: Sequence[ArgSpec]) -> dict[str, JsonValue]:
-    """Return the values of `pairs` by argument name, every required argument among them.
+    """Return the values of `pairs` by argument name; a required argument may be missing.
 
     Raises UsageError that names the value, its fault and the fix.
     """
@@ -45,7 +45,6 @@ def parse_inputs(pairs: Iterable[str], args: Sequence[ArgSpec]) -> dict[str, Jso
             type_hints.parse_hint(known[name].type_hint) if name in known else type_hints.ANYTHING
         )
         values[name] = _parse_value(name, mark, text, hint)
-    _check_complete(known, values)
     return values
 
 
@@ -173,17 +172,6 @@ def _require_accepted(name: str, value: JsonValue, hint: Hint) -> JsonValue:
 
 def _is_container(hint: Hint) -> bool:
     return not hint.has("str") and not hint.scalar
-
-
-def _check_complete(known: Mapping[str, ArgSpec], values: Mapping[str, JsonValue]) -> None:
-    missing = [arg for arg in known.values() if arg.required and arg.name not in values]
-    if missing:
-        names = ", ".join(f"{arg.name} ({arg.type_hint or 'any'})" for arg in missing)
-        raise UsageError(
-            f"missing input: {names}",
-            hint=f"add {' '.join(f'--input {arg.name}=…' for arg in missing)}",
-            missing=[arg.name for arg in missing],
-        )
 
 
 def _unknown_input_error(name: str, known: Mapping[str, ArgSpec]) -> UsageError:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from pulsus.core.telemetry.redaction import MARK
 from pulsus.core.types import JsonValue, ToolSpec
-from pulsus.errors import InputNeeded, PulsusError, UsageError
+from pulsus.errors import InputMissing, PulsusError, UsageError
 
 MAX_SECRET_BYTES = 64 * 1024
 
@@ -31,7 +31,7 @@ def read_secrets(tools: Iterable[ToolSpec], environ: Mapping[str, str]) -> dict[
     """Return the values of every secret that these tools name, by name.
 
     A value comes from the variable of that name, or from the file that `NAME_FILE` names. Raises
-    InputNeeded that names the missing ones, and UsageError for a file that cannot be read. No error
+    InputMissing that names the missing ones, and UsageError for a file that cannot be read. No error
     holds a value.
     """
     found: dict[str, str] = {}
@@ -46,7 +46,7 @@ def read_secrets(tools: Iterable[ToolSpec], environ: Mapping[str, str]) -> dict[
     if missing:
         listed = ", ".join(f"{name} (for {tool_id})" for name, tool_id in missing.items())
         first = next(iter(missing))
-        raise InputNeeded(
+        raise InputMissing(
             f"a secret has no value: {listed}",
             hint=f"set the variable {first}, or {first}_FILE to a file that holds it",
             secrets=list(missing),

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from pulsus.approvals import unattended
 from pulsus.approvals.unattended import RouteApproval
-from pulsus.core.types import RouteOutcome
+from pulsus.core.compose.plans import module_source
+from pulsus.core.compose.plans.unconnected_steps import find_shared_inputs, find_unconnected_steps
+from pulsus.core.storage.records.promotion_target import Target
+from pulsus.core.types import JsonValue, Promotion, RouteOutcome
 from pulsus.errors import ApprovalNeeded
 from pulsus.routing import plan_preview
 from pulsus.routing.delivery import candidate_module
-from pulsus.routing.delivery.deliver import CandidateModule, DeliveryPipeline, DeliveryResult
+from pulsus.routing.delivery.deliver import (
+    CandidateModule,
+    DeliveryPipeline,
+    DeliveryResult,
+    digest,
+)
 from pulsus.routing.delivery.delivery_metrics import count_delivery
 from pulsus.routing.delivery.delivery_outcome import (
     delivered,
@@ -18,7 +28,9 @@ from pulsus.routing.delivery.delivery_outcome import (
     trace_delivery,
 )
 from pulsus.routing.delivery.route_run import RouteRun
-from pulsus.routing.run_promoted import collect_inputs, run_outcome
+from pulsus.routing.missing_inputs import collect_inputs
+from pulsus.routing.route_inputs import call_values
+from pulsus.routing.run_promoted import run_module, run_outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +43,15 @@ class DecisionApplier:
         """Return the outcome once the module was proven, promoted and run. Raises PulsusError."""
         project, settings = self.run.project, self.run.project.settings
         person, options = self.run.person, self.run.options
-        inputs = collect_inputs(project, outcome, options.inputs, person) if options.run else {}
+        if options.run:
+            outcome = collect_inputs(outcome, person)
+        inputs = call_values(outcome)
+        promoted = self._promoted(outcome) if options.run else None
+        if promoted:
+            return self._run_promoted(replace(outcome, promotion=promoted), inputs)
+        rendered = self._rendered(outcome) if options.run else None
+        if rendered:
+            return self._run_rendered(outcome, rendered, inputs)
         module = candidate_module.module_of_decision(self.run, outcome)
         deliverer = candidate_module.delivery_pipeline(
             project, project.pipeline(), self.run.promoter(), person
@@ -60,11 +80,68 @@ class DecisionApplier:
             outcome = replace(outcome, failure=unsure)
         elif options.run and outcome.promotion and not outcome.failure:
             outcome = run_outcome(project, outcome, inputs, person, self.run.trace)
-            unused = plan_preview.unused_inputs_note(self.run.text, options.inputs)
-            outcome = replace(outcome, notes=(*outcome.notes, *unused))
         with keep_promotion_in_error(delivery.promotion):
             candidate_module.remember_route(self.run, outcome, delivery)
         return outcome
+
+    def _promoted(self, outcome: RouteOutcome) -> Promotion | None:
+        """Return the revision of a selected tool that is promoted as it is: it was proven then."""
+        if outcome.decision.policy != "select":
+            return None
+        tool = outcome.decision.selected[0]
+        source = candidate_module.read_module(tool.path)
+        target = Target(tool.domain, tool.action, tool.name)
+        return self.run.promoter().current(target, digest(source))
+
+    def _run_promoted(self, outcome: RouteOutcome, inputs: Mapping[str, JsonValue]) -> RouteOutcome:
+        """Run a promoted tool, without a second validation, and remember it."""
+        run, settings = self.run, self.run.project.settings
+        unsure = unattended.low_confidence(outcome, settings.parser.confidence_threshold)
+        if run.person is None and unsure:
+            return replace(outcome, failure=unsure)
+        outcome = run_outcome(run.project, outcome, inputs, run.person, run.trace)
+        if outcome.ran:
+            run.remember((tool.id for tool in outcome.decision.selected), "accepted")
+        return outcome
+
+    def _rendered(self, outcome: RouteOutcome) -> tuple[Path, bytes] | None:
+        """Return the module of a plan that may run as it is: all its steps are promoted.
+
+        None if a candidate of this request lies in `_tmp/`, because a person may have edited it.
+        None without a person if a step stands alone or shares an input: that may not be what the
+        request means, so the rules for promotion decide.
+        """
+        decision, project = outcome.decision, self.run.project
+        plan = decision.plan
+        if plan is None or outcome.left:
+            return None
+        doubtful = find_unconnected_steps(plan) or find_shared_inputs(plan)
+        if self.run.person is None and doubtful:
+            return None
+        promoter = project.promoter()
+        for tool in decision.selected:
+            if not promoter.current(Target(tool.domain, tool.action, tool.name), tool.sha256):
+                return None
+        path = project.tmp_dir / module_source.name_module_file(decision.route_id)
+        return path, module_source.render_module(plan, decision.selected).encode("utf-8")
+
+    def _run_rendered(
+        self,
+        outcome: RouteOutcome,
+        module: tuple[Path, bytes],
+        inputs: Mapping[str, JsonValue],
+    ) -> RouteOutcome:
+        """Run a plan of promoted steps without promoting it."""
+        run, settings = self.run, self.run.project.settings
+        unsure = unattended.low_confidence(outcome, settings.parser.confidence_threshold)
+        if run.person is None and unsure:
+            return replace(outcome, failure=unsure)
+        ended = run_module(
+            run.project, outcome, module, inputs, run.person, run.trace, rendered=True
+        )
+        if ended.ran:
+            run.remember((tool.id for tool in outcome.decision.selected), "accepted")
+        return ended
 
 
 @dataclass(slots=True)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from pulsus.core.text.literals import cut_out_values
 from pulsus.core.types import Plan, RouteOutcome, ToolSpec
 
 
@@ -32,25 +30,9 @@ def mark_unconnected(outcome: RouteOutcome, plan: Plan | None) -> RouteOutcome:
 
 
 def with_plan(outcome: RouteOutcome, max_steps: int) -> RouteOutcome:
-    """Return the outcome with a plan to show: a selected tool is a plan of one step.
-
-    A note names the values of the request that the plan does not use.
-    """
+    """Return the outcome with a plan to show: a selected tool is a plan of one step."""
     decision, text = outcome.decision, outcome.intent.intent
     if not decision.selected:
         return outcome
     plan = decision.plan or compose_plan(text, decision.selected, max_steps)
-    notes = (*outcome.notes, *unused_inputs_note(text))
-    return replace(outcome, decision=replace(decision, plan=plan), notes=notes)
-
-
-def unused_inputs_note(request: str, inputs: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return a note that what the request says of paths, hosts and numbers is no input by itself.
-
-    None if it says no such value, or each is in `inputs`.
-    """
-    given = " ".join(inputs)
-    values = [v.text for v in cut_out_values(request)[1] if v.text.strip("\"'`") not in given]
-    if not values:
-        return ()
-    return (f"not used as inputs: {', '.join(values)}; give values with --input NAME=VALUE",)
+    return replace(outcome, decision=replace(decision, plan=plan))

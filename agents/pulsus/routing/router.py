@@ -10,6 +10,7 @@ import logging
 import time
 from contextlib import nullcontext, suppress
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pulsus.core.telemetry import ids
@@ -141,6 +142,12 @@ def _stages(run: RouteRun, times: StageTimes) -> RouteOutcome:
     outcome = replace(outcome, clarification=asked, passages=reading.passages, left=pending)
     if outcome.failure:
         return outcome
+    if outcome.decision.selected:
+        from pulsus.routing import route_inputs  # late: a request that no tool answers needs none
+
+        now = datetime.now().astimezone()
+        outcome = route_inputs.with_inputs(outcome, options.inputs, fill=options.fill, now=now)
+        _trace_inputs(run.trace, outcome)
     if options.plan:
         return plan_preview.with_plan(outcome, project.settings.compose.max_steps)
     if run.inspects:
@@ -294,6 +301,17 @@ def undelivered_outcome(
 
 def _nothing_for(policy: Policy) -> str:
     return "no step of the plan covers" if policy == "compose" else "no tool was found for"
+
+
+def _trace_inputs(trace: Trace, outcome: RouteOutcome) -> None:
+    """Log where each value came from; the values themselves stay with the run."""
+    trace.event(
+        "fill",
+        sources={name: value.source for name, value in outcome.inputs.items()},
+        missing=[arg.name for arg in outcome.missing],
+        proposed=list(outcome.proposed),
+        unused=len(outcome.unused),
+    )
 
 
 def _trace_search(trace: Trace, found: SearchResult) -> None:

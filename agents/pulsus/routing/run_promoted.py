@@ -8,6 +8,7 @@ import shlex
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from pulsus.approvals.approver_protocol import Approver
 from pulsus.approvals.run_consent import (
@@ -16,16 +17,14 @@ from pulsus.approvals.run_consent import (
     input_options,
     is_dry_run_call,
 )
-from pulsus.core.compose.plans.planner import list_parameters
 from pulsus.core.contract.effective_kind import get_stricter_kind
 from pulsus.core.memory import last_runs
 from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.telemetry.logging import Trace
-from pulsus.core.types import ArgSpec, BrokenTool, JsonValue, RouteOutcome, ToolSpec
+from pulsus.core.types import BrokenTool, JsonValue, RouteOutcome, ToolSpec
 from pulsus.errors import (
     ApprovalNeeded,
     Denied,
-    InputNeeded,
     NotPromoted,
     PulsusError,
     RecordUnknown,
@@ -34,7 +33,6 @@ from pulsus.errors import (
 from pulsus.execution import secrets
 from pulsus.execution.child_pipes import OnOutput
 from pulsus.execution.confinement.confinement_plan import Mode, RunLimits, choose_confinement
-from pulsus.execution.inputs import parse_inputs
 from pulsus.execution.tool_process import RunResult, run_tool
 from pulsus.routing.delivery.approved_records_check import ACCEPT
 from pulsus.routing.delivery.candidate_module import pinned_steps, read_module
@@ -43,25 +41,6 @@ from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.search.access_filter import access_filter
 
 _LOG = logging.getLogger("pulsus")
-
-
-def collect_inputs(
-    project: Project, outcome: RouteOutcome, pairs: Sequence[str], person: Approver | None
-) -> Mapping[str, JsonValue]:
-    """Return the inputs of a run, checked before anything is proven.
-
-    A missing required input is asked for. Raises UsageError for a value that does not fit,
-    InputNeeded if no person can be asked.
-    """
-    decision = outcome.decision
-    args = (
-        list_parameters(decision.plan, decision.selected)
-        if decision.plan
-        else decision.selected[0].args
-    )
-    given = parse_inputs(pairs, [replace(arg, required=False) for arg in args])
-    asked = [_ask_value(arg, person) for arg in args if _is_required(arg) and arg.name not in given]
-    return parse_inputs([*pairs, *asked], args)
 
 
 def run_outcome(
@@ -76,13 +55,28 @@ def run_outcome(
     Raises ToolFailed, UsageError.
     """
     assert outcome.promotion is not None
-    source = read_module(outcome.promotion.path)
-    tool = project.define(source, outcome.promotion.path)
+    path = outcome.promotion.path
+    return run_module(project, outcome, (path, read_module(path)), inputs, person, trace)
+
+
+def run_module(
+    project: Project,
+    outcome: RouteOutcome,
+    module: tuple[Path, bytes],
+    inputs: Mapping[str, JsonValue],
+    person: Approver | None,
+    trace: Trace,
+    *,
+    rendered: bool = False,
+) -> RouteOutcome:
+    """Return the outcome with the result of running these bytes, as `run_promoted` does."""
+    path, source = module
+    tool = project.define(source, path)
     if isinstance(tool, BrokenTool):
-        raise ToolNotFound(f"{outcome.promotion.path} is no tool: {tool.reason}")
+        raise ToolNotFound(f"{path} is no tool: {tool.reason}")
     consent = RunApproval(person, given=tuple(input_options(inputs)))
     try:
-        done = run_promoted(project, tool, source, inputs, consent)
+        done = run_promoted(project, tool, source, inputs, consent, rendered=rendered)
     except ApprovalNeeded as refusal:
         return replace(outcome, failure=refusal)
     held = dict(done.confinement)
@@ -104,8 +98,12 @@ def run_promoted(
     consent: RunApproval,
     on_output: OnOutput | None = None,
     confinement: Mode = "wanted",
+    *,
+    rendered: bool = False,
 ) -> RunResult:
     """Run exactly these bytes and return the result; they and those of the steps must be promoted.
+
+    A module that was `rendered` from a plan in this run only calls its steps: those are promoted.
 
     A tool that may write runs only with `consent`, unless the call passes `dry_run` true. The
     secrets that the tools name are in the child's environment, and masked in everything returned. A
@@ -113,16 +111,17 @@ def run_promoted(
     `off` it does.
 
     Raises Denied for a tool or step that the filters exclude, NotPromoted for bytes without a
-    record, InputNeeded for a secret without a value, ConfinementUnavailable, ToolFailed,
+    record, InputMissing for a secret without a value, ConfinementUnavailable, ToolFailed,
     UsageError. For a tool that may write also ApprovalNeeded, and as `CataloguePromoter.decided`:
     then it did not run.
     """
     steps = pinned_steps(project, source)
     check_access(project, tool, [step for step, _ in steps.values()])
-    used = [require_promoted(project, tool, source)]
-    used += [require_promoted(project, step, code) for step, code in steps.values()]
-    check_access(project, used[0], [])  # its kind may be another on record
-    confinement = require_approved_records(project, used, confinement)
+    called = [require_promoted(project, step, code) for step, code in steps.values()]
+    first = tool if rendered else require_promoted(project, tool, source)
+    used = [first, *called]
+    check_access(project, first, [])  # its kind may be another on record
+    confinement = require_approved_records(project, called if rendered else used, confinement)
     given = secrets.read_secrets(used, os.environ)
     veil = secrets.SecretMask(given.values())
     writes = any(each.kind == "write" for each in used)
@@ -267,16 +266,3 @@ def _log_run(
         "confinement": confinement,
     }
     project.promoter().decided("run", data)
-
-
-def _is_required(arg: ArgSpec) -> bool:
-    return arg.required and not arg.kind.startswith("var_")
-
-
-def _ask_value(arg: ArgSpec, person: Approver | None) -> str:
-    text = person.value(arg) if person else None
-    if not text:
-        raise InputNeeded(
-            f"{arg.name} ({arg.type_hint or 'any'}) has no value", hint=f"--input {arg.name}=..."
-        )
-    return f"{arg.name}={text}"

@@ -111,12 +111,6 @@ def test_an_unknown_name_is_answered_with_the_nearest():
     assert "it takes none" in refusal(["zzz=/"])
 
 
-def test_every_missing_input_is_named_with_its_type():
-    text = refusal(["b=1"], arg("a"), arg("b"), arg("c", "int"), arg("d", default="1"))
-    assert "missing input: a (str), c (int)" in text
-    assert "--input a=… --input c=…" in text
-
-
 def test_an_input_given_twice_is_refused():
     assert "given twice" in refusal(["a=1", "a=2"], arg("a"))
 

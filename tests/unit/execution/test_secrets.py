@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulsus.core.telemetry.redaction import MARK
-from pulsus.errors import InputNeeded, ToolFailed, UsageError
+from pulsus.errors import InputMissing, ToolFailed, UsageError
 from pulsus.execution.secrets import (
     MAX_SECRET_BYTES,
     SecretMask,
@@ -40,7 +40,7 @@ def test_the_variable_wins_over_the_file(tmp_path):
 
 @pytest.mark.parametrize("environ", [{}, {"TOKEN": ""}], ids=["unset", "empty"])
 def test_a_missing_secret_is_named_before_anything_runs(environ):
-    with pytest.raises(InputNeeded, match=r"TOKEN \(for shared/math/double\)") as error:
+    with pytest.raises(InputMissing, match=r"TOKEN \(for shared/math/double\)") as error:
         read_secrets([needs("TOKEN")], environ)
     assert error.value.exit_status == 4
     assert "TOKEN_FILE" in error.value.hint

@@ -46,6 +46,7 @@ def outcome(
         ],
         "uncovered": list(found.uncovered),
         **console.json_fields(found, "tau widened"),
+        **inputs(found),
         "plan": plan_to_dict(decision.plan) if decision.plan else None,
         "unconnected": [{"step": step, "tool": tool} for step, tool in found.unconnected],
         **console.json_fields(found, "reason=decision.reason module", project),
@@ -76,6 +77,24 @@ def outcome(
         body["calibration"] = calibrated_by(calibration)
         body["unmatched"] = list(unmatched_words(found.candidates))
     return body
+
+
+def inputs(found: RouteOutcome) -> dict[str, Any]:
+    """Return the inputs with their sources, the missing ones, and the values nothing took."""
+    return {
+        "inputs": {
+            name: console.json_fields(value, "value source text p:4")
+            for name, value in found.inputs.items()
+        },
+        "missing": [
+            console.json_fields(arg, "name type=type_hint description") for arg in found.missing
+        ],
+        "proposed": {
+            name: console.json_fields(value, "value source text p:4")
+            for name, value in found.proposed.items()
+        },
+        "unused": list(found.unused),
+    }
 
 
 def candidate(ranked: Ranked, project: Path) -> dict[str, Any]:

@@ -5,6 +5,7 @@ What is printed is what the decision was made from; nothing is computed here.
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,6 +15,8 @@ from pulsus.cli.render.validation_text import VERDICTS, printable, relative
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import (
+    InputValue,
+    JsonValue,
     OutputRef,
     PendingCandidate,
     Ranked,
@@ -36,6 +39,7 @@ def summary(outcome: RouteOutcome, project: Path) -> Iterator[str]:
         f"(confidence={intent.confidence:.2f})"
     )
     yield from _decision(outcome, project)
+    yield from input_lines(outcome)
     if outcome.validation:
         yield _validation(outcome.validation, project)
         if outcome.validation.network:
@@ -100,6 +104,40 @@ def explain(
         under = f" — {passage.heading}" if passage.heading else ""
         yield from _tagged(f"hint from {passage.source}{under} ({passage.score:.2f})", width)
     yield from _tagged(f"reason: {outcome.decision.reason}", width)
+    for line in input_lines(outcome):
+        yield from explain_table.wrapped(line, width, indent="")
+
+
+def input_lines(outcome: RouteOutcome) -> Iterator[str]:
+    """Yield the values that are not defaults with their words, what is missing, what is not used."""
+    given = [
+        f"{name}={_shown(value.value)}{_origin(value)}"
+        for name, value in outcome.inputs.items()
+        if value.source not in ("default", "wired")
+    ]
+    if given:
+        yield f"{TAG} inputs: {', '.join(given)}"
+    for arg in outcome.missing:
+        perhaps = outcome.proposed.get(arg.name)
+        offered = f", perhaps {_shown(perhaps.value)}" if perhaps else ""
+        about = f": {' '.join(arg.description.split())}" if arg.description else ""
+        yield f"{TAG} missing: {arg.name} ({arg.type_hint or 'any'}){about}{offered}"
+    needed = {arg.name for arg in outcome.missing}
+    for name, value in outcome.proposed.items():
+        if name not in needed:
+            yield f"{TAG} perhaps: {name}={_shown(value.value)}{_origin(value)}; not used"
+    if outcome.unused:
+        listed = ", ".join(map(repr, outcome.unused))
+        yield f"{TAG} not used: {listed}; give values with --input NAME=VALUE"
+
+
+def _shown(value: JsonValue) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return shlex.quote(text) if isinstance(value, str) else text
+
+
+def _origin(value: InputValue) -> str:
+    return f' (from "{value.text}")' if value.source == "request" else f" ({value.source})"
 
 
 def _tagged(text: str, width: int | None) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -75,8 +76,9 @@ def _explained(
     """Return the decision, and the answer about the tool asked for."""
     from pulsus.core.telemetry import ids
     from pulsus.core.types import BrokenTool
-    from pulsus.routing.plan_preview import compose_plan, mark_unconnected, unused_inputs_note
+    from pulsus.routing.plan_preview import compose_plan, mark_unconnected
     from pulsus.routing.prompt_parser import validate_request
+    from pulsus.routing.route_inputs import with_inputs
     from pulsus.routing.router import undelivered_outcome
     from pulsus.routing.search import why_not
 
@@ -92,8 +94,8 @@ def _explained(
         with suppress(PlanUnwirable):  # a route says so, or asks a model to write the tool
             tools, most = outcome.decision.selected, app.settings.compose.max_steps
             outcome = mark_unconnected(outcome, compose_plan(text, tools, most))
-    unused = unused_inputs_note(text) if outcome.decision.selected else ()
-    outcome = replace(outcome, passages=reading.passages, notes=(*outcome.notes, *unused))
+    outcome = replace(outcome, passages=reading.passages)
+    outcome = with_inputs(outcome, (), fill=True, now=datetime.now().astimezone())
     if wanted is None:
         return outcome, None
     if isinstance(wanted, BrokenTool):

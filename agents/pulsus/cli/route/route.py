@@ -16,6 +16,7 @@ from pulsus.cli.options import (
     cache_option,
     common,
     embeddings_option,
+    fill_option,
     full_option,
     input_option,
     kind_option,
@@ -58,6 +59,7 @@ EPILOG = page_end(
 )
 @click.option("--run", is_flag=True, help="Run the selected tool once it is proven and promoted.")
 @input_option
+@fill_option
 @cache_option(help="Use the discovery index of earlier runs. [default: on]")
 @rag_option
 @embeddings_option
@@ -72,6 +74,7 @@ def command(
     dry_run: bool,
     run: bool,
     inputs: tuple[str, ...],
+    fill: bool,
     full: bool,
 ) -> None:
     """Find, compose or generate what REQUEST asks for, in plain words.
@@ -82,17 +85,29 @@ def command(
     from pulsus.cli import console
     from pulsus.routing.delivery.route_run import GenerationRequest, RouteOptions
 
+    looks = plan or explain or dry_run
+    run = run or (not looks and _is_conversation(session))
     options = RouteOptions(
         plan=plan,
         explain=explain,
         dry_run=dry_run,
         run=run,
         inputs=inputs,
+        fill=fill,
         wanted=GenerationRequest(told=console.line_progress(quiet=session.verbosity < 0)),
     )
     _check(options)
     router = session.app.router(session.person)
     print_outcome(session, router.route(" ".join(request), options), options, full=full)
+
+
+def _is_conversation(session: CommandSession) -> bool:
+    """Return True for `pulsus "REQUEST"` where a person types and reads: it ends with the answer."""
+    bare = click.get_current_context().meta.get("pulsus.bare", False)
+    person = session.person is not None and not session.json
+    return (
+        bool(bare) and person and console.is_terminal(sys.stdin) and console.is_terminal(sys.stdout)
+    )
 
 
 def print_outcome(
@@ -128,9 +143,11 @@ def print_outcome(
 
 
 def _note_what_a_plan_lacks(outcome: RouteOutcome) -> None:
-    """Say on stderr what the plan on stdout cannot: the nearest tools of a miss, and the notes."""
+    """Say on stderr what the plan on stdout cannot: inputs, notes, the nearest tools of a miss."""
     from pulsus.cli.render import outcome_text
 
+    for line in outcome_text.input_lines(outcome):
+        console.note(line.removeprefix(f"{outcome_text.TAG} "))
     if outcome.decision.policy == "generate":
         for line in outcome_text.nearest_tools(outcome):
             console.note(line)
@@ -168,8 +185,6 @@ def _check(options: RouteOptions) -> None:
             f"--run needs a promotion; {'--plan' if options.plan else '--dry-run'} stops before it",
             hint="leave out one of the two",
         )
-    if options.inputs and not options.run:
-        console.warn("--input is used by --run only")
 
 
 def _explanation(

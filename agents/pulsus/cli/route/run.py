@@ -68,15 +68,19 @@ def command(
     from pulsus.approvals.run_consent import RunApproval
     from pulsus.execution.inputs import parse_inputs
     from pulsus.routing.delivery.candidate_module import read_module
+    from pulsus.routing.missing_inputs import ask_for_inputs, is_required
     from pulsus.routing.run_promoted import run_promoted
 
     app = session.app
     for line in app.ranking.access_warnings if session.verbosity >= 0 else ():
         console.warn(line)
     tool = app.tool(tool_id)
-    values = parse_inputs(inputs, tool.args)
-    source = read_module(tool.path)
     person = session.person
+    values = parse_inputs(inputs, tool.args)
+    missing = [a for a in tool.args if is_required(a) and a.name not in values]
+    if missing:
+        values |= ask_for_inputs(missing, {}, person)
+    source = read_module(tool.path)
     consent = RunApproval(person, yes=yes, given=inputs)
     relay = None if session.verbosity < 0 else _relay
     if unconfined:

@@ -93,7 +93,7 @@ def fill(
         p = used.probability(features)
         if p < PROPOSE:
             continue
-        sure = p >= limit_of(candidate) and not only_propose
+        sure = p >= limit_of(one, candidate) and not only_propose
         text = request[candidate.start : candidate.end]
         values.append(
             FilledValue(one.name, candidate.value, text, p, "fill" if sure else "propose")
@@ -102,9 +102,13 @@ def fill(
     return Filling(tuple(values), _unused(reading, places, values))
 
 
-def limit_of(candidate: Candidate) -> float:
-    """Return the probability from which a value of this kind is filled without asking."""
-    if candidate.kind in _FIRM:
+def limit_of(one: Input, candidate: Candidate) -> float:
+    """Return the probability from which a value of this kind is filled without asking.
+
+    A kind that cannot be mistaken counts as such only for an input that wants it: a path is a
+    likely `folder`, and an unlikely `text`.
+    """
+    if candidate.kind in _FIRM and fit_of_kind(one, candidate.kind) != NO_FIT:
         return FIRM_LIMIT
     return FLAG_LIMIT if candidate.kind in ("flag", "negated") else LIMIT
 

@@ -44,13 +44,17 @@ class GenerationRequest:
 
 @dataclass(frozen=True, slots=True)
 class RouteOptions:
-    """The flags of spec §12. `inputs` are `k=v` texts for `run`; `wanted` is for the generator."""
+    """The flags of spec §12. `inputs` are `k=v` texts; `wanted` is for the generator.
+
+    Without `fill` no value is read from the request.
+    """
 
     plan: bool = False
     explain: bool = False
     dry_run: bool = False
     run: bool = False
     inputs: tuple[str, ...] = ()
+    fill: bool = True
     wanted: GenerationRequest = GenerationRequest()
 
     def inspects(self, *, non_interactive: bool) -> bool:

@@ -1,0 +1,186 @@
+"""`pulsus fill`: values of requests for the inputs of given tools, one answer a row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
+from pulsus.cli.options import common
+from pulsus.errors import UsageError
+
+if TYPE_CHECKING:
+    from pulsus.core.arguments.filler import Filling
+    from pulsus.core.arguments.inputs import Fillable
+
+LONGEST = 4 << 20
+"""Bytes of a row that are read."""
+
+EPILOG = page_end(
+    "pulsus fill --jsonl requests.jsonl > values.jsonl",
+    "pulsus fill --jsonl - --proposed < requests.jsonl",
+    exits={0: "every row was answered", 2: "usage, or an invalid row", 130: "interrupted"},
+)
+
+
+class _InvalidRow(ValueError):
+    """A row that is no request with tools; the text says why."""
+
+
+@click.command(epilog=EPILOG)
+@click.option(
+    "--jsonl",
+    "rows",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
+    required=True,
+    metavar="FILE",
+    help="Read rows {id, query, tool} or {id, query, steps} from FILE (-: standard input).",
+)
+@click.option("--proposed", is_flag=True, help="Add values that a person would be asked about.")
+@common("ndjson")
+def command(session: CommandSession, rows: Path, proposed: bool) -> None:
+    """Say which inputs of a tool a request fills, and from which words.
+
+    A row gives a request and the tool it is for, as name, description and parameters (JSON
+    Schema), or several tools in order as steps. Each row is answered with one line of JSON for
+    each tool: args holds the values that a run would use without asking, confidence the
+    probability of each, text the words it came from. An invalid row is answered with its error,
+    and the next row follows.
+    """
+    invalid = 0
+    with click.open_file(str(rows), "rb") as source:
+        for number, line in enumerate(_lines(source), 1):
+            if not line.strip():
+                continue
+            try:
+                answers = list(_answers(_parse_row(line), proposed=proposed))
+            except _InvalidRow as error:
+                invalid += 1
+                answers = [_refusal(line, number, str(error))]
+            for answer in answers:
+                shown = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+                console.result(f"{shown}\n")
+    if invalid:
+        console.warn(f"{invalid} invalid {'row' if invalid == 1 else 'rows'}: see their errors")
+        raise SystemExit(2)
+
+
+def _lines(source: IO[bytes]) -> Iterator[bytes]:
+    while line := source.readline(LONGEST):
+        yield line
+        while len(line) == LONGEST and not line.endswith(b"\n"):
+            line = source.readline(LONGEST)
+
+
+def _parse_row(line: bytes) -> dict[str, Any]:
+    if len(line) >= LONGEST:
+        raise _InvalidRow(f"it is longer than {LONGEST} bytes")
+    try:
+        row = json.loads(line.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise _InvalidRow(f"it is no JSON: {error}") from None
+    if not isinstance(row, dict):
+        raise _InvalidRow("it is no object with id, query and tool")
+    if not isinstance(row.get("query"), str):
+        raise _InvalidRow("it has no query, or one that is no text")
+    if not isinstance(row.get("id"), str | int) or isinstance(row["id"], bool):
+        raise _InvalidRow("it has no id, or one that is neither a text nor a whole number")
+    return row
+
+
+def _answers(row: Mapping[str, Any], *, proposed: bool) -> Iterator[dict[str, Any]]:
+    from pulsus.core.arguments.filler import fill
+
+    now = _moment(row.get("now"))
+    if "steps" not in row:
+        found = fill(row["query"], _tool(row.get("tool")), now=now)
+        yield _answer(row["id"], found, proposed=proposed)
+        return
+    steps = row["steps"]
+    if not isinstance(steps, list) or not steps:
+        raise _InvalidRow("its steps are no list of tools")
+    for number, found in enumerate(_filled_steps(row["query"], steps, now)):
+        yield _answer(f"{row['id']}#{number}", found, proposed=proposed)
+
+
+def _filled_steps(query: str, steps: Sequence[Any], now: datetime | None) -> list[Filling]:
+    """Fill each step from its own clause; an input named as an earlier output is wired."""
+    from pulsus.core.arguments.step_filler import fill_steps
+    from pulsus.core.compose.selection.cut_points import find_pieces
+
+    if not all(isinstance(step, dict) for step in steps):
+        raise _InvalidRow("a step is no object with a tool")
+    tools = [_tool(step.get("tool")) for step in steps]
+    wired: list[set[str]] = []
+    outputs: set[str] = set()
+    for step in steps:
+        wired.append(set(outputs))
+        given = step["tool"].get("outputs")
+        outputs |= set(given) if isinstance(given, dict) else set()
+    clauses = [query[piece.start : piece.end] for piece in find_pieces(query)]
+    return fill_steps(query, tools, clauses, fixed=wired, now=now)
+
+
+def _tool(tool: Any) -> Fillable:
+    from pulsus.core.arguments.inputs import from_schema
+
+    parameters = tool.get("parameters") if isinstance(tool, dict) else None
+    if not isinstance(parameters, dict):
+        raise _InvalidRow("it has no tool with parameters (JSON Schema)")
+    properties = parameters.get("properties") or {}
+    if not isinstance(properties, dict) or not all(map(_is_object, properties.values())):
+        raise _InvalidRow("the properties of its tool are no object of schemas")
+    return from_schema(tool)
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, dict)
+
+
+def _moment(text: object) -> datetime | None:
+    """Return the moment of the request, for times of day; None if the row names none."""
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(str(text))
+    except ValueError:
+        raise _InvalidRow(f"its now, {text!r}, is no ISO 8601 time") from None
+
+
+def _answer(key: str | int, found: Filling, *, proposed: bool) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        "schema_version": 1,
+        "id": key,
+        "args": {value.name: value.value for value in found.filled},
+        "confidence": {value.name: round(value.p, 4) for value in found.filled},
+        "text": {value.name: value.text for value in found.filled},
+    }
+    if proposed:
+        body["proposed"] = {
+            value.name: {"value": value.value, "p": round(value.p, 4), "text": value.text}
+            for value in found.values
+            if value.state == "propose"
+        }
+        body["unused"] = list(found.unused)
+    return body
+
+
+def _refusal(line: bytes, number: int, why: str) -> dict[str, Any]:
+    try:
+        key = json.loads(line.decode("utf-8-sig")).get("id")
+    except (ValueError, RecursionError, AttributeError):
+        key = None
+    error = UsageError(
+        f"row {number}: {why}",
+        hint='give {"id": "a", "query": "…", "tool": {"name": …, "parameters": …}}',
+        line=number,
+    )
+    empty: dict[str, Any] = {"args": {}, "confidence": {}, "text": {}}
+    return {"schema_version": 1, "id": key, **empty, "error": console.error_body(error)["error"]}
