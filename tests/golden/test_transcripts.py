@@ -23,7 +23,7 @@ from tests.sandboxes import need_sandbox
 
 ANSWERS = Path(__file__).parents[1] / "fixtures/answers"
 TRANSCRIPTS = sorted((Path(__file__).parent / "transcripts").glob("*.txt"))
-QUICK = {"config", "explain", "help", "housekeeping", "plan", "refused_flags", "tools"}
+QUICK = {"config", "explain", "fill", "help", "housekeeping", "plan", "refused_flags", "tools"}
 
 
 def _row(path):

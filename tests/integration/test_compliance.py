@@ -56,7 +56,7 @@ class Silent:
     def decide(self, proposal):
         raise AssertionError("not asked to approve")
 
-    def value(self, arg):
+    def value(self, arg, proposed=""):
         raise AssertionError("not asked for a value")
 
     def example(self, problem):

@@ -17,9 +17,16 @@ def test_an_ignored_value_or_clause_is_noted(project, args):
     command, *flags = args
     request = f"{COUNT} in /srv/report.txt"
     done = pulsus_here(project, command, request, *flags)
-    assert "not used: '/srv/report.txt'" in done.out + done.err
-    told = pulsus_here(project, command, request, *flags, "--output", "json").json["unused"]
-    assert told == ["/srv/report.txt"]
+    assert "missing: text (str): The text., perhaps /srv/report.txt" in done.out + done.err
+    told = pulsus_here(project, command, request, *flags, "--output", "json").json
+    assert told["proposed"]["text"]["value"] == "/srv/report.txt"
+    request = f"{COUNT} 'a b' 10.1.2.3"
+    done = pulsus_here(project, command, request, *flags, "--output", "json").json
+    named = [
+        *done["unused"],
+        *(v["text"] for v in (*done["inputs"].values(), *done["proposed"].values())),
+    ]
+    assert {"a b", "10.1.2.3"} <= set(named)
     part = "no tool was found for the part 'bake a sourdough loaf'"
     done = pulsus_here(project, command, PARTLY, *flags)
     assert part in done.out + done.err

@@ -1,4 +1,4 @@
-"""Hosts and ports in settings: `sandbox.network`, `policy.egress_hosts` (spec §8, §17). Pure."""
+"""Hosts and ports as settings allow them (`sandbox.network`, spec §8, §17). Pure."""
 
 from __future__ import annotations
 
@@ -15,12 +15,6 @@ _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _CARRIES_V4 = (ipaddress.IPv6Network("2002::/16"), ipaddress.IPv6Network("2001::/32"))
 # A public address by its number, but the service that tells a virtual machine its secrets.
 _METADATA = frozenset({ipaddress.IPv4Address("168.63.129.16")})
-
-_PLACE_NAME = r"@?[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?\.?"
-_PLACE = re.compile(
-    rf"(?:\*\.)?{_PLACE_NAME}(?::\d{{1,5}})?|\[[0-9A-Fa-f:.]+\](?::\d{{1,5}})?"
-    r"|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*(?:/\d{1,3})?|\d{1,3}(?:\.\d{1,3}){3}/\d{1,2}"
-)
 
 
 def canonical_host(entry: str) -> str:
@@ -96,11 +90,3 @@ def _canonical_name(host: str, entry: str) -> str:
             f"{entry!r} is this machine: name its address, 127.0.0.1:{split_host_port(entry)[1]}"
         )
     return name
-
-
-def is_place(entry: str) -> bool:
-    """Return True for an entry of `policy.egress_hosts`.
-
-    It is a host, `host:port`, `*.domain`, an address or a network.
-    """
-    return _PLACE.fullmatch(entry) is not None and entry != ":"

@@ -12,7 +12,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pulsus.config.host_names import is_place
+from pulsus.config.egress_hosts import is_place
 from pulsus.config.policy_patterns import pattern_error
 from pulsus.config.setting_types import Days, Hosts, Seconds, Section, Unit, ValueLimits
 from pulsus.config.trust.needs_approval import (

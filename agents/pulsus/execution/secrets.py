@@ -31,8 +31,8 @@ def read_secrets(tools: Iterable[ToolSpec], environ: Mapping[str, str]) -> dict[
     """Return the values of every secret that these tools name, by name.
 
     A value comes from the variable of that name, or from the file that `NAME_FILE` names. Raises
-    InputMissing that names the missing ones, and UsageError for a file that cannot be read. No error
-    holds a value.
+    InputMissing that names the missing ones, and UsageError for a file that cannot be read. No
+    error holds a value.
     """
     found: dict[str, str] = {}
     missing: dict[str, str] = {}

@@ -1,7 +1,7 @@
 """Give every input of a decision its value and say where it came from (spec §6). Pure.
 
-Sources, the first that has a value: `option` (`--input`), `wired` (an earlier step), `request` (words
-of the request), `default`. A value of the request is used only if it is sure; what a writing tool
+The first source that has a value counts: `option` (`--input`), `wired` (an earlier step), `request`
+(its words), `default`. A value of the request is used only if it is sure. What a writing tool
 changes is never taken from words alone: such a value is proposed.
 """
 

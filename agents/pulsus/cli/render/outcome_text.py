@@ -109,7 +109,7 @@ def explain(
 
 
 def input_lines(outcome: RouteOutcome) -> Iterator[str]:
-    """Yield the values that are not defaults with their words, what is missing, what is not used."""
+    """Yield values that are not defaults with their words, what is missing and not used."""
     given = [
         f"{name}={_shown(value.value)}{_origin(value)}"
         for name, value in outcome.inputs.items()

@@ -102,7 +102,7 @@ def command(
 
 
 def _is_conversation(session: CommandSession) -> bool:
-    """Return True for `pulsus "REQUEST"` where a person types and reads: it ends with the answer."""
+    """Return True for `pulsus "REQUEST"` at a terminal: it ends with the answer."""
     bare = click.get_current_context().meta.get("pulsus.bare", False)
     person = session.person is not None and not session.json
     return (

@@ -24,6 +24,11 @@ _TODAY = re.compile(
 )
 _SURROGATES = re.compile("[\ud800-\udfff]")
 """Half characters, which an undecodable byte on a command line becomes. No stemmer reads them."""
+_SECRET = re.compile(
+    r"(?i)(\b(?:pass(?:word|wd|phrase)|secret|token|api[ _-]?key)\b"
+    r"(?:(?:\s+(?:is|was)|\s*[=:])\s*|\s+(?=[\"'`]|\S*\d)))(\"[^\"]*\"|'[^']*'|`[^`]*`|\S+)"
+)
+"""The value behind "password is": it is no value of any input, and nothing shows it."""
 _NOT_A_COUNT = re.compile(r" (?:other|more|another|of the|by one)\b")
 
 
@@ -35,6 +40,7 @@ def find_spans(request: str, now: datetime | None = None) -> RequestSpans:
     if len(request) > MAX_CHARS:
         return RequestSpans(request, (), (), (), now)
     request = _SURROGATES.sub(" ", request)
+    request = _SECRET.sub(lambda found: found[1] + " " * len(found[2]), request)
     values: list[Span] = []
     words: list[Span] = []
     for match in VALUE.finditer(request):

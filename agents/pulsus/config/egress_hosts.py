@@ -1,0 +1,19 @@
+"""Entries of `policy.egress_hosts`. Pure, and loaded with every setting, so it stays small."""
+
+from __future__ import annotations
+
+import re
+
+_NAME = r"@?[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?\.?"
+_PLACE = re.compile(
+    rf"(?:\*\.)?{_NAME}(?::\d{{1,5}})?|\[[0-9A-Fa-f:.]+\](?::\d{{1,5}})?"
+    r"|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*(?:/\d{1,3})?|\d{1,3}(?:\.\d{1,3}){3}/\d{1,2}"
+)
+
+
+def is_place(entry: str) -> bool:
+    """Return True for an entry of `policy.egress_hosts`.
+
+    It is a host, `host:port`, `*.domain`, an address or a network.
+    """
+    return _PLACE.fullmatch(entry) is not None and entry != ":"

@@ -1,0 +1,129 @@
+"""Every input has a source, and no word of the request gets lost or is trusted too far."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from pulsus.core.types import ArgSpec, ParsedIntent, RouteDecision, RouteOutcome, ToolSpec
+from pulsus.errors import InputMissing, UsageError
+from pulsus.routing.missing_inputs import ask_for_inputs, collect_inputs
+from pulsus.routing.route_inputs import call_values, with_inputs
+
+NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
+FOLDER = ArgSpec("folder", "str", True, None, "Where to start. Must exist.")
+LIMIT = ArgSpec("limit", "int", False, "10", "How many files to return, at least 1.")
+TOOL = ToolSpec(
+    id="storage/usage/biggest_files",
+    path=Path("biggest_files.py"),
+    entry="run",
+    args=(FOLDER, LIMIT),
+    doc="",
+    domain="storage",
+    action="usage",
+    name="biggest_files",
+    summary="List the largest files anywhere below a folder, biggest first.",
+    sha256="0",
+    kind="read",
+)
+
+
+def outcome(request, tool=TOOL):
+    return RouteOutcome(
+        run_id="",
+        intent=ParsedIntent("storage", "usage", request, 1.0),
+        decision=RouteDecision("route-1", "select", (tool,), None, ""),
+        candidates=(),
+        tau=0.6,
+        widened=False,
+    )
+
+
+def filled(request, *pairs, fill=True, tool=TOOL):
+    return with_inputs(outcome(request, tool), pairs, fill=fill, now=NOW)
+
+
+def test_a_value_of_the_request_reaches_its_input_with_its_words():
+    found = filled("five biggest files in /var/log")
+    assert call_values(found) == {"folder": "/var/log", "limit": 5}
+    assert (found.inputs["folder"].source, found.inputs["folder"].text) == ("request", "/var/log")
+    assert found.inputs["limit"].text == "five"
+    assert (found.missing, found.unused) == ((), ())
+
+
+def test_an_option_wins_over_the_request():
+    found = filled("five biggest files in /var/log", "folder=/srv")
+    assert found.inputs["folder"].value == "/srv"
+    assert found.inputs["folder"].source == "option"
+    assert "/var/log" in found.unused
+
+
+def test_without_fill_no_word_of_the_request_is_used():
+    found = filled("five biggest files in /var/log", fill=False)
+    assert call_values(found) == {}
+    assert [arg.name for arg in found.missing] == ["folder"]
+
+
+def test_an_input_that_nobody_gives_keeps_its_default_and_says_so():
+    found = filled("biggest files in /srv")
+    assert (found.inputs["limit"].value, found.inputs["limit"].source) == (10, "default")
+    assert "limit" not in call_values(found)
+
+
+def test_a_value_that_no_input_takes_is_named():
+    found = filled("biggest files in /srv on 10.1.2.3")
+    assert found.unused == ("10.1.2.3",)
+
+
+def test_a_writing_tool_gets_no_value_from_words_alone():
+    writes = replace(TOOL, kind="write")
+    found = filled("five biggest files in /var/log", tool=writes)
+    assert call_values(found) == {}
+    assert found.proposed["folder"].value == "/var/log"
+    assert [arg.name for arg in found.missing] == ["folder"]
+
+
+def test_a_value_of_another_type_than_the_input_is_never_used():
+    digits = replace(TOOL, args=(replace(FOLDER, type_hint="int"), LIMIT))
+    found = filled("biggest files in /var/log", tool=digits)
+    assert "folder" not in call_values(found)
+
+
+def test_a_missing_input_is_an_error_that_offers_what_the_request_proposes():
+    found = filled("five biggest files in /var/log", tool=replace(TOOL, kind="write"))
+    with pytest.raises(InputMissing) as error:
+        collect_inputs(found, None)
+    assert (error.value.code, error.value.exit_status) == ("INPUT_MISSING", 4)
+    assert "folder (str): Where to start." in error.value.message
+    assert error.value.hint == "add --input folder=/var/log"
+    assert error.value.details["missing"][0]["name"] == "folder"
+
+
+class Person:
+    """Answers with these texts; remembers what was proposed to it."""
+
+    def __init__(self, *answers):
+        self.answers, self.proposed = list(answers), []
+
+    def value(self, arg, proposed=""):
+        self.proposed.append(proposed)
+        return self.answers.pop(0) or proposed
+
+
+def test_a_person_accepts_the_proposal_by_an_empty_answer():
+    found = filled("five biggest files in /var/log", tool=replace(TOOL, kind="write"))
+    person = Person("")
+    asked = collect_inputs(found, person)
+    assert person.proposed == ["/var/log"]
+    assert (asked.inputs["folder"].value, asked.inputs["folder"].source) == ("/var/log", "answer")
+
+
+def test_an_answer_of_the_wrong_type_is_refused_and_not_passed_on():
+    with pytest.raises(UsageError, match="limit"):
+        ask_for_inputs([replace(LIMIT, required=True)], {}, Person("many"))
+
+
+def test_no_answer_leaves_the_inputs_missing():
+    with pytest.raises(InputMissing, match="folder"):
+        ask_for_inputs([FOLDER], {}, Person(""))
