@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -76,6 +77,11 @@ def test_a_value_that_no_input_takes_is_named():
     assert found.unused == ("10.1.2.3",)
 
 
+def test_a_value_that_is_the_default_is_not_called_unused():
+    found = filled("10 biggest files in /srv")
+    assert (found.unused, found.inputs["limit"].source) == ((), "default")
+
+
 def test_a_writing_tool_gets_no_value_from_words_alone():
     writes = replace(TOOL, kind="write")
     found = filled("five biggest files in /var/log", tool=writes)
@@ -105,6 +111,9 @@ class Person:
 
     def __init__(self, *answers):
         self.answers, self.proposed = list(answers), []
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(f"not asked for {name}")
 
     def value(self, arg, proposed=""):
         self.proposed.append(proposed)

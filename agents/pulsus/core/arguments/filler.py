@@ -88,17 +88,19 @@ def fill(
         reading.options, options, picks, numbers, strict=True
     ):
         candidate = option[pick][1]
-        if candidate is None or candidate.value == one.default:
+        if candidate is None:
             continue
         p = used.probability(features)
         if p < PROPOSE:
+            continue
+        places.extend((s.start, s.end) for s in candidate.spans)
+        if candidate.value == one.default:  # the words are understood, and nothing changes
             continue
         sure = p >= limit_of(one, candidate) and not only_propose
         text = request[candidate.start : candidate.end]
         values.append(
             FilledValue(one.name, candidate.value, text, p, "fill" if sure else "propose")
         )
-        places.extend((s.start, s.end) for s in candidate.spans)
     return Filling(tuple(values), _unused(reading, places, values))
 
 
