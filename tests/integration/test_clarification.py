@@ -101,6 +101,11 @@ def test_a_miss_shows_the_three_nearest_tools_and_names_the_model_last(flags, tm
     assert done.err.index("set model.base_url") < done.err.index("--scaffold")
 
 
+def test_explain_shows_the_nearest_tools_of_a_miss():
+    shown = pulsus_here(ROOT, "explain", "order a pizza").out
+    assert "Sort the rows of a result by a field and keep the first N." in shown
+
+
 def test_json_has_the_summary_of_every_candidate(tmp_path):
     env = {"PULSUS_LOG_DIR": str(tmp_path / "logs")}
     done = pulsus_here(ROOT, "route", "order a pizza", "--output", "json", env=env)

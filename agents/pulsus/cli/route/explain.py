@@ -66,7 +66,9 @@ def command(
         lines: Iterator[str] = explain_table.why_not_lines(answer, width)
     else:
         notes = (f"{outcome_text.TAG} note: {note}" for note in outcome.notes)
-        lines = chain(outcome_text.explain(outcome, calibration, width), notes)
+        missed = outcome.decision.policy == "generate"
+        near = outcome_text.nearest_tools(outcome) if missed else ()
+        lines = chain(outcome_text.explain(outcome, calibration, width), near, notes)
     click.echo("\n".join(strip_controls(line) for line in lines))
 
 
