@@ -12,9 +12,10 @@ COMPOSED = "find the biggest files in /var/log, then put them in a markdown tabl
 COMMANDS = (
     ("What works on this machine", ["doctor"]),
     (
-        "One request: ranked, explained, proven in the sandbox, and run here",
-        ["route", REQUEST, "--explain", "--run", "--non-interactive"],
+        "One request: ranked, explained, and proven in the sandbox",
+        ["route", REQUEST, "--explain", "--dry-run"],
     ),
+    ("The same request, run here", ["route", REQUEST, "--run", "--non-interactive"]),
     ("Two steps: a plan, with the output of one wired to the next", ["route", COMPOSED, "--plan"]),
 )
 
