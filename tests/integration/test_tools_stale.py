@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tests.project import make, pulsus
+from tests.project import make, pulsus, pulsus_here
 
 TOOL = "text/count/count_words"
 PATH = "workflows/domains/text/count/count_words.py"
@@ -73,3 +73,18 @@ def test_the_findings_are_in_the_text_and_the_github_output_and_strict_fails(pro
 @pytest.mark.parametrize("days", ["0", "-1", "x", "99999999"])
 def test_days_that_are_no_number_of_days_are_refused(days, project):
     assert pulsus(project, "tools", "check", "--stale", days).code == 2
+
+
+def test_progress_of_the_check_is_shown_on_a_terminal_only_and_is_erased(project, monkeypatch):
+    from pulsus.cli import console
+
+    args = ("tools", "check", "--stale", "30")
+    assert "asking for each tool" not in pulsus_here(project, *args).err
+    monkeypatch.setattr(console, "is_terminal", lambda stream: True)
+    monkeypatch.setattr(console, "_PROGRESS_FROM", 1)
+    monkeypatch.setattr(console, "_PROGRESS_STEP", 1)
+    done = pulsus_here(project, *args)
+    assert "\rasking for each tool: 1 of " in done.err
+    assert done.err.endswith("\r")  # and clears the line, which no file is told
+    assert "asking for each tool" not in done.out
+    assert "asking for each tool" not in pulsus_here(project, *args, "-q").err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -153,12 +152,14 @@ def _probed(
 
     rows = golden or session.app.project / GOLDEN
     asked = golden_rows.load_queries(rows, console.warn) if golden or rows.exists() else ()
-    quiet = session.verbosity < 0 or not console.is_terminal(sys.stderr)
+    told = console.count_progress("asking for each tool", quiet=session.verbosity < 0)
     probing = ranking_conflicts.probe_tools(tools, first, ranking_conflicts.golden_texts(asked))
-    with click.progressbar(
-        probing, length=len(tools), label="asking for each tool", file=sys.stderr, hidden=quiet
-    ) as shown:
-        return list(shown)
+    found: list[ReachabilityResult] = []
+    for one in probing:
+        found.append(one)
+        if told:
+            told(len(found), len(tools))
+    return found
 
 
 def _first(session: CommandSession) -> FirstTool:
