@@ -41,8 +41,10 @@ def find_not_run(
         last, fix = runs.last.get(tool.id), _UNUSED.format(tool.id)
         if last is None:
             known = runs.began is not None and runs.began <= since
-            when = f"recorded since {runs.began:%Y-%m-%d}" if runs.began else "not recorded before"
-            reason = f"no run on this machine; runs are {when}"
+            since_when = (
+                f"; runs are recorded since {runs.began:%Y-%m-%d}" if runs.began else " yet"
+            )
+            reason = f"no run is recorded on this machine{since_when}"
             yield CatalogueFinding(
                 "NEVER_RUN", "warning" if known else "info", tool.path, (tool.id,), reason, fix
             )

@@ -43,9 +43,9 @@ def test_a_tool_whose_last_run_is_too_old_is_reported_with_its_day(latest):
 def test_a_tool_without_a_run_is_a_note_while_the_recording_is_young(latest):
     ((code, level, reason),) = not_run(latest, LastRuns({}, NOON - timedelta(days=2)))
     assert (code, level) == ("NEVER_RUN", "info")
-    assert reason == "no run on this machine; runs are recorded since 2026-02-27"
+    assert reason == "no run is recorded on this machine; runs are recorded since 2026-02-27"
     ((_, level, reason),) = not_run(latest, LastRuns({}, None))
-    assert (level, reason) == ("info", "no run on this machine; runs are not recorded before")
+    assert (level, reason) == ("info", "no run is recorded on this machine yet")
 
 
 def test_a_tool_without_a_run_is_a_warning_once_runs_are_recorded_long_enough(latest):
