@@ -117,7 +117,9 @@ def pulsus_here(folder, *args, env=None):
     from pulsus.cli.main import main
 
     out, err = io.StringIO(), io.StringIO()
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("PULSUS_")}
+    # COLUMNS, which pytest-xdist sets, would lay out results for a reader.
+    ours = ("PULSUS_", "COLUMNS")
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
     with (
         contextlib.chdir(folder),
         contextlib.redirect_stdout(out),

@@ -41,7 +41,7 @@ def test_a_stored_calibration_is_used_and_named(project):
 
     again = pulsus_here(project, "eval", "many.jsonl", "--output", "json").json["calibration"]
     assert again == {"source": "project", "version": 1, "data": fitted["data"]}
-    explained = pulsus_here(project, "explain", ASKED[0][0])
+    explained = pulsus_here(project, "explain", ASKED[0][0], "-v")
     assert "project version 1" in explained.out
 
 

@@ -128,7 +128,7 @@ def test_a_write_tool_runs_only_after_confirmation(folder):
     assert code == 4
     code, shown = talk(folder, args, ("days", "9\n"), ("Run it? [y/N]", "y\n"))
     assert code == 0
-    assert '"deleted": []' in shown
+    assert "deleted  none" in shown
 
 
 @pytest.mark.parametrize("flag", ["--explain", "--plan", "--dry-run", "--non-interactive"])
@@ -261,7 +261,7 @@ def test_a_missing_input_is_asked_for_before_anything_is_proven(folder):
     args = ["route", COUNT, "--run"]
     code, shown = talk(folder, args, ("text (str)", "a b c\n"), (DECIDE, "a\n"))
     assert code == 0
-    assert '"words": 3' in shown
+    assert "words  3" in shown
     code, shown = talk(folder, args, ("text (str)", "\x04"))
     assert code == 4
     assert "error[INPUT_MISSING]: text (str) has no value" in shown

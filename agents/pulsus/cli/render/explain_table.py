@@ -16,6 +16,9 @@ _INDENT = " " * 8
 _PUSHES = 5
 """Signals named a candidate; JSON has them all."""
 
+_ALWAYS = frozenset(("caution", "answer", "tie-break"))
+"""Details that decide by themselves, so that they are shown without `-v` too."""
+
 _LEAST_P = 0.01
 _LEADING = 3
 """A candidate with less p is shown only among so many first ones; JSON has them all."""
@@ -27,24 +30,30 @@ def candidate_lines(
     request: str,
     calibration: Calibration | None,
     width: int | None,
+    *,
+    detailed: bool = False,
 ) -> Iterator[str]:
     """Yield the header and every candidate.
 
-    A feature shows its value and, in brackets, what it gave.
+    A feature shows its value. `detailed` adds in brackets what it gave, and below each candidate
+    what its numbers are made of.
 
     Where a row does not fit into `width` the tool's id stands on the line before it. The last
     candidates, of hardly any p, are only counted.
     """
     every = len(ranked)
     ranked = [one for at, one in enumerate(ranked) if at < _LEADING or one.p >= _LEAST_P]
-    columns = [f"{name:<{_wide(name)}}" for name in weights]
+    wide = {name: max(len(name), len("0.00 (0.00)" if detailed else "0.00")) for name in weights}
+    columns = [f"{name:<{wide[name]}}" for name in weights]
     head = "  ".join(["rank", "p   ", "score", *columns, "tool"])
     ids = max((len(r.tool.id) for r in ranked), default=4)
     narrow = width is not None and len(head) - 4 + ids > width
     yield head.removesuffix("  tool").rstrip() if narrow else head
     for one in ranked:
-        yield from _row(one, list(weights), narrow=narrow)
+        yield from _row(one, wide, narrow=narrow, detailed=detailed)
         for label, text in detail_lines(one, request, calibration):
+            if not detailed and label not in _ALWAYS:
+                continue
             yield from wrapped(f"{label}: {text}", width)
     if every > len(ranked):
         yield f"{every - len(ranked)} more with p below {_LEAST_P} (--output json has them)"
@@ -140,19 +149,16 @@ def _made_of(ranked: Ranked, calibration: Calibration) -> str:
     return ", ".join(named) + (f" and {len(found) - _PUSHES} more" if len(found) > _PUSHES else "")
 
 
-def _row(ranked: Ranked, names: Sequence[str], *, narrow: bool) -> Iterator[str]:
+def _row(ranked: Ranked, wide: Mapping[str, int], *, narrow: bool, detailed: bool) -> Iterator[str]:
     given = score_differences.feature_contributions(ranked)
-    cells = [f"{ranked.features[n]:.2f} ({given[n]:.2f})".ljust(_wide(n)) for n in names]
+    sums = {n: f" ({given[n]:.2f})" if detailed else "" for n in wide}
+    cells = [f"{ranked.features[n]:.2f}{sums[n]}".ljust(wide[n]) for n in wide]
     numbers = [f"{ranked.rank:<4}", f"{ranked.p:.2f}", f"{ranked.score:<5.2f}", *cells]
     if narrow:
         yield ranked.tool.id
         yield "  ".join(numbers).rstrip()
     else:
         yield "  ".join([*numbers, ranked.tool.id])
-
-
-def _wide(name: str) -> int:
-    return max(len(name), len("0.00 (0.00)"))
 
 
 def wrapped(text: str, width: int | None, indent: str = _INDENT) -> Iterator[str]:
@@ -163,10 +169,13 @@ def wrapped(text: str, width: int | None, indent: str = _INDENT) -> Iterator[str
     if width is None or len(indent) + len(text) <= width:
         yield indent + text
         return
-    yield from textwrap.wrap(
+    lines = textwrap.wrap(
         text,
         width=max(width, 40),
         initial_indent=indent,
         subsequent_indent=f"{indent}  ",
         break_on_hyphens=False,
+        break_long_words=False,
     )
+    # An id that is too wide stands on a line of its own, as far left as it can.
+    yield from (line if len(line) <= width else line.lstrip() for line in lines)

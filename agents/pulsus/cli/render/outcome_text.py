@@ -68,25 +68,31 @@ def plan(outcome: RouteOutcome) -> Iterator[str]:
 
 @printable
 def explain(
-    outcome: RouteOutcome, calibration: Calibration | None = None, width: int | None = None
+    outcome: RouteOutcome,
+    calibration: Calibration | None = None,
+    width: int | None = None,
+    *,
+    detailed: bool = False,
 ) -> Iterator[str]:
-    """Features, weights, scores, τ and tie-breakers of every candidate shown (spec §5, §12).
+    """The reason, then features, weights, scores, τ and tie-breakers (spec §5, §12).
 
-    `calibration` adds what p is made of; `width` is the terminal's, None if nothing is cut.
+    `detailed` adds what the features add to each score, which words matched, and with `calibration`
+    what p is made of. `width` is the terminal's, None if nothing is folded.
     """
+    yield from _tagged(f"reason: {_reason(outcome)}", width)
     weights = outcome.candidates[0].weights if outcome.candidates else outcome.weights
     shown = " ".join(f"{name}={weight:.2f}" for name, weight in weights.items())
     yield from _tagged(
         f"weights: {shown}  τ={outcome.tau:.2f} (applies to p)  searched: {_scope(outcome)}", width
     )
     yield from explain_table.candidate_lines(
-        outcome.candidates, weights, outcome.intent.intent, calibration, width
+        outcome.candidates, weights, outcome.intent.intent, calibration, width, detailed=detailed
     )
     order = "domain before shared, higher history, shallower path, file name"
     within = f"{outcome.tie_tolerance:g}"
     near = f" (for first place, scores within {within} are equal)" if outcome.tie_tolerance else ""
     yield from _tagged(f"tie-breakers: {order}{near}", width)
-    if calibration:
+    if calibration and detailed:
         yield from _tagged(f"calibration: {explain_table.calibrated_by(calibration)}", width)
     nowhere = explain_table.unmatched_words(outcome.candidates)
     if nowhere:
@@ -103,9 +109,25 @@ def explain(
     for passage in outcome.passages:
         under = f" — {passage.heading}" if passage.heading else ""
         yield from _tagged(f"hint from {passage.source}{under} ({passage.score:.2f})", width)
-    yield from _tagged(f"reason: {outcome.decision.reason}", width)
     for line in input_lines(outcome):
         yield from explain_table.wrapped(line, width, indent="")
+    if outcome.candidates and not detailed:
+        more = "-v adds matched words, sums of scores and signals of p"
+        yield from _tagged(f"details: {more}", width)
+
+
+def _reason(outcome: RouteOutcome) -> str:
+    """Return the decision and its reason as one sentence."""
+    decision = outcome.decision
+    selected = ", then ".join(tool.id for tool in decision.selected)
+    reason = decision.reason.removeprefix(f"{selected}: ")
+    match decision.policy:
+        case "select":
+            return f"{selected} is selected: {reason}"
+        case "compose":
+            return f"a plan of {len(decision.selected)} steps is composed: {reason}"
+        case _:
+            return f"no tool is selected: {reason}"
 
 
 def input_lines(outcome: RouteOutcome) -> Iterator[str]:

@@ -41,6 +41,12 @@ def report_lines(found: ValidationReport, project: Path) -> Iterator[str]:
             yield from (f"      {line}" for line in step.output.splitlines()[:20])
     if found.network:
         yield f"  - network: its dry run may reach {', '.join(found.network)}"
+    yield from brief_lines(found, project)
+
+
+@printable
+def brief_lines(found: ValidationReport, project: Path) -> Iterator[str]:
+    """Yield the warnings, then the verdict, without the steps."""
     yield from (f"  - warning: {warning}" for warning in found.warnings)
     told = [f"proof: {found.proof}"] if found.proof else []
     told += ["cached"] if found.cached else []

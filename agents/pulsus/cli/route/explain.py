@@ -68,7 +68,9 @@ def command(
         notes = (f"{outcome_text.TAG} note: {note}" for note in outcome.notes)
         missed = outcome.decision.policy == "generate"
         near = outcome_text.nearest_tools(outcome) if missed else ()
-        lines = chain(outcome_text.explain(outcome, calibration, width), near, notes)
+        detailed = session.verbosity > 0
+        explained = outcome_text.explain(outcome, calibration, width, detailed=detailed)
+        lines = chain(explained, near, notes)
     click.echo("\n".join(strip_controls(line) for line in lines))
 
 

@@ -163,8 +163,12 @@ def _print_status(outcome: RouteOutcome, options: RouteOptions, session: Command
     explained = list(_explanation(outcome, options, session))
     silent = options.run and session.verbosity < 0
     status = [] if silent else list(_status(outcome, options, session))
+    columns = None if options.plan or options.dry_run else console.width()
     for line in (*explained, *status):
-        console.note(line) if options.run else click.echo(line)
+        if options.run:
+            console.note(line)
+        else:
+            click.echo(console.fold_line(line, columns) if columns else line)
     if outcome.logged and not silent:
         _tell_run(outcome.run_id, options)
 
@@ -195,7 +199,10 @@ def _explanation(
         from pulsus.cli.render import outcome_text
 
         yield from outcome_text.explain(
-            outcome, session.app.ranking.index.calibration, console.width()
+            outcome,
+            session.app.ranking.index.calibration,
+            console.width(),
+            detailed=session.verbosity > 0,
         )
 
 

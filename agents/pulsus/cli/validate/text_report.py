@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from pulsus.cli.render.validation_text import report_lines
+from pulsus.cli.render.validation_text import brief_lines, report_lines
 from pulsus.core.validators.verdict_cache import CheckedModule
 
 
-def render(modules: Sequence[CheckedModule], project: Path) -> str:
-    """Write every report, and a last line of counts if there are many."""
-    lines = [line for checked in modules for line in report_lines(checked.report, project)]
+def render(modules: Sequence[CheckedModule], project: Path, *, detailed: bool = False) -> str:
+    """Write every report, and a last line of counts if there are many.
+
+    Of many modules each accepted one takes one line; `detailed` shows the steps of all.
+    """
+    brief = len(modules) > 1 and not detailed
+    lines = [
+        line
+        for checked in modules
+        for line in (
+            brief_lines if brief and checked.report.verdict == "accepted" else report_lines
+        )(checked.report, project)
+    ]
     if len(modules) != 1:
         lines.append(count_verdicts(modules))
     return "".join(f"{line}\n" for line in lines)

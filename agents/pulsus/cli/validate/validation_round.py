@@ -155,7 +155,8 @@ class Validation:
 def _print(found: Sequence[CheckedModule], session: CommandSession) -> None:
     """Print the verdicts in the form that was asked for."""
     form = import_module(f"pulsus.cli.validate.{session.output}_report")
-    console.result(form.render(found, session.project))
+    details = {"detailed": session.verbosity > 0} if session.output == "text" else {}
+    console.result(form.render(found, session.project, **details))
 
 
 def _listed(paths: Iterable[Path]) -> Iterator[Path]:

@@ -32,6 +32,7 @@ def everything(text, policy):
     ):
         yield from outcome_text.summary(found, PROJECT)
         yield from outcome_text.explain(found)
+        yield from outcome_text.explain(found, detailed=True)
         yield from outcome_text.plan(found)
     yield from validation_text.report_lines(refused, PROJECT)
 
@@ -66,3 +67,14 @@ def test_a_refused_step_shows_the_output_of_the_checker():
     )
     assert lines[0].startswith("  FAIL ruff")
     assert lines[1:3] == ["      l1", "      l2"]
+
+
+@pytest.mark.parametrize("detailed", [False, True])
+def test_an_explanation_begins_with_the_reason_and_breaks_no_id(detailed):
+    long = "observability/instrumentation/summarise_every_exporter_of_the_whole_platform_at_once"
+    reason = f"{long}: p 0.90 reaches τ 0.60"
+    found = outcome(candidate(long), reason=reason)
+    lines = list(outcome_text.explain(found, width=80, detailed=detailed))
+    assert lines[0].startswith("[PULSUS] reason:")
+    assert sum(line.count(long) for line in lines) == 2
+    assert [line for line in lines if len(line) > 80 and line.strip() != long] == []
