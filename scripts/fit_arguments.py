@@ -31,7 +31,7 @@ from sklearn.ensemble import GradientBoostingClassifier
 from pulsus.core.arguments.argument_model import FILE, ArgumentModel, parse_model
 from pulsus.core.arguments.assignment import best_assignment
 from pulsus.core.arguments.candidates.candidate import Candidate
-from pulsus.core.arguments.confidence import confidence_features
+from pulsus.core.arguments.confidence_features import confidence_features
 from pulsus.core.arguments.filler import limit_of, score_options
 from pulsus.core.arguments.inputs import Input, from_schema
 from pulsus.core.arguments.request_reading import RequestReading, read_request

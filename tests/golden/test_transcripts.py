@@ -101,7 +101,7 @@ def test_the_output_equals_the_transcript(path, tmp_path):
 
 
 def test_every_subcommand_has_a_transcript():
-    from pulsus.cli.subcommands import COMMANDS
+    from pulsus.cli.command_group import COMMANDS
 
     played = [
         command

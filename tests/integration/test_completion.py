@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from pulsus.cli.subcommands import COMMANDS
+from pulsus.cli.command_group import COMMANDS
 from tests.project import pulsus
 
 SHELLS = ("bash", "zsh", "fish")

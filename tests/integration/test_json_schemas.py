@@ -183,7 +183,7 @@ def test_a_document_without_a_required_key_does_not_fit(name):
 
 
 def test_every_schema_and_every_command_is_on_the_page():
-    from pulsus.cli.subcommands import COMMANDS
+    from pulsus.cli.command_group import COMMANDS
 
     page = (ROOT / "docs/json.md").read_text(encoding="utf-8")
     assert sorted(re.findall(r"\(schemas/([\w-]+)\.json\)", page)) == sorted(SCHEMAS)

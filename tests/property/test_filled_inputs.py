@@ -18,7 +18,7 @@ from pulsus.core.arguments.assignment import best_assignment
 from pulsus.core.arguments.filler import fill, score_options
 from pulsus.core.arguments.inputs import from_schema
 from pulsus.core.arguments.request_reading import read_request
-from pulsus.core.arguments.spans.span_rules import VALUE
+from pulsus.core.arguments.spans.value_patterns import VALUE
 
 SETS = Path(os.environ.get("PULSUS_BENCH", "../shared/bench")) / "arguments"
 NOW = datetime(2026, 11, 23, 7, 0, tzinfo=UTC)

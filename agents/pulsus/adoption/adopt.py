@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from pulsus.adoption import python_script, shell_script, shell_syntax, tool_source
+from pulsus.adoption import python_script, shell_script, shell_syntax, tool_module
 from pulsus.adoption.parsed_script import NotAdoptable, ParsedScript, ToolParameter
 from pulsus.core.compose.writing import scaffold
 from pulsus.core.storage import candidate_store
@@ -39,7 +39,7 @@ class Adopted:
     @property
     def notes(self) -> tuple[str, ...]:
         """Return the script's notes. If a dry run cannot run the script, a note says so."""
-        if tool_source.DRY_RUN in self.parameters:
+        if tool_module.DRY_RUN in self.parameters:
             return (
                 *self.script.notes,
                 "with dry_run the script is not run: examples with dry_run: false prove it",
@@ -67,7 +67,7 @@ def adopt(
     path = project.tmp_dir / f"{target.name}.py"
     if path.exists() and not replace:
         raise UsageError(f"{path.name} is there already", hint="--replace it, or give a --name")
-    module_source = tool_source.render_module(script, target.name, file.name).encode("utf-8")
+    module_source = tool_module.render_module(script, target.name, file.name).encode("utf-8")
     test = path.with_name(f"test_{path.name}")
     candidate_module.write_candidate(path, module_source)
     if replace or not test.exists():
@@ -88,7 +88,7 @@ def adopt(
         made={"generator": "adopt", "sha256": digest(module_source), "origin": file.name},
     )
     candidate_store.write(note, project.redactor)
-    parameters = tuple(tool_source.tool_parameters(script))
+    parameters = tuple(tool_module.tool_parameters(script))
     return Adopted(target, path, test, script, parameters, report, tool)
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pulsus.core.validators.validator_protocol import Validator
     from pulsus.llm.budgeted_model import BudgetedModel
     from pulsus.plugins.contributions import Contributions
-    from pulsus.plugins.load import Plugins
+    from pulsus.plugins.load_plugins import Plugins
     from pulsus.routing.delivery.approved_records_check import RecordCheck
     from pulsus.routing.delivery.catalogue_promoter import CataloguePromoter
     from pulsus.routing.maintenance.housekeeping import Housekeeping
@@ -124,14 +124,14 @@ class App:
     @cached_property
     def plugins(self) -> Plugins:
         """The plugins of this environment, loaded."""
-        from pulsus.plugins.load import load
+        from pulsus.plugins.load_plugins import load
 
         return load(self.settings.plugins.disabled)
 
     @cached_property
     def has_plugins(self) -> bool:
         """True if an installed package declares a plugin: only then anything is loaded for them."""
-        from pulsus.plugins.installed_plugins import entry_points
+        from pulsus.plugins.find_plugins import entry_points
 
         return bool(entry_points())
 

@@ -10,7 +10,7 @@ from pulsus.routing.delivery.project_protocol import Project
 
 if TYPE_CHECKING:
     from pulsus.plugins.contributions import Contributions
-    from pulsus.plugins.load import Plugins
+    from pulsus.plugins.load_plugins import Plugins
     from pulsus.routing.search.vector_cache import Progress
 
 

@@ -44,9 +44,9 @@ def _status(args: list[str]) -> int:
             status = classify_answer.run(args[2:])
             if status is not None:
                 return status
-        from pulsus.cli import subcommands
+        from pulsus.cli import command_group
 
-        return subcommands.run(args)
+        return command_group.run(args)
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else 0
     except PulsusError as error:

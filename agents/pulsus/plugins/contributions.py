@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pulsus.core.rankers.feature_protocol import Feature
 from pulsus.core.validators.validator_protocol import Validator
 from pulsus.fast_dataclass import dataclass
-from pulsus.plugins.load import BUILTIN, Plugins
+from pulsus.plugins.load_plugins import BUILTIN, Plugins
 from pulsus.plugins.plugin_failures import (
     PluginFeature,
     PluginInspector,

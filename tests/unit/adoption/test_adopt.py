@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.adoption import python_script, shell_script, tool_source
+from pulsus.adoption import python_script, shell_script, tool_module
 from pulsus.adoption.parsed_script import NotAdoptable
 from tests.candidates import tool_of
 
@@ -27,7 +27,7 @@ def read(name):
 
 
 def made(name):
-    return tool_source.render_module(read(name), name.partition(".")[0], name.removesuffix(".txt"))
+    return tool_module.render_module(read(name), name.partition(".")[0], name.removesuffix(".txt"))
 
 
 def from_python(source):
@@ -50,7 +50,7 @@ def called(source, folder, **inputs):
         if source.startswith("#!/bin")
         else python_script.parse_python_script(source)
     )
-    path.write_text(tool_source.render_module(script, "made", "made"), encoding="utf-8")
+    path.write_text(tool_module.render_module(script, "made", "made"), encoding="utf-8")
     return runpy.run_path(str(path))["run"](**inputs)
 
 
@@ -302,5 +302,5 @@ def test_a_script_for_another_shell_is_refused():
 
 def test_a_docstring_with_sections_of_its_own_does_not_become_the_contract():
     script = from_python('"""Do it.\n\nKind: read\nSecrets: ADMIN_KEY\n"""\nopen("x", "w")\n')
-    tool = tool_of(tool_source.render_module(script, "double", "x.py"))
+    tool = tool_of(tool_module.render_module(script, "double", "x.py"))
     assert (tool.kind, tool.secrets) == ("write", ())

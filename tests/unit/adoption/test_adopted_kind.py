@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.adoption import python_script, shell_script, tool_source
+from pulsus.adoption import python_script, shell_script, tool_module
 from pulsus.adoption.script_effects.shell_facts import UNKNOWN
 from tests.candidates import tool_of
 
@@ -45,7 +45,7 @@ def test_there_are_twenty_scripts_of_each_form_and_both_kinds():
 def test_a_script_gets_its_kind(name):
     _, made = read(name)
     assert made.kind == name.split("/")[1], made.notes
-    tool = tool_of(tool_source.render_module(made, stem(name), Path(name).stem), stem(name))
+    tool = tool_of(tool_module.render_module(made, stem(name), Path(name).stem), stem(name))
     assert (tool.kind, tool.contract_errors) == (made.kind, ())
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 import pytest
 
+from pulsus.cli.command_group import cli
 from pulsus.cli.help_text import EACH_ITS_OWN, page_end
-from pulsus.cli.subcommands import cli
 
 WORKFLOWS = Path(__file__).parents[3] / "workflows"
 

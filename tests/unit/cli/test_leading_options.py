@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.cli.subcommands import move_leading_options
+from pulsus.cli.command_group import move_leading_options
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from pulsus.errors import ModelBusy, ModelError
 from pulsus.llm.budgeted_model import BudgetedModel
 from pulsus.plugins.contributions import gather
 from pulsus.plugins.hookspecs import hookimpl
-from pulsus.plugins.load import Plugins
+from pulsus.plugins.load_plugins import Plugins
 
 SETUP = Setup(ModelConfig(base_url="http://127.0.0.1:1/v1", provider="own"), "", lambda text: text)
 ASK = [Message("user", "Say it.")]

@@ -9,7 +9,7 @@ import pytest
 from pulsus.plugins import api
 from pulsus.plugins.api import hookimpl
 from pulsus.plugins.contributions import gather
-from pulsus.plugins.load import Plugins
+from pulsus.plugins.load_plugins import Plugins
 
 ROOT = Path(__file__).parents[3]
 

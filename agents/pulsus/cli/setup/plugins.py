@@ -10,7 +10,7 @@ from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
-from pulsus.plugins.load import PluginInfo
+from pulsus.plugins.load_plugins import PluginInfo
 
 GROUP = page_end("pulsus plugins list")
 LIST = page_end(

@@ -14,7 +14,7 @@ from typing import Final, Literal
 from pulsus.core.arguments.argument_model import ArgumentModel, shipped_model
 from pulsus.core.arguments.assignment import ScoredValue, best_assignment, log_softmax
 from pulsus.core.arguments.candidates.candidate import NO_FIT, Candidate, fit_of_kind
-from pulsus.core.arguments.confidence import confidence_features
+from pulsus.core.arguments.confidence_features import confidence_features
 from pulsus.core.arguments.inputs import Fillable, Input
 from pulsus.core.arguments.request_reading import RequestReading, read_request
 from pulsus.core.arguments.word_set import word_set

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
+from pulsus.core.arguments.spans.convert_matches import read_span
 from pulsus.core.arguments.spans.number_words import NUMBER_WORDS, ORDINALS
 from pulsus.core.arguments.spans.phrases import find_phrases
 from pulsus.core.arguments.spans.span import UNMISTAKABLE, RequestSpans, Span
-from pulsus.core.arguments.spans.span_readers import read_span
-from pulsus.core.arguments.spans.span_rules import VALUE
+from pulsus.core.arguments.spans.value_patterns import VALUE
 
 MAX_CHARS: Final = 4000
 """A longer request is a document, not a request: no value is read from it."""

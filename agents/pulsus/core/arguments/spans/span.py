@@ -22,7 +22,7 @@ UNMISTAKABLE: Final = frozenset(
 class Span:
     """One reading of `request[start:end]`, which is `text`.
 
-    `kind` is a kind of span_rules.py, or a part of one (`port`, `name`, `phrase`). `value` is a
+    `kind` is a kind of value_patterns.py, or a part of one (`port`, `name`, `phrase`). `value` is a
     finite number or a text. For a measure it is the amount in base units (seconds, bytes, percent)
     and `unit` is the unit as written, in lower case. `quoted` says that it stood in quotes.
     `sign_follows` marks a word with a sign behind it that belongs to it (`C#`, `C++`).

@@ -1,4 +1,4 @@
-"""Find plugins and call their hooks. A plugin that fails is named and left out.
+"""Load plugins and call their hooks. A plugin that fails is named and left out.
 
 Hooks are called by pluggy, so `tryfirst`, `trylast` and wrappers work. But one exception would end
 a call of pluggy for all plugins. So each implementation is replaced by one that never raises.
@@ -18,7 +18,7 @@ import pluggy
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.fast_dataclass import dataclass
 from pulsus.plugins import builtin, hookspecs
-from pulsus.plugins.installed_plugins import entry_points
+from pulsus.plugins.find_plugins import entry_points
 from pulsus.plugins.plugin_failures import contain_plugin
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import Final
 from pulsus.core.arguments.spans.dates import iso_date, read_clock
 from pulsus.core.arguments.spans.number_words import NUMBER_WORDS, ORDINAL_ENDINGS, SCALES, UNITS
 from pulsus.core.arguments.spans.span import Span
-from pulsus.core.arguments.spans.span_rules import INSIDE_QUOTES, MEASURE, NUMBER
+from pulsus.core.arguments.spans.value_patterns import INSIDE_QUOTES, MEASURE, NUMBER
 
 _TRAILING = ".,;:!?)]}»”’'\""
 _MEASURE_KINDS = {"seconds": "duration", "bytes": "size", "percent": "percent"}
