@@ -13,7 +13,9 @@ from tests.sandboxes import need_sandbox
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.seconds]
 
-LOOKED = ["start", "parse", "discover", "rank", "decide"]
+MISSED = ["start", "parse", "discover", "rank", "decide"]
+"""No tool: nothing to fill."""
+LOOKED = [*MISSED, "fill"]
 PROVEN = [*LOOKED, "validate"]
 PROMOTED = [*PROVEN, "promote"]
 
@@ -82,7 +84,7 @@ def rows():
         ("--explain", (FEATURES, SUMMARY)),
         ("--plan", ()),
     ):
-        yield Row(flags, LOOKED, 0, shows, 5, NOTHING, error="LLM_NOT_CONFIGURED")
+        yield Row(flags, MISSED, 0, shows, 5, NOTHING, error="LLM_NOT_CONFIGURED")
     yield Row("--non-interactive", PROVEN, 0, (SUMMARY,), 3, BROKEN, error="VALIDATION_FAILED")
     yield Row("--dry-run", PROVEN, 0, (SUMMARY, PLAN), 3, BROKEN, error="VALIDATION_FAILED")
     yield Row("--plan", LOOKED, 0, (PLAN,), 0, BROKEN)

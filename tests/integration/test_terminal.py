@@ -264,7 +264,7 @@ def test_a_missing_input_is_asked_for_before_anything_is_proven(folder):
     assert "words  3" in shown
     code, shown = talk(folder, args, ("text (str)", "\x04"))
     assert code == 4
-    assert "error[INPUT_MISSING]: text (str) has no value" in shown
+    assert "error[INPUT_MISSING]: an input has no value: text (str)" in shown
 
 
 def test_a_non_interactive_run_does_not_read_the_terminal(folder):

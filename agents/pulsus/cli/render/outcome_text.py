@@ -109,8 +109,6 @@ def explain(
     for passage in outcome.passages:
         under = f" — {passage.heading}" if passage.heading else ""
         yield from _tagged(f"hint from {passage.source}{under} ({passage.score:.2f})", width)
-    for line in input_lines(outcome):
-        yield from explain_table.wrapped(line, width, indent="")
     if outcome.candidates and not detailed:
         more = "-v adds matched words, sums of scores and signals of p"
         yield from _tagged(f"details: {more}", width)

@@ -70,7 +70,7 @@ def command(
         near = outcome_text.nearest_tools(outcome) if missed else ()
         detailed = session.verbosity > 0
         explained = outcome_text.explain(outcome, calibration, width, detailed=detailed)
-        lines = chain(explained, near, notes)
+        lines = chain(explained, outcome_text.input_lines(outcome), near, notes)
     click.echo("\n".join(strip_controls(line) for line in lines))
 
 
