@@ -40,7 +40,7 @@ def test_explain_shows_the_features_that_the_score_is_made_of(project):
 
 
 def test_explain_as_text_says_that_p_is_the_score(project):
-    done = pulsus_here(project, "explain", COUNT)
+    done = pulsus_here(project, "explain", COUNT, "-v")
     assert 'calibration: none: p is the score (ranker.engine = "spec")' in done.out
     assert "weights: name=0.40 doc=0.40 history=0.20  τ=0.60" in done.out
 
