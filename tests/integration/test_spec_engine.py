@@ -113,6 +113,6 @@ def test_the_commands_of_the_guide_run_on_the_shipped_catalogue(tmp_path):
     assert len(told) == 2
     for command in told:
         env = {"PULSUS_RANKER__ENGINE": "spec"}
-        done = pulsus_here(ROOT, *shlex.split(command), "--state-dir", tmp_path, env=env)
+        done = pulsus_here(ROOT, *shlex.split(command), "-v", "--state-dir", tmp_path, env=env)
         assert done.code == 0, done.err
         assert "p is the score" in done.out
