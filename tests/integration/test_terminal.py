@@ -267,6 +267,23 @@ def test_a_missing_input_is_asked_for_before_anything_is_proven(folder):
     assert "error[INPUT_MISSING]: an input has no value: text (str)" in shown
 
 
+def test_a_bare_request_on_a_terminal_ends_with_the_answer(folder):
+    code, shown = talk(folder, [COUNT], ("text (str)", "a b c\n"), (DECIDE, "a\n"))
+    assert code == 0
+    assert "words  3" in shown
+    code, shown = talk(folder, [COUNT], ("text (str)", "a b\n"))
+    assert code == 0
+    assert "words  2" in shown  # promoted now: nothing is asked and nothing validated again
+    assert "validation=not run" in shown
+
+
+def test_a_bare_request_that_only_looks_runs_nothing(folder):
+    code, shown = talk(folder, [COUNT, "--explain"])
+    assert code == 0
+    assert "validation=not run" in shown  # it came to its end: nobody typed a text
+    assert records(folder) == []
+
+
 def test_a_non_interactive_run_does_not_read_the_terminal(folder):
     child = pexpect.spawn(
         str(PULSUS), ["route", COUNT, "--non-interactive"], cwd=str(folder), encoding="utf-8"
