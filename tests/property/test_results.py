@@ -35,7 +35,7 @@ def drives_a_terminal(text):
     return [c for c in text if c != "\t" and unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp")]
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(RESULTS, WIDTHS, st.booleans(), st.none() | st.integers(1, 5))
 @example({"size_bytes": 10**400, "age_seconds": 1e308, "timestamp_ms": -1e17}, 80, False, None)
 @example([{"a_b_c": 1, "冗長化済み冗長化済み冗長化済み": "x y"}] * 2, 20, True, None)
@@ -44,7 +44,7 @@ def test_no_line_is_wider_than_the_terminal_but_for_one_long_word(result, width,
         assert cells(line) <= width or " " not in line.strip(), line
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(RESULTS, st.none() | WIDTHS, st.booleans())
 def test_no_control_character_of_a_result_is_shown(result, width, full):
     shown = "".join(line for _, line in result_lines(result, ResultView(width, full=full)))
@@ -53,7 +53,7 @@ def test_no_control_character_of_a_result_is_shown(result, width, full):
     assert not set(shown) & set("\u061c\u200b\u200e\u202e\u2066\ufeff")
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(RECORDS.filter(lambda records: records and any(records)))
 def test_a_pipe_gets_one_line_for_each_record(records):
     """Cells are separated by two blanks or more, and no cell has two blanks in a row."""
@@ -61,7 +61,7 @@ def test_a_pipe_gets_one_line_for_each_record(records):
     assert len(lines) == len(records) + 1
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(RECORDS, WIDTHS)
 def test_full_leaves_out_no_field(records, width):
     lines = result_lines({"rows": records}, ResultView(width, most_rows=1, full=True))
