@@ -28,8 +28,8 @@ from pulsus.routing.delivery.delivery_outcome import (
     trace_delivery,
 )
 from pulsus.routing.delivery.route_run import RouteRun
-from pulsus.routing.missing_inputs import collect_inputs
-from pulsus.routing.route_inputs import call_values
+from pulsus.routing.inputs.missing_inputs import collect_inputs
+from pulsus.routing.inputs.route_inputs import call_values
 from pulsus.routing.run_promoted import run_module, run_outcome
 
 

@@ -143,7 +143,9 @@ def _stages(run: RouteRun, times: StageTimes) -> RouteOutcome:
     if outcome.failure:
         return outcome
     if outcome.decision.selected:
-        from pulsus.routing import route_inputs  # late: a request that no tool answers needs none
+        from pulsus.routing.inputs import (
+            route_inputs,  # late: a request that no tool answers needs none
+        )
 
         now = datetime.now().astimezone()
         outcome = route_inputs.with_inputs(outcome, options.inputs, fill=options.fill, now=now)

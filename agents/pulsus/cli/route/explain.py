@@ -80,9 +80,9 @@ def _explained(
     """Return the decision, and the answer about the tool asked for."""
     from pulsus.core.telemetry import ids
     from pulsus.core.types import BrokenTool
+    from pulsus.routing.inputs.route_inputs import with_inputs
     from pulsus.routing.plan_preview import compose_plan, mark_unconnected
     from pulsus.routing.prompt_parser import validate_request
-    from pulsus.routing.route_inputs import with_inputs
     from pulsus.routing.router import undelivered_outcome
     from pulsus.routing.search import why_not
 

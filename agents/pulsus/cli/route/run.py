@@ -68,7 +68,7 @@ def command(
     from pulsus.approvals.run_consent import RunApproval
     from pulsus.execution.inputs import parse_inputs
     from pulsus.routing.delivery.candidate_module import read_module
-    from pulsus.routing.missing_inputs import ask_for_inputs, is_required
+    from pulsus.routing.inputs.missing_inputs import ask_for_inputs, is_required
     from pulsus.routing.run_promoted import run_promoted
 
     app = session.app

@@ -9,8 +9,8 @@ import pytest
 
 from pulsus.core.types import ArgSpec, ParsedIntent, RouteDecision, RouteOutcome, ToolSpec
 from pulsus.errors import InputMissing, UsageError
-from pulsus.routing.missing_inputs import ask_for_inputs, collect_inputs
-from pulsus.routing.route_inputs import call_values, with_inputs
+from pulsus.routing.inputs.missing_inputs import ask_for_inputs, collect_inputs
+from pulsus.routing.inputs.route_inputs import call_values, with_inputs
 
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 FOLDER = ArgSpec("folder", "str", True, None, "Where to start. Must exist.")
