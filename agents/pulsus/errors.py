@@ -274,6 +274,10 @@ class ToolFailed(PulsusError, code="EXECUTION_FAILED"):
     """A tool ran and failed."""
 
 
+class ScriptFailed(ToolFailed, code="SCRIPT_FAILED"):
+    """The script of a tool ended with a status that its contract does not call a success."""
+
+
 class NotReady(PulsusError, code="NOT_READY", exit_status=3):
     """This machine or project lacks what promotion needs."""
 

@@ -472,12 +472,12 @@ def run(text: str, target: str) -> dict[str, str]:
 """
 
 
-def mixed(tmp_path, write=WRITE_STEP, paths="{target}"):
+def mixed(tmp_path, write=WRITE_STEP, paths="{target}", returns=""):
     args = "Args:\n    source (str): A file.\n\nReturns:\n    text (str): What happened.\n\nKind"
     first = tool(READ_STEP).replace("Kind", args, 1)
     more = (
         "Args:\n    text (str): What happened.\n    target (str): A file.\n\n"
-        "Returns:\n    written (str): The file.\n\nKind"
+        f"Returns:\n    written (str): The file.\n{returns}\nKind"
     )
     second = tool(write, kind="write", paths=paths).replace("Kind", more, 1)
     pairs = (module("a/b/first", first), module("a/b/second", second))
@@ -489,6 +489,15 @@ def mixed(tmp_path, write=WRITE_STEP, paths="{target}"):
     used = [composed, *(step for step, _ in steps.values())]
     planned = plan_confinement(used, inputs, RunLimits(), find_support(), reads=False)
     return run_tool(composed, source, inputs, steps=steps, timeout_s=30.0, planned=planned)
+
+
+def test_a_confined_step_whose_script_failed_ends_the_composition(tmp_path):
+    need_confinement()
+    step = WRITE_STEP.replace("dict[str, str]", "dict[str, object]").replace(
+        '{"written": target}', '{"written": target, "exit_status": 3}'
+    )
+    with pytest.raises(ToolFailed, match="step a/b/second ended with exit status 3"):
+        mixed(tmp_path, step, returns="    exit_status (int): How it ended.\n")
 
 
 def test_each_step_of_a_mixed_composition_is_confined_by_its_own_contract(tmp_path, monkeypatch):

@@ -273,7 +273,8 @@ def {RUNS}(words: list[str]) -> dict[str, Any]:
         check=False,
     )
     sys.stderr.write(done.stderr)
-    return {{"exit_code": done.returncode, "stdout": done.stdout}}
+    status = done.returncode if done.returncode >= 0 else 128 - done.returncode  # a signal
+    return {{"exit_status": status, "stdout": done.stdout}}
 '''
 
 

@@ -28,7 +28,7 @@ def _called(words: list[str]) -> dict[str, Any]:
             _script()
     except SystemExit as end:
         if end.code is not None:
-            status = end.code if isinstance(end.code, int) else 1
+            status = end.code & 0xFF if isinstance(end.code, int) else 1
         if isinstance(end.code, str):
             errors.write(end.code)
     finally:
@@ -37,7 +37,7 @@ def _called(words: list[str]) -> dict[str, Any]:
         raise ValueError(errors.getvalue().strip() or "the script refused its arguments")
     sys.stderr.write(errors.getvalue())
     output.flush()
-    return {{"exit_code": status, "stdout": raw.getvalue().decode("utf-8", "replace")}}
+    return {{"exit_status": status, "stdout": raw.getvalue().decode("utf-8", "replace")}}
 '''
 
 
@@ -67,7 +67,7 @@ def _write_entry(script: ParsedScript, parameters: list[ToolParameter], *, dry: 
     lines = ["words: list[str] = []", *word_statements([p for p in parameters if p is not DRY_RUN])]
     if dry:
         lines += ["if dry_run:"]
-        lines += ['    return {"ran": False, "words": words, "exit_code": 0, "stdout": ""}']
+        lines += ['    return {"ran": False, "words": words, "exit_status": 0, "stdout": ""}']
     more = '"ran": True, "words": words, ' if script.kind == "write" else ""
     lines.append(f"return {{{more}**_called(words)}}" if more else "return _called(words)")
     declared = "".join(f"    {each.declared},\n" for each in parameters)
@@ -123,7 +123,7 @@ def _return_lines(script: ParsedScript) -> Iterator[str]:
     if script.kind == "write":
         yield "ran (bool): False in a dry run."
         yield "words (list[str]): The words of the script's command line."
-    yield "exit_code (int): The exit status of the script."
+    yield "exit_status (int): The exit status of the script."
     yield "stdout (str): The output of the script."
 
 

@@ -27,15 +27,18 @@ def document(body: Mapping[str, Any]) -> None:
     result(f"{pretty(whole)}\n")
 
 
-def end_document(body: Mapping[str, Any], failure: PulsusError | None) -> NoReturn:
+def end_document(
+    body: Mapping[str, Any], failure: PulsusError | None, status: int | None = None
+) -> NoReturn:
     """Print the document of a command, with its failure if it has one, and leave."""
     document({**body, **(error_body(failure) if failure else {})})
-    leave(failure)
+    leave(failure, status)
 
 
-def leave(failure: PulsusError | None) -> NoReturn:
-    """Leave with the exit status of `failure`, or with 0."""
-    raise SystemExit(failure.exit_status if failure else 0)
+def leave(failure: PulsusError | None, status: int | None = None) -> NoReturn:
+    """Leave with `status`, by default the exit status of `failure`, or 0 without one."""
+    own = failure.exit_status if failure else 0
+    raise SystemExit(own if status is None else status)
 
 
 def result(text: str) -> None:

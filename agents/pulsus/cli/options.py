@@ -65,6 +65,13 @@ full_option = click.option(
     help="Show the result with all rows, columns and nested values.",
 )
 
+exit_status_option = click.option(
+    "--exit-status",
+    "pass_status",
+    is_flag=True,
+    help="End with the exit status of the script that the tool wraps.",
+)
+
 network_option = click.option(
     "--allow-network",
     "network",

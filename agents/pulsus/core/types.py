@@ -184,8 +184,9 @@ class ToolSpec:
     one (`kind_declared`). `missing_sections` names the sections it lacks. `contract_errors` say
     which part of the docstring is invalid: such a tool can be routed to, but validation refuses it.
 
-    Further: `manifest` holds ranking hints. A `composed` module calls other tools. `score` is 0
-    until the tool is ranked.
+    Further: `manifest` holds ranking hints. A `composed` module calls other tools. For a tool with
+    the output `exit_status`, `success_statuses` are the values that mean success, else empty.
+    `score` is 0 until the tool is ranked.
     """
 
     id: str
@@ -211,6 +212,7 @@ class ToolSpec:
     missing_sections: tuple[str, ...] = ()
     contract_errors: tuple[str, ...] = ()
     composed: bool = False
+    success_statuses: tuple[int, ...] = ()
     score: float = 0.0
 
     @property
@@ -636,7 +638,7 @@ class RouteOutcome:
 
     Delivery: `module` is the candidate file, with `validation`, `promotion` and `generation`. If
     `ran` is True, `result` is what the tool returned, and `confinement` describes the limits of
-    that run.
+    that run. `exit_status` is that of the script that the tool wraps, None for any other tool.
 
     End: `failure` is the error that ended the route early, although there is an outcome to show,
     for example a missing approval. `notes` are lines for the user. If `logged` is False, no log or
@@ -662,6 +664,7 @@ class RouteOutcome:
     result: JsonValue = None
     ran: bool = False
     confinement: Mapping[str, JsonValue] | None = None
+    exit_status: int | None = None
     failure: PulsusError | None = None
     notes: tuple[str, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)

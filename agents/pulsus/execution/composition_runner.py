@@ -11,6 +11,8 @@ import json
 import os
 import struct
 
+from pulsus.execution.exit_status import is_failure, read_status
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -117,6 +119,9 @@ class StepServer:
         elif report.get("stage") == "result":
             message = f"step {tool_id} returned no usable result: {report.get('message')}"
             report |= {"stage": "run", "type": "BadResult", "message": message}
+        elif is_failure(unit["success"], report.get("result")):
+            message = describe_step(tool_id, unit["success"], report["result"])
+            report = failure_report("run", "BadExitStatus", message)
         report["own"] = bool(report.get("own")) and tool_id in self._job["tool"]["direct"]
         return report
 
@@ -158,6 +163,13 @@ def _drop_supervision(keep: int) -> None:
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR2):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def describe_step(tool_id: str, success: list[int], result: object) -> str:
+    """Return how the script of a step ended, and with what it would be a success."""
+    good = ", ".join(map(str, success))
+    status = read_status(success, result)
+    return f"the script of step {tool_id} ended with exit status {status}, success is {good}"
 
 
 def failure_report(stage: str, kind: str, message: str) -> dict[str, Any]:

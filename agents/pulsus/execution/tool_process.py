@@ -35,7 +35,7 @@ from pulsus.errors import (
     Terminated,
     UsageError,
 )
-from pulsus.execution import termination
+from pulsus.execution import exit_status, termination
 from pulsus.execution.child_pipes import Bounds, OnOutput, Pump
 from pulsus.execution.confinement.confinement_plan import ConfinementPlan
 from pulsus.execution.run_report import parse_report
@@ -66,7 +66,8 @@ class _Surroundings:
 class RunResult:
     """The result of a tool, with the end of its output. `duration_ms` is wall time.
 
-    `confinement` records what was enforced.
+    `confinement` records what was enforced. If the tool wraps a script, `exit_status` is that of
+    the script, and `failure` says that it is no success.
     """
 
     result: JsonValue
@@ -74,6 +75,8 @@ class RunResult:
     stderr_tail: str
     duration_ms: int
     confinement: Mapping[str, JsonValue] = field(default_factory=dict)
+    exit_status: int | None = None
+    failure: PulsusError | None = None
 
 
 def check_digest(tool: ToolSpec, source: bytes, expected_sha256: str) -> None:
@@ -111,6 +114,9 @@ def run_tool(
     Output goes to `on_output` as it comes; the last 8 KiB of each stream are stored. `python` is
     the interpreter to run it with, ours by default. `planned` confines the run (ADR 28).
 
+    A script that ends with a failure still gives its result (`RunResult.failure`); as a step it
+    ends the composition.
+
     Raises HashMoved before anything runs. Raises ConfinementUnavailable if the plan cannot be
     enforced; nothing of the tool ran then. Raises UsageError if the tool rejects its inputs with a
     ValueError, or a step does that gets only the caller's inputs. Raises ToolFailed for any other
@@ -146,7 +152,15 @@ def run_tool(
         }
         error.details |= {"confinement": planned.record} if planned.record else {}
         raise
-    return RunResult(result, tails[0], tails[1], elapsed_ms, planned.record)
+    return RunResult(
+        result,
+        tails[0],
+        tails[1],
+        elapsed_ms,
+        planned.record,
+        exit_status.read_status(tool.success_statuses, result),
+        exit_status.script_failure(tool, result),
+    )
 
 
 def environment_without_settings(env: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -180,6 +194,7 @@ def _tool_job(
         "sha256": tool.sha256,
         "source": base64.b64encode(source).decode("ascii"),
         "calls": [step.tool for step in calls],
+        "success": list(tool.success_statuses),
         "direct": sorted({step.tool for step in calls} - {s.tool for s in calls if _is_fed(s)}),
     }
 

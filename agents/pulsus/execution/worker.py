@@ -26,10 +26,12 @@ from pulsus.execution.composition_runner import (
     StepCaller,
     StepFailed,
     StepServer,
+    describe_step,
     failure_report,
     send,
     write,
 )
+from pulsus.execution.exit_status import is_failure
 
 
 class StepRefused(RuntimeError):
@@ -38,6 +40,10 @@ class StepRefused(RuntimeError):
 
 class BadResult(RuntimeError):
     """A step returned a value that JSON cannot hold."""
+
+
+class BadExitStatus(RuntimeError):
+    """The script of a step ended with a status that its contract does not call a success."""
 
 
 class BytesChanged(RuntimeError):
@@ -74,6 +80,8 @@ class StepRunner:
             check_json(result)
         except ValueError as error:
             raise BadResult(f"step {tool_id} returned no usable result: {error}") from None
+        if is_failure(unit["success"], result):
+            raise BadExitStatus(describe_step(tool_id, unit["success"], result))
         travelled: object = json.loads(json.dumps(result))
         return travelled
 

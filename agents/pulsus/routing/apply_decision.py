@@ -100,7 +100,7 @@ class DecisionApplier:
         if run.person is None and unsure:
             return replace(outcome, failure=unsure)
         outcome = run_outcome(run.project, outcome, inputs, run.person, run.trace)
-        if outcome.ran:
+        if outcome.ran and not outcome.failure:
             run.remember((tool.id for tool in outcome.decision.selected), "accepted")
         return outcome
 
@@ -139,7 +139,7 @@ class DecisionApplier:
         ended = run_module(
             run.project, outcome, module, inputs, run.person, run.trace, rendered=True
         )
-        if ended.ran:
+        if ended.ran and not ended.failure:
             run.remember((tool.id for tool in outcome.decision.selected), "accepted")
         return ended
 

@@ -80,14 +80,23 @@ def run_module(
     except ApprovalNeeded as refusal:
         return replace(outcome, failure=refusal)
     held = dict(done.confinement)
+    ended = {} if done.exit_status is None else {"exit_status": done.exit_status}
     trace.event(
         "run",
         decision=tool.id,
         duration_ms=done.duration_ms,
         sha256=tool.sha256,
         confinement=held,
+        **ended,
     )
-    return replace(outcome, result=done.result, ran=True, confinement=held)
+    return replace(
+        outcome,
+        result=done.result,
+        ran=True,
+        confinement=held,
+        exit_status=done.exit_status,
+        failure=done.failure,
+    )
 
 
 def run_promoted(
@@ -155,10 +164,12 @@ def run_promoted(
     finally:
         if output:
             output.close()
-    _count_run(project, tool, began, "done")
+    failure = veil.error(done.failure) if done.failure else None
+    _count_run(project, tool, began, failure.code if failure else "done")
     tails = veil.text(done.stdout_tail), veil.text(done.stderr_tail)
     told = {key: veil.value(value) for key, value in done.confinement.items()}
-    return RunResult(veil.value(done.result), *tails, done.duration_ms, told)
+    result = veil.value(done.result)
+    return RunResult(result, *tails, done.duration_ms, told, done.exit_status, failure)
 
 
 def check_access(project: Project, tool: ToolSpec, steps: Sequence[ToolSpec]) -> None:

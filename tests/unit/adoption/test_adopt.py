@@ -199,7 +199,7 @@ def test_the_made_tool_does_what_the_script_did(tmp_path):
     module.write_text(made("word_count.py.txt"))
     run = runpy.run_path(str(module))["run"]
     done = run(file=words, top=2, ignore=["c"], format="json")
-    assert (done["exit_code"], json.loads(done["stdout"])) == (0, {"b": 3, "a": 2})
+    assert (done["exit_status"], json.loads(done["stdout"])) == (0, {"b": 3, "a": 2})
     with pytest.raises(ValueError, match="invalid choice"):
         run(file=words, format="xml")
     with pytest.raises(FileNotFoundError):
@@ -241,14 +241,14 @@ def test_a_shell_script_keeps_its_text_options_and_exit_status(tmp_path):
         "word: str",
     ]
     done = called(source, tmp_path, name="-a", loud=True, word="w; rm x")
-    assert done["exit_code"] == 3
+    assert done["exit_status"] == 3
     assert done["stdout"].startswith("-a 1 w; rm x it's")
 
 
 def test_a_shell_script_is_not_run_when_it_is_a_dry_run(tmp_path):
     mark = tmp_path / "mark"
     done = called(f"#!/bin/sh\ntouch {mark}\n", tmp_path, dry_run=True)
-    assert done == {"ran": False, "words": [], "exit_code": 0, "stdout": ""}
+    assert done == {"ran": False, "words": [], "exit_status": 0, "stdout": ""}
     assert not mark.exists()
 
 

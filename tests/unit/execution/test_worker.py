@@ -25,6 +25,7 @@ def unit(tool_id, text, calls=()):
         "sha256": hashlib.sha256(source).hexdigest(),
         "source": base64.b64encode(source).decode(),
         "calls": list(calls),
+        "success": [],
         "direct": [],
     }
 

@@ -73,6 +73,7 @@ def outcome(
     if found.ran:
         body["result"] = found.result
         body["confinement"] = dict(found.confinement or {})
+        body["exit_status"] = found.exit_status
     if calibration:
         body["calibration"] = calibrated_by(calibration)
         body["unmatched"] = list(unmatched_words(found.candidates))
@@ -197,6 +198,7 @@ def tool(spec: ToolSpec, project: Path) -> dict[str, Any]:
         ],
         "effects": effects_json(spec.effects),
         "secrets": list(spec.secrets),
+        "success_statuses": list(spec.success_statuses),
         "examples": len(spec.examples),
         **console.json_fields(spec, "missing_sections sha256"),
     }

@@ -16,6 +16,7 @@ from pulsus.cli.options import (
     cache_option,
     common,
     embeddings_option,
+    exit_status_option,
     fill_option,
     full_option,
     input_option,
@@ -35,7 +36,7 @@ EPILOG = page_end(
     'pulsus route "biggest files" --run --input folder=/var/log',
     exits={
         0: "done",
-        1: "the tool failed",
+        1: "the tool, or its script, failed",
         2: "usage or settings",
         3: "validation",
         4: "needs an answer or approval",
@@ -65,6 +66,7 @@ EPILOG = page_end(
 @embeddings_option
 @kind_option
 @full_option
+@exit_status_option
 @common()
 def command(
     session: CommandSession,
@@ -76,6 +78,7 @@ def command(
     inputs: tuple[str, ...],
     fill: bool,
     full: bool,
+    pass_status: bool,
 ) -> None:
     """Find, compose or generate what REQUEST asks for, in plain words.
 
@@ -96,9 +99,10 @@ def command(
         fill=fill,
         wanted=GenerationRequest(told=console.line_progress(quiet=session.verbosity < 0)),
     )
-    _check(options)
+    _check(options, pass_status=pass_status)
     router = session.app.router(session.person)
-    print_outcome(session, router.route(" ".join(request), options), options, full=full)
+    outcome = router.route(" ".join(request), options)
+    print_outcome(session, outcome, options, full=full, pass_status=pass_status)
 
 
 def _is_conversation(session: CommandSession) -> bool:
@@ -111,12 +115,19 @@ def _is_conversation(session: CommandSession) -> bool:
 
 
 def print_outcome(
-    session: CommandSession, outcome: RouteOutcome, options: RouteOptions, *, full: bool = False
+    session: CommandSession,
+    outcome: RouteOutcome,
+    options: RouteOptions,
+    *,
+    full: bool = False,
+    pass_status: bool = False,
 ) -> NoReturn:
     """Print the outcome of a request, and leave with its exit status.
 
-    With `--run` the tool's result is alone on stdout; `full` shows all of it.
+    With `--run` the tool's result is alone on stdout; `full` shows all of it. With `pass_status`
+    the exit status of the script that ran replaces that of the outcome.
     """
+    status = _script_status(outcome) if pass_status else None
     from pulsus.cli import catalogue_warnings
     from pulsus.cli.render import outcome_json
 
@@ -127,7 +138,7 @@ def print_outcome(
     if session.json:
         told = session.app.ranking.index.calibration if options.explain else None
         body = outcome_json.outcome(outcome, session.project, told)
-        console.end_document(body, outcome.failure)
+        console.end_document(body, outcome.failure, status)
     _print_status(outcome, options, session)
     if options.plan:
         _note_what_a_plan_lacks(outcome)
@@ -139,7 +150,19 @@ def print_outcome(
         console.fail(outcome.failure, as_json=False)
     elif outcome.promotion and not outcome.ran and console.is_terminal(sys.stderr):
         console.note(f"run it: pulsus run {outcome.promotion.tool_id}")
-    raise SystemExit(outcome.exit_code)
+    console.leave(outcome.failure, status)
+
+
+def _script_status(outcome: RouteOutcome) -> int | None:
+    """Return the status of the script that ran. Tell the user if the tool has none."""
+    from pulsus.execution.exit_status import to_process_status
+
+    if outcome.exit_status is not None:
+        return to_process_status(outcome.exit_status)
+    if outcome.ran:
+        ran = ", ".join(tool.id for tool in outcome.decision.selected)
+        console.note(f"note: --exit-status has no effect: {ran} returned no exit_status")
+    return None
 
 
 def _note_what_a_plan_lacks(outcome: RouteOutcome) -> None:
@@ -182,13 +205,15 @@ def _tell_run(run_id: str, options: RouteOptions) -> None:
         console.note(console.dim(said, sys.stderr))
 
 
-def _check(options: RouteOptions) -> None:
+def _check(options: RouteOptions, *, pass_status: bool) -> None:
     """Refuse flags that rule each other out; say which one has no effect."""
     if options.run and (options.plan or options.dry_run):
         raise UsageError(
             f"--run needs a promotion; {'--plan' if options.plan else '--dry-run'} stops before it",
             hint="leave out one of the two",
         )
+    if pass_status and not options.run:
+        raise UsageError("--exit-status needs a tool that runs", hint="add --run")
 
 
 def _explanation(

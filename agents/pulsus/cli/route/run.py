@@ -11,13 +11,13 @@ import click
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
-from pulsus.cli.options import common, full_option, input_option
+from pulsus.cli.options import common, exit_status_option, full_option, input_option
 from pulsus.core.telemetry.sanitize import strip_controls
-from pulsus.errors import ApprovalNeeded
+from pulsus.errors import ApprovalNeeded, UsageError
 
 if TYPE_CHECKING:
     from pulsus.cli.approval_prompt import Terminal
-    from pulsus.core.types import JsonValue
+    from pulsus.core.types import JsonValue, ToolSpec
     from pulsus.execution.confinement.confinement_plan import Mode
 
 
@@ -27,7 +27,7 @@ EPILOG = page_end(
     "pulsus run save_report --input markdown=@notes.md --input path=copy.md --yes",
     exits={
         0: "done",
-        1: "the tool failed",
+        1: "the tool, or its script, failed",
         2: "usage or settings",
         4: "an input, a confirmation or an accepted record is missing",
         6: "not promoted, or denied by [access]",
@@ -48,6 +48,7 @@ EPILOG = page_end(
     help="Run a read with all your rights. The terminal asks each time.",
 )
 @full_option
+@exit_status_option
 @common()
 def command(
     session: CommandSession,
@@ -56,6 +57,7 @@ def command(
     yes: bool,
     unconfined: bool,
     full: bool,
+    pass_status: bool,
 ) -> None:
     """Run the promoted tool ID on this machine, in a child process.
 
@@ -64,8 +66,10 @@ def command(
     hosts it declares. A tool that may write needs your confirmation on the terminal or by --yes,
     unless you pass dry_run=true. The result goes to stdout, the tool's own output to stderr.
     On a terminal the result is laid out to be read; a pipe gets exact values in plain columns.
+    If a tool wraps a script, a status that its contract does not call a success ends this with 1.
     """
     from pulsus.approvals.run_consent import RunApproval
+    from pulsus.execution.exit_status import to_process_status
     from pulsus.execution.inputs import parse_inputs
     from pulsus.routing.delivery.candidate_module import read_module
     from pulsus.routing.inputs.missing_inputs import ask_for_inputs, is_required
@@ -76,6 +80,8 @@ def command(
         console.warn(line)
     tool = app.tool(tool_id)
     person = session.person
+    if pass_status:
+        _require_exit_status(tool)
     values = parse_inputs(inputs, tool.args)
     missing = [a for a in tool.args if is_required(a) and a.name not in values]
     if missing:
@@ -87,20 +93,30 @@ def command(
         _confirm_unconfined(tool.id, person)
     mode: Mode = "off" if unconfined else "wanted"
     done = run_promoted(app, tool, source, values, consent, relay, mode)
+    status = None
+    if pass_status and done.exit_status is not None:
+        status = to_process_status(done.exit_status)
     if session.json:
-        console.document(
-            {
-                "ok": True,
-                "tool": tool.id,
-                **console.json_fields(done, "result duration_ms confinement"),
-            }
-        )
-    else:
-        if session.verbosity >= 0:
-            _warn(done.confinement)
-        from pulsus.cli.results.print_result import print_result
+        body = console.json_fields(done, "result duration_ms confinement exit_status")
+        console.end_document({"ok": True, "tool": tool.id, **body}, done.failure, status)
+    if session.verbosity >= 0:
+        _warn(done.confinement)
+    from pulsus.cli.results.print_result import print_result
 
-        print_result(done.result, full=full)
+    print_result(done.result, full=full)
+    if done.failure:
+        console.fail(done.failure, as_json=False)
+    console.leave(done.failure, status)
+
+
+def _require_exit_status(tool: ToolSpec) -> None:
+    """Raise UsageError for a tool without an exit status of its own."""
+    if not tool.success_statuses:
+        raise UsageError(
+            f"{tool.id} wraps no script: its contract has no output exit_status",
+            hint="leave --exit-status out; a tool declares it under `Returns:`",
+            tool=tool.id,
+        )
 
 
 def _confirm_unconfined(tool_id: str, person: Terminal | None) -> None:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
 from pulsus.core.types import Effects, Kind, OutputSpec
 
 SECTIONS = ("Args", "Returns", "Side effects", "Kind", "Effects", "Secrets", "Examples")
+SUCCESS = "Success exit status"
+ALL_SECTIONS = (*SECTIONS[:-1], SUCCESS, SECTIONS[-1])
+"""The sections in their usual order, with the one that most tools do not need."""
+
+EXIT_STATUS = "exit_status"
+"""The output that holds how a wrapped script ended."""
 
 _ALIASES = {
     **dict.fromkeys(("Arguments", "Parameters", "Params"), "Args"),
     **dict.fromkeys(("Side Effects", "Side-effects"), "Side effects"),
 }
-_HEADER = re.compile(rf"({'|'.join((*SECTIONS, *_ALIASES))}):(?:[ \t]+(.*))?$")
+_HEADER = re.compile(rf"({'|'.join((*ALL_SECTIONS, *_ALIASES))}):(?:[ \t]+(.*))?$")
 _ENTRY = re.compile(r"(\*{0,2}\w+)(?:\s*\((.*?)\))?:(?:\s+(.*))?$")
 _SECRET = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
@@ -71,11 +77,12 @@ def parse_docstring(raw: str) -> Docstring:
         else:
             current = None
             body.append(line)
+    named = [n for n in ALL_SECTIONS if n in found and n not in twice]
     return Docstring(
         text=text,
         summary=summary,
         body="\n".join(body).strip(),
-        sections={n: _join_section(found[n]) for n in SECTIONS if n in found and n not in twice},
+        sections={n: _join_section(found[n]) for n in named},
         errors=tuple(f"{n}: occurs more than once" for n in dict.fromkeys(twice)),
     )
 
@@ -163,6 +170,24 @@ def parse_secrets(section: str | None) -> tuple[tuple[str, ...], tuple[str, ...]
         *(f"Secrets: {one_line(name)!r} is not a name{_explain_names_form(name)}" for name in bad),
         *(f"Secrets: {name} is Pulsus's own setting: take another name" for name in ours),
     )
+
+
+def parse_success_statuses(
+    section: str | None, outputs: Sequence[OutputSpec]
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """(exit statuses that mean success, errors). 0 always does.
+
+    Empty for a tool without the output `exit_status`: it wraps no script.
+    """
+    has_status = any(each.name == EXIT_STATUS for each in outputs)
+    named = parse_names(section or "")
+    bad = [word for word in named if not (word.isascii() and word.isdecimal() and int(word) < 256)]
+    errors = [f"{SUCCESS}: {word!r} is not a number from 0 to 255" for word in bad]
+    if section is not None and not has_status:
+        errors.append(f"{SUCCESS}: needs an output `{EXIT_STATUS} (int)` under `Returns:`")
+    if not has_status:
+        return (), tuple(errors)
+    return tuple(sorted({0, *(int(word) for word in named if word not in bad)})), tuple(errors)
 
 
 def _explain_names_form(written: str) -> str:

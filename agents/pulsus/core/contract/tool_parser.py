@@ -89,9 +89,14 @@ def _read_tool(
     kind, declared, kind_errors = docstring.parse_kind(sections.get("Kind"))
     effects, effect_errors = docstring.parse_effects(sections.get("Effects"))
     secrets, secret_errors = docstring.parse_secrets(sections.get("Secrets"))
+    returns = docstring.parse_outputs(sections.get("Returns"), return_hint)
+    success, success_errors = docstring.parse_success_statuses(
+        sections.get(docstring.SUCCESS), returns
+    )
     shown, example_errors = examples.read_examples(
         sections.get("Examples"), _list_example_arguments(args)
     )
+    composed = any(imports_steps(node) for node in tree.body)
     return ToolSpec(
         id=tool_id,
         path=path,
@@ -106,7 +111,7 @@ def _read_tool(
         body=doc.body,
         kind=kind,
         kind_declared=declared,
-        returns=docstring.parse_outputs(sections.get("Returns"), return_hint),
+        returns=returns,
         return_hint=return_hint,
         side_effects=sections.get("Side effects"),
         effects=effects,
@@ -114,12 +119,15 @@ def _read_tool(
         examples=shown,
         manifest=manifest,
         missing_sections=missing,
-        composed=any(imports_steps(node) for node in tree.body),
+        composed=composed,
+        # The steps of a composition decide about their own exit statuses.
+        success_statuses=() if composed else success,
         contract_errors=(
             *doc.errors,
             *kind_errors,
             *effect_errors,
             *secret_errors,
+            *success_errors,
             *example_errors,
         ),
     )

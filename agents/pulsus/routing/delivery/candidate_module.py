@@ -108,12 +108,13 @@ def remember_route(run: RouteRun, outcome: RouteOutcome, delivery: DeliveryResul
 
     A tool that was only looked up again was accepted by no person, so it does not count.
     """
+    answered = outcome.ran and not outcome.failure
     ended: Outcome = "accepted"
     if delivery.discarded:
         ended = "rejected"
     elif delivery.report.verdict == "refused":
         ended = "failed"
-    elif not outcome.ran and not (delivery.promotion and delivery.promotion.created):
+    elif not (answered or (delivery.promotion and delivery.promotion.created)):
         return
     run.remember((tool.id for tool in outcome.decision.selected), ended)
 

@@ -147,3 +147,33 @@ def test_secrets_are_names():
 def test_secrets_written_as_a_block_are_refused_with_the_line_to_write(section):
     (said,) = docstring.parse_secrets(section)[1]
     assert said.endswith("on one line, with commas between: `Secrets: API_TOKEN, OTHER_KEY`")
+
+
+@pytest.mark.parametrize(
+    ("section", "outputs", "found", "said"),
+    [
+        pytest.param(None, ("rows",), (), "", id="wraps no script"),
+        pytest.param(None, ("exit_status",), (0,), "", id="nothing but 0"),
+        pytest.param("1", ("exit_status",), (0, 1), "", id="0 is always a success"),
+        pytest.param("24, 1", ("stdout", "exit_status"), (0, 1, 24), "", id="several"),
+        pytest.param("none", ("exit_status",), (0,), "", id="none"),
+        pytest.param("one", ("exit_status",), (0,), "'one' is not a number", id="a word"),
+        pytest.param("256", ("exit_status",), (0,), "from 0 to 255", id="too large"),
+        pytest.param("-1", ("exit_status",), (0,), "from 0 to 255", id="negative"),
+        pytest.param("²", ("exit_status",), (0,), "from 0 to 255", id="no digit of ASCII"),
+        pytest.param("1", ("rows",), (), "needs an output `exit_status (int)`", id="no output"),
+    ],
+)
+def test_an_exit_status_means_success_only_if_the_contract_says_so(section, outputs, found, said):
+    specs = [OutputSpec(name, None, "") for name in outputs]
+    statuses, errors = docstring.parse_success_statuses(section, specs)
+    assert statuses == found
+    assert said in "".join(errors)
+    assert bool(errors) == bool(said)
+
+
+def test_the_section_of_exit_statuses_is_no_part_of_the_body_and_no_tool_lacks_it():
+    doc = docstring.parse_docstring("Sum.\n\nSuccess exit status: 0, 1\n\nKind: read\n")
+    assert doc.body == ""
+    assert doc.sections[docstring.SUCCESS] == "0, 1"
+    assert docstring.SUCCESS not in docstring.SECTIONS

@@ -78,6 +78,7 @@ def diff_specs(old: ToolSpec, new: ToolSpec) -> Diff:
         *_compare_kinds(old, new),
         *_compare_effects(old.effects, new.effects),
         *_compare_secrets(old.secrets, new.secrets),
+        *_compare_success_statuses(old.success_statuses, new.success_statuses),
     ]
     return Diff().with_more(found)
 
@@ -204,6 +205,15 @@ def _compare_secrets(old: Sequence[str], new: Sequence[str]) -> Iterator[ApiChan
         yield ApiChange("major", f"secret {name} is needed now")
     for name in sorted({*old} - {*new}):
         yield ApiChange("minor", f"secret {name} is not needed any more")
+
+
+def _compare_success_statuses(old: Sequence[int], new: Sequence[int]) -> Iterator[ApiChange]:
+    if not (old and new):
+        return  # the output `exit_status` itself was added or removed
+    for status in sorted({*new} - {*old}):
+        yield ApiChange("minor", f"exit status {status} means success now")
+    for status in sorted({*old} - {*new}):
+        yield ApiChange("major", f"exit status {status} means failure now")
 
 
 def read_revision(source: bytes) -> ToolSpec | BrokenTool:

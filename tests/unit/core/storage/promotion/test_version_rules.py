@@ -138,3 +138,15 @@ def test_reading_a_change_runs_nothing(tmp_path):
     diff = compare(module(), module(f"text: str = {hostile}", body=hostile))
     assert diff.bump == "minor"
     assert not mark.exists()
+
+
+def test_a_status_that_no_longer_means_success_breaks_callers():
+    returns = "    count (int): How many.\n    exit_status (int): How it ended.\n"
+    plain = doc("    count (int): How many.\n", returns)
+    wider = plain + "\nSuccess exit status: 1\n"
+    assert compare(module(doc=plain), module(doc=wider)).texts == (
+        "minor: exit status 1 means success now",
+    )
+    assert compare(module(doc=wider), module(doc=plain)).texts == (
+        "major: exit status 1 means failure now",
+    )
