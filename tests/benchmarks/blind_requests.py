@@ -2,9 +2,9 @@
 
   python tests/benchmarks/blind_requests.py [FILE.jsonl] [--wrong]
 
-A row is {id, query, policy, tools [id], inputs {name: value or {any: [values]}}}; the inputs of a
-composition are named TOOL.INPUT. A value that is the tool's default counts as given. Without
---wrong only the counts are printed.
+A row is {id, query, policy, tools [id], inputs {name: value or {any: [values]}}}, as `pulsus eval`
+reads it, and values are compared as there. These routes are whole ones, with the settings of the
+project. Without --wrong only the counts are printed.
 """
 
 from __future__ import annotations
@@ -13,47 +13,16 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from pulsus.cli.command_session import CommandSession
-from pulsus.core.types import RouteOutcome
 from pulsus.errors import PulsusError
 from pulsus.routing.delivery.route_run import RouteOptions
+from pulsus.routing.evaluation.input_score import compare_inputs
+from pulsus.routing.inputs.route_inputs import named_inputs
 
 ROOT = Path(__file__).parents[2]
 ROWS = ROOT / "tests/fixtures/blind_requests_3.jsonl"
-
-
-def same(value: object, wanted: object) -> bool:
-    """Return True for the wanted value, or one of several that are right."""
-    if isinstance(wanted, dict) and set(wanted) == {"any"}:
-        return any(same(value, one) for one in wanted["any"])
-    if isinstance(value, bool) or isinstance(wanted, bool):
-        return value is wanted
-    if isinstance(value, int | float) and isinstance(wanted, int | float):
-        return abs(value - wanted) <= 1e-9 * max(1.0, abs(wanted))
-    return value == wanted or str(value) == str(wanted)
-
-
-def wanted_inputs(row: Mapping[str, Any]) -> dict[str, object]:
-    """Return the values by the input's own name."""
-    return {name.rpartition(".")[2]: value for name, value in row["inputs"].items()}
-
-
-def wrong_values(row: Mapping[str, Any], outcome: RouteOutcome) -> Iterator[str]:
-    """Yield each input with another value than wanted, or with one that nobody asked for."""
-    wanted = wanted_inputs(row)
-    given = {n: v.value for n, v in outcome.inputs.items() if v.source == "request"}
-    defaults = {n: v.value for n, v in outcome.inputs.items() if v.source == "default"}
-    for name, value in wanted.items():
-        # A plan's parameter may have the step in front of its name.
-        found = next((v for n, v in given.items() if n == name or n.endswith(f"_{name}")), None)
-        if not same(defaults.get(name) if found is None else found, value):
-            yield f"{name}={found!r}, wanted {value!r}"
-    if row["policy"] == "select":
-        yield from (f"{n}={v!r}, not wanted" for n, v in given.items() if n not in wanted)
 
 
 def main() -> int:
@@ -74,12 +43,14 @@ def main() -> int:
             print(f"{row['id']}: {error.code}: {row['query']}", file=sys.stderr)
             continue
         tools = [tool.id for tool in outcome.decision.selected]
-        wrong = list(wrong_values(row, outcome)) if tools == row["tools"] else []
+        right = tools == row["tools"]
+        wrong = compare_inputs(row["inputs"], named_inputs(outcome)) if right else ()
         counts["policy right"] += outcome.decision.policy == row["policy"]
-        counts["tools right"] += tools == row["tools"]
-        counts["tools and values right"] += tools == row["tools"] and not wrong
-        if asked.wrong and (wrong or tools != row["tools"]):
-            print(f"{row['id']}: {row['query']}\n    {tools} {'; '.join(wrong)}")
+        counts["tools right"] += right
+        counts["tools and values right"] += right and not wrong
+        if asked.wrong and (wrong or not right):
+            said = "; ".join(each.told for each in wrong)
+            print(f"{row['id']}: {row['query']}\n    {tools} {said}")
     print(json.dumps(counts))
     return 0
 

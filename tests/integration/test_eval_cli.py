@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.test_json_schemas import check
-from tests.project import make, pulsus_here
+from tests.project import COUNT, make, pulsus_here
 
 ASKED = (
     ("count the words of the text", "text/count/count_words"),
@@ -253,6 +253,74 @@ def test_an_empty_file_of_requests_is_an_error(project):
         done = pulsus_here(project, *args)
         assert (done.code, done.out) == (2, "")
         assert "empty.jsonl holds no" in done.err
+
+
+FILLED = [
+    {"query": f"{COUNT} 'a b c'", "tools": [ASKED[0][1]], "inputs": {"text": "a b c"}},
+    {"query": f"{COUNT} 'a b c'", "tools": [ASKED[0][1]], "inputs": {"text": "a b"}},
+    {"query": COUNT, "tools": [ASKED[0][1]], "inputs": {"text": {"any": ["x", "y"]}}},
+    {"query": COUNT, "tools": [ASKED[1][1]], "inputs": {}},
+]
+
+
+def test_filled_inputs_are_counted_and_wrong_ones_named(project):
+    rows = "\n".join(map(json.dumps, FILLED))
+    (project / "filled.jsonl").write_text(rows, encoding="utf-8")
+    found = pulsus_here(project, "eval", "filled.jsonl", "--output", "json").json
+    check("eval", found)
+    counts = {"rows": 4, "right": 1, "wrong": 1, "missing": 1, "other_tools": 1}
+    assert (found["inputs"], found["inputs_right"]) == (counts, 0.25)
+    named = [each for failure in found["failures"] for each in failure["inputs"]]
+    assert [(each["what"], each["filled"], each["wanted"]) for each in named] == [
+        ("wrong", "a b c", "a b"),
+        ("missing", None, {"any": ["x", "y"]}),
+    ]
+    text = pulsus_here(project, "eval", "filled.jsonl", "--floor", "inputs_right=0.5")
+    assert text.code == 3
+    assert "inputs of 4 requests: 1 all right, 1 with a wrong value" in text.out
+    assert 'wanted "x" or "y"' in text.out
+
+
+def test_an_input_that_no_tool_has_is_named(project):
+    row = {**FILLED[0], "inputs": {"texd": "a b c"}}
+    (project / "typo.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    assert "no tool of the row has the input texd" in pulsus_here(project, "eval", "typo.jsonl").err
+
+
+def test_inputs_are_not_measured_with_a_catalogue_of_bare_rows(project):
+    (project / "filled.jsonl").write_text(json.dumps(FILLED[0]), encoding="utf-8")
+    tool = {"id": ASKED[0][1], "name": "count_words", "description": "Count the words of a text."}
+    (project / "tools.jsonl").write_text(json.dumps(tool), encoding="utf-8")
+    done = pulsus_here(
+        project, "eval", "filled.jsonl", "--catalogue", "tools.jsonl", "--output", "json"
+    )
+    assert (done.code, done.json["inputs"], done.json["inputs_right"]) == (0, None, None)
+    assert "inputs are not measured with --catalogue" in done.err
+
+
+@pytest.mark.parametrize("form", ["text", "json", "markdown"])
+def test_invalid_rows_are_named_with_their_lines_and_the_others_are_measured(project, form):
+    rows = [json.dumps(FILLED[0]), "{", json.dumps({"query": "x"}), json.dumps(FILLED[1])]
+    (project / "some.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    done = pulsus_here(project, "eval", "some.jsonl", "--output", form)
+    assert done.code == 2
+    if form == "json":
+        check("eval", done.json)
+        assert [row["line"] for row in done.json["invalid"]] == [2, 3]
+        assert (done.json["queries"], done.json["error"]["code"]) == (2, "USAGE")
+        return
+    assert "2 requests" in done.out
+    assert "line 2: not JSON" in done.out
+    assert "line 3: tools is not a list" in done.out
+    assert "2 of 4 rows of some.jsonl are invalid, the first in line 2" in done.err
+
+
+def test_nothing_is_calibrated_on_a_file_with_invalid_rows(project):
+    path = project / "many.jsonl"
+    path.write_text(path.read_text("utf-8") + "\n{", encoding="utf-8")
+    done = pulsus_here(project, "eval", "many.jsonl", "--calibrate")
+    assert (done.code, done.out) == (2, "")
+    assert not (project / "config/calibration.json").exists()
 
 
 def test_an_unknown_tool_id_is_an_error_with_a_suggestion(project):

@@ -34,6 +34,7 @@ def body(shown: EvalResult, failure: PulsusError | None) -> dict[str, Any]:
         found["since_baseline"] = dict(shown.deltas)
     if shown.fitted:
         found["calibrated"] = _fitted(shown.fitted)
+    found["invalid"] = [asdict(row) for row in shown.invalid]
     failed = console.error_body(failure) if failure else {}
     return {"ok": failure is None, **found, "failures": failures, **failed}
 

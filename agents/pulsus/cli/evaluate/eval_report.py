@@ -10,6 +10,7 @@ from pulsus.cli.console import counted
 from pulsus.cli.render.explain_table import wrapped
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.telemetry.sanitize import one_line
+from pulsus.routing.evaluation.dataset import InvalidQuery
 from pulsus.routing.evaluation.eval_metrics import EvalReport, Failure, Population
 from pulsus.routing.evaluation.floors import FIGURES
 from pulsus.routing.evaluation.reliability import Bin, CalibrationMetrics
@@ -48,6 +49,7 @@ class EvalResult:
     below: frozenset[str] = frozenset()
     deltas: Mapping[str, float | None] | None = None
     fitted: FittedCalibration | None = None
+    invalid: Sequence[InvalidQuery] = ()
 
 
 def population(report: EvalReport) -> str:
@@ -59,6 +61,17 @@ def population(report: EvalReport) -> str:
         f"{found.several_steps} of several steps), {counted(report.tools, 'tool')}, "
         f"τ={report.tau:.2f}"
     )
+
+
+def input_counts(report: EvalReport) -> Iterator[str]:
+    """Yield one line: how the inputs of the requests that name them were filled."""
+    found = report.inputs
+    if found:
+        yield (
+            f"inputs of {counted(found.rows, 'request')}: {found.right} all right, "
+            f"{found.wrong} with a wrong value, {found.missing} with a missing value, "
+            f"{found.other_tools} routed to other tools"
+        )
 
 
 def calibrated_by(calibration: Calibration) -> str:
@@ -87,6 +100,7 @@ def _lines(shown: EvalResult) -> Iterator[str]:
             yield f"  {name:<28} {value:.3f}{_floor_note(shown, name)}"
     typical, worst = report.query_ms_p50 or 0, report.query_ms_p99 or 0
     yield f"  {'query_ms_p50 / p99':<28} {typical:.1f} / {worst:.1f}"
+    yield from (f"  {line}" for line in input_counts(report))
     yield from _reliability(report.reliability, "reliability (every request)")
     if shown.fitted:
         yield from _fitted(shown.fitted)
@@ -96,6 +110,12 @@ def _lines(shown: EvalResult) -> Iterator[str]:
         yield from _failure_lines(failure)
     if len(report.failures) > SHOWN:
         yield f"  and {len(report.failures) - SHOWN} more: --output json lists all"
+    if shown.invalid:
+        yield f"{counted(len(shown.invalid), 'invalid row')}, not measured:"
+    for row in shown.invalid[:SHOWN]:
+        yield f"  line {row.line}: {one_line(row.message, 200)}"
+    if len(shown.invalid) > SHOWN:
+        yield f"  and {len(shown.invalid) - SHOWN} more: --output json lists all"
 
 
 def markdown(shown: EvalResult) -> Iterator[str]:
@@ -117,8 +137,13 @@ def markdown(shown: EvalResult) -> Iterator[str]:
     if shown.fitted:
         yield ""
         yield from _fitted_table(shown.fitted)
+    for line in input_counts(report):
+        yield ""
+        yield f"{line[0].upper()}{line[1:]}."
     yield ""
     yield from _folded(report.failures)
+    for row in shown.invalid[:LISTED]:
+        yield f"- invalid row, line {row.line}: {_cell(row.message)}"
 
 
 def _verdict(shown: EvalResult) -> str:

@@ -19,7 +19,7 @@ from pulsus.errors import CalibrationRefused, EvalBelowFloor, PulsusError, Usage
 if TYPE_CHECKING:
     from pulsus.cli.evaluate.eval_report import EvalResult
     from pulsus.cli.evaluate.output_files import OutputFiles
-    from pulsus.routing.evaluation.dataset import GoldenRow
+    from pulsus.routing.evaluation.dataset import GoldenRow, InvalidQuery
     from pulsus.routing.evaluation.search_setup import SearchSetup
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -31,7 +31,7 @@ EPILOG = page_end(
     "pulsus eval config/golden.jsonl --calibrate --plot reliability.svg",
     exits={
         0: "measured",
-        2: "usage, settings, or calibration refused",
+        2: "usage, settings, an invalid row, or calibration refused",
         3: "below a floor",
     },
 )
@@ -96,18 +96,19 @@ def command(
     keep: Path | None,
     plot: Path | None,
 ) -> None:
-    """Measure ranking and policy on QUERIES: rows {query, tools: [id, …], policy?, any?}.
+    """Measure ranking and policy on QUERIES: rows {query, tools: [id, …], policy?, any?, inputs?}.
 
     `tools` are whole ids. `[]` means that nothing fits, and `any: true` that each tool alone is
-    right. The code is that of `pulsus route` in a fresh checkout: past routes and feedback do not
-    count, but `requests` and `intents` of manifests do.
+    right. `inputs` are the values that the request should fill, by name. An invalid row is named
+    with its line, and the others are measured. The code is that of `pulsus route` in a fresh
+    checkout: past routes and feedback do not count, but `requests` and `intents` of manifests do.
     """
     from pulsus.cli import catalogue_warnings, console
     from pulsus.cli.evaluate.calibrate import check_enough, fit
     from pulsus.cli.evaluate.eval_report import EvalResult
     from pulsus.cli.evaluate.output_files import OutputFiles
     from pulsus.routing.evaluation import floors as held
-    from pulsus.routing.evaluation.dataset import load_queries
+    from pulsus.routing.evaluation.dataset import read_queries
 
     wanted = held.parse_floors(floors)
     then = held.load_baseline(baseline) if baseline else None
@@ -117,7 +118,10 @@ def command(
         raise UsageError(
             "--rag has no meaning with --catalogue: bare rows have no docs", hint="leave out one"
         )
-    rows = load_queries(queries, console.warn)[:limit]
+    valid, invalid = read_queries(queries, console.warn)
+    rows = valid[:limit]
+    if calibrate and invalid:
+        raise _invalid_rows(queries, len(valid), invalid)
     bench = prepare(session, catalogue, history)
     if catalogue is None:
         catalogue_warnings.show_warnings(session)
@@ -125,6 +129,7 @@ def command(
         for line in (*session.app.ranking.calibration_warnings, *session.app.ranking.hint_warnings):
             console.warn(line)
     _warn_of_unknown(rows, bench)
+    _warn_of_inputs(rows, bench)
     if calibrate:
         check_enough(rows, bench)
     quiet = session.verbosity < 0
@@ -135,6 +140,8 @@ def command(
         held.check_floors(report, wanted)
     except EvalBelowFloor as below:  # what was measured is told all the same
         failure = below
+    if invalid:
+        failure = _invalid_rows(queries, len(valid), invalid)
     if calibrate:
         try:
             fitted, document = fit(session, rows, bench, force=force)
@@ -147,6 +154,7 @@ def command(
         below=frozenset(held.figures_below_floor(report, wanted)),
         deltas=held.baseline_deltas(report, then) if then is not None else None,
         fitted=fitted,
+        invalid=invalid,
     )
     _finish(session, shown, failure, outputs, document)
 
@@ -178,6 +186,33 @@ def _finish(
     click.echo("\n".join(lines))
     if failure:
         raise failure
+
+
+def _invalid_rows(queries: Path, valid: int, invalid: Sequence[InvalidQuery]) -> UsageError:
+    """Return the error of a file in which some rows cannot be asked."""
+    first, rows = invalid[0], valid + len(invalid)
+    return UsageError(
+        f"{len(invalid)} of {rows} rows of {queries} are invalid, the first in line {first.line}: "
+        f"{first.message}",
+        hint=first.hint,
+        lines=[row.line for row in invalid],
+    )
+
+
+def _warn_of_inputs(rows: Sequence[GoldenRow], bench: SearchSetup) -> None:
+    """Say which wanted inputs can never be filled: no tool of the row has them."""
+    asked = [row for row in rows if row.inputs]
+    if asked and bench.fill is None:
+        console.warn("inputs are not measured with --catalogue: its parameters have no types")
+        return
+    by_id = {tool.id: tool for tool in bench.searcher.catalogue.tools}
+    for row in asked:
+        tools = [by_id[each] for each in row.tools if each in by_id]
+        known = {arg.name for tool in tools for arg in tool.args}
+        for name in row.inputs or {}:
+            if tools and name.rpartition(".")[2] not in known:
+                said = ", ".join(sorted(known)) or "none"
+                console.warn(f"{row.query[:60]!r}: no tool of the row has the input {name}: {said}")
 
 
 def _warn_of_unknown(rows: Sequence[GoldenRow], bench: SearchSetup) -> None:

@@ -17,10 +17,11 @@ from pulsus.cli.command_session import CommandSession
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from pulsus.bootstrap.app import App
     from pulsus.core.memory.request_index import PastRequest
     from pulsus.core.rankers.ranking_engine import RankingEngine
     from pulsus.core.types import ToolHistory, ToolSpec
-    from pulsus.routing.evaluation.search_setup import SearchSetup
+    from pulsus.routing.evaluation.search_setup import Fill, SearchSetup
     from pulsus.routing.search.searcher import Searcher
 
 NAMED = 20
@@ -43,7 +44,8 @@ def prepare(session: CommandSession, catalogue: Path | None, history: Path | Non
         if history:
             searcher = _remembering(session, searcher, history)
         known = frozenset(tool.id for tool in app.catalogue.tools)
-        return SearchSetup(searcher, parser, known, time.perf_counter() - began, tau)
+        seconds = time.perf_counter() - began
+        return SearchSetup(searcher, parser, known, seconds, tau, _filler(app))
     tools = dataset.load_tools(catalogue, console.warn)
     ordered = tuple(sorted(tools, key=lambda tool: tool.id))
     past = _past(ordered, history)
@@ -54,6 +56,16 @@ def prepare(session: CommandSession, catalogue: Path | None, history: Path | Non
     searcher = Searcher(Catalogue(app.workflows_root, ordered), index, counted, now, steps)
     taken = time.perf_counter() - began
     return SearchSetup(searcher, None, frozenset(tool.id for tool in tools), taken, tau)
+
+
+def _filler(app: App) -> Fill:
+    """Return what fills the inputs of a search result, as a route of this project does."""
+    from datetime import datetime
+
+    from pulsus.routing.inputs.route_inputs import inputs_of_search
+
+    steps, now = app.settings.compose.max_steps, datetime.now().astimezone()
+    return lambda intent, found: inputs_of_search(intent, found, max_steps=steps, now=now)
 
 
 def _engine(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pulsus.core.types import ArgSpec, Policy, ToolSpec
+from pulsus.core.types import ArgSpec, JsonValue, Policy, ToolSpec
 from pulsus.errors import UsageError
+from pulsus.routing.evaluation.input_score import is_choice
 
 _POLICIES: dict[str, Policy] = {"select": "select", "compose": "compose", "generate": "generate"}
 
@@ -18,7 +19,7 @@ Warn = Callable[[str], None]
 
 _REMARKS = ("id", "note")
 """Keys of a request that are for its reader."""
-_REQUEST = ("query", "tools", "policy", "any")
+_REQUEST = ("query", "tools", "policy", "any", "inputs")
 _TOOL = ("id", "name", "description", "params")
 _ALSO = {"any_of": "any", "expected": "tools", "parameters": "params", "args": "params"}
 """Other names that people use for a key."""
@@ -29,12 +30,24 @@ class GoldenRow:
     """A request and the ids of the tools that answer it, in order; none = nothing fits.
 
     `any_of`: each of the tools alone answers it (`"any": true`), rather than all together.
+    `inputs` are the values that the request should fill (`input_score.py`); None if the row does
+    not say.
     """
 
     query: str
     tools: tuple[str, ...]
     policy: Policy | None = None
     any_of: bool = False
+    inputs: Mapping[str, JsonValue] | None = field(default=None, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidQuery:
+    """A row of a QUERIES file that cannot be asked: its line, from 1, and why."""
+
+    line: int
+    message: str
+    hint: str
 
 
 def load_queries(path: Path, warn: Warn | None = None) -> tuple[GoldenRow, ...]:
@@ -46,6 +59,30 @@ def load_queries(path: Path, warn: Warn | None = None) -> tuple[GoldenRow, ...]:
     found = tuple(_golden(row, where) for where, row in rows)
     _require_rows(found, path, "requests")
     return found
+
+
+def read_queries(
+    path: Path, warn: Warn | None = None
+) -> tuple[tuple[GoldenRow, ...], tuple[InvalidQuery, ...]]:
+    """Return the rows of a QUERIES file, and those that are invalid.
+
+    Raises UsageError as `load_queries` does if no row is valid, and for an unreadable file.
+    """
+    valid: list[GoldenRow] = []
+    invalid: list[InvalidQuery] = []
+    known = _RowReader((*_REQUEST, *_REMARKS), warn)
+    first: UsageError | None = None
+    for number, where, line in _lines(path):
+        try:
+            valid.append(_golden(known.read(line, where), where))
+        except UsageError as error:
+            first = first or error
+            message = error.message.removeprefix(f"{where}: ")
+            invalid.append(InvalidQuery(number, message, error.hint))
+    if first and not valid:
+        raise first
+    _require_rows(valid, path, "requests")
+    return tuple(valid), tuple(invalid)
 
 
 def load_tools(path: Path, warn: Warn | None = None) -> tuple[ToolSpec, ...]:
@@ -76,17 +113,16 @@ def nearest(tool_id: str, known: Collection[str]) -> str | None:
     return near[0] if near else None
 
 
-def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each line's place (`file:line`) and object; empty lines are skipped."""
+def _lines(path: Path) -> Iterator[tuple[int, str, bytes]]:
+    """Yield each line's number, its place (`file:line`) and its bytes; empty ones are skipped."""
     try:
         lines = path.read_bytes().splitlines()
     except OSError as failure:
         why = failure.strerror or str(failure)
         raise UsageError(f"cannot read {path}: {why}", hint="name a readable JSONL file") from None
     for number, line in enumerate(lines, start=1):
-        where = f"{path}:{number}"
         if line.strip():
-            yield where, _object(line, where)
+            yield number, f"{path}:{number}", line
 
 
 def _require_rows(found: Collection[object], path: Path, what: str) -> None:
@@ -98,20 +134,34 @@ def _require_rows(found: Collection[object], path: Path, what: str) -> None:
 def _known_rows(
     path: Path, keys: Sequence[str], warn: Warn | None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the rows. A misspelt key is an error; a key without a meaning is reported once."""
-    told = set(keys)
-    for where, row in _rows(path):
-        for key in sorted(row.keys() - told):
-            meant = _intended_key(key, row, keys)
+    """Yield each row with its place (`file:line`)."""
+    reader = _RowReader(keys, warn)
+    for _, where, line in _lines(path):
+        yield where, reader.read(line, where)
+
+
+class _RowReader:
+    """Reads rows. A misspelt key is an error; a key without a meaning is reported once."""
+
+    def __init__(self, keys: Sequence[str], warn: Warn | None) -> None:
+        self._keys, self._warn = keys, warn
+        self._told = set(keys)
+
+    def read(self, line: bytes, where: str) -> dict[str, Any]:
+        """Return the row. Raises UsageError."""
+        row = _object(line, where)
+        for key in sorted(row.keys() - self._told):
+            meant = _intended_key(key, row, self._keys)
             if meant:
                 raise UsageError(
                     f"{where}: key {key!r} is not known: did you mean {meant!r}?",
-                    hint=f"use {', '.join(keys)}",
+                    hint=f"use {', '.join(self._keys)}",
                 )
-            told.add(key)
-            if warn:
-                warn(f"{where}: key {key!r} means nothing here; known are {', '.join(keys)}")
-        yield where, row
+            self._told.add(key)
+            if self._warn:
+                known = ", ".join(self._keys)
+                self._warn(f"{where}: key {key!r} means nothing here; known are {known}")
+        return row
 
 
 def _intended_key(key: str, row: Mapping[str, Any], keys: Sequence[str]) -> str | None:
@@ -148,7 +198,28 @@ def _golden(row: dict[str, Any], where: str) -> GoldenRow:
     any_of = row.get("any", False)
     if not isinstance(any_of, bool):
         raise UsageError(f"{where}: any is {any_of!r}", hint="use true or false")
-    return GoldenRow(query, tools, _POLICIES[policy] if policy else None, any_of)
+    inputs = _inputs(row["inputs"], tools, where) if row.get("inputs") is not None else None
+    return GoldenRow(query, tools, _POLICIES[policy] if policy else None, any_of, inputs)
+
+
+def _inputs(value: object, tools: Sequence[str], where: str) -> dict[str, JsonValue]:
+    """Return the wanted inputs of a request by name."""
+    if not isinstance(value, dict) or not all(value):
+        raise UsageError(
+            f"{where}: inputs is no object of values by name",
+            hint='write "inputs": {"folder": "/var", "limit": {"any": [5, 10]}}',
+        )
+    if value and not tools:
+        raise UsageError(
+            f"{where}: inputs are given, but no tool fits", hint='name the tool in "tools"'
+        )
+    for name, wanted in value.items():
+        if is_choice(wanted) and not (isinstance(wanted["any"], list) and wanted["any"]):
+            raise UsageError(
+                f"{where}: inputs.{name}.any is no list of values",
+                hint=f'write "{name}": {{"any": [value, …]}}',
+            )
+    return value
 
 
 def _tool(row: dict[str, Any], where: str, root: Path) -> ToolSpec:

@@ -11,6 +11,7 @@ from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.text.tokens import stems
 from pulsus.core.types import Ranked, ToolSpec
 from pulsus.routing.evaluation.dataset import GoldenRow, nearest
+from pulsus.routing.evaluation.input_score import InputDifference
 from pulsus.routing.search import manifest_advice
 from pulsus.routing.search.why_not import compare_with_winner, low_probability_reason
 
@@ -142,6 +143,15 @@ def wrong_steps(row: GoldenRow, chosen: Sequence[str]) -> FailureCause:
         f"step {step} is {got}, expected {wanted}",
         f'`pulsus explain "REQUEST" --why-not {wanted}` tells why',
     )
+
+
+def wrong_inputs(differences: Sequence[InputDifference]) -> FailureCause:
+    """Return each input that differs: what was filled, from which words, and what was wanted."""
+    kinds = {each.what for each in differences}
+    fix = "say the value in the request as the input's description does"
+    if kinds == {"missing"}:
+        fix = "describe the input with the words that requests use, or give it a default"
+    return FailureCause("; ".join(each.told for each in differences), fix)
 
 
 def twins(one: ToolSpec, other: ToolSpec) -> bool:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from pulsus.core.compose.selection.selector import Decision
-from pulsus.core.types import Ranked
+from pulsus.core.types import InputValue, Ranked
 from pulsus.routing.evaluation import diagnosis, reliability
 from pulsus.routing.evaluation.dataset import GoldenRow
 from pulsus.routing.evaluation.diagnosis import DiagnosisContext, FailureCause
+from pulsus.routing.evaluation.input_score import (
+    InputCounts,
+    InputDifference,
+    compare_inputs,
+    count_inputs,
+)
 from pulsus.routing.evaluation.reliability import Bin, Prediction
 
 Rank = Callable[[str], Sequence[Ranked]]
@@ -20,12 +26,16 @@ Rank = Callable[[str], Sequence[Ranked]]
 Decide = Callable[[str, Sequence[Ranked]], Decision]
 """A request and its candidates → the decision."""
 
+FillInputs = Callable[[str], Mapping[str, InputValue]]
+"""A request that was ranked → the inputs that a route fills, in a plan as `TOOL.INPUT`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A request that went wrong: the wrong tool first, or the wrong policy or steps.
+    """A request that went wrong: the wrong tool first, or the wrong policy, steps or inputs.
 
-    `cause` is None without a diagnosis. With `any_of`, each of the expected tools alone is right.
+    `inputs` are those that differ from the row. `cause` is None without a diagnosis. With `any_of`,
+    each of the expected tools alone is right.
     """
 
     query: str
@@ -37,6 +47,7 @@ class Failure:
     what: str
     cause: FailureCause | None = None
     any_of: bool = False
+    inputs: tuple[InputDifference, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +72,8 @@ class EvalReport:
     row whose tools are alternatives (`any`) wants one of them. `ece` (10 bins) and
     `precision_at_tau` are over all rows: nothing is right for a row that nothing fits.
     `out_of_catalogue_below_tau` is over those. `compose_exact` (the same tools in order) is over
-    rows with policy compose.
+    rows with policy compose. `inputs_right` (the row's tools, and every value right) is over rows
+    with `inputs`, which `inputs` counts; None without such rows.
     """
 
     queries: int
@@ -73,6 +85,7 @@ class EvalReport:
     mrr: float | None
     policy_accuracy: float | None
     compose_exact: float | None
+    inputs_right: float | None
     ece: float | None
     precision_at_tau: float | None
     coverage_at_tau: float | None
@@ -83,11 +96,15 @@ class EvalReport:
     failures: tuple[Failure, ...]
     population: Population
     reliability: tuple[Bin, ...] = ()
+    inputs: InputCounts | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _RankedRow:
-    """One row, ranked. `position` is that of the first right tool, from 1; 0 = not found."""
+    """One row, ranked. `position` is that of the first right tool, from 1; 0 = not found.
+
+    `inputs` are None if they are not judged: the row has none, or was routed to other tools.
+    """
 
     row: GoldenRow
     ids: tuple[str, ...]
@@ -95,6 +112,7 @@ class _RankedRow:
     found: Sequence[Ranked]
     milliseconds: float
     choice: Decision | None
+    inputs: tuple[InputDifference, ...] | None
 
     @property
     def right(self) -> bool:
@@ -118,13 +136,16 @@ def evaluate(
     tools: int,
     index_seconds: float,
     seconds: Callable[[], float],
+    fill: FillInputs | None = None,
     context: DiagnosisContext | None = None,
 ) -> EvalReport:
     """Return the report of ranking every row once. `seconds` is a monotonic clock.
 
-    Without `decide` no policy is judged; without `context` no failure says why.
+    Without `decide` no policy is judged, without it or `fill` no input; without `context` no
+    failure says why.
     """
-    seen = [_look(row, rank, decide, seconds) for row in rows]
+    seen = [_look(row, rank, decide, fill, seconds) for row in rows]
+    with_inputs = [s.inputs for s in seen if fill and decide and s.row.inputs is not None]
     answerable = [s for s in seen if s.row.tools]
     sure = [s for s in seen if s.p >= tau]
     judged = [s for s in seen if s.row.policy and s.choice]
@@ -140,6 +161,7 @@ def evaluate(
         mrr=_mean([1 / s.position if s.position else 0.0 for s in answerable]),
         policy_accuracy=_mean([float(_policy(s) == s.row.policy) for s in judged]),
         compose_exact=_mean([float(_chosen(s) == s.row.tools) for s in composed]),
+        inputs_right=_mean([float(found == ()) for found in with_inputs]),
         ece=reliability.ece([s.stated for s in seen]),
         precision_at_tau=_mean([float(s.right) for s in sure]),
         coverage_at_tau=_mean([float(s.p >= tau) for s in answerable]),
@@ -155,16 +177,18 @@ def evaluate(
             several_steps=sum(row.policy == "compose" for row in rows),
         ),
         reliability=reliability.bins([s.stated for s in seen]),
+        inputs=count_inputs(with_inputs) if with_inputs else None,
     )
 
 
 def to_json(report: EvalReport) -> dict[str, Any]:
     """Return the report's JSON keys, in order; the caller puts `schema_version` first."""
-    apart = ("failures", "population", "reliability")
+    apart = ("failures", "population", "reliability", "inputs")
     plain = {name: getattr(report, name) for name in EvalReport.__slots__ if name not in apart}
     return {
         **{k: round(v, 4) if isinstance(v, float) else v for k, v in plain.items()},
         "population": asdict(report.population),
+        "inputs": asdict(report.inputs) if report.inputs else None,
         "reliability": reliability.to_json(report.reliability),
         "failures": [_failure_json(f) for f in report.failures],
     }
@@ -178,14 +202,29 @@ def _failure_json(failure: Failure) -> dict[str, Any]:
 
 
 def _look(
-    row: GoldenRow, rank: Rank, decide: Decide | None, seconds: Callable[[], float]
+    row: GoldenRow,
+    rank: Rank,
+    decide: Decide | None,
+    fill: FillInputs | None,
+    seconds: Callable[[], float],
 ) -> _RankedRow:
     start = seconds()
     found = rank(row.query)
     taken = (seconds() - start) * 1000
-    choice = decide(row.query, found) if decide and row.policy else None
+    asked = row.policy or row.inputs is not None
+    choice = decide(row.query, found) if decide and asked else None
     p = found[0].p if found else 0.0
-    return _RankedRow(row, tuple(r.tool.id for r in found), p, found, taken, choice)
+    ids = tuple(r.tool.id for r in found)
+    differ = None
+    if row.inputs is not None and fill and choice and _has_tools_of(row, choice):
+        differ = compare_inputs(row.inputs, fill(row.query))
+    return _RankedRow(row, ids, p, found, taken, choice if row.policy else None, differ)
+
+
+def _has_tools_of(row: GoldenRow, choice: Decision) -> bool:
+    """Return True if the decision is for the tools of the row: only then are its inputs judged."""
+    chosen = tuple(r.tool.id for r in choice.chosen)
+    return chosen == row.tools or (row.any_of and len(chosen) == 1 and chosen[0] in row.tools)
 
 
 def _policy(seen: _RankedRow) -> str | None:
@@ -204,19 +243,28 @@ def _failure(seen: _RankedRow, context: DiagnosisContext | None) -> Failure | No
         wrong.append("policy")
     elif row.policy == "compose" and seen.choice and _chosen(seen) != row.tools:
         wrong.append("steps")
+    if seen.inputs:
+        wrong.append("inputs")
     if not wrong:
         return None
     got = _chosen(seen) or seen.ids[:3]
+    if wrong == ["inputs"]:
+        got = seen.ids[:1] if row.any_of else row.tools
     what = "+".join(wrong)
     cause = _cause(seen, wrong[0], context) if context else None
     p = round(seen.p, 4)
     policy = _policy(seen)
-    return Failure(row.query, row.tools, got, p, row.policy, policy, what, cause, row.any_of)
+    wrong_inputs = seen.inputs or ()
+    return Failure(
+        row.query, row.tools, got, p, row.policy, policy, what, cause, row.any_of, wrong_inputs
+    )
 
 
 def _cause(seen: _RankedRow, what: str, context: DiagnosisContext) -> FailureCause:
     if what == "tool":
         return diagnosis.wrong_tool(seen.row, context)
+    if what == "inputs":
+        return diagnosis.wrong_inputs(seen.inputs or ())
     denied = diagnosis.denied_tool(seen.row, context)
     if denied:
         return denied

@@ -17,6 +17,7 @@ FLOORED = (
     "mrr",
     "policy_accuracy",
     "compose_exact",
+    "inputs_right",
     "precision_at_tau",
     "coverage_at_tau",
     "out_of_catalogue_below_tau",

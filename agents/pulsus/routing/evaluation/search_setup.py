@@ -7,23 +7,30 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from pulsus.core.types import ParsedIntent, Ranked
+from pulsus.core.types import InputValue, ParsedIntent, Ranked
 from pulsus.routing.evaluation.dataset import GoldenRow
 from pulsus.routing.evaluation.diagnosis import DiagnosisContext
 from pulsus.routing.evaluation.eval_metrics import EvalReport, evaluate
 from pulsus.routing.prompt_parser import PromptParser
 from pulsus.routing.search.searcher import Searcher, SearchResult
 
+Fill = Callable[[ParsedIntent, SearchResult], Mapping[str, InputValue]]
+"""A request and its search result → the inputs that a route fills, by name."""
+
 
 @dataclass(frozen=True)
 class SearchSetup:
-    """A catalogue made ready, and how a request is searched for in it."""
+    """A catalogue made ready, and how a request is searched for in it.
+
+    `fill` is None for bare rows: their parameters have no types, so no value can be judged.
+    """
 
     searcher: Searcher
     parser: PromptParser | None
     known: frozenset[str]
     index_seconds: float
     tau: float
+    fill: Fill | None = None
 
     def search(self, query: str, include: Collection[str] = ()) -> SearchResult:
         """As `pulsus route` does it."""
@@ -59,6 +66,10 @@ class SearchSetup:
                 told(next(asked), len(rows))
             return found[query].candidates
 
+        def filled(query: str) -> Mapping[str, InputValue]:
+            assert self.fill is not None
+            return self.fill(self.intent(query), found[query])
+
         return evaluate(
             rows,
             rank,
@@ -67,6 +78,7 @@ class SearchSetup:
             tools=len(self.known),
             index_seconds=self.index_seconds,
             seconds=time.perf_counter,
+            fill=filled if self.fill else None,
             context=DiagnosisContext(
                 look=lambda query, include: self.search(query, include).candidates,
                 known=self.known,

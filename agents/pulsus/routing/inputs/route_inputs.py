@@ -11,6 +11,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from pulsus.core.arguments.contract_inputs import from_arguments
 from pulsus.core.arguments.filler import FilledValue, Filling
@@ -23,10 +24,17 @@ from pulsus.core.types import (
     JsonValue,
     OutputRef,
     ParamRef,
+    ParsedIntent,
+    RouteDecision,
     RouteOutcome,
     ToolSpec,
 )
+from pulsus.errors import PlanUnwirable
 from pulsus.execution.inputs import parse_inputs
+from pulsus.routing import plan_preview
+
+if TYPE_CHECKING:
+    from pulsus.routing.search.searcher import SearchResult
 
 
 def decision_arguments(outcome: RouteOutcome) -> tuple[ArgSpec, ...]:
@@ -76,6 +84,54 @@ def with_inputs(
         },
         unused=_not_given((*unused, *dropped), given),
     )
+
+
+def inputs_of_search(
+    intent: ParsedIntent, found: SearchResult, *, max_steps: int, now: datetime
+) -> dict[str, InputValue]:
+    """Return the inputs that a route with this search result fills, as `named_inputs` names them.
+
+    Empty if no tool was chosen, or if no plan can be made of the chosen ones.
+    """
+    choice = found.choice
+    tools = tuple(ranked.tool for ranked in choice.chosen)
+    try:
+        several = choice.policy == "compose"
+        plan = plan_preview.compose_plan(intent.intent, tools, max_steps) if several else None
+    except PlanUnwirable:
+        return {}
+    outcome = RouteOutcome(
+        run_id="",
+        intent=intent,
+        decision=RouteDecision("", choice.policy, tools, plan, choice.reason),
+        candidates=found.candidates,
+        tau=0.0,
+        widened=found.widened,
+        subintents=found.subintents,
+    )
+    return named_inputs(with_inputs(outcome, (), fill=True, now=now))
+
+
+def named_inputs(outcome: RouteOutcome) -> dict[str, InputValue]:
+    """Return every input that has a value by its own name, in a plan as `TOOL.INPUT`."""
+    plan = outcome.decision.plan
+    if plan is None:
+        return dict(outcome.inputs)
+    by_id = {tool.id: tool for tool in outcome.decision.selected}
+    found: dict[str, InputValue] = {}
+    for step in plan.steps:
+        tool = by_id[step.tool]
+        for arg in tool.args:
+            source = step.inputs.get(arg.name)
+            if isinstance(source, ParamRef):
+                value = outcome.inputs.get(source.name)
+            elif source is None:
+                value = _default(arg)
+            else:
+                value = outcome.inputs.get(f"{step.id}.{arg.name}")
+            if value is not None:
+                found.setdefault(f"{tool.name}.{arg.name}", value)
+    return found
 
 
 def call_values(outcome: RouteOutcome) -> dict[str, JsonValue]:

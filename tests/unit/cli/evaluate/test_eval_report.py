@@ -18,6 +18,7 @@ from pulsus.errors import UsageError
 from pulsus.routing.evaluation.diagnosis import FailureCause
 from pulsus.routing.evaluation.eval_metrics import EvalReport, Failure, Population
 from pulsus.routing.evaluation.floors import baseline_deltas, load_baseline
+from pulsus.routing.evaluation.input_score import InputCounts
 from pulsus.routing.evaluation.reliability import Bin, CalibrationMetrics
 
 OWN = Calibration(
@@ -43,6 +44,7 @@ REPORT = EvalReport(
     mrr=0.8,
     policy_accuracy=None,
     compose_exact=None,
+    inputs_right=0.5,
     ece=0.1,
     precision_at_tau=0.9,
     coverage_at_tau=0.5,
@@ -53,6 +55,7 @@ REPORT = EvalReport(
     failures=(FAILURE,),
     population=Population(3, 1, 0, 0),
     reliability=(Bin(0.3, 0.4, 4.0, 0.35, 0.5),),
+    inputs=InputCounts(rows=4, right=2, wrong=1, missing=1, other_tools=1),
 )
 JUDGED = CalibrationMetrics(0.2, 0.8, 0.7, 0.5, None)
 SHOWN_ALL = EvalResult(

@@ -5,8 +5,15 @@ import json
 import pytest
 
 from pulsus.core.compose.selection.selector import Decision
+from pulsus.core.types import InputValue
 from pulsus.errors import EvalBelowFloor, UsageError
-from pulsus.routing.evaluation.dataset import GoldenRow, load_queries, load_tools, nearest
+from pulsus.routing.evaluation.dataset import (
+    GoldenRow,
+    load_queries,
+    load_tools,
+    nearest,
+    read_queries,
+)
 from pulsus.routing.evaluation.eval_metrics import evaluate, to_json
 from pulsus.routing.evaluation.floors import check_floors, parse_floors
 from tests.ranking import ranked
@@ -188,7 +195,7 @@ def test_a_key_written_wrong_is_named_with_its_line_and_the_keys_there_are(
     file = write(tmp_path / "q.jsonl", '{"query": "x", "tools": []}', row)
     with pytest.raises(UsageError, match=rf"q\.jsonl:2: key '{key}' .* mean '{meant}'") as caught:
         load_queries(file)
-    assert caught.value.hint == "use query, tools, policy, any, id, note"
+    assert caught.value.hint == "use query, tools, policy, any, inputs, id, note"
 
 
 def test_a_key_without_meaning_is_reported_once_with_its_line(tmp_path):
@@ -256,3 +263,71 @@ def test_a_bad_tool_is_named_by_file_and_line(tmp_path, line):
     file = write(tmp_path / "t.jsonl", '{"id": "get", "name": "get"}', line)
     with pytest.raises(UsageError, match=r"t\.jsonl:2"):
         load_tools(file)
+
+
+def filled(query):
+    return {"limit": InputValue(5, "request", "five", 0.9)}
+
+
+def with_inputs(query, *tools, inputs, any_of=False):
+    return GoldenRow(query, tuple(f"shared/x/{t}" for t in tools), None, any_of, inputs)
+
+
+def measured(*rows, fill=filled):
+    return evaluate(
+        rows, rank, decide, tau=0.6, tools=3, index_seconds=0.5, seconds=lambda: 0.0, fill=fill
+    )
+
+
+def test_inputs_are_judged_only_where_the_tools_of_the_row_were_chosen():
+    found = measured(
+        with_inputs("one", "a", inputs={"limit": 5}),
+        with_inputs("one", "a", inputs={"limit": 6}),
+        with_inputs("two", "a", inputs={"limit": 5}),
+        row("one", "a"),
+    )
+    assert found.inputs is not None
+    assert (found.inputs.rows, found.inputs.right, found.inputs.wrong) == (3, 1, 1)
+    assert found.inputs.other_tools == 1
+    assert found.inputs_right == pytest.approx(1 / 3)
+    assert [f.what for f in found.failures] == ["inputs", "tool"]
+    assert to_json(found)["failures"][0]["inputs"] == [
+        {"name": "limit", "what": "wrong", "filled": 5, "text": "five", "wanted": 6}
+    ]
+
+
+def test_inputs_of_alternatives_are_judged_for_the_tool_that_was_chosen():
+    found = measured(with_inputs("one", "b", "a", inputs={"limit": 5}, any_of=True))
+    assert found.inputs_right == 1.0
+
+
+def test_rows_without_inputs_are_measured_as_before():
+    found = measured(*ROWS)
+    assert (found.inputs, found.inputs_right) == (None, None)
+    assert found.failures == report(*ROWS).failures
+
+
+def test_an_invalid_row_is_named_with_its_line_and_the_others_are_read(tmp_path):
+    rows = (
+        '{"query": "x", "tools": ["a"], "inputs": {"limit": {"any": [1, 2]}}}',
+        "{",
+        "",
+        '{"query": "", "tools": []}',
+        '{"query": "x", "tools": [], "inputs": {"limit": 1}}',
+        '{"query": "x", "tools": ["a"], "inputs": [1]}',
+        '{"query": "x", "tools": ["a"], "inputs": {"": 1}}',
+        '{"query": "x", "tools": ["a"], "inputs": {"limit": {"any": []}}}',
+        '{"query": "x", "tool": ["a"]}',
+        "[1]",
+        '"\\ud800"',
+        '{"query": "y", "tools": []}',
+    )
+    valid, invalid = read_queries(write(tmp_path / "q.jsonl", *rows))
+    assert [(each.query, each.inputs) for each in valid] == [
+        ("x", {"limit": {"any": [1, 2]}}),
+        ("y", None),
+    ]
+    assert [each.line for each in invalid] == [2, 4, 5, 6, 7, 8, 9, 10, 11]
+    assert all(each.hint and "q.jsonl" not in each.message for each in invalid)
+    with pytest.raises(UsageError, match=r"q\.jsonl:1: not JSON"):
+        read_queries(write(tmp_path / "q.jsonl", "{"))
