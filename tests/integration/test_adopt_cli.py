@@ -38,6 +38,24 @@ def test_an_adopted_script_is_validated_promoted_and_run(project):
     assert done.json["result"]["stdout"].split() == ["2", "b", "1", "a"]
 
 
+def test_a_default_of_a_variable_is_an_input_of_the_adopted_pipe(project):
+    done = pulsus_here(project, "tools", "adopt", "largest_entries.sh", "--domain", "storage")
+    assert done.code == 0, done.out + done.err
+    assert "(kind: read)" in done.out
+    assert "the folder to look in" in done.out
+    module = "workflows/_tmp/largest_entries.py"
+    place = ("--domain", "storage", "--action", "usage", "--yes")
+    promoted = pulsus_here(project, "promote", module, *place)
+    assert promoted.code == 0, promoted.out
+    (project / "many").mkdir()
+    for number in (1, 2, 3):
+        (project / "many" / f"{number}.txt").write_text("x" * 5000 * number)
+    given = ("--input", "folder=many", "--input", "limit=2", "--output", "json")
+    found = pulsus_here(project, "run", "largest_entries", *given).json["result"]
+    assert found["exit_status"] == 0
+    assert [line.split()[0] for line in found["stdout"].splitlines()] == ["many", "many/3.txt"]
+
+
 def test_adopt_ends_with_the_list_of_open_work(project):
     done = pulsus_here(project, "tools", "adopt", "convert.py", "--action", "convert")
     assert done.code == 3

@@ -11,7 +11,17 @@ from typing import Literal, assert_never
 from pulsus.core.types import Effects, Kind
 
 Style = Literal[
-    "flag", "off", "either", "option", "separate", "many", "repeat", "count", "place", "rest"
+    "flag",
+    "off",
+    "either",
+    "option",
+    "separate",
+    "many",
+    "repeat",
+    "count",
+    "place",
+    "rest",
+    "variable",
 ]
 
 
@@ -23,7 +33,8 @@ class NotAdoptable(ValueError):
 class ToolParameter:
     """One argument of the tool. `default` is source text, None if it is required.
 
-    `flag` is what stands before the value on the command line, `off` what turns it off.
+    `flag` is what stands before the value on the command line, `off` what turns it off. For the
+    style `variable` it is the name of an environment variable.
     """
 
     name: str
@@ -79,8 +90,16 @@ def required_first(parameters: Sequence[ToolParameter]) -> list[ToolParameter]:
     return sorted(parameters, key=lambda each: each.default is not None)
 
 
+def variable_statements(parameters: Sequence[ToolParameter]) -> list[str]:
+    """Return statements that turn arguments into variables of the script; none without one."""
+    found = [p for p in parameters if p.style == "variable"]
+    lines = ["variables: dict[str, str] = {}"] if found else []
+    return [*lines, *(line for p in found for line in _statements_for_parameter(p))]
+
+
 def word_statements(parameters: Sequence[ToolParameter]) -> list[str]:
     """Return statements that turn arguments into words of a command line, places last."""
+    parameters = [p for p in parameters if p.style != "variable"]
     places = [p for p in parameters if p.style == "place"]
     rest = [p for p in parameters if p.style == "rest"]
     lines = [
@@ -118,8 +137,10 @@ def _statements_for_parameter(parameter: ToolParameter) -> list[str]:
             several = parameter.hint.startswith("list")
             line = f"words += map(str, {name})" if several else f"words.append(str({name}))"
             return _guard_none(parameter, line)
-        case "rest":
-            return _guard_none(parameter, f"words += {name}")
+        case "rest" | "variable":
+            rest = parameter.style == "rest"
+            line = f"words += {name}" if rest else f'variables["{flag}"] = {name}'
+            return _guard_none(parameter, line)
         case _:
             assert_never(parameter.style)
 

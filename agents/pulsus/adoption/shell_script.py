@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pulsus.adoption import shell_usage
+from pulsus.adoption import shell_defaults, shell_usage, shell_words
 from pulsus.adoption.parsed_script import (
     NotAdoptable,
     ParsedScript,
@@ -32,15 +32,13 @@ _OPTION = r"-{1,2}\w[\w-]*"
 _BRANCH = re.compile(rf"^\s*\(?({_OPTION}(?:\s*\|\s*{_OPTION})*)\s*\)\s*(.*)$")
 _LETTER = re.compile(r"^\s*\(?[\"']?([A-Za-z0-9])[\"']?\)\s*(.*)$")
 _SETS = re.compile(r"(\w+)=[\"']?\$\{?(?:OPTARG|2|1#\*=)")
-_ASSIGNS = re.compile(r"(?:^|[\s;])(?:local\s+|readonly\s+|export\s+)?(\w+)=[\"']?\$\{?([1-9])\b")
-_USES = re.compile(r"\$\{?([1-9])(:?[-?=][^}\n]*)?\}?")
-_ALL = re.compile(r"\$[@*]|\$\{[@*]")
 _FUNCTION = re.compile(r"^\s*(?:function\s+)?([\w-]+)\s*\(\s*\)\s*\{|^\s*function\s+([\w-]+)\s*\{")
 _VARIABLE = re.compile(r"\$\{?([A-Z][A-Z0-9_]{2,})\b")
 _READ = re.compile(
     r"(?:^|[;&|({!]|\b(?:do|then|else|while|until|if)\b)\s*(?:\w*=\S*\s+)*read(?=\s|$|;)"
 )
 _LOOP = re.compile(r"\b(?:while|until)\b")
+_SET_VARIABLES = """before = "".join(f'export {name}="$1"; shift; ' for name in variables)"""
 _UNSEEN = ("what its programs touch is not seen by a dry run: complete Effects:",)
 _HELP = ("h", "help", "version", "V")
 
@@ -52,11 +50,13 @@ def parse_shell_script(script: str, name: str) -> ParsedScript:
         raise NotAdoptable(f"it is longer than {MAX_BYTES} bytes: split it")
     bare = [_strip_comment(line) for line in script.split("\n")]
     lines = _drop_single_quoted("\n".join(bare)).split("\n")
-    top = _lines_outside_functions(lines)
-    parameters, notes = _find_options(_lines_outside_functions(bare))
-    more, more_notes = _find_positionals(top, [p.name for p in parameters])
+    top, bare_top = _lines_outside_functions(lines), _lines_outside_functions(bare)
+    parameters, notes = _find_options(bare_top)
+    constants = shell_defaults.find_constants(bare_top)
+    more, more_notes = shell_words.find_words(top, [p.name for p in parameters], constants)
     parameters += more
     notes += more_notes
+    variables = [*shell_defaults.find_variables(script, bare_top, [p.name for p in parameters])]
     if notes:
         parameters.append(
             ToolParameter("arguments", "list[str] | None", "None", "Further words for it.", "rest")
@@ -68,12 +68,12 @@ def parse_shell_script(script: str, name: str) -> ParsedScript:
     summary, body = _leading_comment(script)
     usage = shell_usage.find_usage(script)
     summary = summary or usage.summary
-    parameters = [usage.describe(each) for each in parameters]
+    parameters = [*map(usage.describe, parameters), *variables]
     return ParsedScript(
         summary=summary,
         body=body,
         parameters=tuple(parameters),
-        code=_write_code(script, shell, name),
+        code=_write_code(script, shell, name, takes_variables=bool(variables)),
         kind=facts.kind,
         effects=facts.effects,
         secrets=tuple(sorted(v for v in wanted if SECRET.search(v))),
@@ -191,37 +191,6 @@ def _branch_block(lines: list[str], number: int, first: str) -> str:
     return "\n".join(rows)
 
 
-def _find_positionals(lines: list[str], taken: list[str]) -> tuple[list[ToolParameter], list[str]]:
-    """Return parameters for `$1` and later words, and notes about unknown ones."""
-    loops = any(re.search(r"while\b.*(\$#|\$\{?1)", line) for line in lines)
-    text = "\n".join(lines)
-    if loops and "shift" in text:
-        return [], ["it takes its words in a loop: give those that are no options in `arguments`"]
-    named = {int(n): name for name, n in _ASSIGNS.findall(text)}
-    uses: dict[int, str] = {}
-    for number, rest in _USES.findall(text):
-        uses[int(number)] = max(uses.get(int(number), ""), rest or "", key=len)
-    parameters: list[ToolParameter] = []
-    optional = False
-    for number in range(1, max(uses, default=0) + 1):
-        rest = uses.get(number, "")
-        name = python_name(
-            named.get(number, f"argument_{number}"), [*taken, *(p.name for p in parameters)]
-        )
-        optional = optional or rest.startswith((":-", "-", ":=", "="))
-        value = re.sub(r"^:?[-=]", "", rest).strip("\"'")
-        plain = optional and value and "$" not in value and "`" not in value
-        default = quoted(value) if plain else "None" if optional else None
-        hint = "str" if default not in ("None",) else "str | None"
-        parameters.append(ToolParameter(name, hint, default, f"Its word {number}.", "place"))
-    notes = (
-        ["it passes on all its words: give further ones in `arguments`"]
-        if _ALL.search(text)
-        else []
-    )
-    return parameters, notes
-
-
 def _note_own_path(lines: list[str]) -> list[str]:
     return [
         f"line {number}: it looks for files beside itself, where it no longer is"
@@ -257,15 +226,24 @@ def _leading_comment(script: str) -> tuple[str, str]:
     return (one_line(found[0]), "\n".join(found[1:]).strip()) if found else ("", "")
 
 
-def _write_code(script: str, shell: str, name: str) -> str:
-    """Return code that holds the script as text and gives it to its shell."""
+def _write_code(script: str, shell: str, name: str, *, takes_variables: bool) -> str:
+    """Return code that holds the script as text and gives it to its shell.
+
+    Variables are set by a line before the script, from words: the program that starts, and the
+    environment in which it is found, stay those of the caller.
+    """
+    taken, first, words = "words: list[str]", "_SCRIPT", "*words"
+    if takes_variables:
+        taken += ", variables: dict[str, str]"
+        first, words = "before + _SCRIPT", "*variables.values(), *words"
+    before = f"    {_SET_VARIABLES}\n" if takes_variables else ""
     return f'''_SCRIPT = {_embed_script(script)}
 
 
-def {RUNS}(words: list[str]) -> dict[str, Any]:
+def {RUNS}({taken}) -> dict[str, Any]:
     """Return the script's exit status and output. It gets no input."""
-    done = subprocess.run(
-        ["{shell}", "-c", _SCRIPT, {quoted(name)}, *words],
+{before}    done = subprocess.run(
+        ["{shell}", "-c", {first}, {quoted(name)}, {words}],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",

@@ -9,6 +9,7 @@ from pulsus.adoption.parsed_script import (
     ParsedScript,
     ToolParameter,
     required_first,
+    variable_statements,
     word_statements,
 )
 from pulsus.core.python_source.python_literals import write_docstring, write_text
@@ -64,12 +65,14 @@ def tool_parameters(script: ParsedScript) -> list[ToolParameter]:
 
 
 def _write_entry(script: ParsedScript, parameters: list[ToolParameter], *, dry: bool) -> str:
-    lines = ["words: list[str] = []", *word_statements([p for p in parameters if p is not DRY_RUN])]
+    variables = variable_statements(script.parameters)
+    lines = ["words: list[str] = []", *word_statements(script.parameters), *variables]
+    call = "_called(words, variables)" if variables else "_called(words)"
     if dry:
         lines += ["if dry_run:"]
         lines += ['    return {"ran": False, "words": words, "exit_status": 0, "stdout": ""}']
     more = '"ran": True, "words": words, ' if script.kind == "write" else ""
-    lines.append(f"return {{{more}**_called(words)}}" if more else "return _called(words)")
+    lines.append(f"return {{{more}**{call}}}" if more else f"return {call}")
     declared = "".join(f"    {each.declared},\n" for each in parameters)
     head = (
         f"def run(\n{declared}) -> dict[str, Any]:" if declared else "def run() -> dict[str, Any]:"

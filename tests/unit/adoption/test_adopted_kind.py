@@ -182,3 +182,23 @@ def test_a_shell_command_in_python_reports_its_programs():
     made = python_script.parse_python_script(source)
     assert made.effects is None
     assert any("rm" in note and "line 2" in note for note in made.notes)
+
+
+@pytest.mark.parametrize(
+    ("pipe", "kind"),
+    [
+        pytest.param("du -ak . | sort -rn | head -n 5 | cut -f2", "read", id="programs that read"),
+        pytest.param('ps aux |& grep "$1" | awk "{print \\$2}" | wc -l', "read", id="with errors"),
+        pytest.param("find /var/log -print0 | xargs -0 grep -l x | sort", "read", id="xargs"),
+        pytest.param("df -P | while read -r a b; do echo $b; done", "read", id="a loop at its end"),
+        pytest.param("comm -12 <(sort a) <(sort b) | tr a-z A-Z", "read", id="substitutions"),
+        pytest.param("du -ak . | tee sizes | head", "write", id="tee writes a file"),
+        pytest.param("ls | xargs rm", "write", id="xargs deletes"),
+        pytest.param("cat a | sort -o b", "write", id="sort writes a file"),
+        pytest.param("cat a | sh", "write", id="a shell runs what comes"),
+        pytest.param('ls | "$PAGER"', "write", id="an unknown program"),
+        pytest.param("ps aux | grep x > found", "write", id="a redirect"),
+    ],
+)
+def test_a_pipe_reads_only_if_each_of_its_programs_does(pipe, kind):
+    assert shell_script.parse_shell_script(f"#!/bin/bash\n# Look\n{pipe}\n", "look").kind == kind
