@@ -65,8 +65,8 @@ def command(
 
     It writes the module, a line in metadata.jsonl and an entry in the domain's CHANGELOG.md, all of
     them or none. Promoting the same bytes under the same name again changes nothing. The version
-    goes up by what changed for callers. The file of a promoted tool is moved if you name another
-    place.
+    goes up by what changed for callers. If you promote the file of a promoted tool to another
+    place, the old tool stays and is deprecated.
     """
     from pulsus.core.storage.records.promotion_target import Target
     from pulsus.routing.delivery.candidate_module import file_module

@@ -23,7 +23,7 @@ more keys:
   {"text": "a"} -> {"rows": [1, "..."], "...": "..."}"""
 
 HIDDEN_EXAMPLE = """Open values prove nothing: without a person, two examples must expect
-different values. If you give three or more examples, one is hidden from the
+different values. If you give two or more examples, one is hidden from the
 model, and the module must pass it too."""
 
 EPILOG = page_end(
