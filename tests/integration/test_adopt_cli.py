@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.integration.test_json_schemas import check
 from tests.project import make, pulsus_here
 
 SCRIPTS = Path(__file__).parents[1] / "fixtures" / "adopt"
@@ -54,6 +55,59 @@ def test_a_default_of_a_variable_is_an_input_of_the_adopted_pipe(project):
     found = pulsus_here(project, "run", "largest_entries", *given).json["result"]
     assert found["exit_status"] == 0
     assert [line.split()[0] for line in found["stdout"].splitlines()] == ["many", "many/3.txt"]
+
+
+REPEAT = '#!/bin/sh\n# Repeat a word\nWORD="$1"\n[ -n "$WORD" ] || exit 3\necho "$WORD $WORD"\n'
+BATS = """@test "twice" {
+  run ./repeat.sh OF
+  assert_success
+  assert_output "OF OF"
+}
+@test "no word" {
+  run ./repeat.sh ""
+  [ "$status" -eq 3 ]
+}
+@test "counts" {
+  [ "$(./repeat.sh a | wc -w)" -eq 2 ]
+}
+"""
+
+
+def test_bats_tests_become_examples_that_validation_runs(project):
+    (project / "repeat.sh").write_text(REPEAT)
+    (project / "repeat.bats").write_text(BATS.replace("OF", "x"))
+    done = pulsus_here(project, "tools", "adopt", "repeat.sh")
+    assert done.code == 0, done.out + done.err
+    assert "tests: 2 tests of repeat.bats became examples, which validation runs" in done.out
+    assert "not brought from repeat.bats: counts: line 10: " in done.out
+    assert "proof: behaviour" in done.out
+    found = pulsus_here(project, "tools", "adopt", "repeat.sh", "--replace", "--output", "json")
+    check("tools-adopt", found.json)
+    tests = found.json["tests"]
+    assert (tests["found"], tests["kind"], tests["count"]) == ("repeat.bats", "examples", 2)
+
+
+def test_a_tool_is_adopted_without_examples_that_the_sandbox_refuses(project):
+    (project / "repeat.sh").write_text(REPEAT)
+    (project / "repeat.bats").write_text(BATS.replace("OF", "x").replace("x x", "y y"))
+    done = pulsus_here(project, "tools", "adopt", "repeat.sh", "--output", "json")
+    assert done.code == 0, done.out + done.err
+    tests = done.json["tests"]
+    assert (tests["kind"], tests["count"]) == (None, 0)
+    assert [each["name"] for each in tests["not_brought"]] == ["twice", "no word", "counts"]
+    assert "do not hold in the sandbox" in tests["not_brought"][0]["reason"]
+    module = (project / "workflows" / "_tmp" / "repeat.py").read_text("utf-8")
+    assert "Examples:" not in module
+
+
+def test_a_pytest_file_is_brought_in_place_of_the_skeleton(project):
+    test = "import word_count\n\n\ndef test_x():\n    assert word_count\n"
+    (project / "test_word_count.py").write_text(test)
+    done = pulsus_here(project, "tools", "adopt", "word_count.py", "--name", "words")
+    assert "tests: 1 test of test_word_count.py brought to workflows/_tmp/test_words.py" in done.out
+    brought = (project / "workflows" / "_tmp" / "test_words.py").read_text("utf-8")
+    assert brought.endswith(test)
+    assert 'with_name("words.py")' in brought
 
 
 def test_adopt_ends_with_the_list_of_open_work(project):

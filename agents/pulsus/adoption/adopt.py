@@ -6,11 +6,18 @@ The script is read, never run. What it does is proven like any other module: in 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pulsus.adoption import python_script, shell_script, shell_syntax, tool_module
-from pulsus.adoption.parsed_script import NotAdoptable, ParsedScript, ToolParameter
+from pulsus.adoption import (
+    python_script,
+    shell_script,
+    shell_syntax,
+    sibling_test,
+    tool_module,
+)
+from pulsus.adoption.parsed_script import NotAdoptable, ParsedScript, ToolParameter, UnusableTest
+from pulsus.adoption.sibling_test import BroughtTests
 from pulsus.core.compose.writing import scaffold
 from pulsus.core.storage import candidate_store
 from pulsus.core.storage.records.promotion_target import MAX_NAME_CHARS, Target
@@ -26,7 +33,10 @@ _PYTHON = (".py", ".pyw")
 
 @dataclass(frozen=True, slots=True)
 class Adopted:
-    """An adopted script. `notes` list what was not converted, and what a person has to check."""
+    """An adopted script. `notes` list what was not converted, and what a person has to check.
+
+    `tests` are those of the script that were brought along.
+    """
 
     target: Target
     module: Path
@@ -35,6 +45,7 @@ class Adopted:
     parameters: tuple[ToolParameter, ...]
     report: ValidationReport
     tool: ToolSpec | BrokenTool
+    tests: BroughtTests
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -54,28 +65,39 @@ def adopt(
     domain: str | None,
     action: str,
     name: str | None,
-    replace: bool = False,
+    overwrite: bool = False,
 ) -> Adopted:
-    """Write the script as a module and a test skeleton in `_tmp/`, and validate the module.
+    """Write the script as a module and a test in `_tmp/`, and validate the module.
+
+    The test is that of the script if it can be brought along, otherwise a skeleton.
 
     Raises UsageError for a script that cannot be adopted, and for an existing candidate of that
-    name unless `replace`. Raises TargetRefused for an invalid place in the catalogue.
+    name unless `overwrite`. Raises TargetRefused for an invalid place in the catalogue.
     """
     source = candidate_module.read_module(file)
     target = Target(domain, action, name or _tool_name(file))
     script = _parse_script(source, file, target.name)
     path = project.tmp_dir / f"{target.name}.py"
-    if path.exists() and not replace:
+    if path.exists() and not overwrite:
         raise UsageError(f"{path.name} is there already", hint="--replace it, or give a --name")
-    module_source = tool_module.render_module(script, target.name, file.name).encode("utf-8")
+    tests = sibling_test.bring_tests(script, file, target.name)
     test = path.with_name(f"test_{path.name}")
-    candidate_module.write_candidate(path, module_source)
-    if replace or not test.exists():
-        candidate_module.write_candidate(
-            test, scaffold.render_test(path.stem, path.name, ()).encode("utf-8")
-        )
-    tool = project.define(module_source, path)
+    if overwrite or not test.exists():
+        code = tests.code or scaffold.render_test(path.stem, path.name, ())
+        candidate_module.write_candidate(test, code.encode("utf-8"))
+
+    def write(given: BroughtTests) -> tuple[bytes, ToolSpec | BrokenTool]:
+        text = tool_module.render_module(script, target.name, file.name, given.examples)
+        candidate_module.write_candidate(path, text.encode("utf-8"))
+        return text.encode("utf-8"), project.define(text.encode("utf-8"), path)
+
+    module_source, tool = write(tests)
     report, validated = project.pipeline().validate(module_source, path, tool, {})
+    if tests.examples and report.verdict == "refused":
+        # A test may need what the sandbox does not have: the tool is then adopted without it.
+        tests = _without_examples(tests, report)
+        module_source, tool = write(tests)
+        report, validated = project.pipeline().validate(module_source, path, tool, {})
     note = candidate_store.StoredCandidate(
         module=path,
         request=f"adopt {file.name}",
@@ -89,7 +111,14 @@ def adopt(
     )
     candidate_store.write(note, project.redactor)
     parameters = tuple(tool_module.tool_parameters(script))
-    return Adopted(target, path, test, script, parameters, report, tool)
+    return Adopted(target, path, test, script, parameters, report, tool, tests)
+
+
+def _without_examples(tests: BroughtTests, report: ValidationReport) -> BroughtTests:
+    """Return the tests without their examples, which the sandbox refused."""
+    reason = f"they do not hold in the sandbox: {report.summary}"
+    left = tuple(UnusableTest(example.title, reason) for example in tests.examples)
+    return replace(tests, count=0, examples=(), unusable=(*left, *tests.unusable))
 
 
 def _parse_script(source: bytes, file: Path, name: str) -> ParsedScript:

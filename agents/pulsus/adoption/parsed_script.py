@@ -30,6 +30,14 @@ class NotAdoptable(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class UnusableTest:
+    """A test of the script that is not brought along, by its name, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class ToolParameter:
     """One argument of the tool. `default` is source text, None if it is required.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from pulsus.adoption.parsed_script import (
     ParsedScript,
@@ -12,8 +12,10 @@ from pulsus.adoption.parsed_script import (
     variable_statements,
     word_statements,
 )
+from pulsus.core.compose.writing.caller_examples import dump_examples
 from pulsus.core.python_source.python_literals import write_docstring, write_text
 from pulsus.core.telemetry.sanitize import one_line
+from pulsus.core.types import Example
 
 DRY_RUN = ToolParameter("dry_run", "bool", "False", "List the words and run nothing.", "flag")
 
@@ -42,12 +44,14 @@ def _called(words: list[str]) -> dict[str, Any]:
 '''
 
 
-def render_module(script: ParsedScript, name: str, origin: str) -> str:
+def render_module(
+    script: ParsedScript, name: str, origin: str, examples: Sequence[Example] = ()
+) -> str:
     """Return the module's source. `origin` is the name of the script's file."""
     parameters = required_first(tool_parameters(script))
     dry = DRY_RUN in parameters
     parts = [
-        write_docstring(_write_contract(script, parameters, origin, dry=dry)),
+        write_docstring(_write_contract(script, parameters, origin, examples)),
         _write_imports(script, parameters),
         f"{script.code.rstrip()}\n",
     ]
@@ -96,7 +100,10 @@ def _write_imports(script: ParsedScript, parameters: list[ToolParameter]) -> str
 
 
 def _write_contract(
-    script: ParsedScript, parameters: list[ToolParameter], origin: str, *, dry: bool
+    script: ParsedScript,
+    parameters: list[ToolParameter],
+    origin: str,
+    examples: Sequence[Example],
 ) -> str:
     summary = one_line(script.summary, 150) or f"Run {origin}"
     if _HEADER.match(summary):
@@ -118,6 +125,7 @@ def _write_contract(
         f"Kind: {script.kind}",
         _write_section("Effects:", _effect_lines(script, parameters)),
         f"Secrets: {', '.join(script.secrets) or 'none'}",
+        _write_section("Examples:", dump_examples(examples).split("\n")) if examples else "",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 

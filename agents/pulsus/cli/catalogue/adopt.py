@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,15 +48,16 @@ def adopt(
     name: str | None,
     replace: bool,
 ) -> None:
-    """Turn the script FILE into a tool and a test skeleton.
+    """Turn the script FILE into a tool and a test.
 
     FILE is a shell script, or a Python script that uses argparse or click. The script is read and
     not run, and its code is kept. The output lists what could not be converted. The module is
-    written to workflows/_tmp/ and validated like any other.
+    written to workflows/_tmp/ and validated like any other. If the script has a pytest or bats file
+    beside it, its tests are brought along where the text allows it.
     """
     from pulsus.adoption.adopt import adopt as adopted
 
-    found = adopted(session.app, file, domain=domain, action=action, name=name, replace=replace)
+    found = adopted(session.app, file, domain=domain, action=action, name=name, overwrite=replace)
     failure = None if found.report.ok else _refused(found)
     if session.json:
         console.end_document(_body(found, session.project), failure)
@@ -66,6 +68,8 @@ def adopt(
         console.table(("argument", "type", "default", "text"), rows)
         for note in found.notes:
             click.echo(strip_controls(f"- look at: {note}"))
+        for line in _test_lines(found, session.project):
+            click.echo(strip_controls(line))
         click.echo("\n".join(validation_text.report_lines(found.report, session.project)))
         click.echo(f"next: {_next(found, session.project)}")
     console.leave(failure)
@@ -81,9 +85,37 @@ def _body(found: Adopted, project: Path) -> dict[str, Any]:
             for p in found.parameters
         ],
         "notes": list(found.notes),
+        "tests": {
+            **console.json_fields(found.tests, "found=file count", project),
+            "kind": _kind_of_tests(found),
+            "not_brought": [
+                console.json_fields(each, "name reason") for each in found.tests.unusable
+            ],
+        },
         "validation": validation_text.validation_json(found.report, project),
         "next": _next(found, project),
     }
+
+
+def _kind_of_tests(found: Adopted) -> str | None:
+    """Return what the tests of the script became: `examples` or `pytest`, None without any."""
+    return "examples" if found.tests.examples else "pytest" if found.tests.code else None
+
+
+def _test_lines(found: Adopted, project: Path) -> Iterator[str]:
+    """Yield what became of the script's own tests; nothing if it has none."""
+    tests = found.tests
+    if tests.file is None:
+        return
+    where = validation_text.relative(tests.file, project)
+    count = console.counted(tests.count, "test")
+    if tests.examples:
+        yield f"tests: {count} of {where} became examples, which validation runs"
+    elif tests.code:
+        to = validation_text.relative(found.test, project)
+        yield f"tests: {count} of {where} brought to {to}: run them with pytest, Pulsus does not"
+    for each in tests.unusable:
+        yield f"- not brought from {where}: {each.name}: {each.reason}"
 
 
 def _refused(found: Adopted) -> ValidationFailed:
