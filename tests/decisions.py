@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from pulsus.core.storage.decision_log import (
     decision_log,
+    log_end,
     log_record,
     sealed_segments,
     user_witness,
@@ -51,7 +52,7 @@ def parsed(line):
 
 def head(folder):
     """Return the content of the head file."""
-    found = decision_log.read_head(folder)
+    found = log_end.read_head(folder)
     assert found
     return found
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pulsus.core.storage.decision_log import decision_log, log_reader, log_record, verify
+from pulsus.core.storage.decision_log import decision_log, log_reader, log_record, whole_log
 from pulsus.core.storage.decision_log.user_witness import Witness
 from pulsus.core.storage.records import file_transaction, promotion_records
 from pulsus.core.storage.records.change_set import ChangeSet
@@ -85,7 +85,7 @@ class CatalogueStore:
         anchors = (
             log_record.parse_anchor(r.log) for r in promotion_records.read_all(self.workflows_root)
         )
-        verify.require_whole(self.log_folder, anchors)
+        whole_log.require_whole_log(self.log_folder, anchors)
 
     def log_decision(
         self,

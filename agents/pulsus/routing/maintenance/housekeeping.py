@@ -11,7 +11,13 @@ from datetime import timedelta
 from pathlib import Path
 
 from pulsus.core.storage import retention
-from pulsus.core.storage.decision_log import accept_break, decision_log, sealed_segments, verify
+from pulsus.core.storage.decision_log import (
+    accept_break,
+    decision_log,
+    log_end,
+    sealed_segments,
+    verify,
+)
 from pulsus.core.storage.promotion.promote import os_user
 from pulsus.core.storage.records import promotion_records, record_key
 from pulsus.core.storage.retention import GcReport
@@ -89,7 +95,7 @@ class Housekeeping:
         damages = verify.check_log(state_dir / "audit").damages
         if damages:
             where = f"{damages[0].path.name}:{damages[0].line or ''}".rstrip(":")
-            raise decision_log.tampered_error(due, f"is not sealed: {where} {damages[0].reason}")
+            raise log_end.tampered_error(due, f"is not sealed: {where} {damages[0].reason}")
         return sealed_segments.seal_segment(state_dir, before=before, clock=clock)
 
     def accept_break(self, logged: LogAudit, reason: str) -> int:

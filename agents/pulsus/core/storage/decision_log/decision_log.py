@@ -8,11 +8,10 @@ by hand: nothing is appended to it any more. What this can and cannot prove is i
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
@@ -22,6 +21,7 @@ import filelock
 from pulsus import __version__
 from pulsus.core.storage.decision_log import (
     approved_records,
+    log_end,
     log_files,
     log_identity,
     log_reader,
@@ -31,26 +31,17 @@ from pulsus.core.storage.decision_log import log_record as lines
 from pulsus.core.storage.decision_log.log_record import GENESIS, HEAD_NAME, Head, LogRecord
 from pulsus.core.storage.records import promotion_records, record_key
 from pulsus.core.system import jsonl
-from pulsus.core.system.descriptors import closing_fd
 from pulsus.core.system.state_dir import open_state
 from pulsus.core.telemetry.ids import Clock, RandomBytes
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import JsonValue
-from pulsus.errors import AuditTampered, Busy, storage_error, storage_errors
+from pulsus.errors import Busy, storage_error, storage_errors
 from pulsus.fast_dataclass import dataclass
 
 MAX_DATA_BYTES = 64 * 1024
 """Data beyond it is cut as a trace's event is; so no line is longer than `MAX_LINE_BYTES`."""
 
 MAX_LINE_BYTES = lines.MAX_LINE_BYTES
-
-GO_ON = (
-    "`pulsus audit` names what is damaged; compare it with a backup, and once you know why, "
-    "`pulsus audit --accept-break REASON` records that and goes on"
-)
-
-_NO_FILE = (errno.EINVAL, errno.ELOOP)
-"""Errors of `log_reader.open_file` for a folder, a pipe or a link."""
 
 _LOCK_SECONDS = 10.0
 _POLL_SECONDS = 0.002
@@ -136,48 +127,21 @@ def hold_lock(path: Path, seconds: float, poll_seconds: float, busy: Busy) -> It
         yield
 
 
-def read_head(folder: Path) -> Head | None:
-    """Read the head file, or return None if it is missing.
-
-    Raises AuditTampered for what no Pulsus wrote, StorageUnwritable where it cannot be read.
-    """
-    path = folder / HEAD_NAME
-    try:
-        with log_reader.open_file(path) as file:
-            return lines.parse_head(file.read())
-    except FileNotFoundError:
-        return None
-    except OSError as failure:
-        if failure.errno in _NO_FILE:
-            raise tampered_error(path, "cannot be read: it is not a regular file") from failure
-        raise storage_error(failure, path) from failure
-    except (ValueError, RecursionError) as failure:
-        raise tampered_error(path, f"cannot be read: {failure}") from failure
-
-
-def name_of(folder: Path) -> str | None:
-    """Return the name of the log in `folder`; None if its head does not say."""
-    with suppress(AuditTampered):
-        if head := read_head(folder):
-            return head.log
-    return None
-
-
 def open_ready(folder: Path) -> DecisionLog:
     """Return the log after whatever a crash left was put right. The caller holds the lock.
 
     Raises AuditTampered if that is not what a crash leaves, or not the log that was begun here,
     DiskFull, StorageUnwritable.
     """
-    head, mark = read_head(folder), log_identity.read_mark(folder)
+    head, mark = log_end.read_head(folder), log_identity.read_mark(folder)
     with storage_errors(folder):
-        path, last, behind, size = _read_log_end(folder)
+        path, last, behind, size = log_end.read_log_end(folder)
         seq, known = (last.seq, last.hash) if last else (0, GENESIS)
         named, before = (head.seq, head.hash) if head else (0, GENESIS)
         if last and not behind and seq == named + 1 and last.prev == before:
             head = _renew_head(folder, head, last)
         elif (seq, known) != (named, before):
-            raise tampered_error(
+            raise log_end.tampered_error(
                 path, f"ends with record {seq}, and {HEAD_NAME} names record {named}"
             )
         if behind:
@@ -186,7 +150,7 @@ def open_ready(folder: Path) -> DecisionLog:
             path.unlink()  # a segment that was begun and got no record
             path = log_reader.segment_path(folder, log_reader.segment_number(path) - 1)
     if mark not in (None, head.log if head else None):
-        raise tampered_error(
+        raise log_end.tampered_error(
             folder, f"is not, or no longer, the log {mark[:12]}… that was begun here"
         )
     require_seen(folder)
@@ -228,7 +192,9 @@ def require_seen(folder: Path) -> None:
     """
     match = user_witness.Witness.of(folder).match()
     if match in user_witness.MOVED:
-        raise tampered_error(folder, f"(LOG_{match.upper()}): {user_witness.REASONS[match]}")
+        raise log_end.tampered_error(
+            folder, f"(LOG_{match.upper()}): {user_witness.REASONS[match]}"
+        )
 
 
 def add_record(
@@ -265,15 +231,6 @@ def head_of(log: DecisionLog) -> Head:
     return log.head
 
 
-def tampered_error(path: Path, why: str) -> AuditTampered:
-    """Return the error for a log that was changed."""
-    return AuditTampered(
-        f"the decision log was changed: {path} {why}",
-        hint=GO_ON,
-        path=str(path),
-    )
-
-
 def _end_position(log: DecisionLog) -> tuple[str, int]:
     """Return the segment where the last record lies, and the size where its line ends.
 
@@ -281,40 +238,6 @@ def _end_position(log: DecisionLog) -> tuple[str, int]:
     """
     found = log_reader.segments(log.folder)
     return (found[-1].name, found[-1].stat().st_size) if found else (log.path.name, 0)
-
-
-def _read_log_end(folder: Path) -> tuple[Path, LogRecord | None, bytes, int]:
-    """Return the newest segment, its last record, the bytes behind it, and the size before them."""
-    found = log_reader.segments(folder)
-    if not found:
-        return log_reader.segment_path(folder, 1), None, b"", 0
-    newest, *older = reversed(found)
-    last, behind, size = _read_last_record(newest)
-    if last is None and size == 0 and older:
-        last, more, _ = _read_last_record(older[0])
-        if more:
-            raise tampered_error(older[0], "does not end in a record")
-    return newest, last, behind, size
-
-
-def _read_last_record(path: Path) -> tuple[LogRecord | None, bytes, int]:
-    """Return a segment's last record, the bytes behind it, and the size before them.
-
-    At most one line may follow it: the rest of an interrupted append.
-    """
-    with closing_fd(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)) as fd:
-        size = os.fstat(fd).st_size
-        tail = os.pread(fd, 2 * MAX_LINE_BYTES, max(0, size - 2 * MAX_LINE_BYTES))
-    *whole, rest = tail.split(b"\n")
-    if whole and not rest and lines.is_interrupted(whole[-1] + b"\n"):
-        rest = whole.pop() + b"\n"
-    end = size - len(rest)
-    if end == 0:
-        return None, rest, 0
-    record = lines.parse_valid(whole[-1]) if whole else None
-    if record is None:
-        raise tampered_error(path, "does not end in a record")
-    return record, rest, end
 
 
 def _renew_head(folder: Path, head: Head | None, record: LogRecord) -> Head:

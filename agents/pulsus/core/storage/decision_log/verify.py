@@ -6,50 +6,29 @@ Needs no lock: the head is read first, so whatever is appended meanwhile lies be
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import groupby, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO
 
 from pulsus.core.storage.decision_log import (
     accept_break,
-    decision_log,
+    log_end,
     log_identity,
     log_reader,
     log_record,
     sealed_segments,
 )
 from pulsus.core.storage.decision_log.accept_break import AcceptedBreak
+from pulsus.core.storage.decision_log.log_check import Damage, LogCheck, join_damages
 from pulsus.core.storage.decision_log.log_record import GENESIS, HEAD_NAME, Head, LogRecord
 from pulsus.errors import AuditTampered, storage_errors
 
 MAX_DAMAGES = 100
 """More are only counted: one cut can spoil every line behind it."""
-
-
-@dataclass(frozen=True, slots=True)
-class LogCheck:
-    """The result of a check. `head` is that of the head file; `sealed` counts segments.
-
-    `unread` are records not looked at one by one, because the seal of their segment held. `notes`
-    are what a crash may leave and the next append puts right. `accepted` damages no longer count.
-    `more` damages are not listed. `set_back` are records that are earlier than the one before them:
-    no damage, since a clock can be set.
-    """
-
-    head: Head | None
-    records: int
-    segments: int
-    sealed: int
-    unread: int
-    damages: tuple[Damage, ...]
-    notes: tuple[str, ...]
-    accepted: tuple[AcceptedBreak, ...] = ()
-    more: int = 0
-    set_back: tuple[Damage, ...] = ()
 
 
 def check_log(
@@ -92,43 +71,6 @@ def check_log(
         set_back=tuple(walk.set_back[:MAX_DAMAGES]),
         more=max(0, len(damages) - MAX_DAMAGES),
     )
-
-
-def require_whole(folder: Path, anchors: Iterable[Head | None] = ()) -> None:
-    """Raise AuditTampered if the log is damaged, or lacks a record that the catalogue names.
-
-    No decision is made on a damaged log (ADR 21). `anchors` are the heads that promotions name;
-    those of other logs do not count. Sealed segments are compared with their seals, and the others
-    are read. A log that is not the one that this user wrote to is damaged too. Raises
-    StorageUnwritable, UserStateInvalid.
-    """
-    decision_log.require_seen(folder)
-    named = [anchor for anchor in anchors if anchor]  # before the log, which only grows
-    hashes = dict.fromkeys((anchor.seq for anchor in named), "")
-
-    def note(record: LogRecord) -> None:
-        if record.seq in hashes:
-            hashes[record.seq] = record.hash
-
-    found = check_log(folder, quick=True, each=note)
-    if found.damages:
-        damage = found.damages[0]
-        where = f":{damage.line}" if damage.line else ""
-        raise decision_log.tampered_error(
-            Path(f"{damage.path}{where}"), f"({damage.code}): {damage.reason}"
-        )
-    head = found.head
-    mine = [anchor for anchor in named if head and anchor.log == head.log]
-    least = max((anchor.seq for anchor in mine), default=0)
-    if head and head.seq < least:
-        reason = f"ends with record {head.seq}, and the catalogue names record {least} of it"
-        raise decision_log.tampered_error(folder, reason)
-    # What is sealed was not read; what came before an acceptance was accepted with it.
-    since = max(found.unread, *(each.record.seq for each in found.accepted), 0)
-    other = [each.seq for each in mine if each.seq > since and hashes[each.seq] != each.hash]
-    if other:
-        reason = f"(LOG_CUT): its record {min(other)} is another than the catalogue names"
-        raise decision_log.tampered_error(folder, reason)
 
 
 @dataclass
@@ -323,7 +265,7 @@ class _LogWalk:
 
 def _read_head(folder: Path, walk: _LogWalk) -> Head | None:
     try:
-        return decision_log.read_head(folder)
+        return log_end.read_head(folder)
     except AuditTampered as failure:
         walk.unreadable = True
         reason = failure.message.rpartition(f"{HEAD_NAME} ")[2]
@@ -334,54 +276,14 @@ def _read_head(folder: Path, walk: _LogWalk) -> Head | None:
 def _read_current_number(folder: Path) -> int:
     """Return the number that the head names now, or 0."""
     with suppress(AuditTampered):
-        if head := decision_log.read_head(folder):
+        if head := log_end.read_head(folder):
             return head.seq
     return 0
 
 
 def _list_lines(file: BinaryIO) -> Iterator[bytes]:
     """Yield the lines with their ends; one that is far too long is the last. Raises OSError."""
-    while line := file.readline(decision_log.MAX_LINE_BYTES + 1):
+    while line := file.readline(log_record.MAX_LINE_BYTES + 1):
         yield line
-        if len(line) > decision_log.MAX_LINE_BYTES:
+        if len(line) > log_record.MAX_LINE_BYTES:
             return
-
-
-@dataclass(frozen=True, slots=True)
-class Damage:
-    """One thing that is not as it was written. `code` is stable; `line` counts from 1.
-
-    `line` None is about the whole file.
-    """
-
-    code: str
-    path: Path
-    line: int | None
-    reason: str
-
-
-def join_damages(damages: Sequence[Damage]) -> list[Damage]:
-    """Return the damages with one for each cause, where a cause shows more than once.
-
-    Lines that follow each other and are unreadable for the same reason are one; records cannot
-    be missing at the end of a file that cannot be read at all.
-    """
-    shut = {d.path for d in damages if d.code == "UNREADABLE" and d.line is None}
-    kept = [d for d in damages if d.code != "TRUNCATED" or d.path not in shut]
-    runs = groupby(enumerate(kept), key=lambda pair: _run_key(*pair))
-    return [_merge_run([damage for _, damage in run]) for _, run in runs]
-
-
-def _run_key(at: int, damage: Damage) -> tuple[Path, str, int]:
-    """Return a key that only consecutive lines with the same reason share."""
-    if damage.code == "UNREADABLE" and damage.line is not None:
-        return damage.path, damage.reason, damage.line - at
-    return damage.path, damage.code, at
-
-
-def _merge_run(run: Sequence[Damage]) -> Damage:
-    first, more = run[0], len(run) - 1
-    if not more:
-        return first
-    lines = "line" if more == 1 else f"{more} lines"
-    return replace(first, reason=f"{first.reason} (so with the {lines} after it)")

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from pulsus.core.storage.decision_log import accept_break, sealed_segments, verify
+from pulsus.core.storage.decision_log import accept_break, sealed_segments, verify, whole_log
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import AuditTampered
 from tests.decisions import LATER, append, damages, each, head, logged, noon
@@ -37,10 +37,10 @@ def test_an_accepted_damage_is_none_any_more_and_the_log_goes_on(tmp_path):
     alter(folder)
     before = (folder / SEGMENT).read_bytes()
     with pytest.raises(AuditTampered, match=r"decisions-000001\.jsonl:3 \(ALTERED\)"):
-        verify.require_whole(folder)
+        whole_log.require_whole_log(folder)
     made = accept(tmp_path)
     assert damages(folder) == []
-    verify.require_whole(folder)
+    whole_log.require_whole_log(folder)
     assert append(tmp_path).seq == made.seq + 1
     assert damages(folder) == damages(folder, quick=True) == []
     assert (folder / SEGMENT).read_bytes() == before, "the evidence stays"
@@ -95,7 +95,7 @@ def test_no_damage_leaves_somebody_stuck(tmp_path, spoil):
     folder = logged(tmp_path, 9, seal_after=(3, 5))
     spoil(folder)
     with pytest.raises(AuditTampered):
-        verify.require_whole(folder)
+        whole_log.require_whole_log(folder)
     assert damages(folder)
     made = accept(tmp_path)
     assert damages(folder) == []
