@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Final
 from pulsus.adoption.script_effects.shell_agreement import (
     ASSIGNS,
     COMMANDS,
-    EXPANSIONS,
     RESERVED,
-    RUNS,
     WORDS,
     check_agreement,
     repair,
@@ -31,6 +29,7 @@ from pulsus.adoption.script_effects.shell_values import (
     SimpleCommand,
     UnfollowedText,
 )
+from pulsus.adoption.script_effects.shell_word_reader import WordReader
 from pulsus.commands.shell.script_parser import parser
 
 if TYPE_CHECKING:
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 _CODED: Final = re.compile(r"\\(?:x(?:24|60)|0?(?:44|140)|[uU]0*(?:24|60))")
 """A `$` or a backtick by its number, in `$'…'`."""
 
-_ALL: Final = re.compile(r"\$@|\$\{@|\$\{!?\w+\[@\]")
 _LACKING: Final = (
     (re.compile(rb"(?<=\d)<>"), b">|"),
     (re.compile(rb"\bfor([ \t]+\w+)(?=\s+do\s)"), rb"for\1;"),
@@ -82,21 +80,13 @@ class _CommandReader:
     """Collects the commands below the nodes that are visited."""
 
     def __init__(self, source: bytes, first_line: int) -> None:
-        self._source, self._first = source, first_line
+        self._words = WordReader(source, first_line)
         self.found: list[SimpleCommand] = []
         self.functions: set[str] = set()
 
-    def text(self, node: Node) -> str:
-        """Return the source of `node`."""
-        return self._source[node.start_byte : node.end_byte].decode()
-
-    def line(self, node: Node) -> int:
-        """Return the line on which `node` begins."""
-        return self._first + node.start_point.row
-
     def stop(self, node: Node, why: str) -> UnfollowedText:
         """Return the error for `node`."""
-        return UnfollowedText(self.line(node), why)
+        return UnfollowedText(self._words.line(node), why)
 
     def visit(self, node: Node) -> None:
         """Add the commands in `node` and below."""
@@ -109,11 +99,11 @@ class _CommandReader:
             self._add_loop(node)
         else:
             if kind == "function_definition":
-                self.functions.add(self.text(node.children_by_field_name("name")[0]))
+                self.functions.add(self._words.text(node.children_by_field_name("name")[0]))
             elif kind == "c_style_for_statement":
                 for child in node.children[:-1]:
                     self._add_evaluated(ARITHMETIC, child)
-            elif kind == "compound_statement" and self.text(node).startswith("(("):
+            elif kind == "compound_statement" and self._words.text(node).startswith("(("):
                 self._add_evaluated(ARITHMETIC, node)
             self._add_expansions(node)
 
@@ -127,7 +117,7 @@ class _CommandReader:
             self._add_evaluated(ARITHMETIC, node)
         elif node.type == "expansion":
             self._add_evaluated(BRACES, node)
-        elif node.type == "ansi_c_string" and _CODED.search(self.text(node)):
+        elif node.type == "ansi_c_string" and _CODED.search(self._words.text(node)):
             self._add_named_command(node, ARITHMETIC, "$")
         self._visit_children(node)
 
@@ -136,13 +126,13 @@ class _CommandReader:
         start, end = node.start_byte, node.end_byte
         if node.type.endswith("expansion"):
             start, end = node.children[0].end_byte, node.children[-1].start_byte
-        old_form = self.text(node).lstrip().startswith("$[")
-        shape = "[" if old_form else self._shape_between(node, start, end)
+        old_form = self._words.text(node).lstrip().startswith("$[")
+        shape = "[" if old_form else self._words.shape_between(node, start, end)
         self._add_named_command(node, name, shape)
 
     def _add_named_command(self, node: Node, name: str, shape: str) -> None:
-        line = self.line(node)
-        words = (ScriptWord(line, name, name), ScriptWord(line, shape, self.text(node)))
+        line = self._words.line(node)
+        words = (ScriptWord(line, name, name), ScriptWord(line, shape, self._words.text(node)))
         self.found.append(SimpleCommand(line, words))
 
     def _add_command(
@@ -163,7 +153,9 @@ class _CommandReader:
                 words += self._test_words(child)
             else:
                 word = (
-                    self._declaration_word(child) if child.type == _VALUES[0] else self.word(child)
+                    self._declaration_word(child)
+                    if child.type == _VALUES[0]
+                    else self._words.word(child)
                 )
                 words.append(word)
         for child in node.children:
@@ -175,7 +167,7 @@ class _CommandReader:
         if any(ASSIGNS.match(w.raw) or w.raw in RESERVED for w in words[:1]) and not tests:
             raise self.stop(node, f"{words[0].raw} behind `time` is not followed")
         self.found.append(
-            SimpleCommand(self.line(node), tuple(words), tuple(assigned), tuple(added))
+            SimpleCommand(self._words.line(node), tuple(words), tuple(assigned), tuple(added))
         )
 
     def _is_redirected_before(self, node: Node) -> bool:
@@ -201,7 +193,7 @@ class _CommandReader:
         elif more:
             raise self.stop(node, f"{more[0].raw} belongs to no command")
         else:
-            self.found.append(SimpleCommand(self.line(node), (), (), tuple(redirects)))
+            self.found.append(SimpleCommand(self._words.line(node), (), (), tuple(redirects)))
             if body is not None:
                 self.visit(body)
 
@@ -209,45 +201,45 @@ class _CommandReader:
         """Return a redirection, and the words behind its target, which are the command's."""
         if node.type == "heredoc_redirect":
             return self._read_heredoc(node)
-        words = [self.word(child) for child in node.children if child.type in WORDS]
+        words = [self._words.word(child) for child in node.children if child.type in WORDS]
         operator = next(c.type for c in node.children if not c.is_named)
         closes = operator in ("<&-", ">&-")
         if not words and not closes:
             raise self.stop(node, "a redirection without a target")
         fd = node.child_by_field_name("descriptor")
-        if fd is not None and not self.text(fd).isdigit():
+        if fd is not None and not self._words.text(fd).isdigit():
             raise self.stop(node, "a redirection whose number only shows when it runs")
         for child in node.children:
             self._add_expansions(child)
         if closes:
-            return ScriptRedirect(operator[:2], ScriptWord(self.line(node), "-", "-")), words
+            return ScriptRedirect(operator[:2], ScriptWord(self._words.line(node), "-", "-")), words
         return ScriptRedirect(operator, words[0]), words[1:]
 
     def _read_heredoc(self, node: Node) -> tuple[ScriptRedirect, list[ScriptWord]]:
         start = next(c for c in node.children if c.type == "heredoc_start")
         body = next((c for c in node.children if c.type == "heredoc_body"), None)
-        quoted = bool(set(self.text(start)) & set("'\"\\"))
+        quoted = bool(set(self._words.text(start)) & set("'\"\\"))
         behind: list[ScriptWord] = []
         for child in node.children:
             if child.type in WORDS:
-                behind.append(self.word(child))
+                behind.append(self._words.word(child))
                 self._add_expansions(child)
             elif child.is_named and child.type not in {"heredoc_start", "heredoc_body"}:
                 self.visit(child)
         if body is None:
             return ScriptRedirect("<<", None, ""), behind
         if quoted:
-            text = self.text(body)
+            text = self._words.text(body)
         else:
-            text = self._shape_in_quotes(body, body.start_byte, body.end_byte)
+            text = self._words.shape_in_quotes(body, body.start_byte, body.end_byte)
             self._add_expansions(body)
-        if self.text(node).startswith("<<-"):
+        if self._words.text(node).startswith("<<-"):
             text = re.sub(r"^\t+", "", text, flags=re.MULTILINE)
         return ScriptRedirect("<<", None, text), behind
 
     def _read_assignment(self, node: Node) -> tuple[str, ScriptWord]:
-        name, line = node.children[0], self.line(node)
-        variable = self.text(name)
+        name, line = node.children[0], self._words.line(node)
+        variable = self._words.text(name)
         if name.type == "subscript":
             variable, _, place = variable.partition("[")
             if not PLACE.fullmatch(f"[{place}"):
@@ -257,109 +249,44 @@ class _CommandReader:
             return variable, ScriptWord(line, "", "")
         if value.type == "array":
             items = [
-                self.word(c) if c.type in WORDS else self._declaration_word(c)
+                self._words.word(c) if c.type in WORDS else self._declaration_word(c)
                 for c in value.children
                 if c.is_named
             ]
             shape = " ".join([HOLE, *(item.shape for item in items)])
-            return variable, ScriptWord(line, shape, self.text(value), splits=True)
-        return variable, self.word(value)
+            return variable, ScriptWord(line, shape, self._words.text(value), splits=True)
+        return variable, self._words.word(value)
 
     def _declaration_word(self, node: Node) -> ScriptWord:
         """Return `NAME=value` behind `declare` as one word."""
         name, value = self._read_assignment(node)
         variable = (
-            self._word_shape(node.children[0]) if node.children[0].type == "subscript" else name
+            self._words.shape(node.children[0]) if node.children[0].type == "subscript" else name
         )
-        sign = "+=" if self.text(node)[len(self.text(node.children[0])) :][:1] == "+" else "="
+        sign = (
+            "+="
+            if self._words.text(node)[len(self._words.text(node.children[0])) :][:1] == "+"
+            else "="
+        )
         shape = f"{variable}{sign}{value.shape}"
-        return ScriptWord(self.line(node), shape, self.text(node), value.splits, value.quoted)
+        return ScriptWord(
+            self._words.line(node), shape, self._words.text(node), value.splits, value.quoted
+        )
 
     def _test_words(self, node: Node) -> Iterator[ScriptWord]:
         if node.type in WORDS or not node.children:
-            yield self.word(node)
+            yield self._words.word(node)
         else:
             for child in node.children:
                 yield from self._test_words(child)
 
     def _add_loop(self, node: Node) -> None:
-        name = self.text(node.children_by_field_name("variable")[0])
-        values = [self.word(child) for child in node.children_by_field_name("value")]
-        line = self.line(node)
+        name = self._words.text(node.children_by_field_name("variable")[0])
+        values = [self._words.word(child) for child in node.children_by_field_name("value")]
+        line = self._words.line(node)
         values = values or [ScriptWord(line, f"{HOLE}.", name)]
         self.found.append(SimpleCommand(line, (), tuple((name, value) for value in values)))
         self._visit_children(node)
-
-    def word(self, node: Node) -> ScriptWord:
-        """Return the word that `node` is."""
-        quoted = wild = splits = False
-        todo = [node]
-        while todo:
-            part = todo.pop()
-            text = self.text(part)
-            if part.type in {"concatenation", "translated_string"}:
-                todo += part.children
-            elif part.type == "string":
-                quoted = True
-                inside = [text[c.start_byte - part.start_byte :] for c in part.children]
-                splits |= any(_ALL.match(each) for each in inside)
-            elif part.type in {"raw_string", "ansi_c_string"}:
-                quoted = True
-            elif part.type in EXPANSIONS:
-                splits = True
-            elif part.type in {"word", "regex"}:
-                quoted |= "\\" in text
-                wild |= bool(set(re.sub(r"\\.", "", text)) & set("*?["))
-        return ScriptWord(
-            self.line(node), self._word_shape(node), self.text(node), splits, quoted, wild
-        )
-
-    def _word_shape(self, node: Node) -> str:
-        """Return the text of a word without quotes, with a HOLE for each expansion."""
-        text = self.text(node)
-        match node.type:
-            case kind if kind in EXPANSIONS or kind in {"process_substitution", "extglob_pattern"}:
-                return HOLE
-            case "raw_string":
-                return text[1:-1]
-            case "ansi_c_string":
-                return HOLE if "\\" in text else text[2:-1]
-            case "string":
-                return self._shape_in_quotes(node, node.start_byte + 1, node.end_byte - 1)
-            case "translated_string":
-                return self._word_shape(node.children[-1])
-            case "word" | "regex":
-                return re.sub(r"\\(\n|[\s\S])", lambda m: m[1].strip("\n"), text)
-            case _:
-                pass
-        if not node.children:
-            return text
-        return self._shape_between(node, node.start_byte, node.end_byte)
-
-    def _shape_between(self, node: Node, start: int, end: int) -> str:
-        pieces = []
-        for child in node.children:
-            if child.start_byte >= start and child.end_byte <= end:
-                pieces.append(self._source[start : child.start_byte].decode())
-                pieces.append(self._word_shape(child))
-                start = child.end_byte
-        return "".join([*pieces, self._source[start:end].decode()])
-
-    def _shape_in_quotes(self, node: Node, start: int, end: int) -> str:
-        """Return text in double quotes, with a HOLE for each expansion."""
-        pieces = []
-        for child in node.children:
-            if child.type in EXPANSIONS and child.start_byte >= start:
-                pieces += [self._unescape_text(start, child.start_byte), HOLE]
-                start = child.end_byte
-        return "".join([*pieces, self._unescape_text(start, end)])
-
-    def _unescape_text(self, start: int, end: int) -> str:
-        text = self._source[start:end].decode()
-        if RUNS.search(re.sub(r"\\[\s\S]", "", text)):
-            line = self._first + self._source.count(b"\n", 0, start)
-            raise UnfollowedText(line, f"{text[:40]!r} may run commands")
-        return re.sub(r"\\([$`\"\\\n])", lambda m: m[1].strip("\n"), text)
 
 
 def _drop_keywords(words: list[ScriptWord]) -> list[ScriptWord]:

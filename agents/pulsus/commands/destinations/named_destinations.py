@@ -11,6 +11,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from pulsus.commands.destinations.addresses import NetworkPlace, UnknownPlace, has_scheme, host, url
+from pulsus.commands.destinations.connection_strings import (
+    read_mongo,
+    read_mssql,
+    read_oracle,
+    read_postgres,
+    read_socket_or_host,
+)
 from pulsus.commands.program_tables.connects_declaration import CONFIGURED, LOCAL, PLACES
 
 _Reader = Callable[[str], Iterator[NetworkPlace]]
@@ -75,62 +82,6 @@ def _read_lookup(text: str) -> Iterator[NetworkPlace]:
         yield from _read_name(text)
 
 
-_SETTING: Final = re.compile(r"\s*(\w+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|(\S*))\s*")
-
-
-def _read_postgres(text: str) -> Iterator[NetworkPlace]:
-    if has_scheme(text):
-        yield from _read_postgres_url(text)
-    elif "=" in text:
-        yield from _read_postgres_settings(text)
-
-
-def _read_postgres_url(text: str) -> Iterator[NetworkPlace]:
-    rest = text.partition("://")[2]
-    authority, _, query = rest.partition("?")
-    authority = authority.partition("/")[0].rpartition("@")[2]
-    if re.search(r"(?i)(?:^|&)(?:service|%)", query):
-        raise UnknownPlace(text)
-    named = re.findall(r"(?i)(?:^|&)(?:hostaddr|host)=([^&]*)", query)
-    for each in [
-        *filter(None, authority.split(",")),
-        *(h for one in named for h in one.split(",")),
-    ]:
-        yield from _read_socket_or_host(each)
-
-
-def _read_postgres_settings(text: str) -> Iterator[NetworkPlace]:
-    at = 0
-    while at < len(text):
-        found = _SETTING.match(text, at)
-        if found is None or "\\" in found[0]:
-            raise UnknownPlace(text)
-        name, value = found[1].lower(), found[2] if found[2] is not None else found[3]
-        if name == "service":
-            raise UnknownPlace(text)
-        if name in {"host", "hostaddr"}:
-            for each in value.split(","):
-                yield from _read_socket_or_host(each)
-        at = found.end()
-
-
-def _read_socket_or_host(text: str) -> Iterator[NetworkPlace]:
-    """Read a host, or the folder of a socket of this machine."""
-    if not text or text[:1] in {"/", "@"} or text.lower().startswith("%2f"):
-        yield NetworkPlace(LOCAL)
-    else:
-        yield host(text)
-
-
-def _read_mongo(text: str) -> Iterator[NetworkPlace]:
-    if not has_scheme(text) and "/" not in text and "." not in text and ":" not in text:
-        return  # a database of the default server
-    rest = text.partition("://")[2] or text
-    authority = re.split(r"[/?]", rest, maxsplit=1)[0].rpartition("@")[2]
-    for each in authority.split(","):
-        yield host(each)
-
-
 def _read_git(text: str) -> Iterator[NetworkPlace]:
     """Read a repository: an address, `host:path`, a folder, or a remote that the repository
     names."""
@@ -177,27 +128,6 @@ def _read_ldap(text: str) -> Iterator[NetworkPlace]:
             yield url(each)
 
 
-def _read_mssql(text: str) -> Iterator[NetworkPlace]:
-    bare = re.sub(r"(?i)^(tcp|admin|lpc|np):", "", text).partition("\\")[0]
-    name, _, port = bare.partition(",")
-    yield (
-        NetworkPlace(LOCAL)
-        if name in {"", ".", "(local)"}
-        else host(f"{name}:{port}" if port else name)
-    )
-
-
-def _read_oracle(text: str) -> Iterator[NetworkPlace]:
-    behind = text.rpartition("@")[2]
-    if "@" not in text or not behind:
-        return
-    if "(" in behind:
-        raise UnknownPlace(text)
-    yield (
-        url(behind.removeprefix("//")) if re.search(r"[/:.]", behind) else NetworkPlace(CONFIGURED)
-    )
-
-
 def _read_finger(text: str) -> Iterator[NetworkPlace]:
     if "@" in text:
         for each in text.split("@")[1:]:
@@ -218,7 +148,7 @@ def _read_sockaddr(text: str) -> Iterator[NetworkPlace]:
     if "://" in text:
         yield from _read_docker(text)
     else:
-        yield from _read_socket_or_host(text.removeprefix("unix:"))
+        yield from read_socket_or_host(text.removeprefix("unix:"))
 
 
 def _read_context(text: str) -> Iterator[NetworkPlace]:
@@ -383,5 +313,7 @@ def _read_zone(text: str) -> Iterator[NetworkPlace]:
 
 
 _read_urls, _read_relay, _read_rsync = _read_hosts, _read_url, _read_colon
+_read_mongo, _read_postgres = read_mongo, read_postgres
+_read_mssql, _read_oracle = read_mssql, read_oracle
 _READERS: Final[Mapping[str, _Reader]] = {kind: globals()[f"_read_{kind}"] for kind in PLACES}
 """A reader is named after its kind, so a kind without a reader fails at import."""

@@ -13,7 +13,8 @@ from pulsus.core.types import Ranked, ToolSpec
 from pulsus.routing.evaluation.dataset import GoldenRow, nearest
 from pulsus.routing.evaluation.input_score import InputDifference
 from pulsus.routing.search import manifest_advice
-from pulsus.routing.search.why_not import compare_with_winner, low_probability_reason
+from pulsus.routing.search.low_probability import low_probability_reason
+from pulsus.routing.search.why_not import compare_with_winner
 
 _TWINS = 0.6
 """Share of the words of two tools' names and summaries, of both, from which they are near-twins."""

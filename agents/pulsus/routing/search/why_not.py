@@ -16,6 +16,7 @@ from pulsus.core.rankers.score_differences import FeatureGap, RankChange
 from pulsus.core.types import BrokenTool, Catalogue, Ranked, SubIntent, ToolSpec
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.search import manifest_advice
+from pulsus.routing.search.low_probability import low_probability_reason
 from pulsus.routing.search.searcher import SearchResult
 
 Code = Literal[
@@ -33,14 +34,7 @@ Code = Literal[
     "DEPRECATED",
 ]
 
-_FEW = "the words it shares with the request are few or common"
 _INTENT = "add this request to `requests` in its manifest"
-
-_RIVALRY = frozenset({"lead", "shared", "alike_lead", "recalled_lead"})
-_NAMING = frozenset({"name_words"})
-_GIVEN = frozenset({"size", "caution", "named"})
-"""Signals by the explanation they get if they keep p low; the others mean few matched words.
-Given signals are no reason: no user can change them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,31 +180,6 @@ def lacking(winner: Ranked, own: Ranked) -> tuple[str, ...]:
     has = set(score_differences.matched_words(own))
     words = (*score_differences.matched_words(winner), *own.unmatched)
     return tuple(dict.fromkeys(word for word in words if word not in has))
-
-
-def low_probability_reason(own: Ranked, rival: Ranked | None, calibration: Calibration) -> str:
-    """Name the reason for a low p: the signal that costs most against its usual value."""
-    if own.caution:
-        return own.caution
-    heard, missing = len(score_differences.matched_words(own)), len(own.unmatched)
-    if missing and missing >= heard:
-        return f"only {heard} of {heard + missing} words matched"
-    worst = max(_losses(own, calibration), default=(0.0, ""))[1]
-    if worst in _RIVALRY and rival:
-        return f"{rival.tool.id} fits about as well (p {rival.p:.2f})"
-    if worst in _NAMING:
-        said = own.signals.get("name_cover", 0.0)
-        return f"the request says {said:.0%} of its name"
-    return f"{missing} of {heard + missing} words matched nothing" if missing else _FEW
-
-
-def _losses(own: Ranked, calibration: Calibration) -> list[tuple[float, str]]:
-    """Return the cost of each changeable signal in log-odds, against its mean in the fit."""
-    return [
-        (weight * (calibration.spread[name][0] - own.signals[name]), name)
-        for name, weight in calibration.coefficients.items()
-        if name not in _GIVEN and name in calibration.spread and name in own.signals
-    ]
 
 
 def _chosen(tool: ToolSpec, found: SearchResult, step: int) -> WhyNot:

@@ -1,4 +1,4 @@
-"""The result of a check of the decision log: its damages, one for each cause (spec §10, §17). Pure."""
+"""The result of a check of the decision log: its damages, one for each cause (spec §10). Pure."""
 
 from __future__ import annotations
 
