@@ -56,13 +56,16 @@ class Silent:
     def decide(self, proposal):
         raise AssertionError("not asked to approve")
 
-    def value(self, arg, proposed=""):
+    def value(self, arg, proposed="", tool=""):
         raise AssertionError("not asked for a value")
 
     def example(self, problem):
         raise AssertionError("not asked for an example")
 
-    def confirm_run(self, tool):
+    def explain_rejection(self, message):
+        raise AssertionError("not asked for another input")
+
+    def confirm_run(self, run):
         raise AssertionError("not asked to run")
 
     def reuse(self, module, status, reasons):

@@ -259,19 +259,20 @@ def test_an_editor_that_fails_or_changes_nothing_is_asked_about_again(folder):
 
 def test_a_missing_input_is_asked_for_before_anything_is_proven(folder):
     args = ["route", COUNT, "--run"]
-    code, shown = talk(folder, args, ("text (str)", "a b c\n"), (DECIDE, "a\n"))
+    code, shown = talk(folder, args, ("text: ", "a b c\n"), (DECIDE, "a\n"))
     assert code == 0
     assert "words  3" in shown
-    code, shown = talk(folder, args, ("text (str)", "\x04"))
+    assert shown.index("select count_words.py") < shown.index("count_words needs text: The text")
+    code, shown = talk(folder, args, ("text: ", "\x04"))
     assert code == 4
-    assert "error[INPUT_MISSING]: an input has no value: text (str)" in shown
+    assert "error[INPUT_MISSING]: count_words needs a value: text (str)" in shown
 
 
 def test_a_bare_request_on_a_terminal_ends_with_the_answer(folder):
-    code, shown = talk(folder, [COUNT], ("text (str)", "a b c\n"), (DECIDE, "a\n"))
+    code, shown = talk(folder, [COUNT], ("text: ", "a b c\n"), (DECIDE, "a\n"))
     assert code == 0
     assert "words  3" in shown
-    code, shown = talk(folder, [COUNT], ("text (str)", "a b\n"))
+    code, shown = talk(folder, [COUNT], ("text: ", "a b\n"))
     assert code == 0
     assert "words  2" in shown  # promoted now: nothing is asked and nothing validated again
     assert "validation=not run" in shown

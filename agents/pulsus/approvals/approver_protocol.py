@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from pulsus.core.storage.records.promotion_target import Target
-from pulsus.core.types import ArgSpec, Clarification, ToolSpec, ValidationReport
+from pulsus.core.types import ArgSpec, Clarification, JsonValue, ToolSpec, ValidationReport
 from pulsus.fast_dataclass import dataclass
 
 
@@ -21,6 +22,20 @@ class Proposal:
     target: Target
     report: ValidationReport
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRun:
+    """A run that may change things, as a person is asked about it.
+
+    `writers` are the tools that may write: the called tool itself, or steps of it. `inputs` are the
+    values of the call by name, with secrets masked; for the other arguments of `tool` its defaults
+    apply.
+    """
+
+    tool: ToolSpec
+    writers: tuple[ToolSpec, ...]
+    inputs: Mapping[str, JsonValue]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +78,20 @@ class Approver(Protocol):
         """Return the decision on a proven module."""
         ...
 
-    def value(self, arg: ArgSpec, proposed: str = "") -> str | None:
-        """Return the text of a required argument, as `--input` takes it; None or "" for none.
+    def value(self, arg: ArgSpec, proposed: str = "", tool: str = "") -> str | None:
+        """Return the text of an argument, as `--input` takes it; None or "" for none.
 
-        `proposed` is what the request seems to say: the person may accept it as it is.
+        `proposed` is what the request seems to say: the person may accept it as it is. `tool` is
+        the name of the tool that needs the value.
         """
         ...
 
-    def confirm_run(self, tool: ToolSpec) -> bool:
-        """Return True if a tool that may write is to run."""
+    def explain_rejection(self, message: str) -> None:
+        """Say why a tool rejects its inputs, before other values are asked for."""
+        ...
+
+    def confirm_run(self, run: WriteRun) -> bool:
+        """Return True if a run that may change things is to go ahead."""
         ...
 
     def example(self, problem: str) -> str | None:

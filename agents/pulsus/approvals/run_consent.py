@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pulsus.approvals.approver_protocol import Approver
+from pulsus.approvals.approver_protocol import Approver, WriteRun
 from pulsus.core.compose.plans.module_source import read_plan
 from pulsus.core.types import Constant, JsonValue, ParamRef, PlanStep, ToolSpec
 from pulsus.core.validators.effects.observed_against_declared import DRY_RUN, has_dry_run
@@ -26,15 +26,17 @@ RunConsent = Literal["asked", "yes", "dry_run"]
 class RunApproval:
     """The ways to confirm a run: a person, or the caller beforehand (`yes`).
 
-    `given` are the `--input` options of the call, which the hint repeats.
+    `given` are the `--input` options of the call, which the hint repeats. `request` is set for a
+    plan that is in no catalogue: only the same request leads to it again.
     """
 
     person: Approver | None = None
     yes: bool = False
     given: Sequence[str] = ()
+    request: str = ""
 
-    def obtain(self, tool: ToolSpec, *, dry: bool) -> RunConsent:
-        """Return how the run of `tool`, which may write, is confirmed. Raises ApprovalNeeded.
+    def obtain(self, run: WriteRun, *, dry: bool) -> RunConsent:
+        """Return how a run that may write is confirmed. Raises ApprovalNeeded.
 
         `dry` is True if the call changes nothing.
         """
@@ -42,21 +44,31 @@ class RunApproval:
             return "dry_run"
         if self.yes:
             return "yes"
-        if self.person and self.person.confirm_run(tool):
+        if self.person and self.person.confirm_run(run):
             return "asked"
+        what = " and ".join(each.id for each in run.writers)
+        why = "you did not confirm it" if self.person else "it is not run without a confirmation"
+        raise ApprovalNeeded(f"{what} may change things, and {why}", hint=self._hint(run.tool))
+
+    def _hint(self, tool: ToolSpec) -> str:
+        """Return the command that confirms the run, or asks again."""
         tries = f", or see what it would do: --input {DRY_RUN}=true" if has_dry_run(tool) else ""
-        raise ApprovalNeeded(
-            f"{tool.id} may change things, so it is not run without a confirmation",
-            hint=f"confirm it: {run_command(tool.id, self.given)} --yes{tries}",
-        )
+        if not self.request:
+            return f"confirm it: {run_command(tool.id, self.given)} --yes{tries}"
+        command = command_with_inputs(["pulsus", "route", self.request, "--run"], self.given)
+        where = "" if self.person else "at a terminal, "
+        return f"{where}run this and answer y: {command}{tries}"
 
 
 def run_command(tool_id: str, given: Sequence[str]) -> str:
     """Return the command that runs the tool with these `--input` options."""
-    words = ["pulsus", "run", tool_id]
-    for pair in given:
-        words += ["--input", pair]
-    return shlex.join(words)
+    return command_with_inputs(["pulsus", "run", tool_id], given)
+
+
+def command_with_inputs(words: Sequence[str], given: Sequence[str]) -> str:
+    """Return a command as the shell takes it, with these `--input` options at its end."""
+    options = [word for pair in given for word in ("--input", pair)]
+    return shlex.join([*words, *options])
 
 
 def input_options(inputs: Mapping[str, JsonValue]) -> Iterator[str]:

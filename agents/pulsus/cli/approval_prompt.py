@@ -14,12 +14,14 @@ from pulsus.approvals.approver_protocol import (
     Discard,
     EditModule,
     Proposal,
+    WriteRun,
 )
 from pulsus.cli import console
+from pulsus.cli.render.inputs_text import kind_of_value, write_run_values
 from pulsus.cli.render.validation_text import relative
 from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.telemetry.sanitize import one_line, strip_controls
-from pulsus.core.types import ArgSpec, Clarification, ToolSpec
+from pulsus.core.types import ArgSpec, Clarification
 from pulsus.errors import TargetRefused
 
 EFFECTS = {
@@ -88,17 +90,31 @@ class Terminal:
             console.note(one_line(problem))
         return _ask('example, such as {"text": "a b"} -> {"words": 2} (Enter: no more)')
 
-    def value(self, arg: ArgSpec, proposed: str = "") -> str | None:
-        """Text for a required argument; Enter accepts what is proposed."""
-        offered = f" [{one_line(proposed, 60)}]" if proposed else ""
-        asked = f"{arg.name} ({arg.type_hint or 'any'}) {one_line(arg.description, 80)}{offered}"
-        text = _ask(asked)
+    def value(self, arg: ArgSpec, proposed: str = "", tool: str = "") -> str | None:
+        """Text for an argument; Enter accepts what is proposed."""
+        kind = kind_of_value(arg)
+        needs = f"{tool} needs {arg.name}" if tool else arg.name
+        about = one_line(arg.description, 300)
+        told = f"{about} ({kind})" if about and kind else about or kind
+        console.note(f"{needs}{': ' if told else ''}{told}")
+        offered = f" (Enter: {one_line(proposed, 200)})" if proposed else ""
+        text = _ask(f"{arg.name}{offered}")
         return proposed if text == "" else text
 
-    def confirm_run(self, tool: ToolSpec) -> bool:
-        """Ask whether to run a tool that may write."""
-        effects = one_line(tool.side_effects or "it does not say what it changes")
-        return confirm(f"{tool.id} may change things ({effects}). Run it?")
+    def explain_rejection(self, message: str) -> None:
+        """Show why a tool rejects its inputs."""
+        console.note(one_line(message, 500))
+
+    def confirm_run(self, run: WriteRun) -> bool:
+        """Ask whether to make a run that may change things; show every value that it gets."""
+        for tool in run.writers:
+            effects = one_line(tool.side_effects or "it does not say what it changes", 300)
+            console.note(f"{tool.name} may change things: {effects}")
+        values = list(write_run_values(run))
+        wide = max((len(name) for name, _ in values), default=0)
+        for name, text in values:
+            console.note(f"  {name:<{wide}}  {text}")
+        return confirm("Run it?")
 
     def confirm_unconfined(self, tool_id: str) -> bool:
         """Ask whether a tool may run with all rights of this user. No pipe can answer."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -13,6 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
+from pulsus.cli.line_folding import fold_line
 from pulsus.core.telemetry.sanitize import escape_controls, strip_controls
 from pulsus.errors import PulsusError
 
@@ -166,6 +166,11 @@ def note(text: str) -> None:
     click.echo(text, err=True)
 
 
+def echo(line: str, columns: int | None) -> None:
+    """Print a line of the result on stdout, folded if `columns` of a terminal are too few."""
+    result(f"{fold_line(line, columns) if columns else line}\n")
+
+
 def warn(text: str) -> None:
     """A warning line on stderr."""
     note(f"{colour('warning', 'yellow')}: {_on_a_line(text)}")
@@ -235,43 +240,6 @@ def _rich_table(headers: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
 def counted(number: int, what: str, many: str = "") -> str:
     """`1 failure`, `2 failures`; `many` for a plural that is not `what` and an s."""
     return f"{number} {what if number == 1 else many or f'{what}s'}"
-
-
-_STYLE = re.compile(r"\x1b\[[0-9;]*m")
-_MIN_WIDTH = 20
-_HINT = "  hint: "
-
-
-def fold_line(line: str, width: int, *, hanging: int | None = None) -> str:
-    """`line` on as many lines as `width` columns ask for, all but the first hanging under it.
-
-    They begin at column `hanging`; without it a little to the right of the first. No word is cut,
-    so that a path or a command can still be copied. A line that fits stays as it is; colours take
-    no room.
-    """
-    if _shown_width(line) <= width:
-        return line
-    start = len(line) - len(line.lstrip(" "))
-    if hanging is None:
-        hanging = len(_HINT) if line.startswith(_HINT) else start + 2
-    head = line[: max(hanging, start)] if _is_aligned(line, hanging) else " " * start
-    first, *words = line[len(head) :].split()
-    lines = [head + first]
-    for word in words:
-        if _shown_width(lines[-1]) + 1 + _shown_width(word) <= max(width, _MIN_WIDTH):
-            lines[-1] += f" {word}"
-        else:
-            lines.append(" " * hanging + word)
-    return "\n".join(lines)
-
-
-def _is_aligned(line: str, column: int) -> bool:
-    """Return True if a text begins at that column of `line`, after at least two spaces."""
-    return line[:column].endswith("  ")
-
-
-def _shown_width(text: str) -> int:
-    return len(_STYLE.sub("", text))
 
 
 _PROGRESS_FROM = 50

@@ -88,6 +88,7 @@ def _failure_error(tool: ToolSpec, report: Mapping[str, Any]) -> PulsusError:
     via = "" if step == tool.id else f" in its step {step}"
     if kind == "ValueError" and report.get("own"):
         hint = f"`pulsus tools show {step}` says what it takes"
+        details["reason"] = message
         return UsageError(f"{tool.id} rejects its inputs{via}: {message}", hint=hint, **details)
     return ToolFailed(
         f"{tool.id} failed{via}: {kind}: {message}{_describe_place(report)}", hint=_SEE, **details

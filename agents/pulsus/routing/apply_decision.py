@@ -44,6 +44,7 @@ class DecisionApplier:
         project, settings = self.run.project, self.run.project.settings
         person, options = self.run.person, self.run.options
         if options.run:
+            options.announce(outcome, options)
             outcome = collect_inputs(outcome, person)
         inputs = call_values(outcome)
         promoted = self._promoted(outcome) if options.run else None

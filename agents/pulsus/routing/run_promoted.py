@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pulsus.approvals.approver_protocol import Approver
+from pulsus.approvals.approver_protocol import Approver, WriteRun
 from pulsus.approvals.run_consent import (
     RunApproval,
     RunConsent,
@@ -21,7 +21,7 @@ from pulsus.core.contract.effective_kind import get_stricter_kind
 from pulsus.core.memory import last_runs
 from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.telemetry.logging import Trace
-from pulsus.core.types import BrokenTool, JsonValue, RouteOutcome, ToolSpec
+from pulsus.core.types import BrokenTool, InputValue, JsonValue, RouteOutcome, ToolSpec
 from pulsus.errors import (
     ApprovalNeeded,
     Denied,
@@ -29,6 +29,7 @@ from pulsus.errors import (
     PulsusError,
     RecordUnknown,
     ToolNotFound,
+    UsageError,
 )
 from pulsus.execution import secrets
 from pulsus.execution.child_pipes import OnOutput
@@ -38,6 +39,7 @@ from pulsus.routing.delivery.approved_records_check import ACCEPT
 from pulsus.routing.delivery.candidate_module import pinned_steps, read_module
 from pulsus.routing.delivery.deliver import digest
 from pulsus.routing.delivery.project_protocol import Project
+from pulsus.routing.inputs.missing_inputs import ask_after_rejection
 from pulsus.routing.search.access_filter import access_filter
 
 _LOG = logging.getLogger("pulsus")
@@ -74,11 +76,13 @@ def run_module(
     tool = project.define(source, path)
     if isinstance(tool, BrokenTool):
         raise ToolNotFound(f"{path} is no tool: {tool.reason}")
-    consent = RunApproval(person, given=tuple(input_options(inputs)))
+    request = outcome.intent.intent if rendered else ""
+    consent = RunApproval(person, given=tuple(input_options(inputs)), request=request)
     try:
-        done = run_promoted(project, tool, source, inputs, consent, rendered=rendered)
+        done, answers = run_or_ask(project, tool, source, inputs, consent, rendered=rendered)
     except ApprovalNeeded as refusal:
         return replace(outcome, failure=refusal)
+    answered = {name: InputValue(value, "answer") for name, value in answers.items()}
     held = dict(done.confinement)
     ended = {} if done.exit_status is None else {"exit_status": done.exit_status}
     trace.event(
@@ -96,7 +100,36 @@ def run_module(
         confinement=held,
         exit_status=done.exit_status,
         failure=done.failure,
+        inputs={**outcome.inputs, **answered},
     )
+
+
+def run_or_ask(
+    project: Project,
+    tool: ToolSpec,
+    source: bytes,
+    inputs: Mapping[str, JsonValue],
+    consent: RunApproval,
+    on_output: OnOutput | None = None,
+    confinement: Mode = "wanted",
+    *,
+    rendered: bool = False,
+) -> tuple[RunResult, dict[str, JsonValue]]:
+    """Return the result, as `run_promoted` does, and the answers that it took.
+
+    If the tool rejects its inputs and names others, the person is asked for one, once.
+    """
+
+    def run(values: Mapping[str, JsonValue]) -> RunResult:
+        return run_promoted(
+            project, tool, source, values, consent, on_output, confinement, rendered=rendered
+        )
+
+    try:
+        return run(inputs), {}
+    except UsageError as rejection:
+        answers = ask_after_rejection(rejection, tool, inputs, consent.person)
+        return run({**inputs, **answers}), answers
 
 
 def run_promoted(
@@ -139,9 +172,9 @@ def run_promoted(
     limits = RunLimits(run.max_mem_mb, run.max_processes, run.max_files)
     planned = choose_confinement(used, inputs, limits, confinement, reads=not writes or tries)
     if writes:
-        counted = replace(used[0], kind="write")  # a step that may write counts for all
-        how = consent.obtain(counted, dry=tries)
         shown = {name: veil.value(value) for name, value in inputs.items()}
+        writers = tuple(each for each in called if each.kind == "write") or (used[0],)
+        how = consent.obtain(WriteRun(tool, writers, shown), dry=tries)
         _log_run(project, tool, shown, how, veil.value(planned.record))
     _remember_run(project, used)
     began = time.monotonic()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from pulsus.approvals.approver_protocol import WriteRun
 from pulsus.approvals.run_consent import RunApproval, input_options, is_dry_run_call
 from pulsus.core.compose.plans.module_source import render_module
 from pulsus.core.types import Constant, JsonValue, OutputRef, ParamRef, Plan, PlanStep
@@ -14,6 +15,10 @@ DRY = arg("dry_run", "bool")
 SAVE = spec("shared/save/save", arg("rows", "list"), DRY, kind="write", gives={"path": "str"})
 PRUNE = spec("shared/save/prune", kind="write", gives={"pruned": "int"})
 COMPOSED = spec("shared/save/both", DRY, kind="write")
+
+
+def run_of(tool):
+    return WriteRun(tool, (tool,), {})
 
 
 def step(number, tool, **inputs):
@@ -61,20 +66,31 @@ def test_a_step_that_the_plan_does_not_name_makes_the_call_one_that_writes():
 
 def test_a_write_run_is_refused_by_default():
     with pytest.raises(ApprovalNeeded, match="shared/save/save may change things") as refused:
-        RunApproval().obtain(SAVE, dry=False)
+        RunApproval().obtain(run_of(SAVE), dry=False)
     assert "--yes" in refused.value.hint
     assert "dry_run=true" in refused.value.hint
     with pytest.raises(ApprovalNeeded) as refused:
-        RunApproval().obtain(PRUNE, dry=False)
+        RunApproval().obtain(run_of(PRUNE), dry=False)
     assert "dry_run" not in refused.value.hint
 
 
 def test_the_hint_to_confirm_a_run_keeps_every_input():
     given = ("markdown=# A title", "path:=null")
     with pytest.raises(ApprovalNeeded) as refused:
-        RunApproval(given=given).obtain(SAVE, dry=False)
+        RunApproval(given=given).obtain(run_of(SAVE), dry=False)
     command = "pulsus run shared/save/save --input 'markdown=# A title' --input path:=null --yes"
     assert f"confirm it: {command}" in refused.value.hint
+
+
+def test_a_plan_in_no_catalogue_is_confirmed_by_the_same_request():
+    """`pulsus run` does not know the plan: only a route finds it again."""
+    asked = RunApproval(given=("path=x.png",), request="draw it, then save it")
+    with pytest.raises(ApprovalNeeded) as refused:
+        asked.obtain(WriteRun(COMPOSED, (SAVE,), {}), dry=False)
+    command = "pulsus route 'draw it, then save it' --run --input path=x.png"
+    assert command in refused.value.hint
+    assert "pulsus run" not in refused.value.hint
+    assert refused.value.message.startswith(SAVE.id)
 
 
 def test_inputs_become_options_that_are_read_back_as_they_were():

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.cli.console import fold_line
+from pulsus.cli.line_folding import fold_line
 
 LONG = "error[TOOL_NOT_FOUND]: no tool is called 'disk_usge', nor anything like it in this project"
 
@@ -38,3 +38,10 @@ def test_no_word_is_lost_and_no_line_is_wider_than_it_must_be(words, width):
     assert folded.split() == words
     for line in folded.split("\n"):
         assert len(line) <= max(width, 20) or len(line.split()) == 1
+
+
+def test_a_line_breaks_first_where_two_blanks_part_it():
+    line = "[PULSUS] policy=select  validation=not run  route_id=route-1  already promoted"
+    assert fold_line(line, 60) == (
+        "[PULSUS] policy=select  validation=not run  route_id=route-1\n  already promoted"
+    )

@@ -98,7 +98,7 @@ def _tell(session: CommandSession, record: PromotionRecord, *, created: bool) ->
         names = "tool=tool_id status replacement sunset version revision=id"
         console.document(console.json_fields(record, names) | {"created": created})
         return
-    from pulsus.cli.render.outcome_text import TAG
+    from pulsus.cli.render.validation_text import TAG
 
     said = "is not deprecated"
     if record.deprecated:

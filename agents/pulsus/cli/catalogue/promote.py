@@ -123,7 +123,7 @@ def deliver(
 
 def print_delivery(session: CommandSession, target: Target, delivery: DeliveryResult) -> None:
     """Print how it ended; leaves with a failure's exit status."""
-    from pulsus.cli.render import outcome_text, validation_text
+    from pulsus.cli.render import validation_text
 
     if session.json:
         body = {
@@ -143,10 +143,10 @@ def print_delivery(session: CommandSession, target: Target, delivery: DeliveryRe
     click.echo(_line(made, session.project))
     if delivery.report.network:
         click.echo(
-            f"{outcome_text.TAG}   its dry run could reach {', '.join(delivery.report.network)}"
+            f"{validation_text.TAG}   its dry run could reach {', '.join(delivery.report.network)}"
         )
     for change in made.changes:
-        click.echo(f"{outcome_text.TAG}   {change}")
+        click.echo(f"{validation_text.TAG}   {change}")
 
 
 def _promoted_from(session: CommandSession, module: CandidateModule) -> Target | None:
@@ -169,7 +169,7 @@ def _promotion(made: Promotion | None, project: Path) -> dict[str, Any] | None:
 
 
 def _line(made: Promotion, project: Path) -> str:
-    from pulsus.cli.render.outcome_text import TAG
+    from pulsus.cli.render.validation_text import TAG
 
     done = "promote →" if made.created else "already promoted, unchanged:"
     if made.created and made.restores:

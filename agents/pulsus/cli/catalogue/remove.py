@@ -121,7 +121,7 @@ def _tell(
             }
         )
         return
-    from pulsus.cli.render.outcome_text import TAG
+    from pulsus.cli.render.validation_text import TAG
 
     already = "" if created else "already: "
     click.echo(f"{TAG} {already}{record.tool_id} is removed (revision={record.id})")

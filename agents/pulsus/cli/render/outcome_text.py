@@ -5,18 +5,16 @@ What is printed is what the decision was made from; nothing is computed here.
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pulsus.cli.render import explain_table
-from pulsus.cli.render.validation_text import VERDICTS, printable, relative
+from pulsus.cli.render.inputs_text import input_lines
+from pulsus.cli.render.validation_text import TAG, VERDICTS, printable, relative
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import (
-    InputValue,
-    JsonValue,
     OutputRef,
     PendingCandidate,
     Ranked,
@@ -25,7 +23,6 @@ from pulsus.core.types import (
     ValidationReport,
 )
 
-TAG = "[PULSUS]"
 _NEAREST = 3
 _SUMMARY_CHARS = 80
 
@@ -33,13 +30,28 @@ _SUMMARY_CHARS = 80
 @printable
 def summary(outcome: RouteOutcome, project: Path) -> Iterator[str]:
     """Yield the summary lines of spec §11 and §19."""
+    yield from decision_lines(outcome, project)
+    yield from delivery_lines(outcome, project, outcome.notes)
+
+
+@printable
+def decision_lines(outcome: RouteOutcome, project: Path, *, missing: bool = True) -> Iterator[str]:
+    """Yield what was decided: intent, tools and inputs.
+
+    `missing` False leaves out the missing inputs, because they are asked for next.
+    """
     intent = outcome.intent
     yield (
         f"{TAG} domain={intent.domain or '?'} action={intent.action or '?'} "
         f"(confidence={intent.confidence:.2f})"
     )
     yield from _decision(outcome, project)
-    yield from input_lines(outcome)
+    yield from input_lines(outcome, missing=missing)
+
+
+@printable
+def delivery_lines(outcome: RouteOutcome, project: Path, notes: Sequence[str]) -> Iterator[str]:
+    """Yield what came after the decision: validation, promotion, notes, earlier candidates."""
     if outcome.validation:
         yield _validation(outcome.validation, project)
         if outcome.validation.network:
@@ -52,9 +64,15 @@ def summary(outcome: RouteOutcome, project: Path) -> Iterator[str]:
         )
     else:
         yield _closing(outcome)
-    yield from (f"{TAG} note: {note}" for note in outcome.notes)
+    yield from note_lines(notes)
     for left in outcome.left:
         yield from _left(left, outcome, project)
+
+
+@printable
+def note_lines(notes: Sequence[str]) -> Iterator[str]:
+    """Yield a line for each note."""
+    yield from (f"{TAG} note: {note}" for note in notes)
 
 
 @printable
@@ -126,38 +144,6 @@ def _reason(outcome: RouteOutcome) -> str:
             return f"a plan of {len(decision.selected)} steps is composed: {reason}"
         case _:
             return f"no tool is selected: {reason}"
-
-
-def input_lines(outcome: RouteOutcome) -> Iterator[str]:
-    """Yield values that are not defaults with their words, what is missing and not used."""
-    given = [
-        f"{name}={_shown(value.value)}{_origin(value)}"
-        for name, value in outcome.inputs.items()
-        if value.source not in ("default", "wired")
-    ]
-    if given:
-        yield f"{TAG} inputs: {', '.join(given)}"
-    for arg in outcome.missing:
-        perhaps = outcome.proposed.get(arg.name)
-        offered = f", perhaps {_shown(perhaps.value)}" if perhaps else ""
-        about = f": {' '.join(arg.description.split())}" if arg.description else ""
-        yield f"{TAG} missing: {arg.name} ({arg.type_hint or 'any'}){about}{offered}"
-    needed = {arg.name for arg in outcome.missing}
-    for name, value in outcome.proposed.items():
-        if name not in needed:
-            yield f"{TAG} perhaps: {name}={_shown(value.value)}{_origin(value)}; not used"
-    if outcome.unused:
-        listed = ", ".join(map(repr, outcome.unused))
-        yield f"{TAG} not used: {listed}; give values with --input NAME=VALUE"
-
-
-def _shown(value: JsonValue) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return shlex.quote(text) if isinstance(value, str) else text
-
-
-def _origin(value: InputValue) -> str:
-    return f' (from "{value.text}")' if value.source == "request" else f" ({value.source})"
 
 
 def _tagged(text: str, width: int | None) -> Iterator[str]:

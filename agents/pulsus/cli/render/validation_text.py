@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 _Given = ParamSpec("_Given")
 
+TAG = "[PULSUS]"
+"""The beginning of every status line (spec §11)."""
+
 VERDICTS: dict[Verdict, str] = {"accepted": "OK", "refused": "FAILED", "unverified": "UNVERIFIED"}
 
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from typing import ClassVar
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import Markdown, TableElement
 from rich.text import Text
 
+from pulsus.cli.results import value_text
 from pulsus.cli.results.fit_columns import TableColumn, fit_columns
 from pulsus.cli.results.table_lines import head_lines, row_lines
+
+_INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
 
 
 def render_markdown(text: str, width: int) -> list[str]:
@@ -29,7 +33,8 @@ def render_markdown(text: str, width: int) -> list[str]:
         legacy_windows=False,
         emoji=False,
     )
-    console.print(_ResultMarkdown(text, hyperlinks=False))
+    # Uncropped: rich would cut a path that is wider than the terminal, without a mark.
+    console.print(_ResultMarkdown(text, hyperlinks=False), crop=False)
     return [line.rstrip() for line in out.getvalue().rstrip("\n").split("\n")]
 
 
@@ -44,11 +49,12 @@ class _ResultTable(TableElement):
         rows = self.body.rows if self.body else []
         columns = []
         for number, cell in enumerate(header.cells):
+            heading = str(cell.content)
             texts = tuple(
                 str(row.cells[number].content) if number < len(row.cells) else "" for row in rows
             )
             right = bool(cell.justify == "right")
-            columns.append(TableColumn(str(number), str(cell.content), texts, right))
+            columns.append(TableColumn(str(number), heading, _for_person(heading, texts), right))
         table = fit_columns(columns, options.max_width)
         for line in head_lines(table):
             yield Text(line, style="bold", no_wrap=True, overflow="ignore")
@@ -56,6 +62,13 @@ class _ResultTable(TableElement):
             yield Text(line, no_wrap=True, overflow="ignore")
         if table.left_out:
             yield Text(f"(not shown: {', '.join(table.left_out)})", style="dim")
+
+
+def _for_person(heading: str, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the cells with units and local times, as in every other table on a terminal."""
+    if all(_INTEGER.fullmatch(text) for text in texts):
+        return tuple(value_text.readable(heading, int(text)) for text in texts)
+    return tuple(value_text.local_time(text) for text in texts)
 
 
 class _ResultMarkdown(Markdown):

@@ -9,19 +9,27 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from pulsus.cli import console
 from pulsus.cli.results.result_lines import MOST_ROWS, Line, ResultView, result_lines
+from pulsus.cli.results.result_parts import ResultPart
 from pulsus.core.telemetry.sanitize import strip_controls
 
 if TYPE_CHECKING:
     from pulsus.core.types import JsonValue
 
 
-def print_result(result: JsonValue, *, full: bool = False) -> None:
-    """Print a JSON value; `full` shortens and folds nothing."""
+def print_result(
+    result: JsonValue, *, full: bool = False, parts: Sequence[ResultPart] = ()
+) -> None:
+    """Print a JSON value; `full` shortens and folds nothing.
+
+    A person gets the `parts` of it, each under its heading; other programs get it as one.
+    """
     terminal = console.is_terminal(sys.stdout)
     view = ResultView(
         console.layout_width(),
@@ -29,9 +37,20 @@ def print_result(result: JsonValue, *, full: bool = False) -> None:
         full=full,
         markdown=_markdown if terminal else None,
     )
-    console.result("".join(f"{line}\n" for line in _styled(result_lines(result, view))))
+    whole = view.width is None or not parts
+    shown = [ResultPart("", result)] if whole else parts
+    lines = chain.from_iterable(_part_lines(part, view, n) for n, part in enumerate(shown))
+    console.result("".join(f"{line}\n" for line in _styled(lines)))
     if terminal:
         _show_pictures(result)
+
+
+def _part_lines(part: ResultPart, view: ResultView, number: int) -> Iterator[Line]:
+    if number:
+        yield "", ""
+    if part.heading:
+        yield "bold", f"── {part.heading}"
+    yield from result_lines(part.result, replace(view, about_ok=part.about_ok))
 
 
 def _styled(lines: Iterable[Line]) -> Iterator[str]:

@@ -27,6 +27,8 @@ _DEEPEST = 4
 _LEAST_WIDTH = 20
 _WARNINGS = ("warning", "warnings")
 _MARKDOWN = ("markdown", "report_markdown")
+_PLAIN_BLOCKS = ("rows", *_MARKDOWN)
+"""Blocks that need no heading if a result has no other one."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +37,15 @@ class ResultView:
 
     `width` is the columns of the reader's terminal; None is for other programs, with every value
     exact. `most_rows` limits tables and texts; None shows all. `full` shortens and folds nothing.
-    `markdown` renders a text for the terminal; None leaves it as it is.
+    `markdown` renders a text for the terminal; None leaves it as it is. `about_ok` says what `ok`
+    of the result means.
     """
 
     width: int | None
     most_rows: int | None = None
     full: bool = False
     markdown: Callable[[str, int], list[str]] | None = None
+    about_ok: str = ""
 
 
 def result_lines(result: JsonValue, view: ResultView) -> Iterator[Line]:
@@ -104,7 +108,7 @@ def _mapping(
         if spaced:
             yield "", ""
         spaced = True
-        if len(blocks) > 1 or (name != "rows" and rest):
+        if len(blocks) > 1 or (name not in _PLAIN_BLOCKS and rest):
             yield from (("bold", line) for line in fold(on_one_line(name), view.width or 0))
         yield from _readable_block(name, value[name], view, folded, depth)
     if rest and spaced:
@@ -128,6 +132,7 @@ def _failure(name: str, value: JsonValue, view: ResultView) -> Iterator[Line]:
     label = "warning" if name in _WARNINGS else name
     for each in value if isinstance(value, list) else [value]:
         text = value_text.readable(name, each)
+        text += f" ({view.about_ok})" if name == "ok" and view.about_ok else ""
         head = f"{label}  "
         yield from (
             ("", line) for line in fold(text, view.width or 0, first=head, hanging=len(head))

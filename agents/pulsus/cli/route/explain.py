@@ -50,6 +50,7 @@ def command(
     """
     from pulsus.cli import catalogue_warnings
     from pulsus.cli.render import explain_table, outcome_json, outcome_text
+    from pulsus.cli.render.inputs_text import input_lines
 
     app = session.app
     wanted = _wanted(session, about) if about else None
@@ -65,13 +66,14 @@ def command(
     if answer:
         lines: Iterator[str] = explain_table.why_not_lines(answer, width)
     else:
-        notes = (f"{outcome_text.TAG} note: {note}" for note in outcome.notes)
+        notes = outcome_text.note_lines(outcome.notes)
         missed = outcome.decision.policy == "generate"
         near = outcome_text.nearest_tools(outcome) if missed else ()
         detailed = session.verbosity > 0
         explained = outcome_text.explain(outcome, calibration, width, detailed=detailed)
-        lines = chain(explained, outcome_text.input_lines(outcome), near, notes)
-    click.echo("\n".join(strip_controls(line) for line in lines))
+        lines = chain(explained, input_lines(outcome), near, notes)
+    for line in lines:
+        console.echo(strip_controls(line), width)
 
 
 def _explained(

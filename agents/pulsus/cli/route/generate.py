@@ -92,6 +92,7 @@ def command(
     """
     from pulsus.cli import console
     from pulsus.cli.route.route import print_outcome
+    from pulsus.cli.route.route_status import RouteStatus
     from pulsus.routing.delivery.route_run import GenerationRequest, RouteOptions
 
     wanted = GenerationRequest(
@@ -106,9 +107,8 @@ def command(
         told=console.line_progress(quiet=session.verbosity < 0),
     )
     options = RouteOptions(dry_run=dry_run, wanted=wanted)
-    print_outcome(
-        session, session.app.router(session.person).route(" ".join(request), options), options
-    )
+    router = session.app.router(session.person)
+    print_outcome(RouteStatus(session), router.route(" ".join(request), options), options)
 
 
 def _read(text: str) -> tuple[Example, ...]:

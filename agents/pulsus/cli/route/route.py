@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
@@ -23,6 +22,7 @@ from pulsus.cli.options import (
     kind_option,
     rag_option,
 )
+from pulsus.cli.route.route_status import RouteStatus
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ def command(
 
     looks = plan or explain or dry_run
     run = run or (not looks and _is_conversation(session))
+    status = RouteStatus(session)
     options = RouteOptions(
         plan=plan,
         explain=explain,
@@ -98,11 +99,12 @@ def command(
         inputs=inputs,
         fill=fill,
         wanted=GenerationRequest(told=console.line_progress(quiet=session.verbosity < 0)),
+        announce=status.announce,
     )
     _check(options, pass_status=pass_status)
     router = session.app.router(session.person)
     outcome = router.route(" ".join(request), options)
-    print_outcome(session, outcome, options, full=full, pass_status=pass_status)
+    print_outcome(status, outcome, options, full=full, pass_status=pass_status)
 
 
 def _is_conversation(session: CommandSession) -> bool:
@@ -115,7 +117,7 @@ def _is_conversation(session: CommandSession) -> bool:
 
 
 def print_outcome(
-    session: CommandSession,
+    status: RouteStatus,
     outcome: RouteOutcome,
     options: RouteOptions,
     *,
@@ -127,10 +129,11 @@ def print_outcome(
     With `--run` the tool's result is alone on stdout; `full` shows all of it. With `pass_status`
     the exit status of the script that ran replaces that of the outcome.
     """
-    status = _script_status(outcome) if pass_status else None
+    ended = _script_status(outcome) if pass_status else None
     from pulsus.cli import catalogue_warnings
     from pulsus.cli.render import outcome_json
 
+    session = status.session
     catalogue_warnings.show_warnings(session)
     if options.plan and (network := session.app.proving.network):
         notes = network.notes(outcome.decision.selected)
@@ -138,19 +141,23 @@ def print_outcome(
     if session.json:
         told = session.app.ranking.index.calibration if options.explain else None
         body = outcome_json.outcome(outcome, session.project, told)
-        console.end_document(body, outcome.failure, status)
-    _print_status(outcome, options, session)
+        console.end_document(body, outcome.failure, ended)
+    status.finish(outcome, options)
     if options.plan:
         _note_what_a_plan_lacks(outcome)
     if outcome.ran:
         from pulsus.cli.results.print_result import print_result
+        from pulsus.cli.results.result_parts import result_parts
 
-        print_result(outcome.result, full=full)
+        status.part_from_result()
+        decision = outcome.decision
+        parts = list(result_parts(outcome.result, decision.plan, decision.selected))
+        print_result(outcome.result, full=full, parts=parts)
     if outcome.failure:
         console.fail(outcome.failure, as_json=False)
     elif outcome.promotion and not outcome.ran and console.is_terminal(sys.stderr):
         console.note(f"run it: pulsus run {outcome.promotion.tool_id}")
-    console.leave(outcome.failure, status)
+    console.leave(outcome.failure, ended)
 
 
 def _script_status(outcome: RouteOutcome) -> int | None:
@@ -168,41 +175,16 @@ def _script_status(outcome: RouteOutcome) -> int | None:
 def _note_what_a_plan_lacks(outcome: RouteOutcome) -> None:
     """Say on stderr what the plan on stdout cannot: inputs, notes, the nearest tools of a miss."""
     from pulsus.cli.render import outcome_text
+    from pulsus.cli.render.inputs_text import input_lines
+    from pulsus.cli.render.validation_text import TAG
 
-    for line in outcome_text.input_lines(outcome):
-        console.note(line.removeprefix(f"{outcome_text.TAG} "))
+    for line in input_lines(outcome):
+        console.note(line.removeprefix(f"{TAG} "))
     if outcome.decision.policy == "generate":
         for line in outcome_text.nearest_tools(outcome):
             console.note(line)
     for note in outcome.notes:
         console.note(f"note: {note}")
-
-
-def _print_status(outcome: RouteOutcome, options: RouteOptions, session: CommandSession) -> None:
-    """Print the explanation and the status lines: the result, unless `--run` gives another one.
-
-    Then they are on stderr, and `-q` leaves the status out.
-    """
-    explained = list(_explanation(outcome, options, session))
-    silent = options.run and session.verbosity < 0
-    status = [] if silent else list(_status(outcome, options, session))
-    columns = None if options.plan or options.dry_run else console.width()
-    for line in (*explained, *status):
-        if options.run:
-            console.note(line)
-        else:
-            click.echo(console.fold_line(line, columns) if columns else line)
-    if outcome.logged and not silent:
-        _tell_run(outcome.run_id, options)
-
-
-def _tell_run(run_id: str, options: RouteOptions) -> None:
-    """Name the run, which `pulsus feedback` and logs/runs know; a plan is alone on stdout."""
-    said = f"[PULSUS] run_id={run_id}"
-    if not (options.plan or options.run):
-        click.echo(console.dim(said, sys.stdout))
-    elif options.run or console.is_terminal(sys.stderr):
-        console.note(console.dim(said, sys.stderr))
 
 
 def _check(options: RouteOptions, *, pass_status: bool) -> None:
@@ -214,32 +196,3 @@ def _check(options: RouteOptions, *, pass_status: bool) -> None:
         )
     if pass_status and not options.run:
         raise UsageError("--exit-status needs a tool that runs", hint="add --run")
-
-
-def _explanation(
-    outcome: RouteOutcome, options: RouteOptions, session: CommandSession
-) -> Iterator[str]:
-    """Yield the lines of `--explain` (spec §12)."""
-    if options.explain:
-        from pulsus.cli.render import outcome_text
-
-        yield from outcome_text.explain(
-            outcome,
-            session.app.ranking.index.calibration,
-            console.width(),
-            detailed=session.verbosity > 0,
-        )
-
-
-def _status(outcome: RouteOutcome, options: RouteOptions, session: CommandSession) -> Iterator[str]:
-    """Yield the plan, or the summary and what `--dry-run` adds to it (spec §12)."""
-    from pulsus.cli.render import outcome_text, validation_text
-
-    project = session.project
-    if options.plan:
-        yield from outcome_text.plan(outcome)
-        return
-    yield from outcome_text.summary(outcome, project)
-    if options.dry_run and outcome.validation:
-        yield from validation_text.report_lines(outcome.validation, project)
-        yield from outcome_text.plan(outcome)

@@ -73,7 +73,7 @@ def command(
     from pulsus.execution.inputs import parse_inputs
     from pulsus.routing.delivery.candidate_module import read_module
     from pulsus.routing.inputs.missing_inputs import ask_for_inputs, is_required
-    from pulsus.routing.run_promoted import run_promoted
+    from pulsus.routing.run_promoted import run_or_ask
 
     app = session.app
     for line in app.ranking.access_warnings if session.verbosity >= 0 else ():
@@ -85,14 +85,15 @@ def command(
     values = parse_inputs(inputs, tool.args)
     missing = [a for a in tool.args if is_required(a) and a.name not in values]
     if missing:
-        values |= ask_for_inputs(missing, {}, person)
+        users = {arg.name: tool.name for arg in missing}
+        values |= ask_for_inputs(missing, {}, person, users)
     source = read_module(tool.path)
     consent = RunApproval(person, yes=yes, given=inputs)
     relay = None if session.verbosity < 0 else _relay
     if unconfined:
         _confirm_unconfined(tool.id, person)
     mode: Mode = "off" if unconfined else "wanted"
-    done = run_promoted(app, tool, source, values, consent, relay, mode)
+    done, _ = run_or_ask(app, tool, source, values, consent, relay, mode)
     status = None
     if pass_status and done.exit_status is not None:
         status = to_process_status(done.exit_status)
@@ -102,8 +103,12 @@ def command(
     if session.verbosity >= 0:
         _warn(done.confinement)
     from pulsus.cli.results.print_result import print_result
+    from pulsus.cli.results.result_parts import result_parts
+    from pulsus.core.compose.plans.module_source import read_plan
 
-    print_result(done.result, full=full)
+    plan = read_plan(source)
+    steps = [app.tool(step.tool) for step in plan.steps] if plan else [tool]
+    print_result(done.result, full=full, parts=list(result_parts(done.result, plan, steps)))
     if done.failure:
         console.fail(done.failure, as_json=False)
     console.leave(done.failure, status)

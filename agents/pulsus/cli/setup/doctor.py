@@ -15,8 +15,8 @@ import click
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
-from pulsus.cli.console import fold_line
 from pulsus.cli.help_text import page_end
+from pulsus.cli.line_folding import fold_line
 from pulsus.cli.options import common
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import ConfigError, LlmNotConfigured, NotReady, PulsusError

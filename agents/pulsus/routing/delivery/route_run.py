@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pulsus.core.memory.past_routes import Outcome, PastRoute
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import Trace
-from pulsus.core.types import Example, JsonValue
+from pulsus.core.types import Example, JsonValue, RouteOutcome
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 
 def _silent(_: str) -> None:
+    return None
+
+
+def _announce_nothing(_outcome: RouteOutcome, _options: RouteOptions) -> None:
     return None
 
 
@@ -46,7 +50,8 @@ class GenerationRequest:
 class RouteOptions:
     """The flags of spec §12. `inputs` are `k=v` texts; `wanted` is for the generator.
 
-    Without `fill` no value is read from the request.
+    Without `fill` no value is read from the request. `announce` is called with the decision before
+    `run` asks for inputs and runs it, so that a person knows what a question is about.
     """
 
     plan: bool = False
@@ -56,6 +61,7 @@ class RouteOptions:
     inputs: tuple[str, ...] = ()
     fill: bool = True
     wanted: GenerationRequest = GenerationRequest()
+    announce: Callable[[RouteOutcome, RouteOptions], None] = _announce_nothing
 
     def inspects(self, *, non_interactive: bool) -> bool:
         """Return True for a route that changes nothing: `--plan`, or `--explain` alone (ADR 9)."""

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pulsus.approvals.approver_protocol import Approver
-from pulsus.core.types import ArgSpec, InputValue, JsonValue, RouteOutcome
-from pulsus.errors import InputMissing
+from pulsus.core.telemetry.sanitize import one_line
+from pulsus.core.types import ArgSpec, InputValue, JsonValue, ParamRef, RouteOutcome, ToolSpec
+from pulsus.errors import InputMissing, UsageError
 from pulsus.execution.inputs import parse_inputs
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def collect_inputs(outcome: RouteOutcome, person: Approver | None) -> RouteOutcome:
@@ -22,25 +26,74 @@ def collect_inputs(outcome: RouteOutcome, person: Approver | None) -> RouteOutco
     if not outcome.missing:
         return outcome
     proposed = {name: value.value for name, value in outcome.proposed.items()}
-    answers = ask_for_inputs(outcome.missing, proposed, person)
+    answers = ask_for_inputs(outcome.missing, proposed, person, users_of_inputs(outcome))
     given = {name: InputValue(value, "answer") for name, value in answers.items()}
     left = {name: value for name, value in outcome.proposed.items() if name not in given}
     return replace(outcome, inputs={**given, **outcome.inputs}, missing=(), proposed=left)
 
 
 def ask_for_inputs(
-    missing: Sequence[ArgSpec], proposed: Mapping[str, JsonValue], person: Approver | None
+    missing: Sequence[ArgSpec],
+    proposed: Mapping[str, JsonValue],
+    person: Approver | None,
+    users: Mapping[str, str],
 ) -> dict[str, JsonValue]:
-    """Return a value for each argument, as the person typed it. Raises InputMissing, UsageError."""
+    """Return a value for each argument, as the person typed it. Raises InputMissing, UsageError.
+
+    `users` names the tool that needs each argument.
+    """
     if person is None:
-        raise input_missing(missing, proposed)
+        raise input_missing(missing, proposed, users)
     pairs = []
     for place, arg in enumerate(missing):
-        text = person.value(arg, input_text(proposed[arg.name]) if arg.name in proposed else "")
+        offered = input_text(proposed[arg.name]) if arg.name in proposed else ""
+        text = person.value(arg, offered, users.get(arg.name, ""))
         if not text:
-            raise input_missing(missing[place:], proposed)
+            raise input_missing(missing[place:], proposed, users)
         pairs.append(f"{arg.name}={text}")
     return parse_inputs(pairs, missing)
+
+
+def ask_after_rejection(
+    rejection: UsageError,
+    tool: ToolSpec,
+    given: Mapping[str, JsonValue],
+    person: Approver | None,
+) -> dict[str, JsonValue]:
+    """Return values for the optional arguments that a tool's rejection names, as a person types.
+
+    Some tools need one of several inputs, which no signature can say: "host '' and file '': give
+    exactly one of the two". The questions end with the first answer, because the others may exclude
+    it. Raises `rejection`, with the options in its hint, if no value can be or is given, and
+    UsageError for an answer that does not fit.
+    """
+    words = set(_WORD.findall(str(rejection.details.get("reason", ""))))
+    named = [arg for arg in tool.args if arg.name in words and arg.name not in given]
+    if not named or rejection.details.get("step"):
+        raise rejection
+    options = " or ".join(f"--input {arg.name}=…" for arg in named)
+    rejection.hint = f"add {options}; {rejection.hint}"
+    if person is None:
+        raise rejection
+    person.explain_rejection(f"{tool.name} needs another input: {rejection.details['reason']}")
+    for arg in named:
+        text = person.value(arg)
+        if text:
+            return parse_inputs([f"{arg.name}={text}"], named)
+    raise rejection
+
+
+def users_of_inputs(outcome: RouteOutcome) -> dict[str, str]:
+    """Return the name of the tool that needs each missing input: of the first step that gets it."""
+    plan, selected = outcome.decision.plan, outcome.decision.selected
+    if plan is None:
+        return {arg.name: selected[0].name for arg in outcome.missing}
+    users: dict[str, str] = {}
+    for step in plan.steps:
+        for value in step.inputs.values():
+            if isinstance(value, ParamRef):
+                users.setdefault(value.name, step.tool.rpartition("/")[2])
+    return users
 
 
 def is_required(arg: ArgSpec) -> bool:
@@ -48,12 +101,17 @@ def is_required(arg: ArgSpec) -> bool:
     return arg.required and not arg.kind.startswith("var_")
 
 
-def input_missing(missing: Sequence[ArgSpec], proposed: Mapping[str, JsonValue]) -> InputMissing:
+def input_missing(
+    missing: Sequence[ArgSpec], proposed: Mapping[str, JsonValue], users: Mapping[str, str]
+) -> InputMissing:
     """Return the error that names each missing input, its type, its meaning and the fix."""
-    named = "; ".join(
-        f"{arg.name} ({arg.type_hint or 'any'}){f': {said}' if (said := _first_line(arg)) else ''}"
+    told = [
+        f"{arg.name} ({arg.type_hint or 'any'}){f': {said}' if (said := first_line(arg)) else ''}"
         for arg in missing
-    )
+    ]
+    named = "; ".join([*(text.rstrip(".") for text in told[:-1]), told[-1]])
+    tools = " and ".join(dict.fromkeys(users[a.name] for a in missing if a.name in users))
+    needs = f"{tools or 'the tool'} need{'' if ' and ' in tools else 's'}"
     options = " ".join(
         f"--input {shlex.quote(f'{arg.name}={input_text(proposed[arg.name])}')}"
         if arg.name in proposed
@@ -61,7 +119,7 @@ def input_missing(missing: Sequence[ArgSpec], proposed: Mapping[str, JsonValue])
         for arg in missing
     )
     return InputMissing(
-        f"{'an input has' if len(missing) == 1 else 'inputs have'} no value: {named}",
+        f"{needs} {'a value' if len(missing) == 1 else 'values'}: {named}",
         hint=f"add {options}",
         missing=[
             {"name": arg.name, "type": arg.type_hint, "description": arg.description}
@@ -75,5 +133,6 @@ def input_text(value: JsonValue) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _first_line(arg: ArgSpec) -> str:
-    return " ".join(arg.description.split())[:100]
+def first_line(arg: ArgSpec) -> str:
+    """Return what an argument means, on one line and at most 100 characters."""
+    return one_line(arg.description, 100)

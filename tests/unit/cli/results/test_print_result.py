@@ -4,11 +4,15 @@ import base64
 import io
 import struct
 import zlib
+from dataclasses import replace
 
 import pytest
 
 from pulsus.cli.results import pictures
 from pulsus.cli.results.print_result import print_result
+from pulsus.cli.results.result_parts import result_parts
+from pulsus.core.types import JsonValue, Plan, PlanStep
+from tests.compositions import spec
 
 RESULT = {"rows": [{"path": "/srv", "size_bytes": 2048}], "ok": False}
 
@@ -27,11 +31,11 @@ def shown(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
 
-    def print_to(stream, result, **env):
+    def print_to(stream, result, *, parts=(), **env):
         for name, value in env.items():
             monkeypatch.setenv(name, value)
         monkeypatch.setattr("sys.stdout", stream)
-        print_result(result)
+        print_result(result, parts=parts)
         return stream.getvalue()
 
     return print_to
@@ -124,3 +128,51 @@ def test_a_file_that_is_no_picture_is_never_sent_to_the_terminal(tmp_path):
     link.symlink_to(png(tmp_path / "real.png"))
     for path in (secret, link, tmp_path / "missing.png", "relative.png"):
         assert list(pictures.inline_pictures({"p": str(path)}, "iterm2")) == []
+
+
+def test_a_markdown_table_never_cuts_a_path_on_a_terminal(shown):
+    path = f"/srv/{'very-long-' * 12}name.pack"
+    markdown = f"| path | size_bytes |\n| --- | ---: |\n| {path} | 2048 |\n"
+    text = shown(TerminalStream(), {"markdown": markdown}, COLUMNS="80", NO_COLOR="1")
+    assert path in text
+    assert "2.0 KiB" in text
+
+
+TWO: dict[str, JsonValue] = {
+    "s1_rows": [{"mount": "/"}],
+    "s1_ok": True,
+    "rows": [{"kind": "ram"}],
+    "ok": False,
+}
+
+
+def two_steps():
+    gives = {"rows": "list", "ok": "bool"}
+    disks, memory = (spec(f"a/b/{name}", gives=gives) for name in ("disks", "memory"))
+    about = tuple(replace(o, description=f"Whether {o.name} is fine.") for o in memory.returns)
+    memory = replace(memory, returns=about)
+    steps = (
+        PlanStep("s1", disks.id, {}, {"s1_rows": "rows", "s1_ok": "ok"}),
+        PlanStep("s2", memory.id, {}, {"rows": "rows", "ok": "ok"}),
+    )
+    return Plan("Both.", steps), [disks, memory]
+
+
+def test_two_tools_in_one_answer_have_their_names_above_them(shown):
+    parts = list(result_parts(TWO, *two_steps()))
+    text = shown(TerminalStream(), TWO, parts=parts, COLUMNS="80", NO_COLOR="1")
+    assert "s1_" not in text
+    assert text.index("disks") < text.index("mount") < text.index("memory") < text.index("kind")
+    assert "ok  no (whether ok is fine)" in text
+
+
+def test_two_tools_in_a_pipe_keep_the_names_of_the_result(shown):
+    text = shown(io.StringIO(), TWO, parts=list(result_parts(TWO, *two_steps())))
+    assert "s1_rows" in text
+    assert "whether" not in text
+
+
+def test_a_result_that_the_plan_does_not_cover_stays_whole():
+    plan, tools = two_steps()
+    found: dict[str, JsonValue] = {**TWO, "more": 1}
+    assert [part.result for part in result_parts(found, plan, tools)] == [found]

@@ -9,7 +9,11 @@ import pytest
 
 from pulsus.core.types import ArgSpec, ParsedIntent, RouteDecision, RouteOutcome, ToolSpec
 from pulsus.errors import InputMissing, UsageError
-from pulsus.routing.inputs.missing_inputs import ask_for_inputs, collect_inputs
+from pulsus.routing.inputs.missing_inputs import (
+    ask_after_rejection,
+    ask_for_inputs,
+    collect_inputs,
+)
 from pulsus.routing.inputs.route_inputs import call_values, with_inputs
 
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
@@ -115,7 +119,7 @@ class Person:
     def __getattr__(self, name: str) -> Any:
         raise AssertionError(f"not asked for {name}")
 
-    def value(self, arg, proposed=""):
+    def value(self, arg, proposed="", tool=""):
         self.proposed.append(proposed)
         return self.answers.pop(0) or proposed
 
@@ -130,9 +134,49 @@ def test_a_person_accepts_the_proposal_by_an_empty_answer():
 
 def test_an_answer_of_the_wrong_type_is_refused_and_not_passed_on():
     with pytest.raises(UsageError, match="limit"):
-        ask_for_inputs([replace(LIMIT, required=True)], {}, Person("many"))
+        ask_for_inputs([replace(LIMIT, required=True)], {}, Person("many"), {})
 
 
 def test_no_answer_leaves_the_inputs_missing():
     with pytest.raises(InputMissing, match="folder"):
-        ask_for_inputs([FOLDER], {}, Person(""))
+        ask_for_inputs([FOLDER], {}, Person(""), {})
+
+
+EITHER = replace(
+    TOOL,
+    args=tuple(replace(FOLDER, name=n, required=False, default="''") for n in ("host", "file")),
+)
+
+
+def rejection():
+    reason = "host '' and file '': give exactly one of the two"
+    return UsageError(f"it rejects its inputs: {reason}", hint="look", reason=reason, step=None)
+
+
+class Rejected(Person):
+    """Remembers why it is asked."""
+
+    def explain_rejection(self, message):
+        self.told = message
+
+
+def test_a_tool_that_needs_one_of_two_inputs_asks_for_one():
+    person = Rejected("", "a.pem", "never asked")
+    answers = ask_after_rejection(rejection(), EITHER, {}, person)
+    assert answers == {"file": "a.pem"}
+    assert "give exactly one of the two" in person.told
+    person = Rejected("example.org", "never asked")
+    assert ask_after_rejection(rejection(), EITHER, {}, person) == {"host": "example.org"}
+
+
+def test_without_a_person_the_rejection_names_the_options():
+    with pytest.raises(UsageError) as refused:
+        ask_after_rejection(rejection(), EITHER, {}, None)
+    assert "--input host=… or --input file=…" in refused.value.hint
+
+
+def test_a_rejection_of_given_inputs_is_not_asked_about():
+    given = {"host": "a", "file": "b"}
+    with pytest.raises(UsageError) as refused:
+        ask_after_rejection(rejection(), EITHER, given, Person())
+    assert refused.value.hint == "look"

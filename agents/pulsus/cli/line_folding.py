@@ -1,0 +1,54 @@
+"""Fold a line of text for a terminal that is too narrow for it. Pure."""
+
+from __future__ import annotations
+
+import re
+
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
+_GAP = re.compile(r"( {2,})")
+_MIN_WIDTH = 20
+_HINT = "  hint: "
+
+
+def fold_line(line: str, width: int, *, hanging: int | None = None) -> str:
+    """`line` on as many lines as `width` columns ask for, all but the first hanging under it.
+
+    They begin at column `hanging`; without it a little to the right of the first. A line breaks
+    first where two blanks part it. No word is cut, so that a path or a command can still be copied.
+    A line that fits stays as it is; colours take no room.
+    """
+    if _shown_width(line) <= width:
+        return line
+    start = len(line) - len(line.lstrip(" "))
+    if hanging is None:
+        hanging = len(_HINT) if line.startswith(_HINT) else start + 2
+    head = line[: max(hanging, start)] if _is_aligned(line, hanging) else " " * start
+    most = max(width, _MIN_WIDTH)
+    lines, gap = [head], ""  # no gap: the last line has no text yet
+
+    def too_wide(text: str) -> bool:
+        return bool(gap) and _shown_width(lines[-1] + gap + text) > most
+
+    parts = _GAP.split(line[len(head) :].strip())
+    for number, part in enumerate(parts[::2]):
+        gap = gap and parts[2 * number - 1]
+        # A first word is a label: what it labels begins beside it.
+        if number > 1 and too_wide(part):
+            lines.append(" " * hanging)
+            gap = ""
+        for word in part.split():
+            if too_wide(word):
+                lines.append(" " * hanging)
+                gap = ""
+            lines[-1] += gap + word
+            gap = " "
+    return "\n".join(lines)
+
+
+def _is_aligned(line: str, column: int) -> bool:
+    """Return True if a text begins at that column of `line`, after at least two spaces."""
+    return line[:column].endswith("  ")
+
+
+def _shown_width(text: str) -> int:
+    return len(_STYLE.sub("", text))

@@ -1,0 +1,103 @@
+"""Inputs of a decision as lines, and values in questions (spec §6, §12). Pure.
+
+A person reads these lines before they answer a question, so they name no Python type.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import shlex
+from collections.abc import Iterator
+
+from pulsus.approvals.approver_protocol import WriteRun
+from pulsus.cli.render.validation_text import TAG
+from pulsus.core.contract import type_hints
+from pulsus.core.telemetry.sanitize import one_line
+from pulsus.core.types import ArgSpec, InputValue, JsonValue, RouteOutcome
+
+_MOST = 200
+"""Characters of a value in a question: a path is whole, a report is not."""
+
+
+def input_lines(outcome: RouteOutcome, *, missing: bool = True) -> Iterator[str]:
+    """Yield values that are not defaults with their words, what is missing and what is not used.
+
+    `missing` False leaves out the missing inputs, because they are asked for next.
+    """
+    given = [
+        f"{name}={_shown(value.value)}{_origin(value)}"
+        for name, value in outcome.inputs.items()
+        if value.source not in ("default", "wired")
+    ]
+    if given:
+        yield f"{TAG} inputs: {', '.join(given)}"
+    for arg in outcome.missing if missing else ():
+        perhaps = outcome.proposed.get(arg.name)
+        offered = f"; perhaps {_shown(perhaps.value)}" if perhaps else ""
+        said = one_line(arg.description, 1000)
+        said = said.rstrip(".") if perhaps else said
+        about = f": {said}" if said else ""
+        yield f"{TAG} missing: {arg.name} ({arg.type_hint or 'any'}){about}{offered}"
+    needed = {arg.name for arg in outcome.missing}
+    for name, value in outcome.proposed.items():
+        if name not in needed:
+            yield f"{TAG} perhaps: {name}={_shown(value.value)}{_origin(value)}; not used"
+    if outcome.unused:
+        listed = ", ".join(map(repr, outcome.unused))
+        yield f"{TAG} not used: {listed}; give values with --input NAME=VALUE"
+
+
+def kind_of_value(arg: ArgSpec) -> str:
+    """Return what a person has to type, in plain words: `a whole number`; empty for a text."""
+    hint = type_hints.parse_hint(arg.type_hint)
+    literals = [str(value) for shape in hint.shapes for value in shape.values]
+    if literals:
+        return f"one of {', '.join(literals)}"
+    if hint.anything or hint.has("str") or hint.has("Path"):
+        return ""
+    for name, words in (
+        ("bool", "true or false"),
+        ("int", "a whole number"),
+        ("float", "a number"),
+        ("list", "values between commas, or JSON"),
+        ("dict", "JSON"),
+    ):
+        if hint.has(name):
+            return words
+    return ""
+
+
+def write_run_values(run: WriteRun) -> Iterator[tuple[str, str]]:
+    """Yield name and text of each value that a writing run gets, also of telling defaults."""
+    for arg in run.tool.args:
+        if arg.name in run.inputs:
+            yield arg.name, _for_person(run.inputs[arg.name])
+        elif arg.default is not None and not arg.kind.startswith("var_"):
+            value = _literal(arg.default)
+            if value not in (None, "", False):
+                yield arg.name, f"{_for_person(value)} (default)"
+    named = {arg.name for arg in run.tool.args}
+    yield from ((n, _for_person(v)) for n, v in run.inputs.items() if n not in named)
+
+
+def _literal(source: str) -> JsonValue:
+    try:
+        value: JsonValue = ast.literal_eval(source)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return source
+    return value
+
+
+def _for_person(value: JsonValue) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return one_line(text, _MOST)
+
+
+def _shown(value: JsonValue) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return shlex.quote(text) if isinstance(value, str) else text
+
+
+def _origin(value: InputValue) -> str:
+    return f' (from "{value.text}")' if value.source == "request" else f" ({value.source})"
