@@ -243,7 +243,7 @@ def test_a_fresh_checkout_without_the_log_is_a_note_and_no_error(project):
 
 
 def test_promotions_missing_from_the_log_are_named(project):
-    """Without the names, nobody finds one added tool among two hundred."""
+    """Without the names a reader cannot find one added tool among two hundred."""
     for number in range(4):
         promoted(project, module(f"n{number}"), target=Target("system", "count", f"n{number}"))
     as_in_a_clone(project)

@@ -283,7 +283,7 @@ def test_sigkill_of_pulsus_ends_a_confined_tool(tmp_path):
         f"import sys; from tests.confined import confined; confined({tool(body)!r}, timeout_s=60)"
     )
     root = Path(__file__).parents[2]
-    # The tool's own output reaches nobody here: its process is found by its parent's.
+    # This test does not see the tool's own output: it finds its process by its parent's.
     environ = {**os.environ, "TMPDIR": str(tmp_path)}
     process = subprocess.Popen([sys.executable, "-c", script], cwd=root, env=environ)
     worker = _wait_for(lambda: _children(process.pid))

@@ -172,12 +172,12 @@ def test_a_read_tool_that_tries_to_write_is_refused(tmp_path):
         pytest.param(
             "threading.Thread(target=time.sleep, args=(9,), name='late', daemon=True).start()",
             "leaves thread 'late' running (Kind: read)",
-            id="by a thread that nobody waits for",
+            id="by a thread without a join",
         ),
         pytest.param(
             'subprocess.Popen(["sleep", "60"])',
             "it returned, but left its process sleep running: wait for it or end it",
-            id="by a process that nobody waits for",
+            id="by a process without a wait",
         ),
     ],
 )
@@ -197,7 +197,7 @@ def test_undeclared_effects_are_reported_and_the_promoted_tool_counts_as_write(t
     done = pulsus_here(folder, "promote", "seen.py", "--domain", "a", "--action", "b", "--yes")
     assert done.code == 0, done.err
     assert [r["kind"] for r in records(folder) if r["name"] == "seen.py"] == ["write"]
-    assert pulsus_here(folder, "run", "a/b/seen").code == 4  # nobody can be asked
+    assert pulsus_here(folder, "run", "a/b/seen").code == 4  # non-interactive: no person to ask
     assert pulsus_here(folder, "run", "a/b/seen", "--yes").code == 0
     logged = "".join(p.read_text() for p in (folder / ".pulsus" / "audit").rglob("*.jsonl"))
     assert any(json.loads(line).get("kind") == "run" for line in logged.splitlines())

@@ -425,7 +425,7 @@ def test_a_skeleton_fails_validation_until_its_body_is_written(project):
     assert pulsus_here(project, "validate", path).code == 0
 
 
-class Somebody:
+class PersonAtTerminal:
     """Gives examples, then decides."""
 
     def __init__(self, answer, *examples, reuse=False):
@@ -461,7 +461,7 @@ def interactive(project, person, answers, monkeypatch, **wanted):
 
 
 def test_a_person_is_asked_for_examples_and_sees_the_strength_of_the_proof(project, monkeypatch):
-    person = Somebody(Approve(), "echo has two", '{"text": "echo"} -> {"vowels": 2}')
+    person = PersonAtTerminal(Approve(), "echo has two", '{"text": "echo"} -> {"vowels": 2}')
     outcome, _ = interactive(project, person, [fenced(MODULE)], monkeypatch)
     assert outcome.promotion
     assert outcome.validation
@@ -471,7 +471,7 @@ def test_a_person_is_asked_for_examples_and_sees_the_strength_of_the_proof(proje
 
 
 def test_the_approval_prompt_says_that_no_example_proves_the_behaviour(project, monkeypatch):
-    person = Somebody(Discard("too little"))
+    person = PersonAtTerminal(Discard("too little"))
     outcome, _ = interactive(project, person, [fenced(MODULE)], monkeypatch)
     assert any("proof: shape" in text for text in person.seen[0].notes)
     assert outcome.promotion is None
@@ -479,11 +479,11 @@ def test_the_approval_prompt_says_that_no_example_proves_the_behaviour(project, 
 
 
 def test_a_rejected_module_is_offered_for_debugging_or_a_new_one_is_generated(project, monkeypatch):
-    interactive(project, Somebody(Discard("no")), [fenced(MODULE)], monkeypatch)
-    keep = Somebody(Discard("still no"), reuse=True)
+    interactive(project, PersonAtTerminal(Discard("no")), [fenced(MODULE)], monkeypatch)
+    keep = PersonAtTerminal(Discard("still no"), reuse=True)
     _, asked = interactive(project, keep, [fenced(MODULE)], monkeypatch)
     assert (keep.seen[0], asked) == ("rejected", [])
-    anew = Somebody(Discard("no"), reuse=False)
+    anew = PersonAtTerminal(Discard("no"), reuse=False)
     _, asked = interactive(project, anew, [fenced(MODULE)], monkeypatch)
     assert len(asked) == 1
 

@@ -23,7 +23,7 @@ from pulsus.__main__ import main
 main()
 """
 
-# One module is wrong on purpose, and nobody is there to approve.
+# One module is wrong on purpose, and no person is there to approve.
 UNDISTURBED = {"eval": 0, "validate": 3, "tools": 0, "route": 4}
 
 

@@ -98,7 +98,7 @@ def test_the_approval_shows_file_steps_and_what_each_answer_does(folder):
     assert "step 1: analysis/summarise/summarize_matrix" in shown
     assert "step 2: " in shown
     assert all(f"  {name} " in shown for name in ("approve", "edit", "relocate", "discard"))
-    assert "'x' is none of these; type a, e, r or d" in shown
+    assert "'x' is not one of the answers: type a, e, r or d" in shown
 
 
 def test_ctrl_c_ends_it_at_once_and_the_end_of_input_means_no(folder):
@@ -281,7 +281,7 @@ def test_a_bare_request_on_a_terminal_ends_with_the_answer(folder):
 def test_a_bare_request_that_only_looks_runs_nothing(folder):
     code, shown = talk(folder, [COUNT, "--explain"])
     assert code == 0
-    assert "validation=not run" in shown  # it came to its end: nobody typed a text
+    assert "validation=not run" in shown  # it ended without a question
     assert records(folder) == []
 
 
@@ -357,7 +357,7 @@ def test_the_checks_of_this_machine_can_be_read_in_a_log():
 
 
 def test_a_long_error_is_folded_on_a_terminal_and_whole_in_a_pipe(folder):
-    name = "a_tool_of_a_rather_long_name_that_nobody_has_written"
+    name = "a_tool_of_a_rather_long_name_that_does_not_exist"
     assert sized(["run", name], folder, 50)[:2] == [
         "error[TOOL_NOT_FOUND]: no tool is called",
         f"  {name!r}",

@@ -73,7 +73,7 @@ class Terminal:
                 return Discard("the input ended without a decision")
             choice = next((c for c in EFFECTS if said and c.startswith(said.lower())), None)
             if choice is None:
-                console.note(f"{said!r} is none of these; type a, e, r or d")
+                console.note(f"{said!r} is not one of the answers: type a, e, r or d")
             answer = self._answer(choice, proposal) if choice else None
             if answer:
                 return answer

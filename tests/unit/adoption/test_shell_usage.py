@@ -1,4 +1,4 @@
-"""What the usage text of a shell script says of its options."""
+"""Options of a shell script are described by the rows of its usage text."""
 
 import time
 

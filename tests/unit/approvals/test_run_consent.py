@@ -58,7 +58,7 @@ def test_a_step_that_writes_and_cannot_try_makes_the_call_one_that_writes():
 
 
 def test_a_step_that_the_plan_does_not_name_makes_the_call_one_that_writes():
-    """A step's own steps are run too, and nobody knows what they are given."""
+    """A step's own steps run too, and their inputs are not known before."""
     source = composed(*saved(ParamRef("dry_run")))
     hidden = spec("shared/save/hidden", DRY, kind="write")
     assert not is_dry_run_call([COMPOSED, READ, SAVE, hidden], source, {"dry_run": True})

@@ -1,4 +1,4 @@
-"""What is promoted with nobody watching: only under all three conditions (spec §12, ADR 9)."""
+"""Unattended runs promote a module only under all three conditions (spec §12, ADR 9)."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -257,7 +257,7 @@ def test_a_module_that_does_not_load_is_a_failure_with_its_line():
 
 
 def gone(pid):
-    """Whether the process ended; one that nobody has reaped yet counts as ended."""
+    """Return True if the process ended; a zombie counts as ended."""
     try:
         return (
             Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")")[1].split()[0] == "Z"

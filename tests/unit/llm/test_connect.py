@@ -148,7 +148,7 @@ def test_the_user_s_own_address_gets_the_user_s_key():
     ("provider", "base_url"),
     [("openai", "https://api.openai.com/v1"), ("openai", "https://API.openai.com.:443/v1")],
 )
-def test_the_provider_s_own_host_gets_the_key_whoever_names_it(provider, base_url):
+def test_the_provider_s_own_host_gets_the_key_also_if_a_project_file_names_it(provider, base_url):
     file = {"model.base_url": FILE}
     assert made(MINE, file, base_url=base_url, provider=provider).key == KEY
 

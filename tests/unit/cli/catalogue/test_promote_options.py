@@ -8,7 +8,7 @@ from tests.promotions import promoted, tree
 
 
 @pytest.mark.parametrize("owner", ["", "  "], ids=["empty", "blank"])
-def test_an_owner_that_names_nobody_is_refused_and_not_taken_for_none(tmp_path, owner):
+def test_an_empty_owner_is_refused_and_does_not_keep_the_old_one(tmp_path, owner):
     project = make(tmp_path / "project", warm=False)
     module = "workflows/domains/demo/greet/say_hello.py"
     done = pulsus_here(

@@ -35,7 +35,7 @@ class Rounds:
 
 
 class Clock:
-    """Sleeps by doing the next thing; in the end somebody presses Ctrl-C."""
+    """Does the next thing instead of sleeping; at the end raises as Ctrl-C does."""
 
     def __init__(self, *actions):
         self.actions = list(actions)

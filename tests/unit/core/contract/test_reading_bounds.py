@@ -85,7 +85,7 @@ def test_a_reader_that_crashes_ends_only_its_child():
     import signal
 
     assert not fork_pool.is_affordable(lambda: os.kill(os.getpid(), signal.SIGKILL))
-    assert fork_pool.is_affordable(lambda: 1 / 0)  # reported again by whoever does the work
+    assert fork_pool.is_affordable(lambda: 1 / 0)  # the work itself reports it again
 
 
 def test_a_large_honest_module_is_read():

@@ -1,4 +1,4 @@
-"""Whoever comes next puts right what a killed promotion left (spec §10)."""
+"""The next command repairs the files of a killed promotion (spec §10)."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Modules that know their examples prove nothing, whoever wrote them (spec §8, ADR 33)."""
+"""Modules that know their examples prove nothing, also if a person wrote them (spec §8, ADR 33)."""
 
 import ast
 import base64

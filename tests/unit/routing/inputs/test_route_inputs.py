@@ -70,7 +70,7 @@ def test_without_fill_no_word_of_the_request_is_used():
     assert [arg.name for arg in found.missing] == ["folder"]
 
 
-def test_an_input_that_nobody_gives_keeps_its_default_and_says_so():
+def test_an_input_without_a_value_keeps_its_default_and_says_so():
     found = filled("biggest files in /srv")
     assert (found.inputs["limit"].value, found.inputs["limit"].source) == (10, "default")
     assert "limit" not in call_values(found)

@@ -141,7 +141,7 @@ def test_an_example_is_held_back_from_two_on_and_best_one_with_a_result_of_its_o
     assert memorisation.held_out_example([ECHO, shape]) is None
 
 
-def test_a_result_that_nobody_showed_clears_every_doubt():
+def test_a_hidden_result_that_is_right_clears_every_doubt():
     table = '    return {"vowels": {4: 2, 6: 0}.get(len(text), 4)}'
     assert doubts(table, THREE, AUDIO) == ()
     assert doubts(table, [ECHO, RHYTHM, example("oui", 2)], None)

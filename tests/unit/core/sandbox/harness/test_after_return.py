@@ -224,7 +224,7 @@ def test_a_process_left_running_is_refused_in_one_sentence_that_names_it(start):
         pytest.param(
             "import multiprocessing\ndef run():\n"
             "    return sum(multiprocessing.get_context('fork').Pool(2).map(abs, [0, -1]))",
-            id="a pool that nobody closed",
+            id="a pool that was not closed",
         ),
         pytest.param(
             "import queue, logging.handlers as h, tempfile\n"

@@ -1,4 +1,4 @@
-"""What system calls show of a candidate, whoever makes them (spec §8). Real sandboxes."""
+"""Effects are seen in system calls of a candidate and its children (spec §8). Real sandboxes."""
 
 import time
 

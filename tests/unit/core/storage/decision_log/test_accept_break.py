@@ -1,4 +1,4 @@
-"""A damaged decision log that somebody looked at goes on, and only behind that damage."""
+"""A decision log goes on behind a damage that was accepted, and behind no other."""
 
 import shutil
 
@@ -91,7 +91,7 @@ def test_a_change_behind_the_acceptance_is_a_damage_as_ever(tmp_path):
         pytest.param(lambda f: (f.parent / "decision-log").write_text("x"), id="another log noted"),
     ],
 )
-def test_no_damage_leaves_somebody_stuck(tmp_path, spoil):
+def test_every_damage_can_be_accepted(tmp_path, spoil):
     folder = logged(tmp_path, 9, seal_after=(3, 5))
     spoil(folder)
     with pytest.raises(AuditTampered):

@@ -58,7 +58,7 @@ BASE = module("text: str, limit: int = 10")
         ("Literal[1, None]", "float | None", "minor"),
     ],
 )
-def test_a_type_that_takes_more_breaks_nobody_and_one_that_takes_less_does(old, new, bump):
+def test_a_wider_type_breaks_no_caller_and_a_narrower_one_does(old, new, bump):
     assert compare(module(f"text: {old}"), module(f"text: {new}")).bump == bump
 
 

@@ -82,7 +82,7 @@ def test_folders_made_on_the_way_go_again_when_the_work_fails(tmp_path):
     assert tree(tmp_path) == {"domains": None}
 
 
-def test_folders_that_somebody_used_meanwhile_stay(tmp_path):
+def test_folders_that_another_process_used_meanwhile_stay(tmp_path):
     def use_and_fail():
         with open_below(tmp_path, ("a", "b"), create=True):
             (tmp_path / "a" / "theirs").touch()
