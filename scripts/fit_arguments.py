@@ -3,9 +3,10 @@
   python scripts/fit_arguments.py SET.jsonl ... [--write] [--own PREFIX ...]
 
 A row is {id, query, tool {name, description, parameters}, gold {input: [acceptable values]},
-may_omit [input]}. Rows whose set has an --own prefix count four times: they are about
-infrastructure, as our tools are. Without --write the model is judged by five-fold cross-validation,
-and nothing is written. Needs scikit-learn and scipy (make setup).
+may_omit [input]}; or {id, query, policy, tools [id], inputs} about the tools of this catalogue,
+as in tests/fixtures/blind_requests_*.jsonl. Rows whose set has an --own prefix count four times:
+they are about infrastructure, as our tools are. Without --write the model is judged by five-fold
+cross-validation, and nothing is written. Needs scikit-learn and scipy (make setup).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,15 +30,21 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 from sklearn.ensemble import GradientBoostingClassifier
 
+from pulsus.cli.command_session import CommandSession
 from pulsus.core.arguments.argument_model import FILE, ArgumentModel, parse_model
-from pulsus.core.arguments.assignment import best_assignment
+from pulsus.core.arguments.assignment import best_assignment, with_second_choices
 from pulsus.core.arguments.candidates.candidate import Candidate
 from pulsus.core.arguments.confidence_features import confidence_features
+from pulsus.core.arguments.contract_inputs import from_arguments
 from pulsus.core.arguments.filler import limit_of, score_options
-from pulsus.core.arguments.inputs import Input, from_schema
+from pulsus.core.arguments.inputs import Fillable, Input, from_schema
 from pulsus.core.arguments.request_reading import RequestReading, read_request
+from pulsus.routing.delivery.route_run import RouteOptions
+from pulsus.routing.inputs.route_inputs import decision_clauses, decision_steps
+from pulsus.routing.router import Router
 
-OWN_WEIGHT = 4.0
+ROOT = Path(__file__).parents[1]
+OWN_WEIGHT = 2.0
 L2 = 2.0
 LEAST_COUNT = 3
 """Features that occur less often get no weight."""
@@ -101,22 +109,61 @@ def load(paths: Sequence[Path], own: Sequence[str]) -> list[Sample]:
     """Return the rows of all sets, read for their tools."""
     samples = []
     for path in paths:
+        weight = OWN_WEIGHT if path.name.startswith(tuple(own)) else 1.0
         for line in path.read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
-            now = datetime.fromisoformat(row["now"]) if row.get("now") else None
-            reading = read_request(row["query"], from_schema(row["tool"]), now)
-            right, empty = [], []
-            for one, pairs in reading.options:
-                gold = row["gold"].get(one.name) or []
-                single = one.name not in row.get("several", ())
-                good = [single and any(same(c.value, g) for g in gold) for c, _ in pairs]
-                must = bool(gold) and one.name not in row["may_omit"]
-                right.append(good)
-                empty.append(not must or not any(good))
-            fold = int(hashlib.sha256(row["id"].encode()).hexdigest(), 16) % FOLDS
-            weight = OWN_WEIGHT if path.name.startswith(tuple(own)) else 1.0
-            samples.append(Sample(row, fold, weight, reading, right, empty))
+            rows = catalogue_rows(row) if "tools" in row else [(row, from_schema(row["tool"]))]
+            samples.extend(make_sample(one, tool, row["id"], weight) for one, tool in rows)
     return samples
+
+
+def make_sample(row: dict[str, Any], tool: Fillable, name: str, weight: float) -> Sample:
+    """Return the row read for its tool; rows of one `name` are in one fold."""
+    now = datetime.fromisoformat(row["now"]) if row.get("now") else None
+    reading = read_request(row["query"], tool, now)
+    right, empty = [], []
+    for one, pairs in reading.options:
+        gold = row["gold"].get(one.name) or []
+        single = one.name not in row.get("several", ())
+        good = [single and any(same(c.value, g) for g in gold) for c, _ in pairs]
+        must = bool(gold) and one.name not in row["may_omit"]
+        right.append(good)
+        empty.append(not must or not any(good))
+    fold = int(hashlib.sha256(name.encode()).hexdigest(), 16) % FOLDS
+    return Sample(row, fold, weight, reading, right, empty)
+
+
+def catalogue_rows(row: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Fillable]]:
+    """Yield a row for each tool of a request, with the words that routing gives the tool.
+
+    A request that is not routed to its tools is left out.
+    """
+    outcome = catalogue_router().route(row["query"], RouteOptions(explain=True))
+    if not row["tools"] or [tool.id for tool in outcome.decision.selected] != row["tools"]:
+        return
+    steps = decision_steps(outcome)
+    clauses = decision_clauses(outcome, [tool for tool, _ in steps])
+    for n, (tool, names) in enumerate(steps):
+        shown = tuple(arg for arg in tool.args if names.get(arg.name))
+        gold = {}
+        for arg in shown:
+            given = row["inputs"].get(arg.name, row["inputs"].get(f"{tool.name}.{arg.name}"))
+            if given is not None:
+                gold[arg.name] = (
+                    given["any"] if isinstance(given, dict) and set(given) == {"any"} else [given]
+                )
+        text = clauses[n] if clauses else row["query"]
+        fillable = from_arguments(shown, tool.id, tool.summary)
+        defaults = {one.name: one.default for one in fillable.inputs}
+        omit = [name for name, values in gold.items() if defaults.get(name) in values]
+        one = {"id": f"{row['id']}#{n}", "query": text, "gold": gold, "may_omit": omit}
+        yield one, fillable
+
+
+@cache
+def catalogue_router() -> Router:
+    """Return the router of this project."""
+    return CommandSession(ROOT, "text", -1, {}, False).app.router(None)
 
 
 def fit_weights(samples: Sequence[Sample]) -> dict[str, float]:
@@ -180,11 +227,12 @@ def choices(samples: Sequence[Sample], weights: dict[str, float]) -> list[Choice
         if not options:
             continue
         picks = best_assignment(options)
-        for n, features in enumerate(confidence_features(options, picks, sample.reading)):
-            one, candidate = sample.reading.options[n][0], options[n][picks[n]][1]
+        tried = with_second_choices(options, picks)
+        for n, features in enumerate(confidence_features(options, picks, tried, sample.reading)):
+            one, candidate = sample.reading.options[n][0], options[n][tried[n]][1]
             if candidate is None or candidate.value == one.default:
                 continue
-            result.append(Choice(sample, one, candidate, features, sample.right[n][picks[n] - 1]))
+            result.append(Choice(sample, one, candidate, features, sample.right[n][tried[n] - 1]))
     return result
 
 
@@ -249,7 +297,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("sets", nargs="+", type=Path)
-    parser.add_argument("--own", nargs="*", default=["own", "golden"])
+    parser.add_argument("--own", nargs="*", default=["own", "golden", "blind"])
     parser.add_argument("--write", action="store_true")
     asked = parser.parse_args(arguments)
     samples = load(asked.sets, asked.own)

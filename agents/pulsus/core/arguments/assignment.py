@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pulsus.core.arguments.candidates.candidate import Candidate
+from pulsus.core.arguments.spans.span import Span
 
 MOST_OPTIONS: Final = 6
 MOST_NODES: Final = 4000
@@ -34,6 +35,36 @@ def best_assignment(options: Sequence[Sequence[ScoredValue]]) -> list[int]:
     search.visit(0, 0.0)
     chosen = dict(zip(order, search.best, strict=True))
     return [chosen[n] for n in range(len(options))]
+
+
+def with_second_choices(
+    options: Sequence[Sequence[ScoredValue]], picks: Sequence[int]
+) -> list[int]:
+    """Return the picks, where each input without a value has its best value that is still free.
+
+    The score prefers no value for most inputs that may be left out. Whether such a value is right
+    is for the confidence to say, which knows more about it.
+    """
+    chosen = list(picks)
+    taken = [(s.start, s.end) for n, k in enumerate(picks) for s in _spans(options[n][k])]
+    waiting = [
+        (score, n, k)
+        for n, pick in enumerate(picks)
+        if options[n][pick][1] is None
+        for k, (score, candidate) in enumerate(options[n])
+        if candidate is not None
+    ]
+    for _, n, k in sorted(waiting, key=lambda one: (-one[0], one[1], one[2])):
+        places = [(s.start, s.end) for s in _spans(options[n][k])]
+        free = not any(a < end and start < b for a, b in places for start, end in taken)
+        if free and options[n][chosen[n]][1] is None:
+            chosen[n] = k
+            taken.extend(places)
+    return chosen
+
+
+def _spans(value: ScoredValue) -> tuple[Span, ...]:
+    return value[1].spans if value[1] else ()
 
 
 class _Search:

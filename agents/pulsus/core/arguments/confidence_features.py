@@ -14,19 +14,26 @@ from pulsus.core.text.tokens import STOP_WORDS
 
 _LEAST = -12.0
 """The log probability that stands for "no such option"."""
+_FREE = 12.0
 _MOST_FREE = 6
 _MOST_LENGTH = 60
 
 
 def confidence_features(
-    options: Sequence[Sequence[ScoredValue]], picks: Sequence[int], reading: RequestReading
+    options: Sequence[Sequence[ScoredValue]],
+    picks: Sequence[int],
+    tried: Sequence[int],
+    reading: RequestReading,
 ) -> list[dict[str, float]]:
-    """Return for every input the numbers of its chosen value; empty for an input without one."""
+    """Return for every input the numbers of the value that is tried; empty where it is none.
+
+    `picks` is the best assignment. `tried` differs from it where it gives no value.
+    """
     chosen = [options[n][pick][1] for n, pick in enumerate(picks)]
     scene = _of_request(chosen, reading)
     result: list[dict[str, float]] = []
     for n, (one, pairs) in enumerate(reading.options):
-        candidate = chosen[n]
+        candidate = options[n][tried[n]][1]
         if candidate is None:
             result.append({})
             continue
@@ -34,9 +41,11 @@ def confidence_features(
         own = next(features for c, features in pairs if c is candidate)
         result.append(
             {
-                **_scores(n, candidate, options, picks, taken),
+                **_scores(n, candidate, options, tried, taken),
                 **_of_choice(one, candidate, own),
                 **scene,
+                "swap": _swap(n, options, tried),
+                "picked": float(picks[n] == tried[n]),
                 "taken": float(len(taken)),
                 "joined": float(_in_enumeration(candidate, reading, taken)),
             }
@@ -92,6 +101,28 @@ def _scores(
     }
 
 
+def _swap(n: int, options: Sequence[Sequence[ScoredValue]], tried: Sequence[int]) -> float:
+    """Return how much worse it is to exchange the value with that of another input.
+
+    It is small where nothing but the order says which of two values is which; _FREE without any.
+    """
+    mine = options[n][tried[n]]
+    worst = _FREE
+    for m, pick in enumerate(tried):
+        theirs = options[m][pick]
+        if m == n or theirs[1] is None or mine[1] is None:
+            continue
+        here = _best(s for s, c in options[n] if c and _same_place(c, theirs[1]))
+        there = _best(s for s, c in options[m] if c and _same_place(c, mine[1]))
+        if here > _LEAST and there > _LEAST:
+            worst = min(worst, mine[0] + theirs[0] - here - there)
+    return worst
+
+
+def _same_place(one: Candidate, other: Candidate) -> bool:
+    return one.start == other.start and one.end == other.end
+
+
 def _of_choice(one: Input, candidate: Candidate, own: dict[str, float]) -> dict[str, float]:
     """Return the numbers of the value and its input; `own` are the features of the pair."""
     text = str(candidate.value)
@@ -107,6 +138,16 @@ def _of_choice(one: Input, candidate: Candidate, own: dict[str, float]) -> dict[
         "itself": own.get("names itself", 0.0),
         "example": own.get("is example", 0.0),
         "outline": own.get("outline of example", 0.0),
+        "part": sum(
+            weight
+            for own_named, weight in (("True other=False", 1.0), ("False other=True", -1.0))
+            if f"part names own={own_named}" in own
+        ),
+        "spoken": sum(
+            weight
+            for own_said, weight in (("True other=False", 1.0), ("False other=True", -1.0))
+            if f"part says own={own_said}" in own
+        ),
         "start": float(candidate.start == 0),
         "region": float(one.region),
         "comma": float("," in text),

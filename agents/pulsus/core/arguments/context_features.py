@@ -40,6 +40,7 @@ def add_context(
     own = not words.own.isdisjoint([words.stems[place] for place in before[:3]])
     found[f"own near={own}|{one.role}"] = 1.0
     _add_beside(found, one, broad, words, before, after)
+    _add_part(found, one, broad, words.part_of(candidate.start, candidate.end), words)
 
 
 def _add_small_words(
@@ -108,9 +109,10 @@ def _add_other_names(
         if words.stems[place] in words.of_inputs and words.stems[place] not in one.words:
             found[f"{broad}|other named-{min(distance, 2)}"] = 1.0
             break
-    behind = words.stems[after[0]] if after else ""
-    if behind in words.of_inputs and behind not in one.words:
-        found[f"{broad}|other named+"] = 1.0
+    for distance, place in enumerate(after[:_NAMED_WITHIN]):
+        if words.stems[place] in words.of_inputs and words.stems[place] not in one.words:
+            found[f"{broad}|other named+{distance or ''}"] = 1.0
+            break
 
 
 def _add_counted(
@@ -150,3 +152,18 @@ def _add_beside(
         if not beside.isdisjoint(known):
             found[f"beside {label}"] = 1.0
             found[f"beside {label}|{broad}"] = 1.0
+
+
+def _add_part(
+    found: dict[str, float], one: Input, broad: str, part: frozenset[str], words: RequestWords
+) -> None:
+    """Add which inputs the part of the sentence names: `75% of its memory` or `150% cpu`."""
+    own = one.words & words.of_one
+    said = one.said & words.said_of_one
+    named, other = not part.isdisjoint(own), not part.isdisjoint(words.of_one - own)
+    found[f"part names own={named} other={other}"] = 1.0
+    found[f"{broad}|part names own={named} other={other}"] = 1.0
+    whole = "whole" if one.words <= part else "some" if one.words & part else "none"
+    found[f"name in part={whole}|{'required' if one.required else 'optional'}"] = 1.0
+    spoken, strange = not part.isdisjoint(said), not part.isdisjoint(words.said_of_one - said)
+    found[f"part says own={spoken} other={strange}"] = 1.0

@@ -54,6 +54,8 @@ def _schema_of_hint(hint: Hint) -> dict[str, Any]:
     if known is None:
         return {"type": "object"}
     items = {"items": _schema_of_hint(known.args[0])} if known.args else {}
+    if known.name == "dict" and len(known.args) == 2:
+        return {"type": "object", "additionalProperties": _schema_of_hint(known.args[1])}
     return {"type": _TYPES[known.name], **(items if _TYPES[known.name] == "array" else {})}
 
 

@@ -5,18 +5,24 @@ Names of features are keys of argument_model.json: a changed name needs a new fi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
+from pulsus.core.arguments.abbreviations import stem_in_full
 from pulsus.core.arguments.candidates.candidate import NO_FIT, Candidate, fit_of_kind
 from pulsus.core.arguments.context_features import add_context
 from pulsus.core.arguments.inputs import NO_DEFAULT, Input
 from pulsus.core.arguments.request_words import RequestWords
-from pulsus.core.text.tokens import stem
+from pulsus.core.text.tokens import words as split_words
 
 Features = dict[str, float]
 
 _MADE_FROM_WORDS = frozenset(
     ("choice", "example", "listed", "flag", "negated", "choices", "examples")
+)
+_INTERFACE = re.compile(
+    r"(?:eth|ens|enp|eno|em|bond|br|lo|wlan|wlp|tun|tap|wg|docker|veth|vlan|ppp|team|ib|vmbr|virbr|usb)"
+    r"[\w.:-]{0,14}\Z"
 )
 _MOST_OUTLINED = 24
 """The characters of a text that its outline shows."""
@@ -57,6 +63,10 @@ def pair_features(
     found[f"fit={fit if fit == NO_FIT else min(fit, 3)}|{need}"] = 1.0
     if fit == 0:
         found[f"own kind|same={min(same, 3)}"] = 1.0
+    if one.role == "interface" and isinstance(candidate.value, str):
+        found[f"interface like={_INTERFACE.match(candidate.value) is not None}"] = 1.0
+    if qualifiers := words.qualifiers.get(one.name):
+        found[f"qualified={not qualifiers.isdisjoint(words.present)}|{need}"] = 1.0
     add_context(found, one, candidate, words)
     _add_shape(found, one, candidate, words)
     if candidate.unit:
@@ -89,7 +99,7 @@ def _add_text(
 ) -> None:
     kind = candidate.kind
     parts = text.split()
-    inside = [stem(part.lower().strip(".,'\"")) for part in parts]
+    inside = [stem_in_full(part.lower().strip(".,'\"")) for part in parts]
     found[f"{kind}|words={min(len(parts), 5)}"] = 1.0
     own = sum(word in words.own for word in inside) / max(1, len(inside))
     if own:
@@ -103,10 +113,32 @@ def _add_text(
         found[f"{kind}|in description"] = said
     if one.examples:
         _add_examples(found, one, kind, text)
+    if kind in ("path", "file"):
+        _add_path(found, one, text, words)
     if candidate.end >= len(words.request.rstrip(" .?!")):
         found[f"{kind}|at the end"] = 1.0
     if kind in ("name", "region"):
         found[f"{kind}|wants region={one.region}"] = 1.0
+
+
+def _add_path(found: Features, one: Input, path: str, words: RequestWords) -> None:
+    last = path.rstrip("/").rpartition("/")[2]
+    file_like = "." in last[1:] or last.isupper() or last.endswith("SUMS")
+    if one.role == "source":
+        known = set(split_words(str(one.default).rpartition("/")[2]))
+        found[f"like default={not known.isdisjoint(split_words(last))}"] = 1.0
+    says_file = not one.said.isdisjoint(("file", "document", "list", "archive"))
+    found[f"file like={file_like}|{one.role}"] = 1.0
+    found[f"file like={file_like}|says file={says_file}"] = 1.0
+    inside = {stem_in_full(word) for word in split_words(path)}
+    for label, own, single in (
+        ("says", one.said, words.said_of_one),
+        ("names", one.words, words.of_one),
+    ):
+        if not inside.isdisjoint(single & own):
+            found[f"path {label} own"] = 1.0
+        if not inside.isdisjoint(single - own):
+            found[f"path {label} other"] = 1.0
 
 
 def _add_examples(found: Features, one: Input, kind: str, text: str) -> None:
@@ -123,12 +155,13 @@ def _add_number(found: Features, one: Input, value: float) -> None:
     if 1900 <= value <= 2100:
         found[f"{one.role}|year like"] = 1.0
         found[f"year like|named={'year' in one.name.lower()}"] = 1.0
+    found[f"{one.unit[0] or one.role}|whole={value == int(value)}"] = 1.0
     if value != int(value):
         found[f"{one.type}|has point"] = 1.0
 
 
 def _add_unit(found: Features, one: Input, candidate: Candidate) -> None:
-    unit = stem(candidate.unit)
+    unit = stem_in_full(candidate.unit)
     if candidate.kind in ("duration", "size"):
         exact = unit in one.words
         waits = "timeout" in one.name or "interval" in one.name

@@ -7,12 +7,18 @@ Kinds that cannot be mistaken (a path, a host, an address) have a lower limit.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final, Literal
 
 from pulsus.core.arguments.argument_model import ArgumentModel, shipped_model
-from pulsus.core.arguments.assignment import ScoredValue, best_assignment, log_softmax
+from pulsus.core.arguments.assignment import (
+    ScoredValue,
+    best_assignment,
+    log_softmax,
+    with_second_choices,
+)
 from pulsus.core.arguments.candidates.candidate import NO_FIT, Candidate, fit_of_kind
 from pulsus.core.arguments.confidence_features import confidence_features
 from pulsus.core.arguments.inputs import Fillable, Input
@@ -21,9 +27,11 @@ from pulsus.core.arguments.word_set import word_set
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
 
-FIRM_LIMIT: Final = 0.6
-LIMIT: Final = 0.92
-FLAG_LIMIT: Final = 0.95
+FIRM_LIMIT: Final = 0.8
+CHOICE_LIMIT: Final = 0.82
+NUMBER_LIMIT: Final = 0.87
+FLAG_LIMIT: Final = 0.85
+TEXT_LIMIT: Final = 0.92
 PROPOSE: Final = 0.35
 """Limits of p, chosen on development rows out of fold (docs/benchmarks.md)."""
 
@@ -34,6 +42,10 @@ _FIRM = word_set("""
 _NAMED_IF_UNUSED = _FIRM | word_set(
     "number counted money numeral assign quoted email date identifier version"
 )
+_NUMBERS = word_set("""
+    number counted numeral duration size percent share assign port prefix ordinal money level
+    """)
+_CHOICES = re.compile("choice|listed|example")
 
 State = Literal["fill", "propose"]
 
@@ -81,11 +93,12 @@ def fill(
     reading = read_request(request, Fillable(open_inputs, tool.own), now)
     options = score_options(reading, used)
     picks = best_assignment(options) if options else []
-    numbers = confidence_features(options, picks, reading)
+    tried = with_second_choices(options, picks)
+    numbers = confidence_features(options, picks, tried, reading)
     values: list[FilledValue] = []
     places: list[tuple[int, int]] = []
     for (one, _), option, pick, features in zip(
-        reading.options, options, picks, numbers, strict=True
+        reading.options, options, tried, numbers, strict=True
     ):
         candidate = option[pick][1]
         if candidate is None:
@@ -112,7 +125,11 @@ def limit_of(one: Input, candidate: Candidate) -> float:
     """
     if candidate.kind in _FIRM and fit_of_kind(one, candidate.kind) != NO_FIT:
         return FIRM_LIMIT
-    return FLAG_LIMIT if candidate.kind in ("flag", "negated") else LIMIT
+    if candidate.kind in ("flag", "negated"):
+        return FLAG_LIMIT
+    if candidate.kind in _NUMBERS:
+        return NUMBER_LIMIT
+    return CHOICE_LIMIT if _CHOICES.search(candidate.kind) else TEXT_LIMIT
 
 
 def score_options(reading: RequestReading, model: ArgumentModel) -> list[list[ScoredValue]]:

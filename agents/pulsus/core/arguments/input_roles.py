@@ -46,6 +46,7 @@ _ROLES: tuple[tuple[str, frozenset[str]], ...] = tuple(
         ("port", "port"),
         ("url", "url uri link endpoint website webpage"),
         ("pattern", "pattern glob mask"),
+        ("delimiter", "delimiter separator sep"),
         ("text", "limit top count number num n max maximum quantity amount results"),
         ("interface", "interface iface device nic"),
         ("moment", "start end since until after before from to as_of date time when day"),
@@ -66,6 +67,11 @@ _SAYS_MOMENT = re.compile(
     r"(?i)\b(?:date|time|moment|timestamp|when|iso|yyyy|hour|earliest|latest)\b"
 )
 _SAYS_ADDRESS = re.compile(r"(?i)\bip\b|ipv|host|address to look")
+_IS_FILE = re.compile(
+    r"(?i)(?:the |a |an |one |path of (?:the |a )?)?(?:[\w.-]+ ){0,2}"
+    r"(?:file|document|export|archive|scrape|snapshot|exposition|dump)\b"
+)
+"""The beginning of a description that says: a file."""
 _SAYS_UNIT = re.compile(r"(?i)\b(?:in|of|number of) (\w+)")
 
 
@@ -113,10 +119,14 @@ def unit_of(parts: Sequence[str], said: str, kind: str) -> tuple[str, float]:
 
 def _text_role(whole: str, last: str, said: str) -> str:
     role = next((role for role, names in _ROLES if whole in names or last in names), "text")
+    if role == "text" and _IS_FILE.match(said):
+        return "path"
     if last in _FILE_OR_MOMENT and role in ("path", "moment"):
         if _SAYS_MOMENT.search(said):
             return "moment"
         return "path" if _SAYS_FILE.search(said) else "text"
+    if last in ("to", "from") and role == "moment" and not _SAYS_MOMENT.search(said):
+        return "text"
     if role == "address" and not _SAYS_ADDRESS.search(said):
         return "place"
     return role

@@ -7,12 +7,13 @@ schema raises nothing: an input without a usable type gets no value.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from pulsus.core.arguments.abbreviations import stem_in_full
 from pulsus.core.arguments.input_roles import role_of, unit_of
 from pulsus.core.arguments.word_set import word_set
-from pulsus.core.text.tokens import STOP_WORDS, stem, words
+from pulsus.core.text.tokens import STOP_WORDS, words
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
 
@@ -47,6 +48,11 @@ _ASKS_REGION = re.compile(r"(?i)city,? (?:and )?(?:state|country)|city, st\b")
 _ASKS_FRACTION = re.compile(
     r"(?i)\bdecimal\b|\bas a fraction\b|\bbetween 0(?:\.0)? and 1(?:\.0)?\b|0\.\d"
 )
+_LEVEL = re.compile(
+    r"\b(\d{1,2}) (?:\(|= ?|is |are |means |also (?:takes|counts|shows) )\(?([a-z]{3,20})\b"
+)
+"""`3 is error, 4 also takes warnings`, `0 (emergency)`."""
+_BEFORE_EXAMPLE = re.compile(r"(?i)\bfor example\b")
 _MEMBER_BREAK = re.compile(r",\s*(?:or |and )?|\s+or\s+|\s+and\s+|/")
 _NUMBERED = re.compile(r"(?<=[a-zA-Z])\d+\b|_\d+\b")
 _PREFIXED = re.compile(r"[a-z]+:[A-Z]")
@@ -67,6 +73,7 @@ class Input:
     name, `said` those of its description. `choices` are its closed choices, `examples` the values
     that the description lists, and `listed` says that it lists several. `region` asks for `City,
     State`, `formatted` for a prefix as in `country:FR`, `fraction` for 0.75 instead of 75.
+    `levels` are the words that its description has for numbers, as ("warning", 4).
     `place` is its number in the tool. An input that is not `fillable` never gets a value.
     """
 
@@ -88,6 +95,7 @@ class Input:
     place: int
     fillable: bool = True
     fraction: bool = False
+    levels: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +125,7 @@ def from_schema(tool: Mapping[str, Any]) -> Fillable:
 
 def stems(text: str) -> frozenset[str]:
     """Return the stems of the words of a text that carry meaning."""
-    return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
+    return frozenset(stem_in_full(word) for word in words(text) if word not in STOP_WORDS)
 
 
 def _input(name: str, spec: Mapping[Any, Any], required: bool, place: int) -> Input:
@@ -137,18 +145,26 @@ def _input(name: str, spec: Mapping[Any, Any], required: bool, place: int) -> In
         default=default,
         description=description,
         unit=unit_of(parts, description, kind),
-        words=frozenset(stem(word) for word in parts),
-        said=stems(description),
+        words=frozenset(map(stem_in_full, parts)),
+        said=stems(_BEFORE_EXAMPLE.sub(" ", description)),
         choices=choices,
         examples=examples,
         region=_wants_region(description, examples),
         formatted="format" in description and any(_PREFIXED.match(one) for one in examples),
         listed=several or _BEHIND_COLON.search(description) is not None,
-        item=_type_of(items),
+        item=_type_of(items or _mapping(spec.get("additionalProperties"))),
         place=place,
-        fillable=kind in _FILLABLE_TYPES and _NEVER.search(name) is None,
+        levels=tuple(_levels(description)) if kind == "integer" else (),
+        fillable=_is_fillable(kind, spec) and _NEVER.search(name) is None,
         fraction=_ASKS_FRACTION.search(description) is not None,
     )
+
+
+def _is_fillable(kind: str, spec: Mapping[Any, Any]) -> bool:
+    """Return True for a type that words can give: a mapping only if its values are texts."""
+    if kind == "object":
+        return _mapping(spec.get("additionalProperties")).get("type") == "string"
+    return kind in _FILLABLE_TYPES
 
 
 def _type_of(spec: Mapping[Any, Any]) -> str:
@@ -169,6 +185,11 @@ def _type_of(spec: Mapping[Any, Any]) -> str:
 def _known_type(named: object) -> str:
     names = named if isinstance(named, list) else [named]
     return next((_TYPES[n] for n in names if isinstance(n, str) and n in _TYPES), "unknown")
+
+
+def _levels(description: str) -> Iterator[tuple[str, int]]:
+    for number, word in _LEVEL.findall(description):
+        yield stem_in_full(word.lower()), int(number)
 
 
 def _mapping(value: object) -> Mapping[Any, Any]:

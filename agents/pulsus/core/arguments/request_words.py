@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
 
+from pulsus.core.arguments.abbreviations import stem_in_full
 from pulsus.core.arguments.inputs import Fillable
 from pulsus.core.arguments.spans.span import RequestSpans
-from pulsus.core.text.tokens import stem
+
+_BREAK = re.compile(r"[,;!?()\n]|[.:](?=\s|$)| - |--|->|\b(?:and|or|but|then|while|plus)\b")
+"""Ends a part of a sentence: a value and the words that say what it is stand in one part."""
 
 
 class RequestWords:
@@ -19,10 +24,21 @@ class RequestWords:
         self.request = found.request
         self.starts = [word.start for word in found.words]
         self.low = [word.text.lower() for word in found.words]
-        self.stems = [stem(word) for word in self.low]
+        self.stems = [stem_in_full(word) for word in self.low]
         self.present = frozenset(self.stems)
         self.own = tool.own
-        self.of_inputs = frozenset(word for one in tool.inputs for word in one.words)
+        names = Counter(word for one in tool.inputs for word in one.words)
+        said = Counter(word for one in tool.inputs for word in one.said)
+        self.of_inputs = frozenset(names)
+        self.of_one = frozenset(word for word, count in names.items() if count == 1)
+        self.said_of_one = frozenset(word for word, count in said.items() if count == 1)
+        self.qualifiers = {
+            one.name: one.words.difference(*shorter)
+            for one in tool.inputs
+            if (shorter := [o.words for o in tool.inputs if o.words < one.words])
+        }
+        """By name, the words that tell an input from one with a shorter name: `ca` of `ca_file`."""
+        self._breaks = [0, *(m.start() for m in _BREAK.finditer(self.request.lower()))]
 
     def before(self, at: int, count: int) -> list[int]:
         """Return the numbers of the last words that begin before `at`, nearest first."""
@@ -33,3 +49,12 @@ class RequestWords:
         """Return the numbers of the first words that begin at `at` or behind it."""
         first = bisect_left(self.starts, at)
         return list(range(first, min(len(self.starts), first + count)))
+
+    def part_of(self, start: int, end: int) -> frozenset[str]:
+        """Return the stems of the words that stand in one part of the sentence with a value."""
+        number = bisect_right(self._breaks, start)
+        first = self._breaks[number - 1]
+        later = bisect_left(self._breaks, end)
+        last = self._breaks[later] if later < len(self._breaks) else len(self.request)
+        places = range(bisect_left(self.starts, first), bisect_left(self.starts, last))
+        return frozenset(self.stems[n] for n in places if not start <= self.starts[n] < end)

@@ -148,8 +148,8 @@ def _read_request(
 ) -> tuple[dict[str, FilledValue], tuple[str, ...]]:
     """Return the values of the request by parameter, and the values that nothing took."""
     decision = outcome.decision
-    steps = _steps(outcome)
-    clauses = _clauses(outcome, [tool for tool, _ in steps])
+    steps = decision_steps(outcome)
+    clauses = decision_clauses(outcome, [tool for tool, _ in steps])
     fillings = fill_steps(
         outcome.intent.intent,
         [from_arguments(tool.args, tool.id, tool.summary) for tool, _ in steps],
@@ -171,7 +171,7 @@ def _read_request(
     return found, _unused(fillings, single=decision.plan is None)
 
 
-def _steps(outcome: RouteOutcome) -> list[tuple[ToolSpec, dict[str, str]]]:
+def decision_steps(outcome: RouteOutcome) -> list[tuple[ToolSpec, dict[str, str]]]:
     """Return each tool with the parameter that each of its open inputs takes its value from."""
     decision = outcome.decision
     by_id = {tool.id: tool for tool in decision.selected}
@@ -188,7 +188,7 @@ def _steps(outcome: RouteOutcome) -> list[tuple[ToolSpec, dict[str, str]]]:
     ]
 
 
-def _clauses(outcome: RouteOutcome, tools: Sequence[ToolSpec]) -> list[str]:
+def decision_clauses(outcome: RouteOutcome, tools: Sequence[ToolSpec]) -> list[str]:
     """Return the part of the request that each tool answers; all of it where that is not known."""
     if len(tools) == 1:
         return [outcome.intent.intent]

@@ -30,7 +30,7 @@ KINDS_OF_ROLE: Final[dict[str, tuple[str, ...]]] = {
     "network": ("network", "address"),
     "url": ("url", "host"),
     "cron": ("cron",),
-    "pattern": ("glob", "quoted", "sysctl", "file"),
+    "pattern": ("glob", "quoted", "sysctl", "file", "identifier"),
     "port": ("port", "number"),
     "status": ("number", "counted"),
     "year": ("number", "counted"),

@@ -7,24 +7,18 @@ from collections.abc import Iterator, Sequence
 
 from rapidfuzz import fuzz
 
+from pulsus.core.arguments.abbreviations import stem_in_full
 from pulsus.core.arguments.candidates.candidate import Candidate, make_candidate, make_from_words
-from pulsus.core.arguments.candidates.flag_candidates import NEGATIONS
+from pulsus.core.arguments.candidates.flag_candidates import LEAST_LETTERS, LEAST_RATIO, NEGATIONS
 from pulsus.core.arguments.inputs import Input
 from pulsus.core.arguments.spans.span import RequestSpans, Span
-from pulsus.core.text.tokens import STOP_WORDS, stem
+from pulsus.core.text.tokens import STOP_WORDS
 from pulsus.core.types import JsonValue
 
-_SYNONYMS = {
-    "ram": "memory", "mem": "memory", "warn": "warning", "err": "error", "errors": "error",
-    "yml": "yaml", "celsius": "c", "fahrenheit": "f", "proc": "process", "crit": "critical",
-}  # fmt: skip
 _OPEN_CHOICES = frozenset(("", "all", "any", "none", "other", "default", "auto", "dontcare"))
 """Choices that leave it open. A request that has the word does not choose them by it."""
 
 _WRITTEN_AS_ONE = frozenset(("identifier", "quoted", "assign", "file", "path"))
-_LEAST_LETTERS = 5
-"""A shorter word is never taken as a misspelt choice."""
-_LEAST_RATIO = 84
 
 
 def find_choices(
@@ -34,7 +28,7 @@ def find_choices(
     if not choices:
         return
     low = [word.text.lower() for word in found.words]
-    stems = [_stem(word) for word in low]
+    stems = [stem_in_full(word) for word in low]
     for choice in choices:
         if isinstance(choice, bool) or choice is None or str(choice).lower() in _OPEN_CHOICES:
             continue
@@ -65,7 +59,7 @@ def _named(
     written = [part.lower() for part in parts]
     if all(part in STOP_WORDS for part in written):
         return
-    wanted = [_stem(part) for part in written]
+    wanted = [stem_in_full(part) for part in written]
     places = [
         place
         for place in range(len(stems) - len(wanted) + 1)
@@ -97,10 +91,10 @@ def _nearly_named(
 ) -> Iterator[Candidate]:
     """A misspelt choice of one word, or at least half of the words of a longer one."""
     if len(wanted) == 1:
-        if len(wanted[0]) < _LEAST_LETTERS:
+        if len(wanted[0]) < LEAST_LETTERS:
             return
         for place, word in enumerate(stems):
-            ratio = fuzz.ratio(wanted[0], word, score_cutoff=_LEAST_RATIO)
+            ratio = fuzz.ratio(wanted[0], word, score_cutoff=LEAST_RATIO)
             if ratio:
                 how = "negated choice" if _is_negated(low, place) else "choice"
                 yield make_from_words(one, choice, how, [words[place]], ratio / 125)
@@ -113,7 +107,3 @@ def _nearly_named(
 
 def _is_negated(low: Sequence[str], place: int) -> bool:
     return not NEGATIONS.isdisjoint(low[max(0, place - 4) : place])
-
-
-def _stem(word: str) -> str:
-    return stem(_SYNONYMS.get(word, word))

@@ -10,12 +10,17 @@ from collections.abc import Iterator
 
 from pulsus.core.arguments.candidates.candidate import Candidate
 from pulsus.core.arguments.candidates.choice_candidates import find_choices
+from pulsus.core.arguments.candidates.delimiter_candidates import find_delimiters
 from pulsus.core.arguments.candidates.flag_candidates import find_flag
 from pulsus.core.arguments.candidates.list_candidates import find_lists
+from pulsus.core.arguments.candidates.mapping_candidates import find_mappings
 from pulsus.core.arguments.candidates.number_candidates import find_numbers
 from pulsus.core.arguments.candidates.text_candidates import find_texts
 from pulsus.core.arguments.inputs import Input
 from pulsus.core.arguments.spans.span import RequestSpans
+
+_WITHOUT_EXAMPLES = frozenset(("folder", "path", "source", "url", "network", "cron", "moment"))
+"""Roles for which an example of the description is a form, and no value."""
 
 
 def find_candidates(one: Input, found: RequestSpans) -> list[Candidate]:
@@ -38,9 +43,17 @@ def _by_type(one: Input, found: RequestSpans) -> Iterator[Candidate]:
             yield from find_choices(one, one.choices, "choice", found)
         case "integer" | "number":
             yield from find_numbers(one, found)
+        case "string" if one.role == "delimiter":
+            yield from find_delimiters(one, found)
+        case "object" if one.item == "string":
+            yield from find_mappings(one, found)
+        case "string" if one.role in _WITHOUT_EXAMPLES:
+            yield from find_texts(one, found)
         case "string":
             examples = "listed" if one.listed else "example"
-            yield from find_choices(one, one.examples, examples, found)
-            yield from find_texts(one, found)
+            named = list(find_choices(one, one.examples, examples, found))
+            yield from named
+            if not (one.listed and any(c.kind == "listed" and c.alike == 1 for c in named)):
+                yield from find_texts(one, found)
         case _:  # inputs of other types are not fillable
             return

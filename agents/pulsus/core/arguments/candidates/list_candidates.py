@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from pulsus.core.arguments.candidates.candidate import Candidate, make_candidate
 from pulsus.core.arguments.candidates.choice_candidates import find_choices
 from pulsus.core.arguments.candidates.number_candidates import as_integer
-from pulsus.core.arguments.candidates.text_candidates import read_text
+from pulsus.core.arguments.candidates.text_candidates import behind_its_name, read_text
 from pulsus.core.arguments.inputs import Input
-from pulsus.core.arguments.spans.span import RequestSpans
+from pulsus.core.arguments.spans.span import RequestSpans, Span
 from pulsus.core.types import JsonValue
 
 _NUMBER_KINDS = ("number", "numeral", "counted", "assign", "money")
@@ -43,6 +44,7 @@ def find_lists(one: Input, found: RequestSpans) -> Iterator[Candidate]:
         for kinds in _KINDS_TOGETHER:
             spans = [s for s in (*found.values, *found.phrases) if s.kind in kinds]
             yield from _lists(one, [read_text(one, s) for s in spans], found.request)
+            yield from _named_single(one, spans)
         examples = list(find_choices(one, one.examples, "example", found))
         yield from _lists(one, examples, found.request)
 
@@ -78,6 +80,16 @@ def _lists(one: Input, members: Sequence[Candidate], request: str) -> Iterator[C
         values: list[JsonValue] = [member.value for member in run]
         places = tuple(span for member in run for span in member.spans)
         yield Candidate(one.place, kind, values, places, run[0].start, run[-1].end, run[0].quoted)
+
+
+def _named_single(one: Input, spans: Sequence[Span]) -> Iterator[Candidate]:
+    """`column email` and `column is email` for an input `columns`: one member, behind its name."""
+    for span in spans:
+        for named in behind_its_name(one, span):
+            name = span.text[: named.start - span.start].split()[-1]
+            if " " in str(named.value) or name.lower().endswith("s"):  # "the columns move"
+                continue
+            yield replace(named, kind="single_named", value=[named.value])
 
 
 def _joins(between: str) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from pulsus.core.arguments.abbreviations import stem_in_full
 from pulsus.core.arguments.candidates.candidate import KINDS_OF_ROLE, Candidate, make_candidate
 from pulsus.core.arguments.inputs import Input
 from pulsus.core.arguments.spans.span import RequestSpans, Span
@@ -20,11 +21,14 @@ _KINDS = (
     "number", "numeral", "counted", "port", "prefix", "money", "percent", "size", "duration",
     "ordinal", "assign",
 )  # fmt: skip
+_HOUR = 3600.0
+_LEAST_SHARE = 0.02
 _CENTS = re.compile(r"(?i)\bcents\b|\bsmallest unit\b")
 
 
 def find_numbers(one: Input, found: RequestSpans) -> Iterator[Candidate]:
     """Yield the numbers that suit the input's role, unit and type."""
+    yield from _named_levels(one, found)
     allowed = KINDS_OF_ROLE.get(one.role, _KINDS)
     for span in found.values:
         if span.kind not in allowed or isinstance(span.value, str):
@@ -35,6 +39,14 @@ def find_numbers(one: Input, found: RequestSpans) -> Iterator[Candidate]:
         if value is not None:
             kind = "share" if span.kind == "percent" and one.unit[0] != "percent" else ""
             yield make_candidate(one, span, value, kind)
+
+
+def _named_levels(one: Input, found: RequestSpans) -> Iterator[Candidate]:
+    """The number whose word the description says: `warnings count too` for a level 4."""
+    for word in found.words:
+        for name, number in one.levels:
+            if stem_in_full(word.text.lower()) == name:
+                yield make_candidate(one, word, number, "level")
 
 
 def as_integer(value: float) -> int | None:
@@ -56,7 +68,9 @@ def _converted(one: Input, span: Span, number: float) -> float | None:
             measured = span.unit not in ("s", "")
             return None if kind in ("duration", "size") and measured else number
         case "size" | "duration":
-            return round(number / factor, 9) if kind == span.kind else None
+            if kind != span.kind or (factor >= _HOUR and number < factor * _LEAST_SHARE):
+                return None  # `within 4 seconds` is no number of days
+            return round(number / factor, 9)
         case "percent" if one.fraction:
             return number / 100
         case _:

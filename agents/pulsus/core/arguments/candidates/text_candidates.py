@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from datetime import datetime, time, timedelta
 
+from pulsus.core.arguments.abbreviations import stem_in_full
 from pulsus.core.arguments.candidates.candidate import KINDS_OF_ROLE, Candidate, make_candidate
 from pulsus.core.arguments.inputs import Input
 from pulsus.core.arguments.spans.span import RequestSpans, Span
-from pulsus.core.text.tokens import stem
 
 _KINDS = (
     "quoted", "name", "numbered", "region", "phrase", "part", "identifier", "url", "email", "path",
@@ -44,7 +44,7 @@ def find_texts(one: Input, found: RequestSpans) -> Iterator[Candidate]:
         if span.kind in allowed:
             yield read_text(one, span, found.now)
             if span.kind in ("phrase", "name"):
-                yield from _behind_its_name(one, span)
+                yield from behind_its_name(one, span)
 
 
 def read_text(one: Input, span: Span, now: datetime | None = None) -> Candidate:
@@ -98,10 +98,10 @@ def _moment(one: Input, span: Span, now: datetime | None) -> str:
     return at.strftime("%Y-%m-%dT%H:%M")
 
 
-def _behind_its_name(one: Input, span: Span) -> Iterator[Candidate]:
+def behind_its_name(one: Input, span: Span) -> Iterator[Candidate]:
     """`user deploy` for an input `user`: the words behind its name."""
     words = re.finditer(r"\S+", span.text)
-    start = next((w.start() for w in words if stem(w.group().lower()) not in one.words), 0)
+    start = next((w.start() for w in words if stem_in_full(w.group().lower()) not in one.words), 0)
     if start:
         text = span.text[start:]
         yield make_candidate(one, Span("named", span.start + start, span.end, text, text), text)

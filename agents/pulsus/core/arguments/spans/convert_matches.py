@@ -90,9 +90,9 @@ def _port(digits: str, start: int) -> Iterator[Span]:
 
 
 def _prefix(_: str, text: str, start: int) -> Iterator[Span]:
-    digits = text[1:]
+    digits = text[1:].rstrip("s")
     if int(digits) <= 128:
-        yield Span("prefix", start + 1, start + len(text), digits, float(digits))
+        yield Span("prefix", start + 1, start + 1 + len(digits), digits, float(digits))
 
 
 def _measure(_: str, text: str, start: int) -> Iterator[Span]:
