@@ -107,7 +107,7 @@ def same(value: object, gold: object) -> bool:
 
 def load(paths: Sequence[Path], own: Sequence[str]) -> list[Sample]:
     """Return the rows of all sets, read for their tools."""
-    samples = []
+    samples: list[Sample] = []
     for path in paths:
         weight = OWN_WEIGHT if path.name.startswith(tuple(own)) else 1.0
         for line in path.read_text(encoding="utf-8").splitlines():

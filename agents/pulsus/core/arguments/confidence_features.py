@@ -25,7 +25,7 @@ def confidence_features(
     tried: Sequence[int],
     reading: RequestReading,
 ) -> list[dict[str, float]]:
-    """Return for every input the numbers of the value that is tried; empty where it is none.
+    """Return for every input the numbers of the value that is tried; empty for no value.
 
     `picks` is the best assignment. `tried` differs from it where it gives no value.
     """

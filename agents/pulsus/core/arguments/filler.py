@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final, Literal
 
+from pulsus.core.arguments.abbreviations import stem_in_full
 from pulsus.core.arguments.argument_model import ArgumentModel, shipped_model
 from pulsus.core.arguments.assignment import (
     ScoredValue,
@@ -28,11 +29,12 @@ from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
 
 FIRM_LIMIT: Final = 0.8
-CHOICE_LIMIT: Final = 0.82
-NUMBER_LIMIT: Final = 0.87
+CHOICE_LIMIT: Final = 0.8
+NUMBER_LIMIT: Final = 0.85
 FLAG_LIMIT: Final = 0.85
 TEXT_LIMIT: Final = 0.92
 PROPOSE: Final = 0.35
+NEVER: Final = 2.0
 """Limits of p, chosen on development rows out of fold (docs/benchmarks.md)."""
 
 _FIRM = word_set("""
@@ -45,6 +47,23 @@ _NAMED_IF_UNUSED = _FIRM | word_set(
 _NUMBERS = word_set("""
     number counted numeral duration size percent share assign port prefix ordinal money level
     """)
+_WORDS_OF_FILES = frozenset(
+    map(
+        stem_in_full,
+        [
+            "file",
+            "path",
+            "folder",
+            "document",
+            "image",
+            "picture",
+            "script",
+            "archive",
+            "log",
+            "export",
+        ],
+    )
+)
 _CHOICES = re.compile("choice|listed|example")
 
 State = Literal["fill", "propose"]
@@ -121,15 +140,19 @@ def limit_of(one: Input, candidate: Candidate) -> float:
     """Return the probability from which a value of this kind is filled without asking.
 
     A kind that cannot be mistaken counts as such only for an input that wants it: a path is a
-    likely `folder`, and an unlikely `text`.
+    likely `folder`. An input whose contract does not speak of files never takes one: a `text` may
+    be what the file holds.
     """
-    if candidate.kind in _FIRM and fit_of_kind(one, candidate.kind) != NO_FIT:
+    kind = candidate.kind
+    if kind in _FIRM and fit_of_kind(one, kind) != NO_FIT:
         return FIRM_LIMIT
-    if candidate.kind in ("flag", "negated"):
+    if kind in ("path", "file") and (one.words | one.said).isdisjoint(_WORDS_OF_FILES):
+        return NEVER
+    if kind in ("flag", "negated"):
         return FLAG_LIMIT
-    if candidate.kind in _NUMBERS:
+    if kind in _NUMBERS:
         return NUMBER_LIMIT
-    return CHOICE_LIMIT if _CHOICES.search(candidate.kind) else TEXT_LIMIT
+    return CHOICE_LIMIT if _CHOICES.search(kind) else TEXT_LIMIT
 
 
 def score_options(reading: RequestReading, model: ArgumentModel) -> list[list[ScoredValue]]:

@@ -111,3 +111,52 @@ def test_half_a_character_in_a_request_is_no_error():
 
 def test_a_number_that_no_float_holds_is_no_value():
     assert proposed(f"the {'9' * 400} biggest files", tool(limit=LIMIT, size=COUNT)) == {}
+
+
+def test_two_limits_take_the_number_of_their_own_part_of_the_sentence():
+    tool = make_stats()
+    request = "docker stats in /tmp/s.out, who is above 75% of its memory or 150% cpu"
+    values = {one.name: one.value for one in fill(request, tool).filled}
+    assert values.get("cpu_limit") in (None, 150)
+    assert values.get("memory_limit") in (None, 75)
+
+
+def make_stats():
+    return from_schema(
+        {
+            "name": "containers/resources/container_stats",
+            "description": "Name the containers that are busy or full in saved docker stats.",
+            "parameters": {
+                "properties": {
+                    "path": {"type": "string", "description": "File with the saved output."},
+                    "cpu_limit": {
+                        "type": "number",
+                        "default": 90.0,
+                        "description": "Percent of one core above which it is busy.",
+                    },
+                    "memory_limit": {
+                        "type": "number",
+                        "default": 90.0,
+                        "description": "Percent of its memory limit above which it is full.",
+                    },
+                },
+                "required": ["path"],
+            },
+        }
+    )
+
+
+def test_a_path_never_becomes_a_text_that_the_contract_does_not_take_from_a_file():
+    tool = from_schema(
+        {
+            "name": "text/count/count_words",
+            "description": "Count the words of a text.",
+            "parameters": {
+                "properties": {"text": {"type": "string", "description": "The text."}},
+                "required": ["text"],
+            },
+        }
+    )
+    found = fill("count the words in /srv/report.txt", tool)
+    assert found.filled == ()
+    assert [one.state for one in found.values] == ["propose"]

@@ -13,6 +13,7 @@ from pulsus.core.arguments.inputs import Input
 from pulsus.core.arguments.spans.span import RequestSpans
 from pulsus.core.arguments.word_set import word_set
 from pulsus.core.text.tokens import stem
+from pulsus.core.text.tokens import words as split_words
 
 NEGATIONS: Final = word_set(
     "no not without don't dont never exclude excluding except avoid skip isn't"
@@ -33,7 +34,8 @@ def find_flag(one: Input, found: RequestSpans) -> Iterator[Candidate]:
     wanted = one.words - set(map(stem, _WORDS_OF_ALL_FLAGS)) or one.words
     at = [place for place, word in enumerate(stems) if word in wanted]
     if not at:
-        at = [n for n, word in enumerate(stems) if any(_misspells(word, one) for one in wanted)]
+        full = [word for word in split_words(one.name) if stem_in_full(word) in wanted]
+        at = [n for n, word in enumerate(low) if any(_misspells(word, name) for name in full)]
     if not at or "mind" in low[max(0, at[0] - 6) : at[0]]:
         return
     negated = not NEGATIONS.isdisjoint(low[max(0, at[0] - 5) : at[-1]])
