@@ -62,6 +62,7 @@ def told_in_json(done, code, status):
         pytest.param("?!…", id="no words"),
         pytest.param("full disks " * 10_000, id="100 kB"),
         pytest.param("\x1b[31m\x07\x08\x01", id="control characters"),
+        pytest.param("say hello to 'a\x07b'", id="a control character in a value"),
         pytest.param(os.fsdecode(b"full \xff\xfe disks"), id="not UTF-8"),
     ],
 )
@@ -74,6 +75,32 @@ def test_an_invalid_request_is_refused_before_anything_is_written(fresh, request
 def test_a_refused_request_is_one_json_document(fresh):
     done = pulsus(fresh, "route", "", "--output", "json")
     assert told_in_json(done, "REQUEST_INVALID", 2)["message"] == "the request '' has no words"
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "wie voll sind die Festplatten",
+        "насколько заполнены диски в /var",
+        "磁盘有多满",
+        "كم امتلاء الأقراص",
+        "💾💾💾",
+        "a\u0300" * 1500,
+        "'" * 3999 + "a",
+        "9" * 3999,
+        "10.0.0.1 " * 400,
+        "and then " * 400,
+    ],
+    ids=lambda text: text[:12].encode("unicode_escape").decode(),
+)
+def test_a_request_that_no_tool_understands_is_one_clear_answer(fresh, request_):
+    done = pulsus_here(fresh, "route", request_, "--plan", "--output", "json")
+    assert "Traceback" not in done.err
+    if done.code == 2:  # without a letter or digit there is no request
+        assert done.json["error"]["code"] == "REQUEST_INVALID"
+        return
+    assert (done.code, done.json["policy"], done.json["inputs"]) == (5, "generate", {})
+    assert done.json["error"]["hint"]
 
 
 def test_escape_sequences_in_a_request_reach_neither_terminal_nor_trace(fresh):

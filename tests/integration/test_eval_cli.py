@@ -315,6 +315,17 @@ def test_invalid_rows_are_named_with_their_lines_and_the_others_are_measured(pro
     assert "2 of 4 rows of some.jsonl are invalid, the first in line 2" in done.err
 
 
+def test_a_request_that_no_route_takes_is_an_invalid_row(project):
+    queries = ["full disks " * 10_000, "\x07 disks", "\ud800 disks", "?!", "wie voll", "磁盘"]
+    rows = [json.dumps({"query": query, "tools": [ASKED[0][1]]}) for query in queries]
+    (project / "odd.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    done = pulsus_here(project, "eval", "odd.jsonl", "--output", "json")
+    check("eval", done.json)
+    assert (done.code, done.json["queries"]) == (2, 2)
+    assert [row["line"] for row in done.json["invalid"]] == [1, 2, 3, 4]
+    assert "at most 4000 are read" in done.json["invalid"][0]["message"]
+
+
 def test_nothing_is_calibrated_on_a_file_with_invalid_rows(project):
     path = project / "many.jsonl"
     path.write_text(path.read_text("utf-8") + "\n{", encoding="utf-8")

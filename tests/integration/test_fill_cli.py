@@ -2,6 +2,9 @@
 
 import json
 
+import pytest
+
+from tests.integration.test_json_schemas import check
 from tests.project import make, pulsus_here
 
 TOOL = {
@@ -60,4 +63,79 @@ def test_a_hundred_kilobytes_and_control_characters_are_answered_without_a_value
     odd = json.dumps({"id": 2, "query": "\x00\x1b[31m \u202e /", "tool": TOOL})
     done, answers = rows(make(tmp_path / "p", warm=False), long, odd)
     assert done.code == 0
-    assert [a["id"] for a in answers] == [1, 2]
+    assert [(a["id"], a["args"], a["proposed"]) for a in answers] == [(1, {}, {}), (2, {}, {})]
+
+
+def with_parameters(parameters):
+    return {"id": 1, "query": "is port 22 open on web01", "tool": {"parameters": parameters}}
+
+
+NO_IDS: list[object] = [None, True, 1.5, [1], {}]
+NO_TOOLS: list[object] = [None, 5, "tool", [], {}]
+NO_STEPS: list[object] = [{}, [], [5], [{"tool": 5}]]
+NO_PARAMETERS: list[object] = [None, [], {"properties": [1]}, {"properties": {"a": None}}]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        *("", "[]", "5", "null", "NaN", "{", "[" * 50_000, '"text"', '{"id": 1, "query": 5}'),
+        *({"id": each, "query": "x", "tool": TOOL} for each in NO_IDS),
+        *({"id": 1, "query": "x", "tool": each} for each in NO_TOOLS),
+        *({"id": 1, "query": "x", "steps": each} for each in NO_STEPS),
+        *({"id": 1, "query": "x", "tool": TOOL, "now": each} for each in (5, "2024-13-01")),
+        *map(with_parameters, NO_PARAMETERS),
+    ],
+    ids=lambda row: (row if isinstance(row, str) else json.dumps(row))[:40],
+)
+def test_a_row_of_the_wrong_form_is_answered_with_its_line(tmp_path, row):
+    good = json.dumps({"id": "a", "query": "five biggest files in /var/log", "tool": TOOL})
+    text = row if isinstance(row, str) else json.dumps(row)
+    done, answers = rows(make(tmp_path / "p", warm=False), good, text, good)
+    assert "Traceback" not in done.err
+    assert [a["id"] for a in answers[:: len(answers) - 1]] == ["a", "a"]
+    if text:  # an empty line is no row
+        assert done.code == 2
+        assert "row 2" in answers[1]["error"]["message"]
+        check("fill-row", answers[1])
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"properties": {"a": {"type": 5}}},
+        {"properties": {"a": {"type": ["string", "null"], "enum": 5}}},
+        {"properties": {"a": {"type": "string", "enum": [None, 1, [1], {"x": 1}]}}},
+        {"properties": {"a": {"type": "array", "items": [{"type": "string"}]}}},
+        {"properties": {"a": {"type": "string", "description": ["x"], "default": {"x": [1]}}}},
+        {"properties": {"a": {"type": "integer", "minimum": "x"}}, "required": 5},
+        {"properties": {"a": {"anyOf": 5, "$ref": "#/x", "pattern": "("}}},
+        {"properties": {"": {"type": "string"}, "\x00": {"type": "string"}}},
+    ],
+    ids=str,
+)
+def test_a_schema_of_an_odd_form_fills_nothing_and_breaks_nothing(tmp_path, parameters):
+    row = json.dumps(with_parameters(parameters))
+    done, (answer,) = rows(make(tmp_path / "p", warm=False), row)
+    assert (done.code, answer["args"], done.err) == (0, {}, "")
+
+
+@pytest.mark.parametrize(
+    ("query", "filled"),
+    [
+        pytest.param("die größten Dateien in /var/log", {"folder": "/var/log"}, id="German"),
+        pytest.param("самые большие файлы", {}, id="Russian"),
+        pytest.param("最大的文件", {}, id="Chinese"),
+        pytest.param("\ud800 biggest files in /var/log", {"folder": "/var/log"}, id="half"),
+        pytest.param("biggest files in /var/l\x07og", {}, id="a control character in a value"),
+        pytest.param("\x1b[31m biggest files in /var/log", {}, id="an escape sequence"),
+        pytest.param("(" * 3000 + "/var" + ")" * 500, {"folder": "/var"}, id="brackets"),
+        pytest.param("9" * 3999, {}, id="digits"),
+    ],
+)
+def test_other_languages_and_odd_characters_fill_only_what_they_say(tmp_path, query, filled):
+    row = json.dumps({"id": 1, "query": query, "tool": TOOL})
+    done, (answer,) = rows(make(tmp_path / "p", warm=False), row)
+    assert done.code == 0
+    assert {name: answer["args"].get(name) for name in filled} == filled
+    assert set(answer["args"]) <= set(filled)

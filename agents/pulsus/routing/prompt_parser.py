@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from pulsus.core.rankers.lexical.documents import DocIndex
 from pulsus.core.rankers.lexical.query_terms import Synonyms, Term, request_terms, synonym_table
-from pulsus.core.telemetry.sanitize import strip_controls
+from pulsus.core.telemetry.sanitize import find_control, strip_controls
 from pulsus.core.text.tokens import STOP_WORDS, clean, stem, words
 from pulsus.core.types import ParsedIntent, Passage, ToolSpec
 from pulsus.errors import RequestInvalid
@@ -233,8 +233,13 @@ def validate_request(request: str, max_chars: int) -> str:
         request.encode("utf-8")
     except UnicodeEncodeError:
         raise RequestInvalid("the request is not UTF-8 text", hint=HINT) from None
-    text = " ".join(strip_controls(_ESCAPES.sub(" ", request)).split())
-    if "\x00" in request or len(text) < len("".join(request.split())) // 2:
+    plain = _ESCAPES.sub(" ", request)
+    if control := find_control(plain):  # left out, it would change the word that it stands in
+        raise RequestInvalid(
+            f"the request holds control characters (U+{ord(control):04X})", hint=HINT
+        )
+    text = " ".join(strip_controls(plain).split())
+    if len(text) < len("".join(request.split())) // 2:
         raise RequestInvalid("the request holds control characters, not text", hint=HINT)
     if not any(char.isalnum() for char in text):
         raise RequestInvalid(f"the request {text!r} has no words", hint=HINT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,6 +110,7 @@ def command(
     from pulsus.cli.evaluate.output_files import OutputFiles
     from pulsus.routing.evaluation import floors as held
     from pulsus.routing.evaluation.dataset import read_queries
+    from pulsus.routing.prompt_parser import validate_request
 
     wanted = held.parse_floors(floors)
     then = held.load_baseline(baseline) if baseline else None
@@ -118,7 +120,9 @@ def command(
         raise UsageError(
             "--rag has no meaning with --catalogue: bare rows have no docs", hint="leave out one"
         )
-    valid, invalid = read_queries(queries, console.warn)
+    limit_chars = session.app.settings.parser.max_request_chars
+    check = None if catalogue else partial(validate_request, max_chars=limit_chars)
+    valid, invalid = read_queries(queries, console.warn, check)
     rows = valid[:limit]
     if calibrate and invalid:
         raise _invalid_rows(queries, len(valid), invalid)

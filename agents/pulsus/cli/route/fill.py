@@ -90,9 +90,13 @@ def _parse_row(line: bytes) -> dict[str, Any]:
         raise _InvalidRow("it is no object with id, query and tool")
     if not isinstance(row.get("query"), str):
         raise _InvalidRow("it has no query, or one that is no text")
-    if not isinstance(row.get("id"), str | int) or isinstance(row["id"], bool):
+    if not _is_id(row.get("id")):
         raise _InvalidRow("it has no id, or one that is neither a text nor a whole number")
     return row
+
+
+def _is_id(key: object) -> bool:
+    return isinstance(key, str | int) and not isinstance(key, bool)
 
 
 def _answers(row: Mapping[str, Any], *, proposed: bool) -> Iterator[dict[str, Any]]:
@@ -177,6 +181,7 @@ def _refusal(line: bytes, number: int, why: str) -> dict[str, Any]:
         key = json.loads(line.decode("utf-8-sig")).get("id")
     except (ValueError, RecursionError, AttributeError):
         key = None
+    key = key if _is_id(key) else None
     error = UsageError(
         f"row {number}: {why}",
         hint='give {"id": "a", "query": "…", "tool": {"name": …, "parameters": …}}',

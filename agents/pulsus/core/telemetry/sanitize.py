@@ -9,6 +9,9 @@ _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
 )
 
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+"""Control characters that are no white space."""
+
 _UNSAFE_IN_JSON = re.compile(f"{_HIDDEN.pattern}|[\ud800-\udfff]")
 
 
@@ -17,6 +20,12 @@ def strip_controls(text: str) -> str:
     stay.
     """
     return _HIDDEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def find_control(text: str) -> str | None:
+    """Return the first control character that is no white space, or None."""
+    found = _CONTROLS.search(text)
+    return found[0] if found else None
 
 
 def escape_controls(json_text: str) -> str:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pulsus.core.types import ArgSpec, JsonValue, Policy, ToolSpec
-from pulsus.errors import UsageError
+from pulsus.errors import RequestInvalid, UsageError
 from pulsus.routing.evaluation.input_score import is_choice
 
 _POLICIES: dict[str, Policy] = {"select": "select", "compose": "compose", "generate": "generate"}
 
 Warn = Callable[[str], None]
 """Told of a key that means nothing here, in one line."""
+
+Check = Callable[[str], str]
+"""A request → its text, as a route reads it. Raises RequestInvalid."""
 
 _REMARKS = ("id", "note")
 """Keys of a request that are for its reader."""
@@ -62,9 +65,11 @@ def load_queries(path: Path, warn: Warn | None = None) -> tuple[GoldenRow, ...]:
 
 
 def read_queries(
-    path: Path, warn: Warn | None = None
+    path: Path, warn: Warn | None = None, check: Check | None = None
 ) -> tuple[tuple[GoldenRow, ...], tuple[InvalidQuery, ...]]:
     """Return the rows of a QUERIES file, and those that are invalid.
+
+    `check` refuses a request that no route takes, and returns its text otherwise.
 
     Raises UsageError as `load_queries` does if no row is valid, and for an unreadable file.
     """
@@ -74,10 +79,11 @@ def read_queries(
     first: UsageError | None = None
     for number, where, line in _lines(path):
         try:
-            valid.append(_golden(known.read(line, where), where))
-        except UsageError as error:
-            first = first or error
+            row = _golden(known.read(line, where), where)
+            valid.append(replace(row, query=check(row.query)) if check else row)
+        except (UsageError, RequestInvalid) as error:
             message = error.message.removeprefix(f"{where}: ")
+            first = first or UsageError(f"{where}: {message}", hint=error.hint)
             invalid.append(InvalidQuery(number, message, error.hint))
     if first and not valid:
         raise first

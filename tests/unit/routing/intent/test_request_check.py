@@ -58,6 +58,7 @@ def test_a_refusal_is_always_the_same_error_with_a_way_out(request_):
         pytest.param("full\x00disks", "holds control characters", id="NUL"),
         pytest.param("\x1b[31m\x1b[2J", "control characters", id="escape sequences alone"),
         pytest.param("\x01\x02\x03\x04ab", "holds control characters", id="mostly controls"),
+        pytest.param("files in '/tmp/a\x07b'", r"control characters \(U\+0007\)", id="in a path"),
     ],
 )
 def test_an_invalid_request_is_refused_with_a_reason(request_, why):

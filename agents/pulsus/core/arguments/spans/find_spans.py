@@ -12,6 +12,7 @@ from pulsus.core.arguments.spans.number_words import NUMBER_WORDS, ORDINALS
 from pulsus.core.arguments.spans.phrases import find_phrases
 from pulsus.core.arguments.spans.span import UNMISTAKABLE, RequestSpans, Span
 from pulsus.core.arguments.spans.value_patterns import VALUE
+from pulsus.core.telemetry.sanitize import find_control
 
 MAX_CHARS: Final = 4000
 """A longer request is a document, not a request: no value is read from it."""
@@ -33,11 +34,12 @@ _NOT_A_COUNT = re.compile(r" (?:other|more|another|of the|by one)\b")
 
 
 def find_spans(request: str, now: datetime | None = None) -> RequestSpans:
-    """Return the readings of a request; none if it is longer than MAX_CHARS.
+    """Return the readings of a request.
 
-    At most MAX_VALUES values and MAX_PHRASES phrases are read, the first ones.
+    None if it is longer than MAX_CHARS, or holds control characters: a value could be another one
+    than it seems. At most MAX_VALUES values and MAX_PHRASES phrases are read, the first ones.
     """
-    if len(request) > MAX_CHARS:
+    if len(request) > MAX_CHARS or find_control(request):
         return RequestSpans(request, (), (), (), now)
     request = _SURROGATES.sub(" ", request)
     request = _SECRET.sub(lambda found: found[1] + " " * len(found[2]), request)
