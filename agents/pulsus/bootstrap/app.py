@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from pulsus.config import cache_secret, settings_cache
 from pulsus.config.settings import Settings
-from pulsus.config.trust.approved_settings import Widening, linked_out, project_value
+from pulsus.config.trust.approval_hash import Widening
+from pulsus.config.trust.approved_settings import linked_out, project_value
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import PulsusError, ToolNotFound

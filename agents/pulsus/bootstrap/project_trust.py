@@ -18,14 +18,12 @@ from typing import Any
 from pulsus.config.project_file import read_bytes
 from pulsus.config.setting_types import json_value
 from pulsus.config.settings import Settings
+from pulsus.config.trust.approval_hash import Widening, bound_hash, value_hash
 from pulsus.config.trust.approved_settings import (
     SOURCES,
     SettingApprovals,
     State,
     StoredApproval,
-    Widening,
-    bound_hash,
-    value_hash,
 )
 from pulsus.config.user_state import UserState
 from pulsus.errors import ConfigError, ConfigUntrusted, UserStateInvalid

@@ -26,7 +26,8 @@ from pulsus.config.project_file import read_bytes
 from pulsus.config.setting_types import Section, plain_values
 from pulsus.config.settings import Settings
 from pulsus.config.trust import needs_approval
-from pulsus.config.trust.approved_settings import SOURCES, Widening
+from pulsus.config.trust.approval_hash import Widening
+from pulsus.config.trust.approved_settings import SOURCES
 from pulsus.fast_dataclass import dataclass
 
 PREFIX = "PULSUS_"

@@ -79,7 +79,7 @@ class RunResult:
     failure: PulsusError | None = None
 
 
-def check_digest(tool: ToolSpec, source: bytes, expected_sha256: str) -> None:
+def check_hash(tool: ToolSpec, source: bytes, expected_sha256: str) -> None:
     """Raise HashMoved unless `source` has that hex digest."""
     actual = hashlib.sha256(source).hexdigest()
     if actual != expected_sha256:
@@ -123,9 +123,9 @@ def run_tool(
     failure, for a result that is not JSON, and after `timeout_s` seconds. The tool is then ended
     with all its children, as it is by Terminated (SIGTERM) and HungUp (SIGHUP).
     """
-    check_digest(tool, source, tool.sha256)
+    check_hash(tool, source, tool.sha256)
     for step, code in steps.values():
-        check_digest(step, code, step.sha256)
+        check_hash(step, code, step.sha256)
     job = json.dumps(
         {
             "tool": _tool_job(tool, source, steps),
@@ -186,7 +186,7 @@ def _tool_job(
                 step=step.id,
             )
         step_tool, code = steps[step.tool]
-        check_digest(step_tool, code, step.sha256 or "")
+        check_hash(step_tool, code, step.sha256 or "")
     return {
         "id": tool.id,
         "entry": tool.entry,

@@ -11,7 +11,7 @@ import pytest
 
 from pulsus.core.compose.plans import module_source, pins, planner
 from pulsus.errors import HashMoved, PlanInvalid, ToolFailed, UsageError
-from pulsus.execution.tool_process import check_digest, environment_without_settings, run_tool
+from pulsus.execution.tool_process import check_hash, environment_without_settings, run_tool
 from tests.compositions import finder, module
 from tests.patience import PATIENCE_SECONDS
 
@@ -128,7 +128,7 @@ def test_changed_bytes_never_run(tmp_path):
     with pytest.raises(HashMoved):
         run_tool(tool, source, {}, steps={"a/b/c": (tool, b"other")}, timeout_s=90)
     assert not mark.exists()
-    check_digest(tool, source, tool.sha256)
+    check_hash(tool, source, tool.sha256)
 
 
 def test_the_file_on_disk_is_not_read_again(tmp_path):

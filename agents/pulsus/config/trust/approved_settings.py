@@ -1,14 +1,13 @@
 """Approvals of project settings by this machine's user (ADR 27).
 
 Everybody who can write to the repository can write a project file. A value of it that widens what
-may
-run or leave counts only after this user approved it: for this project's real path, this key and the
-hash of this value. Effect: reads and replaces `trust.json` in the user's state folder.
+may run or leave counts only after this user approved it: for this project's real path, this key and
+the hash of this value (`approval_hash.py`). Effect: reads and replaces `trust.json` in the user's
+state folder.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from pulsus.config.setting_types import Section, json_value
+from pulsus.config.trust.approval_hash import Widening, value_hash
 from pulsus.config.user_state import UserState, repository
 from pulsus.errors import UserStateInvalid
 from pulsus.fast_dataclass import dataclass
@@ -29,26 +29,6 @@ FILE: Final = "trust.json"
 FORMAT: Final = 1
 
 State = Literal["approved", "changed", "unapproved"]
-
-
-@dataclass(frozen=True)
-class Widening:
-    """A value in a project file that needs approval.
-
-    `sha256` is of key and value. `line` is 0 if it is not known. The file that a `program` setting
-    names is part of what is approved.
-    """
-
-    key: str
-    sha256: str
-    file: str
-    line: int = 0
-    program: bool = False
-
-    @property
-    def place(self) -> str:
-        """File and line."""
-        return f"{self.file}:{self.line}" if self.line else self.file
 
 
 @dataclass(frozen=True)
@@ -153,43 +133,6 @@ def _has_link(project: Path, folder: Path) -> bool:
     return any(project.joinpath(*parts[: n + 1]).is_symlink() for n in range(len(parts)))
 
 
-def value_hash(key: str, value: Any, *, unordered: bool) -> str:
-    """Return the SHA-256 of a key and its value in canonical form."""
-    if unordered and isinstance(value, list):
-        value = sorted(set(value))
-    return _sha256(json.dumps([key, value], sort_keys=True))
-
-
-def bound_hash(found: Widening, value: Any, project: Path) -> str:
-    """Return the hash that an approval holds: the value's, with the program it names where it names
-    one.
-
-    `.venv/bin/python` says nothing if the repository can replace that file. So its real path and
-    the environment's `pyvenv.cfg` count too, and its bytes if it lies in the repository.
-    """
-    if not found.program or not value:
-        return found.sha256
-    return _sha256("\n".join((found.sha256, *_program_parts(project, str(value)))))
-
-
-def _program_parts(project: Path, named: str) -> Iterator[str]:
-    path = project / Path(named).expanduser()
-    real = os.path.realpath(path)
-    yield real
-    if Path(real).is_relative_to(repository(project)):
-        yield _file_hash(Path(real))
-    for folder in (path.parent, path.parent.parent):
-        yield _file_hash(folder / "pyvenv.cfg")
-
-
-def _file_hash(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as failure:
-        return failure.strerror or "unreadable"
-
-
 def _parse_approvals(body: Any) -> Iterator[StoredApproval]:
     if body["format"] != FORMAT:
         raise ValueError(f"format {body['format']!r} is not {FORMAT}")
@@ -199,7 +142,3 @@ def _parse_approvals(body: Any) -> Iterator[StoredApproval]:
             raise TypeError("an approval is not text")
         project, key, sha256, at = words
         yield StoredApproval(project, key, sha256, row["value"], at)
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

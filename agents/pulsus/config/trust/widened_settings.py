@@ -14,7 +14,8 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from pulsus.config.setting_line import line_of
 from pulsus.config.setting_types import Section, json_value
-from pulsus.config.trust.approved_settings import SOURCES, Widening, project_value, value_hash
+from pulsus.config.trust.approval_hash import Widening, value_hash
+from pulsus.config.trust.approved_settings import SOURCES, project_value
 from pulsus.config.trust.needs_approval import Mark
 
 

@@ -12,7 +12,11 @@ import struct
 from contextlib import suppress
 
 from pulsus.core.sandbox.harness.system_calls import call, install_filter
-from pulsus.execution.confinement.landlock import DEVICES, PTYS, enter_landlock
+from pulsus.execution.confinement.landlock import (
+    WRITABLE_DEVICES,
+    WRITABLE_TERMINALS,
+    enter_landlock,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,8 +52,8 @@ def enter(plan: dict[str, Any], scratch: str, keep: tuple[int, ...]) -> int:
     drop_capabilities(plan["capabilities"])
     no_new_privileges()
     if plan["landlock"]:
-        trees = tuple(dict.fromkeys((scratch, PTYS, *plan["folders"])))
-        enter_landlock(trees, DEVICES, plan["landlock"])
+        folders = tuple(dict.fromkeys((scratch, WRITABLE_TERMINALS, *plan["folders"])))
+        enter_landlock(folders, WRITABLE_DEVICES, plan["landlock"])
     return install_filter(bytes.fromhex(plan["filter"]), listen=plan["supervised"])
 
 

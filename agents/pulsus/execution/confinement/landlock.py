@@ -14,9 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx")
+WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx")
 """Devices that stay writable: they keep nothing, or are the terminal."""
-PTYS = "/dev/pts"
+WRITABLE_TERMINALS = "/dev/pts"
 
 LANDLOCK_LEAST = 3
 """The first version of Landlock that knows all changes of content: `truncate` came last."""
@@ -30,8 +30,10 @@ _IOCTL_SINCE = 5
 _ABSTRACT_SOCKETS, _SIGNALS = 1, 2
 
 
-def enter_landlock(trees: Sequence[str], files: Sequence[str], known: int) -> None:
-    """Allow changes below `trees` and writing to `files`, and no others. Raises OSError.
+def enter_landlock(
+    writable_folders: Sequence[str], writable_files: Sequence[str], known: int
+) -> None:
+    """Allow changes below these folders, writing to these files, and nothing else. Raises OSError.
 
     `known` is the version of Landlock to use. Missing paths are left out. `no_new_privs` must be
     set before.
@@ -41,8 +43,8 @@ def enter_landlock(trees: Sequence[str], files: Sequence[str], known: int) -> No
     scoped = _ABSTRACT_SOCKETS | _SIGNALS if known >= LANDLOCK_SCOPES_SIGNALS else 0
     size = 24 if known >= LANDLOCK_SCOPES_SIGNALS else 8
     rules = call("landlock_create_ruleset", struct.pack("=QQQ", handled, 0, scoped), size, 0)
-    for path in (*trees, *files):
-        whole = path in trees
+    for path in (*writable_folders, *writable_files):
+        whole = path in writable_folders
         try:
             place = os.open(path, os.O_PATH | os.O_CLOEXEC | (os.O_DIRECTORY if whole else 0))
         except OSError:

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 
 from pulsus.core.sandbox.observation.notifications import OpenedFile, WaitingCall, signed
 from pulsus.core.system.descriptors import closing_fd
-from pulsus.execution.confinement.landlock import DEVICES
+from pulsus.execution.confinement.landlock import WRITABLE_DEVICES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _PTY = b"/dev/pts/"
 _STREAM = (b"/proc/self/fd/", b"/proc/thread-self/fd/", b"/dev/fd/")
 _STREAMS = {b"/dev/stdout": 1, b"/dev/stderr": 2}
-_DEVICES = tuple(os.fsencode(each) for each in DEVICES)
+_DEVICES = tuple(os.fsencode(each) for each in WRITABLE_DEVICES)
 _NOW, _OMIT = (1 << 30) - 1, (1 << 30) - 2
 _REMOVE_FOLDER, _NO_REPLACE, _NOT_FOLLOWED = 0x200, 1, 0x100
 _LINK_ONLY = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC if hasattr(os, "O_PATH") else 0
