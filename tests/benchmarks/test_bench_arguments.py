@@ -13,11 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from pulsus.cli.command_session import CommandSession
+from pulsus.core.arguments.contract_inputs import from_arguments
 from pulsus.core.arguments.filler import fill
 from pulsus.core.arguments.inputs import from_schema
 
 pytestmark = pytest.mark.bench
 
+ROOT = Path(__file__).parents[2]
 SETS = Path(os.environ.get("PULSUS_BENCH", "../shared/bench")) / "arguments"
 
 
@@ -44,3 +47,23 @@ def test_median_time_and_fills_of_each_set(capsys):
                     end="",
                 )
             assert filled <= sum(len(from_schema(row["tool"]).inputs) for row in rows)
+
+
+def test_time_to_read_the_inputs_of_each_starter_tool(capsys):
+    """A route does this for the tools it decided on: ADR 36 says why the index does not keep it."""
+    tools = CommandSession(ROOT, "text", -1, {}, False).app.catalogue.tools
+    taken = []
+    for tool in tools:
+        rounds = []
+        for _ in range(20):
+            began = time.perf_counter()
+            from_arguments(tool.args, tool.id, tool.summary)
+            rounds.append((time.perf_counter() - began) * 1000)
+        taken.append(statistics.median(rounds))
+    with capsys.disabled():
+        print(
+            f"\n| inputs of {len(taken)} tools | median {statistics.median(taken):.2f} ms "
+            f"| largest {max(taken):.2f} ms | all {sum(taken):.1f} ms |",
+            end="",
+        )
+    assert len(taken) == len(tools) > 50
