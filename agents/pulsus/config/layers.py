@@ -48,14 +48,14 @@ def read_layers(model: type[Section], project: Path, flags: Tree) -> Layers:
     values: Tree = {}
     origins: dict[str, str] = {}
     for origin, layer in (
-        ("pyproject.toml", _pyproject(project / "pyproject.toml")),
-        ("config/pulsus.toml", _toml(project / "config" / "pulsus.toml")),
-        ("environment", _environment(model)),
+        ("pyproject.toml", _read_pyproject_table(project / "pyproject.toml")),
+        ("config/pulsus.toml", _read_toml(project / "config" / "pulsus.toml")),
+        ("environment", _read_environment(model)),
         ("flag", flags),
     ):
         _check_keys(model, layer, origin)
         origins.update((key, origin) for key, value in flatten(layer) if value != {})
-        _merge(values, layer)
+        _merge_layer(values, layer)
     return Layers(_with_table_defaults(model, values), origins)
 
 
@@ -80,8 +80,8 @@ def flatten(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
             yield prefix + key, value
 
 
-def _pyproject(path: Path) -> Tree:
-    tools = _toml(path).get("tool", {})
+def _read_pyproject_table(path: Path) -> Tree:
+    tools = _read_toml(path).get("tool", {})
     table = tools.get("pulsus", {}) if isinstance(tools, dict) else {}
     if not isinstance(table, dict):
         raise ConfigError(
@@ -90,7 +90,7 @@ def _pyproject(path: Path) -> Tree:
     return table
 
 
-def _toml(path: Path) -> Tree:
+def _read_toml(path: Path) -> Tree:
     text = ""
     try:
         text = read_bytes(path).decode("utf-8")
@@ -109,7 +109,7 @@ def _toml(path: Path) -> Tree:
         ) from error
 
 
-def _environment(model: type[Section]) -> Tree:
+def _read_environment(model: type[Section]) -> Tree:
     given = [name for name in os.environ if name.upper().startswith(PREFIX)]
     for name in given:
         if name.startswith(PREFIX) and name not in RESERVED:
@@ -117,7 +117,7 @@ def _environment(model: type[Section]) -> Tree:
     if not given:
         return {}
     try:
-        return EnvSettingsSource(_named(model))()
+        return EnvSettingsSource(_environment_model(model))()
     except SettingsError as error:
         raise ConfigError(
             f"a {PREFIX}* variable does not parse: {error}",
@@ -155,10 +155,10 @@ def setting_keys(model: type[Section]) -> tuple[str, ...]:
     return _all_keys(model)
 
 
-def _keys(model: type[Section], prefix: str = "") -> Iterator[str]:
+def _list_keys(model: type[Section], prefix: str = "") -> Iterator[str]:
     for name, hint in _hints(model).items():
         if _is_section(hint):
-            yield from _keys(hint, f"{prefix}{name}.")
+            yield from _list_keys(hint, f"{prefix}{name}.")
         else:
             yield prefix + name
 
@@ -172,7 +172,7 @@ def _table_keys(model: type[Section]) -> Iterator[str]:
                     yield f"{name}.{sub}"
 
 
-_all_keys: Callable[[Any], tuple[str, ...]] = cache(lambda model: tuple(_keys(model)))
+_all_keys: Callable[[Any], tuple[str, ...]] = cache(lambda model: tuple(_list_keys(model)))
 _tables: Callable[[Any], tuple[str, ...]] = cache(lambda model: tuple(_table_keys(model)))
 
 
@@ -186,7 +186,7 @@ class _Variables(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_nested_delimiter="__")
 
 
-def _variables(model: type[Section]) -> type[BaseSettings]:
+def _make_environment_model(model: type[Section]) -> type[BaseSettings]:
     """Return the options with the settings' names: which nest, and which are JSON."""
     shape: dict[str, Any] = {}
     for name, hint in _hints(model).items():
@@ -198,7 +198,7 @@ def _variables(model: type[Section]) -> type[BaseSettings]:
     return create_model("Variables", __base__=_Variables, **shape)
 
 
-_named: Callable[[Any], type[BaseSettings]] = cache(_variables)
+_environment_model: Callable[[Any], type[BaseSettings]] = cache(_make_environment_model)
 
 
 def _with_table_defaults(model: type[Section], values: Tree) -> Tree:
@@ -212,9 +212,9 @@ def _with_table_defaults(model: type[Section], values: Tree) -> Tree:
     return values
 
 
-def _merge(into: Tree, layer: Mapping[str, Any]) -> None:
+def _merge_layer(into: Tree, layer: Mapping[str, Any]) -> None:
     for key, value in layer.items():
         if isinstance(value, Mapping) and isinstance(into.get(key), dict):
-            _merge(into[key], value)
+            _merge_layer(into[key], value)
         else:
             into[key] = dict(value) if isinstance(value, Mapping) else value

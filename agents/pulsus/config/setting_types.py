@@ -22,10 +22,10 @@ class Hosts:
         """Return one rule for the whole, so that it says by itself what is wrong."""
         return {
             "type": "function-plain",
-            "function": {"type": "no-info", "function": self._checked},
+            "function": {"type": "no-info", "function": self._canonical_hosts},
         }
 
-    def _checked(self, value: object) -> str | tuple[str, ...]:
+    def _canonical_hosts(self, value: object) -> str | tuple[str, ...]:
         from pulsus.config.host_names import canonical_host  # only where hosts are named
 
         if self.off and value == "off":

@@ -86,7 +86,7 @@ class SettingsFingerprint:
         )
         named = flags.get("state_dir") or variables.get("PULSUS_STATE_DIR") or Settings.state_dir
         silent = not flags and not variables and all(map(_sets_nothing, SOURCES, files))
-        return cls(_sha256("\n".join(parts)), project / named, project, silent)
+        return cls(_text_hash("\n".join(parts)), project / named, project, silent)
 
     def file(self, key: bytes) -> Path:
         """Return the path of this user's cache for these sources."""
@@ -214,5 +214,5 @@ def _sets_nothing(name: str, content: bytes | str) -> bool:
     return all(not line or line in known for line in lines)
 
 
-def _sha256(text: str) -> str:
+def _text_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

@@ -44,7 +44,7 @@ class UserState:
         Raises UserStateInvalid if the environment names none, or names one that writers of the
         project's repository could fill.
         """
-        folder = _named()
+        folder = _state_folder()
         root = repository(project)
         if folder.is_relative_to(root):
             raise UserStateInvalid(
@@ -61,17 +61,17 @@ class UserState:
         Raises UserStateInvalid for a file or folder that another user owns or can write to, or
         that cannot be read.
         """
-        path = self._path(name)
+        path = self._file_path(name)
         try:
-            with _opened(path.parent) as parent:
+            with _open_own_folder(path.parent) as parent:
                 file = os.open(path.name, _READ, dir_fd=parent)
                 with os.fdopen(file, "rb") as opened:
-                    _check(os.fstat(file), path, stat.S_ISREG, "regular file")
+                    _require_own(os.fstat(file), path, stat.S_ISREG, "regular file")
                     content = opened.read(MOST_BYTES + 1)
         except FileNotFoundError:
             return None
         except OSError as failure:
-            raise _unreadable(path, failure) from failure
+            raise _unreadable_error(path, failure) from failure
         if len(content) > MOST_BYTES:
             raise UserStateInvalid(
                 f"{path} is larger than {MOST_BYTES} bytes",
@@ -85,15 +85,19 @@ class UserState:
 
         Raises UserStateInvalid as `read`, StorageUnwritable or DiskFull.
         """
-        path = self._path(name)
-        self._make(path.parent)
-        with storage_errors(path), _opened(path.parent) as parent:
-            _replace(parent, path.name, content)
+        path = self._file_path(name)
+        self._make_folder(path.parent)
+        with storage_errors(path), _open_own_folder(path.parent) as parent:
+            _replace_file(parent, path.name, content)
 
     def remove(self, name: str) -> None:
         """Remove the file if it exists. Raises as `write`."""
-        path = self._path(name)
-        with storage_errors(path), suppress(FileNotFoundError), _opened(path.parent) as parent:
+        path = self._file_path(name)
+        with (
+            storage_errors(path),
+            suppress(FileNotFoundError),
+            _open_own_folder(path.parent) as parent,
+        ):
             os.unlink(path.name, dir_fd=parent)
 
     @contextmanager
@@ -102,25 +106,25 @@ class UserState:
 
         Raises Busy after `seconds`, and as `write`.
         """
-        path = self._path(name)
-        self._make(path.parent)
+        path = self._file_path(name)
+        self._make_folder(path.parent)
         lock = f".{path.name}.lock"
-        with storage_errors(path.with_name(lock)), _opened(path.parent) as parent:
+        with storage_errors(path.with_name(lock)), _open_own_folder(path.parent) as parent:
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             held = os.open(lock, flags, 0o600, dir_fd=parent)
         try:
-            _wait(held, path, time.monotonic() + seconds)
+            _wait_for_lock(held, path, time.monotonic() + seconds)
             yield
         finally:
             os.close(held)
 
-    def _path(self, name: str) -> Path:
+    def _file_path(self, name: str) -> Path:
         parts = name.split("/")
-        if len(parts) > 2 or not all(map(_plain, parts)):
+        if len(parts) > 2 or not all(map(_is_plain_name, parts)):
             raise ValueError(f"{name!r} is not NAME or FOLDER/NAME")
         return self.folder.joinpath(*parts)
 
-    def _make(self, folder: Path) -> None:
+    def _make_folder(self, folder: Path) -> None:
         with storage_errors(folder):
             if not self.folder.parent.is_dir():
                 self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -129,12 +133,12 @@ class UserState:
                     each.mkdir(mode=0o700)
 
 
-def _plain(name: str) -> bool:
+def _is_plain_name(name: str) -> bool:
     letters = name.isascii() and all(each.isalnum() or each in _BESIDE for each in name)
     return bool(name) and letters and not name.startswith(".")
 
 
-def _named() -> Path:
+def _state_folder() -> Path:
     """Return the folder that the environment names, with links resolved.
 
     A relative XDG_STATE_HOME is ignored, as the XDG specification asks.
@@ -162,32 +166,34 @@ def repository(project: Path) -> Path:
 
 
 @contextmanager
-def _opened(folder: Path) -> Iterator[int]:
+def _open_own_folder(folder: Path) -> Iterator[int]:
     """The open folder, after it and the folders above it were checked. Raises OSError."""
     for above in folder.parents:
         found = above.lstat()
-        if found.st_uid not in (0, os.geteuid()) and _mapped(found.st_uid):
+        if found.st_uid not in (0, os.geteuid()) and _is_mapped_user(found.st_uid):
             raise _not_ours(above, found)
         if found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
-            raise _writable(above)
+            raise _writable_by_others_error(above)
     parent = os.open(folder, _FOLDER)
     try:
-        _check(os.fstat(parent), folder, stat.S_ISDIR, "folder")
+        _require_own(os.fstat(parent), folder, stat.S_ISDIR, "folder")
         yield parent
     finally:
         os.close(parent)
 
 
-def _check(found: os.stat_result, path: Path, kind: Callable[[int], bool], named: str) -> None:
+def _require_own(
+    found: os.stat_result, path: Path, kind: Callable[[int], bool], named: str
+) -> None:
     if not kind(found.st_mode):
         raise UserStateInvalid(f"{path} is no {named}", hint="move it away", path=str(path))
     if found.st_uid != os.geteuid():
         raise _not_ours(path, found)
     if found.st_mode & _OTHERS_WRITE:
-        raise _writable(path)
+        raise _writable_by_others_error(path)
 
 
-def _mapped(user: int) -> bool:
+def _is_mapped_user(user: int) -> bool:
     """False for an owner from outside our user namespace: a container's `/` belongs to one."""
     with suppress(OSError, ValueError), Path("/proc/self/uid_map").open(encoding="ascii") as file:
         ranges = [tuple(map(int, line.split())) for line in file]
@@ -205,7 +211,7 @@ def _not_ours(path: Path, found: os.stat_result) -> UserStateInvalid:
     )
 
 
-def _writable(path: Path) -> UserStateInvalid:
+def _writable_by_others_error(path: Path) -> UserStateInvalid:
     return UserStateInvalid(
         f"other users can write to {path}: nothing recorded there can be trusted",
         hint=f"check what it holds, then `chmod go-w {path}`",
@@ -213,7 +219,7 @@ def _writable(path: Path) -> UserStateInvalid:
     )
 
 
-def _unreadable(path: Path, failure: OSError) -> UserStateInvalid:
+def _unreadable_error(path: Path, failure: OSError) -> UserStateInvalid:
     return UserStateInvalid(
         f"cannot read {path}: {failure.strerror or failure}",
         hint="make it a file that this user can read, in a folder of this user",
@@ -221,7 +227,7 @@ def _unreadable(path: Path, failure: OSError) -> UserStateInvalid:
     )
 
 
-def _replace(parent: int, name: str, content: bytes) -> None:
+def _replace_file(parent: int, name: str, content: bytes) -> None:
     temp = f".{name}.{os.urandom(4).hex()}"
     with os.fdopen(os.open(temp, _NEW, 0o600, dir_fd=parent), "wb") as file:
         try:
@@ -236,7 +242,7 @@ def _replace(parent: int, name: str, content: bytes) -> None:
     os.fsync(parent)
 
 
-def _wait(held: int, path: Path, until: float) -> None:
+def _wait_for_lock(held: int, path: Path, until: float) -> None:
     while True:
         try:
             return fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)

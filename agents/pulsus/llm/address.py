@@ -49,24 +49,28 @@ def parse_address(base_url: str) -> Address:
         if host and ":" in host:
             ipaddress.IPv6Address(host)
     except ValueError as error:
-        raise _wrong("is no URL", str(error)) from None
+        raise _address_error("is no URL", str(error)) from None
     if parts.scheme not in ("http", "https") or not host:
-        raise _wrong(f"= {base_url!r} is no http(s) URL", "for example http://127.0.0.1:11434/v1")
+        raise _address_error(
+            f"= {base_url!r} is no http(s) URL", "for example http://127.0.0.1:11434/v1"
+        )
     if parts.username is not None or parts.password is not None:
-        raise _wrong(
+        raise _address_error(
             "holds a user name", "put the key in the variable that model.api_key_env names"
         )
     if not (":" in host or _NAME.match(host)) or not _PATH.match(parts.path):
-        raise _wrong(
+        raise _address_error(
             f"has an invalid host name or path: {host + parts.path!r}",
             "write other letters of the host as punycode (xn--…), of the path as %XX",
         )
     if parts.query or parts.fragment:
-        raise _wrong("holds a query or fragment", "end it at /v1")
+        raise _address_error("holds a query or fragment", "end it at /v1")
     base = f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/")
     for endpoint in _ENDPOINTS:
         if base.endswith(endpoint):
-            raise _wrong(f"= {base!r} ends in {endpoint}", f"use {base.removesuffix(endpoint)}")
+            raise _address_error(
+                f"= {base!r} ends in {endpoint}", f"use {base.removesuffix(endpoint)}"
+            )
     name = host.lower().rstrip(".")
     return Address(base, is_local(host), parts.scheme == "https", name, parts.port)
 
@@ -88,5 +92,5 @@ def is_local(host: str) -> bool:
     return not (mapped or ip).is_global
 
 
-def _wrong(what: str, hint: str) -> ConfigError:
+def _address_error(what: str, hint: str) -> ConfigError:
     return ConfigError(f"setting model.base_url {what}", hint=hint, key="model.base_url")

@@ -73,7 +73,7 @@ class BudgetedModel:
     @property
     def cost(self) -> float:
         """Return the cost of these tokens at the configured prices."""
-        return self._price(self._spent)
+        return self._price_of(self._spent)
 
     def complete(
         self,
@@ -86,7 +86,7 @@ class BudgetedModel:
         on_text: OnText | None = None,
     ) -> Completion:
         """Return the checked answer. Raises ModelBudget before asking, and kinds of ModelError."""
-        sent = [self._redacted(message) for message in messages]
+        sent = [self._redact_message(message) for message in messages]
         most = self._settings.max_answer_tokens if max_tokens is None else max_tokens
         asked = estimate_tokens(sent, schema)
         self._within_budget(Usage(asked, most))
@@ -102,9 +102,9 @@ class BudgetedModel:
         except ModelError:
             self._spent += Usage(asked, 0, estimated=True)
             raise
-        usage = _counted(answer, asked)
+        usage = _token_usage(answer, asked)
         self._spent += usage
-        text = self._checked(answer, schema)
+        text = self._require_complete_answer(answer, schema)
         name = one_line(answer.model) or self.model
         return Completion(text, usage, name, answer.finish, answer.dropped)
 
@@ -112,7 +112,7 @@ class BudgetedModel:
         """Return the models that the server lists."""
         return self._provider.models()
 
-    def _redacted(self, message: Message) -> Message:
+    def _redact_message(self, message: Message) -> Message:
         """Remove secrets. Answers came from redacted text, and contain code to repair."""
         redact = self._redact_own if message.role == "assistant" else self._redact
         return Message(message.role, redact(message.content))
@@ -125,19 +125,19 @@ class BudgetedModel:
                 f"{coming.total} more: the limit is {settings.max_tokens_per_run}",
                 hint="raise model.max_tokens_per_run, or lower model.max_answer_tokens",
             )
-        if settings.budget and self._price(after) > settings.budget:
+        if settings.budget and self._price_of(after) > settings.budget:
             raise ModelBudget(
                 f"this run has cost {self.cost:.4f}, and the next answer may cost "
-                f"{self._price(coming):.4f} more: the limit is {settings.budget:.4f}",
+                f"{self._price_of(coming):.4f} more: the limit is {settings.budget:.4f}",
                 hint="raise model.budget, or lower model.max_answer_tokens",
             )
 
-    def _price(self, usage: Usage) -> float:
+    def _price_of(self, usage: Usage) -> float:
         settings = self._settings
         prompt = usage.prompt_tokens * settings.price_per_1k_prompt
         return (prompt + usage.completion_tokens * settings.price_per_1k_answer) / 1000
 
-    def _checked(self, answer: Completion, schema: Schema | None) -> str:
+    def _require_complete_answer(self, answer: Completion, schema: Schema | None) -> str:
         limit = self._settings.max_answer_kb * 1024
         if len(answer.text) > limit:
             raise ModelAnswerInvalid(
@@ -161,7 +161,7 @@ class BudgetedModel:
             ) from None
 
 
-def _counted(answer: Completion, asked: int) -> Usage:
+def _token_usage(answer: Completion, asked: int) -> Usage:
     """Return the server's token counts, or our own estimate if it gives none."""
     said = answer.usage
     if said.prompt_tokens > 0 and said.completion_tokens > 0:

@@ -46,7 +46,7 @@ def connect(
             key="model.provider",
         )
     place = parse_address(settings.base_url) if settings.base_url else _NOWHERE
-    key = _key(settings, environ, place, by_project or {})
+    key = _allowed_key(settings, environ, place, by_project or {})
     setup = Setup(settings, key, redact)
     return BudgetedModel(make(setup), setup, redact_own)
 
@@ -62,7 +62,7 @@ def not_configured(settings: ModelConfig) -> LlmNotConfigured:
     )
 
 
-def _key(
+def _allowed_key(
     settings: ModelConfig,
     environ: Mapping[str, str],
     place: Address,

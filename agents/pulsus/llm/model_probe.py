@@ -51,12 +51,12 @@ Probe = Callable[[Proposer], ProbeFinding]
 def list_probes(clock: Callable[[], float]) -> tuple[tuple[str, str, Probe], ...]:
     """Return the tests in order, each with its question and its name. `clock` gives seconds."""
     return (
-        ("which models are there", "listed", _listed),
-        ("does it answer", "answers", _answers),
-        ("does it stream, and how fast", "streams", lambda model: _streams(model, clock)),
-        ("does it follow a JSON schema", "json", _json),
-        ("does it write Python", "python", _python),
-        ("is its context long enough", "context", _context),
+        ("which models are there", "listed", _probe_listed),
+        ("does it answer", "answers", _probe_answer),
+        ("does it stream, and how fast", "streams", lambda model: _probe_streaming(model, clock)),
+        ("does it follow a JSON schema", "json", _probe_json),
+        ("does it write Python", "python", _probe_python),
+        ("is its context long enough", "context", _probe_context),
     )
 
 
@@ -80,7 +80,7 @@ def describe_failure(name: str, error: PulsusError) -> ProbeFinding:
     return ProbeFinding(name, False, f"{error.code}: {error.message}", error.hint)
 
 
-def _listed(model: Proposer) -> ProbeFinding:
+def _probe_listed(model: Proposer) -> ProbeFinding:
     try:
         found = model.models()
     except ModelError as error:
@@ -93,12 +93,14 @@ def _listed(model: Proposer) -> ProbeFinding:
     return ProbeFinding("listed", False, said, "set model.name to a name it lists", required=False)
 
 
-def _answers(model: Proposer) -> ProbeFinding:
-    answer = model.complete(_user("Reply with the one word: ready"), temperature=0.0, max_tokens=32)
+def _probe_answer(model: Proposer) -> ProbeFinding:
+    answer = model.complete(
+        _user_message("Reply with the one word: ready"), temperature=0.0, max_tokens=32
+    )
     return ProbeFinding("answers", True, f"{one_line(answer.text, 40)!r} from {answer.model}")
 
 
-def _streams(model: Proposer, clock: Callable[[], float]) -> ProbeFinding:
+def _probe_streaming(model: Proposer, clock: Callable[[], float]) -> ProbeFinding:
     pieces: list[str] = []
     times: list[float] = []
 
@@ -106,7 +108,7 @@ def _streams(model: Proposer, clock: Callable[[], float]) -> ProbeFinding:
         pieces.append(piece)
         times.append(clock())
 
-    ask = _user("Count from 1 to 30 in digits, separated by spaces.")
+    ask = _user_message("Count from 1 to 30 in digits, separated by spaces.")
     answer = model.complete(ask, temperature=0.0, max_tokens=64, on_text=note)
     if len(pieces) < 2 or "".join(pieces) != answer.text:
         hint = "answers are taken whole, so nothing shows while it writes"
@@ -117,8 +119,8 @@ def _streams(model: Proposer, clock: Callable[[], float]) -> ProbeFinding:
     return ProbeFinding("streams", True, said, tokens_per_second=speed)
 
 
-def _json(model: Proposer) -> ProbeFinding:
-    ask = _user(
+def _probe_json(model: Proposer) -> ProbeFinding:
+    ask = _user_message(
         "Which tool shows how full 2 disks are: disk_usage, ping_host or list_files? Answer as "
         'JSON with "tool" and "count", the number of disks.'
     )
@@ -129,8 +131,8 @@ def _json(model: Proposer) -> ProbeFinding:
     return ProbeFinding("json", True, f"fits the schema ({how}){right}")
 
 
-def _python(model: Proposer) -> ProbeFinding:
-    ask = _user(
+def _probe_python(model: Proposer) -> ProbeFinding:
+    ask = _user_message(
         "Write one Python function `run(names: list[str]) -> dict[str, int]` that returns how "
         "often each name occurs. Answer with the code only, in one code block."
     )
@@ -156,17 +158,19 @@ def _no_python(said: str, text: str) -> ModelAnswerInvalid:
     )
 
 
-def _context(model: Proposer) -> ProbeFinding:
+def _probe_context(model: Proposer) -> ProbeFinding:
     hint = (
         f"start the server with a context of {NEEDED_CONTEXT} tokens or more "
         "(llama.cpp: -c 8192, Ollama: OLLAMA_CONTEXT_LENGTH=8192, vLLM: --max-model-len 8192)"
     )
-    stated = _stated(model)
+    stated = _stated_context(model)
     if stated:
         enough = stated >= NEEDED_CONTEXT
         return ProbeFinding("context", enough, f"{stated} tokens, as stated", hint, context=stated)
     filler = "\n".join(f"Line {n}: nothing of note here." for n in range(_FILLER_LINES))
-    ask = _user(f"The word is {_WORD}.\n{filler}\nWhich word was named first? Reply with it only.")
+    ask = _user_message(
+        f"The word is {_WORD}.\n{filler}\nWhich word was named first? Reply with it only."
+    )
     answer = model.complete(ask, temperature=0.0, max_tokens=16)
     usage = answer.usage
     if _WORD in answer.text.lower() or (not usage.estimated and usage.prompt_tokens > 2500):
@@ -175,7 +179,7 @@ def _context(model: Proposer) -> ProbeFinding:
     return ProbeFinding("context", False, said, hint)
 
 
-def _stated(model: Proposer) -> int:
+def _stated_context(model: Proposer) -> int:
     """Return the length of the model's context by the server, or 0."""
     try:
         found: Sequence[tuple[str, int]] = [(m.name, m.context) for m in model.models()]
@@ -185,5 +189,5 @@ def _stated(model: Proposer) -> int:
     return by_name.get(model.model, found[0][1] if len(found) == 1 else 0)
 
 
-def _user(text: str) -> list[Message]:
+def _user_message(text: str) -> list[Message]:
     return [Message("user", text)]

@@ -42,7 +42,7 @@ def json_answer(text: str, schema: Schema) -> str:
     has none.
     """
     first = ""
-    for found, value in _values(text):
+    for found, value in _json_values(text):
         wrong = list(islice(find_misfits(value, schema), 3))
         if not wrong:
             return found
@@ -68,7 +68,7 @@ def find_misfits(value: Any, schema: Schema) -> Iterator[str]:
         # A lone surrogate is JSON, but it could be written to no file.
         yield "$: is not valid Unicode, or nests too deeply"
         return
-    yield from map(_message, _validator()(schema).iter_errors(value))
+    yield from map(_first_problem, _validator_class()(schema).iter_errors(value))
 
 
 def subschemas(schema: Schema) -> Iterator[Schema]:
@@ -82,7 +82,7 @@ def subschemas(schema: Schema) -> Iterator[Schema]:
 
 
 @cache
-def _validator() -> type[Validator]:
+def _validator_class() -> type[Validator]:
     # Late: it costs 0.1 s, and most runs ask no model. Draft 4's types, because the tools that read
     # an answer take 2.0 for no whole number.
     from jsonschema import Draft4Validator, Draft202012Validator, validators
@@ -94,7 +94,7 @@ def _validator() -> type[Validator]:
     return extended
 
 
-def _message(error: ValidationError) -> str:
+def _first_problem(error: ValidationError) -> str:
     from jsonschema.exceptions import best_match
 
     error = best_match([error]) or error
@@ -103,11 +103,11 @@ def _message(error: ValidationError) -> str:
     return one_line(f"{error.json_path}: {why}", 200)
 
 
-def _values(text: str) -> Iterator[tuple[str, Any]]:
+def _json_values(text: str) -> Iterator[tuple[str, Any]]:
     """Yield each JSON value in the text, the likeliest place first."""
     said = text.rpartition(_THOUGHT)[2]
     for part in (said, *_FENCE.findall(said)):
-        yield from _value(part.strip())
+        yield from _whole_value(part.strip())
     starts = islice(re.finditer(r"[{\[]", said), _STARTS)
     for start in starts:
         try:
@@ -117,15 +117,15 @@ def _values(text: str) -> Iterator[tuple[str, Any]]:
         yield said[start.start() : end], value
 
 
-def _value(part: str) -> Iterator[tuple[str, Any]]:
+def _whole_value(part: str) -> Iterator[tuple[str, Any]]:
     try:
         yield part, _DECODER.decode(part)
     except (ValueError, RecursionError):
         return
 
 
-def _refuse(constant: str) -> NoReturn:
+def _refuse_constant(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse)
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)

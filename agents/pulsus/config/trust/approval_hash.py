@@ -40,7 +40,7 @@ def value_hash(key: str, value: Any, *, unordered: bool) -> str:
     """Return the SHA-256 of a key and its value in canonical form."""
     if unordered and isinstance(value, list):
         value = sorted(set(value))
-    return _sha256(json.dumps([key, value], sort_keys=True))
+    return _text_hash(json.dumps([key, value], sort_keys=True))
 
 
 def bound_hash(found: Widening, value: Any, project: Path) -> str:
@@ -52,7 +52,7 @@ def bound_hash(found: Widening, value: Any, project: Path) -> str:
     """
     if not found.program or not value:
         return found.sha256
-    return _sha256("\n".join((found.sha256, *_program_parts(project, str(value)))))
+    return _text_hash("\n".join((found.sha256, *_program_parts(project, str(value)))))
 
 
 def _program_parts(project: Path, named: str) -> Iterator[str]:
@@ -73,5 +73,5 @@ def _file_hash(path: Path) -> str:
         return failure.strerror or "unreadable"
 
 
-def _sha256(text: str) -> str:
+def _text_hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

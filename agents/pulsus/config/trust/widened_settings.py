@@ -41,12 +41,12 @@ def approval_marks(model: type[Section]) -> dict[str, Mark]:
     return dict(_marked(model))
 
 
-def _marks(model: type[Section], prefix: str) -> Iterator[tuple[str, Mark]]:
+def _read_marks(model: type[Section], prefix: str) -> Iterator[tuple[str, Mark]]:
     hints = get_type_hints(model, include_extras=True)
     for each in fields(model):
         key, hint = f"{prefix}{each.name}", hints[each.name]
         if isinstance(hint, type) and issubclass(hint, Section):
-            yield from _marks(hint, f"{key}.")
+            yield from _read_marks(hint, f"{key}.")
             continue
         extras = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
         found = [extra for extra in extras if isinstance(extra, Mark)]
@@ -58,7 +58,7 @@ def _marks(model: type[Section], prefix: str) -> Iterator[tuple[str, Mark]]:
 
 
 # Resolving every annotation takes longer than reading the settings does.
-_marked: Callable[[Any], dict[str, Mark]] = cache(lambda model: dict(_marks(model, "")))
+_marked: Callable[[Any], dict[str, Mark]] = cache(lambda model: dict(_read_marks(model, "")))
 
 
 def _find_widening(

@@ -61,33 +61,33 @@ class Anthropic:
         """Return the text blocks in order. Other blocks are ignored."""
         blocks = [block for block in document["content"] if block["type"] == "text"]
         text = "".join(text_or_empty(block["text"]) for block in blocks)
-        return _heard(document, text, document.get("stop_reason"))
+        return _chunk_from_document(document, text, document.get("stop_reason"))
 
     def piece(self, document: Mapping[str, Any]) -> AnswerChunk:
         """Return the piece in one event."""
         match document.get("type"):
             case "message_start":
-                return _heard(document["message"], "", None)
+                return _chunk_from_document(document["message"], "", None)
             case "content_block_delta" if document["delta"].get("type") == "text_delta":
                 return AnswerChunk(text_or_empty(document["delta"]["text"]))
             case "message_delta":
-                return _heard(document, "", document["delta"].get("stop_reason"))
+                return _chunk_from_document(document, "", document["delta"].get("stop_reason"))
             case _:
                 return AnswerChunk()
 
 
-def _heard(document: Mapping[str, Any], text: str, stop: Any) -> AnswerChunk:
+def _chunk_from_document(document: Mapping[str, Any], text: str, stop: Any) -> AnswerChunk:
     usage = document.get("usage") or {}
     return AnswerChunk(
         text,
         token_count(usage.get("input_tokens")),
         token_count(usage.get("output_tokens")),
         text_or_empty(document.get("model")),
-        _finish(stop),
+        _finish_reason(stop),
     )
 
 
-def _finish(reason: Any) -> Finish | None:
+def _finish_reason(reason: Any) -> Finish | None:
     match reason:
         case None:
             return None

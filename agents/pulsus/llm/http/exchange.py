@@ -73,11 +73,11 @@ def exchange(request: HttpRequest, limits: ExchangeLimits) -> Iterator[HttpAnswe
         **request.headers,
     }
     with (
-        _failures(),
+        _wire_failures(),
         Deadline(limits.total) as deadline,
         _ended_by(deadline, limits.total),
         httpx2.Client(
-            trust_env=not request.local, timeout=timeout, verify=_trusted(request)
+            trust_env=not request.local, timeout=timeout, verify=_tls_context(request)
         ) as client,
         client.stream(
             "GET" if request.body is None else "POST",
@@ -92,10 +92,12 @@ def exchange(request: HttpRequest, limits: ExchangeLimits) -> Iterator[HttpAnswe
         if encoding != "identity":
             raise WireFailed("unreadable", f"it sent {encoding!r} though that was not asked for")
         found = {k.lower(): v for k, v in response.headers.items()}
-        yield HttpAnswer(response.status_code, found, _bounded(response.iter_raw(), limits.bytes))
+        yield HttpAnswer(
+            response.status_code, found, _limit_bytes(response.iter_raw(), limits.bytes)
+        )
 
 
-def _trusted(request: HttpRequest) -> ssl.SSLContext:
+def _tls_context(request: HttpRequest) -> ssl.SSLContext:
     """Return the trusted certificates. Plain HTTP to this machine needs none: that saves time.
 
     To other hosts the connection may go through a proxy with TLS.
@@ -107,8 +109,8 @@ def _trusted(request: HttpRequest) -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
-def _bounded(chunks: Iterator[bytes], most: int) -> Iterator[bytes]:
-    with _failures():
+def _limit_bytes(chunks: Iterator[bytes], most: int) -> Iterator[bytes]:
+    with _wire_failures():
         for chunk in chunks:
             most -= len(chunk)
             if most < 0:
@@ -129,7 +131,7 @@ def _ended_by(deadline: Deadline, seconds: float) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _failures() -> Iterator[None]:
+def _wire_failures() -> Iterator[None]:
     """Raise the errors of the HTTP client as WireFailed."""
     import httpx2
 
@@ -155,7 +157,7 @@ class Deadline:
         self.expired = False
         self._connection: socket.socket | None = None
         self._lock = threading.Lock()
-        self._timer = threading.Timer(max(seconds, 0.001), self._expire)
+        self._timer = threading.Timer(max(seconds, 0.001), self._end_on_timeout)
         self._timer.daemon = True
 
     def __enter__(self) -> Self:
@@ -181,14 +183,14 @@ class Deadline:
         with self._lock:
             self._connection = found if isinstance(found, socket.socket) else None
             if self.expired:
-                self._shut()
+                self._shut_connection()
 
-    def _expire(self) -> None:
+    def _end_on_timeout(self) -> None:
         with self._lock:
             self.expired = True
-            self._shut()
+            self._shut_connection()
 
-    def _shut(self) -> None:
+    def _shut_connection(self) -> None:
         if self._connection is not None:
             with contextlib.suppress(OSError):
                 # Not the TLS object's own: that would take its state from under a reader.

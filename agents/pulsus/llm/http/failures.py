@@ -87,14 +87,14 @@ def status_failure(
     status: int, headers: Mapping[str, str], body: str, place: ServerPlace, now: datetime
 ) -> ExchangeFailure:
     """Return the failure for a status other than 200. `now` has a time zone."""
-    said = one_line(place.redact(_message(body)), 300)
-    raw = f"{said} {_kind(body)}"
+    said = one_line(place.redact(_error_message(body)), 300)
+    raw = f"{said} {_error_kind(body)}"
     if status == 413 or (status in (400, 422, 500) and _TOO_LONG.search(raw)):
-        return ExchangeFailure(_context(said, place))
+        return ExchangeFailure(_context_too_long(said, place))
     if status in (401, 402, 403) or _NO_MONEY.search(raw) or _NO_KEY.search(raw):
-        return ExchangeFailure(_refused(status, said, raw, place))
+        return ExchangeFailure(_access_refused(status, said, raw, place))
     if is_transient(status):
-        return _transient(status, headers, said, place, now)
+        return _transient_failure(status, headers, said, place, now)
     if status == 404 and not _NO_MODEL.search(raw):
         return ExchangeFailure(wrong_url(place, f"HTTP 404 {said}".strip()))
     if status in (400, 404, 422) and _NO_MODEL.search(raw):
@@ -105,7 +105,9 @@ def status_failure(
             wrong_url(place, f"HTTP {status}, a redirect to {target!r} (not followed)")
         )
     if status in (400, 422):
-        return ExchangeFailure(_form(status, said, place), said=f"{raw} {_parameter(body)}")
+        return ExchangeFailure(
+            _form_refused(status, said, place), said=f"{raw} {_error_parameter(body)}"
+        )
     return ExchangeFailure(wrong_url(place, f"HTTP {status} {said}".strip()))
 
 
@@ -138,7 +140,7 @@ def quote_answer(text: str, place: ServerPlace) -> str:
     return repr(one_line(place.redact(text[:2000]), 120))
 
 
-def _refused(status: int, said: str, raw: str, place: ServerPlace) -> ModelRefused:
+def _access_refused(status: int, said: str, raw: str, place: ServerPlace) -> ModelRefused:
     if _NO_MONEY.search(raw) or status == 402:
         hint = "see the account's billing at the provider"
     elif place.has_key:
@@ -148,7 +150,7 @@ def _refused(status: int, said: str, raw: str, place: ServerPlace) -> ModelRefus
     return ModelRefused(f"{place.base} refuses (HTTP {status}): {said}", hint=hint)
 
 
-def _context(said: str, place: ServerPlace) -> ModelContextTooLong:
+def _context_too_long(said: str, place: ServerPlace) -> ModelContextTooLong:
     return ModelContextTooLong(
         f"the request is too long for {place.model}: {said}",
         hint="start the server with a longer context, lower model.max_answer_tokens, or choose "
@@ -156,7 +158,7 @@ def _context(said: str, place: ServerPlace) -> ModelContextTooLong:
     )
 
 
-def _transient(
+def _transient_failure(
     status: int, headers: Mapping[str, str], said: str, place: ServerPlace, now: datetime
 ) -> ExchangeFailure:
     wait = _retry_after(headers.get("retry-after", ""), now)
@@ -166,7 +168,7 @@ def _transient(
     return ExchangeFailure(kind(message, hint=f"try again{later}"), again=True, wait=wait)
 
 
-def _form(status: int, said: str, place: ServerPlace) -> ModelRequestRefused:
+def _form_refused(status: int, said: str, place: ServerPlace) -> ModelRequestRefused:
     hint = "this server or model does not take what Pulsus sends; try another model"
     if _NO_TOOLS.search(said):
         hint = "Pulsus sends no native tools: something between it and the model adds them"
@@ -185,32 +187,32 @@ def _retry_after(value: str, now: datetime) -> float | None:
     return max(0.0, (when - now).total_seconds()) if when.tzinfo else None
 
 
-def _document(body: str) -> Any:
+def _parse_body(body: str) -> Any:
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
         return None
 
 
-def _error(body: str) -> Any:
-    found = _document(body)
+def _error_field(body: str) -> Any:
+    found = _parse_body(body)
     if isinstance(found, dict):
         return next((found[k] for k in ("error", "detail", "message") if k in found), "")
     return "" if "<html" in body.lower() else body
 
 
-def _message(body: str) -> str:
-    error = _error(body)
+def _error_message(body: str) -> str:
+    error = _error_field(body)
     if isinstance(error, dict):
         error = error.get("message") or error.get("type") or ""
     return str(error).encode("utf-8", "replace").decode("utf-8")
 
 
-def _kind(body: str) -> str:
-    error = _error(body)
+def _error_kind(body: str) -> str:
+    error = _error_field(body)
     return f"{error.get('type')} {error.get('code')}" if isinstance(error, dict) else ""
 
 
-def _parameter(body: str) -> str:
-    error = _error(body)
+def _error_parameter(body: str) -> str:
+    error = _error_field(body)
     return str(error.get("param") or "") if isinstance(error, dict) else ""

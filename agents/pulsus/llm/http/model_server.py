@@ -82,7 +82,7 @@ class Server:
             seed,
             on_text is not None,
         )
-        heard = self._answer(ask, on_text)
+        heard = self._answer_with_retries(ask, on_text)
         return Completion(
             heard.text,
             Usage(heard.prompt_tokens or 0, heard.completion_tokens or 0),
@@ -95,20 +95,22 @@ class Server:
         """Return the models that the server lists. Raises kinds of ModelError."""
         base, total = self._address.base, self._settings.total_seconds
         try:
-            return self._attempts.within(total, lambda left: self._list(base, left))
+            return self._attempts.within(total, lambda left: self._list_models(base, left))
         except ExchangeFailure as failed:
             raise failed.error from None
 
-    def _answer(self, ask: ModelAsk, on_text: OnText | None) -> AnswerChunk:
+    def _answer_with_retries(self, ask: ModelAsk, on_text: OnText | None) -> AnswerChunk:
         end = self._attempts.clock() + self._settings.total_seconds
         while True:
             left = end - self._attempts.clock()
             try:
-                return self._attempts.within(left, lambda left: self._once(ask, on_text, left))
+                return self._attempts.within(
+                    left, lambda left: self._answer_once(ask, on_text, left)
+                )
             except ExchangeFailure as failed:
                 self._leave_out(failed)
 
-    def _once(self, ask: ModelAsk, on_text: OnText | None, seconds: float) -> AnswerChunk:
+    def _answer_once(self, ask: ModelAsk, on_text: OnText | None, seconds: float) -> AnswerChunk:
         handed_on = False
 
         def tell(piece: str) -> None:
@@ -122,7 +124,9 @@ class Server:
         body = self._dialect.body(ask, self._without)
         url = self._address.of(self._dialect.endpoint)
         try:
-            with exchange(self._request(url, body), self._limits(seconds, limit)) as answer:
+            with exchange(
+                self._build_request(url, body), self._exchange_limits(seconds, limit)
+            ) as answer:
                 return self._reader.heard(answer, most, tell)
         except WireFailed as failure:
             failed = failures.wire_failure(failure, self._reader.place)
@@ -140,13 +144,15 @@ class Server:
                     self._without |= {name}
                     return
         if isinstance(failed.error, ModelUrlWrong | ModelNotFound):
-            raise self._explained(failed.error) from None
+            raise self._explain_failure(failed.error) from None
         raise failed.error from None
 
-    def _explained(self, error: ModelUrlWrong | ModelNotFound) -> ModelUrlWrong | ModelNotFound:
+    def _explain_failure(
+        self, error: ModelUrlWrong | ModelNotFound
+    ) -> ModelUrlWrong | ModelNotFound:
         """Return the failure with the models and the address that do exist."""
         base, place = self._address.base, self._reader.place
-        names = self._names(base)
+        names = self._model_names(base)
         if names and self._settings.name not in names:
             return failures.missing_model(place, "it lists others", names)
         if not isinstance(error, ModelUrlWrong):
@@ -155,21 +161,21 @@ class Server:
         if names and said.startswith("HTTP 404"):
             hint = f"it lists models but has no {self._dialect.endpoint}: correct model.provider"
             return failures.wrong_url(place, said, hint)
-        if self._names(f"{base}/v1"):
+        if self._model_names(f"{base}/v1"):
             hint = f"there is one at {base}/v1: set model.base_url to that"
             return failures.wrong_url(place, said, hint)
         return error
 
-    def _names(self, base: str) -> tuple[str, ...]:
+    def _model_names(self, base: str) -> tuple[str, ...]:
         try:
-            return tuple(model.name for model in self._list(base, _LOOK_SECONDS))[:20]
+            return tuple(model.name for model in self._list_models(base, _LOOK_SECONDS))[:20]
         except ExchangeFailure:
             return ()
 
-    def _list(self, base: str, seconds: float) -> tuple[ServedModel, ...]:
-        request = self._request(f"{base}/models", None)
+    def _list_models(self, base: str, seconds: float) -> tuple[ServedModel, ...]:
+        request = self._build_request(f"{base}/models", None)
         try:
-            with exchange(request, self._limits(seconds, _LIST_BYTES)) as answer:
+            with exchange(request, self._exchange_limits(seconds, _LIST_BYTES)) as answer:
                 self._reader.check(answer)
                 text = read_text(answer, _LIST_BYTES)
         except WireFailed as failure:
@@ -182,11 +188,11 @@ class Server:
             )
         return found
 
-    def _request(self, url: str, body: Mapping[str, Any] | None) -> HttpRequest:
+    def _build_request(self, url: str, body: Mapping[str, Any] | None) -> HttpRequest:
         headers = {"content-type": "application/json", **self._dialect.headers(self._key)}
         sent = None if body is None else json.dumps(body).encode("ascii")
         return HttpRequest(url, headers, sent, self._address.local)
 
-    def _limits(self, seconds: float, most: int) -> ExchangeLimits:
+    def _exchange_limits(self, seconds: float, most: int) -> ExchangeLimits:
         settings = self._settings
         return ExchangeLimits(settings.connect_seconds, settings.read_seconds, seconds, most)

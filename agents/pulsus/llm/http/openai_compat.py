@@ -70,27 +70,31 @@ class OpenAi:
     def whole(self, document: Mapping[str, Any]) -> AnswerChunk:
         """Return the first choice."""
         choice = document["choices"][0]
-        return _heard(document, text_or_empty(choice["message"].get("content")), choice)
+        return _chunk_from_document(
+            document, text_or_empty(choice["message"].get("content")), choice
+        )
 
     def piece(self, document: Mapping[str, Any]) -> AnswerChunk:
         """Return the first choice's delta. The last event has usage and no choice."""
         choices = document.get("choices") or [{}]
         delta = choices[0].get("delta") or {}
-        return _heard(document, text_or_empty(delta.get("content")), choices[0])
+        return _chunk_from_document(document, text_or_empty(delta.get("content")), choices[0])
 
 
-def _heard(document: Mapping[str, Any], text: str, choice: Mapping[str, Any]) -> AnswerChunk:
+def _chunk_from_document(
+    document: Mapping[str, Any], text: str, choice: Mapping[str, Any]
+) -> AnswerChunk:
     usage = document.get("usage") or {}
     return AnswerChunk(
         text,
         token_count(usage.get("prompt_tokens")),
         token_count(usage.get("completion_tokens")),
         text_or_empty(document.get("model")),
-        _finish(choice.get("finish_reason")),
+        _finish_reason(choice.get("finish_reason")),
     )
 
 
-def _finish(reason: Any) -> Finish | None:
+def _finish_reason(reason: Any) -> Finish | None:
     match reason:
         case None:
             return None

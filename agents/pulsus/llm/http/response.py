@@ -42,7 +42,7 @@ class AnswerReader:
         """
         self.check(answer)
         whole, texts = AnswerChunk(), []
-        for piece in self._pieces(answer):
+        for piece in self._read_chunks(answer):
             whole = whole.then(piece)
             text = piece.text.encode("utf-8", "replace").decode("utf-8")
             if not text:
@@ -54,23 +54,25 @@ class AnswerReader:
             tell(text)
         return whole.saying("".join(texts))
 
-    def _pieces(self, answer: HttpAnswer) -> Iterator[AnswerChunk]:
+    def _read_chunks(self, answer: HttpAnswer) -> Iterator[AnswerChunk]:
         """Yield the answer piece by piece: one piece if the server does not stream."""
         if "event-stream" not in answer.headers.get("content-type", ""):
             text = b"".join(answer.chunks).decode("utf-8", "replace")
-            yield self._read(text, self.dialect.whole)
+            yield self._read_document(text, self.dialect.whole)
             return
         ended = False
         for data in read_events(answer.chunks):
             if data.strip() == "[DONE]":
                 return
-            heard = self._read(data, self.dialect.piece)
+            heard = self._read_document(data, self.dialect.piece)
             ended = ended or heard.finish is not None
             yield heard
         if not ended:
             raise WireFailed("dropped", "the stream ended in the middle of the answer")
 
-    def _read(self, text: str, form: Callable[[Mapping[str, Any]], AnswerChunk]) -> AnswerChunk:
+    def _read_document(
+        self, text: str, form: Callable[[Mapping[str, Any]], AnswerChunk]
+    ) -> AnswerChunk:
         try:
             document = json.loads(text)
             if not document.get("error"):
@@ -81,9 +83,9 @@ class AnswerReader:
                 raise ExchangeFailure(web) from None
             said = failures.quote_answer(text, self.place)
             raise ExchangeFailure(failures.unreadable_answer(self.place, said)) from None
-        raise self._told(document["error"], text)
+        raise self._failure_in_answer(document["error"], text)
 
-    def _told(self, error: Any, text: str) -> ExchangeFailure:
+    def _failure_in_answer(self, error: Any, text: str) -> ExchangeFailure:
         """Return the failure in an HTTP 200 answer. Gateways and broken streams send this."""
         code = error.get("code") if isinstance(error, dict) else None
         status = code if isinstance(code, int) and 400 <= code < 600 else 500
@@ -112,7 +114,7 @@ def read_events(chunks: Iterable[bytes]) -> Iterator[str]:
     """
     data: list[str] = []
     size = 0
-    for line in _lines(chunks):
+    for line in _split_lines(chunks):
         if not line:
             if data:
                 yield "\n".join(data)
@@ -126,7 +128,7 @@ def read_events(chunks: Iterable[bytes]) -> Iterator[str]:
             data.append(value.removeprefix(b" ").decode("utf-8", "replace"))
 
 
-def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+def _split_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield lines that end with LF or CR LF. No model server ends a line with CR alone."""
     begun: list[bytes] = []
     size = 0
@@ -152,12 +154,12 @@ def parse_models(text: str) -> tuple[ServedModel, ...] | None:
     """Return the models that a server lists under `/v1/models`, or None for another text."""
     try:
         rows = json.loads(text)["data"]
-        return tuple(_model(row) for row in rows)
+        return tuple(_served_model(row) for row in rows)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
 
 
-def _model(row: Mapping[str, Any]) -> ServedModel:
+def _served_model(row: Mapping[str, Any]) -> ServedModel:
     stated = {**(row.get("meta") or {}), **row}
     lengths = [stated[name] for name in _CONTEXT if isinstance(stated.get(name), int)]
     return ServedModel(one_line(str(row["id"])), max([0, *lengths]))
