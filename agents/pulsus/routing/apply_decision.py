@@ -47,10 +47,10 @@ class DecisionApplier:
             options.announce(outcome, options)
             outcome = collect_inputs(outcome, person)
         inputs = call_values(outcome)
-        promoted = self._promoted(outcome) if options.run else None
+        promoted = self._current_promotion(outcome) if options.run else None
         if promoted:
             return self._run_promoted(replace(outcome, promotion=promoted), inputs)
-        rendered = self._rendered(outcome) if options.run else None
+        rendered = self._render_promoted_plan(outcome) if options.run else None
         if rendered:
             return self._run_rendered(outcome, rendered, inputs)
         module = candidate_module.module_of_decision(self.run, outcome)
@@ -85,7 +85,7 @@ class DecisionApplier:
             candidate_module.remember_route(self.run, outcome, delivery)
         return outcome
 
-    def _promoted(self, outcome: RouteOutcome) -> Promotion | None:
+    def _current_promotion(self, outcome: RouteOutcome) -> Promotion | None:
         """Return the revision of a selected tool that is promoted as it is: it was proven then."""
         if outcome.decision.policy != "select":
             return None
@@ -105,7 +105,7 @@ class DecisionApplier:
             run.remember((tool.id for tool in outcome.decision.selected), "accepted")
         return outcome
 
-    def _rendered(self, outcome: RouteOutcome) -> tuple[Path, bytes] | None:
+    def _render_promoted_plan(self, outcome: RouteOutcome) -> tuple[Path, bytes] | None:
         """Return the module of a plan that may run as it is: all its steps are promoted.
 
         None if a candidate of this request lies in `_tmp/`, because a person may have edited it.

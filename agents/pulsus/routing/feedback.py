@@ -34,7 +34,7 @@ def find_run(run_id: str, routes: Sequence[PastRoute], log_dir: Path) -> PastRun
     A `route_id` means the newest run of that route, `last` the newest run that has a trace.
     """
     if run_id == "last" or _ROUTE_ID.fullmatch(run_id):
-        run_id = _newest(run_id, routes, log_dir / "runs")
+        run_id = _newest_run_id(run_id, routes, log_dir / "runs")
     known = next((r for r in routes if r.run_id == run_id and not r.told), None)
     if known:
         return PastRun(run_id, known.route_id, known.request, known.tools)
@@ -44,7 +44,7 @@ def find_run(run_id: str, routes: Sequence[PastRoute], log_dir: Path) -> PastRun
             hint="it looks like run-20260301-120000-1a2b3c: the run_id that a route prints last, "
             "and the name of a folder in logs/runs",
         )
-    return _traced(run_id, log_dir / "runs" / run_id / "steps.log")
+    return _read_trace(run_id, log_dir / "runs" / run_id / "steps.log")
 
 
 def feedback_row(
@@ -72,16 +72,16 @@ def feedback_row(
     )
 
 
-def _newest(said: str, routes: Sequence[PastRoute], runs: Path) -> str:
+def _newest_run_id(said: str, routes: Sequence[PastRoute], runs: Path) -> str:
     """Return the id of the newest run that `said` means.
 
     Run ids begin with date and time. Within one second, the trace written last is the newest.
     """
     found = []
     traces = [(p.parent.name, p.stat().st_mtime_ns) for p in runs.glob("run-*/steps.log")]
-    for name, _ in sorted(traces, key=lambda t: (_second(t[0]), t[1]), reverse=True):
+    for name, _ in sorted(traces, key=lambda t: (_second_of_run(t[0]), t[1]), reverse=True):
         try:
-            run = _traced(name, runs / name / "steps.log")
+            run = _read_trace(name, runs / name / "steps.log")
         except RunNotFound:
             continue  # a run of another command, which was asked nothing
         if said in ("last", run.route_id):
@@ -93,14 +93,14 @@ def _newest(said: str, routes: Sequence[PastRoute], runs: Path) -> str:
         raise RunNotFound(
             what, hint="its trace may have been removed by `pulsus gc`; route the request again"
         )
-    return max(found, key=_second)
+    return max(found, key=_second_of_run)
 
 
-def _second(run_id: str) -> str:
+def _second_of_run(run_id: str) -> str:
     return run_id[: len("run-20260301-120000")]
 
 
-def _traced(run_id: str, path: Path) -> PastRun:
+def _read_trace(run_id: str, path: Path) -> PastRun:
     try:
         lines = path.read_bytes().splitlines()
     except OSError:
@@ -108,7 +108,7 @@ def _traced(run_id: str, path: Path) -> PastRun:
             f"no run {run_id} is known here",
             hint="its trace may have been removed by `pulsus gc`; route the request again",
         ) from None
-    events = [event for line in lines if (event := _event(line))]
+    events = [event for line in lines if (event := _parse_event(line))]
     asked = next((e for e in events if isinstance(e.get("request"), str)), None)
     if asked is None:
         raise RunNotFound(
@@ -125,7 +125,7 @@ def _traced(run_id: str, path: Path) -> PastRun:
     )
 
 
-def _event(line: bytes) -> dict[str, Any]:
+def _parse_event(line: bytes) -> dict[str, Any]:
     try:
         event = json.loads(line)
     except (ValueError, RecursionError):

@@ -34,21 +34,21 @@ def cached_parser(
     file = state_dir / "index" / FILE_NAME
     key = cache_file.key_of(make_columns(tools).digest, code=(prompt_parser, query_terms, tokens))
     table = synonym_table(synonyms)
-    parser = cache_file.load(file, key, lambda cached: _parser(cached.values, table))
+    parser = cache_file.load(file, key, lambda cached: _parser_from_body(cached.values, table))
     if parser is None:
         parser = PromptParser.learn(tools, synonyms)
-        cache_file.save(file, cache_file.pack(key, _plain(parser)))
+        cache_file.save(file, cache_file.pack(key, _parser_to_body(parser)))
     return parser
 
 
-def _parser(
+def _parser_from_body(
     body: Mapping[str, Any], table: Mapping[tuple[str, ...], tuple[str, ...]]
 ) -> PromptParser:
     folders = tuple(FolderVocabulary(*folder) for folder in body["folders"])
     return PromptParser(folders, folder_index(folders, body["written"]), table)
 
 
-def _plain(found: PromptParser) -> dict[str, Any]:
+def _parser_to_body(found: PromptParser) -> dict[str, Any]:
     return {
         "folders": [[f.domain, f.action, f.weights] for f in found.folders],
         "written": found.index.vocabulary,

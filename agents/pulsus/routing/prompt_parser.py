@@ -95,7 +95,7 @@ class PromptParser:
             grouped.setdefault((tool.domain, tool.action), []).append(tool)
         written: dict[str, str] = {}
         folders = tuple(
-            FolderVocabulary(domain, action, _vocabulary(domain, action, inside, written))
+            FolderVocabulary(domain, action, _folder_vocabulary(domain, action, inside, written))
             for (domain, action), inside in sorted(
                 grouped.items(), key=lambda item: (item[0][0] or "", item[0][1])
             )
@@ -114,24 +114,26 @@ class PromptParser:
         shares = self._by_words(text)
         if self.meaning:
             shares = folder_priors.apply_embedding_prior(
-                shares, self._places, self.meaning.similar(clean(text))
+                shares, self._folder_places, self.meaning.similar(clean(text))
             )
-        guesses = _guesses(shares)
+        guesses = _sort_guesses(shares)
         intent = best_intent(text, guesses)
         passages = self.library.passages(clean(text)) if self.library else ()
         if passages:
-            guesses = _guesses(folder_priors.apply_doc_prior(shares, self._places, passages))
-            intent = _hinted(best_intent(text, guesses), shares)
-        return ParseResult(intent, tuple(guesses), self._places, passages)
+            guesses = _sort_guesses(
+                folder_priors.apply_doc_prior(shares, self._folder_places, passages)
+            )
+            intent = _apply_hint(best_intent(text, guesses), shares)
+        return ParseResult(intent, tuple(guesses), self._folder_places, passages)
 
     @property
-    def _places(self) -> tuple[Place, ...]:
+    def _folder_places(self) -> tuple[Place, ...]:
         return tuple((f.domain, f.action) for f in self.folders)
 
     def _by_words(self, text: str) -> dict[Place, float]:
         """Return the probability of every folder the request's words support."""
         asked = request_terms(clean(text), self.index, self.synonyms)
-        evidence = [(folder, self._evidence(folder, asked)) for folder in self.folders]
+        evidence = [(folder, self._folder_evidence(folder, asked)) for folder in self.folders]
         odds = {
             (folder.domain, folder.action): math.exp((value - _NOTHING) / _TEMPERATURE)
             for folder, value in evidence
@@ -140,7 +142,7 @@ class PromptParser:
         total = 1.0 + sum(odds.values())
         return {place: value / total for place, value in odds.items()}
 
-    def _evidence(self, folder: FolderVocabulary, asked: Sequence[Term]) -> float:
+    def _folder_evidence(self, folder: FolderVocabulary, asked: Sequence[Term]) -> float:
         """Sum over the request's words of idf times how much the word says about the folder."""
         return sum(
             max(
@@ -151,14 +153,14 @@ class PromptParser:
         )
 
 
-def _guesses(shares: Mapping[Place, float]) -> list[FolderGuess]:
+def _sort_guesses(shares: Mapping[Place, float]) -> list[FolderGuess]:
     guesses = (FolderGuess(domain, action, share) for (domain, action), share in shares.items())
     return sorted(
         guesses, key=lambda g: (-round(g.share, 9), g.domain is None, g.domain or "", g.action)
     )
 
 
-def _hinted(intent: ParsedIntent, shares: Mapping[Place, float]) -> ParsedIntent:
+def _apply_hint(intent: ParsedIntent, shares: Mapping[Place, float]) -> ParsedIntent:
     """Return the intent a hint led to, no surer than without the hint: it picks, it never makes
     sure.
     """
@@ -180,7 +182,7 @@ def best_intent(text: str, guesses: Sequence[FolderGuess]) -> ParsedIntent:
     return ParsedIntent(best.domain, action, intent=text, confidence=min(1.0, best.share))
 
 
-def _vocabulary(
+def _folder_vocabulary(
     domain: str | None, action: str, tools: Sequence[ToolSpec], written: dict[str, str]
 ) -> dict[str, float]:
     """Return each stem of a folder with its highest weight; words as written go to `written`."""
@@ -190,7 +192,7 @@ def _vocabulary(
         texts += [(_NAME, tool.name), (_SUMMARY, tool.summary)]
         if tool.manifest:
             hints = (tool.manifest.domain, tool.manifest.action, *tool.manifest.intents)
-            texts += [(_HINT / _length(hint), hint) for hint in hints if hint]
+            texts += [(_HINT / _phrase_length(hint), hint) for hint in hints if hint]
     for weight, text in texts:
         for word in words(text):
             if word not in STOP_WORDS:
@@ -199,7 +201,7 @@ def _vocabulary(
     return weights
 
 
-def _length(hint: str) -> float:
+def _phrase_length(hint: str) -> float:
     """Return the square root of the number of telling words: a long phrase says less a word.
 
     Of the powers 0, 1/4, 1/2 and 1 this one finds the folder of most requests.

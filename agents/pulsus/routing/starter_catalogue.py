@@ -28,7 +28,7 @@ def install_starter(folder: Path, *, empty: bool) -> tuple[tuple[Path, ...], int
     kept = 0
     removed = _removed_tools(folder / "workflows")
     try:
-        for source, relative in _files(starter_folder(), empty=empty):
+        for source, relative in _starter_files(starter_folder(), empty=empty):
             target = folder / relative
             if os.path.lexists(target) or target.with_name(_tool_name(target)) in removed:
                 kept += 1
@@ -39,7 +39,7 @@ def install_starter(folder: Path, *, empty: bool) -> tuple[tuple[Path, ...], int
         for part in ("domains", "shared_tools"):
             (folder / "workflows" / part).mkdir(parents=True, exist_ok=True)
         ignore = folder / ".gitignore"
-        if _ignore(ignore):
+        if _add_ignore_rules(ignore):
             made.append(ignore)
         else:
             kept += 1
@@ -60,7 +60,7 @@ def starter_folder() -> Path:
     )
 
 
-def _files(root: Path, *, empty: bool) -> Iterator[tuple[Path, Path]]:
+def _starter_files(root: Path, *, empty: bool) -> Iterator[tuple[Path, Path]]:
     yield root / "config" / "pulsus.toml", Path("config/pulsus.toml")
     for name in () if empty else MEASURED:
         yield root / "config" / name, Path("config") / name
@@ -84,7 +84,7 @@ def _tool_name(path: Path) -> str:
     return path.name.partition(".")[0]
 
 
-def _ignore(path: Path) -> bool:
+def _add_ignore_rules(path: Path) -> bool:
     """Add our entries to `.gitignore`, keeping what is there; whether the file is new."""
     new = not path.exists()
     old = b"" if new else path.read_bytes()

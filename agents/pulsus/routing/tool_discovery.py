@@ -42,7 +42,7 @@ def discover(
     broken. `cache` None reads every file. Raises WorkflowsMissing if the folder does not exist; a
     missing `extra` folder is a warning.
     """
-    root = _folder(workflows_root)
+    root = _readable_folder(workflows_root)
     if root is None:
         raise WorkflowsMissing(
             f"there is no readable workflows folder at {str(workflows_root)!r}",
@@ -52,16 +52,16 @@ def discover(
     roots = [root]
     warnings: list[str] = []
     for source in extra:
-        folder = _folder(source)
+        folder = _readable_folder(source)
         if folder is None:
             warnings.append(f"tool source {str(source)!r} is no readable folder")
         else:
             roots.append(folder)
     stored = cache.stored() if cache else None
-    reader = _reader(config, cache, stored)
-    listed = _listed(roots, config, tmp_dirname)
+    reader = _module_reader(config, cache, stored)
+    listed = _list_sources(roots, config, tmp_dirname)
     folders = reader.folders([found for found in listed if found[1].names])
-    if stored and _same(stored, folders, roots):
+    if stored and _is_built_from(stored, folders, roots):
         folders, derived = list(stored.folders), stored.derived
     else:
         derived = build_catalogue(folders, roots)
@@ -73,7 +73,7 @@ def discover(
         root=root,
         tools=tools,
         broken=tuple(sorted(broken, key=lambda b: (str(b.path), b.code))),
-        shadowed=_shadowed(tools, derived, Rows.of(folders)),
+        shadowed=_find_shadowed(tools, derived, Rows.of(folders)),
         digest=derived.columns.digest,
         warnings=(*sorted([*warnings, *derived.warnings]), *(cache.warnings if cache else ())),
     )
@@ -103,7 +103,7 @@ def select_pool(
     return tuple(tools[n] for n in (*own, *kept))
 
 
-def _reader(
+def _module_reader(
     config: DiscoveryConfig, cache: DiscoveryIndex | None, stored: Stored | None
 ) -> ModuleReader:
     if cache is None:
@@ -112,7 +112,7 @@ def _reader(
     return ModuleReader(config.max_file_bytes, known, cache.values, cache.now_ns)
 
 
-def _listed(
+def _list_sources(
     roots: Sequence[Path], config: DiscoveryConfig, tmp_dirname: str
 ) -> list[tuple[int, Listing]]:
     return [
@@ -122,7 +122,7 @@ def _listed(
     ]
 
 
-def _same(stored: Stored, folders: Sequence[Folder], roots: Sequence[Path]) -> bool:
+def _is_built_from(stored: Stored, folders: Sequence[Folder], roots: Sequence[Path]) -> bool:
     """Return True if the stored catalogue was built from exactly these folders."""
     if len(folders) != len(stored.folders) or stored.roots != tuple(map(str, roots)):
         return False
@@ -145,13 +145,13 @@ class _Decoder:
             hints = folder.hints[n]
             loaded = self.reader.values.get(folder.refs[hints]) if hints >= 0 else None
         except DamagedValue as damage:
-            return self._again(folder, n, str(damage))
+            return self._read_again(folder, n, str(damage))
         assert isinstance(tool, ToolSpec)
         return (
             replace(tool, manifest=loaded.manifest) if isinstance(loaded, LoadedManifest) else tool
         )
 
-    def _again(self, folder: Folder, n: int, why: str) -> ToolSpec:
+    def _read_again(self, folder: Folder, n: int, why: str) -> ToolSpec:
         """The tool from its file, where the index is damaged. Raises StateCorrupt."""
         from pulsus.routing.discovery import manifest
 
@@ -175,7 +175,7 @@ class _Decoder:
         return replace(tool, manifest=hints.manifest)
 
 
-def _shadowed(tools: ToolTable, derived: BuiltCatalogue, rows: Rows) -> tuple[Shadowed, ...]:
+def _find_shadowed(tools: ToolTable, derived: BuiltCatalogue, rows: Rows) -> tuple[Shadowed, ...]:
     def path(n: int) -> Path:
         folder, at = rows.find(derived.rows[n])
         return Path(folder.path, folder.names[at])
@@ -184,7 +184,7 @@ def _shadowed(tools: ToolTable, derived: BuiltCatalogue, rows: Rows) -> tuple[Sh
     return tuple(sorted(pairs, key=lambda s: (str(s.shared), str(s.domain))))
 
 
-def _folder(path: Path) -> Path | None:
+def _readable_folder(path: Path) -> Path | None:
     """Return the real, absolute path of a folder; None if this user cannot list it."""
     try:
         real = path.resolve(strict=True)

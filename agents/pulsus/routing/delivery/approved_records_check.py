@@ -55,12 +55,12 @@ class RecordCheck:
         witness = Witness.of(self.store.log_folder)
         if not self._has_log(witness):
             return ()
-        if not self._judged(tools, witness):
+        if not self._unapproved_records(tools, witness):
             return ()
         # Wait for a promotion on its way, and finish one that was interrupted.
         with suppress(StorageUnwritable), self.store.locked():
             pass
-        return self._named(self._judged(tools, witness), tools)
+        return self._name_unapproved(self._unapproved_records(tools, witness), tools)
 
     def require_version(self, target: Target, version: str) -> None:
         """Raise RecordUnknown if this user approved no record of that version of a tool.
@@ -100,7 +100,7 @@ class RecordCheck:
             )
         return match != "none"
 
-    def _judged(
+    def _unapproved_records(
         self, tools: Iterable[ToolSpec], witness: Witness
     ) -> dict[str, tuple[PromotionRecord, RecordStatus]]:
         """Return every record that is not approved, with its status."""
@@ -116,7 +116,7 @@ class RecordCheck:
                     found[tool.id] = (records[-1], status)
         return found
 
-    def _named(
+    def _name_unapproved(
         self, found: dict[str, tuple[PromotionRecord, RecordStatus]], tools: Sequence[ToolSpec]
     ) -> tuple[str, ...]:
         for tool, (_, status) in found.items():
@@ -158,29 +158,29 @@ class SignedRecords:
         repository = GitObjects.around(self.workflows_root) if self.signers else None
         if repository is None:
             return False
-        line = _line(module.with_name(promotion_records.FILE_NAME), record)
+        line = _record_line(module.with_name(promotion_records.FILE_NAME), record)
         commit = line and repository.introduced(module.with_name(promotion_records.FILE_NAME), line)
         if not commit:
             return False
         source = repository.blob(commit, module)
         if source is None or version_archive.digest(source) != record.tool_hash:
             return False
-        with _verifying(self.signers) as settings:
+        with _signature_settings(self.signers) as settings:
             letter, keys = repository.signature(commit, settings)
         return letter in GOOD and any(_is_listed(key, self.signers) for key in keys)
 
 
-def _line(path: Path, record: PromotionRecord) -> bytes | None:
+def _record_line(path: Path, record: PromotionRecord) -> bytes | None:
     """Return the record's line as it is in the file; None if it is not there once."""
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError:
         return None
-    found = [line for line in lines if line.strip() and _is(line, record)]
+    found = [line for line in lines if line.strip() and _is_line_of(line, record)]
     return found[0] if len(found) == 1 else None
 
 
-def _is(line: bytes, record: PromotionRecord) -> bool:
+def _is_line_of(line: bytes, record: PromotionRecord) -> bool:
     try:
         return promotion_records.parse_records(line.decode("utf-8") + "\n") == (record,)
     except ValueError:
@@ -197,7 +197,7 @@ def _is_listed(key: str, signers: Sequence[str]) -> bool:
 
 
 @contextmanager
-def _verifying(signers: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def _signature_settings(signers: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Settings of git that name the programs to verify with, and the listed SSH keys."""
     gpg = shutil.which("gpg") or _NO_PROGRAM
     ssh = shutil.which("ssh-keygen") or _NO_PROGRAM

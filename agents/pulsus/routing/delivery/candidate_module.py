@@ -38,7 +38,7 @@ def module_of_decision(run: RouteRun, outcome: RouteOutcome) -> CandidateModule:
     """Return the module to be proven: bytes read once, and the pinned bytes of each step."""
     project = run.project
     if outcome.decision.plan:
-        return _composed(run, outcome)
+        return _write_composition(run, outcome)
     tool = outcome.decision.selected[0]
     source = read_module(tool.path)
     return CandidateModule(
@@ -119,7 +119,7 @@ def remember_route(run: RouteRun, outcome: RouteOutcome, delivery: DeliveryResul
     run.remember((tool.id for tool in outcome.decision.selected), ended)
 
 
-def _composed(run: RouteRun, outcome: RouteOutcome) -> CandidateModule:
+def _write_composition(run: RouteRun, outcome: RouteOutcome) -> CandidateModule:
     project, decision = run.project, outcome.decision
     assert decision.plan is not None
     path = project.tmp_dir / module_source.name_module_file(decision.route_id)
@@ -144,7 +144,7 @@ def _composed(run: RouteRun, outcome: RouteOutcome) -> CandidateModule:
         raise
     rendered = source == made
     return module_of_bytes(
-        project, path, source, _target(outcome), candidate=candidate, rendered=rendered
+        project, path, source, _composition_target(outcome), candidate=candidate, rendered=rendered
     )
 
 
@@ -172,7 +172,7 @@ def write_candidate(path: Path, source: bytes) -> None:
     atomic_write.write_bytes(path, source)
 
 
-def _target(outcome: RouteOutcome) -> Target:
+def _composition_target(outcome: RouteOutcome) -> Target:
     """Return the target of a composition: the parsed folder, or else that of its last tool."""
     tools = outcome.decision.selected
     owner = next((t for t in reversed(tools) if t.domain), tools[-1])

@@ -73,17 +73,17 @@ class CataloguePromoter:
         """
         for _ in range(_COMPARISONS - 1):
             with suppress(choose_version.Outdated):
-                return self._promote(validated, target, remove, edited_from)
-        return self._promote(validated, target, remove, edited_from)
+                return self._promote_once(validated, target, remove, edited_from)
+        return self._promote_once(validated, target, remove, edited_from)
 
-    def _promote(
+    def _promote_once(
         self,
         validated: ValidatedModule,
         target: Target,
         remove: Path | None,
         edited_from: bytes | None,
     ) -> Promotion:
-        replaced = edited_from is not None and _holds(
+        replaced = edited_from is not None and _has_bytes(
             target.path(self.store.workflows_root), edited_from
         )
         return promote(
@@ -100,8 +100,8 @@ class CataloguePromoter:
                 replaces=self.replaces,
                 restores=self.restores,
                 find=self.find,
-                behaviour=self._behaviour(validated, target),
-                **self._origin(validated.source),
+                behaviour=self._replay_examples(validated, target),
+                **self._generation_fields(validated.source),
             ),
             remove=remove,
             replace_unrecorded=replaced,
@@ -119,7 +119,7 @@ class CataloguePromoter:
             return None
         if self.owner not in (None, record.owner):
             return None
-        if _sha256(target.path(self.store.workflows_root)) != sha256:
+        if _file_hash(target.path(self.store.workflows_root)) != sha256:
             return None
         choose_version.refuse_unchanged(record, self.bump)
         return Promotion(
@@ -158,7 +158,7 @@ class CataloguePromoter:
         self.require_log()
         return logged_generation(self.store.log_folder, hashlib.sha256(source).hexdigest())
 
-    def _behaviour(
+    def _replay_examples(
         self, validated: ValidatedModule, target: Target
     ) -> choose_version.ReplayResult | None:
         """Replay the examples of the earlier revisions. Sandboxes run, so no lock is held."""
@@ -183,7 +183,7 @@ class CataloguePromoter:
             newer += [] if old is None else [old]
         return choose_version.ReplayResult(latest.tool_hash, tuple(changes))
 
-    def _origin(self, source: bytes) -> dict[str, Any]:
+    def _generation_fields(self, source: bytes) -> dict[str, Any]:
         """Return the fields on how the module was made, and whether it was edited since."""
         said = self.made.get("model") if self.made else None
         if self.made is None or not isinstance(said, dict):
@@ -220,11 +220,11 @@ class CataloguePromoter:
         self.store.log_decision(kind, who | dict(data))
 
 
-def _holds(path: Path, source: bytes) -> bool:
-    return _sha256(path) == hashlib.sha256(source).hexdigest()
+def _has_bytes(path: Path, source: bytes) -> bool:
+    return _file_hash(path) == hashlib.sha256(source).hexdigest()
 
 
-def _sha256(path: Path) -> str | None:
+def _file_hash(path: Path) -> str | None:
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError:

@@ -125,48 +125,50 @@ class DeliveryPipeline:
                 module.source, module.path, module.tool, module.steps
             )
             if validated is None:
-                self._keep(module, "failed", (report.summary,))
+                self._note_candidate(module, "failed", (report.summary,))
                 return DeliveryResult(
-                    report, failure=_validation_failure(report, self._shown(module.path))
+                    report, failure=_validation_failure(report, self._relative_path(module.path))
                 )
             known = self.promoter.current(module.target, report.sha256)
             if known or dry_run:
                 return DeliveryResult(report, promotion=known)
-            objection = self._objection(module, report, approval, step=step)
+            objection = self._reason_against_unattended(module, report, approval, step=step)
             if objection:
-                self._keep(module, "pending", (objection.message,))
+                self._note_candidate(module, "pending", (objection.message,))
                 return DeliveryResult(report, failure=objection)
             ended = first() if first else None
             if ended:
                 return ended
-            answer = self._answer(module, validated)
+            answer = self._ask_for_approval(module, validated)
             match answer:
                 case Approve():
-                    return DeliveryResult(report, self._promote(module, validated, module.target))
+                    return DeliveryResult(
+                        report, self._promote_module(module, validated, module.target)
+                    )
                 case ChangeTarget(target):
-                    return DeliveryResult(report, self._promote(module, validated, target))
+                    return DeliveryResult(report, self._promote_module(module, validated, target))
                 case Discard(reason):
-                    self._keep(module, "rejected", (reason,))
-                    self._decided("discard", module.target, report, reason=reason)
+                    self._note_candidate(module, "rejected", (reason,))
+                    self._log_decision("discard", module.target, report, reason=reason)
                     return DeliveryResult(report, discarded=True)
                 case EditModule(source):
-                    module = self._edited(module, source)
+                    module = self._with_edited_source(module, source)
                 case _:
                     assert_never(answer)
         raise ApprovalNeeded(f"no decision after {MAX_EDITS} edits", hint="route the request again")
 
-    def _objection(
+    def _reason_against_unattended(
         self, module: CandidateModule, report: ValidationReport, approval: Approval, *, step: bool
     ) -> PulsusError | None:
         """Return the reason against an approval without a person; None if approval is allowed."""
         if self.person is not None or isinstance(approval, CallerApproval):
             return None
         case = unattended.ApprovalCase(
-            shown=self._shown(module.path),
+            shown=self._relative_path(module.path),
             target=module.target,
             sha256=report.sha256,
             proof=report.proof,
-            novelty=self._novelty(module.target, module.source, module.tool),
+            novelty=self._compare_with_catalogue(module.target, module.source, module.tool),
             candidate=module.candidate,
             steps=self._changed_steps(module.steps),
             rendered=module.rendered,
@@ -180,20 +182,27 @@ class DeliveryPipeline:
         for tool, source in steps.values():
             place = Target(tool.domain, tool.action, tool.name)
             if self.promoter.current(place, digest(source)) is None:
-                found[tool.id] = (self._shown(tool.path), self._novelty(place, source, tool))
+                found[tool.id] = (
+                    self._relative_path(tool.path),
+                    self._compare_with_catalogue(place, source, tool),
+                )
             elif not self.promoter.approved(place):
                 why = f"you did not approve the record of {tool.id} (pulsus audit --accept-records)"
-                found[tool.id] = (self._shown(tool.path), Novelty(known=why))
+                found[tool.id] = (self._relative_path(tool.path), Novelty(known=why))
         return found
 
-    def _novelty(self, target: Target, source: bytes, tool: ToolSpec | BrokenTool) -> Novelty:
+    def _compare_with_catalogue(
+        self, target: Target, source: bytes, tool: ToolSpec | BrokenTool
+    ) -> Novelty:
         summary = tool.summary if isinstance(tool, ToolSpec) else ""
         return self.promoter.novelty(target, source, summary)
 
-    def _shown(self, path: Path) -> str:
+    def _relative_path(self, path: Path) -> str:
         return str(path.relative_to(self.root) if path.is_relative_to(self.root) else path)
 
-    def _answer(self, module: CandidateModule, validated: ValidatedModule) -> ApprovalAnswer:
+    def _ask_for_approval(
+        self, module: CandidateModule, validated: ValidatedModule
+    ) -> ApprovalAnswer:
         if self.person is None:
             return Approve()
         proposal = Proposal(
@@ -201,17 +210,17 @@ class DeliveryPipeline:
         )
         return self.person.decide(proposal)
 
-    def _promote(
+    def _promote_module(
         self, module: CandidateModule, validated: ValidatedModule, target: Target
     ) -> Promotion:
         remove = module.candidate.module if module.candidate else None
         edited = module.edited_from if target == module.target else None
         asked = self.person is not None
         proof = validated.report.proof
-        self._decided("approve", target, validated.report, asked=asked, proof=proof)
+        self._log_decision("approve", target, validated.report, asked=asked, proof=proof)
         return self.promoter.promote(validated, target, remove=remove, edited_from=edited)
 
-    def _decided(
+    def _log_decision(
         self, kind: str, target: Target, report: ValidationReport, **more: JsonValue
     ) -> None:
         about: dict[str, JsonValue] = {"tool": target.tool_id, "sha256": report.sha256}
@@ -219,12 +228,12 @@ class DeliveryPipeline:
             about["network"] = list(report.network)
         self.promoter.decided(kind, about | more)
 
-    def _edited(self, module: CandidateModule, source: bytes) -> CandidateModule:
+    def _with_edited_source(self, module: CandidateModule, source: bytes) -> CandidateModule:
         tool = self.read(source, module.path)
         original = module.edited_from or module.source
         return replace(module, source=source, tool=tool, edited_from=original)
 
-    def _keep(
+    def _note_candidate(
         self, module: CandidateModule, status: candidate_store.Status, reasons: tuple[str, ...]
     ) -> None:
         """Note on a candidate why it was not promoted, so that the next run offers it again.

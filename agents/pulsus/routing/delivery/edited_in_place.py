@@ -21,11 +21,15 @@ class PreviousBytes:
     def __call__(self, target: Target, tool_hash: str) -> bytes | None:
         """Return the bytes of that digest; None if nothing has them any more."""
         return next(
-            (s for s in self._found(target, tool_hash) if version_archive.digest(s) == tool_hash),
+            (
+                s
+                for s in self._earlier_bytes(target, tool_hash)
+                if version_archive.digest(s) == tool_hash
+            ),
             None,
         )
 
-    def _found(self, target: Target, tool_hash: str) -> Iterator[bytes]:
+    def _earlier_bytes(self, target: Target, tool_hash: str) -> Iterator[bytes]:
         from pulsus.core.validators.git_changes import (
             read_committed,  # rarely needed, and slow to import
         )
@@ -34,10 +38,10 @@ class PreviousBytes:
         if kept is not None:
             yield kept
         yield from read_committed(target.path(self.workflows_root))
-        yield from _shipped(target)
+        yield from _starter_bytes(target)
 
 
-def _shipped(target: Target) -> Iterator[bytes]:
+def _starter_bytes(target: Target) -> Iterator[bytes]:
     from pulsus.routing import starter_catalogue
 
     try:

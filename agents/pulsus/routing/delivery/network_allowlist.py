@@ -40,7 +40,7 @@ class Allowlist:
         Raises MetadataCorrupt.
         """
         found = {host for each in (tool.id, *steps) for host in self.by_tool.get(each, ())}
-        if self.everywhere and not self._generated(path, tool):
+        if self.everywhere and not self._is_generated(path, tool):
             found.update(self.everywhere)
         return tuple(sorted(found))
 
@@ -53,7 +53,7 @@ class Allowlist:
         found = sorted({host for tool in tools for host in self(tool.path, tool, ())})
         return (f"its dry run may reach {', '.join(found)}",) if found else ()
 
-    def _generated(self, path: Path, tool: ToolSpec) -> bool:
+    def _is_generated(self, path: Path, tool: ToolSpec) -> bool:
         """Return True if a model wrote it. A candidate without a note counts as generated."""
         if path.resolve().is_relative_to(self.tmp_dir.resolve()):
             note = candidate_store.read_candidate(path.resolve())
@@ -77,13 +77,13 @@ def build_allowlist(
     by_tool = {tool_id: tuple(found) for tool_id, found in config.tool_network.items()}
     if not everywhere and not any(by_tool.values()):
         return None
-    _check("sandbox.network", everywhere, origins)
+    _require_public_hosts("sandbox.network", everywhere, origins)
     for tool_id, found in by_tool.items():
-        _check(f"sandbox.tool_network.{tool_id}", found, origins)
+        _require_public_hosts(f"sandbox.tool_network.{tool_id}", found, origins)
     return Allowlist(everywhere, by_tool, tmp_dir, records)
 
 
-def _check(key: str, allowed: tuple[str, ...], origins: Mapping[str, str]) -> None:
+def _require_public_hosts(key: str, allowed: tuple[str, ...], origins: Mapping[str, str]) -> None:
     origin = origins.get(key)
     if origin not in SOURCES:
         return

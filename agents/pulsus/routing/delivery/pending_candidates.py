@@ -18,11 +18,11 @@ def pending_for_request(
     tmp_dir: Path, request: str, route_id: str, redactor: Redactor
 ) -> tuple[PendingCandidate, ...]:
     """Return the candidates of this request, newest first: of this route, or of the same words."""
-    words = _words(redactor.redact(request))
+    words = _normalise_blanks(redactor.redact(request))
     return tuple(
         PendingCandidate(c.module, c.status, c.reasons, c.created_at, is_edited(c))
         for c in candidate_store.list_candidates(tmp_dir)
-        if c.route_id == route_id or _words(c.request) == words
+        if c.route_id == route_id or _normalise_blanks(c.request) == words
     )
 
 
@@ -44,5 +44,5 @@ def is_edited(candidate: candidate_store.StoredCandidate) -> bool:
     return now != candidate.sha256
 
 
-def _words(text: str) -> str:
+def _normalise_blanks(text: str) -> str:
     return " ".join(text.casefold().split())

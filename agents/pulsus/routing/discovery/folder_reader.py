@@ -51,13 +51,13 @@ class ModuleReader:
     def folders(self, listed: Sequence[tuple[int, Listing]]) -> list[Folder]:
         """Return the rows of every listed folder; several processes read many new modules."""
         listings = [listing for _, listing in listed if listing.path not in self._known]
-        new = [item for listing in listings for item in _modules(listing)]
+        new = [item for listing in listings for item in _modules_in_place(listing)]
         if worker_count(len(new), MANY_MODULES):
-            found = map_in_processes(self._look, new, least=MANY_MODULES)
+            found = map_in_processes(self._read_ahead, new, least=MANY_MODULES)
             self._ahead.update(each for each in found if each is not None)
         return [self.folder(source, listing) for source, listing in listed]
 
-    def _look(self, item: _Module) -> tuple[str, _ReadModule] | None:
+    def _read_ahead(self, item: _Module) -> tuple[str, _ReadModule] | None:
         """Return the path and content of a module, to be passed on from one process to another."""
         try:
             read_ns = self._now_ns()
@@ -67,7 +67,7 @@ class ModuleReader:
         value = self.parse_module(data, item.path, item.place)
         stamp = (found.mtime_ns, found.ctime_ns, found.size, found.inode)
         sha256 = hashlib.sha256(data).hexdigest()
-        return str(item.path), (stamp, read_ns, sha256, _kind(value), to_json(value))
+        return str(item.path), (stamp, read_ns, sha256, _content_kind(value), to_json(value))
 
     def folder(self, source: int, listing: Listing) -> Folder:
         """Return the rows of a listed folder; the very folder that is known where nothing is
@@ -84,7 +84,7 @@ class ModuleReader:
         ):
             return known
         fresh = _FolderReader(self, listing, known).read(source)
-        if known and not _differ(known, fresh):
+        if known and not _is_different(known, fresh):
             return known
         return fresh
 
@@ -133,7 +133,7 @@ class ModuleReader:
             # Still too young to be trusted: nothing worth writing has been learned.
             return again if again.trusted(now) else row
         parsed = parse(data)
-        return Row(name, now, read_ns, sha256, _kind(parsed), self.values.add(parsed))
+        return Row(name, now, read_ns, sha256, _content_kind(parsed), self.values.add(parsed))
 
 
 def define_tool(
@@ -166,13 +166,13 @@ class _FolderReader:
         before = self.known.rows() if self.known else {}
         numbers = iter(self.listing.stamps)
         stamps = dict(zip(self.listing.names, zip(*[numbers] * 4, strict=True), strict=True))
-        modules = self._modules(before, stamps)
+        modules = self._read_modules(before, stamps)
         chosen, warnings = choose_manifests(modules, [name for name in stamps if is_manifest(name)])
         self.warnings += [("", name, text) for name, text in warnings]
         for name in modules:
             hints = chosen.get(name)
             if hints and self.rows[name].kind == "tool":
-                self._hints(name, hints, before, stamps[hints])
+                self._read_manifest(name, hints, before, stamps[hints])
             else:
                 self.rows[name] = replace(self.rows[name], hints="", said="")
         for name in stamps:
@@ -182,7 +182,7 @@ class _FolderReader:
         path, parts = self.listing.path, self.listing.parts
         return folder_of_rows(source, path, parts, rows, self.problems, tuple(self.warnings))
 
-    def _modules(self, before: dict[str, Row], stamps: dict[str, Stamp]) -> list[str]:
+    def _read_modules(self, before: dict[str, Row], stamps: dict[str, Stamp]) -> list[str]:
         """Read every module; the names of those that lie where a tool may lie."""
         placed = []
         for name in stamps:
@@ -194,10 +194,10 @@ class _FolderReader:
                 self.rows[name] = Row(name, stamps[name], 0, "", "unused")
             else:
                 placed.append(name)
-                self.rows[name] = self._module(before.get(name), name, stamps[name], where)
+                self.rows[name] = self._read_module(before.get(name), name, stamps[name], where)
         return placed
 
-    def _module(self, before: Row | None, name: str, stamp: Stamp, where: ToolPath) -> Row:
+    def _read_module(self, before: Row | None, name: str, stamp: Stamp, where: ToolPath) -> Row:
         path = Path(self.listing.path, name)
 
         def parse(data: bytes) -> Value:
@@ -210,18 +210,18 @@ class _FolderReader:
             self.problems[name] = (error.code, error.reason)
             return Row(name, stamp, 0, "", "unread")
         if row.kind == "broken":
-            self.problems[name] = self._problem(row, name)
+            self.problems[name] = self._problem_of(row, name)
             row = replace(row, ref=NO_VALUE)
         return row
 
-    def _problem(self, row: Row, name: str) -> tuple[str, str]:
+    def _problem_of(self, row: Row, name: str) -> tuple[str, str]:
         if row.ref == NO_VALUE and self.known:
             return self.known.problems[name]
         value = self.reader.values.get(row.ref)
         assert isinstance(value, BrokenTool)
         return value.code, value.reason
 
-    def _hints(self, module: str, name: str, before: dict[str, Row], stamp: Stamp) -> None:
+    def _read_manifest(self, module: str, name: str, before: dict[str, Row], stamp: Stamp) -> None:
         from pulsus.routing.discovery import manifest  # only where a manifest is to be looked at
 
         path = Path(self.listing.path, name)
@@ -254,7 +254,7 @@ class _Module(NamedTuple):
     place: ToolPath
 
 
-def _modules(listing: Listing) -> Iterator[_Module]:
+def _modules_in_place(listing: Listing) -> Iterator[_Module]:
     """Yield the modules of a folder that are read from where they are listed."""
     for name in listing.names:
         where = parse_tool_path((*listing.parts, name))
@@ -266,7 +266,7 @@ def _modules(listing: Listing) -> Iterator[_Module]:
 _ReadModule = tuple[Stamp, int, str, Content, bytes]
 
 
-def _kind(value: Value) -> Content:
+def _content_kind(value: Value) -> Content:
     match value:
         case BrokenTool():
             return "broken"
@@ -276,7 +276,7 @@ def _kind(value: Value) -> Content:
             return "tool"
 
 
-def _differ(one: Folder, other: Folder) -> bool:
+def _is_different(one: Folder, other: Folder) -> bool:
     """Return True if two readings of a folder differ in more than the order of the files."""
     same = one.problems == other.problems and sorted(one.warnings) == sorted(other.warnings)
     return not same or one.rows() != other.rows()

@@ -64,16 +64,16 @@ class _Scan:
             folder = Listing(str(self._root.joinpath(*parts)), parts)
             try:
                 if Path(folder.path).is_symlink():
-                    _break(folder, folder.path, "LINK_TO_FOLDER", _FOLDER_LINK)
+                    _add_broken(folder, folder.path, "LINK_TO_FOLDER", _FOLDER_LINK)
                 else:
-                    self._list(folder)
+                    self._list_folder(folder)
             except FileNotFoundError:
                 continue  # there may be no shared tools, and folders come and go
             except OSError as error:
-                _break(folder, folder.path, "UNREADABLE", read_failure(error))
+                _add_broken(folder, folder.path, "UNREADABLE", read_failure(error))
             yield folder
 
-    def _list(self, folder: Listing) -> None:
+    def _list_folder(self, folder: Listing) -> None:
         names, stamps, tmp_dirname = folder.names, folder.stamps, self._tmp_dirname
         with os.scandir(folder.path) as entries:
             for entry in entries:
@@ -87,9 +87,9 @@ class _Scan:
                     ):
                         status: os.stat_result | None = entry.stat(follow_symlinks=False)
                     else:
-                        status = self._look(entry, folder)
+                        status = self._status_of_file(entry, folder)
                 except OSError as error:
-                    _break(folder, entry.path, "UNREADABLE", read_failure(error))
+                    _add_broken(folder, entry.path, "UNREADABLE", read_failure(error))
                     continue
                 if status is not None:
                     names.append(name)
@@ -97,60 +97,60 @@ class _Scan:
                         (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
                     )
 
-    def _look(self, entry: os.DirEntry[str], folder: Listing) -> os.stat_result | None:
+    def _status_of_file(self, entry: os.DirEntry[str], folder: Listing) -> os.stat_result | None:
         """Return the status of a file to look at; None for anything else, which is dealt with."""
         name = entry.name
         module = name.endswith(".py")
         if not (module or is_manifest(name)):
-            self._other(entry, folder)
+            self._enter_folder(entry, folder)
             return None
         if is_ignored(name, self._tmp_dirname):
             return None
         if not module:
             return entry.stat(follow_symlinks=False)
         if entry.is_symlink():
-            return self._link(entry, folder)
+            return self._status_of_link(entry, folder)
         mode = entry.stat(follow_symlinks=False).st_mode
-        _break(folder, entry.path, "NOT_A_FILE", f"is {kind_of(mode)}, not a file")
+        _add_broken(folder, entry.path, "NOT_A_FILE", f"is {kind_of(mode)}, not a file")
         return None
 
-    def _other(self, entry: os.DirEntry[str], folder: Listing) -> None:
+    def _enter_folder(self, entry: os.DirEntry[str], folder: Listing) -> None:
         """Go into a folder; a file without a tool's name is nothing to us."""
         if entry.is_symlink():
             if not is_ignored(entry.name, self._tmp_dirname):
-                self._link(entry, folder)
+                self._status_of_link(entry, folder)
         elif entry.is_dir(follow_symlinks=False) and not is_ignored(entry.name, self._tmp_dirname):
             if len(folder.parts) >= self._max_depth:
                 reason = f"more than {self._max_depth} folders deep; not looked into"
-                _break(folder, entry.path, "PATH_TOO_DEEP", reason)
+                _add_broken(folder, entry.path, "PATH_TOO_DEEP", reason)
             else:
                 self._todo.append((*folder.parts, entry.name))
 
-    def _link(self, entry: os.DirEntry[str], folder: Listing) -> os.stat_result | None:
+    def _status_of_link(self, entry: os.DirEntry[str], folder: Listing) -> os.stat_result | None:
         """Return the status of the module a link leads to; None if it leads to none."""
         wanted = entry.name.endswith(".py")
         try:
             real = Path(entry.path).resolve(strict=True)
         except FileNotFoundError:
             if wanted:
-                _break(folder, entry.path, "LINK_BROKEN", "is a link to nothing")
+                _add_broken(folder, entry.path, "LINK_BROKEN", "is a link to nothing")
             return None
         except (OSError, RuntimeError):
             # RuntimeError is how Path.resolve reports a loop before Python 3.13.
             reason = "is a link that leads nowhere, such as to itself"
-            _break(folder, entry.path, "LINK_LOOP", reason)
+            _add_broken(folder, entry.path, "LINK_LOOP", reason)
             return None
         status = real.stat()
         if not (wanted or real.is_dir()):
             return None
         if not real.is_relative_to(self._real_root):
-            _break(folder, entry.path, "LINK_OUTSIDE", "is a link out of the workflows folder")
+            _add_broken(folder, entry.path, "LINK_OUTSIDE", "is a link out of the workflows folder")
         elif real.is_dir():
-            _break(folder, entry.path, "LINK_TO_FOLDER", _FOLDER_LINK)
+            _add_broken(folder, entry.path, "LINK_TO_FOLDER", _FOLDER_LINK)
         elif not self._is_tool_place(real):
             inside = real.relative_to(self._real_root)
             reason = f"is a link to {inside}, which is no tool's place"
-            _break(folder, entry.path, "LINK_OUTSIDE", reason)
+            _add_broken(folder, entry.path, "LINK_OUTSIDE", reason)
         else:
             folder.links[entry.name] = real
             return status
@@ -167,7 +167,7 @@ def is_manifest(name: str) -> bool:
     return name in MANIFEST_NAMES or name.endswith(_MANIFEST_ENDS)
 
 
-def _break(folder: Listing, path: str, code: str, reason: str) -> None:
+def _add_broken(folder: Listing, path: str, code: str, reason: str) -> None:
     folder.broken.append(BrokenTool(Path(path), code, reason))
 
 
@@ -181,8 +181,8 @@ def choose_manifests(
     """
     chosen: dict[str, str] = {}
     warnings: list[tuple[str, str]] = []
-    for file in sorted(manifests, key=_precedence):
-        owner, problem = _owner(file, modules)
+    for file in sorted(manifests, key=_manifest_order):
+        owner, problem = _module_of_manifest(file, modules)
         if problem:
             warnings.append((file, problem))
         elif owner in chosen:
@@ -192,11 +192,11 @@ def choose_manifests(
     return chosen, warnings
 
 
-def _precedence(name: str) -> tuple[bool, bool, str]:
+def _manifest_order(name: str) -> tuple[bool, bool, str]:
     return name in MANIFEST_NAMES, name.endswith(".toml"), name
 
 
-def _owner(name: str, modules: Sequence[str]) -> tuple[str, str]:
+def _module_of_manifest(name: str, modules: Sequence[str]) -> tuple[str, str]:
     """The module a manifest is for, or why it is for none."""
     if name in MANIFEST_NAMES:
         if len(modules) == 1:

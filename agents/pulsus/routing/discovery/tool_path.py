@@ -42,9 +42,9 @@ def parse_tool_path(parts: Sequence[str]) -> ToolPath | InvalidToolPath:
                 return InvalidToolPath(
                     "BAD_NAME", f"domain {domain!r} is reserved for shared tools"
                 )
-            return _named(domain, action, file)
+            return _check_names(domain, action, file)
         case ["shared_tools", action, *_, file]:
-            return _named(None, action, file)
+            return _check_names(None, action, file)
         case _:
             return InvalidToolPath(
                 "MISPLACED",
@@ -57,7 +57,7 @@ def is_ignored(name: str, tmp_dirname: str) -> bool:
     return name.startswith((".", "_")) or name == tmp_dirname
 
 
-def _named(domain: str | None, action: str, file: str) -> ToolPath | InvalidToolPath:
+def _check_names(domain: str | None, action: str, file: str) -> ToolPath | InvalidToolPath:
     name = file.removesuffix(".py")
     for what, value in (("domain", domain), ("action", action), ("name", name)):
         if value is not None and not _NAME.fullmatch(value):

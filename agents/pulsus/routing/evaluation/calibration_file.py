@@ -69,7 +69,7 @@ def calibration_document(
     return {
         "format": FORMAT,
         "source": "project",
-        "version": _version(project / PLACE) + 1,
+        "version": _stored_version(project / PLACE) + 1,
         "signals": VERSION,
         "data": data,
         "requests": requests,
@@ -92,12 +92,14 @@ def calibration_of(data: Mapping[str, Any]) -> Calibration:
         raise ValueError(f"format {data['format']!r} is not {FORMAT}")
     if not isinstance(data["signals"], int):
         raise TypeError("signals is no version")
-    weights = {str(name): _finite(value) for name, value in data["coefficients"].items()}
+    weights = {str(name): _finite_number(value) for name, value in data["coefficients"].items()}
     unknown = sorted(weights.keys() - set(NAMES))
     if unknown and data["signals"] == VERSION:
         raise ValueError(f"there is no signal {unknown[0]!r}")
     told = {k: v for k, v in data.items() if k not in ("intercept", "coefficients")}
-    return Calibration(_finite(data["intercept"]), weights, told, shipped_calibration().spread)
+    return Calibration(
+        _finite_number(data["intercept"]), weights, told, shipped_calibration().spread
+    )
 
 
 def store_calibration(project: Path, body: Mapping[str, Any]) -> None:
@@ -114,13 +116,13 @@ def store_calibration(project: Path, body: Mapping[str, Any]) -> None:
     atomic_write.write_text(path, json.dumps(body, indent=2) + "\n")
 
 
-def _finite(value: object) -> float:
+def _finite_number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ValueError(f"{value!r} is no number")
     return float(value)
 
 
-def _version(path: Path) -> int:
+def _stored_version(path: Path) -> int:
     try:
         found = json.loads(path.read_bytes())["version"]
     except (OSError, ValueError, TypeError, KeyError, RecursionError):

@@ -86,12 +86,14 @@ def collect_samples(
     """
     weight = copy_weight(rows)
     for row in rows:
-        for part in _parts(row, split):
+        for part in _clause_rows(row, split):
             fits = bool(part.tools)
-            yield _sample(row.query, part, look(part.query, ()), fits=fits, weight=1.0)
+            yield _first_candidate_sample(
+                row.query, part, look(part.query, ()), fits=fits, weight=1.0
+            )
             if fits and weight:
                 found = look(part.query, part.tools)
-                yield _sample(row.query, part, found, fits=False, weight=weight)
+                yield _first_candidate_sample(row.query, part, found, fits=False, weight=weight)
 
 
 def copy_weight(rows: Sequence[GoldenRow]) -> float:
@@ -115,11 +117,11 @@ def refit(found: Sequence[Sample], prior: Calibration, in_use: Calibration | Non
     """
     against = in_use or prior
     require_enough(len({s.request for s in found}), against)
-    _check(found)
+    _require_both_answers(found)
     from sklearn.model_selection import PredefinedSplit  # takes a second to import
 
     after: list[Prediction] = [Prediction(0.0, right=False, fits=False)] * len(found)
-    for rest, held_out in PredefinedSplit([_fold(s.request) for s in found]).split():
+    for rest, held_out in PredefinedSplit([_fold_number(s.request) for s in found]).split():
         model = fit_map([found[n] for n in rest], prior)
         for n in held_out:
             after[n] = found[n].stated(model)
@@ -203,7 +205,7 @@ def data_hash(rows: Sequence[GoldenRow]) -> str:
     return "sha256:" + hashlib.sha256("\n".join(lines).encode("utf-8")).hexdigest()
 
 
-def _parts(row: GoldenRow, split: Split | None) -> Sequence[GoldenRow]:
+def _clause_rows(row: GoldenRow, split: Split | None) -> Sequence[GoldenRow]:
     if split is None or row.policy != "compose":
         return [row]
     clauses = split(row.query)
@@ -212,7 +214,7 @@ def _parts(row: GoldenRow, split: Split | None) -> Sequence[GoldenRow]:
     return [GoldenRow(text, (tool,)) for text, tool in zip(clauses, row.tools, strict=True)]
 
 
-def _sample(
+def _first_candidate_sample(
     request: str, row: GoldenRow, found: Sequence[Ranked], *, fits: bool, weight: float
 ) -> Sample:
     if not found:
@@ -221,7 +223,7 @@ def _sample(
     return Sample(request, found[0].signals, right, fits, weight)
 
 
-def _check(found: Sequence[Sample]) -> None:
+def _require_both_answers(found: Sequence[Sample]) -> None:
     requests = {s.request for s in found}
     if len({s.right for s in found}) < 2:
         raise CalibrationRefused(
@@ -232,5 +234,5 @@ def _check(found: Sequence[Sample]) -> None:
         )
 
 
-def _fold(request: str) -> int:
+def _fold_number(request: str) -> int:
     return hashlib.sha256(request.encode("utf-8", "replace")).digest()[0] % FOLDS

@@ -72,7 +72,7 @@ class GuardedValidator:
             return known.report, known.validated
         rules = guardrail_rules(self.project.settings.generator)
         given = None if known else self.examples
-        step = _step(rules, given, self.request, self.answer)
+        step = _guardrail_step(rules, given, self.request, self.answer)
         report, validated = self.project.pipeline(((STEP, step),)).validate(
             source, path, tool, steps
         )
@@ -107,7 +107,7 @@ def evaluate_answer(
     refusal = (
         None
         if validated
-        else _refusal(report, given, source if shown is None else shown, project.redactor)
+        else _refusal_for_model(report, given, source if shown is None else shown, project.redactor)
     )
     return JudgedAnswer(
         source=source,
@@ -139,7 +139,7 @@ def validator_for(project: Project, module: CandidateModule) -> ModuleValidator:
 
 def guardrail_steps(settings: GeneratorConfig) -> tuple[tuple[str, Validator], ...]:
     """Return the step that only candidates of a model have to pass."""
-    return ((STEP, _step(guardrail_rules(settings), None, "")),)
+    return ((STEP, _guardrail_step(guardrail_rules(settings), None, "")),)
 
 
 def guardrail_rules(settings: GeneratorConfig) -> GuardrailRules:
@@ -152,7 +152,7 @@ def allowed_imports(settings: GeneratorConfig) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*settings.allowed_imports, *settings.extra_imports)))
 
 
-def _step(
+def _guardrail_step(
     rules: GuardrailRules, given: tuple[Example, ...] | None, request: str, answer: bytes = b""
 ) -> Validator:
     def check(source: bytes, tool: ToolSpec) -> StepResult:
@@ -175,7 +175,7 @@ def _step(
     return check
 
 
-def _refusal(
+def _refusal_for_model(
     report: ValidationReport, given: Sequence[Example], shown: bytes, redactor: Redactor
 ) -> AnswerRefusal:
     """Return the failed step in words for the model, which sees the module as `shown`."""

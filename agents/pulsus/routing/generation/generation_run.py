@@ -60,16 +60,16 @@ class GenerationRun:
         project = self.run.project
         path = project.tmp_dir / module_source.name_module_file(self.run.route_id)
         if self.wanted.scaffold:
-            return scaffold_files.write_scaffold(self.run, outcome, path, self._examples())
+            return scaffold_files.write_scaffold(self.run, outcome, path, self._find_examples())
         model = project.model()
-        to = self._place(outcome)
-        given = self._examples()
+        to = self._choose_target(outcome)
+        given = self._find_examples()
         workflow = CandidateWorkflow(self.run, given, to)
-        kept = self._kept(path, given)
+        kept = self._candidate_to_reuse(path, given)
         if kept:
             return workflow.deliver(outcome, workflow.reuse(kept), None)
-        brief = self._brief(outcome, given)
-        made = self._generated(model, path, brief)
+        brief = self._prompt_context(outcome, given)
+        made = self._ask_model(model, path, brief)
         generation = replace(
             made.generation,
             behaviours=caller_examples.count_behaviours(given),
@@ -84,10 +84,10 @@ class GenerationRun:
             return replace(outcome, failure=made.failure or _no_module(generation))
         module = workflow.keep(generation, path, made.best)
         if made.best.validated is None:
-            return self._refused(outcome, made, made.best)
+            return self._refused_outcome(outcome, made, made.best)
         return workflow.deliver(outcome, module, made.best)
 
-    def _generated(self, model: Proposer, path: Path, brief: PromptContext) -> GenerationResult:
+    def _ask_model(self, model: Proposer, path: Path, brief: PromptContext) -> GenerationResult:
         settings = self.run.project.settings.generator
         generator = Generator(
             model=model,
@@ -102,12 +102,12 @@ class GenerationRun:
             redact=self.run.project.redactor.redact,
             rounds=settings.rounds if self.wanted.rounds is None else self.wanted.rounds,
             seed=settings.seed,
-            on_round=self._told,
+            on_round=self._trace_round,
         )
         self.wanted.told(f"asking {model.model} ({model.provider}); this may take minutes")
         return generator.generate(brief)
 
-    def _examples(self) -> tuple[Example, ...]:
+    def _find_examples(self) -> tuple[Example, ...]:
         """Return the examples of the caller, the request or the person. Raises UsageError."""
         given = self.wanted.examples or caller_examples.find_examples(self.run.text)
         if not given and self.run.person and not self.wanted.scaffold:
@@ -119,7 +119,7 @@ class GenerationRun:
             )
         return example_consistency.check_examples(given)
 
-    def _place(self, outcome: RouteOutcome) -> PromotionTarget:
+    def _choose_target(self, outcome: RouteOutcome) -> PromotionTarget:
         """Return the target folder and name. Raises UsageError for a taken name, TargetRefused."""
         wanted, intent = self.wanted, outcome.intent
         sure = intent.confidence >= self.run.project.settings.parser.confidence_threshold
@@ -145,7 +145,9 @@ class GenerationRun:
         sure = bool(wanted.action) or (sure and action is not None)
         return PromotionTarget(target, sure, asked=wanted.forced)
 
-    def _kept(self, path: Path, given: Sequence[Example]) -> candidate_store.StoredCandidate | None:
+    def _candidate_to_reuse(
+        self, path: Path, given: Sequence[Example]
+    ) -> candidate_store.StoredCandidate | None:
         """Return the candidate of an earlier run, if it is used again; None to write it anew.
 
         An edited candidate is never overwritten without a question. A candidate that waits for
@@ -164,7 +166,7 @@ class GenerationRun:
         last = left.reasons[-1:]
         return left if self.run.person.reuse(left.module.name, left.status, last) else None
 
-    def _brief(self, outcome: RouteOutcome, given: tuple[Example, ...]) -> PromptContext:
+    def _prompt_context(self, outcome: RouteOutcome, given: tuple[Example, ...]) -> PromptContext:
         settings = self.run.project.settings.generator
         rules = acceptance.guardrail_rules(settings)
         held, text = memorisation.held_out_example(given), self.run.text
@@ -196,7 +198,7 @@ class GenerationRun:
             ),
         )
 
-    def _told(self, found: GenerationRound) -> None:
+    def _trace_round(self, found: GenerationRound) -> None:
         decision = f"refused at {found.step}" if found.step else "accepted"
         fields = asdict(found) | {"reasons": list(found.reasons)}
         del fields["step"]
@@ -206,7 +208,7 @@ class GenerationRun:
         said = f": {first}" if found.step else ""
         self.wanted.told(f"answer {found.number + 1} {decision}{said}")
 
-    def _refused(
+    def _refused_outcome(
         self, outcome: RouteOutcome, made: GenerationResult, best: JudgedAnswer
     ) -> RouteOutcome:
         assert best.report is not None

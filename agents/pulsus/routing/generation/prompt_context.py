@@ -36,7 +36,7 @@ def similar_tools(
 
 def passage_hints(project: Project, passages: Sequence[Passage]) -> tuple[str, ...]:
     """Return the text of passages found for the request, each bounded."""
-    return tuple(text for passage in passages for text in _texts(project, passage))
+    return tuple(text for passage in passages for text in _passage_texts(project, passage))
 
 
 def _tool_or_description(tool: ToolSpec, rules: GuardrailRules, redact: Redact, chars: int) -> str:
@@ -56,7 +56,7 @@ def _describe_tool(tool: ToolSpec, redact: Redact) -> str:
     return f"{tool.id}: {said} {tool.entry}({called}) gives {given or 'a result'}"
 
 
-def _texts(project: Project, passage: Passage) -> Iterator[str]:
+def _passage_texts(project: Project, passage: Passage) -> Iterator[str]:
     redact = project.redactor.redact  # before lines are joined and cut
     tool = project.catalogue.get(passage.source)
     if tool is not None:

@@ -118,7 +118,7 @@ class CandidateWorkflow:
         proof = report.proof if report else None
         doubts = self._doubts(module, text) if proof == "behaviour" else ()
         doubts = (*_beyond_inputs(module, report, text), *doubts)
-        worth = (SHAPE, *doubts) if proof == "shape" else (*_strength(module, proof), *doubts)
+        worth = (SHAPE, *doubts) if proof == "shape" else (*_strength_note(module, proof), *doubts)
         worth = (*worth, *_boundary_note(self.given))
         notes = (*module.notes, *worth)
         approval = GenerationApproval(
@@ -195,7 +195,7 @@ def _boundary_note(given: Sequence[Example]) -> tuple[str, ...]:
     return (f"not proven at the boundary, give an --example for what matters: {listed}",)
 
 
-def _strength(module: CandidateModule, proof: Proof | None) -> tuple[str, ...]:
+def _strength_note(module: CandidateModule, proof: Proof | None) -> tuple[str, ...]:
     """Return a note on how strong the proof of an unedited module is."""
     candidate = module.candidate
     if proof != "behaviour" or candidate is None or pending_candidates.is_edited(candidate):

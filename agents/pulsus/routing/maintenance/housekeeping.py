@@ -63,13 +63,15 @@ class Housekeeping:
                 "bytes": report.bytes,
                 "paths": paths,
             }
-            self._append("gc", data, catalogue=self.project.workflows_root)
+            self._append_decision("gc", data, catalogue=self.project.workflows_root)
 
     def log_refusal(self, refusal: Denied) -> None:
         """Log that policy refused something."""
         tool = str(refusal.details.get("tool") or "") or None
         data: dict[str, JsonValue] = {"code": refusal.code, "message": refusal.message}
-        self._append("refuse", data | {"tool": tool}, catalogue=self.project.workflows_root)
+        self._append_decision(
+            "refuse", data | {"tool": tool}, catalogue=self.project.workflows_root
+        )
 
     def log_starter(self, made: Iterable[Path]) -> None:
         """Log which promotions came with the starter tools; `made` are the files copied.
@@ -79,7 +81,7 @@ class Housekeeping:
         files = [path for path in made if path.name == promotion_records.FILE_NAME]
         records = [record for path in files for record in promotion_records.read_records(path)]
         for some in record_key.by_tool(records) if records else ():
-            self._append(accept_break.STARTER, {"records": some})
+            self._append_decision(accept_break.STARTER, {"records": some})
 
     def seal_log(self, *, dry_run: bool) -> Path | None:
         """Seal the newest segment of the decision log if its first record is old enough.
@@ -115,7 +117,7 @@ class Housekeeping:
         )
         return head.seq
 
-    def _append(
+    def _append_decision(
         self, kind: str, data: Mapping[str, JsonValue], catalogue: Path | None = None
     ) -> None:
         decision_log.append(

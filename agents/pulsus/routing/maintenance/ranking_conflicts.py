@@ -51,7 +51,7 @@ def request_texts(tool: ToolSpec) -> tuple[str, ...]:
     """Return the tool's own words as requests, each once, at most `MOST`."""
     hints = tool.manifest
     pairs = zip_longest(hints.requests, hints.intents) if hints else ()
-    said = (_name(tool), tool.summary, *(t for pair in pairs for t in pair if t))
+    said = (_name_in_words(tool), tool.summary, *(t for pair in pairs for t in pair if t))
     return tuple(dict.fromkeys(text for text in said if text.strip()))[:MOST]
 
 
@@ -75,9 +75,11 @@ def probe_tools(
         own = {text: first(text, tool.id) for text in request_texts(tool)}
         given = {text: first(text, tool.id) for text in golden.get(tool.id, ())}
         judged = given or own
-        by_name = own.get(_name(tool)) == tool.id
+        by_name = own.get(_name_in_words(tool)) == tool.id
         by_words = any(
-            winner == tool.id for text, winner in {**own, **given}.items() if text != _name(tool)
+            winner == tool.id
+            for text, winner in {**own, **given}.items()
+            if text != _name_in_words(tool)
         )
         found = ReachabilityResult(tool, len(judged), by_name, by_words)
         for text, winner in judged.items():
@@ -92,16 +94,16 @@ def reachability_findings(probed: Sequence[ReachabilityResult]) -> Iterator[Cata
     told: set[frozenset[str]] = set()
     for one in probed:
         if not one.by_words:
-            yield _unreachable(one)
+            yield _unreachable_finding(one)
         for thief, requests in sorted(one.taken.items(), key=lambda t: (-len(t[1]), t[0])):
             pair = frozenset((one.tool.id, thief))
-            many = _distinct(requests) >= _EVIDENCE and len(requests) >= _NEAR * one.asked
+            many = _count_distinct(requests) >= _EVIDENCE and len(requests) >= _NEAR * one.asked
             near = many or one.tool.summary in requests
             if not near:
-                yield _taken(one, thief, requests)
+                yield _taken_requests_finding(one, thief, requests)
             elif pair not in told:
                 told.add(pair)
-                yield _near(one, by_id.get(thief), thief, requests)
+                yield _near_duplicate_finding(one, by_id.get(thief), thief, requests)
 
 
 def intent_collisions(
@@ -138,7 +140,7 @@ def intent_collisions(
         )
 
 
-def _unreachable(one: ReachabilityResult) -> CatalogueFinding:
+def _unreachable_finding(one: ReachabilityResult) -> CatalogueFinding:
     """Report a tool that only its exact name finds, or no request at all."""
     winners = sorted(one.taken, key=lambda t: (-len(one.taken[t]), t))
     instead = f"; {winners[0]} comes first instead" if winners else ""
@@ -158,7 +160,7 @@ def _unreachable(one: ReachabilityResult) -> CatalogueFinding:
     )
 
 
-def _near(
+def _near_duplicate_finding(
     one: ReachabilityResult, other: ReachabilityResult | None, thief: str, taken: Sequence[str]
 ) -> CatalogueFinding:
     back = other.taken.get(one.tool.id, []) if other else []
@@ -168,34 +170,36 @@ def _near(
         "warning",
         one.tool.path,
         (one.tool.id, thief),
-        f"{thief} takes {len(taken)} of its {_requests(one.asked)}{both}: {taken[0]!r}",
+        f"{thief} takes {len(taken)} of its {_count_text(one.asked)}{both}: {taken[0]!r}",
         "merge the two, or say in each summary and its intents what the other does not do",
         (*taken, *back),
     )
 
 
-def _taken(one: ReachabilityResult, thief: str, taken: Sequence[str]) -> CatalogueFinding:
-    shown = _distinct(taken) >= _EVIDENCE
+def _taken_requests_finding(
+    one: ReachabilityResult, thief: str, taken: Sequence[str]
+) -> CatalogueFinding:
+    shown = _count_distinct(taken) >= _EVIDENCE
     yet = "" if shown else " (one request; not evidence yet)"
     return CatalogueFinding(
         "TAKES_REQUESTS",
         "warning" if shown and len(taken) >= _MANY * one.asked else "info",
         one.tool.path,
         (one.tool.id, thief),
-        f"{thief} takes {len(taken)} of its {_requests(one.asked)}: {taken[0]!r}{yet}",
+        f"{thief} takes {len(taken)} of its {_count_text(one.asked)}: {taken[0]!r}{yet}",
         "add these words to its intents, or to the other tool's anti_intents",
         tuple(taken),
     )
 
 
-def _distinct(requests: Iterable[str]) -> int:
+def _count_distinct(requests: Iterable[str]) -> int:
     """Count the requests that differ in more than word forms, order and punctuation."""
     return len({tuple(sorted(set(stems(text)))) for text in requests})
 
 
-def _requests(number: int) -> str:
+def _count_text(number: int) -> str:
     return f"{number} request{'' if number == 1 else 's'}"
 
 
-def _name(tool: ToolSpec) -> str:
+def _name_in_words(tool: ToolSpec) -> str:
     return " ".join(words(tool.name))

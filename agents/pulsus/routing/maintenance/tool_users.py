@@ -44,7 +44,9 @@ def find_users(root: Path, tool_id: str) -> ToolUsers:
     latest = {record.tool_id: record for record in promotion_records.read_all(root)}
     others = [r for r in latest.values() if not r.removed and r.tool_id != tool_id]
     return ToolUsers(
-        tuple(sorted(r.tool_id for r in others if not r.deprecated and _calls(root, r, tool_id))),
+        tuple(
+            sorted(r.tool_id for r in others if not r.deprecated and _is_step_of(root, r, tool_id))
+        ),
         tuple(sorted(r.tool_id for r in others if r.deprecated and r.replacement == tool_id)),
     )
 
@@ -73,7 +75,7 @@ def refuse_if_used(tool_id: str, *, allowed: bool) -> Callable[[Path], None]:
     return check
 
 
-def _calls(root: Path, record: PromotionRecord, tool_id: str) -> bool:
+def _is_step_of(root: Path, record: PromotionRecord, tool_id: str) -> bool:
     domain = None if record.domain == "shared" else record.domain
     place = Target(domain, record.action, record.name.removesuffix(".py"))
     source = version_archive.read_file(root, place.folders, record.name)
