@@ -26,7 +26,7 @@ def run(args: Sequence[str]) -> int | None:
 
     Raises PulsusError.
     """
-    asked = _asked(args)
+    asked = _simple_question(args)
     if asked is None:
         return None
     from pulsus.cli.command_session import CommandSession, current_project, tell_project
@@ -55,7 +55,7 @@ def _has_plugins(session: CommandSession) -> bool:
         raise
 
 
-def _asked(args: Sequence[str]) -> tuple[str, str] | None:
+def _simple_question(args: Sequence[str]) -> tuple[str, str] | None:
     """Return the command and the form of the answer, if the line says nothing else."""
     import os
 
@@ -90,7 +90,7 @@ def answer(
         body["warnings"] = warnings
     if explain:
         body["explanation"] = verdict_json.explanation(session, found, said)
-    refusal = None if said.allow else _refused(session, said)
+    refusal = None if said.allow else _refused_error(session, said)
     if session.output == "ndjson":
         console.result(verdict_json.format_line({"id": None, **body}))
     elif session.json:
@@ -104,7 +104,7 @@ def answer(
     return refusal.exit_status if refusal else 0
 
 
-def _refused(session: CommandSession, said: GateAnswer) -> CommandRefused:
+def _refused_error(session: CommandSession, said: GateAnswer) -> CommandRefused:
     """Return the error of a command that may not run as a read."""
     from pulsus.cli.commands import verdict_json, verdict_text
 

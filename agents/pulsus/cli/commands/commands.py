@@ -65,7 +65,9 @@ def command() -> None:
     """Say which shell commands are provably reads. Nothing is run, and no model is asked."""
 
 
-def _named(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+def _require_named_target(
+    ctx: click.Context, param: click.Parameter, value: str | None
+) -> str | None:
     if value is not None and not value.strip():
         raise click.BadParameter("it names no target: leave it out", ctx, param)
     return value
@@ -84,7 +86,7 @@ def _named(ctx: click.Context, param: click.Parameter, value: str | None) -> str
 @click.option(
     "--target",
     metavar="NAME",
-    callback=_named,
+    callback=_require_named_target,
     help="The machine on which COMMAND is to run: its policy may differ. A row of --jsonl may name "
     "its own target.",
 )
@@ -125,7 +127,7 @@ def classify(
         from pulsus.cli.commands.row_stream import RowClassifier
 
         answering = RowClassifier(session, target, explain, warnings, known)
-        refused = _answer(session, rows, answering)
+        refused = _answer_rows(session, rows, answering)
         if refused and fail_on_refused and session.verbosity >= 0:
             console.warn(f"{console.counted(refused, 'row')} not allowed")
         raise SystemExit(CommandRefused.exit_status if refused and fail_on_refused else 0)
@@ -137,7 +139,7 @@ def classify(
     raise SystemExit(status)
 
 
-def _answer(session: CommandSession, rows: Path, answering: RowClassifier) -> int:
+def _answer_rows(session: CommandSession, rows: Path, answering: RowClassifier) -> int:
     """Print the answer to each row, and return how many are not allowed."""
     import sys
 

@@ -65,39 +65,41 @@ class RowClassifier:
         before = gc.get_threshold()
         gc.set_threshold(100_000)
         try:
-            for block in _blocks(rows):
-                for allowed, text, others in map_in_processes(self._answered, block):
+            for block in _row_blocks(rows):
+                for allowed, text, others in map_in_processes(self._answer_line, block):
                     if others:
-                        _mistyped(others)
+                        _warn_of_mistyped_keys(others)
                     refused += not allowed
                     console.result(text)
         finally:
             gc.set_threshold(*before)
         return refused
 
-    def _answered(self, row: tuple[int, bytes]) -> tuple[bool, str, frozenset[str]]:
+    def _answer_line(self, row: tuple[int, bytes]) -> tuple[bool, str, frozenset[str]]:
         """Return (allowed, the line to print, keys of the row that do not count)."""
         number, line = row
         try:
-            parsed = _parsed(line)
-            said = self._answer(parsed)
+            parsed = _parse_line(line)
+            said = self._answer_row(parsed)
         except _BadRow as bad:
-            parsed, said = None, _unanswered(bad.reason, number, bad.key)
+            parsed, said = None, _row_error(bad.reason, number, bad.key)
         others = frozenset(parsed) - _KEYS if isinstance(parsed, dict) else frozenset()
         return said["allow"], verdict_json.format_line(said), others
 
-    def _answer(self, row: Any) -> dict[str, Any]:
-        key, command, target, known = _row(row)
+    def _answer_row(self, row: Any) -> dict[str, Any]:
+        key, command, target, known = _parse_row(row)
         target = self.target if target is None else target
         known = (*self.known, *known)
-        say = self._explained if self.explain else self._said
+        say = self._explanation_of if self.explain else self._verdict_of
         body = say(command, target, known)
         return {"id": key, **body, **({"warnings": self.warnings} if self.warnings else {})}
 
-    def _said(self, command: str, target: str | None, known: tuple[str, ...]) -> dict[str, Any]:
+    def _verdict_of(
+        self, command: str, target: str | None, known: tuple[str, ...]
+    ) -> dict[str, Any]:
         return verdict_json.verdict(self.session.app.commands.answer(command, target, known))
 
-    def _explained(
+    def _explanation_of(
         self, command: str, target: str | None, known: tuple[str, ...]
     ) -> dict[str, Any]:
         found = verdict_json.explained(self.session, command, target, known)
@@ -106,22 +108,22 @@ class RowClassifier:
         return verdict_json.verdict(said) | {"explanation": why}
 
 
-def _lines(rows: BinaryIO) -> Iterator[bytes]:
+def _bounded_lines(rows: BinaryIO) -> Iterator[bytes]:
     while line := rows.readline(LONGEST):
         yield line
         while len(line) == LONGEST and not line.endswith(b"\n"):
             line = rows.readline(LONGEST)
 
 
-def _blocks(rows: BinaryIO) -> Iterator[list[tuple[int, bytes]]]:
+def _row_blocks(rows: BinaryIO) -> Iterator[list[tuple[int, bytes]]]:
     """Yield numbered rows: many at a time from a file, one by one from a pipe."""
     whole = stat.S_ISREG(os.fstat(rows.fileno()).st_mode)
-    numbered = enumerate(_lines(rows), 1)
+    numbered = enumerate(_bounded_lines(rows), 1)
     while block := list(islice(numbered, _BLOCK if whole else 1)):
         yield block
 
 
-def _row(row: Any) -> tuple[_Key, str, str | None, tuple[str, ...]]:
+def _parse_row(row: Any) -> tuple[_Key, str, str | None, tuple[str, ...]]:
     """Return id, command, target and known hosts. Raises _BadRow."""
     if not isinstance(row, dict):
         raise _BadRow("it is no object with a command")
@@ -133,11 +135,11 @@ def _row(row: Any) -> tuple[_Key, str, str | None, tuple[str, ...]]:
         raise _BadRow("it has no command, or one that is no text", key)
     if target is not None and (not isinstance(target, str) or not target.strip()):
         raise _BadRow("its target is no name", key)
-    return key, command, target, _hosts(row.get("known"), key)
+    return key, command, target, _known_hosts(row.get("known"), key)
 
 
 @lru_cache(maxsize=256)
-def _mistyped(keys: frozenset[str]) -> None:
+def _warn_of_mistyped_keys(keys: frozenset[str]) -> None:
     """Warn once of keys that are nearly one of ours: without it a row's target would not count.
 
     Rows may have keys of their own, such as a label.
@@ -153,7 +155,7 @@ def _mistyped(keys: frozenset[str]) -> None:
             )
 
 
-def _hosts(known: object, key: _Key) -> tuple[str, ...]:
+def _known_hosts(known: object, key: _Key) -> tuple[str, ...]:
     if known is None:
         return ()
     if not isinstance(known, list) or not all(isinstance(each, str) for each in known):
@@ -161,21 +163,23 @@ def _hosts(known: object, key: _Key) -> tuple[str, ...]:
     return tuple(known)
 
 
-def _parsed(line: bytes) -> Any:
+def _parse_line(line: bytes) -> Any:
     if len(line) >= LONGEST:
         raise _BadRow(f"it is longer than {LONGEST} bytes")
     if not line.strip():
         raise _BadRow("it is empty")
     try:
         text = line.decode("utf-8-sig")
-        return json.loads(text, parse_constant=_constant, object_pairs_hook=_once)
+        return json.loads(
+            text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_repeated_keys
+        )
     except RecursionError:
         raise _BadRow("it is nested too deeply") from None
     except ValueError as error:
         raise _BadRow(f"it is no JSON: {error}") from None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the object; two values of one key would leave it open which of them is meant."""
     found: dict[str, Any] = {}
     for key, value in pairs:
@@ -185,11 +189,11 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _constant(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON value")
 
 
-def _unanswered(why: str, number: int, key: _Key) -> dict[str, Any]:
+def _row_error(why: str, number: int, key: _Key) -> dict[str, Any]:
     reason = f"row {number}: {why}"
     error = UsageError(reason, hint='give {"id": "a", "command": "ls -l"}', line=number)
     return dict.fromkeys(("id", *_VERDICT_KEYS)) | {

@@ -58,30 +58,30 @@ def check(session: CommandSession, files: tuple[Path, ...], restrictions: bool) 
     """
     warnings = project_scope.warn(session, plugins=bool(files))
     verdict_json.names(session)  # all that is checked is judged by what can be read
-    checked = [file.resolve() for file in files] or _used(session.app.commands.unguarded)
-    found, effects = _found(session, checked)
-    warnings += _advised(session, found)
+    checked = [file.resolve() for file in files] or _used_tables(session.app.commands.unguarded)
+    found, effects = _check_files(session, checked)
+    warnings += _list_advice(session, found)
     found = [each for each in found if not each.advises]
-    found += _unproved(session, checked, found) if restrictions else []
-    found += [] if files else _unread(session.app.commands.unguarded)
-    rows = [_row(session, each) for each in found]
-    rows += [] if files else _failed(session)
-    others = [_effect(session, each) for each in effects]
-    refusal = _refused(len(rows)) if rows else None
+    found += _unproved_restrictions(session, checked, found) if restrictions else []
+    found += [] if files else _unread_files(session.app.commands.unguarded)
+    rows = [_problem_row(session, each) for each in found]
+    rows += [] if files else _failed_plugins(session)
+    others = [_effect_row(session, each) for each in effects]
+    refusal = _findings_error(len(rows)) if rows else None
     if session.json:
         body: dict[str, Any] = {"ok": refusal is None, "tables": len(checked)}
         body |= {"findings": rows, "effects": others}
         body |= {"warnings": warnings} if warnings else {}
         console.document(body | (console.error_body(refusal) if refusal else {}))
     else:
-        _shown(rows, others)
+        _print_tables(rows, others)
         click.echo(
             f"{console.counted(len(checked), 'table')}, {console.counted(len(rows), 'finding')}"
         )
     raise SystemExit(refusal.exit_status if refusal else 0)
 
 
-def _advised(session: CommandSession, found: Sequence[Problem]) -> list[str]:
+def _list_advice(session: CommandSession, found: Sequence[Problem]) -> list[str]:
     """Return entries that may be right but deserve a second look, and warn of them."""
     told = [each for each in found if each.advises]
     advice = [f"{verdict_json.path(session, p.file)}: {p.reason}; {p.fix}" for p in told]
@@ -90,7 +90,7 @@ def _advised(session: CommandSession, found: Sequence[Problem]) -> list[str]:
     return advice
 
 
-def _unproved(
+def _unproved_restrictions(
     session: CommandSession, files: Sequence[Path], found: Sequence[Problem]
 ) -> list[Problem]:
     """Return the restrictions that no example shows, of your own tables without findings."""
@@ -99,10 +99,14 @@ def _unproved(
 
     wrong = {problem.file for problem in found}
     right = [file for file in files if file not in wrong and file.parent != SHIPPED]
-    return [problem for file in right for problem in find_unproved(file, _context(session, file))]
+    return [
+        problem
+        for file in right
+        for problem in find_unproved(file, _context_of_table(session, file))
+    ]
 
 
-def _shown(rows: Sequence[dict[str, Any]], effects: Sequence[dict[str, Any]]) -> None:
+def _print_tables(rows: Sequence[dict[str, Any]], effects: Sequence[dict[str, Any]]) -> None:
     if rows:
         console.table(
             ("table", "code", "reason"), [(r["path"], r["code"], r["reason"]) for r in rows]
@@ -121,7 +125,7 @@ def _shown(rows: Sequence[dict[str, Any]], effects: Sequence[dict[str, Any]]) ->
         click.echo()
 
 
-def _row(session: CommandSession, problem: Problem) -> dict[str, Any]:
+def _problem_row(session: CommandSession, problem: Problem) -> dict[str, Any]:
     return {
         "program": problem.program,
         "path": verdict_json.path(session, problem.file),
@@ -129,12 +133,12 @@ def _row(session: CommandSession, problem: Problem) -> dict[str, Any]:
     }
 
 
-def _effect(session: CommandSession, effect: Effect) -> dict[str, Any]:
+def _effect_row(session: CommandSession, effect: Effect) -> dict[str, Any]:
     because = [verdict_json.path(session, file) for file in effect.because]
-    return _row(session, effect.problem) | {"fix": effect.fix, "because": because}
+    return _problem_row(session, effect.problem) | {"fix": effect.fix, "because": because}
 
 
-def _failed(session: CommandSession) -> list[dict[str, Any]]:
+def _failed_plugins(session: CommandSession) -> list[dict[str, Any]]:
     """Return the plugins that fail: their tables and inspectors are not used."""
     return [
         {
@@ -149,12 +153,12 @@ def _failed(session: CommandSession) -> list[dict[str, Any]]:
     ]
 
 
-def _used(context: JudgeContext) -> list[Path]:
+def _used_tables(context: JudgeContext) -> list[Path]:
     found = (context.tables.path(name) for name in context.tables.names())
     return [file for file in found if file is not None]
 
 
-def _unread(context: JudgeContext) -> list[Problem]:
+def _unread_files(context: JudgeContext) -> list[Problem]:
     """Return files that look like tables, with an ending or folder that is never read."""
     from pulsus.commands.table_check.checker import Problem
 
@@ -174,7 +178,9 @@ def _passed_over(folder: Path) -> Iterator[tuple[Path, str, str]]:
             yield file, "a table is called PROGRAM.yaml", f"call it {file.stem}.yaml"
 
 
-def _found(session: CommandSession, files: Sequence[Path]) -> tuple[list[Problem], list[Effect]]:
+def _check_files(
+    session: CommandSession, files: Sequence[Path]
+) -> tuple[list[Problem], list[Effect]]:
     """Return the findings of each file, and the effects of other tables on its examples."""
     from pulsus.commands.table_check.checker import check_table as checked
     from pulsus.commands.table_check.overrides import split_by_cause
@@ -182,14 +188,14 @@ def _found(session: CommandSession, files: Sequence[Path]) -> tuple[list[Problem
     findings: list[Problem] = []
     effects: list[Effect] = []
     for file in files:
-        context = _context(session, file)
+        context = _context_of_table(session, file)
         own, others = split_by_cause(checked(file, context), context)
         findings += own
         effects += others
     return findings, effects
 
 
-def _context(session: CommandSession, file: Path) -> JudgeContext:
+def _context_of_table(session: CommandSession, file: Path) -> JudgeContext:
     """Return the context in which the table in `file` is used. Raises UsageError for another
     file."""
     from dataclasses import replace
@@ -205,7 +211,7 @@ def _context(session: CommandSession, file: Path) -> JudgeContext:
     return replace(context, tables=Tables((file.parent, *folders)))
 
 
-def _refused(findings: int) -> ValidationFailed:
+def _findings_error(findings: int) -> ValidationFailed:
     return ValidationFailed(
         f"{console.counted(findings, 'finding')} in the tables",
         hint="`findings` say what and why, and what to do",

@@ -107,7 +107,7 @@ def explanation(session: CommandSession, found: Explanation, said: GateAnswer) -
         "phases": [
             {
                 **console.json_fields(each, "phase answer"),
-                "findings": list(map(_found, each.findings)),
+                "findings": list(map(_finding_json, each.findings)),
             }
             for each in found.phases
         ],
@@ -115,7 +115,7 @@ def explanation(session: CommandSession, found: Explanation, said: GateAnswer) -
             "answer": said.policy_answer,
             "why": describe_ruling(said.ruling),
         },
-        "stages": [_part(session, part) for part in found.parts],
+        "stages": [_call_json(session, part) for part in found.parts],
         "redirects": [
             console.json_fields(each, "fd operator target=target.text")
             for each in (script.redirects if script else ())
@@ -124,12 +124,12 @@ def explanation(session: CommandSession, found: Explanation, said: GateAnswer) -
     }
 
 
-def _found(finding: CallFinding) -> dict[str, Any]:
+def _finding_json(finding: CallFinding) -> dict[str, Any]:
     names = "reads=is_read word=reason.word rule=reason.rule instead=reason.instead? category"
     return console.json_fields(finding, names)
 
 
-def _part(session: CommandSession, part: ExplainedCall) -> dict[str, Any]:
+def _call_json(session: CommandSession, part: ExplainedCall) -> dict[str, Any]:
     where = None if part.table is None else path(session, part.table)
     return {
         "program": part.program,
@@ -139,7 +139,7 @@ def _part(session: CommandSession, part: ExplainedCall) -> dict[str, Any]:
         "piped": part.stage.fed,
         "table": where,
         "reads": part.reads,
-        "findings": list(map(_found, part.findings)),
+        "findings": list(map(_finding_json, part.findings)),
     }
 
 
@@ -181,24 +181,24 @@ def names(session: CommandSession) -> list[str]:
 
 def program(session: CommandSession, name: str) -> dict[str, Any]:
     """Return one program of the list. Raises ConfigError if its table cannot be read."""
-    file, raw = _raw(session, name)
+    file, raw = _raw_table(session, name)
     other = str(raw["same_as"]) if "same_as" in raw else None
     return {
         "program": name,
         "origin": origin(session, file),
         "path": path(session, file),
         "same_as": other,
-        "summary": _summary(session, raw, other),
+        "summary": _table_summary(session, raw, other),
     }
 
 
-def _summary(session: CommandSession, raw: Mapping[str, object], other: str | None) -> str:
+def _table_summary(session: CommandSession, raw: Mapping[str, object], other: str | None) -> str:
     """Return what a table says of its program; that of the shared table for one that shares it."""
     shared = ""
     if other:
         shared = f" (table of {other})"
         try:
-            _, raw = _raw(session, other)
+            _, raw = _raw_table(session, other)
         except (ConfigError, UsageError):
             return f"its table is that of {other}, which cannot be read"
     shown = raw.get("examples")
@@ -211,7 +211,7 @@ def table(session: CommandSession, name: str) -> dict[str, Any]:
     """Return the table of one program. Raises UsageError, ConfigError."""
     body = program(session, name)
     shown = str(body["same_as"] or name)
-    file, raw = _raw(session, shown)
+    file, raw = _raw_table(session, shown)
     return body | {
         "same_as_path": path(session, file) if body["same_as"] else None,
         "source": str(raw.get("source", "")),
@@ -220,7 +220,7 @@ def table(session: CommandSession, name: str) -> dict[str, Any]:
     }
 
 
-def _raw(session: CommandSession, name: str) -> tuple[Path, Mapping[str, object]]:
+def _raw_table(session: CommandSession, name: str) -> tuple[Path, Mapping[str, object]]:
     from pulsus.commands.program_tables.loader import parsed
     from pulsus.commands.program_tables.program_table import BadTable
 

@@ -33,7 +33,7 @@ def fit(
     if in_use.provenance.get("data") == data:
         in_use = shipped_calibration()  # it has seen these very requests: that is no comparison
     fitted = calibration_fit.refit(
-        list(_samples(session, rows, bench)), shipped_calibration(), in_use
+        list(_collect_samples(session, rows, bench)), shipped_calibration(), in_use
     )
     if not force:
         calibration_fit.require_better(fitted, len({row.query for row in rows}))
@@ -81,7 +81,7 @@ def check_enough(rows: Sequence[GoldenRow], bench: SearchSetup) -> None:
     )
 
 
-def _samples(
+def _collect_samples(
     session: CommandSession, rows: Sequence[GoldenRow], bench: SearchSetup
 ) -> Iterator[Sample]:
     """Yield the samples of the fit, with progress on a terminal."""

@@ -35,9 +35,9 @@ class OutputFiles:
         for name, path in named.items():
             if path is None:
                 continue
-            _free(name, path, taken)
+            _require_free(name, path, taken)
             taken[name] = path.resolve()
-            _writable(name, path)
+            _require_writable(name, path)
         if self.plot:
             from pulsus.routing.evaluation.reliability_plot import require_plot
 
@@ -45,7 +45,7 @@ class OutputFiles:
         if self.calibrate:
             from pulsus.routing.evaluation.calibration_file import PLACE
 
-            _writable("--calibrate", self.project / PLACE, makes_folder=True)
+            _require_writable("--calibrate", self.project / PLACE, makes_folder=True)
 
     def write(
         self, shown: EvalResult, body: Mapping[str, Any], calibration: Mapping[str, Any] | None
@@ -55,7 +55,7 @@ class OutputFiles:
         Raises DiskFull, StorageUnwritable.
         """
         if self.plot:
-            _draw(self.plot, shown)
+            _draw_plot(self.plot, shown)
         if self.keep:
             from pulsus.cli.evaluate import eval_json
 
@@ -66,7 +66,7 @@ class OutputFiles:
             calibration_file.store_calibration(self.project, calibration)
 
 
-def _draw(path: Path, shown: EvalResult) -> None:
+def _draw_plot(path: Path, shown: EvalResult) -> None:
     from pulsus.routing.evaluation.reliability_plot import draw_reliability
 
     curves = {"every request": shown.report.reliability}
@@ -79,7 +79,7 @@ def _draw(path: Path, shown: EvalResult) -> None:
     console.note(f"drawn: {path}")
 
 
-def _free(name: str, path: Path, taken: Mapping[str, Path]) -> None:
+def _require_free(name: str, path: Path, taken: Mapping[str, Path]) -> None:
     """Refuse to write over what is read, or over another result."""
     other = next((said for said, held in taken.items() if held == path.resolve()), None)
     if other:
@@ -89,10 +89,10 @@ def _free(name: str, path: Path, taken: Mapping[str, Path]) -> None:
         )
 
 
-def _writable(name: str, path: Path, *, makes_folder: bool = False) -> None:
+def _require_writable(name: str, path: Path, *, makes_folder: bool = False) -> None:
     """Refuse a file that cannot be made or replaced where it is to go."""
     try:
-        found = _obstacle(path, makes_folder=makes_folder)
+        found = _find_obstacle(path, makes_folder=makes_folder)
     except OSError as failure:
         found = (failure.strerror or str(failure), "name a file elsewhere")
     if found:
@@ -104,7 +104,7 @@ def _writable(name: str, path: Path, *, makes_folder: bool = False) -> None:
         )
 
 
-def _obstacle(path: Path, *, makes_folder: bool) -> tuple[str, str] | None:
+def _find_obstacle(path: Path, *, makes_folder: bool) -> tuple[str, str] | None:
     """Return what prevents writing `path`, and what to do about it. Raises OSError."""
     if path.exists() and not path.is_file():
         return ("it is a folder" if path.is_dir() else "it is no regular file"), "name a file"

@@ -51,10 +51,10 @@ def show(session: CommandSession, prefix: str) -> None:
 
     Each is shown with its value, its origin and, if it needs one, its approval.
     """
-    known = list(_rows(session))
+    known = list(_setting_rows(session))
     rows = [row for row in known if row["key"].startswith(prefix)]
     if not rows:
-        raise _unknown(prefix, [row["key"] for row in known])
+        raise _unknown_key_error(prefix, [row["key"] for row in known])
     if session.json:
         console.document({"settings": rows})
         return
@@ -62,13 +62,18 @@ def show(session: CommandSession, prefix: str) -> None:
     console.table(
         ("setting", "value", "origin", *(("approval",) if asks else ())),
         [
-            (r["key"], _text(r["value"]), r["origin"], *((_SAID[r["trust"]],) if asks else ()))
+            (
+                r["key"],
+                _value_text(r["value"]),
+                r["origin"],
+                *((_SAID[r["trust"]],) if asks else ()),
+            )
             for r in rows
         ],
     )
 
 
-def _rows(session: CommandSession) -> list[dict[str, Any]]:
+def _setting_rows(session: CommandSession) -> list[dict[str, Any]]:
     """Return each setting with the value that its origin gives it, approved or not."""
     from pulsus.config.layers import flatten
     from pulsus.config.setting_types import plain_values
@@ -76,7 +81,7 @@ def _rows(session: CommandSession) -> list[dict[str, Any]]:
     app = session.app
     values = plain_values(app.settings)
     for each in app.standings:
-        _put(values, each.key, each.value)
+        _set_value(values, each.key, each.value)
     rows = []
     for key, value in flatten(values):
         stands = next((e for e in app.standings if f"{key}.".startswith(f"{e.key}.")), None)
@@ -86,7 +91,7 @@ def _rows(session: CommandSession) -> list[dict[str, Any]]:
     return rows
 
 
-def _put(values: dict[str, Any], key: str, value: Any) -> None:
+def _set_value(values: dict[str, Any], key: str, value: Any) -> None:
     """Set one key of the sections; a table gets the entries beside its others."""
     section, _, name = key.rpartition(".")
     inside = values[section] if section else values
@@ -95,7 +100,7 @@ def _put(values: dict[str, Any], key: str, value: Any) -> None:
     inside[name] = {**inside[name], **value} if isinstance(value, dict) else value
 
 
-def _unknown(prefix: str, known: list[str]) -> UsageError:
+def _unknown_key_error(prefix: str, known: list[str]) -> UsageError:
     from pulsus.core.text.similar_names import did_you_mean  # only on this error path
 
     sections = [key.split(".")[0] for key in known]
@@ -104,5 +109,5 @@ def _unknown(prefix: str, known: list[str]) -> UsageError:
     return UsageError(f"no setting's name starts with {prefix!r}", hint=hint)
 
 
-def _text(value: object) -> str:
+def _value_text(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -58,31 +58,31 @@ def trust(
             hint="`pulsus config trust --list` shows what needs approval",
         )
     if listing:
-        _list(session)
+        _list_approvals(session)
     elif revoke:
-        _revoke(session, revoke)
+        _revoke_approvals(session, revoke)
     else:
-        _approve(session, keys, every=every)
+        _ask_approvals(session, keys, every=every)
 
 
-def _approve(session: CommandSession, keys: Sequence[str], *, every: bool) -> None:
+def _ask_approvals(session: CommandSession, keys: Sequence[str], *, every: bool) -> None:
     from pulsus.bootstrap import project_trust
 
     app = session.app
     if app.trust_failure:
         raise UserStateInvalid(app.trust_failure)
     open_ones = [each for each in app.standings if each.state != "approved"]
-    asked = open_ones if every else _named(session, keys, open_ones)
+    asked = open_ones if every else _select_settings(session, keys, open_ones)
     given: list[SettingApproval] = []
     for each in asked:
         if not session.interactive:
             raise _no_terminal(each)
-        if _confirmed(session, each):
+        if _ask_approval(session, each):
             given.append(each)
     if given:
         at = ids.utc_now().isoformat(timespec="seconds")
         project_trust.approve(session.project, given, app.redactor.redact_value, at)
-    refusal = _declined([each.key for each in asked if each not in given])
+    refusal = _declined_error([each.key for each in asked if each not in given])
     if session.json:
         rows = [project_trust.approval_row(each, app.redactor.redact_value) for each in given]
         body: dict[str, Any] = {"ok": True, "approved": rows}
@@ -95,7 +95,7 @@ def _approve(session: CommandSession, keys: Sequence[str], *, every: bool) -> No
         click.echo("nothing to approve")
 
 
-def _declined(keys: Sequence[str]) -> ApprovalNeeded | None:
+def _declined_error(keys: Sequence[str]) -> ApprovalNeeded | None:
     if not keys:
         return None
     return ApprovalNeeded(
@@ -105,7 +105,7 @@ def _declined(keys: Sequence[str]) -> ApprovalNeeded | None:
     )
 
 
-def _named(
+def _select_settings(
     session: CommandSession, keys: Sequence[str], open_ones: Sequence[SettingApproval]
 ) -> list[SettingApproval]:
     """Return the values of these keys that are not approved yet. Raises UsageError."""
@@ -137,20 +137,20 @@ def _no_terminal(each: SettingApproval) -> ApprovalNeeded:
     )
 
 
-def _confirmed(session: CommandSession, each: SettingApproval) -> bool:
+def _ask_approval(session: CommandSession, each: SettingApproval) -> bool:
     """Show old and new value, and ask. The value is ASCII: no look-alike can stand in it."""
     console.note(f"{each.key} in {each.found.place} of {session.project}")
     old = f"{json.dumps(each.approved.value)} (approved)" if each.approved else ""
     console.note(f"  old: {old or json.dumps(each.default) + ' (default)'}")
     console.note(f"  new: {json.dumps(each.value)}")
-    for line in _changes(each.default, each.value):
+    for line in _change_lines(each.default, each.value):
         console.note(f"    {line}")
     if each.found.program:
         console.note("  that program runs with your rights, with every package installed for it")
     return confirm("approve it?")
 
 
-def _changes(default: Any, value: Any) -> list[str]:
+def _change_lines(default: Any, value: Any) -> list[str]:
     """Return entries of a list that the default does not have, and those it has alone."""
     if not isinstance(default, list) or not isinstance(value, list):
         return []
@@ -160,7 +160,7 @@ def _changes(default: Any, value: Any) -> list[str]:
     return more + [f"missing: {json.dumps(each)}" for each in default if each not in value]
 
 
-def _revoke(session: CommandSession, keys: Sequence[str]) -> None:
+def _revoke_approvals(session: CommandSession, keys: Sequence[str]) -> None:
     from pulsus.bootstrap import project_trust
 
     had = project_trust.revoke(session.project, keys)
@@ -171,7 +171,7 @@ def _revoke(session: CommandSession, keys: Sequence[str]) -> None:
         click.echo(f"revoked {key}" if key in had else f"{key} had no approval here")
 
 
-def _list(session: CommandSession) -> None:
+def _list_approvals(session: CommandSession) -> None:
     """Every approval of this user, and the values of this project that need one."""
     import os
 

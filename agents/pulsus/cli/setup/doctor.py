@@ -61,8 +61,8 @@ def command(session: CommandSession, model: bool) -> None:
     unreadable = _settings_failure(session)
     checks = list(_machine_checks())
     checks += [_failed_settings(unreadable)] if unreadable else _project_checks(session.app)
-    checks.append(_plotting())
-    examined = _examined(session) if model and unreadable is None else None
+    checks.append(_check_plotting())
+    examined = _examine_model(session) if model and unreadable is None else None
     working = all(check.ok for check in checks if check.required)
     if session.json:
         body: dict[str, Any] = {"checks": [asdict(check) for check in checks]}
@@ -79,7 +79,7 @@ def command(session: CommandSession, model: bool) -> None:
         found: list[tuple[str, DoctorCheck | ProbeFinding]] = [(c.name, c) for c in checks]
         if examined:
             found += [(f"model {f.name}", f) for f in examined.findings]
-        rows = [(_mark(c), name, c.found, "" if c.ok else c.hint) for name, c in found]
+        rows = [(_mark_of(c), name, c.found, "" if c.ok else c.hint) for name, c in found]
         click.echo("\n".join(checklist_lines(rows, console.width() or _IN_A_FILE)))
     if unreadable:
         console.leave(unreadable)
@@ -100,7 +100,7 @@ def _failed_settings(failure: ConfigError) -> DoctorCheck:
     return DoctorCheck("settings", False, found, failure.hint)
 
 
-def _examined(session: CommandSession) -> ModelExamination:
+def _examine_model(session: CommandSession) -> ModelExamination:
     from pulsus.cli.setup import doctor_model
 
     quiet = session.verbosity < 0
@@ -118,29 +118,29 @@ def _not_ready(what: str, checks: Sequence[DoctorCheck | ProbeFinding]) -> NotRe
 def _machine_checks() -> Iterator[DoctorCheck]:
     """Yield the checks of what is installed on this machine."""
     yield DoctorCheck("python", True, platform.python_version())
-    yield _sandbox()
-    yield _confinement()
+    yield _check_sandbox()
+    yield _check_confinement()
     for name in ("ruff", "mypy"):
-        yield _package(name, f"pip install {name}")
+        yield _check_package(name, f"pip install {name}")
 
 
 def _project_checks(app: App) -> Iterator[DoctorCheck]:
     """Yield the checks of the project and its settings."""
     if app.standings:
-        yield _settings(app)
-    yield _catalogue(app)
+        yield _check_settings(app)
+    yield _check_catalogue(app)
     yield from _git_ignored(app)
-    yield _writable("logs", app.log_dir)
-    yield _state(app)
-    yield _plugins(app)
-    yield _model(app)
+    yield _check_writable("logs", app.log_dir)
+    yield _check_state(app)
+    yield _check_plugins(app)
+    yield _check_model(app)
 
 
-def _plotting() -> DoctorCheck:
-    return _package("matplotlib", "pip install 'pulsus-workbench[plot]'", required=False)
+def _check_plotting() -> DoctorCheck:
+    return _check_package("matplotlib", "pip install 'pulsus-workbench[plot]'", required=False)
 
 
-def _sandbox() -> DoctorCheck:
+def _check_sandbox() -> DoctorCheck:
     from pulsus.core.sandbox.sandbox_probe import probe
 
     status = probe()
@@ -149,7 +149,7 @@ def _sandbox() -> DoctorCheck:
     return DoctorCheck("sandbox", False, status.reason, status.hint)
 
 
-def _confinement() -> DoctorCheck:
+def _check_confinement() -> DoctorCheck:
     """Check how promoted tools are confined while they run; promotion does not need it."""
     from pulsus.execution.confinement.kernel_support import find_support
 
@@ -165,7 +165,7 @@ def _confinement() -> DoctorCheck:
     return DoctorCheck("run confinement", here.files != "none", found, hint, required=False)
 
 
-def _package(name: str, hint: str, *, required: bool = True) -> DoctorCheck:
+def _check_package(name: str, hint: str, *, required: bool = True) -> DoctorCheck:
     if find_spec(name) is None:
         return DoctorCheck(name, False, "not installed", hint, required)
     try:
@@ -174,7 +174,7 @@ def _package(name: str, hint: str, *, required: bool = True) -> DoctorCheck:
         return DoctorCheck(name, True, "installed, version unknown", required=required)
 
 
-def _settings(app: App) -> DoctorCheck:
+def _check_settings(app: App) -> DoctorCheck:
     """Check that every value of the project's files that needs approval has it."""
     from pulsus.bootstrap.project_trust import TABLES, shorten_json
 
@@ -191,7 +191,7 @@ def _settings(app: App) -> DoctorCheck:
     return DoctorCheck("settings", True, f"approved for this project: {approved}")
 
 
-def _catalogue(app: App) -> DoctorCheck:
+def _check_catalogue(app: App) -> DoctorCheck:
     try:
         found = app.catalogue
     except PulsusError as failure:
@@ -222,23 +222,23 @@ def _git_ignored(app: App) -> Iterator[DoctorCheck]:
         yield DoctorCheck("git", False, said, hint, required=False)
 
 
-def _state(app: App) -> DoctorCheck:
+def _check_state(app: App) -> DoctorCheck:
     from pulsus.core.system.state_dir import open_state
 
     try:
         open_state(app.state_dir, create=False)
     except PulsusError as failure:
         return DoctorCheck("state", False, failure.message, failure.hint)
-    return _writable("state", app.state_dir)
+    return _check_writable("state", app.state_dir)
 
 
-def _writable(name: str, folder: Path) -> DoctorCheck:
+def _check_writable(name: str, folder: Path) -> DoctorCheck:
     nearest = next(p for p in (folder, *folder.parents) if p.exists())
     ok = nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
     return DoctorCheck(name, ok, str(folder), f"give this user write access to {nearest}")
 
 
-def _model(app: App) -> DoctorCheck:
+def _check_model(app: App) -> DoctorCheck:
     """Check that a model is configured; nothing is sent."""
     try:
         model = app.model()
@@ -252,13 +252,13 @@ def _model(app: App) -> DoctorCheck:
     return DoctorCheck("model", True, found, required=False)
 
 
-def _plugins(app: App) -> DoctorCheck:
+def _check_plugins(app: App) -> DoctorCheck:
     failures = app.checked_plugins().failures
     found = "; ".join(failures) or f"{len(app.plugins.infos)} loaded"
     return DoctorCheck("plugins", not failures, found, "`pulsus plugins list`", required=False)
 
 
-def _mark(check: DoctorCheck | ProbeFinding) -> str:
+def _mark_of(check: DoctorCheck | ProbeFinding) -> str:
     if check.ok:
         return "ok"
     return "MISSING" if check.required else "absent"

@@ -43,7 +43,7 @@ def run(args: Sequence[str]) -> int | None:
         session = CommandSession(current_project(), "text", 0)
         tell_project(session.project)
         path = Path(args[0])
-        status = None if known else _refused(session, path, source)
+        status = None if known else _refused_by_gate(session, path, source)
         if status is not None:
             return status
         gc.enable()
@@ -52,7 +52,7 @@ def run(args: Sequence[str]) -> int | None:
             from pulsus.core.validators.steps.mypy import SharedPrestartedMypy
 
             ahead, started = SharedPrestartedMypy(started), None
-        return _proven(session, path, ahead)
+        return _validate_one(session, path, ahead)
     finally:
         gc.enable()
         if started:
@@ -87,7 +87,7 @@ def _only_file(args: Sequence[str]) -> bytes | None:
     return source if len(source) <= _MOST_BYTES else None
 
 
-def _refused(session: CommandSession, path: Path, source: bytes) -> int | None:
+def _refused_by_gate(session: CommandSession, path: Path, source: bytes) -> int | None:
     """Return the exit status if the gate refuses these bytes, else None."""
     from pulsus.cli import console
     from pulsus.cli.render.validation_text import report_lines
@@ -102,7 +102,7 @@ def _refused(session: CommandSession, path: Path, source: bytes) -> int | None:
     return 3
 
 
-def _proven(session: CommandSession, path: Path, ahead: SharedPrestartedMypy | None) -> int:
+def _validate_one(session: CommandSession, path: Path, ahead: SharedPrestartedMypy | None) -> int:
     try:
         from pulsus.cli.validate.validation_round import Validation
 

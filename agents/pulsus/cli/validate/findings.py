@@ -48,7 +48,7 @@ def list_findings(report: ValidationReport) -> Iterator[LocatedFinding]:
 
 def list_step_findings(step: StepResult) -> Iterator[LocatedFinding]:
     """Yield the findings of a failed step, in its order; at least one."""
-    located = list(_located(step)) if step.step in ("ruff", "mypy") else []
+    located = list(_locate_findings(step)) if step.step in ("ruff", "mypy") else []
     if located:
         yield from located
         return
@@ -59,7 +59,7 @@ def list_step_findings(step: StepResult) -> Iterator[LocatedFinding]:
     yield LocatedFinding(step.step, step.step, text, line, unverified=step.unverified)
 
 
-def _located(step: StepResult) -> Iterator[LocatedFinding]:
+def _locate_findings(step: StepResult) -> Iterator[LocatedFinding]:
     for text in step.output.splitlines():
         if step.step == "ruff" and (found := _RUFF.fullmatch(text)):
             line, column, code, message = found.groups()

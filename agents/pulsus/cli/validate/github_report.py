@@ -37,9 +37,9 @@ def _annotations(report: ValidationReport, path: str) -> Iterator[str]:
     for finding in list_findings(report):
         yield _annotation(path, finding)
     if report.network:
-        named = f"file={_escaped(path, _PROPERTY)},title=pulsus network"
+        named = f"file={_escape_text(path, _PROPERTY)},title=pulsus network"
         told = f"its dry run may reach {', '.join(report.network)}"
-        yield f"::notice {named}::{_escaped(told, _DATA)}"
+        yield f"::notice {named}::{_escape_text(told, _DATA)}"
 
 
 def _annotation(path: str, finding: LocatedFinding) -> str:
@@ -49,9 +49,9 @@ def _annotation(path: str, finding: LocatedFinding) -> str:
         "col": str(finding.column),
         "title": f"pulsus {finding.rule}",
     }
-    named = ",".join(f"{name}={_escaped(v, _PROPERTY)}" for name, v in properties.items())
-    return f"::{finding.level} {named}::{_escaped(finding.message, _DATA)}"
+    named = ",".join(f"{name}={_escape_text(v, _PROPERTY)}" for name, v in properties.items())
+    return f"::{finding.level} {named}::{_escape_text(finding.message, _DATA)}"
 
 
-def _escaped(text: str, table: Mapping[str, str]) -> str:
+def _escape_text(text: str, table: Mapping[str, str]) -> str:
     return "".join(table.get(letter, letter) for letter in strip_controls(text))

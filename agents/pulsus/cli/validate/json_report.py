@@ -16,12 +16,14 @@ from pulsus.errors import Busy, PulsusError, ValidationFailed
 def render(modules: Sequence[CheckedModule], project: Path) -> str:
     """Write one JSON document, `schema_version` first."""
     refused = [c.report for c in modules if not c.report.ok]
-    failed = console.error_body(_refused(refused, len(modules), project)) if refused else {}
-    body = {"ok": not refused, "modules": [_module(c, project) for c in modules], **failed}
+    failed = (
+        console.error_body(_validation_error(refused, len(modules), project)) if refused else {}
+    )
+    body = {"ok": not refused, "modules": [_describe_module(c, project) for c in modules], **failed}
     return console.pretty({"schema_version": console.SCHEMA_VERSION, **body}) + "\n"
 
 
-def _module(checked: CheckedModule, project: Path) -> dict[str, Any]:
+def _describe_module(checked: CheckedModule, project: Path) -> dict[str, Any]:
     """Describe a module. `observed` effects are null if the module was not run."""
     report = checked.report
     return {
@@ -36,7 +38,7 @@ def _module(checked: CheckedModule, project: Path) -> dict[str, Any]:
     }
 
 
-def _refused(reports: list[ValidationReport], of: int, project: Path) -> PulsusError:
+def _validation_error(reports: list[ValidationReport], of: int, project: Path) -> PulsusError:
     paths = [relative(report.path, project) for report in reports]
     text = f"{len(paths)} of {of} module{'' if of == 1 else 's'} not accepted"
     if all(report.busy for report in reports):

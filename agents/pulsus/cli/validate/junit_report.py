@@ -21,52 +21,52 @@ def render(modules: Sequence[CheckedModule], project: Path) -> str:
 
     Warnings are the suite's `system-out`. The line of a finding stands where the case's file does.
     """
-    return "\n".join(_lines(modules, project)) + "\n"
+    return "\n".join(_report_lines(modules, project)) + "\n"
 
 
-def _lines(modules: Sequence[CheckedModule], project: Path) -> Iterator[str]:
+def _report_lines(modules: Sequence[CheckedModule], project: Path) -> Iterator[str]:
     steps = [step for checked in modules for step in checked.report.steps]
     yield '<?xml version="1.0" encoding="utf-8"?>'
-    yield f'<testsuites name="pulsus validate" {_counts(steps)}>'
+    yield f'<testsuites name="pulsus validate" {_count_attributes(steps)}>'
     for checked in modules:
         report = checked.report
         path = relative(report.path, project)
-        yield f"  <testsuite name={_attribute(path)} {_counts(report.steps)}>"
+        yield f"  <testsuite name={_quoted(path)} {_count_attributes(report.steps)}>"
         if report.network:
-            hosts = _attribute(" ".join(report.network))
+            hosts = _quoted(" ".join(report.network))
             yield f'    <properties><property name="network" value={hosts}/></properties>'
         for step in report.steps:
-            yield from _case(path, step)
+            yield from _testcase_lines(path, step)
         if report.warnings:
-            lines = "\n".join(f"warning: {_text(warning)}" for warning in report.warnings)
+            lines = "\n".join(f"warning: {_xml_text(warning)}" for warning in report.warnings)
             yield f"    <system-out>{escape(lines)}</system-out>"
         yield "  </testsuite>"
     yield "</testsuites>"
 
 
-def _case(path: str, step: StepResult) -> Iterator[str]:
-    at = f"classname={_attribute(path)} file={_attribute(path)}"
-    case = f'    <testcase name={_attribute(step.step)} {at} time="{step.duration_ms / 1000:.3f}"'
+def _testcase_lines(path: str, step: StepResult) -> Iterator[str]:
+    at = f"classname={_quoted(path)} file={_quoted(path)}"
+    case = f'    <testcase name={_quoted(step.step)} {at} time="{step.duration_ms / 1000:.3f}"'
     if step.ok:
         yield f"{case}/>"
         return
     kind = "error" if step.unverified else "failure"
     yield f'{case} line="{next(list_step_findings(step)).line}">'
-    yield f"      <{kind} message={_attribute(step.message)}>{escape(_text(step.output))}</{kind}>"
+    yield f"      <{kind} message={_quoted(step.message)}>{escape(_xml_text(step.output))}</{kind}>"
     yield "    </testcase>"
 
 
-def _counts(steps: Sequence[StepResult]) -> str:
+def _count_attributes(steps: Sequence[StepResult]) -> str:
     failures = sum(not step.ok and not step.unverified for step in steps)
     errors = sum(step.unverified for step in steps)
     seconds = sum(step.duration_ms for step in steps) / 1000
     return f'tests="{len(steps)}" failures="{failures}" errors="{errors}" time="{seconds:.3f}"'
 
 
-def _attribute(text: str) -> str:
-    return quoteattr(_text(text))
+def _quoted(text: str) -> str:
+    return quoteattr(_xml_text(text))
 
 
-def _text(text: str) -> str:
+def _xml_text(text: str) -> str:
     """Return only what XML 1.0 may hold."""
     return _NO_XML.sub("", strip_controls(text))

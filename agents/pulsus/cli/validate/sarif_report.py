@@ -36,21 +36,21 @@ def render(modules: Sequence[CheckedModule], project: Path) -> str:
             "driver": {
                 "name": "Pulsus",
                 "version": __version__,
-                "rules": [_rule(finding) for _, finding in rules],
+                "rules": [_describe_rule(finding) for _, finding in rules],
             }
         },
-        "invocations": [_invocation(located, project)],
+        "invocations": [_describe_invocation(located, project)],
         "originalUriBaseIds": {"PROJECT": {"uri": project.as_uri().rstrip("/") + "/"}},
         "artifacts": [
             {
-                "location": _location(checked, project),
+                "location": _artifact_location(checked, project),
                 "hashes": {"sha-256": checked.report.sha256},
-                **_allowed(checked),
+                **_allowed_hosts(checked),
             }
             for checked in modules
         ],
         "results": [
-            _result(checked, finding, places[finding.rule], project)
+            _describe_result(checked, finding, places[finding.rule], project)
             for checked, finding in located
             if not finding.unverified
         ],
@@ -59,18 +59,18 @@ def render(modules: Sequence[CheckedModule], project: Path) -> str:
     return console.pretty({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}) + "\n"
 
 
-def _allowed(checked: CheckedModule) -> dict[str, Any]:
+def _allowed_hosts(checked: CheckedModule) -> dict[str, Any]:
     """Name the hosts its dry run was allowed to reach, if any."""
     network = checked.report.network
     return {"properties": {"network": list(network)}} if network else {}
 
 
-def _rule(finding: LocatedFinding) -> dict[str, Any]:
+def _describe_rule(finding: LocatedFinding) -> dict[str, Any]:
     text = _STEPS.get(finding.step, "A plugin's check")
     return {"id": finding.rule, "shortDescription": {"text": text}}
 
 
-def _invocation(
+def _describe_invocation(
     located: Sequence[tuple[CheckedModule, LocatedFinding]], project: Path
 ) -> dict[str, Any]:
     """Report unverified modules as a failed run: they say nothing about the code."""
@@ -78,7 +78,7 @@ def _invocation(
         {
             "level": "error",
             "message": {"text": finding.message},
-            "locations": [_place(checked, finding, project)],
+            "locations": [_physical_location(checked, finding, project)],
         }
         for checked, finding in located
         if finding.unverified
@@ -86,7 +86,7 @@ def _invocation(
     return {"executionSuccessful": not notes, "toolExecutionNotifications": notes}
 
 
-def _result(
+def _describe_result(
     checked: CheckedModule, finding: LocatedFinding, rule: int, project: Path
 ) -> dict[str, Any]:
     return {
@@ -94,20 +94,22 @@ def _result(
         "ruleIndex": rule,
         "level": finding.level,
         "message": {"text": finding.message},
-        "locations": [_place(checked, finding, project)],
+        "locations": [_physical_location(checked, finding, project)],
     }
 
 
-def _place(checked: CheckedModule, finding: LocatedFinding, project: Path) -> dict[str, Any]:
+def _physical_location(
+    checked: CheckedModule, finding: LocatedFinding, project: Path
+) -> dict[str, Any]:
     return {
         "physicalLocation": {
-            "artifactLocation": _location(checked, project),
+            "artifactLocation": _artifact_location(checked, project),
             "region": {"startLine": finding.line, "startColumn": finding.column},
         }
     }
 
 
-def _location(checked: CheckedModule, project: Path) -> dict[str, Any]:
+def _artifact_location(checked: CheckedModule, project: Path) -> dict[str, Any]:
     path = checked.report.path
     if not path.is_relative_to(project):
         return {"uri": path.as_uri()}

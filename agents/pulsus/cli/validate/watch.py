@@ -39,23 +39,23 @@ def watch(
     """
     validation = Validation(session)
     news = ChangedVerdicts()
-    seen = _seen(paths)
+    seen = _file_stamps(paths)
     status = validation.run(validation.modules(paths, revision), news)
     try:
         while True:
             many = "" if len(seen) == 1 else "s"
             console.note(f"watching {len(seen)} module{many}; Ctrl-C ends it")
             now = _wait_for_change(paths, seen, sleep)
-            with _mypy() as ahead:  # it loads while the editor finishes
+            with _start_mypy() as ahead:  # it loads while the editor finishes
                 seen = _wait_until_quiet(paths, now, sleep)
-                status = _again(Validation(session, ahead), paths, revision, news)
+                status = _validate_again(Validation(session, ahead), paths, revision, news)
     except KeyboardInterrupt:
         console.note("")
         return status
 
 
 @contextmanager
-def _mypy() -> Iterator[SharedPrestartedMypy | None]:
+def _start_mypy() -> Iterator[SharedPrestartedMypy | None]:
     """Start a mypy ahead, and give it to a block; None if it must be started later."""
     started = mypy_prestart.prestart_mypy()
     ahead = SharedPrestartedMypy(started) if started else None
@@ -87,7 +87,7 @@ class ChangedVerdicts:
         ]
 
 
-def _again(
+def _validate_again(
     validation: Validation, paths: Sequence[Path], revision: str | None, news: ChangedVerdicts
 ) -> int:
     try:
@@ -103,7 +103,7 @@ def _wait_for_change(paths: Sequence[Path], before: Seen, sleep: Callable[[float
     now = before
     while now == before:
         sleep(POLL_SECONDS)
-        now = _seen(paths)
+        now = _file_stamps(paths)
     return now
 
 
@@ -112,13 +112,13 @@ def _wait_until_quiet(paths: Sequence[Path], now: Seen, sleep: Callable[[float],
     settled = 0
     while settled < _SETTLED_POLLS:
         sleep(POLL_SECONDS)
-        later = _seen(paths)
+        later = _file_stamps(paths)
         settled = settled + 1 if later == now else 0
         now = later
     return now
 
 
-def _seen(paths: Sequence[Path]) -> Seen:
+def _file_stamps(paths: Sequence[Path]) -> Seen:
     found: Seen = {}
     for path in paths:
         for file in path.rglob("*.py") if path.is_dir() else (path,):

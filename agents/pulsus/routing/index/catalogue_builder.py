@@ -69,9 +69,11 @@ def build_catalogue(folders: Sequence[Folder], roots: Sequence[Path]) -> BuiltCa
         ids += [prefix + folder.names[n][:-3] for n in mine]
         numbers += [start + n for n in mine]
         if "B" in kinds or "U" in kinds:
-            claimed += [prefix + folder.names[n][:-3] for n in _claimants(folder) if n not in mine]
+            claimed += [
+                prefix + folder.names[n][:-3] for n in _list_claimants(folder) if n not in mine
+            ]
     claimed += ids
-    refused = _refused(folders, rows) if len(set(claimed)) < len(claimed) else {}
+    refused = _refused_duplicates(folders, rows) if len(set(claimed)) < len(claimed) else {}
     own = (n for n in range(len(ids)) if numbers[n] not in refused)
     order = sorted(own if refused else range(len(ids)), key=ids.__getitem__)
     kept = array("I", [numbers[n] for n in order])
@@ -80,11 +82,11 @@ def build_catalogue(folders: Sequence[Folder], roots: Sequence[Path]) -> BuiltCa
     columns = Columns.of(
         [ids[n] for n in order], [sha256[row] for row in kept], [said[row] for row in kept]
     )
-    broken = (*_duplicates(refused, rows, roots), *_problems(refused, rows))
-    return BuiltCatalogue(columns, kept, broken, tuple(_warnings(refused, rows, roots)))
+    broken = (*_duplicate_tools(refused, rows, roots), *_broken_tools(refused, rows))
+    return BuiltCatalogue(columns, kept, broken, tuple(_list_warnings(refused, rows, roots)))
 
 
-def _claimants(folder: Folder) -> list[int]:
+def _list_claimants(folder: Folder) -> list[int]:
     """Return the modules that lie in a tool's place, broken ones included."""
     return [
         n
@@ -93,10 +95,10 @@ def _claimants(folder: Folder) -> list[int]:
     ]
 
 
-def _refused(folders: Sequence[Folder], rows: Rows) -> _Refused:
+def _refused_duplicates(folders: Sequence[Folder], rows: Rows) -> _Refused:
     claims: dict[str, list[tuple[int, Path, int]]] = defaultdict(list)
     for folder, start in zip(folders, rows.starts, strict=False):
-        for n in _claimants(folder):
+        for n in _list_claimants(folder):
             name = folder.names[n]
             claim = (folder.source, Path(folder.path, name), start + n)
             claims[folder.prefix + name[:-3]].append(claim)
@@ -110,7 +112,7 @@ def _refused(folders: Sequence[Folder], rows: Rows) -> _Refused:
     return refused
 
 
-def _duplicates(refused: _Refused, rows: Rows, roots: Sequence[Path]) -> Iterator[BrokenTool]:
+def _duplicate_tools(refused: _Refused, rows: Rows, roots: Sequence[Path]) -> Iterator[BrokenTool]:
     for row, (tool_id, claimants) in refused.items():
         folder, n = rows.find(row)
         path = Path(folder.path, folder.names[n])
@@ -120,14 +122,14 @@ def _duplicates(refused: _Refused, rows: Rows, roots: Sequence[Path]) -> Iterato
         yield BrokenTool(path, "DUPLICATE_ID", reason)
 
 
-def _problems(refused: _Refused, rows: Rows) -> Iterator[BrokenTool]:
+def _broken_tools(refused: _Refused, rows: Rows) -> Iterator[BrokenTool]:
     for at, folder in enumerate(rows.folders):
         for name, (code, reason) in folder.problems.items():
             if not refused or rows.number(at, name) not in refused:
                 yield BrokenTool(Path(folder.path, name), code, reason)
 
 
-def _warnings(refused: _Refused, rows: Rows, roots: Sequence[Path]) -> Iterator[str]:
+def _list_warnings(refused: _Refused, rows: Rows, roots: Sequence[Path]) -> Iterator[str]:
     for at, folder in enumerate(rows.folders):
         for module, name, text in folder.warnings:
             if not (refused and module) or rows.number(at, module) not in refused:

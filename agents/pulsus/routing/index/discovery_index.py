@@ -70,7 +70,7 @@ class DiscoveryIndex:
         token: str = "",
     ) -> None:
         self._folder = state_dir / "index"
-        self._reader = _reader(max_file_bytes, token)
+        self._reader_key = _reader_key(max_file_bytes, token)
         self._stored: Stored | None = None
         self._loaded = self._damaged = False
         self._name, self._appended = "", 0
@@ -82,7 +82,7 @@ class DiscoveryIndex:
         """Return the stored index, read from disk on first use; None if there is no usable one."""
         if not self._loaded:
             self._loaded = True
-            self._load()
+            self._load_index()
         return self._stored
 
     def save(
@@ -96,8 +96,8 @@ class DiscoveryIndex:
         self._stored = Stored("", 0, 0, names, tuple(folders), derived)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            with _locked(self._folder):
-                self._write(self._stored)
+            with _hold_write_lock(self._folder):
+                self._write_index(self._stored)
         except OSError as error:
             self._warn(f"{NOT_SAVED}: {error}")
         except DamagedValue as error:
@@ -111,11 +111,11 @@ class DiscoveryIndex:
                 (self._folder / FILE_NAME).unlink()
             _LOG.warning("discovery index rebuilt: its values are damaged (%s)", why)
 
-    def _load(self) -> None:
+    def _load_index(self) -> None:
         for _ in range(_TRIES):
             try:
                 data = (self._folder / FILE_NAME).read_bytes()
-                self._use(index_format.unpack_index(data, self._reader))
+                self._use_index(index_format.unpack_index(data, self._reader_key))
                 return
             except FileNotFoundError:
                 continue  # none yet, or a writer is just replacing the values
@@ -132,7 +132,7 @@ class DiscoveryIndex:
         elif (self._folder / _OLD_NAME).exists():
             self._warn(f"discovery index rebuilt: {_OLD_NAME} is of an older format")
 
-    def _write(self, new: Stored) -> None:
+    def _write_index(self, new: Stored) -> None:
         """Write under the lock: values first, then the index that refers to them."""
         known, values = self._name, self.values
         rows = sum(len(f.names) for f in new.folders)
@@ -142,13 +142,13 @@ class DiscoveryIndex:
         if whole:
             known, path = _new_name(self._folder)
         start = 0 if whole else path.stat().st_size
-        folders, packed = _packed(new.folders, values, start, everything=whole)
-        _append(path, packed, start)
+        folders, packed = _pack_folders(new.folders, values, start, everything=whole)
+        _append_values(path, packed, start)
         appended = 0 if whole else self._appended + fresh
         size = start + len(packed)
         stored = replace(new, values=known, size=size, written=appended, folders=folders)
         try:
-            data = index_format.pack_index(stored, self._reader)
+            data = index_format.pack_index(stored, self._reader_key)
             if failure := cache_file.save(self._folder / FILE_NAME, data):
                 raise OSError(failure)
         except OSError:
@@ -158,9 +158,9 @@ class DiscoveryIndex:
         for old in (*self._folder.glob(_VALUES), self._folder / _OLD_NAME):
             if old != path:
                 old.unlink(missing_ok=True)
-        self._use(stored)
+        self._use_index(stored)
 
-    def _use(self, stored: Stored) -> None:
+    def _use_index(self, stored: Stored) -> None:
         values = ValueStore(map_file(self._folder / stored.values))
         if len(values.stored) < stored.size:
             raise ValueError(f"its values end before {stored.size}")
@@ -173,7 +173,7 @@ class DiscoveryIndex:
             self.warnings = (*self.warnings, line)
 
 
-def _packed(
+def _pack_folders(
     folders: Sequence[Folder], values: ValueStore, at: int, *, everything: bool
 ) -> tuple[tuple[Folder, ...], bytes]:
     """Return the folders referring to stored values alone, and the bytes to store from `at` on.
@@ -193,7 +193,7 @@ def _packed(
     return tuple(moved), b"".join(parts)
 
 
-def _append(path: Path, data: bytes, start: int) -> None:
+def _append_values(path: Path, data: bytes, start: int) -> None:
     """Add to the file, which ends at `start`, all or nothing. Raises OSError."""
     try:
         with path.open("ab") as file:
@@ -207,7 +207,7 @@ def _append(path: Path, data: bytes, start: int) -> None:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _hold_write_lock(folder: Path) -> Iterator[None]:
     """One writer at a time; the system releases what a killed one held."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -231,7 +231,7 @@ def reading_code() -> Iterator[Path]:
 
 
 @cache
-def _reader(max_file_bytes: int, token: str) -> str:
+def _reader_key(max_file_bytes: int, token: str) -> str:
     """Return the key of everything that a reading depends on besides the bytes.
 
     That is our code, Python's parser and the size limit. Files of our code count by their stamps:

@@ -56,14 +56,14 @@ def pack_index(stored: Stored, reader: str) -> bytes:
         ],
     }
     columns: dict[str, Column] = {
-        "names": os.fsencode("\0".join(_all(f.names for f in folders))),
+        "names": os.fsencode("\0".join(_join_columns(f.names for f in folders))),
         "stamps": b"".join(f.stamps for f in folders),
-        "read_ns": array("q", _all(f.read_ns for f in folders)),
-        "sha256": "\n".join(_all(f.sha256 for f in folders)).encode("ascii"),
+        "read_ns": array("q", _join_columns(f.read_ns for f in folders)),
+        "sha256": "\n".join(_join_columns(f.sha256 for f in folders)).encode("ascii"),
         "kinds": "".join(f.kinds for f in folders).encode("ascii"),
-        "refs": array("q", _all(f.refs for f in folders)),
-        "hints": array("i", _all(f.hints for f in folders)),
-        "said": "\n".join(_all(f.said for f in folders)).encode("ascii"),
+        "refs": array("q", _join_columns(f.refs for f in folders)),
+        "hints": array("i", _join_columns(f.hints for f in folders)),
+        "said": "\n".join(_join_columns(f.said for f in folders)).encode("ascii"),
         "ids": "\n".join(derived.columns.ids).encode("ascii"),
         "rows": array("I", derived.rows),
     }
@@ -74,12 +74,12 @@ def unpack_index(data: bytes, reader: str) -> Stored:
     """Return what `pack_index` was given. Raises OtherKind, or ValueError with the reason."""
     content = cache_file.unpack(data, f"{KIND} {reader}")
     try:
-        return _stored(content.columns, content.values)
+        return _stored_from_columns(content.columns, content.values)
     except (KeyError, TypeError, IndexError, AttributeError) as error:
         raise ValueError(f"it does not say {error}") from None
 
 
-def _stored(columns: Mapping[str, memoryview[Any]], meta: Mapping[str, Any]) -> Stored:
+def _stored_from_columns(columns: Mapping[str, memoryview[Any]], meta: Mapping[str, Any]) -> Stored:
     def texts(name: str, mark: str = "\n") -> list[str]:
         return str(columns[name], "ascii").split(mark)
 
@@ -87,14 +87,14 @@ def _stored(columns: Mapping[str, memoryview[Any]], meta: Mapping[str, Any]) -> 
     table: list[Sequence[Any]] = [
         os.fsdecode(bytes(columns["names"])).split("\0"),
         bytes(columns["stamps"]),
-        _numbers(columns["read_ns"]),
+        _number_array(columns["read_ns"]),
         sha256,
         str(columns["kinds"], "ascii"),
-        _numbers(columns["refs"]),
-        _numbers(columns["hints"]),
+        _number_array(columns["refs"]),
+        _number_array(columns["hints"]),
         said,
     ]
-    order = _numbers(columns["rows"])
+    order = _number_array(columns["rows"])
     tools = Columns(
         tuple(texts("ids")) if order else (),
         tuple([sha256[row] for row in order]),
@@ -126,9 +126,9 @@ def _folders(table: Sequence[Sequence[Any]], listed: Iterable[Any]) -> Iterator[
         start = end
 
 
-def _all(columns: Iterable[Iterable[Any]]) -> list[Any]:
+def _join_columns(columns: Iterable[Iterable[Any]]) -> list[Any]:
     return list(chain.from_iterable(columns))
 
 
-def _numbers(column: memoryview[Any]) -> array[int]:
+def _number_array(column: memoryview[Any]) -> array[int]:
     return array(column.format, column.tobytes())

@@ -39,11 +39,11 @@ def encode(value: Value) -> dict[str, Any]:
     """Return one JSON object; its only key says which type it is."""
     match value:
         case ToolSpec():
-            return {"tool": _tool(value)}
+            return {"tool": _tool_to_dict(value)}
         case BrokenTool():
             return {"broken": [str(value.path), value.code, value.reason]}
         case LoadedManifest():
-            found = None if value.manifest is None else _given(value.manifest)
+            found = None if value.manifest is None else _non_default_fields(value.manifest)
             return {"manifest": found, "warnings": list(value.warnings)}
 
 
@@ -60,10 +60,10 @@ def decode(raw: dict[str, Any]) -> Value:
     return LoadedManifest(None if found is None else _read_manifest(found), tuple(raw["warnings"]))
 
 
-def _given(value: Any) -> dict[str, Any]:
+def _non_default_fields(value: Any) -> dict[str, Any]:
     """Return fields that differ from their default; tuples as lists, paths as text."""
     given = {}
-    for name, default in _defaults(value.__class__):
+    for name, default in _field_defaults(value.__class__):
         item = getattr(value, name)
         if item is not default and item != default:
             given[name] = str(item) if isinstance(item, Path) else item
@@ -71,26 +71,26 @@ def _given(value: Any) -> dict[str, Any]:
 
 
 @cache
-def _defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
+def _field_defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
     return tuple((field.name, field.default) for field in fields(kind))
 
 
-def _tool(tool: ToolSpec) -> dict[str, Any]:
-    raw = _given(tool)
-    raw["args"] = [_given(arg) for arg in tool.args]
+def _tool_to_dict(tool: ToolSpec) -> dict[str, Any]:
+    raw = _non_default_fields(tool)
+    raw["args"] = [_non_default_fields(arg) for arg in tool.args]
     if tool.returns:
-        raw["returns"] = [_given(output) for output in tool.returns]
+        raw["returns"] = [_non_default_fields(output) for output in tool.returns]
     if tool.effects is not None:
-        raw["effects"] = _given(tool.effects)
+        raw["effects"] = _non_default_fields(tool.effects)
     if tool.examples:
-        raw["examples"] = [_example(example) for example in tool.examples]
+        raw["examples"] = [_example_to_dict(example) for example in tool.examples]
     if tool.manifest is not None:
-        raw["manifest"] = _given(tool.manifest)
+        raw["manifest"] = _non_default_fields(tool.manifest)
     return raw
 
 
-def _example(example: Example) -> dict[str, Any]:
-    raw = _given(example)
+def _example_to_dict(example: Example) -> dict[str, Any]:
+    raw = _non_default_fields(example)
     raw["files"] = [
         [f.path, binascii.b2a_base64(f.content, newline=False).decode("ascii"), f.age_s]
         for f in example.files
@@ -109,7 +109,7 @@ def _read_tool(raw: dict[str, Any]) -> ToolSpec:
         raw["examples"] = tuple(_read_example(example) for example in raw["examples"])
     if "manifest" in raw:
         raw["manifest"] = _read_manifest(raw["manifest"])
-    return ToolSpec(**_tuples(raw))
+    return ToolSpec(**_lists_to_tuples(raw))
 
 
 def _read_example(raw: dict[str, Any]) -> Example:
@@ -120,8 +120,8 @@ def _read_example(raw: dict[str, Any]) -> Example:
 
 
 def _read_manifest(raw: dict[str, Any]) -> Manifest:
-    return Manifest(**{**_tuples(raw), "path": Path(raw["path"])})
+    return Manifest(**{**_lists_to_tuples(raw), "path": Path(raw["path"])})
 
 
-def _tuples(raw: dict[str, Any]) -> dict[str, Any]:
+def _lists_to_tuples(raw: dict[str, Any]) -> dict[str, Any]:
     return {name: tuple(item) if isinstance(item, list) else item for name, item in raw.items()}

@@ -66,7 +66,7 @@ def pending_records(root: Path, state_dir: Path) -> tuple[PendingRecords, ...]:
         status = record_status(records, approvals, witness.folder, log)
         if status.status != "approved":
             known = [r for r in records if approvals.knows(tool, decision_key(r))]
-            found.append(_pending(root, records, status, known, repository, find))
+            found.append(_pending_records(root, records, status, known, repository, find))
     return tuple(found)
 
 
@@ -93,7 +93,7 @@ def require_commit(found: Sequence[PendingRecords], root: Path, commit: str) -> 
         for path in (each.module, each.module.with_name(promotion_records.FILE_NAME)):
             wanted = repository.blob(commit, path)
             absent = wanted is None and not (each.latest.removed and path == each.module)
-            if absent or not wanted == _bytes(path) == repository.staged(path):
+            if absent or not wanted == _read_bytes(path) == repository.staged(path):
                 raise RecordUnknown(
                     f"nothing was accepted: {path} is not as commit {commit[:12]} has it",
                     hint="commit the change, or take it back: git status",
@@ -126,7 +126,7 @@ def checked_out(root: Path) -> str | None:
     return repository.head() if repository else None
 
 
-def _pending(
+def _pending_records(
     root: Path,
     records: Sequence[PromotionRecord],
     status: RecordStatus,
@@ -150,20 +150,20 @@ def _pending(
         module,
         commit,
         tuple(
-            _difference(
+            _difference_lines(
                 CurrentRevision.read(root, target, find), module, known[-1] if known else None
             )
         ),
     )
 
 
-def _difference(
+def _difference_lines(
     place: CurrentRevision, module: Path, before: PromotionRecord | None
 ) -> Iterator[str]:
     """Yield the lines of a unified difference, at most `MOST_LINES` and a line that counts the
     rest.
     """
-    now = (_bytes(module) or b"").decode("utf-8", "replace").splitlines()
+    now = (_read_bytes(module) or b"").decode("utf-8", "replace").splitlines()
     name, was = "nothing that you approved", ""
     if before:
         name = f"{before.version} ({before.id})"
@@ -183,7 +183,7 @@ def _archived_bytes(place: CurrentRevision, record: PromotionRecord) -> bytes | 
         return None
 
 
-def _bytes(path: Path) -> bytes | None:
+def _read_bytes(path: Path) -> bytes | None:
     try:
         return None if path.is_symlink() else path.read_bytes()
     except OSError:

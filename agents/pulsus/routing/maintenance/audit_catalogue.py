@@ -88,11 +88,13 @@ def read_records(root: Path) -> RecordedTools:
             )
             continue
         for record in found:
-            if _place(record, root) == path.parent:
+            if _record_place(record, root) == path.parent:
                 records[record.tool_id] = (*records.get(record.tool_id, ()), record)
                 continue
             reason = f"{record.id} is a record of {record.tool_id}, which has another folder"
-            unreadable.append(_error("RECORD_MISPLACED", path, record.tool_id, reason, _RECORDS))
+            unreadable.append(
+                _error_finding("RECORD_MISPLACED", path, record.tool_id, reason, _RECORDS)
+            )
     return RecordedTools(records, tuple(unreadable))
 
 
@@ -125,37 +127,41 @@ class _CatalogueCheck:
     def files(self) -> Iterator[AuditFinding]:
         """Promoted files that are gone, changed, or no files."""
         for tool, record in sorted(self.found.latest.items()):
-            path = self._path(record)
+            path = self._record_path(record)
             try:
-                source = versions.read_file(self.root, _folders(record), record.name)
+                source = versions.read_file(self.root, _record_folders(record), record.name)
             except PulsusError as failure:
-                yield _error("UNREADABLE", path, tool, failure.message, failure.hint)
+                yield _error_finding("UNREADABLE", path, tool, failure.message, failure.hint)
                 continue
             if record.removed:
                 if source is not None:
-                    reason = f"it was removed with {_revision(record)}, and the file is there again"
-                    yield _error("REMOVED", path, tool, reason, _REMOVED)
+                    reason = (
+                        f"it was removed with {_revision_text(record)}, and the file is there again"
+                    )
+                    yield _error_finding("REMOVED", path, tool, reason, _REMOVED)
                 continue
             if source is None:
-                reason = f"{_revision(record)} is on record, and there is no such file"
-                yield _error("MISSING", path, tool, reason, _RESTORE)
+                reason = f"{_revision_text(record)} is on record, and there is no such file"
+                yield _error_finding("MISSING", path, tool, reason, _RESTORE)
                 continue
             self.hashes[tool] = versions.digest(source)
             if self.hashes[tool] != record.tool_hash:
-                yield _error("CHANGED", path, tool, self._changed(tool, record), _RESTORE)
+                yield _error_finding(
+                    "CHANGED", path, tool, self._describe_change(tool, record), _RESTORE
+                )
             try:
                 plan = read_plan(source) if _may_compose(source) else None
             except PulsusError as failure:
-                yield _error("PLAN_UNREADABLE", path, tool, failure.message, failure.hint)
+                yield _error_finding("PLAN_UNREADABLE", path, tool, failure.message, failure.hint)
                 continue
             self.plans[tool] = plan.steps if plan else ()
 
     def compositions(self) -> Iterator[AuditFinding]:
         """Yield steps that are not, or no longer, what a promoted composition is pinned to."""
         for tool, steps in sorted(self.plans.items()):
-            path = self._path(self.found.latest[tool])
+            path = self._record_path(self.found.latest[tool])
             for step in steps:
-                wrong = self._step(step)
+                wrong = self._judge_step(step)
                 if wrong:
                     code, level, reason = wrong
                     fix = "route the request again, so that the plan is made from what is there now"
@@ -172,67 +178,72 @@ class _CatalogueCheck:
     def kept(self) -> Iterator[AuditFinding | None]:
         """For each kept version what is wrong with it; None for one that is right."""
         known = {
-            (_folders(r), r.name.removesuffix(".py"), r.tool_hash)
+            (_record_folders(r), r.name.removesuffix(".py"), r.tool_hash)
             for records in self.found.records.values()
             for r in records
         }
-        for folders in sorted({(*_folders(r), versions.FOLDER) for r in self._all()}):
+        for folders in sorted(
+            {(*_record_folders(r), versions.FOLDER) for r in self._all_records()}
+        ):
             for path in sorted(self.root.joinpath(*folders).glob("*.py")):
-                yield self._version(path, folders, known)
+                yield self._judge_version(path, folders, known)
 
     def not_kept(self) -> Iterator[AuditFinding]:
         """Older versions whose bytes are nowhere."""
         for tool, records in sorted(self.found.records.items()):
             for record in {r.tool_hash: r for r in records}.values():
                 name = versions.file_name(record.name.removesuffix(".py"), record.tool_hash)
-                path = self.root.joinpath(*_folders(record), versions.FOLDER, name)
+                path = self.root.joinpath(*_record_folders(record), versions.FOLDER, name)
                 replaced = records[-1].removed or record.tool_hash != records[-1].tool_hash
                 if replaced and not path.is_file():
-                    reason = f"the bytes of {_revision(record)} are not kept: no rollback to it"
+                    reason = (
+                        f"the bytes of {_revision_text(record)} are not kept: no rollback to it"
+                    )
                     fix = "restore the file from version control, if it was there"
                     yield AuditFinding("VERSION_MISSING", "warning", path, None, tool, reason, fix)
 
-    def _all(self) -> Iterable[PromotionRecord]:
+    def _all_records(self) -> Iterable[PromotionRecord]:
         return (record for records in self.found.records.values() for record in records)
 
-    def _path(self, record: PromotionRecord) -> Path:
-        return self.root.joinpath(*_folders(record), record.name)
+    def _record_path(self, record: PromotionRecord) -> Path:
+        return self.root.joinpath(*_record_folders(record), record.name)
 
-    def _changed(self, tool: str, record: PromotionRecord) -> str:
+    def _describe_change(self, tool: str, record: PromotionRecord) -> str:
         older = [r for r in self.found.records[tool] if r.tool_hash == self.hashes[tool]]
         if older:
-            return f"it holds the older {_revision(older[-1])}, not {_revision(record)}"
-        recorded = f"{_revision(record)} is {_short(record.tool_hash)}"
-        return f"it is {_short(self.hashes[tool])}, and {recorded}"
+            return f"it holds the older {_revision_text(older[-1])}, not {_revision_text(record)}"
+        recorded = f"{_revision_text(record)} is {_short_hash(record.tool_hash)}"
+        return f"it is {_short_hash(self.hashes[tool])}, and {recorded}"
 
-    def _step(self, step: PlanStep) -> tuple[str, Level, str] | None:
+    def _judge_step(self, step: PlanStep) -> tuple[str, Level, str] | None:
         ids = [i for i in self.tools if step.tool in (i, i.rpartition("/")[2])]
         tool = step.tool if step.tool in ids else (ids[0] if len(ids) == 1 else step.tool)
-        now = self.hashes.get(tool) or self._unpromoted(tool)
+        now = self.hashes.get(tool) or self._unpromoted_hash(tool)
         pinned = f"sha256:{step.sha256}"
         if now is None:
             gone = self.found.latest.get(tool)
-            when = f": it was removed with {_revision(gone)}" if gone and gone.removed else ""
+            when = f": it was removed with {_revision_text(gone)}" if gone and gone.removed else ""
             return "STEP_MISSING", "error", f"step {step.id}: there is no {step.tool}{when}"
         if now == pinned:
             return None
         records = self.found.records.get(tool, ())
         once = [r for r in records if r.tool_hash == pinned]
         if once and records[-1].tool_hash == now:
-            made, now = _revision(once[-1]), _revision(records[-1])
+            made, now = _revision_text(once[-1]), _revision_text(records[-1])
             reason = f"step {step.id}: made with {made} of {tool}, now {now}"
             return "STEP_OLDER", "warning", reason
-        reason = f"step {step.id}: {tool} is {_short(now)}, the plan is pinned to {_short(pinned)}"
+        was = _short_hash(pinned)
+        reason = f"step {step.id}: {tool} is {_short_hash(now)}, the plan is pinned to {was}"
         return "STEP_CHANGED", "error", reason
 
-    def _unpromoted(self, tool: str) -> str | None:
+    def _unpromoted_hash(self, tool: str) -> str | None:
         found = self.tools.get(tool)
         try:
             return versions.digest(found.path.read_bytes()) if found else None
         except OSError:
             return None
 
-    def _version(
+    def _judge_version(
         self, path: Path, folders: tuple[str, ...], known: set[tuple[tuple[str, ...], str, str]]
     ) -> AuditFinding | None:
         said = _KEPT.fullmatch(path.name)
@@ -240,10 +251,12 @@ class _CatalogueCheck:
         try:
             source = versions.read_file(self.root, folders, path.name)
         except PulsusError as failure:
-            return _error("UNREADABLE", path, None, failure.message, failure.hint)
+            return _error_finding("UNREADABLE", path, None, failure.message, failure.hint)
         if source is None or wanted is None or versions.digest(source) != wanted:
             reason = "it does not hold the bytes it is named after"
-            return _error("VERSION_CHANGED", path, None, reason, "restore it from version control")
+            return _error_finding(
+                "VERSION_CHANGED", path, None, reason, "restore it from version control"
+            )
         if said and (folders[:-1], said[1], wanted) not in known:
             fix = "nothing needs it; remove it, or restore the record"
             return AuditFinding(
@@ -257,25 +270,25 @@ def _may_compose(source: bytes) -> bool:
     return b"pulsus" in source or not source.isascii()
 
 
-def _error(code: str, path: Path, tool: str | None, reason: str, fix: str) -> AuditFinding:
+def _error_finding(code: str, path: Path, tool: str | None, reason: str, fix: str) -> AuditFinding:
     return AuditFinding(code, "error", path, None, tool, reason, fix)
 
 
-def _folders(record: PromotionRecord) -> tuple[str, ...]:
+def _record_folders(record: PromotionRecord) -> tuple[str, ...]:
     domain = None if record.domain == "shared" else record.domain
     return Target(domain, record.action, record.name.removesuffix(".py")).folders
 
 
-def _place(record: PromotionRecord, root: Path) -> Path | None:
+def _record_place(record: PromotionRecord, root: Path) -> Path | None:
     try:
-        return root.joinpath(*_folders(record))
+        return root.joinpath(*_record_folders(record))
     except TargetRefused:
         return None
 
 
-def _revision(record: PromotionRecord) -> str:
+def _revision_text(record: PromotionRecord) -> str:
     return f"{record.version} ({record.id})"
 
 
-def _short(tool_hash: str) -> str:
+def _short_hash(tool_hash: str) -> str:
     return f"{tool_hash.removeprefix('sha256:')[:12]}…"

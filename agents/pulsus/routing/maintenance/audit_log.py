@@ -164,10 +164,10 @@ class _Comparison:
         """Yield the findings on a record that was made with this log."""
         if record.head and self.seen.hashes.get(record.seq) != record.head.hash:
             reason = f"it was made after record {record.seq}, which the log has not got like that"
-            yield self._finding("LOG_CUT", "error", record, reason, _EVIDENCE)
+            yield self._record_finding("LOG_CUT", "error", record, reason, _EVIDENCE)
         elif record.key not in self.seen.keys:
             reason = "it is not as it was logged, or was taken out of the log"
-            yield self._finding("RECORD_CHANGED", "error", record, reason, _RECORDS)
+            yield self._record_finding("RECORD_CHANGED", "error", record, reason, _RECORDS)
 
     def others(self, records: Iterable[_Anchored], *, here: bool) -> Iterable[AuditFinding]:
         """Yield the findings on records that name another log, or none. `here`: there is a log."""
@@ -176,7 +176,7 @@ class _Comparison:
             logged = self.logged.get((record.id, record.tool), ())
             if logged and record.key not in logged:
                 reason = "it is not as it was logged: what it says of the log was changed"
-                yield self._finding("RECORD_CHANGED", "error", record, reason, _RECORDS)
+                yield self._record_finding("RECORD_CHANGED", "error", record, reason, _RECORDS)
             elif not logged:
                 strange.append(record)
         known = [r for r in strange if r.key in self.seen.accepted]
@@ -184,7 +184,7 @@ class _Comparison:
         self.unknown.update(r.key for r in strange)
         if known:
             taken = "are not from this log, and were taken over when it began, or accepted later"
-            yield _elsewhere(known, "info", taken, "nothing")
+            yield _elsewhere_finding(known, "info", taken, "nothing")
         if new:
             logs = Counter(r.head.log if r.head else None for r in new)
             made = [
@@ -193,7 +193,7 @@ class _Comparison:
             ]
             where = "this log does not know them" if here else "no decision log is here"
             told = f"were made {_list_first(made)}, and {where}"
-            yield _elsewhere(new, "warning", told, _ELSEWHERE if here else _NO_LOG)
+            yield _elsewhere_finding(new, "warning", told, _ELSEWHERE if here else _NO_LOG)
 
     def gone(self, records: Iterable[_Anchored]) -> Iterable[AuditFinding]:
         """Logged decisions whose record is not in the catalogue, as one finding.
@@ -214,7 +214,7 @@ class _Comparison:
                 "RECORD_GONE", "warning", self.folder, None, new[0][1], reason, fix, which
             )
 
-    def _finding(
+    def _record_finding(
         self, code: str, level: Level, record: _Anchored, reason: str, fix: str
     ) -> AuditFinding:
         self.unknown.add(record.key)
@@ -239,7 +239,9 @@ def _merge_findings(found: Sequence[AuditFinding]) -> Iterable[AuditFinding]:
         yield replace(first, tool=None if more else first.tool, reason=reason, records=which)
 
 
-def _elsewhere(records: Sequence[_Anchored], level: Level, told: str, fix: str) -> AuditFinding:
+def _elsewhere_finding(
+    records: Sequence[_Anchored], level: Level, told: str, fix: str
+) -> AuditFinding:
     """Return promotions that the log here, if any, does not know, as one finding."""
     which = tuple(sorted((r.tool, r.id) for r in records))
     named = _list_first([f"{tool} ({revision})" for tool, revision in which], _NAMED)

@@ -66,12 +66,12 @@ def check_catalogue(
 ) -> list[CatalogueFinding]:
     """Everything the files tell. `latest` maps a tool's id to its last promotion."""
     return [
-        *_refused(catalogue),
+        *_broken_findings(catalogue),
         *_same_bytes([t for t in catalogue.tools if not _is_deprecated(t, latest)]),
         *_blocks_itself(catalogue.tools),
-        *_shadowed(catalogue),
-        *_incomplete(catalogue.tools),
-        *_unpromoted(catalogue.tools, latest),
+        *_shadowed_findings(catalogue),
+        *_incomplete_findings(catalogue.tools),
+        *_unpromoted_findings(catalogue.tools, latest),
         *_same_name(catalogue),
         *(
             CatalogueFinding("WARNING", "warning", None, (), text, "correct the file it names")
@@ -157,7 +157,7 @@ def find_unused(
         )
 
 
-def _refused(catalogue: Catalogue) -> Iterator[CatalogueFinding]:
+def _broken_findings(catalogue: Catalogue) -> Iterator[CatalogueFinding]:
     fix = "repair the file or move it out of workflows/; docs/tool-contract.md explains the codes"
     for broken in catalogue.broken:
         yield CatalogueFinding(broken.code, "error", broken.path, (), broken.reason, fix)
@@ -239,7 +239,7 @@ def shared_intents(tools: Sequence[ToolSpec]) -> Iterator[SharedIntent]:
                 yield claim
 
 
-def _shadowed(catalogue: Catalogue) -> Iterator[CatalogueFinding]:
+def _shadowed_findings(catalogue: Catalogue) -> Iterator[CatalogueFinding]:
     ids = {tool.path: tool.id for tool in catalogue.tools}
     for found in catalogue.shadowed:
         pair = tuple(ids[path] for path in (found.shared, found.domain) if path in ids)
@@ -248,7 +248,7 @@ def _shadowed(catalogue: Catalogue) -> Iterator[CatalogueFinding]:
         yield CatalogueFinding("SHADOWED", "warning", found.shared, pair, reason, fix)
 
 
-def _incomplete(tools: Sequence[ToolSpec]) -> Iterator[CatalogueFinding]:
+def _incomplete_findings(tools: Sequence[ToolSpec]) -> Iterator[CatalogueFinding]:
     for tool in tools:
         if tool.missing_sections:
             reason = f"no section {', '.join(tool.missing_sections)}"
@@ -256,7 +256,7 @@ def _incomplete(tools: Sequence[ToolSpec]) -> Iterator[CatalogueFinding]:
             yield CatalogueFinding("INCOMPLETE", "warning", tool.path, (tool.id,), reason, fix)
 
 
-def _unpromoted(
+def _unpromoted_findings(
     tools: Sequence[ToolSpec], latest: Mapping[str, PromotionRecord]
 ) -> Iterator[CatalogueFinding]:
     """Yield tools that routing finds and nothing runs: never promoted, or changed since."""
