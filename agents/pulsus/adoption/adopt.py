@@ -80,7 +80,7 @@ def adopt(
     path = project.tmp_dir / f"{target.name}.py"
     if path.exists() and not overwrite:
         raise UsageError(f"{path.name} is there already", hint="--replace it, or give a --name")
-    tests = sibling_test.bring_tests(script, file, target.name)
+    tests = sibling_test.bring_tests(script, file, target.name, project.project)
     test = path.with_name(f"test_{path.name}")
     if overwrite or not test.exists():
         code = tests.code or scaffold.render_test(path.stem, path.name, ())

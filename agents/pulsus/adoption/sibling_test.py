@@ -7,6 +7,7 @@ run here.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -35,12 +36,13 @@ class BroughtTests:
     unusable: tuple[UnusableTest, ...] = ()
 
 
-def bring_tests(script: ParsedScript, file: Path, module_name: str) -> BroughtTests:
+def bring_tests(script: ParsedScript, file: Path, module_name: str, project: Path) -> BroughtTests:
     """Return what can be brought along of the test of the script in `file`.
 
-    `module_name` is the name of the tool's module, without `.py`.
+    `module_name` is the name of the tool's module, without `.py`. The search does not leave the
+    folder `project` for one above it.
     """
-    found = find_test(file)
+    found = find_test(file, project)
     if found is None:
         return BroughtTests()
     try:
@@ -59,9 +61,11 @@ def bring_tests(script: ParsedScript, file: Path, module_name: str) -> BroughtTe
         return BroughtTests(found, unusable=(UnusableTest(found.name, str(error)),))
 
 
-def find_test(file: Path) -> Path | None:
+def find_test(file: Path, project: Path) -> Path | None:
     """Return the test of a script: beside it, or in `tests/` or `test/` beside or above it."""
-    return next((path for path in _places(file) if path.is_file()), None)
+    above = file.resolve().parent != project.resolve()
+    found = (path for path in _places(file) if above or ".." not in path.parts)
+    return next((Path(os.path.normpath(path)) for path in found if path.is_file()), None)
 
 
 def _places(file: Path) -> Iterator[Path]:

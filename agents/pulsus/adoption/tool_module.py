@@ -36,8 +36,8 @@ def _called(words: list[str]) -> dict[str, Any]:
             errors.write(end.code)
     finally:
         sys.argv = before
-    if status == 2:
-        raise ValueError(errors.getvalue().strip() or "the script refused its arguments")
+    if status == 2 and "usage:" in errors.getvalue().lower():  # from argparse or click
+        raise ValueError(errors.getvalue().strip())
     sys.stderr.write(errors.getvalue())
     output.flush()
     return {{"exit_status": status, "stdout": raw.getvalue().decode("utf-8", "replace")}}

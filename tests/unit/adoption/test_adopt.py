@@ -206,6 +206,23 @@ def test_the_made_tool_does_what_the_script_did(tmp_path):
         run(file=tmp_path / "absent")
 
 
+def test_a_status_of_2_without_a_usage_text_is_the_script_s_own(tmp_path):
+    source = "import sys\nprint('CRITICAL: disk full')\nsys.exit(2)\n"
+    assert called(source, tmp_path) == {"exit_status": 2, "stdout": "CRITICAL: disk full\n"}
+
+
+@pytest.mark.parametrize(
+    ("end", "status"),
+    [("3", 3), ("256 + 4", 4), ("'no'", 1), ("None", 0), ("True", 1), ("-1", 255)],
+)
+def test_the_exit_status_is_that_of_a_process(tmp_path, end, status):
+    assert called(f"import sys\nsys.exit({end})\n", tmp_path)["exit_status"] == status
+
+
+def test_a_signal_that_ends_the_shell_is_a_status_above_128(tmp_path):
+    assert called("#!/bin/sh\nkill -TERM $$\n", tmp_path)["exit_status"] == 128 + 15
+
+
 def test_a_value_that_looks_like_an_option_is_passed_as_a_value(tmp_path):
     source = (
         "import argparse\np = argparse.ArgumentParser()\np.add_argument('--name')\n"

@@ -74,7 +74,7 @@ def brought(folder, test, text, script="words.py", source=WORDS):
         if script.endswith(".py")
         else shell_script.parse_shell_script(source, "repeat")
     )
-    return parsed, bring_tests(parsed, folder / script, "count_words")
+    return parsed, bring_tests(parsed, folder / script, "count_words", folder)
 
 
 def refused(folder, text, **more):
@@ -103,17 +103,17 @@ def from_bats(folder, text, source=REPEAT):
 def test_the_test_of_a_script_is_found_by_its_name(tmp_path, place):
     (tmp_path / place).parent.mkdir(exist_ok=True)
     (tmp_path / place).write_text("")
-    assert find_test(tmp_path / "words.py") == tmp_path / place
-    assert find_test(tmp_path / "other.py") is None
+    assert find_test(tmp_path / "words.py", tmp_path) == tmp_path / place
+    assert find_test(tmp_path / "other.py", tmp_path) is None
 
 
 def test_the_test_above_the_folder_of_a_script_is_found(tmp_path):
     (tmp_path / "scripts").mkdir()
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "test_disk_alert.bats").write_text("")
-    found = find_test(tmp_path / "scripts" / "disk-alert.sh")
-    assert found is not None
-    assert found.resolve() == (tmp_path / "tests" / "test_disk_alert.bats").resolve()
+    script = tmp_path / "scripts" / "disk-alert.sh"
+    assert find_test(script, tmp_path) == tmp_path / "tests" / "test_disk_alert.bats"
+    assert find_test(script, tmp_path / "scripts") is None  # outside the project
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,8 @@ def test_a_pytest_file_that_cannot_test_the_module_stays_and_says_why(tmp_path, 
 def test_a_test_file_that_is_no_text_is_named(tmp_path):
     (tmp_path / "words.py").write_text(WORDS)
     (tmp_path / "test_words.py").write_bytes(b"\xff\xfe")
-    found = bring_tests(python_script.parse_python_script(WORDS), tmp_path / "words.py", "words")
+    script = python_script.parse_python_script(WORDS)
+    found = bring_tests(script, tmp_path / "words.py", "words", tmp_path)
     assert [each.reason for each in found.unusable] == ["it is not UTF-8 text"]
 
 
