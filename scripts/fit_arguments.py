@@ -40,7 +40,7 @@ from pulsus.core.arguments.filler import limit_of, score_options
 from pulsus.core.arguments.inputs import Fillable, Input, from_schema
 from pulsus.core.arguments.request_reading import RequestReading, read_request
 from pulsus.routing.delivery.route_run import RouteOptions
-from pulsus.routing.inputs.route_inputs import decision_clauses, decision_steps
+from pulsus.routing.inputs.plan_steps import list_steps
 from pulsus.routing.router import Router
 
 ROOT = Path(__file__).parents[1]
@@ -141,10 +141,11 @@ def catalogue_rows(row: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Fillab
     outcome = catalogue_router().route(row["query"], RouteOptions(explain=True))
     if not row["tools"] or [tool.id for tool in outcome.decision.selected] != row["tools"]:
         return
-    steps = decision_steps(outcome)
-    clauses = decision_clauses(outcome, [tool for tool, _ in steps])
-    for n, (tool, names) in enumerate(steps):
-        shown = tuple(arg for arg in tool.args if names.get(arg.name))
+    for n, step in enumerate(list_steps(outcome)):
+        tool = step.tool
+        # Inputs that the grammar of row tools reads are not fitted.
+        closed = step.fixed | step.row_inputs.names
+        shown = tuple(arg for arg in tool.args if arg.name not in closed)
         gold = {}
         for arg in shown:
             given = row["inputs"].get(arg.name, row["inputs"].get(f"{tool.name}.{arg.name}"))
@@ -152,7 +153,7 @@ def catalogue_rows(row: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Fillab
                 gold[arg.name] = (
                     given["any"] if isinstance(given, dict) and set(given) == {"any"} else [given]
                 )
-        text = clauses[n] if clauses else row["query"]
+        text = step.clause or row["query"]
         fillable = from_arguments(shown, tool.id, tool.summary)
         defaults = {one.name: one.default for one in fillable.inputs}
         omit = [name for name, values in gold.items() if defaults.get(name) in values]

@@ -143,12 +143,16 @@ def _stages(run: RouteRun, times: StageTimes) -> RouteOutcome:
     if outcome.failure:
         return outcome
     if outcome.decision.selected:
-        from pulsus.routing.inputs import (
-            route_inputs,  # late: a request that no tool answers needs none
-        )
+        # Late: a request that no tool answers needs none.
+        from pulsus.routing.inputs import promoted_steps, route_inputs
 
-        now = datetime.now().astimezone()
-        outcome = route_inputs.with_inputs(outcome, options.inputs, fill=options.fill, now=now)
+        outcome = route_inputs.with_inputs(
+            outcome,
+            options.inputs,
+            fill=options.fill,
+            now=datetime.now().astimezone(),
+            promoted=promoted_steps.read_promoted_plan(outcome, catalogue),
+        )
         _trace_inputs(run.trace, outcome)
     if options.plan:
         return plan_preview.with_plan(outcome, project.settings.compose.max_steps)

@@ -82,6 +82,7 @@ def _explained(
     """Return the decision, and the answer about the tool asked for."""
     from pulsus.core.telemetry import ids
     from pulsus.core.types import BrokenTool
+    from pulsus.routing.inputs.promoted_steps import read_promoted_plan
     from pulsus.routing.inputs.route_inputs import with_inputs
     from pulsus.routing.plan_preview import compose_plan, mark_unconnected
     from pulsus.routing.prompt_parser import validate_request
@@ -99,9 +100,13 @@ def _explained(
     if outcome.decision.policy == "compose":
         with suppress(PlanUnwirable):  # a route says so, or asks a model to write the tool
             tools, most = outcome.decision.selected, app.settings.compose.max_steps
-            outcome = mark_unconnected(outcome, compose_plan(text, tools, most))
+            plan = compose_plan(text, tools, most)
+            outcome = mark_unconnected(outcome, plan)
+            outcome = replace(outcome, decision=replace(outcome.decision, plan=plan))
     outcome = replace(outcome, passages=reading.passages)
-    outcome = with_inputs(outcome, (), fill=True, now=datetime.now().astimezone())
+    promoted = read_promoted_plan(outcome, app.catalogue)
+    now = datetime.now().astimezone()
+    outcome = with_inputs(outcome, (), fill=True, now=now, promoted=promoted)
     if wanted is None:
         return outcome, None
     if isinstance(wanted, BrokenTool):

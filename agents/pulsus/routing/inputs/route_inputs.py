@@ -8,16 +8,12 @@ changes is never taken from words alone: such a value is proposed.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from pulsus.core.arguments.contract_inputs import from_arguments
-from pulsus.core.arguments.filler import FilledValue, Filling
-from pulsus.core.arguments.step_filler import fill_steps
-from pulsus.core.compose.plans.planner import list_parameters
-from pulsus.core.contract import type_compatibility, type_hints
+from pulsus.core.arguments.filler import FilledValue
 from pulsus.core.types import (
     ArgSpec,
     InputValue,
@@ -27,11 +23,18 @@ from pulsus.core.types import (
     ParsedIntent,
     RouteDecision,
     RouteOutcome,
-    ToolSpec,
 )
 from pulsus.errors import PlanUnwirable
 from pulsus.execution.inputs import parse_inputs
 from pulsus.routing import plan_preview
+from pulsus.routing.inputs import plan_steps
+from pulsus.routing.inputs.plan_steps import PromotedPlan, StepInputs
+from pulsus.routing.inputs.request_values import (
+    NO_VALUES,
+    RequestValues,
+    by_parameter,
+    read_values,
+)
 
 if TYPE_CHECKING:
     from pulsus.routing.search.searcher import SearchResult
@@ -39,50 +42,46 @@ if TYPE_CHECKING:
 
 def decision_arguments(outcome: RouteOutcome) -> tuple[ArgSpec, ...]:
     """Return the arguments of what was decided: of the plan, or of the selected tool."""
-    decision = outcome.decision
-    if decision.plan:
-        return list_parameters(decision.plan, decision.selected)
-    return decision.selected[0].args if decision.selected else ()
+    return plan_steps.decision_arguments(outcome.decision)
 
 
 def with_inputs(
-    outcome: RouteOutcome, pairs: Sequence[str], *, fill: bool, now: datetime
+    outcome: RouteOutcome,
+    pairs: Sequence[str],
+    *,
+    fill: bool,
+    now: datetime,
+    promoted: PromotedPlan | None = None,
 ) -> RouteOutcome:
     """Return the outcome with its inputs, what is missing, proposed and not used.
 
-    `pairs` are the `--input` texts. Without `fill` the request is not read for values. Raises
-    UsageError for a pair that does not fit.
+    `pairs` are the `--input` texts. Without `fill` the request is not read for values. An optional
+    input of a step that gets a value becomes a parameter of the plan. `promoted` is the plan of a
+    selected composition. Raises UsageError for a pair that does not fit.
     """
     if not outcome.decision.selected:
         return outcome
+    steps = plan_steps.list_steps(outcome, promoted)
+    names = [pair.partition("=")[0].rstrip(":") for pair in pairs]
+    read = NO_VALUES
+    if fill:
+        read = read_values(outcome.intent.intent, steps, names, now)
+    outcome = plan_steps.with_parameters(outcome, _new_parameters(steps, read, names))
+    steps = plan_steps.list_steps(outcome, promoted)
     args = decision_arguments(outcome)
     given = parse_inputs(pairs, [replace(arg, required=False) for arg in args])
-    found, unused = _read_request(outcome, given, now) if fill else ({}, ())
-    hints = {arg.name: type_hints.parse_hint(arg.type_hint) for arg in args}
-    fitting = {
-        name: value
-        for name, value in found.items()
-        if name in hints and type_compatibility.accepts(hints[name], value.value)
-    }
+    found = by_parameter(steps, read.values) if read.values else {}
+    found = {name: value for name, value in found.items() if name not in given}
     inputs = {name: InputValue(value, "option") for name, value in given.items()}
-    inputs |= {
-        name: InputValue(value.value, "request", value.text, value.p)
-        for name, value in fitting.items()
-        if value.state == "fill"
-    }
+    inputs |= {name: _from_request(one) for name, one in found.items() if one.state == "fill"}
     inputs |= {a.name: d for a in args if a.name not in inputs and (d := _default(a)) is not None}
     named = [arg for arg in args if not arg.kind.startswith("var_")]
-    dropped = tuple(value.text for name, value in found.items() if name not in fitting)
     return replace(
         outcome,
         inputs={**{a.name: inputs[a.name] for a in named if a.name in inputs}, **_wired(outcome)},
         missing=tuple(arg for arg in named if arg.required and arg.name not in inputs),
-        proposed={
-            name: InputValue(value.value, "request", value.text, value.p)
-            for name, value in fitting.items()
-            if value.state == "propose"
-        },
-        unused=_not_given((*unused, *dropped), given),
+        proposed={n: _from_request(one) for n, one in found.items() if one.state == "propose"},
+        unused=_not_given(read.unused, given),
     )
 
 
@@ -143,64 +142,28 @@ def call_values(outcome: RouteOutcome) -> dict[str, JsonValue]:
     }
 
 
-def _read_request(
-    outcome: RouteOutcome, given: Mapping[str, JsonValue], now: datetime
-) -> tuple[dict[str, FilledValue], tuple[str, ...]]:
-    """Return the values of the request by parameter, and the values that nothing took."""
-    decision = outcome.decision
-    steps = decision_steps(outcome)
-    clauses = decision_clauses(outcome, [tool for tool, _ in steps])
-    fillings = fill_steps(
-        outcome.intent.intent,
-        [from_arguments(tool.args, tool.id, tool.summary) for tool, _ in steps],
-        clauses,
-        fixed=[
-            {arg.name for arg in tool.args if names.get(arg.name, "") in ("", *given)}
-            for tool, names in steps
-        ],
-        now=now,
-    )
-    found: dict[str, FilledValue] = {}
-    for (tool, names), filling in zip(steps, fillings, strict=True):
-        for value in filling.values:
-            # What a tool changes is never taken from words alone (spec: the caller confirms it).
-            sure = value if tool.kind != "write" else replace(value, state="propose")
-            name = names[value.name]
-            if name not in found:
-                found[name] = replace(sure, name=name)
-    return found, _unused(fillings, single=decision.plan is None)
+def _new_parameters(
+    steps: Sequence[StepInputs], read: RequestValues, names: Collection[str]
+) -> list[tuple[str, str]]:
+    """Return the optional inputs, as (step id, input), that need a parameter of the plan.
+
+    These are inputs with a sure value, inputs that `--input` names, and what is proposed for a
+    step that writes, because a person has to give it.
+    """
+    wanted: list[tuple[str, str]] = []
+    for step, values in zip(steps, read.values or [()] * len(steps), strict=True):
+        writes = step.tool.kind == "write"
+        wanted += [(step.id, v.name) for v in values if v.state == "fill" or writes]
+    parameters = {name for step in steps for name in step.names.values()}
+    for name in names:
+        if name not in parameters:
+            having = [step.id for step in steps if any(a.name == name for a in step.tool.args)]
+            wanted += [(having[0], name)] if len(having) == 1 else []
+    return list(dict.fromkeys(wanted))
 
 
-def decision_steps(outcome: RouteOutcome) -> list[tuple[ToolSpec, dict[str, str]]]:
-    """Return each tool with the parameter that each of its open inputs takes its value from."""
-    decision = outcome.decision
-    by_id = {tool.id: tool for tool in decision.selected}
-    if decision.plan is None:
-        tool = decision.selected[0]
-        return [(tool, {arg.name: arg.name for arg in tool.args})]
-    return [
-        (
-            by_id[step.tool],
-            {n: value.name for n, value in step.inputs.items() if isinstance(value, ParamRef)},
-        )
-        for step in decision.plan.steps
-        if step.tool in by_id
-    ]
-
-
-def decision_clauses(outcome: RouteOutcome, tools: Sequence[ToolSpec]) -> list[str]:
-    """Return the part of the request that each tool answers; all of it where that is not known."""
-    if len(tools) == 1:
-        return [outcome.intent.intent]
-    parts = {sub.candidates[0].tool.id: sub.text for sub in outcome.subintents if sub.candidates}
-    return [parts[tool.id] for tool in tools] if all(t.id in parts for t in tools) else []
-
-
-def _unused(fillings: Sequence[Filling], *, single: bool) -> tuple[str, ...]:
-    """Return the values that no step took: each clause names those of its own part."""
-    taken = {value.text for filling in fillings for value in filling.values}
-    named = dict.fromkeys(text for filling in fillings for text in filling.unused)
-    return tuple(text for text in named if single or text not in taken)
+def _from_request(value: FilledValue) -> InputValue:
+    return InputValue(value.value, "request", value.text, value.p)
 
 
 def _not_given(texts: Sequence[str], given: Mapping[str, JsonValue]) -> tuple[str, ...]:

@@ -64,6 +64,25 @@ def list_parameters(plan: Plan, tools: Iterable[ToolSpec]) -> tuple[ArgSpec, ...
     return tuple(_merge_uses(name, found) for name, found in uses.items())
 
 
+def add_parameters(
+    plan: Plan, tools: Iterable[ToolSpec], wanted: Iterable[tuple[str, str]]
+) -> Plan:
+    """Return the plan with a parameter for each optional input in `wanted`, as (step id, input).
+
+    An input that has a source already is left alone, and so is one whose default is no constant.
+    """
+    by_id = {tool.id: tool for tool in tools}
+    draft = _PlanDraft(list(plan.steps), dict.fromkeys(plan.params, type_hints.parse_hint(None)))
+    places = {step.id: number for number, step in enumerate(plan.steps)}
+    for step_id, name in wanted:
+        step = draft.steps[places[step_id]]
+        args = wiring.list_inputs(by_id[step.tool])
+        arg = next(one for one in args if one.name == name)
+        if name not in step.inputs and type_hints.is_plain(arg.default):
+            draft.set_parameter(places[step_id], arg, args)
+    return replace(plan, steps=tuple(draft.steps), params=tuple(draft.params))
+
+
 @dataclass(slots=True)
 class _PlanDraft:
     """A plan while its steps are added. Outputs still have the keys of the tools."""
@@ -109,15 +128,19 @@ class _PlanDraft:
         `dry_run` is shared: a caller who sets it means every step.
         """
         for number, tool in enumerate(tools):
-            step = self.steps[number]
-            inputs = dict(step.inputs)
-            for arg in wiring.list_inputs(tool):
-                if arg.name not in inputs and _is_set_by_callers(arg, tool):
-                    unshared = {} if arg.name == DRY_RUN else self.params
-                    inputs[arg.name] = self._add_parameter(step.id, arg, unshared)
-            # In the order of the tool, so that the plan reads like a call of it.
-            ordered = {arg.name: inputs[arg.name] for arg in tool.args if arg.name in inputs}
-            self.steps[number] = replace(step, inputs=ordered)
+            args = wiring.list_inputs(tool)
+            for arg in args:
+                if arg.name not in self.steps[number].inputs and _is_set_by_callers(arg, tool):
+                    self.set_parameter(number, arg, args)
+
+    def set_parameter(self, number: int, arg: ArgSpec, args: Sequence[ArgSpec]) -> None:
+        """Give the input `arg` of a step a parameter of its own. `args` are all its inputs."""
+        step = self.steps[number]
+        unshared = {} if arg.name == DRY_RUN else self.params
+        inputs = {**step.inputs, arg.name: self._add_parameter(step.id, arg, unshared)}
+        # In the order of the tool, so that the plan reads like a call of it.
+        ordered = {one.name: inputs[one.name] for one in args if one.name in inputs}
+        self.steps[number] = replace(step, inputs=ordered)
 
     def _add_parameter(self, step: str, arg: ArgSpec, unshared: Mapping[str, Hint]) -> ParamRef:
         """Return a parameter for `arg`: one of the same name and type, or a new one.

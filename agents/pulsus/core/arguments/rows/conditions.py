@@ -1,0 +1,56 @@
+"""Read a condition on rows from words: column, operator and value (ADR 38). Pure.
+
+Each operator of a clause is tried with the words before it, then with those behind its value. If
+no operator gives a condition, the value may stand beside its column (`state zombie`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from pulsus.core.arguments.rows.clause_tokens import Token, read_tokens
+from pulsus.core.arguments.rows.column_match import BENIGN
+from pulsus.core.arguments.rows.columns import Column
+from pulsus.core.arguments.rows.compared_conditions import read_compared
+from pulsus.core.arguments.rows.condition import Condition, inverted, is_left_out
+from pulsus.core.arguments.rows.plain_conditions import (
+    read_beside,
+    read_flags,
+    read_listed,
+    read_verbs,
+)
+
+
+def find_conditions(
+    text: str, columns: Sequence[Column], about: Collection[str] = (), *, named: bool = False
+) -> list[Condition]:
+    """Return the different conditions of a clause, in order.
+
+    `about` are stems that say what the rows are. With `named` a condition counts only if its words
+    name the column: for text that may be about something else.
+    """
+    tokens = read_tokens(text)
+    known = frozenset(about) | BENIGN
+    found = [_kept(one, tokens) for one in read_compared(tokens, columns, known, named)]
+    for more in (read_verbs(tokens, columns, known), read_beside(tokens, columns, known)):
+        found += [_kept(one, tokens) for one in more if not _overlaps(one, found)]
+    # A second condition in the clause makes the first one doubtful. Elsewhere, such a word may be
+    # about something else.
+    for last in (read_listed(tokens, columns), read_flags(tokens, columns)):
+        if not found or not named:
+            found += [one for one in last if not _overlaps(one, found)]
+    found.sort(key=lambda one: one.start)
+    kept: dict[tuple[str, str, str], Condition] = {}
+    for one in found:
+        kept.setdefault((one.column.name, one.op, repr(one.value)), one)
+    return list(kept.values())
+
+
+def _kept(condition: Condition, tokens: Sequence[Token]) -> Condition:
+    """Return the condition for the rows that stay: "drop those with a count below 10"."""
+    first = sum(token.start < condition.start for token in tokens)
+    return inverted(condition) if is_left_out(tokens, first) else condition
+
+
+def _overlaps(one: Condition, found: Sequence[Condition]) -> bool:
+    return any(one.start < other.end and other.start < one.end for other in found)

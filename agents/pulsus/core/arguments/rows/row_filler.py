@@ -1,0 +1,150 @@
+"""Fill the inputs of a tool that works on the rows of an earlier step (ADR 38). Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pulsus.core.arguments.filler import FilledValue
+from pulsus.core.arguments.rows.columns import Column
+from pulsus.core.arguments.rows.comparisons import written_operator
+from pulsus.core.arguments.rows.condition import Condition
+from pulsus.core.arguments.rows.conditions import find_conditions
+from pulsus.core.arguments.rows.row_inputs import RowInputs
+from pulsus.core.arguments.rows.row_order import find_order
+from pulsus.core.arguments.rows.table_words import find_columns, find_title
+from pulsus.core.types import JsonValue
+from pulsus.fast_dataclass import dataclass
+
+_SURE_P = 0.98
+"""The share of right values that are filled, measured on blind requests (docs/benchmarks.md)."""
+_DOUBTFUL_P = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class RowRequest:
+    """The words that one step reads.
+
+    `clause` is its part of the request, or "" if that is not known. `columns` are those of the rows
+    that it gets, `about` the stems of what they are, and `taken` the words that another step has
+    as a value.
+    """
+
+    request: str
+    clause: str
+    columns: tuple[Column, ...]
+    about: frozenset[str]
+    taken: tuple[str, ...] = ()
+
+
+def fill_rows(asked: RowRequest, inputs: RowInputs) -> list[FilledValue]:
+    """Return values for the inputs, from the clause or else from the request.
+
+    Outside the clause, only words that name a column are read. A value is filled only if nothing
+    speaks against it, and proposed otherwise.
+    """
+    values = [*_title(asked, inputs)]
+    if asked.columns:
+        if inputs.op and inputs.field:
+            values += _condition(asked, inputs)
+        elif inputs.by:
+            values += _order(asked, inputs)
+        if inputs.columns:
+            values += _columns(asked, inputs)
+    return values
+
+
+def fill_rest(asked: RowRequest, inputs: RowInputs) -> list[FilledValue]:
+    """Return the condition that no column is named for: "above 80 %", with one column of percents.
+
+    For a step whose clause is not known. The words that another step has as a value do not count.
+    """
+    if asked.clause or not asked.columns or not (inputs.op and inputs.field):
+        return []
+    found = find_conditions(asked.request, asked.columns, asked.about)
+    free = [one for one in found if not _is_taken(asked, asked.request, one)]
+    return list(_condition_values(asked.request, free, inputs))
+
+
+def _condition(asked: RowRequest, inputs: RowInputs) -> Iterator[FilledValue]:
+    text = asked.clause
+    found = find_conditions(text, asked.columns, asked.about) if text else []
+    if not found:
+        text = asked.request
+        found = find_conditions(text, asked.columns, asked.about, named=True)
+        # Words of another part may be about something else.
+        found = [replace(one, sure=False) for one in found] if asked.clause else found
+    yield from _condition_values(text, found, inputs)
+
+
+def _condition_values(
+    text: str, found: Sequence[Condition], inputs: RowInputs
+) -> Iterator[FilledValue]:
+    first = found[0] if found else None
+    if first and first.op == "ends_with" and not written_operator(first.op, inputs.operators):
+        first = replace(first, op="matches", value=f"{re.escape(str(first.value))}$")
+    op = written_operator(first.op, inputs.operators) if first else None
+    if first is None or op is None:
+        return
+    # One step has one condition: with two of them, a person decides.
+    sure = first.sure and len(found) == 1
+    words = text[first.start : first.end]
+    yield _filled(inputs.field, first.column.name, words, sure)
+    yield _filled(inputs.op, op, words, sure)
+    yield _filled(inputs.value, first.value, words, sure)
+
+
+def _is_taken(asked: RowRequest, text: str, one: Condition) -> bool:
+    words = text[one.start : one.end].lower()
+    taken = (part.lower() for part in asked.taken)
+    return any(part in words or part == str(one.value).lower() for part in taken if part)
+
+
+def _order(asked: RowRequest, inputs: RowInputs) -> Iterator[FilledValue]:
+    text = asked.clause or asked.request
+    order = find_order(text, asked.columns, own=bool(asked.clause))
+    column, words = order.column, _words(text, order.column_at)
+    wide = order
+    if column is None and asked.clause:
+        wide = find_order(asked.request, asked.columns, own=False)
+        column, words = wide.column, _words(asked.request, wide.column_at)
+    if column:
+        yield _filled(inputs.by, column.name, words, True)
+    if inputs.count and order.count is not None:
+        yield _filled(inputs.count, order.count, _words(text, order.count_at), True)
+    elif inputs.count and wide.count is not None:
+        yield _filled(inputs.count, wide.count, _words(asked.request, wide.count_at), True)
+    if inputs.direction and order.descending is not None:
+        value = order.descending == inputs.descending
+        yield _filled(inputs.direction, value, _words(text, order.descending_at), True)
+
+
+def _columns(asked: RowRequest, inputs: RowInputs) -> Iterator[FilledValue]:
+    for text, own in ((asked.clause, True), (asked.request, False)):
+        names, start, end = find_columns(text, asked.columns, own=own) if text else ([], 0, 0)
+        if names:
+            yield _filled(inputs.columns, list(names), text[start:end], True)
+            return
+
+
+def _title(asked: RowRequest, inputs: RowInputs) -> Iterator[FilledValue]:
+    # "whose title is X" is a condition if the rows have titles.
+    if not inputs.title or any(column.name == inputs.title for column in asked.columns):
+        return
+    for text in (asked.clause, asked.request):
+        found = find_title(text) if text else None
+        if found:
+            # Without its clause, it is open where a title without quotes ends.
+            words = text[found.start : found.end]
+            yield _filled(inputs.title, found.text, words, found.sure)
+            return
+
+
+def _filled(name: str, value: JsonValue, words: str, sure: bool) -> FilledValue:
+    p = _SURE_P if sure else _DOUBTFUL_P
+    return FilledValue(name, value, words, p, "fill" if sure else "propose")
+
+
+def _words(text: str, place: tuple[int, int]) -> str:
+    return text[place[0] : place[1]]

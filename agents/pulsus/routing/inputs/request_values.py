@@ -1,0 +1,154 @@
+"""Read the values of a request for the steps of a decision (ADR 36, ADR 38). Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from pulsus.core.arguments.filler import FilledValue, Filling
+from pulsus.core.arguments.rows.row_filler import RowRequest, fill_rest, fill_rows
+from pulsus.core.arguments.step_filler import fill_steps
+from pulsus.core.arguments.write_choices import propose_write_choices
+from pulsus.core.contract import type_compatibility, type_hints
+from pulsus.fast_dataclass import dataclass
+from pulsus.routing.inputs.plan_steps import StepInputs
+
+
+@dataclass(frozen=True, slots=True)
+class RequestValues:
+    """The values of each step, in order, and the values in the request that nothing took."""
+
+    values: tuple[tuple[FilledValue, ...], ...]
+    unused: tuple[str, ...]
+
+
+NO_VALUES = RequestValues((), ())
+"""The values of a request that is not read."""
+
+
+def read_values(
+    request: str, steps: Sequence[StepInputs], given: Collection[str], now: datetime
+) -> RequestValues:
+    """Return what the request says for each step. `given` names parameters that have a value.
+
+    The inputs of a tool that works on rows are read first, by grammar. The fitted filler reads the
+    rest of the words for all other inputs.
+    """
+    rows = [step.row_inputs for step in steps]
+    closed = [step.fixed | _given_names(step, given) for step in steps]
+    read = [
+        fill_rows(RowRequest(request, step.clause, step.columns, step.about), own)
+        for step, own in zip(steps, rows, strict=True)
+    ]
+    spoken = [value.text for own in read for value in own if value.state == "fill"]
+    clauses = [_without(step.clause, spoken) for step in steps]
+    fillings = fill_steps(
+        _without(request, spoken),
+        [step.inputs for step in steps],
+        clauses if all(step.clause for step in steps) else [],
+        fixed=[
+            names | own.names | _optional_names(step)
+            for step, names, own in zip(steps, closed, rows, strict=True)
+        ],
+        now=now,
+    )
+    taken = tuple(value.text for filling in fillings for value in filling.values)
+    values: list[list[FilledValue]] = []
+    for step, own, ready, filling, names in zip(steps, rows, read, fillings, closed, strict=True):
+        asked = RowRequest(request, step.clause, step.columns, step.about, taken)
+        found = [*filling.values, *(ready or fill_rest(asked, own))]
+        values.append([value for value in found if value.name not in names])
+    for place, step in enumerate(steps):
+        if step.tool.kind == "write":
+            earlier = {value.text for own in values[:place] for value in own}
+            values[place] = _as_proposals(values[place], step, request, closed[place], earlier)
+    fitting = [_fitting(step, own) for step, own in zip(steps, values, strict=True)]
+    dropped = [
+        v.text for own, kept in zip(values, fitting, strict=True) for v in own if v not in kept
+    ]
+    unused = (*_unused(fillings, values, single=len(steps) == 1), *dropped)
+    # A value that is the default is understood, and changes nothing.
+    new = tuple(
+        tuple(one for one in own if not _is_default(step, one))
+        for step, own in zip(steps, fitting, strict=True)
+    )
+    return RequestValues(new, unused)
+
+
+def _without(text: str, spoken: Sequence[str]) -> str:
+    """Return the text with a comma in place of each of the words that were read already."""
+    for words in sorted(spoken, key=len, reverse=True):
+        whole = rf"(?<![\w/.-]){re.escape(words)}(?![\w/-]|\.\w)"
+        text = re.sub(whole, ",".ljust(len(words)), text, count=1) if words else text
+    return text
+
+
+def _optional_names(step: StepInputs) -> frozenset[str]:
+    """Return the optional inputs of a row tool whose part of the request is not known.
+
+    A number of the request is then more likely a limit of the tool that gives the rows.
+    """
+    unknown = bool(step.columns) and not step.clause
+    return frozenset(a.name for a in step.tool.args if unknown and not a.required)
+
+
+def _given_names(step: StepInputs, given: Collection[str]) -> frozenset[str]:
+    return frozenset(a.name for a in step.tool.args if step.names.get(a.name, a.name) in given)
+
+
+def _fitting(step: StepInputs, values: Sequence[FilledValue]) -> list[FilledValue]:
+    """Return the values that their inputs take by their type hints, each input once."""
+    hints = {arg.name: type_hints.parse_hint(arg.type_hint) for arg in step.tool.args}
+    found: dict[str, FilledValue] = {}
+    for value in values:
+        if type_compatibility.accepts(hints[value.name], value.value):
+            found.setdefault(value.name, value)
+    return list(found.values())
+
+
+def _is_default(step: StepInputs, value: FilledValue) -> bool:
+    default = next(one.default for one in step.inputs.inputs if one.name == value.name)
+    return default == value.value and type(default) is type(value.value)
+
+
+def _as_proposals(
+    values: Sequence[FilledValue],
+    step: StepInputs,
+    request: str,
+    closed: Collection[str],
+    earlier: Collection[str],
+) -> list[FilledValue]:
+    """Return the values as proposals: what a tool changes is never taken from words alone.
+
+    What an earlier step reads is no place to write to.
+    """
+    inputs = [one for one in step.inputs.inputs if one.name not in closed]
+    read = list(propose_write_choices(step.clause or request, inputs, earlier))
+    taken = {*earlier, *(value.text for value in read)}
+    named = {value.name for value in read}
+    own = [v for v in values if v.name not in named and v.text not in taken]
+    return [replace(value, state="propose") for value in (*own, *read)]
+
+
+def _unused(
+    fillings: Sequence[Filling], values: Sequence[Sequence[FilledValue]], *, single: bool
+) -> tuple[str, ...]:
+    """Return the values that no step took: each clause names those of its own part."""
+    used = [value.text for step in values for value in step]
+    named = dict.fromkeys(text for filling in fillings for text in filling.unused)
+    return tuple(text for text in named if single or not any(text in words for words in used))
+
+
+def by_parameter(
+    steps: Sequence[StepInputs], values: Sequence[Sequence[FilledValue]]
+) -> Mapping[str, FilledValue]:
+    """Return the values by parameter of the plan; the first step that has one decides."""
+    found: dict[str, FilledValue] = {}
+    for step, own in zip(steps, values, strict=True):
+        for value in own:
+            name = step.names.get(value.name)
+            if name:
+                found.setdefault(name, replace(value, name=name))
+    return found

@@ -1,0 +1,53 @@
+"""Where a tool shall write, and what it may replace, is read, and never more than proposed."""
+
+import pytest
+
+from pulsus.core.arguments.contract_inputs import from_arguments
+from pulsus.core.arguments.write_choices import propose_write_choices
+from pulsus.core.types import ArgSpec
+
+INPUTS = from_arguments(
+    [
+        ArgSpec("path", "str", True, None, "The file to write."),
+        ArgSpec("dry_run", "bool", False, "False", "True changes nothing."),
+        ArgSpec("overwrite", "bool", False, "False", "Replace the file if it exists."),
+    ],
+    "save_report",
+    "Write a text to a file.",
+).inputs
+
+
+def proposed(text, earlier=()):
+    found = list(propose_write_choices(text, INPUTS, earlier))
+    assert all(one.state == "propose" for one in found)
+    return {one.name: one.value for one in found}
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("dump that to /tmp/exposed.json", {"path": "/tmp/exposed.json"}),
+        (
+            "save to /root/opt.json overwriting last week's",
+            {"path": "/root/opt.json", "overwrite": True},
+        ),
+        (
+            "write /data/hosts.json (replace if there)",
+            {"path": "/data/hosts.json", "overwrite": True},
+        ),
+        ("into /tmp/a.md but dry run first", {"path": "/tmp/a.md", "dry_run": True}),
+        ("to /tmp/a.md, dont write it for real yet", {"path": "/tmp/a.md", "dry_run": True}),
+        ("save as /tmp/a.md, do not overwrite it", {"path": "/tmp/a.md"}),
+        ("save it, no dry run", {}),
+    ],
+)
+def test_what_is_said_about_writing_is_proposed(text, wanted):
+    assert proposed(text) == wanted
+
+
+def test_a_file_that_an_earlier_step_reads_is_no_place_to_write_to():
+    assert proposed("the errors in /var/log/a.log", {"/var/log/a.log"}) == {}
+
+
+def test_two_places_are_no_place():
+    assert proposed("save to /tmp/a.md and to /tmp/b.md") == {}
