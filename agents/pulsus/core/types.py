@@ -325,7 +325,8 @@ class Ranked:
     words that the tool lacks.
 
     After a person answered the question, `p` is conditioned on the answer, and `p_before_answer` is
-    the probability that the signals give. It is None if no answer changed `p`. `phrased` is True if
+    the probability that the signals give. It is None if no answer changed `p`. `p_before_values` is
+    the same where `p` was raised because the tool takes the request's values. `phrased` is True if
     the whole request is one of the manifest's intents, which counts like a name in the request.
 
     `caution` names a conflict of request and tool: one asks for a change, the other only reads. It
@@ -348,6 +349,7 @@ class Ranked:
     unmatched: tuple[str, ...] = ()
     votes: tuple[Vote, ...] = ()
     p_before_answer: float | None = None
+    p_before_values: float | None = None
     phrased: bool = False
 
 

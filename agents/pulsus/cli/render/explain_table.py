@@ -138,6 +138,11 @@ def _gaps(gaps: Sequence[FeatureGap], own: float, first: float) -> Iterator[str]
 
 
 def _answered(ranked: Ranked) -> str | None:
+    if ranked.p_before_answer is None and ranked.p_before_values is not None:
+        return (
+            f"p {ranked.p:.2f} because its inputs take the values of the request; "
+            f"by words alone it is {ranked.p_before_values:.2f}"
+        )
     if ranked.p_before_answer is None:
         return None
     return f"p {ranked.p:.2f} follows from your answer; it was {ranked.p_before_answer:.2f} before"

@@ -103,7 +103,8 @@ def candidate(ranked: Ranked, project: Path) -> dict[str, Any]:
     return console.json_fields(
         ranked,
         "tool=tool.id summary=tool.summary path=tool.path entry=tool.entry score:6 p:6 "
-        "p_before_answer:6 features:6 weights rank tie_break why_not matched caution",
+        "p_before_answer:6 p_before_values:6 features:6 weights rank tie_break why_not matched "
+        "caution",
         project,
     )
 

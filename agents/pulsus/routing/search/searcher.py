@@ -24,6 +24,7 @@ from pulsus.core.types import Catalogue, ParsedIntent, Ranked, SubIntent, ToolHi
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.search.access_filter import AccessFilter
 from pulsus.routing.search.deprecations import Deprecations
+from pulsus.routing.search.value_evidence import with_value_evidence
 from pulsus.routing.tool_discovery import select_pool
 
 _EMPTY = "the catalogue is empty: `pulsus init` copies the starter tools, or write one"
@@ -115,7 +116,8 @@ class Searcher:
         config = self.index.config
 
         def rank(tools: Collection[str] | None) -> Sequence[Ranked]:
-            return self._rank(intent, tools, include, self._competing(tools))
+            found = self._rank(intent, tools, include, self._competing(tools))
+            return with_value_evidence(intent.intent, found, tau=config.threshold, now=self.now)
 
         looked = selector.narrow_then_widen(self._pool(intent), rank, tau=config.threshold)
         does = cut_points.match_given_rows(clean(intent.intent))
