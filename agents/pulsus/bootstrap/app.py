@@ -269,14 +269,16 @@ class App:
         """Keep how a route ended, for the history feature."""
         self.past.remember(route)
 
-    def model(self) -> BudgetedModel:
+    def model(self, seconds: float | None = None) -> BudgetedModel:
         """Return the configured language model, a Proposer, with a budget of its own: for one run.
+
+        With `seconds` an answer is asked for once, and waited for no longer than that.
 
         Raises LlmNotConfigured, ConfigError, ModelRefused.
         """
         from pulsus.bootstrap.language_model import connect_model
 
-        return connect_model(self)
+        return connect_model(self, seconds)
 
     def pipeline(self, extra: Sequence[tuple[str, Validator]] = ()) -> Pipeline:
         """Return the validation pipeline with this project's rules and `extra`."""

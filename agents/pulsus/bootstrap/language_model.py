@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pulsus.config.trust.approved_settings import SOURCES
@@ -15,16 +16,22 @@ _TELLING = ("model.api_key_env", "model.base_url")
 """Settings that have further rules if a file of the project sets them, approved or not."""
 
 
-def connect_model(ground: ProjectContext) -> BudgetedModel:
+def connect_model(ground: ProjectContext, seconds: float | None = None) -> BudgetedModel:
     """Return the configured model, with a budget of its own.
+
+    With `seconds` an answer is asked for once, and waited for no longer than that.
 
     Raises LlmNotConfigured, ConfigError, ModelRefused.
     """
     from pulsus.llm.connect import connect
 
+    settings = ground.settings.model
+    if seconds is not None:
+        most = min(seconds, settings.total_seconds)
+        settings = replace(settings, total_seconds=most, retries=0)
     origins = {key: ground.origins.get(key, "default") for key in _TELLING}
     return connect(
-        ground.settings.model,
+        settings,
         ground.contributions.model_providers,
         os.environ,
         ground.redactor.redact,

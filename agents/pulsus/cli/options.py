@@ -29,6 +29,12 @@ fill_option = click.option(
     default=True,
     help="Take values for inputs from the words of the request. [default: on]",
 )
+model_option = click.option(
+    "--model/--no-model",
+    "input_model",
+    default=None,
+    help="Ask the configured model about inputs that the words leave open. [default: on]",
+)
 rag_option = click.option(
     "--rag/--no-rag",
     "rag_enabled",
@@ -130,6 +136,8 @@ def _take_flags(options: dict[str, Any]) -> dict[str, Any]:
     flags["non_interactive"] = options.pop("non_interactive") or None
     if kinds := options.pop("kinds", ()):
         flags["access"] = {"kinds": list(kinds)}
+    if (asked := options.pop("input_model", None)) is not None:
+        flags["model"] = {"inputs": asked}
     if network := options.pop("network", ()):
         flags["sandbox"] = {"network": list(network)}
     return {name: value for name, value in flags.items() if value is not None}

@@ -202,7 +202,10 @@ class LogConfig(Section):
 
 @dataclass(frozen=True)
 class ModelConfig(Section):
-    """The language model for the generator. With `base_url` empty none is configured."""
+    """The language model for the generator. With `base_url` empty none is configured.
+
+    With `inputs` it is also asked about inputs that the words of a request leave open.
+    """
 
     provider: Annotated[str, ASKS] = "openai"
     name: Annotated[str, FREE] = "gpt-4o-mini"
@@ -221,6 +224,8 @@ class ModelConfig(Section):
     price_per_1k_prompt: Annotated[float, ValueLimits(ge=0.0), ASKS] = 0.0
     price_per_1k_answer: Annotated[float, ValueLimits(ge=0.0), ASKS] = 0.0
     budget: Annotated[float, ValueLimits(ge=0.0), FREE] = 0.0
+    inputs: Annotated[bool, FREE] = True
+    input_seconds: Annotated[Seconds, ASKS_RAISED] = 30.0
 
     def __post_init__(self) -> None:
         if self.budget and not (self.price_per_1k_prompt or self.price_per_1k_answer):

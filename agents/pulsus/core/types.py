@@ -609,19 +609,38 @@ class GenerationReport:
 
 
 InputSource = Literal["request", "option", "answer", "default", "wired"]
+Proponent = Literal["words", "model"]
+"""The source of a choice of words for an input: the fitted weights, or a language model."""
 """The origin of an input's value (contracts: `inputs` of `pulsus route`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class InputValue:
     """The value of one input. `text` are the words of the request it came from, `p` how sure that
-    is, 0 to 1; both count only for the source `request`. A wired value is `step.output`.
+    is, 0 to 1, and `by` who gave these words to the input. The three are for the source `request`.
+    A wired value is `step.output`.
     """
 
     value: JsonValue
     source: InputSource
     text: str = ""
     p: float = 1.0
+    by: tuple[Proponent, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InputModelUse:
+    """The use of a language model for open inputs: those asked about, and those it confirmed.
+
+    `error` is the code and the message of a failure, or empty. After one the values are those
+    that the words gave without the model.
+    """
+
+    model: str
+    asked: tuple[str, ...]
+    confirmed: tuple[str, ...] = ()
+    seconds: float = 0.0
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -637,6 +656,7 @@ class RouteOutcome:
 
     Inputs: `inputs` are the values by name, `missing` the required arguments without one. Values of
     the request that are not sure enough are `proposed`, and `unused` are those that no input takes.
+    `input_model` says how a language model was asked about them, or is None.
 
     Delivery: `module` is the candidate file, with `validation`, `promotion` and `generation`. If
     `ran` is True, `result` is what the tool returned, and `confinement` describes the limits of
@@ -659,6 +679,7 @@ class RouteOutcome:
     missing: tuple[ArgSpec, ...] = ()
     proposed: Mapping[str, InputValue] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
+    input_model: InputModelUse | None = None
     module: Path | None = None
     validation: ValidationReport | None = None
     promotion: Promotion | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from contextlib import nullcontext, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -146,13 +146,16 @@ def _stages(run: RouteRun, times: StageTimes) -> RouteOutcome:
         # Late: a request that no tool answers needs none.
         from pulsus.routing.inputs import promoted_steps, route_inputs
 
-        outcome = route_inputs.with_inputs(
-            outcome,
-            options.inputs,
-            fill=options.fill,
-            now=datetime.now().astimezone(),
-            promoted=promoted_steps.read_promoted_plan(outcome, catalogue),
-        )
+        model = route_inputs.input_model(project, options.wanted.told)
+        with times.stage("inputs"):
+            outcome = route_inputs.with_inputs(
+                outcome,
+                options.inputs,
+                fill=options.fill,
+                now=datetime.now().astimezone(),
+                promoted=promoted_steps.read_promoted_plan(outcome, catalogue),
+                model=model,
+            )
         _trace_inputs(run.trace, outcome)
     if options.plan:
         return plan_preview.with_plan(outcome, project.settings.compose.max_steps)
@@ -311,12 +314,14 @@ def _nothing_for(policy: Policy) -> str:
 
 def _trace_inputs(trace: Trace, outcome: RouteOutcome) -> None:
     """Log where each value came from; the values themselves stay with the run."""
+    use = outcome.input_model
     trace.event(
         "fill",
         sources={name: value.source for name, value in outcome.inputs.items()},
         missing=[arg.name for arg in outcome.missing],
         proposed=list(outcome.proposed),
         unused=len(outcome.unused),
+        model=asdict(use) if use else None,
     )
 
 

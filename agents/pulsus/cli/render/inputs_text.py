@@ -14,7 +14,7 @@ from pulsus.approvals.approver_protocol import WriteRun
 from pulsus.cli.render.validation_text import TAG
 from pulsus.core.contract import type_hints
 from pulsus.core.telemetry.sanitize import one_line
-from pulsus.core.types import ArgSpec, InputValue, JsonValue, RouteOutcome
+from pulsus.core.types import ArgSpec, InputModelUse, InputValue, JsonValue, RouteOutcome
 
 _MOST = 200
 """Characters of a value in a question: a path is whole, a report is not."""
@@ -100,4 +100,18 @@ def _shown(value: JsonValue) -> str:
 
 
 def _origin(value: InputValue) -> str:
-    return f' (from "{value.text}")' if value.source == "request" else f" ({value.source})"
+    if value.source != "request":
+        return f" ({value.source})"
+    model = ""
+    if "model" in value.by:
+        model = ", the model agrees" if "words" in value.by else ", by the model"
+    return f' (from "{value.text}"{model})'
+
+
+def describe_use(used: InputModelUse) -> str:
+    """Return how a model was asked about inputs, for `--explain`."""
+    asked = f"{used.model} was asked about {', '.join(used.asked)}"
+    if used.error:
+        return f"{asked} and failed ({used.error}): the values are from the words alone"
+    found = ", ".join(used.confirmed) or "no value"
+    return f"{asked} in {used.seconds:.1f} s: it confirmed {found}"

@@ -14,6 +14,7 @@ from pulsus.core.rankers import score_differences as why
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.types import (
     GenerationReport,
+    InputModelUse,
     Promotion,
     Ranked,
     RouteOutcome,
@@ -84,18 +85,24 @@ def inputs(found: RouteOutcome) -> dict[str, Any]:
     """Return the inputs with their sources, the missing ones, and the values nothing took."""
     return {
         "inputs": {
-            name: console.json_fields(value, "value source text p:4")
+            name: console.json_fields(value, "value source text p:4 by")
             for name, value in found.inputs.items()
         },
         "missing": [
             console.json_fields(arg, "name type=type_hint description") for arg in found.missing
         ],
         "proposed": {
-            name: console.json_fields(value, "value source text p:4")
+            name: console.json_fields(value, "value source text p:4 by")
             for name, value in found.proposed.items()
         },
         "unused": list(found.unused),
+        "input_model": input_model(found.input_model),
     }
+
+
+def input_model(used: InputModelUse | None) -> dict[str, Any] | None:
+    """Return how a language model was asked about inputs; None if it was not."""
+    return console.json_fields(used, "model asked confirmed seconds:3 error") if used else None
 
 
 def candidate(ranked: Ranked, project: Path) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pulsus.cli.render import explain_table
-from pulsus.cli.render.inputs_text import input_lines
+from pulsus.cli.render.inputs_text import describe_use, input_lines
 from pulsus.cli.render.validation_text import TAG, VERDICTS, printable, relative
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.telemetry.sanitize import one_line
@@ -124,6 +124,8 @@ def explain(
         yield from _tagged(f"part {sub.text!r}: {found}{apart}", width)
     for text in outcome.uncovered:
         yield from _tagged(f"part {text!r}: not covered", width)
+    if outcome.input_model:
+        yield from _tagged(f"input model: {describe_use(outcome.input_model)}", width)
     for passage in outcome.passages:
         under = f" — {passage.heading}" if passage.heading else ""
         yield from _tagged(f"hint from {passage.source}{under} ({passage.score:.2f})", width)

@@ -19,6 +19,8 @@ from pulsus.errors import UsageError
 if TYPE_CHECKING:
     from pulsus.core.arguments.filler import Filling
     from pulsus.core.arguments.inputs import Fillable
+    from pulsus.core.types import InputModelUse
+    from pulsus.routing.inputs.input_model import InputModel
 
 LONGEST = 4 << 20
 """Bytes of a row that are read."""
@@ -26,6 +28,7 @@ LONGEST = 4 << 20
 EPILOG = page_end(
     "pulsus fill --jsonl requests.jsonl > values.jsonl",
     "pulsus fill --jsonl - --proposed < requests.jsonl",
+    "pulsus fill --jsonl requests.jsonl --model",
     exits={0: "every row was answered", 2: "usage, or an invalid row", 130: "interrupted"},
 )
 
@@ -44,23 +47,30 @@ class _InvalidRow(ValueError):
     help="Read rows {id, query, tool} or {id, query, steps} from FILE (-: standard input).",
 )
 @click.option("--proposed", is_flag=True, help="Add values that a person would be asked about.")
+@click.option(
+    "--model",
+    "with_model",
+    is_flag=True,
+    help="Ask the configured model about inputs that the words leave open.",
+)
 @common("ndjson")
-def command(session: CommandSession, rows: Path, proposed: bool) -> None:
+def command(session: CommandSession, rows: Path, proposed: bool, with_model: bool) -> None:
     """Say which inputs of a tool a request fills, and from which words.
 
     A row gives a request and the tool it is for, as name, description and parameters (JSON
     Schema), or several tools in order as steps. Each row is answered with one line of JSON for
     each tool: args holds the values that a run would use without asking, confidence the
     probability of each, text the words it came from. An invalid row is answered with its error,
-    and the next row follows.
+    and the next row follows. With --model, rows with one tool may take seconds each.
     """
     invalid = 0
+    model = _connect(session) if with_model else None
     with click.open_file(str(rows), "rb") as source:
         for number, line in enumerate(_lines(source), 1):
             if not line.strip():
                 continue
             try:
-                answers = list(_answers(_parse_row(line), proposed=proposed))
+                answers = list(_answers(_parse_row(line), model, proposed=proposed))
             except _InvalidRow as error:
                 invalid += 1
                 answers = [_refusal(line, number, str(error))]
@@ -99,13 +109,29 @@ def _is_id(key: object) -> bool:
     return isinstance(key, str | int) and not isinstance(key, bool)
 
 
-def _answers(row: Mapping[str, Any], *, proposed: bool) -> Iterator[dict[str, Any]]:
+def _connect(session: CommandSession) -> InputModel:
+    """Return the configured model. Raises LlmNotConfigured, ConfigError and others."""
+    from pulsus.routing.inputs.input_model import InputModel
+
+    model = session.app.model(session.app.settings.model.input_seconds)
+    return InputModel(model.model, lambda: model, lambda _: None)
+
+
+def _answers(
+    row: Mapping[str, Any], model: InputModel | None, *, proposed: bool
+) -> Iterator[dict[str, Any]]:
     from pulsus.core.arguments.filler import fill
 
     now = _moment(row.get("now"))
     if "steps" not in row:
-        found = fill(row["query"], _tool(row.get("tool")), now=now)
-        yield _answer(row["id"], found, proposed=proposed)
+        tool = _tool(row.get("tool"))
+        found = fill(row["query"], tool, now=now)
+        if model is None:
+            yield _answer(row["id"], found, proposed=proposed)
+            return
+        about = (str(row["tool"].get("name", "")), str(row["tool"].get("description", "")))
+        found, use = model.improve(row["query"], about, tool, found, now=now)
+        yield _answer(row["id"], found, proposed=proposed) | _model_use(found, use)
         return
     steps = row["steps"]
     if not isinstance(steps, list) or not steps:
@@ -174,6 +200,16 @@ def _answer(key: str | int, found: Filling, *, proposed: bool) -> dict[str, Any]
         }
         body["unused"] = list(found.unused)
     return body
+
+
+def _model_use(found: Filling, use: InputModelUse | None) -> dict[str, Any]:
+    """Return who gave each value its words, and how the model was asked; null if it was not."""
+    from pulsus.cli.render.outcome_json import input_model
+
+    return {
+        "by": {value.name: list(value.by) for value in found.filled},
+        "input_model": input_model(use),
+    }
 
 
 def _refusal(line: bytes, number: int, why: str) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from pulsus.cli.options import (
     full_option,
     input_option,
     kind_option,
+    model_option,
     rag_option,
 )
 from pulsus.cli.route.route_status import RouteStatus
@@ -61,6 +62,7 @@ EPILOG = page_end(
 @click.option("--run", is_flag=True, help="Run the selected tool once it is proven and promoted.")
 @input_option
 @fill_option
+@model_option
 @cache_option(help="Use the discovery index of earlier runs. [default: on]")
 @rag_option
 @embeddings_option

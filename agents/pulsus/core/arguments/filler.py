@@ -25,7 +25,7 @@ from pulsus.core.arguments.confidence_features import confidence_features
 from pulsus.core.arguments.inputs import Fillable, Input
 from pulsus.core.arguments.request_reading import RequestReading, read_request
 from pulsus.core.arguments.word_set import word_set
-from pulsus.core.types import JsonValue
+from pulsus.core.types import JsonValue, Proponent
 from pulsus.fast_dataclass import dataclass
 
 FIRM_LIMIT: Final = 0.8
@@ -71,13 +71,17 @@ State = Literal["fill", "propose"]
 
 @dataclass(frozen=True, slots=True)
 class FilledValue:
-    """A value for the input `name`, from the words `text` of the request; `p` in [0, 1]."""
+    """A value for the input `name`, from the words `text` of the request; `p` in [0, 1].
+
+    `by` says who gave these words to the input: the weights, a language model, or both.
+    """
 
     name: str
     value: JsonValue
     text: str
     p: float
     state: State
+    by: tuple[Proponent, ...] = ("words",)
 
 
 @dataclass(frozen=True, slots=True)

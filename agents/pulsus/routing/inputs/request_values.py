@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from pulsus.core.arguments.filler import FilledValue, Filling
 from pulsus.core.arguments.rows.row_filler import RowRequest, fill_rest, fill_rows
@@ -14,6 +15,10 @@ from pulsus.core.arguments.write_choices import propose_write_choices
 from pulsus.core.contract import type_compatibility, type_hints
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.inputs.plan_steps import StepInputs
+
+if TYPE_CHECKING:
+    from pulsus.core.types import InputModelUse
+    from pulsus.routing.inputs.input_model import InputModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,34 @@ def read_values(
         for step, own in zip(steps, fitting, strict=True)
     )
     return RequestValues(new, unused)
+
+
+def improve_values(
+    request: str,
+    steps: Sequence[StepInputs],
+    given: Collection[str],
+    now: datetime,
+    read: RequestValues,
+    model: InputModel,
+) -> tuple[RequestValues, InputModelUse | None]:
+    """Return the values with those that `model` confirms, and how it was asked.
+
+    It is asked about one tool that reads: not about a plan, and not about a tool that writes.
+    """
+    if len(steps) != 1 or steps[0].tool.kind == "write":
+        return read, None
+    (step,) = steps
+    filling, use = model.improve(
+        request,
+        (step.tool.id, step.tool.summary),
+        step.inputs,
+        Filling(read.values[0], read.unused),
+        given=step.fixed | _given_names(step, given),
+        now=now,
+    )
+    fitting = _fitting(step, filling.values)
+    dropped = [value.text for value in filling.values if value not in fitting]
+    return RequestValues((tuple(fitting),), (*filling.unused, *dropped)), use
 
 
 def _without(text: str, spoken: Sequence[str]) -> str:

@@ -2,13 +2,14 @@
 
 The first source that has a value counts: `option` (`--input`), `wired` (an earlier step), `request`
 (its words), `default`. A value of the request is used only if it is sure. What a writing tool
-changes is never taken from words alone: such a value is proposed.
+changes is never taken from words alone: such a value is proposed. If a language model is given, it
+is asked about what the words of a request leave open (input_model.py).
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 from pulsus.core.arguments.filler import FilledValue
 from pulsus.core.types import (
     ArgSpec,
+    InputModelUse,
     InputValue,
     JsonValue,
     OutputRef,
@@ -33,16 +35,32 @@ from pulsus.routing.inputs.request_values import (
     NO_VALUES,
     RequestValues,
     by_parameter,
+    improve_values,
     read_values,
 )
 
 if TYPE_CHECKING:
+    from pulsus.routing.delivery.project_protocol import Project
+    from pulsus.routing.inputs.input_model import InputModel
     from pulsus.routing.search.searcher import SearchResult
 
 
 def decision_arguments(outcome: RouteOutcome) -> tuple[ArgSpec, ...]:
     """Return the arguments of what was decided: of the plan, or of the selected tool."""
     return plan_steps.decision_arguments(outcome.decision)
+
+
+def input_model(project: Project, told: Callable[[str], None]) -> InputModel | None:
+    """Return the model for inputs that the words leave open; None without one or if it is off.
+
+    `told` gets a line before each wait.
+    """
+    settings = project.settings.model
+    if not (settings.inputs and settings.base_url):
+        return None
+    from pulsus.routing.inputs.input_model import InputModel  # late: most projects have no model
+
+    return InputModel(settings.name, lambda: project.model(settings.input_seconds), told)
 
 
 def with_inputs(
@@ -52,20 +70,25 @@ def with_inputs(
     fill: bool,
     now: datetime,
     promoted: PromotedPlan | None = None,
+    model: InputModel | None = None,
 ) -> RouteOutcome:
     """Return the outcome with its inputs, what is missing, proposed and not used.
 
     `pairs` are the `--input` texts. Without `fill` the request is not read for values. An optional
     input of a step that gets a value becomes a parameter of the plan. `promoted` is the plan of a
-    selected composition. Raises UsageError for a pair that does not fit.
+    selected composition. `model` is asked about inputs of a selected tool that reads. Raises
+    UsageError for a pair that does not fit.
     """
     if not outcome.decision.selected:
         return outcome
     steps = plan_steps.list_steps(outcome, promoted)
     names = [pair.partition("=")[0].rstrip(":") for pair in pairs]
-    read = NO_VALUES
+    read, use = NO_VALUES, None
     if fill:
-        read = read_values(outcome.intent.intent, steps, names, now)
+        request = outcome.intent.intent
+        read = read_values(request, steps, names, now)
+        if model is not None:
+            read, use = improve_values(request, steps, names, now, read, model)
     outcome = plan_steps.with_parameters(outcome, _new_parameters(steps, read, names))
     steps = plan_steps.list_steps(outcome, promoted)
     args = decision_arguments(outcome)
@@ -82,6 +105,8 @@ def with_inputs(
         missing=tuple(arg for arg in named if arg.required and arg.name not in inputs),
         proposed={n: _from_request(one) for n, one in found.items() if one.state == "propose"},
         unused=_not_given(read.unused, given),
+        input_model=use,
+        notes=(*outcome.notes, *_failures(use)),
     )
 
 
@@ -163,7 +188,14 @@ def _new_parameters(
 
 
 def _from_request(value: FilledValue) -> InputValue:
-    return InputValue(value.value, "request", value.text, value.p)
+    return InputValue(value.value, "request", value.text, value.p, value.by)
+
+
+def _failures(use: InputModelUse | None) -> tuple[str, ...]:
+    """Return a note if a model failed: the values of the words alone may be fewer."""
+    if use is None or not use.error:
+        return ()
+    return (f"{use.model} was not used for {', '.join(use.asked)}: {use.error}",)
 
 
 def _not_given(texts: Sequence[str], given: Mapping[str, JsonValue]) -> tuple[str, ...]:

@@ -74,6 +74,7 @@ WIDER = {
     "model.max_tokens_per_run": "9000000",
     "model.price_per_1k_prompt": "0.0001",
     "model.price_per_1k_answer": "0.0001",
+    "model.input_seconds": "300",
     "generator.allowed_imports": '["json", "os"]',
     "generator.extra_imports": '["subprocess"]',
     "generator.allow_writes": "true",
