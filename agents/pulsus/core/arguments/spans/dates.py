@@ -34,7 +34,8 @@ def iso_date(text: str) -> str:
     """
     low = text.lower().replace(",", " ").replace(" of ", " ")
     month = next((n for n, name in enumerate(_MONTHS, 1) if re.search(rf"\b{name}", low)), 0)
-    numbers = [int(digits) for digits in re.findall(r"\d+", low)]
+    written = re.findall(r"\d+", low)
+    numbers = [int(digits) for digits in written]
     if month:
         year = next((n for n in numbers if n > 31), 0)
         day = next((n for n in numbers if n <= 31), 0)
@@ -42,11 +43,11 @@ def iso_date(text: str) -> str:
     if len(numbers) < 3:
         return ""
     first, second, third = numbers[:3]
-    if first > 31:
+    if first > 31 or len(written[0]) > 2:  # 0001 is a year too
         return _iso(first, second, third)
     if len(numbers) > 3:
         return ""
-    year = third + 2000 if third < 100 else third
+    year = third if len(written[2]) > 2 else third + 2000
     european = "." in text or first > 12
     return _iso(year, second, first) if european else _iso(year, first, second)
 
