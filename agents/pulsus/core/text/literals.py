@@ -30,6 +30,12 @@ _ENDING = "|".join(sorted(_ENDINGS, key=len, reverse=True))
 # In this order: the first that fits takes the text. Repeats are bounded: a request may be hostile.
 _KINDS: tuple[tuple[str, str], ...] = (
     ("quoted", r"\"[^\"]{1,400}\"|`[^`]{1,400}`|(?<!\w)'[^']{1,400}'(?!\w)"),
+    (
+        "ticket",
+        r"(?-i:\b(?!(?:AES|CVE|EC|HTTP|IPV|ISO|MD|PKCS|RAID|RFC|RSA|SHA|SMB|TLS|USB|UTF)-)"
+        r"[A-Z]{2,10}-\d{2,7}\b)",
+    ),
+    ("digest", r"\b(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})\b"),
     ("url", r"\bhttps?://\S+"),
     ("email", r"\b[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}"),
     ("cron", r"(?<!\S)(?:[\d*/,\-]{1,20}\s+){4}[\w*/,\-]{1,20}(?!\S)"),
@@ -39,8 +45,10 @@ _KINDS: tuple[tuple[str, str], ...] = (
     ("file", rf"(?<![\w/])[\w-]{{0,64}}(?:\.[\w-]{{1,64}}){{0,4}}\.(?:{_ENDING})(?!\w)"),
     (
         "host",
-        r"\b(?:[a-z0-9-]{1,63}\.){1,8}(?:com|net|org|io|dev|local|internal|lan|example|test)\b",
+        r"\b(?:[a-z0-9-]{1,63}\.){1,8}(?:com|net|org|io|dev|local|internal|lan|example|test"
+        r"|corp|prod|stage|staging|cloud|intra|home|svc|de|eu|uk|fr|us)\b(?::\d{1,5}\b)?",
     ),
+    ("port", r"(?<=\bon )\d{2,5}\b(?=\s*(?:$|[?,;.!)]|and\b|there\b|from\b|yet\b|tcp\b|udp\b))"),
     ("number", r"(?<![\w.])[-+]?\d+(?:[.,:/-]\d+)*%?(?!\w)"),
 )
 _VALUE = re.compile("|".join(f"(?P<{kind}>{rule})" for kind, rule in _KINDS), re.IGNORECASE)
@@ -50,18 +58,25 @@ _SIGNS = frozenset("\"`/~@*'.")
 _DIGIT = re.compile(r"\d")
 """Every number and every schedule has a digit. It is looked for first: most requests have none."""
 
-_PLAIN = re.compile("|".join(f"(?P<{k}>{r})" for k, r in _KINDS if k in ("cron", "number")), re.I)
+_WITHOUT_SIGNS = ("ticket", "digest", "cron", "port", "number")
+_PLAIN = re.compile("|".join(f"(?P<{k}>{r})" for k, r in _KINDS if k in _WITHOUT_SIGNS), re.I)
 
 _SAYS: dict[str, tuple[str, ...]] = {
     "url": ("url", "http", "https"),
     "email": ("email",),
     "cron": ("cron", "schedule"),
+    "digest": ("hash", "checksum", "digest"),
+    "port": ("port",),
     "subnet": ("subnet", "network"),
     "ip": ("address", "host"),
     "path": ("path",),
     "file": ("file",),
     "host": ("host", "name"),
 }
+
+
+_WORDLESS = frozenset(("number", "cron", "ip", "subnet", "ticket", "digest", "port"))
+_WITH_PORT = re.compile(r":\d+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +109,8 @@ def _value(match: re.Match[str]) -> Value:
     inside = [w for w in words(written) if w not in STOP_WORDS and not w.isdecimal()]
     endings = [w for w in inside if w in _ENDINGS] if kind in ("file", "path", "quoted") else []
     says = [*endings, *(word for e in endings for word in _ENDINGS[e]), *_SAYS.get(kind, ())]
-    plain = () if kind in ("number", "cron", "ip", "subnet") else inside
+    if kind in ("ip", "host") and _WITH_PORT.search(written):
+        says.append("port")
+    plain = () if kind in _WORDLESS else inside
     own = tuple(w for w in dict.fromkeys(plain) if w not in says)
     return Value(written, own, tuple(dict.fromkeys(says)))

@@ -25,6 +25,9 @@ someone something soon such sure t tell than thank thanks that the their theirs 
 these they thing things this those through thus to too try upon us ve very
 wanted wants was we well were what whats whatever when where whether which while who
 whom whose why will with within would yes yet you your yours
+according aren arent asap btw cant couldn couldnt didn didnt doesn doesnt dont dunno em fyi gimme
+gonna gotta hasn hasnt haven havent hows isn isnt lemme okay pls plz shouldn shouldnt thats theres
+theyre til wanna wasn wasnt weren werent wheres whos wont wouldn wouldnt youre
 """
 STOP_WORDS = frozenset(_STOP.split())
 

@@ -18,6 +18,10 @@ from tests.ranking import CATALOGUE
         ("what is in site.tar.gz", "what is in", ("tar", "gz", "archive", "file"), ("site",)),
         ("certs of a.example.com", "certs of", ("host", "name"), ("example", "com")),
         ("top 20 files", "top files", (), ()),
+        ("INC-20817 disk full", "disk full", (), ()),
+        ("is db.lan:5432 open", "is open", ("host", "name", "port"), ("db", "lan")),
+        ("who answers on 587?", "who answers on ?", ("port",), ()),
+        ("is it " + "0a" * 16, "is it", ("hash", "checksum", "digest"), ()),
         ("a task 'send mail' now", "a task now", (), ("send", "mail")),
     ],
 )

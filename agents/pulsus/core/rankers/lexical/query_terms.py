@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple, Protocol
@@ -115,24 +116,18 @@ def request_terms(
     mean.
     """
     rest, values = cut_out_values(text)
+    rest = _drop_machines_and_options(rest, index, table)
     said = words(rest)
     content = [w for w in said if w not in STOP_WORDS]
-    found: dict[str, dict[str, float]] = {}
-    for word in content:
-        if word in found:
-            continue
-        key = _find_stem(word, index)
-        found[word] = {key: 1.0}
-        if not index.knows(key):
-            _raise_weights(found[word], _cached_nearby_stems(word, index))
+    found = _find_own_stems(content, index, table)
     for word, meanings in _list_synonyms(said, table, index) if table else ():
         if word in found:
             weight = SYNONYM if index.knows(_find_stem(word, index)) else _ONLY_SYNONYM
             _raise_weights(found[word], {m: weight for m in meanings if index.knows(m)})
     for first, second in pairwise(content):
         joined = index.stem_of(first + second)
-        if joined:
-            for word in (first, second):
+        for word in (first, second) if joined else ():
+            if joined and word in found:
                 _raise_weights(found[word], {joined: _COMPOUND})
     machine = _find_machine_name(said, found, index)
     if machine:
@@ -144,6 +139,63 @@ def request_terms(
         if not word.isdecimal()
     ]
     return _drop_repeated_stems([*outside, *_list_value_terms(values, index)])
+
+
+def _find_own_stems(
+    content: Sequence[str], index: Lexicon, table: Mapping[tuple[str, ...], tuple[str, ...]]
+) -> dict[str, dict[str, float]]:
+    """Return each word with its stem, and for an unknown word with those that it probably means."""
+    found: dict[str, dict[str, float]] = {}
+    for word in dict.fromkeys(content):
+        key = _find_stem(word, index)
+        near: Mapping[str, float] = {}
+        if not index.knows(key):
+            near = _cached_nearby_stems(word, index)
+            if not near and (key,) not in table and _is_misspelt_stop_word(word):
+                continue
+        found[word] = {key: 1.0}
+        _raise_weights(found[word], near)
+    return found
+
+
+_MACHINE = re.compile(
+    r"\b(on|at|of|from|for|in|to)\s+([a-z][a-z0-9]*(?:-[a-z0-9]+)*-?\d{1,4})\b(?![./:@])", re.I
+)
+_OPTION = re.compile(r"(?<!\S)-{1,2}([a-z][\w-]*)", re.I)
+
+
+def _drop_machines_and_options(
+    text: str, index: Lexicon, table: Mapping[tuple[str, ...], tuple[str, ...]]
+) -> str:
+    """Return the text without names of machines ("on app-03") and options ("-ltn") that no tool
+    has.
+
+    They say where or how, not what. So they are no words that a tool should have.
+    """
+
+    def known(word: str) -> bool:
+        key = _find_stem(word.replace("-", "").lower(), index)
+        return index.knows(key) or (key,) in table
+
+    if "-" in text:
+        text = _OPTION.sub(lambda m: m[0] if known(m[1]) else " ", text)
+    return _MACHINE.sub(lambda m: m[0] if known(m[2]) else f"{m[1]} ", text)
+
+
+def _is_misspelt_stop_word(word: str) -> bool:
+    """Return True for an unknown word that is a stop word with a letter lost, added or swapped.
+
+    A replaced letter mostly makes another word: "bring" is not "being".
+    """
+    if len(word) < 5 or not word.isalpha():
+        return False
+    from rapidfuzz.distance import OSA  # only for a word that no tool has
+
+    return any(
+        OSA.distance(stop, word) < 2
+        for stop in STOP_WORDS
+        if len(stop) > 3 and (abs(len(stop) - len(word)) == 1 or sorted(stop) == sorted(word))
+    )
 
 
 def _find_machine_name(

@@ -38,3 +38,23 @@ def test_no_word_of_a_request_goes_unaccounted():
         words = {*score_differences.matched_words(found), *found.unmatched}
         assert words == {"renew", "cert", "largest", "files", "loudly"}
         assert not set(score_differences.matched_words(found)) & set(found.unmatched)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "plain"),
+    [
+        ("memory on app-03", "memory"),
+        ("memory of db7 now", "memory now"),
+        ("memory -ltn", "memory"),
+        ("memory acording to it", "memory to it"),
+        ("gimme memory plz", "memory"),
+    ],
+)
+def test_a_word_that_names_no_task_does_not_count_as_missing(request_text, plain):
+    found, same = (candidate(text, "memory/usage/memory_summary") for text in (request_text, plain))
+    assert found.unmatched == same.unmatched
+    assert found.signals["coverage"] == same.signals["coverage"]
+
+
+def test_another_word_is_no_misspelt_stop_word():
+    assert candidate("bring memory", "memory/usage/memory_summary").unmatched == ("bring",)
