@@ -10,9 +10,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from pulsus.core.compose.selection import (
-    cut_points,
+    clause_search,
     promoted_plan,
     request_split,
+    row_operations,
     selector,
     uncovered_parts,
 )
@@ -120,7 +121,7 @@ class Searcher:
             return with_value_evidence(intent.intent, found, tau=config.threshold, now=self.now)
 
         looked = selector.narrow_then_widen(self._pool(intent), rank, tau=config.threshold)
-        does = cut_points.match_given_rows(clean(intent.intent))
+        does = row_operations.match_given_rows(clean(intent.intent))
         if does:
             following = self._following(f"{intent.intent} {does}")
             looked = selector.put_first(following, looked, tau=config.threshold)
@@ -243,7 +244,7 @@ class Searcher:
         ids = {
             r.tool.id
             for r in found
-            if not r.tool.composed and request_split.needs_step_data(r.tool)
+            if not r.tool.composed and clause_search.needs_step_data(r.tool)
         }
         if not ids:
             return ()

@@ -9,25 +9,22 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import combinations
 
-from pulsus.core.compose.selection.cut_points import (
-    WEAK_COST,
-    find_pieces,
+from pulsus.core.compose.selection.clause_ownership import assign_parts
+from pulsus.core.compose.selection.clause_search import ClauseSearch, Retrieve
+from pulsus.core.compose.selection.cut_points import WEAK_COST, RequestPiece, find_pieces
+from pulsus.core.compose.selection.row_operations import (
     match_given_rows,
     match_row_operation,
+    move_leading_table,
     strip_orders,
 )
-from pulsus.core.contract import type_hints
 from pulsus.core.text.tokens import clean, content_words, stems, words
 from pulsus.core.text.verb_tables import READING
 from pulsus.core.types import Ranked, SubIntent, ToolSpec
-
-Retrieve = Callable[[str], Sequence[Ranked]]
-"""Return the candidates of a text, best first."""
 
 _SCORE_POWER = 3
 """Exponent for a score relative to the first tool's: nine tenths count .73, half counts .13."""
@@ -39,14 +36,11 @@ _ROW_OPERATION_COST = -9.0
 """Cost of a cut before an operation on given rows. It is negative enough to force the cut."""
 
 _LINE_FILTER = re.compile(
-    r"(?:only|just|keep(?:\s+only)?)\s+(?:the\s+)?(?:lines?|messages?|entries)\s+"
-    r"(?:with|that\s+(?:contain|match|mention)|containing|matching|mentioning)\b",
+    r"(?:only|just|keep(?:\s+only)?)\s+(?:the\s+)?(?:lines?|messages?|entries|what|stuff)\s+"
+    r"(?:with|(?:that\s+)?(?:contain|match|mention)s?|containing|matching|mentioning)\b",
     re.IGNORECASE,
 )
 _PATTERN_ARGUMENTS = frozenset({"pattern", "regex", "grep", "match", "contains", "search", "query"})
-
-_MIN_CLAUSE_P = 0.25
-"""Below this p in its own clause a tool is no step, even if the whole request suits it."""
 
 
 def split_request(
@@ -59,29 +53,36 @@ def split_request(
     output. `floor` is τ less the slack of spec §6: in a split request the best tool of every clause
     reaches it, and no two clauses have the same best tool. Empty for a request without words.
     """
-    text = clean(request)
-    parts = find_pieces(text)
-    if not parts:
+    text = move_leading_table(clean(request))
+    pieces = find_pieces(text)
+    if not pieces:
         return ()
-    whole = SubIntent(text, tuple(retrieve(text)))
+    search = ClauseSearch(retrieve, following, floor)
+    whole = SubIntent(text, search.candidates(text))
+    parts = assign_parts(text, pieces, search.find_tool)
     if len(parts) == 1:
         return (whole,)
-    follow = cache(
-        lambda words, operation: tuple(following(f"{words} {operation}")) if following else ()
-    )
     overall = {r.tool.id: r.p for r in whole.candidates}
     # Cached, because partitions share most of their clauses, and each costs a search.
 
     @cache
     def clause(first: int, last: int) -> SubIntent:
         wording = strip_orders(text[parts[first].start : parts[last].end])
-        operation = match_row_operation(wording) if first else match_given_rows(wording)
-        found = follow(wording, operation) if operation else ()
-        return SubIntent(wording, found or _raise_probability(tuple(retrieve(wording)), overall))
+        operation = _find_operation(parts[first], wording) if first else match_given_rows(wording)
+        found = search.follow(wording, operation) if operation else ()
+        if found:
+            return SubIntent(wording, found)
+        behind = parts[last + 1] if last + 1 < len(parts) else None
+        longer = text[parts[first].start : behind.end] if behind and behind.operation else None
+        return SubIntent(
+            wording, search.find_task(wording, longer and strip_orders(longer), overall)
+        )
 
     finest = [clause(n, n) for n in range(len(parts))]
     costs = [
-        _ROW_OPERATION_COST if part.operation and follow(piece.text, part.operation) else part.cost
+        _ROW_OPERATION_COST
+        if part.operation and search.follow(piece.text, part.operation)
+        else part.cost
         for part, piece in zip(parts, finest, strict=True)
     ]
     joined = all(part.cost == WEAK_COST and not part.operation for part in parts[1:])
@@ -90,6 +91,10 @@ def split_request(
     if joined and first and _is_named_after(first.tool, finest):
         return (whole,)
     return _choose_cuts(clause, finest, costs, floor) or (whole,)
+
+
+def _find_operation(part: RequestPiece, wording: str) -> str | None:
+    return part.operation or match_row_operation(wording)
 
 
 def _is_named_after(tool: ToolSpec, finest: Sequence[SubIntent]) -> bool:
@@ -129,24 +134,6 @@ def _choose_cuts(
             if worth > most:
                 best, most = clauses, worth + 1e-9
     return best
-
-
-def needs_step_data(tool: ToolSpec) -> bool:
-    """Return True if the tool requires a list, table or document, which only a tool gives."""
-    needed = (
-        type_hints.parse_hint(arg.type_hint) for arg in tool.args if arg.required and arg.type_hint
-    )
-    return any(not hint.scalar for hint in needed)
-
-
-def _raise_probability(
-    found: tuple[Ranked, ...], overall: Mapping[str, float]
-) -> tuple[Ranked, ...]:
-    """Return the candidates, the first with number least its p for the whole request."""
-    if not found or found[0].p < _MIN_CLAUSE_P:
-        return found
-    first = found[0]
-    return (replace(first, p=max(first.p, overall.get(first.tool.id, 0.0))), *found[1:])
 
 
 def _list_cuts(parts: int) -> Iterator[tuple[int, ...]]:

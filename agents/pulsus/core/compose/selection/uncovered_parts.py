@@ -8,12 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from pulsus.core.compose.selection.cut_points import (
-    RequestPiece,
-    find_pieces,
-    match_row_operation,
-    strip_orders,
-)
+from pulsus.core.compose.selection.cut_points import RequestPiece, find_pieces
+from pulsus.core.compose.selection.row_operations import match_row_operation, strip_orders
 from pulsus.core.text.tokens import clean, content_words
 from pulsus.core.types import Ranked
 

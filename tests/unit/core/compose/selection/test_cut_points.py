@@ -2,8 +2,8 @@
 
 import pytest
 
-from pulsus.core.compose.selection.cut_points import (
-    find_pieces,
+from pulsus.core.compose.selection.cut_points import find_pieces
+from pulsus.core.compose.selection.row_operations import (
     match_given_rows,
     match_row_operation,
     strip_orders,
@@ -25,6 +25,11 @@ def parts(request):
         ("alpha as a table", ["alpha", "as a table"]),
         ("alpha where size > 5", ["alpha", "where size > 5"]),
         ("alpha, written to beta.csv", ["alpha", "written to beta.csv"]),
+        ("alpha as a tabel in /tmp/b.md", ["alpha", "as a tabel", "in /tmp/b.md"]),
+        ("alpha -> markdown -> /tmp/b.md", ["alpha", "markdown", "/tmp/b.md"]),
+        ("dump the alpha to /tmp/b.json", ["dump the alpha", "to /tmp/b.json"]),
+        ("alpha - top 5 by size", ["alpha", "top 5 by size"]),
+        ("alpha, table, /tmp/b.md", ["alpha", "table", "/tmp/b.md"]),
     ],
 )
 def test_a_request_can_be_cut_where_its_grammar_joins_parts(request_text, expected):
@@ -45,6 +50,12 @@ def test_a_request_can_be_cut_where_its_grammar_joins_parts(request_text, expect
         "the proxy is slow, is it alpha",
         "I don't know why, show alpha",
         "turn it into a table",
+        "alpha goes from a.json to b.json",
+        "what was written to alpha.log",
+        "peek into /srv/alpha",
+        "here's a dump of alpha: /tmp/alpha.txt. What is beta in it",
+        "alpha? /var/log/alpha.log",
+        "next 5 alphas",
         "draw these numbers, the big matrix in m.csv",
     ],
 )
@@ -78,6 +89,19 @@ def test_a_repeated_operation_on_rows_counts_once():
         ("in a table for the wiki", "table"),
         ("saved to /tmp/a.json", "save"),
         ("put it in a.txt", "save"),
+        ("the 3 cards with most errors", "sort"),
+        ("just 5 of them", "sort"),
+        ("keep state zombie", "filter"),
+        ("leave only status missing", "filter"),
+        ("narrow to risk setuid", "filter"),
+        ("of these the ones with more than 5 files", "filter"),
+        ("those that differ", "filter"),
+        ("weak ones only", "filter"),
+        ("make a tabel", "table"),
+        ("markdwon", "table"),
+        ("drop it at /tmp/a.md", "save"),
+        ("result into /tmp/lint.json", "save"),
+        ("file /tmp/a.md", "save"),
     ],
 )
 def test_a_clause_with_an_operation_on_rows_is_recognised(said, word):
@@ -93,6 +117,8 @@ def test_a_clause_with_an_operation_on_rows_is_recognised(said, word):
         "put up a shelf",
         "the routing table",
         "compare it with b",
+        "in table orders of the shop",
+        "keep it in mind",
     ],
 )
 def test_a_clause_without_an_operation_on_rows_is_recognised(said):

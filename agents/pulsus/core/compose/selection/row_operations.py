@@ -1,0 +1,166 @@
+"""Recognise clauses that sort, filter, tabulate or save the rows of the clause before. Pure.
+
+The vocabulary is general: it names no tool. Which tool does such a clause is decided by retrieval.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+NUMBER = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|fifty|hundred)"
+MOST = (
+    r"(?:top|first|last|worst|best|biggest|largest|hi(?:gh|g)e?st|lowest|slowest|fastest|smallest"
+    r"|oldest|newest|latest|heaviest|busiest|longest|shortest|fewest|fattest|slowest|most\s+\w+|least\s+\w+)"
+)
+COMPARED = (
+    r"(?:[=<>≥≤]|\b(?:is|are|isn't|aren't|aint|above|over|below|under|exceed(?:s|ing)?"
+    r"|at\s+(?:least|most)|(?:more|less|greater|larger|bigger|smaller|older|newer|higher|lower|fewer"
+    r"|longer|shorter|slower|faster|worse)\s+than|beyond|past"
+    r"|starts?|starting|begins?|beginning|ends?|ending|contain(?:s|ing)?|mention(?:s|ing)?"
+    r"|match(?:es|ing)?|equals?|equal\s+to|has|not)\b)"
+)
+ROWS = r"(?:rows?|entr(?:y|ies)|records?|results?|items?|lines?|ones|those|these)"
+_THEM = (
+    r"(?:(?:the|these|those|this|that)\s+\w+|it|that|this|them|those|these|everything|results?"
+    r"|all(?:\s+of\s+(?:it|that|them))?)"
+)
+PATH = r"(?:[~\w.-]*/\S+|\S*\w\.[a-z]\w{0,4}\b)"
+_FILE = rf"(?:(?:a|the|my)\s+(?:\w+\s+)?file\b|disk\b|{PATH})"
+_SHAPED = (
+    r"(?:format(?:ted)?|render(?:ed)?|present(?:ed)?|turn(?:ed)?|made?|make|past(?:e?able|e)"
+    r"|convert(?:ed)?|transform(?:ed)?|pretty-print|want|need)"
+)
+TABLE = r"(?:tab(?:le|el|l|elle)|mark?d(?:own|won|onw)|mardkown|md)"
+_KIND = r"(?:(?!(?:as|in|into|to|an?|the)\b)[\w-]+\s+){0,3}?"
+_LOOK = (
+    r"(?:nice|pretty|small|short|readable|paste(?:-?able)?|mark?down|md|github[\w-]*|pipe|wiki"
+    r"|jira)"
+)
+_WISH = (
+    r"(?:for\s+(?:the|my|our)\s+[\w-]+,?\s+)?(?:(?:please|pls|plz|can|could|you|i|we|need|want|would"
+    r"|like|make|give|get|show|print|build|create|me|us|to\s+have)\s+)*an?\s+"
+)
+_ASKED = (
+    r"(?:(?:only|just|show|give|giv|gimme|list|take|keep|and|me|us|the"
+    r"|of\s+(?:it|them|those|these))\s+)*"
+)
+
+ROW_OPERATIONS: Mapping[str, re.Pattern[str]] = {
+    "sort rows top": re.compile(rf"""(?ix)
+        {_ASKED}
+        (?:{MOST}\s+{NUMBER}\b | {NUMBER}\s+{MOST}\b)
+        | {_ASKED}
+          {NUMBER}\s+(?:[\w-]+\s+){{0,3}}with\s+(?:the\s+)?(?:most|least|fewest|{MOST})\b
+        | (?:(?:and|it|them|those)\s+)*
+          (?:sort(?:ed|ing)?|order(?:ed|ing)?|rank(?:ed|ing)?)(?:\s+{_THEM}(?:\s+below)?)?\s+(?:by|on|after)\b
+        | (?:sort(?:ed)?|order(?:ed)?)\s+(?:descending|ascending)\b
+        | {MOST}\s+(?:[\w-]+\s+)?first\b
+        | {MOST}\s+(?:rows|records)\b
+        | (?:(?:just|only)\s+)?{NUMBER}\s+of\s+(?:them|'?em|those|these|it)\b
+        | (?:limit(?:ed)?\s+to|cut\s+(?:after|at|to)|stop\s+after)\s+(?:the\s+\w+\s+)?{NUMBER}\b
+        | {NUMBER}\s+(?:rows|lines|entries|of\s+(?:them|'?em|those|these))
+          (?:\s+(?:max|tops|at\s+most))?$
+        | (?:max(?:imum)?|at\s+most|no\s+more\s+than)\s+{NUMBER}\s+[\w-]+$
+        | {NUMBER}\s+[\w-]+\s+(?:max|tops|at\s+most|(?:is|are)\s+(?:enough|plenty)|(?:will\s+)?do)$
+        | (?:which|what)\s+{NUMBER}\s+[\w-]+\s+(?:.*\s)?
+          (?:most|least|fastest|slowest|highest|lowest)\b
+        | in\s+(?:descending|ascending)\s+order\b
+        """),
+    "filter only rows where": re.compile(rf"""(?ix)
+        filter(?:ed|ing)?\b
+        | (?:(?:show|list|take|give|me|us|only|just|leave|but)\s+)*
+          (?:keep(?:ing)?|only|just|limit(?:ed)?\s+to|narrow(?:ed)?(?:\s+(?:it|that|down))*
+             |restrict(?:ed)?)\s
+          (?:.*\b{ROWS}\b | .*{COMPARED})
+        | (?:leav(?:e|ing)|narrow(?:ed)?(?:\s+(?:it|that|them|down))*
+             |restrict(?:ed)?(?:\s+(?:it|that|them))?)
+          \s+(?:only|just|to)\s+(?:the\s+)?\w
+        | keep(?:ing)?\s+(?!(?:it|them|this|that|all|everything|in|an?)\b)[\w-]+\s+\S
+        | (?:only|just)\s+\w+\s+\d+$
+        | (?:the\s+)?[\w-]+\s+ones\s+only\b
+        | (?:where|whose)\s+(?!is\b|are\b)\S.*{COMPARED}
+        | (?:of\s+(?:these|those|them)\s+)?(?:those|the\s+ones)\s.*{COMPARED}
+        | of\s+(?:these|those|them)\s+.*{COMPARED}
+        | (?:only\s+|just\s+)?(?:those|the\s+ones|ones)
+          \s+(?:that|which|who|whose|with|in|of|from)\s+\S
+        | (?:minus|without|except(?:\s+for)?|but\s+not)\s+(?:the\s+)?(?:those|these|ones|rows|all)\b
+        | [\w-]+\s+(?:equals?(?:\s+to)?|is\s+equal\s+to|==|!=)\s+\S
+        | (?:exclud(?:e|ing)|leav(?:e|ing)\s+out|except(?:\s+for)?|drop(?:ping)?|discard(?:ing)?)\s
+          (?!(?:it|them|that|this|the\s+(?:result|output|table))\b)
+          (?:.*\b{ROWS}\b | .*{COMPARED} | the\b | all\b | every)
+        """),
+    "table": re.compile(rf"""(?ix)
+        (?:(?:{_SHAPED}|put|give|output|shown?|print(?:ed)?|written|all)\s+(?:(?:me|us|{_THEM})\s+)*)?
+        (?:for\s+(?:the\s+)?[\w-]+\s+)?
+        (?:as|in|into|to|out\s+of|like)\s+(?:an?\s+)?(?:form\s+of\s+)?(?:an?\s+)?
+        {_KIND}{TABLE}\b(?!(?<=in\stable)\s+(?!(?:for|with|form|titled|headed|please|pls|so|and|to)\b)\w)
+        | (?:{_SHAPED}|put|give|show)\s+(?:(?:me|us|it|them|that|an?)\s+)*{_KIND}{TABLE}\b
+        | (?:an?\s+)?(?:{_LOOK}\s+)+(?:\w+\s+)?{TABLE}\b
+        | {_WISH}(?:{_LOOK}\s+)*{TABLE}$
+        | (?:(?:an?|the|as)\s+)?{TABLE}\b(?!\s+(?:of|for)\s+(?:the\s+)?(?:rout|mount|partition))
+        | tabulate\b
+        """),
+    "write result save to file": re.compile(rf"""(?ix)
+        (?:sav(?:e|ed|ing)|stor(?:e|ed)|writ(?:e|ten)|wirte|dump(?:ed)?|put|export(?:ed)?|log(?:ged)?
+           |record(?:ed)?|output|keep|kept|redirect(?:ed)?|append(?:ed)?|copy|persist(?:ed)?|drop(?:ped)?
+           |send|place[d]?|stash|pipe|results?|snapshot|tee|as\s+a\s+file)\b
+        (?=.*(?:\b(?:to|in|into|as|under|at|on)\s+{_FILE}|\btee\s+\S))
+        | (?:in)?to\s+{_FILE}
+        | (?:in|under|at|as|file)\s+(?:the\s+)?(?:file\s+)?~?/\S+$
+        | (?:sav(?:e|ing)|store|persist|keep|write)\s+{_THEM}(?:\s+(?:down|please|somewhere))?$
+        | >\s*\S+
+        """),
+}
+"""Operations on rows that another tool gives: search words, and how a clause for it begins.
+
+The search words are added to the clause when its tools are looked up. They use plain terms that fit
+the tools of any catalogue."""
+
+SORT, FILTER, SHOW, SAVE = ROW_OPERATIONS
+
+_AT_HAND = re.compile(rf"""(?ix)
+    \b(?:these|those|this|that|the|of)\s+(?:rows?|results?|records?|entries|items|output|list|lines
+        |findings|text)\b
+    | \b(?:rows|records|entries|results|list)\s+(?:below|above)\b
+    | \b{MOST}\s+(?:{NUMBER}\s+)?(?:rows|records)\b(?!.*(?:\w\.\w|/))
+    | ^\w+\s+(?:it|that|this|them|these|those)\b(?!\s+(?:is|are|was|were|\w+s)\b)
+    """)
+_FROM_THEM = re.compile(
+    r"^(?:from|of|in|out\s+of)\s+(?:those|these|this|that|the)\s+\w+\s*,?\s*", re.I
+)
+_LEAD = re.compile(
+    r"^(?:(?:first(?:ly)?(?!\s+\d)|second(?:ly)?|third(?:ly)?|and|but|then|also|finally|please|pls"
+    r"|plz|now|to\s+start)\b[\s,:]*)+",
+    re.I,
+)
+
+
+_LEADING_TABLE = re.compile(rf"""(?ix)
+    ^(?P<lead>{_WISH}(?:{_LOOK}\s+)*{TABLE})
+    \s+(?:of|with|listing|showing|that\s+(?:lists|shows))\s+(?P<rest>\S.*)$
+    """)
+"""A request that names the table first: "I need a table of every open port"."""
+
+
+def move_leading_table(text: str) -> str:
+    """Return the request with the words for a table behind what is to be shown in it."""
+    found = _LEADING_TABLE.match(text)
+    return f"{found['rest'].rstrip(' .?!')}, {found['lead']}" if found else text
+
+
+def strip_orders(text: str) -> str:
+    """Return the text without punctuation around it, and without lead words such as "please"."""
+    return _LEAD.sub("", text.strip(" ,;:.!?"))
+
+
+def match_row_operation(wording: str) -> str | None:
+    """Return search words for the operation of a clause on given rows, or None."""
+    return next((words for words, begins in ROW_OPERATIONS.items() if begins.match(wording)), None)
+
+
+def match_given_rows(wording: str) -> str | None:
+    """Return the same words for a request that works only on rows the caller has, or None."""
+    asked = strip_orders(wording)
+    operation = match_row_operation(_FROM_THEM.sub("", asked))
+    return operation if operation and _AT_HAND.search(asked) else None
