@@ -65,7 +65,9 @@ def _filler(app: App) -> Fill:
     from pulsus.routing.inputs.route_inputs import inputs_of_search
 
     steps, now = app.settings.compose.max_steps, datetime.now().astimezone()
-    return lambda intent, found: inputs_of_search(intent, found, max_steps=steps, now=now)
+    return lambda intent, found: inputs_of_search(
+        intent, found, app.catalogue, max_steps=steps, now=now
+    )
 
 
 def _engine(

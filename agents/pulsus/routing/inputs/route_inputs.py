@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from pulsus.core.arguments.filler import FilledValue
 from pulsus.core.types import (
     ArgSpec,
+    Catalogue,
     InputModelUse,
     InputValue,
     JsonValue,
@@ -29,7 +30,7 @@ from pulsus.core.types import (
 from pulsus.errors import PlanUnwirable
 from pulsus.execution.inputs import parse_inputs
 from pulsus.routing import plan_preview
-from pulsus.routing.inputs import plan_steps
+from pulsus.routing.inputs import plan_steps, promoted_steps
 from pulsus.routing.inputs.plan_steps import PromotedPlan, StepInputs
 from pulsus.routing.inputs.request_values import (
     NO_VALUES,
@@ -111,11 +112,17 @@ def with_inputs(
 
 
 def inputs_of_search(
-    intent: ParsedIntent, found: SearchResult, *, max_steps: int, now: datetime
+    intent: ParsedIntent,
+    found: SearchResult,
+    catalogue: Catalogue,
+    *,
+    max_steps: int,
+    now: datetime,
 ) -> dict[str, InputValue]:
     """Return the inputs that a route with this search result fills, as `named_inputs` names them.
 
-    Empty if no tool was chosen, or if no plan can be made of the chosen ones.
+    Empty if no tool was chosen, or if no plan can be made of the chosen ones. A language model is
+    not asked.
     """
     choice = found.choice
     tools = tuple(ranked.tool for ranked in choice.chosen)
@@ -133,7 +140,8 @@ def inputs_of_search(
         widened=found.widened,
         subintents=found.subintents,
     )
-    return named_inputs(with_inputs(outcome, (), fill=True, now=now))
+    promoted = promoted_steps.read_promoted_plan(outcome, catalogue)
+    return named_inputs(with_inputs(outcome, (), fill=True, now=now, promoted=promoted))
 
 
 def named_inputs(outcome: RouteOutcome) -> dict[str, InputValue]:
