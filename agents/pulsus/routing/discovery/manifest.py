@@ -90,7 +90,13 @@ def parse_manifest(data: bytes, path: Path) -> LoadedManifest:
         requests=tuple(dict.fromkeys(" ".join(r.split()) for r in file.requests if r.strip())),
         owner=" ".join(file.owner.split()) or None if file.owner else None,
     )
-    return LoadedManifest(manifest, tuple(f"unknown key {key!r}" for key in file.all_unknown()))
+    return LoadedManifest(manifest, tuple(map(_describe_unknown, file.all_unknown())))
+
+
+def _describe_unknown(key: str) -> str:
+    """Return the warning about a key that no schema knows at its place."""
+    misplaced = key in _ManifestHints.model_fields
+    return f"unknown key {key!r}" + (": write it below `hints`" if misplaced else "")
 
 
 def _first_problem(error: ValidationError) -> str:

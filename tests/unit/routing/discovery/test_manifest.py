@@ -77,6 +77,11 @@ def test_unknown_keys_are_named_and_the_rest_is_used():
     )
 
 
+def test_a_hint_at_the_top_of_a_manifest_is_told_its_place():
+    loaded = manifest.parse_manifest(b"anti_intents: [make a backup]\n", Path("/t.yaml"))
+    assert loaded.warnings == ("unknown key 'anti_intents': write it below `hints`",)
+
+
 @pytest.mark.parametrize(
     ("name", "data", "said"),
     [
