@@ -168,7 +168,9 @@ def note(text: str) -> None:
 
 def echo(line: str, columns: int | None) -> None:
     """Print a line of the result on stdout, folded if `columns` of a terminal are too few."""
-    result(f"{fold_line(line, columns) if columns else line}\n")
+    import click  # it writes UTF-8 where the environment says ASCII
+
+    click.echo(fold_line(line, columns) if columns else line)
 
 
 def warn(text: str) -> None:
