@@ -139,7 +139,7 @@ def test_a_writing_tool_is_never_asked_about(tmp_path):
         (status(500, "broken"), "MODEL_"),
         (says("no JSON at all"), "MODEL_ANSWER_INVALID"),
         (says('{"zork-7": "another input"}'), "MODEL_ANSWER_INVALID"),
-        (hangs(5.0), "no whole answer within 0.5 s"),
+        (hangs(5.0), "MODEL_UNREACHABLE"),
     ],
 )
 def test_a_failing_model_leaves_the_result_as_without_it_and_is_named(

@@ -17,6 +17,8 @@ from pulsus.core.arguments.argument_model import shipped_model
 from pulsus.core.arguments.assignment import best_assignment
 from pulsus.core.arguments.filler import fill, score_options
 from pulsus.core.arguments.inputs import from_schema
+from pulsus.core.arguments.proposals.agreed_values import confirm, with_agreed_values
+from pulsus.core.arguments.proposals.open_inputs import find_open_inputs
 from pulsus.core.arguments.request_reading import read_request
 from pulsus.core.arguments.spans.value_patterns import VALUE
 
@@ -147,3 +149,33 @@ def test_the_shipped_model_keeps_its_precision_and_recall():
             wanted, found = wanted + len(must), found + len(must & good)
     assert right / filled >= 0.98
     assert found / wanted >= 0.88
+
+
+answers = st.none() | st.booleans() | st.integers(0, 9) | requests | st.lists(requests, max_size=2)
+
+
+@settings(max_examples=150, deadline=None)
+@given(requests, schemas, st.data())
+def test_whatever_a_model_answers_a_value_is_words_of_the_request_that_nothing_else_took(
+    request, properties, data
+):
+    of = tool(properties)
+    words_alone = fill(request, of, now=NOW)
+    found = find_open_inputs(request, of, words_alone, now=NOW)
+    if found is None:
+        return
+    names = st.sampled_from([one.name for one in found.asked])
+    given_to = {value.text: data.draw(names) for value in found.values}
+    words = {
+        one.name: data.draw(answers | st.sampled_from([value.text for value in found.values]))
+        for one in found.asked
+    }
+    got = with_agreed_values(words_alone, found, confirm(given_to, words, found))
+    kept = [value for value in got.values if value.by == ("words",) and value.state == "fill"]
+    assert kept == list(words_alone.filled)
+    added = [value for value in got.values if "model" in value.by]
+    assert all(value.text in request and value.name in properties for value in added)
+    assert len({value.name for value in got.values}) == len(got.values)
+    for value in added:
+        wanted = TYPES[properties[value.name]["type"]]
+        assert isinstance(value.value, wanted)

@@ -102,6 +102,6 @@ def behind_its_name(one: Input, span: Span) -> Iterator[Candidate]:
     """`user deploy` for an input `user`: the words behind its name."""
     words = re.finditer(r"\S+", span.text)
     start = next((w.start() for w in words if stem_in_full(w.group().lower()) not in one.words), 0)
-    if start:
+    if span.text[:start].strip():  # a span may begin with a blank
         text = span.text[start:]
         yield make_candidate(one, Span("named", span.start + start, span.end, text, text), text)

@@ -18,7 +18,7 @@ from pulsus.core.arguments.assignment import (
     best_assignment,
     with_second_choices,
 )
-from pulsus.core.arguments.candidates.candidate import KINDS_OF_ROLE, Candidate
+from pulsus.core.arguments.candidates.candidate import Candidate
 from pulsus.core.arguments.confidence_features import confidence_features
 from pulsus.core.arguments.filler import PROPOSE, Filling, score_options
 from pulsus.core.arguments.inputs import Fillable, Input
@@ -106,27 +106,22 @@ def find_open_inputs(
     numbers = confidence_features(options, picks, tried, reading)
     p = [weights.probability(features) if features else 0.0 for features in numbers]
     chosen = [option[n][1] for option, n in zip(options, tried, strict=True)]
-    settled = _settled(inputs, chosen, p, filling)
     text = reading.found.request
+    settled = _settled(inputs, chosen, p, filling, text)
     found = OpenInputs(
         text,
         inputs,
         options,
         picks,
         tried,
-        known=[(name, text[c.start : c.end]) for name, c in settled.items()],
-        taken=[(s.start, s.end) for c in settled.values() for s in c.spans],
+        known=[(name, words) for name, (words, _) in settled.items()],
+        taken=[place for _, places in settled.values() for place in places],
         asked=(),
         values=(),
     )
     asked = _worth_asking(found, filling, reading)
     values = _open_values(found, asked, filling)
     return replace(found, asked=asked, values=values) if values else None
-
-
-def takes_free_text(one: Input) -> bool:
-    """Return True for an input whose value may be any words of the request."""
-    return one.type == "string" and not one.choices and one.role not in KINDS_OF_ROLE
 
 
 def is_free(candidate: Candidate, taken: Sequence[Place]) -> bool:
@@ -139,16 +134,25 @@ def _settled(
     chosen: Sequence[Candidate | None],
     p: Sequence[float],
     filling: Filling,
-) -> dict[str, Candidate]:
-    """Return the values that are decided: filled, or understood as the input's default."""
-    filled = {value.name for value in filling.filled}
-    settled: dict[str, Candidate] = {}
+    request: str,
+) -> dict[str, tuple[str, Sequence[Place]]]:
+    """Return the inputs that are decided, with the words of their values and the words' places.
+
+    These are filled, or understood as the input's default. A filled value need not be one of the
+    weights: the words of a row tool are read by grammar.
+    """
+    filled = {value.name: value for value in filling.filled}
+    settled: dict[str, tuple[str, Sequence[Place]]] = {}
     for one, candidate, sure in zip(inputs, chosen, p, strict=True):
-        if candidate is None:
-            continue
-        is_default = candidate.value == one.default and sure >= PROPOSE
-        if one.name in filled or is_default:
-            settled[one.name] = candidate
+        value = filled.get(one.name)
+        is_default = candidate and candidate.value == one.default and sure >= PROPOSE
+        if candidate and (is_default or (value and value.value == candidate.value)):
+            words = request[candidate.start : candidate.end]
+            settled[one.name] = (words, [(s.start, s.end) for s in candidate.spans])
+        elif value:
+            start = request.find(value.text)
+            places = [(start, start + len(value.text))] if start >= 0 else []
+            settled[one.name] = (value.text, places)
     return settled
 
 

@@ -86,6 +86,14 @@ def test_words_of_a_filled_value_are_no_value_of_another_input():
     assert "/srv/a.log" not in given_to.schema["properties"]
 
 
+def test_a_filled_value_that_the_weights_do_not_know_is_not_asked_about_again():
+    of = tool(["expression", "user"], expression={"type": "string"}, user=USER)
+    found = Filling((filled("expression", "used > 80", "used over 80"),), ())
+    given_to, words = questions("user bob where used over 80", of, found)
+    assert list(words.schema["properties"]) == ["user"]
+    assert not {"80", "used over 80"} & set(given_to.schema["properties"])
+
+
 def test_a_secret_of_the_request_is_in_no_question():
     of = tool(["port"], port=PORT, user=USER)
     for question in questions("user bob on 5432, password is hunter2", of):
