@@ -5,6 +5,7 @@ Everything `--explain` prints is made here, from the numbers that decided.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
@@ -281,9 +282,15 @@ class Ranker:
         return ordered, first
 
 
+_POLITE = re.compile(r"\b(?:please|pls|plz|thanks|thx)\b")
+
+
 def _phrase(text: str) -> str:
-    """Return a request or an intent as its letters alone: "Log in?" and "login" are the same."""
-    return text.casefold().strip(" .!?").replace(" ", "").replace("-", "")
+    """Return a request or an intent as its letters alone: "Log in, pls?" and "login" are the same.
+
+    Polite words are left out.
+    """
+    return _POLITE.sub("", text.casefold()).strip(" ,.!?").replace(" ", "").replace("-", "")
 
 
 def _unparsed_intent(request: str) -> ParsedIntent:

@@ -61,6 +61,7 @@ _OF_THEM = re.compile(r"(?i)^(?:and\s+)?(?:all|those|these|ones|the\s+ones)\s+")
 _PAIR = re.compile(r"(?i)\b\w[\w.]*\s*==?\s*[\w\"'.-]+")
 
 
+_PRONOUNS = frozenset(("it", "them", "they", "us"))
 _VERBS_OF_DATA = frozenset(("call", "calls", "run", "runs", "use", "uses", "go", "goes", "leave"))
 
 
@@ -153,6 +154,8 @@ def _find_unknown_description(found: Ranked, wording: str) -> int | None:
     for clause in _ATTACHED.finditer(wording):
         said = [w for w in content_words(wording[clause.end() :]) if not w.isdecimal()]
         said = [w for w in said if w not in _VERBS_OF_DATA]
+        if not _PRONOUNS.isdisjoint(words(wording[clause.end() :])):
+            continue  # "the keys that open them": it relates two things, and names no value
         if words(wording[: clause.start()]) and said and unmatched.issuperset(said):
             return clause.start()
     return None

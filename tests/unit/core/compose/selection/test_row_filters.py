@@ -102,3 +102,7 @@ def test_pairs_belong_to_a_tool_that_takes_a_mapping():
     assert takes_pairs(labelled, "where job=api and code=503")
     assert not takes_pairs(labelled, "where risk=setuid")
     assert not takes_pairs(OPEN_FILES, "where job=api")
+
+
+def test_a_clause_that_relates_two_things_is_no_filter():
+    assert find_filter(FOUND, "the accounts and the keys that rsync calls them") is None

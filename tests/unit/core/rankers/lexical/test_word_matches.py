@@ -4,7 +4,7 @@ import pytest
 
 from pulsus.core.rankers import score_differences
 from pulsus.core.rankers.ranker import Ranker
-from tests.ranking import CATALOGUE
+from tests.ranking import CATALOGUE, tool
 
 INDEX = Ranker.build(CATALOGUE, synonyms={"cert": ("certificate",), "ram": ("memory",)})
 
@@ -58,3 +58,8 @@ def test_a_word_that_names_no_task_does_not_count_as_missing(request_text, plain
 
 def test_another_word_is_no_misspelt_stop_word():
     assert candidate("bring memory", "memory/usage/memory_summary").unmatched == ("bring",)
+
+
+def test_a_polite_word_does_not_hide_an_intent_of_the_manifest():
+    index = Ranker.build([tool("memory/usage/memory_summary", "Show it.", intents=("mem usage",))])
+    assert index.rank("mem usage pls")[0].phrased
