@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pulsus.core.arguments.filler import FilledValue, Filling
-from pulsus.core.arguments.rows.row_filler import RowRequest, fill_rest, fill_rows
+from pulsus.core.arguments.rows.row_filler import RowRequest, fill_rows
 from pulsus.core.arguments.step_filler import fill_steps
 from pulsus.core.arguments.write_choices import propose_write_choices
 from pulsus.core.contract import type_compatibility, type_hints
@@ -59,12 +59,10 @@ def read_values(
         ],
         now=now,
     )
-    taken = tuple(value.text for filling in fillings for value in filling.values)
-    values: list[list[FilledValue]] = []
-    for step, own, ready, filling, names in zip(steps, rows, read, fillings, closed, strict=True):
-        asked = RowRequest(request, step.clause, step.columns, step.about, taken)
-        found = [*filling.values, *(ready or fill_rest(asked, own))]
-        values.append([value for value in found if value.name not in names])
+    values = [
+        [value for value in (*filling.values, *ready) if value.name not in names]
+        for filling, ready, names in zip(fillings, read, closed, strict=True)
+    ]
     for place, step in enumerate(steps):
         if step.tool.kind == "write":
             earlier = {value.text for own in values[:place] for value in own}

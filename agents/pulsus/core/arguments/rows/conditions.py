@@ -7,11 +7,13 @@ no operator gives a condition, the value may stand beside its column (`state zom
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from pulsus.core.arguments.rows.clause_tokens import Token, read_tokens
 from pulsus.core.arguments.rows.column_match import BENIGN
 from pulsus.core.arguments.rows.columns import Column
 from pulsus.core.arguments.rows.compared_conditions import read_compared
+from pulsus.core.arguments.rows.comparisons import ORDERING, find_comparisons
 from pulsus.core.arguments.rows.condition import Condition, inverted, is_left_out
 from pulsus.core.arguments.rows.plain_conditions import (
     read_beside,
@@ -40,6 +42,8 @@ def find_conditions(
         if not found or not named:
             found += [one for one in last if not _overlaps(one, found)]
     found.sort(key=lambda one: one.start)
+    if not named and _has_other_limit(tokens, found):
+        found = [replace(one, sure=False) for one in found]
     kept: dict[tuple[str, str, str], Condition] = {}
     for one in found:
         kept.setdefault((one.column.name, one.op, repr(one.value)), one)
@@ -54,3 +58,16 @@ def _kept(condition: Condition, tokens: Sequence[Token]) -> Condition:
 
 def _overlaps(one: Condition, found: Sequence[Condition]) -> bool:
     return any(one.start < other.end and other.start < one.end for other in found)
+
+
+def _has_other_limit(tokens: Sequence[Token], found: Sequence[Condition]) -> bool:
+    """Return True if the clause compares with a number that is in no condition.
+
+    "weak keys below 2048" asks for more than `weak == true`.
+    """
+    for comparison in find_comparisons(tokens):
+        number = next((t for t in tokens[comparison.behind :][:2] if t.kind == "number"), None)
+        limits = comparison.op in ORDERING and number is not None
+        if number and limits and not any(o.start <= number.start < o.end for o in found):
+            return True
+    return any(token.low == "between" for token in tokens)

@@ -118,7 +118,9 @@ def read_flags(tokens: Sequence[Token], columns: Sequence[Column]) -> Iterator[C
             place += 1
             continue
         behind = place + named[0]
-        compared = behind < len(tokens) and tokens[behind].kind == "number"
+        # "above the 80% mark" compares, and names no column.
+        more = behind + (behind < len(tokens) and tokens[behind].low in ("the", "a", "about"))
+        compared = more < len(tokens) and tokens[more].kind == "number"
         if not compared:
             value = not is_left_out(tokens, place)
             start, end = tokens[place].start, tokens[behind - 1].end

@@ -27,15 +27,13 @@ class RowRequest:
     """The words that one step reads.
 
     `clause` is its part of the request, or "" if that is not known. `columns` are those of the rows
-    that it gets, `about` the stems of what they are, and `taken` the words that another step has
-    as a value.
+    that it gets, and `about` the stems of what they are.
     """
 
     request: str
     clause: str
     columns: tuple[Column, ...]
     about: frozenset[str]
-    taken: tuple[str, ...] = ()
 
 
 def fill_rows(asked: RowRequest, inputs: RowInputs) -> list[FilledValue]:
@@ -55,18 +53,6 @@ def fill_rows(asked: RowRequest, inputs: RowInputs) -> list[FilledValue]:
     return values
 
 
-def fill_rest(asked: RowRequest, inputs: RowInputs) -> list[FilledValue]:
-    """Return the condition that no column is named for: "above 80 %", with one column of percents.
-
-    For a step whose clause is not known. The words that another step has as a value do not count.
-    """
-    if asked.clause or not asked.columns or not (inputs.op and inputs.field):
-        return []
-    found = find_conditions(asked.request, asked.columns, asked.about)
-    free = [one for one in found if not _is_taken(asked, asked.request, one)]
-    return list(_condition_values(asked.request, free, inputs))
-
-
 def _condition(asked: RowRequest, inputs: RowInputs) -> Iterator[FilledValue]:
     text = asked.clause
     found = find_conditions(text, asked.columns, asked.about) if text else []
@@ -75,6 +61,8 @@ def _condition(asked: RowRequest, inputs: RowInputs) -> Iterator[FilledValue]:
         found = find_conditions(text, asked.columns, asked.about, named=True)
         # Words of another part may be about something else.
         found = [replace(one, sure=False) for one in found] if asked.clause else found
+    if not found and not asked.clause:
+        found = find_conditions(text, asked.columns, asked.about)
     yield from _condition_values(text, found, inputs)
 
 
@@ -93,12 +81,6 @@ def _condition_values(
     yield _filled(inputs.field, first.column.name, words, sure)
     yield _filled(inputs.op, op, words, sure)
     yield _filled(inputs.value, first.value, words, sure)
-
-
-def _is_taken(asked: RowRequest, text: str, one: Condition) -> bool:
-    words = text[one.start : one.end].lower()
-    taken = (part.lower() for part in asked.taken)
-    return any(part in words or part == str(one.value).lower() for part in taken if part)
 
 
 def _order(asked: RowRequest, inputs: RowInputs) -> Iterator[FilledValue]:

@@ -15,11 +15,11 @@ from pulsus.fast_dataclass import dataclass
 
 _MOST = word_set("""
     most highest largest biggest greatest top heaviest hungriest busiest longest slowest oldest
-    worst fattest greediest maximum max noisiest chattiest loudest fullest
+    worst fattest greediest maximum max noisiest chattiest loudest fullest latest
     """)
 _LEAST = word_set("""
     least fewest lowest smallest bottom lightest shortest fastest youngest newest minimum min
-    quietest emptiest
+    quietest emptiest earliest soonest
     """)
 _OF_UNIT: Final = {
     "size": word_set("heaviest biggest largest fattest lightest smallest"),
@@ -37,7 +37,7 @@ _SUPERLATIVES = _MOST | _LEAST
 _LONG_MOST = frozenset(word for word in _MOST if len(word) >= 6)
 _SORT = word_set("sort sorted sorting order ordered ordering rank ranked ranking")
 _BY = word_set("by on after per")
-_ASCENDING = word_set("ascending asc increasing upwards")
+_ASCENDING = word_set("ascending asc increasing upwards alphabetically alphabetical")
 _DESCENDING = word_set("descending desc decreasing downwards")
 _ENDS = word_set("""
     top first last limit only just show give keep then and but as in into ascending descending asc
@@ -241,7 +241,8 @@ def _largest_first(word: str, column: Column | None) -> bool | None:
         return None
     if word in _AGE:
         aged = "age" in column.stems
-        return (word == "oldest") == aged if aged or column.kind == "text" else None
+        dated = column.kind in ("text", "unknown")
+        return (word == "oldest") == aged if aged or dated else None
     if "per" in column.stems:
         return word == "fastest"
     return word in ("slowest", "longest") if column.unit[0] == "duration" else None

@@ -57,6 +57,7 @@ stuck_processes | zombies only (not the D ones) | state == zombie
 stuck_processes | that started more than an hour ago | age_seconds > 3600
 backup_freshness | only the series which aren't ok | ok == False
 backup_freshness | older than 2 days | age_hours > 48
+backup_freshness | series that are not ok (30 hours is our limit) | ok == False
 certificate_expiry | expired ones | state == expired
 certificate_expiry | less than three weeks left | days_left < 21
 tcp_latency | attempts that took longer than 40 ms | milliseconds > 40
@@ -91,6 +92,9 @@ def test_a_condition_is_read_with_its_column_operator_and_value(line):
         ("top_processes", "path lies in /srv"),
         ("top_processes", "name contains java or python"),
         ("disk_usage", "used_percent over 80 megabytes"),
+        ("memory_summary", "those above the 80 mark"),
+        ("authorized_keys", "weak keys below 2048"),  # bits are meant, and not named
+        ("top_processes", "user root and cpu_percent between 5 and 10"),
     ],
 )
 def test_a_condition_that_is_not_clear_is_never_filled(tool, text):

@@ -25,6 +25,7 @@ def order(tool, text, *, own=True):
         ("stale_files", "the five oldest", ("age_days", 5, True)),
         ("stale_files", "the five newest", ("age_days", 5, False)),
         ("biggest_files", "top 3 by size", ("bytes", 3, None)),
+        ("biggest_files", "sort by modified, oldest first", ("modified", None, False)),
         ("archive_contents", "ten biggest members (bytes)", ("bytes", 10, True)),
         ("summarize_json", "20 with the smallest count, ascending", ("count", 20, False)),
         ("metric_delta", "which 8 climb fastest per second?", ("per_second", 8, True)),
