@@ -63,15 +63,19 @@ def read_values(
         [value for value in (*filling.values, *ready) if value.name not in names]
         for filling, ready, names in zip(fillings, read, closed, strict=True)
     ]
+    heard: list[str] = []
     for place, step in enumerate(steps):
         if step.tool.kind == "write":
+            # Words about an input that an option gives are understood too.
+            choices = propose_write_choices(step.clause or request, step.inputs.inputs)
+            heard += [value.text for value in choices]
             earlier = {value.text for own in values[:place] for value in own}
             values[place] = _as_proposals(values[place], step, request, closed[place], earlier)
     fitting = [_fitting(step, own) for step, own in zip(steps, values, strict=True)]
     dropped = [
         v.text for own, kept in zip(values, fitting, strict=True) for v in own if v not in kept
     ]
-    unused = (*_unused(fillings, values, single=len(steps) == 1), *dropped)
+    unused = (*_unused(fillings, values, heard, single=len(steps) == 1), *dropped)
     # A value that is the default is understood, and changes nothing.
     new = tuple(
         tuple(one for one in own if not _is_default(step, one))
@@ -164,12 +168,21 @@ def _as_proposals(
 
 
 def _unused(
-    fillings: Sequence[Filling], values: Sequence[Sequence[FilledValue]], *, single: bool
+    fillings: Sequence[Filling],
+    values: Sequence[Sequence[FilledValue]],
+    heard: Sequence[str],
+    *,
+    single: bool,
 ) -> tuple[str, ...]:
     """Return the values that no step took: each clause names those of its own part."""
-    used = [value.text for step in values for value in step]
+    own = () if single else (value.text for step in values for value in step)
+    used = [*heard, *own]
     named = dict.fromkeys(text for filling in fillings for text in filling.unused)
-    return tuple(text for text in named if single or not any(text in words for words in used))
+    return tuple(text for text in named if not any(_has_words(words, text) for words in used))
+
+
+def _has_words(words: str, text: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(text)}(?!\w)", words) is not None
 
 
 def by_parameter(
