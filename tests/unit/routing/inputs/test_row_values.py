@@ -131,3 +131,22 @@ def test_a_promoted_composition_reads_the_same_values_as_its_plan():
     promoted = PromotedPlan(plan, made.decision.selected)
     done = with_inputs(again, (), fill=True, now=NOW, promoted=promoted)
     assert call_values(done) == {"field": "used_percent", "op": ">", "value": 80}
+
+
+def test_words_at_the_end_of_the_part_before_may_leave_the_rows_out():
+    tools = ("log_window", "filter_rows")
+    parts = ("lines of /var/log/a.log minus those", "whose text has 'healthz' in it")
+    made = outcome(*zip(tools, parts, strict=True))
+    made = replace(made, intent=replace(made.intent, intent=" ".join(parts)))
+    done = with_inputs(made, (), fill=True, now=NOW)
+    assert requested(done)["filter_rows.op"] == "not_contains"
+
+
+def test_a_condition_that_begins_in_the_part_before_belongs_to_its_step():
+    tools = ("pending_updates", "filter_rows")
+    parts = ("apt upgrades for packages", "beginning with linux-image")
+    made = outcome(*zip(tools, parts, strict=True))
+    made = replace(made, intent=replace(made.intent, intent=" ".join(parts)))
+    done = with_inputs(made, (), fill=True, now=NOW)
+    assert requested(done)["filter_rows.field"] == "package"
+    assert requested(done)["filter_rows.value"] == "linux-image"

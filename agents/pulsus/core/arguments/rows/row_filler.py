@@ -9,7 +9,7 @@ from dataclasses import replace
 from pulsus.core.arguments.filler import FilledValue
 from pulsus.core.arguments.rows.columns import Column
 from pulsus.core.arguments.rows.comparisons import written_operator
-from pulsus.core.arguments.rows.condition import Condition
+from pulsus.core.arguments.rows.condition import Condition, inverted
 from pulsus.core.arguments.rows.conditions import find_conditions
 from pulsus.core.arguments.rows.row_inputs import RowInputs
 from pulsus.core.arguments.rows.row_order import find_order
@@ -56,14 +56,34 @@ def fill_rows(asked: RowRequest, inputs: RowInputs) -> list[FilledValue]:
 def _condition(asked: RowRequest, inputs: RowInputs) -> Iterator[FilledValue]:
     text = asked.clause
     found = find_conditions(text, asked.columns, asked.about) if text else []
+    start = asked.request.find(text) if text else -1
+    if found and start > 0 and _LEFT_OUT.search(asked.request[:start]):
+        # "minus those" ends the part before.
+        found = [inverted(one) for one in found]
     if not found:
         text = asked.request
         found = find_conditions(text, asked.columns, asked.about, named=True)
         # Words of another part may be about something else.
-        found = [replace(one, sure=False) for one in found] if asked.clause else found
+        found = [one if _touches(one, asked, start) else replace(one, sure=False) for one in found]
     if not found and not asked.clause:
         found = find_conditions(text, asked.columns, asked.about)
     yield from _condition_values(text, found, inputs)
+
+
+def _touches(one: Condition, asked: RowRequest, start: int) -> bool:
+    """Return True if the condition, read in the whole request, has words of the step's part."""
+    if not asked.clause:
+        return True
+    return start >= 0 and one.start < start + len(asked.clause) and start < one.end
+
+
+_LEFT_OUT = re.compile(r"""(?ix)
+    (?:\b(?:minus|except(?:\s+for)?|exclud\w+|drop\w*|skip\w*|without|ignor\w+|omit\w*|remov\w+
+       |hid(?:e|ing)|leav\w+\s+out|filter\w*\s+out|throw\w*\s+(?:out|away)
+       |(?:but\s+)?not(?=\s+(?:those|the\s+ones)))\b)
+    (?:\s+(?:all|any|the|of|those|these|ones|rows|lines|entries|anything|everything|that\s+are))*\s*\Z
+    """)
+"""Words at the end of one part that leave out what the next part describes."""
 
 
 def _condition_values(
