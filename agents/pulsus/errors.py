@@ -16,7 +16,7 @@ class PulsusError(Exception):
     """Root of every expected failure. Anything else is a bug and keeps its traceback.
 
     `message` states what was wrong, with the value; `hint` the next step; `details` are JSON
-    values for `--output json`.
+    values for `--output json`. With several next steps, `ways` has each and `hint` all of them.
     """
 
     code: ClassVar[str] = "PULSUS"
@@ -32,7 +32,13 @@ class PulsusError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.ways: tuple[str, ...] = (hint,) if hint else ()
         self.details = details
+
+    def offer(self, *ways: str) -> None:
+        """Set several next steps as the hint; a person gets a line for each."""
+        self.ways = ways
+        self.hint = "; ".join(ways)
 
 
 class UsageError(PulsusError, code="USAGE", exit_status=2):

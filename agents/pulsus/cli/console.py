@@ -147,13 +147,18 @@ def error_body(error: PulsusError) -> dict[str, Any]:
 
 
 def fail(error: PulsusError, *, as_json: bool) -> None:
-    """Tell of a failure: one JSON document on stdout, or two lines on stderr."""
+    """Tell of a failure: one JSON document on stdout, or two lines on stderr.
+
+    A hint with several ways has a line for each.
+    """
     if as_json:
         document(error_body(error))
         return
     note(f"{colour('error', 'red')}[{error.code}]: {_on_a_line(error.message)}")
     if error.hint:
-        note(f"  hint: {_on_a_line(error.hint)}")
+        several = error.ways if error.hint == "; ".join(error.ways) else (error.hint,)
+        for way in several:
+            note(f"  hint: {_on_a_line(way)}")
 
 
 def note(text: str) -> None:

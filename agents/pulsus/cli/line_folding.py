@@ -8,6 +8,8 @@ _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _GAP = re.compile(r"( {2,})")
 _MIN_WIDTH = 20
 _HINT = "  hint: "
+_ITEM = re.compile(r"\[PULSUS\] {2,}")
+"""The beginning of a line that belongs to the status line above it."""
 
 
 def fold_line(line: str, width: int, *, hanging: int | None = None) -> str:
@@ -21,7 +23,8 @@ def fold_line(line: str, width: int, *, hanging: int | None = None) -> str:
         return line
     start = len(line) - len(line.lstrip(" "))
     if hanging is None:
-        hanging = len(_HINT) if line.startswith(_HINT) else start + 2
+        item = _ITEM.match(line)
+        hanging = len(_HINT) if line.startswith(_HINT) else len(item[0]) if item else start + 2
     head = line[: max(hanging, start)] if _is_aligned(line, hanging) else " " * start
     most = max(width, _MIN_WIDTH)
     lines, gap = [head], ""  # no gap: the last line has no text yet

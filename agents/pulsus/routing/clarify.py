@@ -1,7 +1,7 @@
 """The one targeted question of spec §3, and what its answer decides. Reads no input itself.
 
 The question names the nearest tools, because a person knows what a tool does better than the folder
-in which it lies. If no tool shares a word with the request, it asks for the area instead.
+in which it lies. If no tool may be meant, it asks for the area instead.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SHARED = "shared"
 """The name of the shared tools' folder in a question about the area."""
 
 WHICH_TOOL = "Which tool do you mean?"
-WHICH_AREA = "No tool has a word of your request. Which area is it about?"
+WHICH_AREA = "No tool does what you ask for. Which area is it about?"
 
 _NONE = frozenset({"0", "none", "none of these", "neither", "no"})
 _SUMMARY_CHARS = 80

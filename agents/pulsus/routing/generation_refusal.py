@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 
 from pulsus.errors import NothingFits
@@ -22,13 +23,13 @@ def no_tool_failure(run: RouteRun, found: SearchResult, reason: str) -> NothingF
         from pulsus.llm.connect import not_configured  # late: only for the hint what to set
 
         missing = not_configured(model)
-        if not wanted.forced:
-            missing.message = f"{reason}; a tool would have to be written, and {missing.message}"
-        command = f"pulsus generate {shlex.quote(run.text)} --scaffold"
-        skeleton = f"without a model, write it by hand from a skeleton: {command}"
-        missing.hint = f"{missing.hint}; {skeleton}"
-        if not wanted.forced:
-            missing.hint = f"{_hint_at_nearest(found)}; for a new tool, {missing.hint}"
+        by_hand = f"or write it by hand: {_scaffold_command(run)}"
+        if wanted.forced:
+            missing.offer(missing.hint, by_hand)
+            return missing
+        missing.message = f"no tool fits, so one would have to be written: {missing.message}"
+        by_model = "set model.base_url and model.name (`pulsus doctor --model` says how)"
+        missing.offer(_hint_at_nearest(found), f"for a new tool, {by_model}", by_hand)
         return missing
     if run.inspects:
         return NothingFits(
@@ -40,8 +41,25 @@ def no_tool_failure(run: RouteRun, found: SearchResult, reason: str) -> NothingF
     return None
 
 
+def _scaffold_command(run: RouteRun) -> str:
+    """Return the command for a skeleton, with the options that this call already gave."""
+    wanted = run.options.wanted
+    words = ["pulsus", "generate", run.text, "--scaffold"]
+    for option, value in (
+        ("--domain", wanted.domain),
+        ("--action", wanted.action),
+        ("--name", wanted.name),
+    ):
+        words += [option, value] if value else []
+    plain = [e for e in wanted.examples if e.has_expected and not e.files]
+    for example in plain if len(plain) == len(wanted.examples) else []:
+        sides = (dict(example.inputs), example.expected)
+        words += ["--example", " -> ".join(json.dumps(s, ensure_ascii=False) for s in sides)]
+    return shlex.join(words)
+
+
 def _hint_at_nearest(found: SearchResult) -> str:
-    if found.candidates:
+    if found.candidates and all(r.p_before_answer is None for r in found.candidates):
         return (
             "if one of the nearest tools is right, `pulsus run ID` runs it; else ask in other words"
         )

@@ -6,6 +6,7 @@ What is printed is what the decision was made from; nothing is computed here.
 from __future__ import annotations
 
 import shlex
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from pulsus.core.types import (
 )
 
 _NEAREST = 3
-_SUMMARY_CHARS = 80
+_SUMMARY_CHARS = 68
 
 
 @printable
@@ -204,13 +205,17 @@ def _decision(outcome: RouteOutcome, project: Path) -> Iterator[str]:
 
 
 def nearest_tools(outcome: RouteOutcome) -> Iterator[str]:
-    """Yield the nearest tools of a request that no tool fits, one line each with p and summary."""
-    near = outcome.candidates[:_NEAREST]
+    """Yield the nearest tools of a request that no tool fits, one line each with p and summary.
+
+    None is near if the answer to a question was "none of these": the person has seen the nearest.
+    """
+    refused = any(r.p_before_answer is not None for r in outcome.candidates)
+    near = () if refused else outcome.candidates[:_NEAREST]
     if near:
         yield f"{TAG} nearest tools:"
     wide = max((len(r.tool.id) for r in near), default=0)
     for r in near:
-        told = one_line(r.tool.summary, _SUMMARY_CHARS)
+        told = textwrap.shorten(one_line(r.tool.summary), _SUMMARY_CHARS, placeholder="…")
         yield f"{TAG}   {r.tool.id:<{wide}}  p={r.p:.2f}  {told}"
 
 

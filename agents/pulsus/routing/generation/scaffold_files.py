@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from pulsus.core.compose.writing import caller_examples, scaffold
+from pulsus.core.telemetry.redaction import MARK
 from pulsus.core.types import Example, GenerationReport, RouteOutcome
 from pulsus.errors import UsageError
 from pulsus.routing.delivery import candidate_module
@@ -40,6 +42,19 @@ def write_scaffold(
     run.write_note(path, "failed", (scaffold.UNWRITTEN,), sha256, made)
     behaviours = caller_examples.count_behaviours(given)
     generation = GenerationReport("template", accepted=False, behaviours=behaviours, test=test)
-    told = f"{scaffold.UNWRITTEN}; until it is, validation refuses it. Then `pulsus promote` it"
-    notes = (*outcome.notes, told)
+    told = f"{scaffold.UNWRITTEN}; until it is, validation refuses it"
+    notes = (*outcome.notes, told, f"then: {_promote_command(run, path)}")
     return replace(outcome, module=path, generation=generation, notes=notes, failure=None)
+
+
+def _promote_command(run: RouteRun, path: Path) -> str:
+    """Return the command that promotes the written module; capitals are for the user to replace.
+
+    The folder is not guessed: a guess for a tool that does not exist yet is rarely right.
+    """
+    wanted, project = run.options.wanted, run.project.project
+    file = path.relative_to(project) if path.is_relative_to(project) else path
+    name = wanted.name or scaffold.derive_name(run.redact(run.text).replace(MARK, " "))
+    to = {"--domain": wanted.domain or "DOMAIN", "--action": wanted.action or "ACTION"}
+    options = [word for pair in {**to, "--name": name}.items() for word in pair]
+    return shlex.join(["pulsus", "promote", str(file), *options])
