@@ -28,7 +28,7 @@ _RULES = (
     (r"(Which tool do you mean\?) \([^)]*\)", r"\1 (...)"),
     # Scores move with the ranker; thresholds and weights are settings and do not.
     (r"(?<!τ=)(?<!τ )(?<!below )(?<!name=)(?<!doc=)(?<!history=)\b[01]\.\d\d+\b", "N.NN"),
-    (r"\(proof: (\w+)\) — [\w,-]+=", r"(proof: \1) — STEPS="),
+    (r"(\(proof: \w+\)) — \d+\.\d+s", r"\1 — N.Ns"),
 )
 _MACHINE = (
     (r" {2,}", "  "),

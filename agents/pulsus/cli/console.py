@@ -12,7 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
-from pulsus.cli.line_folding import fold_line
+from pulsus.cli.line_folding import fold_line, table_lines
 from pulsus.core.telemetry.sanitize import escape_controls, strip_controls
 from pulsus.errors import PulsusError
 
@@ -214,34 +214,16 @@ def wants_json(args: Sequence[str]) -> bool:
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """A table on stdout: ruled on a terminal, aligned plain text in a pipe."""
+    """Print a table on stdout: folded for a terminal, aligned plain text in a pipe."""
     cells = [[_on_a_line(str(cell)) for cell in row] for row in rows]
-    if is_terminal(sys.stdout):
-        _rich_table(headers, cells)
-        return
-    widths = [max(len(row[i]) for row in [list(headers), *cells]) for i, _ in enumerate(headers)]
-    for row in [list(headers), *cells]:
-        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        result(f"{line.rstrip()}\n")
+    lines = list(table_lines([list(headers), *cells], width()))
+    for number, line in enumerate(lines):
+        result(f"{line if number else styled(line, sys.stdout, 'bold')}\n")
 
 
 def _on_a_line(text: str) -> str:
     """Printable and on one line: a name with a line break must not look like a line of ours."""
     return strip_controls(text).replace("\n", " ")
-
-
-def _rich_table(headers: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    grid = Table(box=SIMPLE_HEAD, header_style="bold")
-    for header in headers:
-        grid.add_column(header, overflow="fold")
-    for row in cells:
-        grid.add_row(*(Text(cell) for cell in row))
-    Console().print(grid)
 
 
 def counted(number: int, what: str, many: str = "") -> str:

@@ -1,12 +1,17 @@
-"""Fold a line of text for a terminal that is too narrow for it. Pure."""
+"""Fold lines of text and tables for a terminal that is too narrow for them. Pure."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _GAP = re.compile(r"( {2,})")
 _MIN_WIDTH = 20
+_MOST_BEFORE_LAST = 2 / 3
+"""Share of a terminal that the columns of a table before the last one may take."""
+_MOST_BELOW = 24
+"""Columns that a cell takes in a table that is too wide. A longer one pushes what follows it."""
 _HINT = "  hint: "
 _ITEM = re.compile(r"\[PULSUS\] {2,}")
 """The beginning of a line that belongs to the status line above it."""
@@ -55,3 +60,26 @@ def _is_aligned(line: str, column: int) -> bool:
 
 def _shown_width(text: str) -> int:
     return len(_STYLE.sub("", text))
+
+
+def table_lines(rows: Sequence[Sequence[str]], width: int | None) -> Iterator[str]:
+    """Yield the lines of a table; the first row is the heading. No word is broken.
+
+    Only the last column is folded. If the others leave it less than a third of `width`, it stands
+    below its row, unless the row fits on one line. None as `width` folds nothing.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    start = sum(widths[:-1]) + 2 * (len(widths) - 1)
+    below = width is not None and start > width * _MOST_BEFORE_LAST
+    if below:
+        widths[1:] = [min(wide, _MOST_BELOW) for wide in widths[1:]]
+    for row in rows:
+        padded = [cell.ljust(wide) for cell, wide in zip(row, widths, strict=True)]
+        line = "  ".join(padded).rstrip()
+        if width is None or len(line) <= width:
+            yield line
+        elif not below:
+            yield from fold_line(line, width, hanging=start).split("\n")
+        else:
+            yield from fold_line("  ".join(padded[:-1]).rstrip(), width).split("\n")
+            yield from fold_line(f"    {row[-1]}", width, hanging=4).split("\n")

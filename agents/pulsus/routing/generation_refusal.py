@@ -27,7 +27,10 @@ def no_tool_failure(run: RouteRun, found: SearchResult, reason: str) -> NothingF
         if wanted.forced:
             missing.offer(missing.hint, by_hand)
             return missing
-        missing.message = f"no tool fits, so one would have to be written: {missing.message}"
+        missing.message = (
+            "no tool fits, and no language model is configured to write one "
+            "(model.base_url is empty)"
+        )
         by_model = "set model.base_url and model.name (`pulsus doctor --model` says how)"
         missing.offer(_hint_at_nearest(found), f"for a new tool, {by_model}", by_hand)
         return missing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -53,6 +54,14 @@ def list_(session: CommandSession, prefix: str) -> None:
         console.document({"tools": [_body(session, tool) for tool in found]})
         return
     rows = [(t.id, t.kind, _summary(session, t)) for t in found]
+    columns = console.width()
+    if columns:
+        # One line for each tool: `tools show` has the rest.
+        before = [
+            max((len(text) for text in column), default=0) for column in zip(*rows, strict=True)
+        ]
+        room = max(columns - sum(before[:-1]) - 4, 12)
+        rows = [(n, kind, _short(text, room)) for n, kind, text in rows]
     if rows:
         console.table(("tool", "kind", "summary"), rows)
 
@@ -73,8 +82,11 @@ def show(session: CommandSession, tool_id: str) -> None:
     if refusal:
         console.warn(f"not routed to: {refusal}")
     click.echo(f"{tool.id}  ({tool.kind}{'' if tool.kind_declared else ', undeclared'})")
-    click.echo(f"  {_signature(tool)}\n")
-    click.echo(strip_controls(tool.doc.strip()))
+    columns = console.width()
+    console.echo(f"  {_signature(tool)}", columns)
+    click.echo()
+    for line in strip_controls(tool.doc.strip()).split("\n"):
+        console.echo(line, columns)
 
 
 command.add_command(tools_check.check)
@@ -102,6 +114,10 @@ def _summary(session: CommandSession, tool: ToolSpec) -> str:
     denied = "[denied] " if _refusal(session, tool) else ""
     gone = f"[deprecated: use {record.replacement}] " if record and record.deprecated else ""
     return f"{denied}{gone}{tool.summary}"
+
+
+def _short(text: str, room: int) -> str:
+    return textwrap.shorten(text, room, placeholder="…", break_on_hyphens=False)
 
 
 def _refusal(session: CommandSession, tool: ToolSpec) -> str | None:

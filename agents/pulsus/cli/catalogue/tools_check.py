@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 NAMES: dict[Level, str] = {"error": "error", "warning": "warning", "info": "note"}
 
+_MANY, _NAMED = 4, 3
+"""From this many equal findings they are one row on a terminal, which names the first few."""
 WIDE = 120
 """Columns from which a table of findings is easier to read than a list."""
 
@@ -204,7 +206,8 @@ def _tell(session: CommandSession, found: Sequence[CatalogueFinding]) -> None:
     shown = [f for f in found if f.level != "info" or session.verbosity > 0]
     if shown:
         rows = [(NAMES[f.level], f.code, _about(f, session.project), f.reason) for f in shown]
-        _listed(rows, console.width())
+        grouped = console.width() is not None and session.verbosity <= 0
+        _listed(_grouped(rows) if grouped else rows, console.width())
         click.echo()
         console.table(("code", "what to do"), sorted({(f.code, f.fix) for f in shown}))
         click.echo()
@@ -212,6 +215,22 @@ def _tell(session: CommandSession, found: Sequence[CatalogueFinding]) -> None:
     totals = (console.counted(counts[level], name) for level, name in NAMES.items())
     tools = console.counted(len(session.app.catalogue.tools), "tool")
     click.echo(f"{tools}, {', '.join(totals)}{more}")
+
+
+def _grouped(rows: Sequence[tuple[str, str, str, str]]) -> list[tuple[str, str, str, str]]:
+    """Return one row for many findings that say the same of different tools; others as they are."""
+    same: dict[tuple[str, str, str], list[str]] = {}
+    for level, code, about, reason in rows:
+        same.setdefault((level, code, reason), []).append(about)
+    found = []
+    for (level, code, reason), abouts in same.items():
+        if len(abouts) < _MANY:
+            found += [(level, code, about, reason) for about in abouts]
+            continue
+        named = ", ".join(abouts[:_NAMED])
+        rest = f" and {len(abouts) - _NAMED} more (-v lists them)"
+        found.append((level, code, f"{len(abouts)} times", f"{reason}: {named}{rest}"))
+    return found
 
 
 def _listed(rows: Sequence[tuple[str, str, str, str]], width: int | None) -> None:

@@ -26,7 +26,7 @@ def input_lines(outcome: RouteOutcome, *, missing: bool = True) -> Iterator[str]
     `missing` False leaves out the missing inputs, because they are asked for next.
     """
     given = [
-        f"{name}={_shown(value.value)}{_origin(value)}"
+        f"{name}={shown(value.value)}{origin(value)}"
         for name, value in outcome.inputs.items()
         if value.source not in ("default", "wired")
     ]
@@ -34,7 +34,7 @@ def input_lines(outcome: RouteOutcome, *, missing: bool = True) -> Iterator[str]
         yield f"{TAG} inputs: {', '.join(given)}"
     for arg in outcome.missing if missing else ():
         perhaps = outcome.proposed.get(arg.name)
-        offered = f"; perhaps {_shown(perhaps.value)}" if perhaps else ""
+        offered = f"; perhaps {shown(perhaps.value)}" if perhaps else ""
         said = one_line(arg.description, 1000)
         said = said.rstrip(".") if perhaps else said
         about = f": {said}" if said else ""
@@ -42,7 +42,7 @@ def input_lines(outcome: RouteOutcome, *, missing: bool = True) -> Iterator[str]
     needed = {arg.name for arg in outcome.missing}
     for name, value in outcome.proposed.items():
         if name not in needed:
-            yield f"{TAG} perhaps: {name}={_shown(value.value)}{_origin(value)}; not used"
+            yield f"{TAG} perhaps: {name}={shown(value.value)}{origin(value)}; not used"
     if outcome.unused:
         listed = ", ".join(map(repr, outcome.unused))
         yield f"{TAG} not used: {listed}; give values with --input NAME=VALUE"
@@ -94,12 +94,14 @@ def _for_person(value: JsonValue) -> str:
     return one_line(text, _MOST)
 
 
-def _shown(value: JsonValue) -> str:
+def shown(value: JsonValue) -> str:
+    """Return a value as the shell takes it, or as JSON."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return shlex.quote(text) if isinstance(value, str) else text
 
 
-def _origin(value: InputValue) -> str:
+def origin(value: InputValue) -> str:
+    """Return where a value came from, with the words of the request."""
     if value.source != "request":
         return f" ({value.source})"
     model = ""

@@ -77,15 +77,6 @@ def note_lines(notes: Sequence[str]) -> Iterator[str]:
 
 
 @printable
-def plan(outcome: RouteOutcome) -> Iterator[str]:
-    """Yield the plan DSL and nothing else (spec §12 `--plan`)."""
-    if outcome.decision.plan:
-        from pulsus.core.compose.plans.plan_file import render_yaml  # reads YAML: slow to import
-
-        yield from render_yaml(outcome.decision.plan).rstrip("\n").split("\n")
-
-
-@printable
 def explain(
     outcome: RouteOutcome,
     calibration: Calibration | None = None,
@@ -288,7 +279,7 @@ def _validation(found: ValidationReport, project: Path) -> str:
 
 def _closing(outcome: RouteOutcome) -> str:
     state = VERDICTS[outcome.validation.verdict] if outcome.validation else "not run"
-    done = "  already promoted, unchanged" if outcome.promotion else ""
+    done = "  already promoted, unchanged" if outcome.promotion and not outcome.ran else ""
     return (
         f"{TAG} policy={outcome.decision.policy}  validation={state}  "
         f"route_id={outcome.decision.route_id}{done}"

@@ -49,12 +49,17 @@ def report_lines(found: ValidationReport, project: Path) -> Iterator[str]:
 
 @printable
 def brief_lines(found: ValidationReport, project: Path) -> Iterator[str]:
-    """Yield the warnings, then the verdict, without the steps."""
+    """Yield the warnings, then the verdict, without the steps.
+
+    An accepted module passed all steps, so only a refusal says which step it was.
+    """
     yield from (f"  - warning: {warning}" for warning in found.warnings)
     told = [f"proof: {found.proof}"] if found.proof else []
     told += ["cached"] if found.cached else []
     why = f" ({', '.join(told)})" if told else ""
-    yield f"{relative(found.path, project)}: {found.verdict}{why} — {found.summary}"
+    took = "" if found.cached else f" — {found.duration_ms / 1000:.1f}s"
+    end = took if found.verdict == "accepted" else f" — {found.summary}"
+    yield f"{relative(found.path, project)}: {found.verdict}{why}{end}"
 
 
 def relative(path: Path, project: Path) -> str:

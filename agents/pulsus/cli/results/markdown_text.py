@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+from itertools import dropwhile
 from typing import ClassVar
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -35,7 +36,8 @@ def render_markdown(text: str, width: int) -> list[str]:
     )
     # Uncropped: rich would cut a path that is wider than the terminal, without a mark.
     console.print(_ResultMarkdown(text, hyperlinks=False), crop=False)
-    return [line.rstrip() for line in out.getvalue().rstrip("\n").split("\n")]
+    lines = [line.rstrip() for line in out.getvalue().rstrip("\n").split("\n")]
+    return list(dropwhile(lambda line: not line, lines))
 
 
 class _ResultTable(TableElement):

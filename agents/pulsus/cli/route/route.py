@@ -27,7 +27,7 @@ from pulsus.cli.route.route_status import RouteStatus
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
-    from pulsus.core.types import RouteOutcome
+    from pulsus.core.types import Promotion, RouteOutcome
     from pulsus.routing.delivery.route_run import RouteOptions
 
 EPILOG = page_end(
@@ -158,8 +158,17 @@ def print_outcome(
     if outcome.failure:
         console.fail(outcome.failure, as_json=False)
     elif outcome.promotion and not outcome.ran and console.is_terminal(sys.stderr):
-        console.note(f"run it: pulsus run {outcome.promotion.tool_id}")
+        _tell_how_to_run(outcome, outcome.promotion)
     console.leave(outcome.failure, ended)
+
+
+def _tell_how_to_run(outcome: RouteOutcome, promotion: Promotion) -> None:
+    """Name the command that runs what was promoted, with the inputs that are known."""
+    from pulsus.approvals.run_consent import input_options, run_command
+    from pulsus.routing.inputs.route_inputs import call_values
+
+    given = list(input_options(call_values(outcome)))
+    console.note(f"run it: {run_command(promotion.tool_id, given)}")
 
 
 def _script_status(outcome: RouteOutcome) -> int | None:

@@ -47,7 +47,7 @@ class RouteStatus:
         explained = () if self.announced is not None else self._explanation(outcome, options)
         silent = options.run and self.session.verbosity < 0
         status: Iterable[str] = () if silent else self._status(outcome, options)
-        columns = None if options.plan or options.dry_run else console.width()
+        columns = None if options.plan else console.width()
         for line in (*explained, *status):
             if options.run:
                 console.note(line)
@@ -76,11 +76,11 @@ class RouteStatus:
 
     def _status(self, outcome: RouteOutcome, options: RouteOptions) -> Iterator[str]:
         """Yield the plan, or the summary and what `--dry-run` adds to it (spec §12)."""
-        from pulsus.cli.render import outcome_text, validation_text
+        from pulsus.cli.render import outcome_text, plan_text, validation_text
 
         project = self.session.project
         if options.plan:
-            yield from outcome_text.plan(outcome)
+            yield from plan_text.plan(outcome)
             return
         if self.announced is None:
             yield from outcome_text.summary(outcome, project)
@@ -89,7 +89,8 @@ class RouteStatus:
             yield from outcome_text.delivery_lines(outcome, project, fresh)
         if options.dry_run and outcome.validation:
             yield from validation_text.report_lines(outcome.validation, project)
-            yield from outcome_text.plan(outcome)
+            readable = console.width() is not None
+            yield from (plan_text.plan_steps if readable else plan_text.plan)(outcome)
 
 
 def _tell_run(run_id: str, options: RouteOptions) -> None:

@@ -156,7 +156,11 @@ def _print(found: Sequence[CheckedModule], session: CommandSession) -> None:
     """Print the verdicts in the form that was asked for."""
     form = import_module(f"pulsus.cli.validate.{session.output}_report")
     details = {"detailed": session.verbosity > 0} if session.output == "text" else {}
-    console.result(form.render(found, session.project, **details))
+    text = form.render(found, session.project, **details)
+    columns = console.width() if session.output == "text" else None
+    for line in text.split("\n")[:-1] if columns else []:
+        console.echo(line, columns)
+    console.result("" if columns else text)
 
 
 def _listed(paths: Iterable[Path]) -> Iterator[Path]:

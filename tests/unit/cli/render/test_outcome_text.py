@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.cli.render import outcome_text, validation_text
+from pulsus.cli.render import outcome_text, plan_text, validation_text
 from pulsus.core.types import Promotion
 from tests.outcomes import candidate, outcome, report
 
@@ -33,7 +33,7 @@ def everything(text, policy):
         yield from outcome_text.summary(found, PROJECT)
         yield from outcome_text.explain(found)
         yield from outcome_text.explain(found, detailed=True)
-        yield from outcome_text.plan(found)
+        yield from plan_text.plan(found)
     yield from validation_text.report_lines(refused, PROJECT)
 
 

@@ -1,0 +1,99 @@
+"""Golden transcripts of a conversation: `pulsus "REQUEST"` on a real terminal of 80 columns.
+
+A transcript begins with a comment. Then follow `$ commands`, each with `< PROMPT => ANSWER` for
+every question in turn, and with the screen as a person sees it. An exit status other than 0 stands
+in brackets. `# hides: machine` hides numbers of this machine. The project is a new one, made by
+`pulsus init`, with the files of tests/golden/terminal/files. To accept a change on purpose:
+`UPDATE_GOLDEN=1 pytest tests/golden`, then read the difference as an engineer on call would.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from pulsus.cli.results.text_cells import cells
+from tests.golden.normalise import normalise
+from tests.project import PULSUS, pulsus
+
+pexpect = pytest.importorskip("pexpect", reason="pexpect is not installed")
+pytestmark = [
+    pytest.mark.seconds,
+    pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals"),
+    # Python 3.12 warns of any fork beside a thread, such as the test runner's own.
+    pytest.mark.filterwarnings("ignore:.*forkpty:DeprecationWarning"),
+]
+
+FOLDER = Path(__file__).parent / "terminal"
+TRANSCRIPTS = sorted(FOLDER.glob("*.txt"))
+COLUMNS = 80
+ANSWER = re.compile(r"^< (.+) => (.*)$", re.MULTILINE)
+HIDDEN = ((r"\d[\d.]*(?= (B|[KMGT]iB|%))", "N"), (r"\b[KMGT]?i?B\b", "B"), (r" {2,}", "  "))
+
+
+@pytest.fixture
+def project():
+    """A new project with files to ask about; its .git stops the search for other projects.
+
+    Each conversation gets its own: what Pulsus remembers of one would change the next one. Its path
+    is short, because a long one is folded.
+    """
+    with tempfile.TemporaryDirectory() as base:
+        folder = Path(base).resolve() / "project"
+        (folder / ".git").mkdir(parents=True)
+        done = pulsus(folder, "init")
+        assert done.code == 0, done.err
+        yield shutil.copytree(FOLDER / "files", folder, dirs_exist_ok=True)
+
+
+def parts(text):
+    """Return the head of a transcript, and each command with its answers."""
+    head, *rest = re.split(r"^\$ ", text, flags=re.MULTILINE)
+    return head, [(each.split("\n", 1)[0], ANSWER.findall(each)) for each in rest]
+
+
+def screen(folder, command, answers):
+    """Return what the terminal shows, and the exit status."""
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("PULSUS_")}
+    child = pexpect.spawn(
+        str(PULSUS),
+        shlex.split(command)[1:],
+        cwd=str(folder),
+        env={**clean, "NO_COLOR": "1", "TERM": "xterm", "TZ": "UTC"},
+        encoding="utf-8",
+        timeout=60,
+        dimensions=(40, COLUMNS),
+    )
+    shown = ""
+    for prompt, answer in answers:
+        child.expect_exact(prompt)
+        shown += child.before + prompt
+        child.sendline(answer)
+    child.expect(pexpect.EOF)
+    shown += child.before
+    child.close()
+    return re.sub(r"\x1b\[[0-9;]*m", "", shown.replace("\r", "")), child.exitstatus
+
+
+@pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda p: p.stem)
+def test_a_conversation_reads_as_in_its_transcript(path, project):
+    expected = path.read_text(encoding="utf-8")
+    head, commands = parts(expected)
+    found = head
+    for command, answers in commands:
+        shown, code = screen(project, command, answers)
+        assert [line for line in shown.split("\n") if cells(line) > COLUMNS and " " in line] == []
+        shown = normalise(shown, project)
+        for pattern, instead in HIDDEN if "# hides: machine" in head else ():
+            shown = re.sub(pattern, instead, shown)
+        told = "".join(f"< {prompt} => {answer}\n" for prompt, answer in answers)
+        found += f"$ {command}\n{told}{shown}" + (f"[{code}]\n" if code else "") + "\n"
+    found = found.rstrip("\n") + "\n"
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(found, encoding="utf-8")
+    assert found == expected
