@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -169,9 +170,17 @@ def _edited(source: bytes) -> EditModule | None:
     return EditModule(text.encode("utf-8"))
 
 
-def confirm(question: str) -> bool:
-    """Ask a yes-or-no question. The end of the input means no."""
-    return (_ask(f"{question} [y/N]") or "").lower() in ("y", "yes")
+def confirm(question: str, details: Callable[[], None] | None = None) -> bool:
+    """Ask a yes-or-no question. The end of the input means no.
+
+    With `details` the person may also answer d, which shows them and asks again.
+    """
+    ways = "[y/N]" if details is None else "[y/N, d: details]"
+    while True:
+        said = (_ask(f"{question} {ways}") or "").lower()
+        if details is None or said not in ("d", "details"):
+            return said in ("y", "yes")
+        details()
 
 
 def _ask(prompt: str) -> str | None:

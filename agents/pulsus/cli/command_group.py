@@ -154,7 +154,12 @@ def _usage(error: click.ClickException) -> UsageError:
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "pulsus"
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        return UsageError(f"`{path}` needs a subcommand", hint=f"`{path} --help` lists them")
+        group = context.command if context else None
+        known = ", ".join(group.commands) if isinstance(group, click.Group) else ""
+        return UsageError(
+            f"`{path}` needs a subcommand",
+            hint=f"it is one of: {known}; `{path} --help` explains them",
+        )
     hint = f"`{path} --help` shows how"
     if isinstance(error, click.NoSuchOption) and path == "pulsus":
         hint = f'options come last: pulsus "REQUEST" {error.option_name}; {hint}'

@@ -43,7 +43,7 @@ def refuse_if_noninteractive(
     if category == "interactive_repl" and fed and rule.endswith(_OPENED):
         rule = "it runs or takes as commands what another program feeds it"
     way = ends and category == "unbounded_stream"
-    instead = "timeout N in front of it ends it" if way else ""
+    instead = "put `timeout N` in front of the command to end it" if way else ""
     if way and context.bounded:
         instead = f"a timeout of at most {context.high_seconds:g} seconds would end it"
     yield refusal("non_interactive", word, rule, instead, category)

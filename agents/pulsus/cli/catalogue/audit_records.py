@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from pulsus.routing.maintenance.accept_records import PendingRecords
 
 _FULL = (40, 64)
+_MOST_LINES = 100
+"""Lines of differences that are shown before the question; more of them are shown on demand."""
 _HEX = frozenset("0123456789abcdef")
 
 
@@ -46,10 +49,13 @@ def run(session: CommandSession, commit: str | None) -> None:
     found = accept_records.pending_records(app.workflows_root, app.state_dir)
     if commit is not None:
         accept_records.require_commit(found, app.workflows_root, commit)
+    many = sum(len(each.difference) for each in found) > _MOST_LINES
+    asks = bool(found) and commit is None
+    brief = many and asks and session.interactive
     if not session.json:
-        _show(session, found)
-    if found and commit is None:
-        _ask(session, found)
+        _show(session, found, brief=brief)
+    if asks:
+        _ask(session, found, brief=brief)
     count = accept_records.accept_records(
         found,
         app.workflows_root,
@@ -68,14 +74,18 @@ def run(session: CommandSession, commit: str | None) -> None:
         )
 
 
-def _ask(session: CommandSession, found: Sequence[PendingRecords]) -> None:
+def _ask(session: CommandSession, found: Sequence[PendingRecords], *, brief: bool) -> None:
     if not session.interactive:
         raise RecordUnknown(
             f"the records of {_tools(found)} wait for a person, and no person can be asked here",
             hint="run it on a terminal; in CI: pulsus audit --accept-records --expect-commit REV",
             tools=[each.tool for each in found],
         )
-    if not confirm(f"accept these records of {_tools(found)}?"):
+    count = sum(len(each.difference) for each in found)
+    if brief:
+        console.note(f"d shows what they bring: {console.counted(count, 'line')}")
+    details = partial(_show, session, found, brief=False) if brief else None
+    if not confirm(f"accept these records of {_tools(found)}?", details):
         raise RecordUnknown("nothing was accepted", hint="their tools still do not run")
 
 
@@ -83,7 +93,22 @@ def _tools(found: Sequence[PendingRecords]) -> str:
     return console.counted(len(found), "tool")
 
 
-def _show(session: CommandSession, found: Sequence[PendingRecords]) -> None:
+def _show(session: CommandSession, found: Sequence[PendingRecords], *, brief: bool) -> None:
+    """Show each record with its difference; `brief` gives each tool one row of a table."""
+    if brief:
+        rows = [
+            (
+                each.tool,
+                each.latest.version,
+                each.latest.kind or "unknown",
+                (each.commit or "none")[:12],
+                f"{console.counted(len(each.difference), 'line')}",
+            )
+            for each in found
+        ]
+        click.echo(f"the records of {_tools(found)} are not in your decision log:")
+        console.table(("tool", "version", "kind", "commit", "difference"), rows)
+        return
     for each in found:
         latest = each.latest
         kind = latest.kind or "kind unknown"

@@ -47,7 +47,8 @@ def command(session: CommandSession, folder: Path, empty: bool) -> None:
     if empty:
         click.echo(f"next: write a tool below workflows/domains, then: {enter}pulsus tools check")
         return
-    click.echo(f'next: {enter}pulsus "how full are my disks" --explain')
+    click.echo(f'next: {enter}pulsus "how full are my disks"')
+    click.echo("      (--explain instead shows why a tool is chosen, and runs nothing)")
 
 
 def _enter(root: Path) -> str:

@@ -100,7 +100,7 @@ def answer(
         shown = verdict_text.explanation(found, said, session.project) if explain else ()
         hint = refusal.hint if refusal else ""
         for row in (*verdict_text.verdict(said, found.parts, hint, explain=explain), *shown):
-            console.result(f"{strip_controls(row)}\n")
+            console.echo(strip_controls(row), console.width())
     return refusal.exit_status if refusal else 0
 
 

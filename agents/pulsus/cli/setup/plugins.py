@@ -33,7 +33,7 @@ def list_(session: CommandSession) -> None:
     if session.json:
         console.document({"plugins": [{**asdict(i), "state": _state(i)} for i in infos]})
         return
-    rows = [(i.name, i.distribution, i.version, _state(i), " ".join(i.hooks)) for i in infos]
+    rows = [(i.name, i.distribution, i.version or "-", _state(i), " ".join(i.hooks)) for i in infos]
     console.table(("plugin", "package", "version", "state", "hooks"), rows)
 
 

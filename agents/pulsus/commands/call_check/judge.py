@@ -165,7 +165,7 @@ def _category_findings(
 ) -> Iterator[CallFinding]:
     for one in options:
         if one.option.category is not None and not _is_answered_inline(one):
-            rule = f"{node.name} {BLOCKS[one.option.category]} with it"
+            rule = f"with this option {node.name} {BLOCKS[one.option.category]}"
             yield from refuse_if_noninteractive(one.option.category, one.name, rule, context)
 
 

@@ -36,7 +36,7 @@ def check_duration(
 def _refuse_duration(word: str, duration: float, context: JudgeContext) -> CallFinding:
     most = describe_duration(context.high_seconds)
     rule = f"it runs for {describe_duration(duration)}, and the limit is {most}"
-    instead = "timeout N in front of it ends it"
+    instead = "put `timeout N` in front of the command to end it"
     return refusal("non_interactive", word, rule, instead, "unbounded_stream")
 
 

@@ -72,7 +72,8 @@ def _run_git_lines(folder: Path, *args: str, what: str) -> list[str]:
         reason = one_line(done.stderr.decode("utf-8", "replace"))
         raise UsageError(
             f"git {what}" + (f": {reason}" if reason else ""),
-            hint="name a revision of the repository around the project, for example origin/main",
+            hint="name a revision of the repository around the project, for example HEAD~1; "
+            "`git fetch` makes branches of a remote known",
         )
     ended = "\0" if "-z" in args else "\n"
     return os.fsdecode(done.stdout).removesuffix(ended).split(ended)

@@ -91,7 +91,7 @@ class RecordCheck:
         if match == "none":
             _LOG.warning(
                 "no decision log yet, as in a new clone: Pulsus cannot tell who approved these "
-                "tools; the log begins with your first approval"
+                f"tools. Look at their records and accept them: {ACCEPT}"
             )
         elif match == "unseen":
             _LOG.warning(

@@ -183,16 +183,20 @@ class _Comparison:
         new = [r for r in strange if r.key not in self.seen.accepted]
         self.unknown.update(r.key for r in strange)
         if known:
-            taken = "are not from this log, and were taken over when it began, or accepted later"
+            taken = "were made elsewhere, and taken over when this log began or accepted later"
             yield _elsewhere_finding(known, "info", taken, "nothing")
         if new:
             logs = Counter(r.head.log if r.head else None for r in new)
             made = [
-                f"with the log {log[:12]}…" if log else "without a log"
+                f"under another decision log ({log[:12]}…)" if log else "without a decision log"
                 for log, _ in logs.most_common()
             ]
-            where = "this log does not know them" if here else "no decision log is here"
-            told = f"were made {_list_first(made)}, and {where}"
+            where = (
+                "the log of this project does not know them"
+                if here
+                else "this project has no decision log that could confirm them"
+            )
+            told = f"were made {_list_first(made)}; {where}"
             yield _elsewhere_finding(new, "warning", told, _ELSEWHERE if here else _NO_LOG)
 
     def gone(self, records: Iterable[_Anchored]) -> Iterable[AuditFinding]:
