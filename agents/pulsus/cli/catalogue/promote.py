@@ -140,13 +140,13 @@ def print_delivery(session: CommandSession, target: Target, delivery: DeliveryRe
     if made is None:
         click.echo("discarded; nothing was promoted")
         return
-    click.echo(_line(made, session.project))
+    lines = [_line(made, session.project)]
     if delivery.report.network:
-        click.echo(
-            f"{validation_text.TAG}   its dry run could reach {', '.join(delivery.report.network)}"
-        )
-    for change in made.changes:
-        click.echo(f"{validation_text.TAG}   {change}")
+        reached = ", ".join(delivery.report.network)
+        lines.append(f"{validation_text.TAG}   its dry run could reach {reached}")
+    lines += [f"{validation_text.TAG}   {change}" for change in made.changes]
+    for line in lines:
+        console.echo(line, console.width())
 
 
 def _promoted_from(session: CommandSession, module: CandidateModule) -> Target | None:

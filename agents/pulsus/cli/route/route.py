@@ -159,6 +159,8 @@ def print_outcome(
         console.fail(outcome.failure, as_json=False)
     elif outcome.promotion and not outcome.ran and console.is_terminal(sys.stderr):
         _tell_how_to_run(outcome, outcome.promotion)
+    elif options.explain and not options.plan and outcome.decision.selected:
+        _tell_that_it_stops(options)
     console.leave(outcome.failure, ended)
 
 
@@ -169,6 +171,14 @@ def _tell_how_to_run(outcome: RouteOutcome, promotion: Promotion) -> None:
 
     given = list(input_options(call_values(outcome)))
     console.note(f"run it: {run_command(promotion.tool_id, given)}")
+
+
+def _tell_that_it_stops(options: RouteOptions) -> None:
+    """Say on a terminal that `--explain` alone runs nothing, and what does."""
+    if options.run or options.dry_run or not console.is_terminal(sys.stderr):
+        return
+    bare = click.get_current_context().meta.get("pulsus.bare", False)
+    console.note(f"nothing ran; to run it, {'leave out --explain' if bare else 'add --run'}")
 
 
 def _script_status(outcome: RouteOutcome) -> int | None:
