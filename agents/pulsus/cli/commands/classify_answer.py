@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pulsus.cli import console
+from pulsus.cli.line_folding import fold_line
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import Aborted, CommandRefused, PulsusError
 
@@ -100,7 +101,9 @@ def answer(
         shown = verdict_text.explanation(found, said, session.project) if explain else ()
         hint = refusal.hint if refusal else ""
         for row in (*verdict_text.verdict(said, found.parts, hint, explain=explain), *shown):
-            console.echo(strip_controls(row), console.width())
+            columns = console.width()
+            line = strip_controls(row)
+            console.result(f"{fold_line(line, columns) if columns else line}\n")
     return refusal.exit_status if refusal else 0
 
 
