@@ -33,7 +33,7 @@ _KINDS: tuple[tuple[str, str], ...] = (
     (
         "ticket",
         r"(?-i:\b(?!(?:AES|CVE|EC|HTTP|IPV|ISO|MD|PKCS|RAID|RFC|RSA|SHA|SMB|TLS|USB|UTF)-)"
-        r"[A-Z]{2,10}-\d{2,7}\b)",
+        r"[A-Z]{2,10}-\d{3,7}\b)",
     ),
     ("digest", r"\b(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})\b"),
     ("url", r"\bhttps?://\S+"),
