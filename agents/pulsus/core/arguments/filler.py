@@ -29,8 +29,8 @@ from pulsus.core.types import JsonValue, Proponent
 from pulsus.fast_dataclass import dataclass
 
 FIRM_LIMIT: Final = 0.8
-CHOICE_LIMIT: Final = 0.8
-NUMBER_LIMIT: Final = 0.85
+CHOICE_LIMIT: Final = 0.82
+NUMBER_LIMIT: Final = 0.87
 FLAG_LIMIT: Final = 0.85
 TEXT_LIMIT: Final = 0.92
 PROPOSE: Final = 0.35

@@ -104,3 +104,15 @@ def test_an_example_of_the_description_is_no_path():
     found = values_of("/tmp/db.df holds df -Pk", "saved", {"type": "string", "description": said})
     assert "df -Pk" not in found
     assert "/tmp/db.df" in found
+
+
+def test_the_number_of_a_process_or_ticket_counts_nothing():
+    spec = {"type": "integer", "description": "How many processes to list, at least 1."}
+    assert values_of("pid 4411 has too many open files", "limit", spec) == []
+    assert values_of("ticket 77: the 5 worst", "limit", spec) == [5]
+    assert values_of("pid 4411", "pid", {"type": "integer", "description": "A process."}) == [4411]
+
+
+def test_one_number_per_folder_is_no_number():
+    spec = {"type": "integer", "description": "How many folders to list, at least 1."}
+    assert values_of("the heaviest folders, one number per dir", "limit", spec) == []

@@ -23,6 +23,9 @@ _KINDS = (
 )  # fmt: skip
 _HOUR = 3600.0
 _LEAST_SHARE = 0.02
+_NAMES_A_NUMBER = re.compile(
+    r"(?i)\b(pid|ppid|uid|gid|id|ticket|issue|pr|build|vlan|inode|job|release) ?#?\Z"
+)
 _CENTS = re.compile(r"(?i)\bcents\b|\bsmallest unit\b")
 
 
@@ -33,6 +36,9 @@ def find_numbers(one: Input, found: RequestSpans) -> Iterator[Candidate]:
     for span in found.values:
         if span.kind not in allowed or isinstance(span.value, str):
             continue
+        named = _NAMES_A_NUMBER.search(found.request, max(0, span.start - 12), span.start)
+        if named and stem_in_full(named[1].lower()) not in one.words:
+            continue  # `pid 4411` counts nothing
         value = _converted(one, span, span.value)
         if value is not None and one.type == "integer":
             value = as_integer(value)

@@ -30,7 +30,7 @@ _SECRET = re.compile(
     r"(?:(?:\s+(?:is|was)|\s*[=:])\s*|\s+(?=[\"'`]|\S*\d)))(\"[^\"]*\"|'[^']*'|`[^`]*`|\S+)"
 )
 """The value behind "password is": it is no value of any input, and nothing shows it."""
-_NOT_A_COUNT = re.compile(r" (?:other|more|another|of the|by one)\b")
+_NOT_A_COUNT = re.compile(r" (?:other|more|another|of the|by one|\w+ per)\b")
 
 
 def find_spans(request: str, now: datetime | None = None) -> RequestSpans:
