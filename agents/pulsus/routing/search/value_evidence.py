@@ -1,4 +1,4 @@
-"""Raise the p of a read tool whose inputs take the values of the request (spec §5, ADR 37). Pure.
+"""Raise the p of a read tool whose inputs take the values of the request (spec §5, ADR 40). Pure.
 
 Words alone leave many requests just below τ: `AAAA of mirror.example.net, wait 2 s` names no word
 of `dns_lookup` but a host and a duration that it takes. The weights were fitted by
