@@ -25,6 +25,7 @@ from pulsus.cli.command_session import CommandSession
 from pulsus.core.types import Ranked
 from pulsus.routing.delivery.route_run import RouteOptions
 from pulsus.routing.search.value_evidence import (
+    LEAST_BY_WORDS,
     MOST_COMPARED,
     MOST_RAISED,
     WEIGHTS,
@@ -51,7 +52,7 @@ class Request:
         self.signals = {
             r.tool.id: list(evidence_signals(compared, taken, n).values())
             for n, r in enumerate(compared[:MOST_RAISED])
-            if taken[n].suits and not r.caution and r.tool.kind == "read"
+            if taken[n].suits and not r.caution and r.tool.kind == "read" and r.p >= LEAST_BY_WORDS
         }
 
     def decide(self, model: LogisticRegression | None, tau: float) -> str | None:

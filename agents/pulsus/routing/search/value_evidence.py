@@ -21,20 +21,22 @@ from pulsus.fast_dataclass import dataclass
 MOST_COMPARED: Final = 8
 """The candidates whose inputs are read; those behind them are never raised."""
 MOST_RAISED: Final = 5
+LEAST_BY_WORDS: Final = 0.02
+"""A tool whose words say less is never raised: a host and a port alone do not ask for it."""
 _SURE: Final = 0.8
 _MOST_UNUSED: Final = 1
 _MOST_COUNTED: Final = 4
 _LEAST_P: Final = 1e-4
 
-INTERCEPT: Final = -3.18
+INTERCEPT: Final = -2.31
 WEIGHTS: Final = {
-    "odds": 0.29,
-    "odds_lead": 0.74,
-    "nothing_required": 0.18,
-    "taken": 0.6,
-    "sure": 0.89,
-    "mass_lead": 2.58,
-    "first": 1.04,
+    "odds": 0.46,
+    "odds_lead": 0.35,
+    "nothing_required": -0.17,
+    "taken": -0.13,
+    "sure": 1.15,
+    "mass_lead": 2.07,
+    "first": 1.53,
 }
 
 
@@ -73,7 +75,9 @@ def with_value_evidence(
     taken = [take_values(request, ranked.tool, now) for ranked in compared]
     raised: dict[str, float] = {}
     for place, ranked in enumerate(compared[:MOST_RAISED]):
-        if ranked.caution or ranked.tool.kind != "read" or not taken[place].suits:
+        if ranked.caution or ranked.tool.kind != "read" or ranked.p < LEAST_BY_WORDS:
+            continue
+        if not taken[place].suits:
             continue
         p = probability(evidence_signals(compared, taken, place))
         if p > ranked.p:

@@ -72,7 +72,7 @@ def test_a_folder_inside_the_repository_will_do(repo):
 def test_an_unknown_revision_is_a_usage_error(repo, revision):
     with pytest.raises(UsageError, match="knows no revision") as caught:
         list_changed_since(repo, revision)
-    assert "origin/main" in caught.value.hint
+    assert "HEAD~1" in caught.value.hint
 
 
 def test_no_repository_is_a_usage_error(tmp_path):
