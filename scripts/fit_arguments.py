@@ -4,7 +4,7 @@
 
 A row is {id, query, tool {name, description, parameters}, gold {input: [acceptable values]},
 may_omit [input]}; or {id, query, policy, tools [id], inputs} about the tools of this catalogue,
-as in tests/fixtures/blind_requests_*.jsonl. Rows whose set has an --own prefix count four times:
+as in tests/fixtures/blind_requests_*.jsonl. Rows whose set has an --own prefix count twice:
 they are about infrastructure, as our tools are. Without --write the model is judged by five-fold
 cross-validation, and nothing is written. Needs scikit-learn and scipy (make setup).
 """
