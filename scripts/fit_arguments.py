@@ -36,7 +36,7 @@ from pulsus.core.arguments.assignment import best_assignment, with_second_choice
 from pulsus.core.arguments.candidates.candidate import Candidate
 from pulsus.core.arguments.confidence_features import confidence_features
 from pulsus.core.arguments.contract_inputs import from_arguments
-from pulsus.core.arguments.filler import limit_of, score_options
+from pulsus.core.arguments.filler import limit_of, raise_pair, score_options
 from pulsus.core.arguments.inputs import Fillable, Input, from_schema
 from pulsus.core.arguments.request_reading import RequestReading, read_request
 from pulsus.routing.delivery.route_run import RouteOptions
@@ -279,7 +279,10 @@ def judge(samples: Sequence[Sample]) -> list[tuple[Choice, float]]:
         trees = fit_trees([c for c in found if c.sample.fold != fold])
         model = parse_model({"weights": {}, **trees})
         held = [c for c in found if c.sample.fold == fold]
-        result.extend((c, model.probability(c.features)) for c in held)
+        result.extend(
+            (c, raise_pair(model.probability(c.features), c.features, c.one, c.candidate))
+            for c in held
+        )
     return result
 
 

@@ -34,8 +34,8 @@ from pulsus.routing.search.value_evidence import (
 )
 
 ROOT = Path(__file__).parents[1]
-CAREFUL = 0.44
-"""ln(.7 / .3) - ln(.6 / .4), rounded: p reaches τ 0.6 where the fit says 0.7."""
+CAREFUL = 0.58
+"""p reaches τ 0.6 where the fit says 0.73: ln(.73 / .27) - ln(.6 / .4)."""
 
 
 class Request:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 
 from pulsus.core.arguments.assignment import ScoredValue
@@ -12,6 +13,10 @@ from pulsus.core.arguments.inputs import NO_DEFAULT, Input
 from pulsus.core.arguments.request_reading import RequestReading
 from pulsus.core.text.tokens import STOP_WORDS
 
+_JOINED = re.compile(
+    r"(?i)\s*(?:\([^)]{1,20}\)\s*)?,?\s*(?:(?P<order>to|until|till|then|and then|->|-->|→|=>)"
+    r"|and|vs\.?|versus|against|with|or|compared (?:to|with))\s*(?:to |the |later )?"
+)
 _LEAST = -12.0
 """The log probability that stands for "no such option"."""
 _FREE = 12.0
@@ -45,6 +50,7 @@ def confidence_features(
                 **_of_choice(one, candidate, own),
                 **scene,
                 "swap": _swap(n, options, tried),
+                "pair": _pair(n, options, tried, reading),
                 "picked": float(picks[n] == tried[n]),
                 "taken": float(len(taken)),
                 "joined": float(_in_enumeration(candidate, reading, taken)),
@@ -117,6 +123,32 @@ def _swap(n: int, options: Sequence[Sequence[ScoredValue]], tried: Sequence[int]
         if here > _LEAST and there > _LEAST:
             worst = min(worst, mine[0] + theirs[0] - here - there)
     return worst
+
+
+def _pair(
+    n: int,
+    options: Sequence[Sequence[ScoredValue]],
+    tried: Sequence[int],
+    reading: RequestReading,
+) -> float:
+    """Return 1 if the value and that of the next input stand as `A to B`, in the inputs' order.
+
+    -1 is for the other order, and half of both for `A against B`, where the order says less.
+    """
+    one, _ = reading.options[n]
+    mine = options[n][tried[n]][1]
+    for m, (other, _) in enumerate(reading.options):
+        theirs = options[m][tried[m]][1]
+        if m == n or mine is None or theirs is None or other.role != one.role:
+            continue
+        if mine.kind != theirs.kind or other.required != one.required:
+            continue
+        first, last = sorted((mine, theirs), key=lambda c: c.start)
+        joined = _JOINED.fullmatch(reading.words.request[first.end : last.start])
+        if joined:
+            order = 1.0 if (mine.start < theirs.start) == (one.place < other.place) else -1.0
+            return order if joined["order"] else order / 2
+    return 0.0
 
 
 def _same_place(one: Candidate, other: Candidate) -> bool:

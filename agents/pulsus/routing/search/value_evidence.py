@@ -28,7 +28,7 @@ _MOST_UNUSED: Final = 1
 _MOST_COUNTED: Final = 4
 _LEAST_P: Final = 1e-4
 
-INTERCEPT: Final = -2.31
+INTERCEPT: Final = -2.45
 WEIGHTS: Final = {
     "odds": 0.46,
     "odds_lead": 0.35,

@@ -160,3 +160,30 @@ def test_a_path_never_becomes_a_text_that_the_contract_does_not_take_from_a_file
     found = fill("count the words in /srv/report.txt", tool)
     assert found.filled == ()
     assert [one.state for one in found.values] == ["propose"]
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "rate of http_requests from /tmp/s1.prom to /tmp/s2.prom",
+        "counter changes between /srv/m1.prom and /srv/m2.prom",
+    ],
+)
+def test_two_files_in_order_are_before_and_after(request_text):
+    described = {"before": "The earlier scrape, a file.", "after": "The later scrape, a file."}
+    scrapes = from_schema(
+        {
+            "name": "metrics/compare/metric_delta",
+            "description": "Tell how counters changed between two saved scrapes.",
+            "parameters": {
+                "properties": {
+                    name: {"type": "string", "description": said}
+                    for name, said in described.items()
+                },
+                "required": ["before", "after"],
+            },
+        }
+    )
+    values = {one.name: str(one.value) for one in fill(request_text, scrapes).filled}
+    assert sorted(values) == ["after", "before"]
+    assert values["before"] < values["after"]

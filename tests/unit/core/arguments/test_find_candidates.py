@@ -116,3 +116,11 @@ def test_the_number_of_a_process_or_ticket_counts_nothing():
 def test_one_number_per_folder_is_no_number():
     spec = {"type": "integer", "description": "How many folders to list, at least 1."}
     assert values_of("the heaviest folders, one number per dir", "limit", spec) == []
+
+
+def test_a_device_is_no_file_to_read():
+    assert (
+        values_of("health of /dev/sdb", "path", {"type": "string", "description": "A file."}) == []
+    )
+    disk = {"type": "string", "description": "The device of the disk."}
+    assert values_of("health of /dev/sdb", "path", disk) == ["/dev/sdb"]

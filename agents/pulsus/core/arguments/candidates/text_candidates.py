@@ -20,6 +20,7 @@ _NAMES_OF_KINDS = frozenset(("id", "ids", "uuid", "api", "url", "ip"))
 """Words for a kind of value. They are no values."""
 
 _WORDS_ALONE = frozenset(("name", "numbered", "phrase", "part", "identifier"))
+_DEVICE = re.compile(r"/dev/(?!shm/)")
 _AMOUNTS = frozenset(("counted", "number", "money", "percent"))
 _ASKS_MOMENT = re.compile(r"(?i)dd[ t]hh:mm|\dT\d\d:\d\d|date and time|iso-?8601")
 _ASKS_CLOCK = re.compile(r"hh:mm|24|iso|\d\d:\d\d")
@@ -39,6 +40,8 @@ def find_texts(one: Input, found: RequestSpans) -> Iterator[Candidate]:
     for span in (*found.values, *found.phrases):
         if span.text.lower() in _NAMES_OF_KINDS:
             continue
+        if span.kind == "path" and _DEVICE.match(span.text) and "devic" not in one.said | one.words:
+            continue  # a device is no file to read
         if one.region and span.kind in _WORDS_ALONE:
             continue  # the description asks for `City, State`
         if span.kind in allowed:
