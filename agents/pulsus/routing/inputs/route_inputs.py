@@ -9,7 +9,8 @@ is asked about what the words of a request leave open (input_model.py).
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -107,8 +108,28 @@ def with_inputs(
         proposed={n: _from_request(one) for n, one in found.items() if one.state == "propose"},
         unused=_not_given(read.unused, given),
         input_model=use,
-        notes=(*outcome.notes, *_failures(use)),
+        notes=(*outcome.notes, *_failures(use), *_early_limits(steps, {*given, *found})),
     )
+
+
+def _early_limits(steps: Sequence[StepInputs], known: Collection[str]) -> Iterator[str]:
+    """Yield a line for each default that cuts rows before a later step filters or sorts them.
+
+    `known` are the parameters that have a value. Ten rows by processor time say nothing of the
+    rows with most memory.
+    """
+    for step, behind in itertools.pairwise(steps):
+        if not (behind.row_inputs.op or behind.row_inputs.by):
+            continue
+        for one in step.inputs.inputs:
+            default = one.default
+            if one.role != "count" or type(default) is not int or default <= 0:
+                continue
+            if one.name not in step.wired and step.names.get(one.name, "") not in known:
+                yield (
+                    f"{step.tool.id} gives at most {default} rows (default of {one.name}) before "
+                    f"{behind.tool.id} works on them; --input {one.name}=NUMBER for more"
+                )
 
 
 def inputs_of_search(

@@ -124,3 +124,15 @@ def test_a_device_is_no_file_to_read():
     )
     disk = {"type": "string", "description": "The device of the disk."}
     assert values_of("health of /dev/sdb", "path", disk) == ["/dev/sdb"]
+
+
+def test_a_name_with_an_underscore_is_no_host():
+    spec = {"type": "string", "description": "Host name or IP address."}
+    found = values_of("average latency_ms of web01", "host", spec)
+    assert "web01" in found
+    assert not any("latency_ms" in str(value) for value in found)
+
+
+def test_the_plural_of_a_status_is_no_number_of_rows():
+    spec = {"type": "integer", "description": "How many paths to list, at least 1."}
+    assert values_of("how many 500s are in access.log", "top", spec) == []

@@ -150,3 +150,12 @@ def test_a_condition_that_begins_in_the_part_before_belongs_to_its_step():
     done = with_inputs(made, (), fill=True, now=NOW)
     assert requested(done)["filter_rows.field"] == "package"
     assert requested(done)["filter_rows.value"] == "linux-image"
+
+
+def test_a_default_limit_before_a_filter_is_noted_as_it_may_hide_rows():
+    filter_part = ("filter_rows", "keep those with memory_bytes over 100 MB")
+    done = filled(("top_processes", "the processes of this host"), filter_part)
+    assert any("at most 10 rows (default of limit)" in note for note in done.notes)
+    limited = filled(("top_processes", "the top 500 processes of this host"), filter_part)
+    assert limited.inputs["limit"].value == 500
+    assert limited.notes == ()

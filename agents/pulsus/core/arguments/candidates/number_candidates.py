@@ -36,6 +36,8 @@ def find_numbers(one: Input, found: RequestSpans) -> Iterator[Candidate]:
     for span in found.values:
         if span.kind not in allowed or isinstance(span.value, str):
             continue
+        if span.unit == "s" and one.role in ("count", "number"):
+            continue  # `how many 500s` is no number of rows
         named = _NAMES_A_NUMBER.search(found.request, max(0, span.start - 12), span.start)
         if named and stem_in_full(named[1].lower()) not in one.words:
             continue  # `pid 4411` counts nothing

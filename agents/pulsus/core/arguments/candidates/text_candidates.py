@@ -42,6 +42,8 @@ def find_texts(one: Input, found: RequestSpans) -> Iterator[Candidate]:
             continue
         if span.kind == "path" and _DEVICE.match(span.text) and "devic" not in one.said | one.words:
             continue  # a device is no file to read
+        if one.role == "host" and "_" in span.text and span.kind in _WORDS_ALONE:
+            continue  # a column, not a machine
         if one.region and span.kind in _WORDS_ALONE:
             continue  # the description asks for `City, State`
         if span.kind in allowed:
