@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from pulsus.adoption import argparse_and_click, rename
 from pulsus.adoption.parsed_script import NotAdoptable, ParsedScript, ToolParameter
-from pulsus.adoption.script_effects import summary as facts
+from pulsus.adoption.script_effects import python_summary as facts
 from pulsus.core.python_source.names import last_name
 from pulsus.core.python_source.python_literals import parse_module
 
@@ -56,10 +56,10 @@ def parse_python_script(text: str) -> ParsedScript:
     if notes:
         parameters.append(_ARGUMENTS)
     kind, effects, more = facts.summarise(tree)
-    summary, body = _find_description(tree, command)
+    python_summary, body = _find_description(tree, command)
     code, future = _write_code(text, tree, command, notes)
     return ParsedScript(
-        summary=summary,
+        summary=python_summary,
         body=body,
         parameters=tuple(parameters),
         code=code,

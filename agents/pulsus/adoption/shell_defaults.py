@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from pulsus.adoption.parsed_script import ToolParameter, python_name
 from pulsus.adoption.script_effects.launchers import changes_programs
+from pulsus.adoption.script_effects.python_summary import SECRET
 from pulsus.adoption.script_effects.shell_values import HOLE
-from pulsus.adoption.script_effects.summary import SECRET
 from pulsus.core.python_source.python_literals import write_text
 from pulsus.core.telemetry.sanitize import one_line
 

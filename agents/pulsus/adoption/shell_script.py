@@ -17,8 +17,8 @@ from pulsus.adoption.parsed_script import (
     ToolParameter,
     python_name,
 )
+from pulsus.adoption.script_effects.python_summary import SECRET
 from pulsus.adoption.script_effects.shell_walk import collect_facts
-from pulsus.adoption.script_effects.summary import SECRET
 from pulsus.core.python_source.python_literals import write_text as quoted
 from pulsus.core.telemetry.sanitize import one_line
 

@@ -35,7 +35,7 @@ from pulsus.errors import (
     Terminated,
     UsageError,
 )
-from pulsus.execution import exit_status, termination
+from pulsus.execution import end_with_pulsus, exit_status
 from pulsus.execution.child_pipes import Bounds, OnOutput, Pump
 from pulsus.execution.confinement.confinement_plan import ConfinementPlan
 from pulsus.execution.run_report import parse_report
@@ -217,7 +217,7 @@ def _run_in_worker(
         tied, lifeline_end = os.pipe()
         lifeline = stack.enter_context(FileIO(tied, "r"))
         stack.enter_context(FileIO(lifeline_end, "w"))
-        stack.enter_context(termination.raise_on_signals())
+        stack.enter_context(end_with_pulsus.raise_on_signals())
         process = _start_worker((theirs, tied), place)
         end.close()
         pump: Pump | None = None
@@ -226,13 +226,13 @@ def _run_in_worker(
                 stack.enter_context(_require_raw(s)) for s in (process.stdout, process.stderr)
             ]
             stdin = stack.enter_context(_require_raw(process.stdin))
-            termination.kill_with_parent(tied, process.pid)
+            end_with_pulsus.kill_with_parent(tied, process.pid)
             lifeline.close()
             pump = Pump(stdin, (streams[0], streams[1]), report, bounds, on_output)
             try:
                 pump.run(job, timeout_s)
             except (Terminated, HungUp, KeyboardInterrupt):
-                termination.ask_to_end(process.pid, streams)
+                end_with_pulsus.ask_to_end(process.pid, streams)
                 raise
         finally:
             folder = _end_worker(process.pid, pump) if pump is not None else None

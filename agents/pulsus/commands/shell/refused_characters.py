@@ -1,4 +1,7 @@
-"""Characters that hide what a command does: refused before anything is parsed."""
+"""Characters that hide what a command does, and commands that are too long: refused before parsing.
+
+LONGEST is the limit on the length of a command.
+"""
 
 from __future__ import annotations
 

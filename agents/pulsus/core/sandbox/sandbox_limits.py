@@ -1,4 +1,7 @@
-"""The limits of one sandbox: seconds, memory, processes, files, output (spec §8, §17)."""
+"""The limits of one sandbox: seconds, memory, processes, files, output (spec §8, §17).
+
+Their defaults are the settings `sandbox.*` (SandboxConfig in config/settings.py).
+"""
 
 from __future__ import annotations
 

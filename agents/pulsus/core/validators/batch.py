@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from pulsus.core.system.fork_pool import map_in_processes
 from pulsus.core.system.machine_slots import cores
 from pulsus.core.types import BrokenTool, ToolSpec
-from pulsus.core.validators.module_run import ModuleInput
+from pulsus.core.validators.module_verdict import ModuleInput
 from pulsus.core.validators.validator_protocol import Steps
 from pulsus.core.validators.verdict_cache import Cache, CheckedModule
 from pulsus.errors import PulsusError

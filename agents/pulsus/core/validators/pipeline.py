@@ -19,7 +19,7 @@ from pathlib import Path
 from pulsus.config.settings import SandboxConfig, ValidationConfig
 from pulsus.core.system.fork_pool import map_in_processes
 from pulsus.core.types import BrokenTool, ToolSpec, ValidatedModule, ValidationReport
-from pulsus.core.validators.module_run import Artifacts, ModuleInput, ModuleRun
+from pulsus.core.validators.module_verdict import Artifacts, ModuleInput, ModuleRun
 from pulsus.core.validators.validator_protocol import Finding, Steps, Subject, Validator
 
 TYPE_CHECKING = False

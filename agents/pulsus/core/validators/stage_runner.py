@@ -19,7 +19,7 @@ from pulsus.core.sandbox.sandbox_probe import run_with
 from pulsus.core.system.machine_slots import NoSlot, cores, take
 from pulsus.core.system.private_folders import sweep_scratch
 from pulsus.core.types import ObservedEffects, Proof
-from pulsus.core.validators.module_run import ModuleRun
+from pulsus.core.validators.module_verdict import ModuleRun
 from pulsus.core.validators.steps.checker_process import CheckedSource, report_no_slot
 from pulsus.core.validators.steps.dry_run import DryRun, Run
 from pulsus.core.validators.steps.mypy import Mypy, MypyProcess

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pulsus.core.storage import candidate_store
 from pulsus.core.storage.decision_log import log_reader
 from pulsus.core.types import BrokenTool, ToolSpec
-from pulsus.core.validators.module_run import ModuleInput
+from pulsus.core.validators.module_verdict import ModuleInput
 from pulsus.routing.delivery.project_protocol import Project
 
 if TYPE_CHECKING:

@@ -1,5 +1,7 @@
 """Checks the imports of a generated module against the allowlist (routing spec §7). Pure.
 
+The allowlist is the setting `generator.allowed_imports` (config/settings.py).
+
 A module of the standard library has others in its attributes (`pathlib.os`), and helpers that run
 text. So a generated module may use only the names that an allowed module offers.
 """
