@@ -66,6 +66,10 @@ _WORDS_OF_FILES = frozenset(
     )
 )
 _CHOICES = re.compile("choice|listed|example")
+_LIMITING = frozenset(
+    map(stem_in_full, ["only", "just", "no", "not", "without", "except", "skip", "leave", "ignore"])
+)
+"""Words that say that a choice is meant to leave the others out."""
 
 State = Literal["fill", "propose"]
 
@@ -134,11 +138,29 @@ def fill(
         if candidate.value == one.default:  # the words are understood, and nothing changes
             continue
         sure = p >= limit_of(one, candidate) and not only_propose
+        sure = sure and not _names_the_tool(one, candidate, reading)
         text = request[candidate.start : candidate.end]
         values.append(
             FilledValue(one.name, candidate.value, text, p, "fill" if sure else "propose")
         )
     return Filling(tuple(values), _unused(reading, places, values))
+
+
+def _names_the_tool(one: Input, candidate: Candidate, reading: RequestReading) -> bool:
+    """Return True if the words of a list say which tool is meant, and nothing limits it to them.
+
+    "the errors in app.log" asks for a tool that counts errors, not for its level `error` alone.
+    """
+    if one.type != "array" or not _CHOICES.search(candidate.kind):
+        return False
+    words = reading.words
+    said = {
+        words.stems[place]
+        for span in candidate.spans
+        for place in words.after(span.start, 1)
+        if words.starts[place] < span.end
+    }
+    return said <= words.own and words.present.isdisjoint(_LIMITING)
 
 
 def raise_pair(p: float, features: Mapping[str, float], one: Input, candidate: Candidate) -> float:

@@ -187,3 +187,35 @@ def test_two_files_in_order_are_before_and_after(request_text):
     values = {one.name: str(one.value) for one in fill(request_text, scrapes).filled}
     assert sorted(values) == ["after", "before"]
     assert values["before"] < values["after"]
+
+
+@pytest.mark.parametrize(
+    ("request_text", "state"),
+    [("group the errors in app.log", "propose"), ("group errors only, of app.log", "fill")],
+)
+def test_a_word_of_the_tool_alone_does_not_leave_other_levels_out(request_text, state):
+    counts = from_schema(
+        {
+            "name": "logs/errors/error_counts",
+            "description": "Group the repeated error messages of a log file and count them.",
+            "parameters": {
+                "properties": {
+                    "path": {"type": "string", "description": "The log file."},
+                    "levels": {
+                        "type": "array",
+                        "items": {"type": "string"},
+                        "default": None,
+                        "description": "Levels whose messages are grouped: `critical`, `error`, "
+                        "`warning`.",
+                    },
+                },
+                "required": ["path"],
+            },
+        }
+    )
+    found = {one.name: one for one in fill(request_text, counts).values}
+    assert found["path"].state == "fill"
+    assert "levels" not in found or (found["levels"].value, found["levels"].state) in (
+        (["error"], "propose"),
+        (["error"], state),
+    )
