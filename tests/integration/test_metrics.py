@@ -43,6 +43,7 @@ def test_a_route_counts_its_stages_candidates_validation_and_promotion(project):
         "parse",
         "search",
         "decide",
+        "inputs",
         "deliver",
     ]
     assert sum(row["value"] for row in stages) <= route["value"] * 1.5 + 1000
