@@ -215,7 +215,4 @@ def test_a_word_of_the_tool_alone_does_not_leave_other_levels_out(request_text, 
     )
     found = {one.name: one for one in fill(request_text, counts).values}
     assert found["path"].state == "fill"
-    assert "levels" not in found or (found["levels"].value, found["levels"].state) in (
-        (["error"], "propose"),
-        (["error"], state),
-    )
+    assert (found["levels"].value, found["levels"].state) == (["error"], state)

@@ -1,4 +1,4 @@
-"""What a model says counts only if both of its answers point at words that the request holds."""
+"""A value of the model counts only if both of its answers point at words of the request."""
 
 import pytest
 

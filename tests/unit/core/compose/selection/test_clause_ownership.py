@@ -1,4 +1,4 @@
-"""Which tool a part of a request belongs to (spec §6)."""
+"""Parts of a request go to the tools that they ask for (spec §6)."""
 
 from dataclasses import replace
 
