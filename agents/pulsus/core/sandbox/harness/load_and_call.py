@@ -45,7 +45,7 @@ def load_module(source: bytes, name: str, filename: str) -> types.ModuleType:
     sys.modules[module.__name__] = module
     try:
         exec(code, module.__dict__)
-    except BaseException:
+    except BaseException:  # also SystemExit of the module: half a module must not stay imported
         sys.modules.pop(module.__name__, None)
         raise
     return module

@@ -175,7 +175,7 @@ def _open_relay_connection(socket: Any, target: tuple[str, int], timeout: float 
         text = b""
         while len(text) < _TEXT_BYTES and (more := link.recv(_TEXT_BYTES)):
             text += more
-    except BaseException:
+    except BaseException:  # also KeyboardInterrupt: no caller has this socket to close it
         link.close()
         raise
     link.close()

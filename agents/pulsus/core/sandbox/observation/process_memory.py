@@ -89,7 +89,7 @@ class Caller:
         self._memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY)
         try:
             waiting.check()  # before a read: its number may be another process's by now
-        except BaseException:
+        except BaseException:  # also KeyboardInterrupt: no caller has this object to close it
             self.close()
             raise
 

@@ -105,7 +105,7 @@ def open_below(root: Path, folders: tuple[str, ...], *, create: bool) -> Iterato
             here = here / name
             opened.append(_enter_folder(opened[-1], name, here, created if create else None))
         yield opened[-1]
-    except BaseException:
+    except BaseException:  # also KeyboardInterrupt: no empty folders stay behind
         for parent, name in reversed(created):
             with suppress(OSError):  # there may be something in it now
                 os.rmdir(name, dir_fd=parent)
