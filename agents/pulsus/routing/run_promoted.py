@@ -35,6 +35,7 @@ from pulsus.execution import secrets
 from pulsus.execution.child_pipes import OnOutput
 from pulsus.execution.confinement.confinement_plan import Mode, RunLimits, choose_confinement
 from pulsus.execution.tool_process import RunResult, run_tool
+from pulsus.fast_dataclass import dataclass
 from pulsus.routing.delivery.approved_records_check import ACCEPT
 from pulsus.routing.delivery.candidate_module import pinned_steps, read_module
 from pulsus.routing.delivery.deliver import digest
@@ -43,6 +44,25 @@ from pulsus.routing.inputs.missing_inputs import ask_after_rejection
 from pulsus.routing.search.access_filter import access_filter
 
 _LOG = logging.getLogger("pulsus")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRun:
+    """One run of a tool: its module's bytes, its inputs, and how it may run.
+
+    `consent` is asked if the tool may write. `on_output` gets the tool's own output while it runs.
+    With `confinement` "required" a tool that only reads does not run unconfined, with "off" it
+    does. A module that was `rendered` from a plan in this run needs no record of its own: it only
+    calls its steps, and those are promoted.
+    """
+
+    tool: ToolSpec
+    source: bytes
+    inputs: Mapping[str, JsonValue]
+    consent: RunApproval
+    on_output: OnOutput | None = None
+    confinement: Mode = "wanted"
+    rendered: bool = False
 
 
 def run_outcome(
@@ -79,7 +99,9 @@ def run_module(
     request = outcome.intent.intent if rendered else ""
     consent = RunApproval(person, given=tuple(input_options(inputs)), request=request)
     try:
-        done, answers = run_or_ask(project, tool, source, inputs, consent, rendered=rendered)
+        done, answers = run_or_ask(
+            project, ToolRun(tool, source, inputs, consent, rendered=rendered)
+        )
     except ApprovalNeeded as refusal:
         return replace(outcome, failure=refusal)
     answered = {name: InputValue(value, "answer") for name, value in answers.items()}
@@ -104,88 +126,62 @@ def run_module(
     )
 
 
-def run_or_ask(
-    project: Project,
-    tool: ToolSpec,
-    source: bytes,
-    inputs: Mapping[str, JsonValue],
-    consent: RunApproval,
-    on_output: OnOutput | None = None,
-    confinement: Mode = "wanted",
-    *,
-    rendered: bool = False,
-) -> tuple[RunResult, dict[str, JsonValue]]:
+def run_or_ask(project: Project, run: ToolRun) -> tuple[RunResult, dict[str, JsonValue]]:
     """Return the result, as `run_promoted` does, and the answers that it took.
 
     If the tool rejects its inputs and names others, the person is asked for one, once.
     """
-
-    def run(values: Mapping[str, JsonValue]) -> RunResult:
-        return run_promoted(
-            project, tool, source, values, consent, on_output, confinement, rendered=rendered
-        )
-
     try:
-        return run(inputs), {}
+        return run_promoted(project, run), {}
     except UsageError as rejection:
-        answers = ask_after_rejection(rejection, tool, inputs, consent.person)
-        return run({**inputs, **answers}), answers
+        answers = ask_after_rejection(rejection, run.tool, run.inputs, run.consent.person)
+        return run_promoted(project, replace(run, inputs={**run.inputs, **answers})), answers
 
 
-def run_promoted(
-    project: Project,
-    tool: ToolSpec,
-    source: bytes,
-    inputs: Mapping[str, JsonValue],
-    consent: RunApproval,
-    on_output: OnOutput | None = None,
-    confinement: Mode = "wanted",
-    *,
-    rendered: bool = False,
-) -> RunResult:
+def run_promoted(project: Project, run: ToolRun) -> RunResult:
     """Run exactly these bytes and return the result; they and those of the steps must be promoted.
 
-    A module that was `rendered` from a plan in this run only calls its steps: those are promoted.
-
-    A tool that may write runs only with `consent`, unless the call passes `dry_run` true. The
+    A tool that may write runs only with consent, unless the call passes `dry_run` true. The
     secrets that the tools name are in the child's environment, and masked in everything returned. A
-    tool that only reads is confined (ADR 28): with `required` it does not run unconfined, with
-    `off` it does.
+    tool that only reads is confined (ADR 28).
 
     Raises Denied for a tool or step that the filters exclude, NotPromoted for bytes without a
     record, InputMissing for a secret without a value, ConfinementUnavailable, ToolFailed,
     UsageError. For a tool that may write also ApprovalNeeded, and as `CataloguePromoter.decided`:
     then it did not run.
     """
+    tool, source, inputs = run.tool, run.source, run.inputs
     steps = pinned_steps(project, source)
     check_access(project, tool, [step for step, _ in steps.values()])
     called = [require_promoted(project, step, code) for step, code in steps.values()]
-    first = tool if rendered else require_promoted(project, tool, source)
+    first = tool if run.rendered else require_promoted(project, tool, source)
     used = [first, *called]
     check_access(project, first, [])  # its kind may be another on record
-    confinement = require_approved_records(project, called if rendered else used, confinement)
+    confinement = require_approved_records(
+        project, called if run.rendered else used, run.confinement
+    )
     given = secrets.read_secrets(used, os.environ)
     veil = secrets.SecretMask(given.values())
     writes = any(each.kind == "write" for each in used)
     tries = writes and tool.kind == "write" and is_dry_run_call(used, source, inputs)
-    run = project.settings.run
-    limits = RunLimits(run.max_mem_mb, run.max_processes, run.max_files)
+    config = project.settings.run
+    limits = RunLimits(config.max_mem_mb, config.max_processes, config.max_files)
     planned = choose_confinement(used, inputs, limits, confinement, reads=not writes or tries)
     if writes:
         shown = {name: veil.value(value) for name, value in inputs.items()}
         writers = tuple(each for each in called if each.kind == "write") or (used[0],)
-        how = consent.obtain(WriteRun(tool, writers, shown), dry=tries)
+        how = run.consent.obtain(WriteRun(tool, writers, shown), dry=tries)
         _log_run(project, tool, shown, how, veil.value(planned.record))
     _remember_run(project, used)
     began = time.monotonic()
-    output = veil.output(on_output) if on_output else None
+    output = veil.output(run.on_output) if run.on_output else None
     try:
         done = run_tool(
             tool,
             source,
             inputs,
             steps=steps,
-            timeout_s=project.settings.run.max_seconds,
+            timeout_s=config.max_seconds,
             python=project.interpreter.python if project.interpreter else None,
             env=secrets.environment_with_secrets(os.environ, given),
             on_output=output,

@@ -73,7 +73,7 @@ def command(
     from pulsus.execution.inputs import parse_inputs
     from pulsus.routing.delivery.candidate_module import read_module
     from pulsus.routing.inputs.missing_inputs import ask_for_inputs, is_required
-    from pulsus.routing.run_promoted import run_or_ask
+    from pulsus.routing.run_promoted import ToolRun, run_or_ask
 
     app = session.app
     for line in app.ranking.access_warnings if session.verbosity >= 0 else ():
@@ -93,7 +93,7 @@ def command(
     if unconfined:
         _confirm_unconfined(tool.id, person)
     mode: Mode = "off" if unconfined else "wanted"
-    done, _ = run_or_ask(app, tool, source, values, consent, relay, mode)
+    done, _ = run_or_ask(app, ToolRun(tool, source, values, consent, relay, mode))
     status = None
     if pass_status and done.exit_status is not None:
         status = to_process_status(done.exit_status)
