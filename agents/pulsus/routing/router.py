@@ -16,21 +16,15 @@ from typing import TYPE_CHECKING
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import Trace, open_trace
 from pulsus.core.telemetry.stage_times import StageTimes
-from pulsus.core.types import (
-    Clarification,
-    ParsedIntent,
-    PendingCandidate,
-    Policy,
-    RouteDecision,
-    RouteOutcome,
-)
-from pulsus.errors import DiskFull, PlanUnwirable, PulsusError, StorageUnwritable
+from pulsus.core.types import PendingCandidate, RouteOutcome
+from pulsus.errors import DiskFull, PulsusError, StorageUnwritable
 from pulsus.fast_dataclass import dataclass
-from pulsus.routing import clarify, generation_refusal, plan_preview
+from pulsus.routing import plan_preview
 from pulsus.routing.delivery.delivery_outcome import keep_promotion_in_error
 from pulsus.routing.delivery.route_run import RouteOptions, RouteRun
 from pulsus.routing.prompt_parser import ParseResult, validate_request
-from pulsus.routing.search.searcher import SearchResult
+from pulsus.routing.route_decision import decide_route
+from pulsus.routing.search_and_clarify import search_and_clarify
 
 if TYPE_CHECKING:
     from pulsus.approvals.approver_protocol import Approver
@@ -134,10 +128,9 @@ def _stages(run: RouteRun, times: StageTimes) -> RouteOutcome:
     # If a new tool is wanted anyway, no answer to a question would change the decision.
     asking = replace(run, person=None) if options.wanted.forced else run
     with times.stage("search"):
-        intent, asked, found = _search(asking, reading)
-    _trace_search(run.trace, found)
+        intent, asked, found = search_and_clarify(asking, reading)
     with times.stage("decide"):
-        outcome = _decide(run, intent, found)
+        outcome = decide_route(run, intent, found)
     pending = _pending(run)
     outcome = replace(outcome, clarification=asked, passages=reading.passages, left=pending)
     if outcome.failure:
@@ -215,103 +208,6 @@ def _parse(run: RouteRun) -> ParseResult:
     return reading
 
 
-def _search(
-    run: RouteRun, reading: ParseResult
-) -> tuple[ParsedIntent, Clarification | None, SearchResult]:
-    """Search, and ask the one question if it is needed and a person can be asked.
-
-    A question that no person can answer is returned without an answer.
-    """
-    searcher, intent, config = run.project.searcher(), reading.intent, run.project.settings.parser
-    found = searcher.search(intent, hinted=reading.hinted)
-    unclear = clarify.is_unclear(intent, config.confidence_threshold)
-    doubtful = clarify.is_doubtful(found, tau=run.project.settings.ranker.threshold)
-    sure = (
-        clarify.intent_from_candidates(intent, found, least=config.settled_at) if unclear else None
-    )
-    if sure and not doubtful:
-        run.trace.event("settle", decision="the tools found settle it", top_p=sure.confidence)
-        intent = sure
-        unclear = sure.confidence < config.confidence_threshold
-    if not unclear and not doubtful:
-        return intent, None, found
-    question = clarify.clarifying_question(reading, found, max_options=config.max_options)
-    if question is None or run.person is None:
-        return intent, question, found
-    asked = replace(question, answer=run.person.clarify(question))
-    run.trace.event("clarify", decision=asked.answer, question=asked.in_one_line)
-    answered, found = clarify.apply_answer(
-        replace(reading, intent=intent), found, asked, searcher.search_inside
-    )
-    if asked.answer is not None and found.choice.policy == "select":
-        found = searcher.with_omissions(replace(found, notes=()), intent.intent)
-    return answered, asked, found
-
-
-def _decide(run: RouteRun, intent: ParsedIntent, found: SearchResult) -> RouteOutcome:
-    project, choice = run.project, found.choice
-    if run.options.wanted.forced:
-        choice = replace(choice, policy="generate", chosen=(), reason="a new tool was asked for")
-    plan = None
-    if choice.policy == "compose":
-        tools = tuple(ranked.tool for ranked in choice.chosen)
-        try:
-            plan = plan_preview.compose_plan(
-                intent.intent, tools, project.settings.compose.max_steps
-            )
-        except PlanUnwirable as error:
-            if not project.settings.model.base_url:
-                raise
-            # More than glue is needed: the planner defers to the generator (spec §6).
-            reason = f"no plan: {error.message}"
-            choice = replace(choice, policy="generate", chosen=(), reason=reason)
-    outcome = undelivered_outcome(project, intent, replace(found, choice=choice), run.route_id)
-    outcome = plan_preview.mark_unconnected(outcome, plan)
-    decision = replace(outcome.decision, plan=plan)
-    failure = (
-        None if decision.selected else generation_refusal.no_tool_failure(run, found, choice.reason)
-    )
-    run.trace.event(
-        "decide",
-        policy=choice.policy,
-        decision=choice.reason,
-        selected=[tool.id for tool in decision.selected],
-    )
-    trace = run.trace
-    return replace(
-        outcome, run_id=trace.run_id, logged=trace.kept, decision=decision, failure=failure
-    )
-
-
-def undelivered_outcome(
-    project: Project, intent: ParsedIntent, found: SearchResult, route_id: str
-) -> RouteOutcome:
-    """Return the outcome of a search before anything is planned, generated or delivered."""
-    choice, settings = found.choice, project.settings.ranker
-    tools = tuple(ranked.tool for ranked in choice.chosen)
-    return RouteOutcome(
-        run_id="",
-        intent=intent,
-        decision=RouteDecision(route_id, choice.policy, tools, None, choice.reason),
-        candidates=found.candidates,
-        tau=settings.threshold,
-        widened=found.widened,
-        subintents=found.subintents,
-        shadowed=project.catalogue.shadowed,
-        weights=dict(settings.weights),
-        tie_tolerance=settings.tie_tolerance if settings.engine == "lexical" else 0.0,
-        uncovered=found.unplaced,
-        notes=(
-            *(f"{_nothing_for(choice.policy)} the part {part!r}" for part in found.unplaced),
-            *found.notes,
-        ),
-    )
-
-
-def _nothing_for(policy: Policy) -> str:
-    return "no step of the plan covers" if policy == "compose" else "no tool was found for"
-
-
 def _trace_inputs(trace: Trace, outcome: RouteOutcome) -> None:
     """Log where each value came from; the values themselves stay with the run."""
     use = outcome.input_model
@@ -322,19 +218,4 @@ def _trace_inputs(trace: Trace, outcome: RouteOutcome) -> None:
         proposed=list(outcome.proposed),
         unused=len(outcome.unused),
         model=asdict(use) if use else None,
-    )
-
-
-def _trace_search(trace: Trace, found: SearchResult) -> None:
-    best = found.candidates[0] if found.candidates else None
-    trace.event(
-        "rank",
-        candidates=len(found.candidates),
-        features=list(best.features) if best else [],
-        weights=dict(best.weights) if best else {},
-        top_score=best.score if best else None,
-        top_p=best.p if best else None,
-        widened=found.widened,
-        ranked=[[r.tool.id, r.score, r.p] for r in found.candidates],
-        subintents=[s.text for s in found.subintents],
     )

@@ -1,0 +1,87 @@
+"""The decision of a route, from what the search found: select, compose or generate (spec §6).
+
+Nothing is planned further, generated or delivered here. `pulsus explain` shows the same outcome.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pulsus.core.types import ParsedIntent, Policy, RouteDecision, RouteOutcome
+from pulsus.errors import PlanUnwirable
+from pulsus.routing import generation_refusal, plan_preview
+from pulsus.routing.delivery.route_run import RouteRun
+from pulsus.routing.search.searcher import SearchResult
+
+if TYPE_CHECKING:
+    from pulsus.routing.delivery.project_protocol import Project
+
+
+def decide_route(run: RouteRun, intent: ParsedIntent, found: SearchResult) -> RouteOutcome:
+    """Return the outcome with the policy, its tools and plan, and write the event `decide`.
+
+    Without a tool it has a failure. A plan that cannot be wired is left to the generator if a model
+    is configured; otherwise PlanUnwirable is raised.
+    """
+    project, choice = run.project, found.choice
+    if run.options.wanted.forced:
+        choice = replace(choice, policy="generate", chosen=(), reason="a new tool was asked for")
+    plan = None
+    if choice.policy == "compose":
+        tools = tuple(ranked.tool for ranked in choice.chosen)
+        try:
+            plan = plan_preview.compose_plan(
+                intent.intent, tools, project.settings.compose.max_steps
+            )
+        except PlanUnwirable as error:
+            if not project.settings.model.base_url:
+                raise
+            # More than glue is needed: the planner defers to the generator (spec §6).
+            reason = f"no plan: {error.message}"
+            choice = replace(choice, policy="generate", chosen=(), reason=reason)
+    outcome = undelivered_outcome(project, intent, replace(found, choice=choice), run.route_id)
+    outcome = plan_preview.mark_unconnected(outcome, plan)
+    decision = replace(outcome.decision, plan=plan)
+    failure = (
+        None if decision.selected else generation_refusal.no_tool_failure(run, found, choice.reason)
+    )
+    run.trace.event(
+        "decide",
+        policy=choice.policy,
+        decision=choice.reason,
+        selected=[tool.id for tool in decision.selected],
+    )
+    trace = run.trace
+    return replace(
+        outcome, run_id=trace.run_id, logged=trace.kept, decision=decision, failure=failure
+    )
+
+
+def undelivered_outcome(
+    project: Project, intent: ParsedIntent, found: SearchResult, route_id: str
+) -> RouteOutcome:
+    """Return the outcome of a search before anything is planned, generated or delivered."""
+    choice, settings = found.choice, project.settings.ranker
+    tools = tuple(ranked.tool for ranked in choice.chosen)
+    return RouteOutcome(
+        run_id="",
+        intent=intent,
+        decision=RouteDecision(route_id, choice.policy, tools, None, choice.reason),
+        candidates=found.candidates,
+        tau=settings.threshold,
+        widened=found.widened,
+        subintents=found.subintents,
+        shadowed=project.catalogue.shadowed,
+        weights=dict(settings.weights),
+        tie_tolerance=settings.tie_tolerance if settings.engine == "lexical" else 0.0,
+        uncovered=found.unplaced,
+        notes=(
+            *(f"{_nothing_for(choice.policy)} the part {part!r}" for part in found.unplaced),
+            *found.notes,
+        ),
+    )
+
+
+def _nothing_for(policy: Policy) -> str:
+    return "no step of the plan covers" if policy == "compose" else "no tool was found for"
