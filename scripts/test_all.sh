@@ -5,10 +5,15 @@ set -eu
 cd "$(dirname "$0")/.."
 export TESTED
 
-if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 && ! command -v bwrap >/dev/null 2>&1; then
-    echo "== installing bubblewrap from Debian" >&2
-    { apt-get update -q && apt-get install -qy --no-install-recommends bubblewrap; } >/dev/null 2>&1 ||
-        echo "== could not install bubblewrap: its tests are skipped" >&2
+# Small packages whose programs tests start: the sandbox, and what tools that change things act on.
+packages=""
+for pair in bwrap:bubblewrap runsv:runit cron:cron; do
+    command -v "${pair%%:*}" >/dev/null 2>&1 || packages="$packages ${pair#*:}"
+done
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 && [ -n "$packages" ]; then
+    echo "== installing from Debian:$packages" >&2
+    { apt-get update -q && apt-get install -qy --no-install-recommends $packages; } >/dev/null 2>&1 ||
+        echo "== could not install$packages: their tests are skipped" >&2
 fi
 
 # If `make test` has just passed on exactly these files, run only the rest, and the property tests

@@ -10,7 +10,7 @@ import re
 REQUIRED = re.compile(
     r"no sandbox|no confinement|cannot be watched|is not installed|no git|no bash|pseudo-terminals"
     r"|no ssh-keygen|no shipped catalogue|needs /proc|no limits on forked|needs the extra"
-    r"|could not import"
+    r"|could not import|no throw-away root here"
 )
 """Reasons to skip that name a component which every machine of CI has."""
 

@@ -22,7 +22,9 @@ pytest.skip({reason!r}, allow_module_level=True)
 SKIPPED = {
     "sandbox": (TEST, "no sandbox here: bubblewrap failed"),
     "extra": (WHOLE_FILE, "the extra `embeddings` is not installed"),
+    "throwaway": (TEST, "no throw-away root here: no overlay of /etc"),
     "root": (TEST, "root may read everything"),
+    "user": (TEST, "this user gets no throw-away root: cannot bind /sys"),
     "cases": (TEST, "outside cases are not here; set PULSUS_CASES"),
 }
 """Files that skip themselves, with the reason."""
@@ -85,12 +87,17 @@ def test_a_broken_sandbox_fails_ci_instead_of_skipping_its_tests(in_ci):
     assert "no sandbox here: bubblewrap failed: this test must run" in shown
 
 
+def test_changing_tools_that_root_cannot_try_fail_ci_instead_of_skipping(in_ci):
+    (line,) = in_ci[0]["throwaway"]
+    assert line.startswith("FAILED")
+
+
 def test_a_file_skipped_as_a_whole_fails_ci_too(in_ci):
     (line,) = in_ci[0]["extra"]
     assert line.startswith("ERROR")
 
 
-@pytest.mark.parametrize("name", ["root", "cases"])
+@pytest.mark.parametrize("name", ["root", "user", "cases"])
 def test_what_a_machine_of_ci_need_not_have_may_be_skipped(in_ci, name):
     (line,) = in_ci[0][name]
     assert line.startswith("SKIPPED")
