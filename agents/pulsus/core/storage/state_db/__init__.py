@@ -1,0 +1,1 @@
+"""`.pulsus/state.db`: the one SQLite database of a project (ADR 42)."""

@@ -1,0 +1,59 @@
+"""The tables of `state.db`, as the list of changes that made them (ADR 42). Pure data.
+
+The number of changes that a file has seen is its `user_version`. A change that was released is
+never edited: a later one follows it.
+"""
+
+from __future__ import annotations
+
+APPLICATION_ID = 0x50554C53
+"""`PULS`: marks a SQLite file as the state of Pulsus."""
+
+# One transaction each. `seq` numbers every change of a run, because a clock may jump back.
+_RUNS = """
+CREATE TABLE seal (code TEXT NOT NULL, mark TEXT NOT NULL);
+CREATE TABLE runs (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    run_id TEXT NOT NULL UNIQUE,
+    state TEXT NOT NULL,
+    request TEXT NOT NULL,
+    plan TEXT NOT NULL,
+    inputs TEXT NOT NULL,
+    facts TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    started_at TEXT NOT NULL,
+    ended_at TEXT,
+    error TEXT,
+    approval_id TEXT,
+    waiting_step TEXT,
+    waiting_item INTEGER,
+    waiting_why TEXT,
+    waiting_since TEXT,
+    waiting_until TEXT,
+    waiting_who TEXT
+) STRICT;
+CREATE TABLE steps (
+    run INTEGER NOT NULL REFERENCES runs (number) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    step TEXT NOT NULL,
+    item INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    is_write INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    items INTEGER,
+    started_at TEXT,
+    ended_at TEXT,
+    duration_ms INTEGER,
+    inputs TEXT,
+    result_file TEXT,
+    sha256 TEXT,
+    verification TEXT,
+    confinement TEXT,
+    reason TEXT,
+    error TEXT,
+    PRIMARY KEY (run, position, item)
+) STRICT, WITHOUT ROWID;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_RUNS,)
