@@ -35,6 +35,11 @@ EXAMPLES = every_field(
     files=st.lists(every_field(types.InlineFile, age_s=st.none() | NUMBERS), max_size=2).map(tuple),
     expected=JSON,
 )
+CALLS = every_field(
+    types.DeclaredCall,
+    inputs=st.dictionaries(st.text(max_size=4), JSON, max_size=3),
+    expected=JSON,
+)
 TOOLS = every_field(
     types.ToolSpec,
     path=PATHS,
@@ -43,6 +48,8 @@ TOOLS = every_field(
     effects=st.none() | every_field(types.Effects),
     examples=st.lists(EXAMPLES, max_size=2).map(tuple),
     manifest=st.none() | MANIFESTS,
+    verify=st.none() | CALLS,
+    undo=st.none() | CALLS,
     score=NUMBERS,
 )
 

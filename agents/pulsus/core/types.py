@@ -18,6 +18,8 @@ from pulsus.fast_dataclass import dataclass
 
 # What a tool may change: only a write may change anything (docs/tool-contract.md).
 Kind = Literal["resolve", "read", "write"]
+# Who may allow a run of a tool (docs/tool-contract.md, ADR 41).
+ApprovalLevel = Literal["none", "operator", "approver"]
 # Take one tool, plan several as steps, or have a new tool written.
 Policy = Literal["select", "compose", "generate"]
 # An example compared a result, or only the form of the result was checked.
@@ -150,6 +152,21 @@ class Effects:
 
 
 @dataclass(frozen=True, slots=True)
+class DeclaredCall:
+    """A call of another tool that a contract declares, in `Verify:` or `Undo:` (ADR 41).
+
+    `tool` is a tool id. Texts in `inputs` and `expected` may hold `{{input.NAME}}` and
+    `{{output.NAME}}`; `core/contract/declared_call.py` fills them in. `expected` is a pattern like
+    the output of an example. It counts only if `has_expected` is True.
+    """
+
+    tool: str
+    inputs: Mapping[str, JsonValue] = field(default_factory=dict)
+    expected: JsonValue = None
+    has_expected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """Ranking hints from a file beside the tool (spec §15). Running the tool never reads them.
 
@@ -184,6 +201,10 @@ class ToolSpec:
     one (`kind_declared`). `missing_sections` names the sections it lacks. `contract_errors` say
     which part of the docstring is invalid: such a tool can be routed to, but validation refuses it.
 
+    Acting: `target` names the inputs that say which thing is acted on. `verify` is the read that
+    checks a change, `undo` the call that reverses it. `approval` is who may allow a run, or None if
+    the contract does not say. `owner` is the team that maintains the tool.
+
     Further: `manifest` holds ranking hints. A `composed` module calls other tools. For a tool with
     the output `exit_status`, `success_statuses` are the values that mean success, else empty.
     `score` is 0 until the tool is ranked.
@@ -213,6 +234,11 @@ class ToolSpec:
     contract_errors: tuple[str, ...] = ()
     composed: bool = False
     success_statuses: tuple[int, ...] = ()
+    target: tuple[str, ...] = ()
+    verify: DeclaredCall | None = None
+    undo: DeclaredCall | None = None
+    approval: ApprovalLevel | None = None
+    owner: str | None = None
     score: float = 0.0
 
     @property

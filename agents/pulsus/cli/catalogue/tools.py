@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -83,7 +84,11 @@ def show(session: CommandSession, tool_id: str) -> None:
         console.warn(f"not routed to: {refusal}")
     click.echo(f"{tool.id}  ({tool.kind}{'' if tool.kind_declared else ', undeclared'})")
     columns = console.width()
+    from pulsus.routing.maintenance.staleness import get_owner
+
     console.echo(f"  {_signature(tool)}", columns)
+    for line in _describe_action(tool, get_owner(tool, session.app.past.told.get(tool.id))):
+        console.echo(f"  {line}", columns)
     click.echo()
     for line in strip_controls(tool.doc.strip()).split("\n"):
         console.echo(line, columns)
@@ -97,16 +102,33 @@ command.add_command(remove.remove)
 def _body(session: CommandSession, tool: ToolSpec) -> dict[str, Any]:
     """Return the tool, and what its last promotion record says of it."""
     from pulsus.cli.render import outcome_json
+    from pulsus.routing.maintenance.staleness import get_owner
 
     record = session.app.past.told.get(tool.id)
     deprecated = record is not None and record.deprecated
     return outcome_json.tool(tool, session.project) | {
         "version": record.version if record else None,
-        "owner": (tool.manifest and tool.manifest.owner) or (record.owner if record else None),
+        "owner": get_owner(tool, record),
         "deprecated": {"replacement": record.replacement, "sunset": record.sunset}
         if record and deprecated
         else None,
     }
+
+
+def _describe_action(tool: ToolSpec, owner: str | None) -> Iterator[str]:
+    """Yield one line for each fact about a tool that acts: its target, check, reverse and owner."""
+    if tool.target:
+        yield f"acts on {', '.join(tool.target)}"
+    if tool.verify:
+        yield f"verified by {tool.verify.tool}"
+    elif tool.kind == "write":
+        yield "verified by no tool: it declares no `Verify:`"
+    if tool.undo:
+        yield f"undone by {tool.undo.tool}"
+    if tool.approval:
+        yield f"approval {tool.approval}"
+    if owner:
+        yield f"owner {owner}"
 
 
 def _summary(session: CommandSession, tool: ToolSpec) -> str:

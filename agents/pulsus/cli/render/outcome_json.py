@@ -13,6 +13,7 @@ from pulsus.core.compose.plans.dsl import plan_to_dict
 from pulsus.core.rankers import score_differences as why
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.types import (
+    DeclaredCall,
     GenerationReport,
     InputModelUse,
     Promotion,
@@ -193,6 +194,14 @@ def promotion(made: Promotion | None, project: Path) -> dict[str, Any] | None:
     return console.json_fields(made, "revision version path bump changes", project)
 
 
+def declared_call(call: DeclaredCall | None) -> dict[str, Any] | None:
+    """Return a call of `Verify:` or `Undo:`. `expect` is absent if the contract expects nothing."""
+    if call is None:
+        return None
+    found: dict[str, Any] = {"tool": call.tool, "inputs": dict(call.inputs)}
+    return found | {"expect": call.expected} if call.has_expected else found
+
+
 def tool(spec: ToolSpec, project: Path) -> dict[str, Any]:
     """Return a tool as `tools list` and `tools show` give it."""
     return {
@@ -207,6 +216,10 @@ def tool(spec: ToolSpec, project: Path) -> dict[str, Any]:
         "effects": effects_json(spec.effects),
         "secrets": list(spec.secrets),
         "success_statuses": list(spec.success_statuses),
+        "target": list(spec.target),
+        "verify": declared_call(spec.verify),
+        "undo": declared_call(spec.undo),
+        "approval": spec.approval,
         "examples": len(spec.examples),
         **console.json_fields(spec, "missing_sections sha256"),
     }

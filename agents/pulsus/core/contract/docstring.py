@@ -7,21 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from pulsus.core.types import Effects, Kind, OutputSpec
-
-SECTIONS = ("Args", "Returns", "Side effects", "Kind", "Effects", "Secrets", "Examples")
-SUCCESS = "Success exit status"
-ALL_SECTIONS = (*SECTIONS[:-1], SUCCESS, SECTIONS[-1])
-"""The sections in their usual order, with the one that most tools do not need."""
+from pulsus.core.contract.section_names import (
+    ALL_SECTIONS,
+    SUCCESS,
+    nearest_name,
+    read_header,
+    unknown_section,
+)
+from pulsus.core.types import ApprovalLevel, Effects, Kind, OutputSpec
 
 EXIT_STATUS = "exit_status"
 """The output that holds how a wrapped script ended."""
 
-_ALIASES = {
-    **dict.fromkeys(("Arguments", "Parameters", "Params"), "Args"),
-    **dict.fromkeys(("Side Effects", "Side-effects"), "Side effects"),
-}
-_HEADER = re.compile(rf"({'|'.join((*ALL_SECTIONS, *_ALIASES))}):(?:[ \t]+(.*))?$")
 _ENTRY = re.compile(r"(\*{0,2}\w+)(?:\s*\((.*?)\))?:(?:\s+(.*))?$")
 _SECRET = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _VARIABLE = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
@@ -34,7 +31,8 @@ _TYPE_WORDS = frozenset(
 class Docstring:
     """A docstring taken apart. `text` is all of it, dedented; `sections` hold dedented content.
 
-    `errors` name sections that occur twice; such a section is left out of `sections`.
+    `errors` name sections that occur twice, and unknown ones. A section that occurs twice is left
+    out of `sections`.
     """
 
     text: str
@@ -57,33 +55,36 @@ def parse_docstring(raw: str) -> Docstring:
     """Return the docstring's summary line, free text and sections.
 
     A section starts with its header at the left margin and ends at the next line at the margin
-    (list items of `Examples:` may stand there). What belongs to no section is body.
+    (list items of `Examples:` may stand there). Text that belongs to no section is body.
     """
     text = clean_docstring(raw)
     lines = text.split("\n")
-    summary = "" if _HEADER.match(lines[0]) else one_line(lines[0])
+    summary = "" if read_header(lines[0]) else one_line(lines[0])
     body: list[str] = []
     found: dict[str, list[str]] = {}
     twice: list[str] = []
+    unknown: list[str] = []
     current: str | None = None
     for line in lines[1:] if summary else lines:
-        if line[:1].isupper() and (header := _HEADER.match(line)):
-            current = _ALIASES.get(header[1], header[1])
+        if header := read_header(line):
+            current, inline = header
             if current in found:
                 twice.append(current)
-            found[current] = [header[2] or ""]
+            found[current] = [inline]
         elif current is not None and _is_continuation(line, current):
             found[current].append(line)
         else:
             current = None
             body.append(line)
+            if error := unknown_section(line, after_section=bool(found)):
+                unknown.append(error)
     named = [n for n in ALL_SECTIONS if n in found and n not in twice]
     return Docstring(
         text=text,
         summary=summary,
         body="\n".join(body).strip(),
         sections={n: _join_section(found[n]) for n in named},
-        errors=tuple(f"{n}: occurs more than once" for n in dict.fromkeys(twice)),
+        errors=(*(f"{n}: occurs more than once" for n in dict.fromkeys(twice)), *unknown),
     )
 
 
@@ -188,6 +189,45 @@ def parse_success_statuses(
     if not has_status:
         return (), tuple(errors)
     return tuple(sorted({0, *(int(word) for word in named if word not in bad)})), tuple(errors)
+
+
+def parse_target(
+    section: str | None, arguments: Sequence[str] | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(inputs that name the thing acted on, errors). `arguments` is None if any name is taken."""
+    named = parse_names(section or "")
+    if arguments is None:
+        return named, ()
+    bad = [name for name in named if name not in arguments]
+    return tuple(name for name in named if name not in bad), tuple(
+        f"Target: {name!r} is no argument{_nearest_argument(name, arguments)}" for name in bad
+    )
+
+
+def _nearest_argument(name: str, arguments: Sequence[str]) -> str:
+    if not arguments:
+        return "; the tool takes none: write `Target: none`"
+    return f"; the nearest is {nearest_name(name, arguments)[0]!r}"
+
+
+def parse_approval(section: str | None) -> tuple[ApprovalLevel | None, tuple[str, ...]]:
+    """(declared level, errors). An unreadable level counts as the strictest one, `approver`."""
+    if section is None:
+        return None, ()
+    word = section.strip().lower()
+    for known in get_args(ApprovalLevel):
+        if word == known:
+            return known, ()
+    nearest, _ = nearest_name(word, get_args(ApprovalLevel))
+    shown = one_line(section)
+    return "approver", (
+        f"Approval: {shown!r} is not none, operator or approver; the nearest is {nearest!r}",
+    )
+
+
+def parse_owner(section: str | None) -> str | None:
+    """Return the team that maintains the tool, on one line; None if it names none."""
+    return None if section is None or _is_empty_section(section) else one_line(section)
 
 
 def _explain_names_form(written: str) -> str:

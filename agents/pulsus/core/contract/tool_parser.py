@@ -12,11 +12,22 @@ import hashlib
 import io
 import tokenize
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 
-from pulsus.core.contract import docstring, entry_point, examples
+from pulsus.core.contract import declared_call, docstring, entry_point, examples, section_names
 from pulsus.core.system import fork_pool
-from pulsus.core.types import ArgSpec, BrokenTool, Manifest, ToolSpec
+from pulsus.core.types import (
+    ApprovalLevel,
+    ArgSpec,
+    BrokenTool,
+    DeclaredCall,
+    Kind,
+    Manifest,
+    OutputSpec,
+    ToolSpec,
+)
+from pulsus.fast_dataclass import dataclass
 
 _COOKIE = b"coding"
 """Stands in every declaration of an encoding (PEP 263); without one Python reads UTF-8."""
@@ -91,12 +102,13 @@ def _read_tool(
     secrets, secret_errors = docstring.parse_secrets(sections.get("Secrets"))
     returns = docstring.parse_outputs(sections.get("Returns"), return_hint)
     success, success_errors = docstring.parse_success_statuses(
-        sections.get(docstring.SUCCESS), returns
+        sections.get(section_names.SUCCESS), returns
     )
     shown, example_errors = examples.read_examples(
         sections.get("Examples"), _list_example_arguments(args)
     )
     composed = any(imports_steps(node) for node in tree.body)
+    acts, act_errors = _read_action_sections(sections, kind, args, returns)
     return ToolSpec(
         id=tool_id,
         path=path,
@@ -128,9 +140,48 @@ def _read_tool(
             *effect_errors,
             *secret_errors,
             *success_errors,
+            *act_errors,
             *example_errors,
         ),
+        target=acts.target,
+        verify=acts.verify,
+        undo=acts.undo,
+        approval=acts.approval,
+        owner=acts.owner,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _ActionSections:
+    """The sections of a tool that acts."""
+
+    target: tuple[str, ...]
+    verify: DeclaredCall | None
+    undo: DeclaredCall | None
+    approval: ApprovalLevel | None
+    owner: str | None
+
+
+def _read_action_sections(
+    sections: Mapping[str, str],
+    kind: Kind,
+    args: tuple[ArgSpec, ...],
+    returns: tuple[OutputSpec, ...],
+) -> tuple[_ActionSections, tuple[str, ...]]:
+    """Return the sections of a tool that acts, and their errors."""
+    inputs, outputs = _list_example_arguments(args), tuple(each.name for each in returns)
+    target, target_errors = docstring.parse_target(sections.get("Target"), inputs)
+    calls: dict[str, DeclaredCall | None] = {}
+    errors = list(target_errors)
+    for name in ("Verify", "Undo"):
+        calls[name], found = declared_call.parse_call(name, sections.get(name), inputs, outputs)
+        errors += found
+        if calls[name] and kind != "write":
+            errors.append(f"{name}: belongs to a tool of Kind: write; this tool is a {kind}")
+    approval, approval_errors = docstring.parse_approval(sections.get("Approval"))
+    owner = docstring.parse_owner(sections.get("Owner"))
+    found_sections = _ActionSections(target, calls["Verify"], calls["Undo"], approval, owner)
+    return found_sections, (*errors, *approval_errors)
 
 
 def imports_steps(node: ast.stmt) -> bool:
@@ -203,7 +254,7 @@ def _read_docstring(
     if not (module_text or entry_text):
         raise _Broken("NO_DOCSTRING", "no docstring; its first line says what the tool gives back")
     doc = docstring.parse_docstring(module_text or entry_text)
-    missing = tuple(s for s in docstring.SECTIONS if s not in doc.sections)
+    missing = tuple(s for s in section_names.SECTIONS if s not in doc.sections)
     if not module_text:
         return doc, ("module docstring", *missing)
     if entry_text:

@@ -14,6 +14,7 @@ from typing import Any
 from pulsus.core.types import (
     ArgSpec,
     BrokenTool,
+    DeclaredCall,
     Effects,
     Example,
     InlineFile,
@@ -84,6 +85,10 @@ def _tool_to_dict(tool: ToolSpec) -> dict[str, Any]:
         raw["effects"] = _non_default_fields(tool.effects)
     if tool.examples:
         raw["examples"] = [_example_to_dict(example) for example in tool.examples]
+    for name in ("verify", "undo"):
+        call: DeclaredCall | None = getattr(tool, name)
+        if call is not None:
+            raw[name] = _non_default_fields(call)
     if tool.manifest is not None:
         raw["manifest"] = _non_default_fields(tool.manifest)
     return raw
@@ -107,6 +112,9 @@ def _read_tool(raw: dict[str, Any]) -> ToolSpec:
         raw["effects"] = Effects(**{k: tuple(v) for k, v in raw["effects"].items()})
     if "examples" in raw:
         raw["examples"] = tuple(_read_example(example) for example in raw["examples"])
+    for name in ("verify", "undo"):
+        if name in raw:
+            raw[name] = DeclaredCall(**raw[name])
     if "manifest" in raw:
         raw["manifest"] = _read_manifest(raw["manifest"])
     return ToolSpec(**_lists_to_tuples(raw))

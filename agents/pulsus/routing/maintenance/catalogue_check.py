@@ -18,6 +18,7 @@ from pulsus.core.memory.past_routes import PastRoute
 from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.text.tokens import stems
 from pulsus.core.types import Catalogue, ToolSpec
+from pulsus.routing.discovery.manifest import UNKNOWN_KEY
 from pulsus.routing.index import discovery_index
 
 Level = Literal["error", "warning", "info"]
@@ -73,12 +74,20 @@ def check_catalogue(
         *_incomplete_findings(catalogue.tools),
         *_unpromoted_findings(catalogue.tools, latest),
         *_same_name(catalogue),
-        *(
-            CatalogueFinding("WARNING", "warning", None, (), text, "correct the file it names")
-            for text in catalogue.warnings
-            if not text.startswith(discovery_index.NOT_SAVED)
+        *map(
+            _warning_finding,
+            (w for w in catalogue.warnings if not w.startswith(discovery_index.NOT_SAVED)),
         ),
     ]
+
+
+def _warning_finding(text: str) -> CatalogueFinding:
+    """Return a warning of discovery. An unknown key of a manifest is an error: nothing reads it."""
+    if UNKNOWN_KEY in text:
+        return CatalogueFinding(
+            "UNKNOWN_KEY", "error", None, (), text, "correct the key, or take it out"
+        )
+    return CatalogueFinding("WARNING", "warning", None, (), text, "correct the file it names")
 
 
 def find_git_ignored(

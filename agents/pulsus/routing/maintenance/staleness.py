@@ -16,7 +16,7 @@ from pulsus.routing.maintenance import audit_catalogue
 from pulsus.routing.maintenance.catalogue_check import CatalogueFinding
 
 _UNUSED = "pulsus tools remove {0}, or deprecate it: pulsus deprecate {0}"
-_NO_OWNER = "add `owner: TEAM` to its manifest, or promote it again with --owner TEAM"
+_NO_OWNER = "add a line `Owner: TEAM` to its docstring, or promote it again with --owner TEAM"
 
 
 def find_not_run(
@@ -53,15 +53,19 @@ def find_not_run(
             yield CatalogueFinding("NOT_RUN", "warning", tool.path, (tool.id,), reason, fix)
 
 
+def get_owner(tool: ToolSpec, record: PromotionRecord | None) -> str | None:
+    """Return the team that maintains the tool: of its docstring, manifest or last record."""
+    hinted = tool.manifest.owner if tool.manifest else None
+    return tool.owner or hinted or (record.owner if record else None)
+
+
 def find_unowned(
     tools: Iterable[ToolSpec], latest: Mapping[str, PromotionRecord]
 ) -> Iterator[CatalogueFinding]:
-    """Yield tools for which neither the manifest nor the last record names an owner."""
+    """Yield tools for which neither the files nor the last record name an owner."""
     for tool in tools:
-        record = latest.get(tool.id)
-        named = (tool.manifest and tool.manifest.owner) or (record and record.owner)
-        if not named:
-            reason = "no owner: neither its manifest nor its record names one"
+        if not get_owner(tool, latest.get(tool.id)):
+            reason = "no owner: neither its docstring, its manifest nor its record names one"
             yield CatalogueFinding("NO_OWNER", "warning", tool.path, (tool.id,), reason, _NO_OWNER)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.contract import docstring
+from pulsus.core.contract import docstring, section_names
 from pulsus.core.types import Effects, OutputSpec
 
 GUIDE = Path(__file__).parents[4] / "docs" / "tool-contract.md"
@@ -17,7 +17,7 @@ def test_the_guide_s_own_example_is_read_without_errors():
     doc = docstring.parse_docstring(block[1])
     assert doc.summary == "List the largest files below a folder."
     assert doc.body.startswith("Walks the folder without following links")
-    assert tuple(doc.sections) == docstring.SECTIONS
+    assert tuple(doc.sections) == section_names.SECTIONS
     assert doc.errors == ()
 
 
@@ -175,5 +175,5 @@ def test_an_exit_status_means_success_only_if_the_contract_says_so(section, outp
 def test_the_section_of_exit_statuses_is_no_part_of_the_body_and_no_tool_lacks_it():
     doc = docstring.parse_docstring("Sum.\n\nSuccess exit status: 0, 1\n\nKind: read\n")
     assert doc.body == ""
-    assert doc.sections[docstring.SUCCESS] == "0, 1"
-    assert docstring.SUCCESS not in docstring.SECTIONS
+    assert doc.sections[section_names.SUCCESS] == "0, 1"
+    assert section_names.SUCCESS not in section_names.SECTIONS

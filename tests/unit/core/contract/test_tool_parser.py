@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pulsus.core.contract import read_tool
-from pulsus.core.types import BrokenTool, Manifest, ToolSpec
+from pulsus.core.types import BrokenTool, DeclaredCall, Manifest, ToolSpec
 
 PATH = Path("/w/domains/d/a/t.py")
 DOC = b'"""Sum.\n\nKind: read\n"""\n'
@@ -217,3 +217,64 @@ def test_a_module_that_calls_steps_is_known_as_composed(line, composed):
     )
     assert isinstance(found, ToolSpec)
     assert found.composed is composed
+
+
+ACTS = b'''"""Restart.
+
+Args:
+    unit (str): It.
+
+Returns:
+    before (str): The state before.
+
+Kind: write
+
+Target: unit
+Verify: services/status/service_status {unit: "{{input.unit}}"}
+    expect {rows: [{active: true, ...: ...}]}
+Undo: services/control/set_state {unit: "{{input.unit}}", state: "{{output.before}}"}
+Approval: approver
+Owner: platform team
+"""
+def run(unit: str, dry_run: bool = False): ...
+'''
+
+
+def test_the_sections_of_a_tool_that_acts_are_read_with_their_calls():
+    found = tool(ACTS)
+    assert found.contract_errors == ()
+    assert (found.target, found.approval, found.owner) == (("unit",), "approver", "platform team")
+    assert found.verify == DeclaredCall(
+        "services/status/service_status",
+        {"unit": "{{input.unit}}"},
+        {"rows": [{"active": True, "...": "..."}]},
+        True,
+    )
+    assert found.undo is not None
+    assert found.undo.inputs == {"unit": "{{input.unit}}", "state": "{{output.before}}"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "error"),
+    [
+        (b"Target: unit", b"Target: units", "Target: 'units' is no argument; the nearest is"),
+        (b"Approval: approver", b"Approval: aprover", "the nearest is 'approver'"),
+        (b"input.unit", b"input.name", "Verify: {{input.name}} refers to no input"),
+        (b"output.before", b"output.after", "Undo: {{output.after}} refers to no output"),
+        (b"Kind: write", b"Kind: read", "Verify: belongs to a tool of Kind: write"),
+        (b"Owner:", b"Ownr:", "Ownr: no such section; the nearest is `Owner:`"),
+    ],
+)
+def test_a_flaw_in_a_section_of_a_tool_that_acts_is_an_error(old, new, error):
+    assert any(error in each for each in tool(ACTS.replace(old, new)).contract_errors)
+
+
+def test_an_unreadable_approval_level_counts_as_the_strictest():
+    assert tool(ACTS.replace(b"Approval: approver", b"Approval: nobody")).approval == "approver"
+
+
+def test_a_tool_without_these_sections_declares_none_of_them():
+    found = tool(DOC + b"def run(): ...")
+    assert (found.target, found.verify, found.undo) == ((), None, None)
+    assert (found.approval, found.owner) == (None, None)
+    assert "Verify" not in found.missing_sections

@@ -66,14 +66,14 @@ def test_example_requests_are_read_each_once_on_one_line():
 
 
 def test_unknown_keys_are_named_and_the_rest_is_used():
-    text = b"intents: [a]\nauthor: x\nargs: [{name: a, default: 1}]\nhints: {tau: 1}\n"
+    text = b"intents: [a]\nownr: x\nargs: [{name: a, default: 1}]\nhints: {domian: x}\n"
     loaded = manifest.parse_manifest(text, Path("/t.yaml"))
     assert loaded.manifest is not None
     assert loaded.manifest.intents == ("a",)
     assert loaded.warnings == (
-        "unknown key 'author'",
-        "unknown key 'hints.tau'",
-        "unknown key 'args[0].default'",
+        "unknown key 'ownr': the nearest is 'owner'",
+        "unknown key 'hints.domian': the nearest is 'domain'",
+        "unknown key 'args[0].default': the nearest is 'required'",
     )
 
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from pulsus.core.compose.plans.plan_file import dump_yaml
-from pulsus.core.contract import docstring, examples
+from pulsus.core.contract import docstring, examples, section_names
 from pulsus.core.contract.example_match import expects_value, is_apart
 from pulsus.core.python_source import python_literals as python
 from pulsus.core.telemetry.redaction import Redactor
@@ -29,7 +29,7 @@ _FORM = """write '{"text": "a b"} -> {"words": 2}', or @FILE with a list as in E
 _ANY = 'in quotes, "...", it stands for any value; as the last item of a list, for any more of them'
 _NEAR = 24
 _EXAMPLES = re.compile(
-    rf"^Examples:[ \t]*\n.*?(?=^(?:{'|'.join(docstring.ALL_SECTIONS)}):|\Z)", re.M | re.S
+    rf"^Examples:[ \t]*\n.*?(?=^(?:{'|'.join(section_names.ALL_SECTIONS)}):|\Z)", re.M | re.S
 )
 
 
@@ -268,13 +268,13 @@ def _render_docstring(doc: docstring.Docstring, given: Sequence[Example]) -> str
     Its `Examples:` section contains `given`.
     """
     sections = {**doc.sections, "Examples": dump_examples(given)}
-    named = [_render_section(n, sections[n]) for n in docstring.ALL_SECTIONS if n in sections]
+    named = [_render_section(n, sections[n]) for n in section_names.ALL_SECTIONS if n in sections]
     parts = [doc.summary, doc.body, *named]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _render_section(name: str, content: str) -> str:
-    if name in ("Kind", "Secrets", docstring.SUCCESS) and "\n" not in content:
+    if name in section_names.ONE_LINE and "\n" not in content:
         return f"{name}: {content}"
     lines = (f"    {line}".rstrip() for line in content.split("\n"))
     return "\n".join((f"{name}:", *lines))

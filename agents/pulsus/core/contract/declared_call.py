@@ -1,0 +1,169 @@
+"""A call that a contract declares: `Verify:` and `Undo:` (docs/tool-contract.md). Pure.
+
+    services/status/service_status {unit: "{{input.unit}}"} expect {active: true, ...: ...}
+
+It names a tool and its inputs, and for `Verify:` the result to expect. Texts may refer to an input
+or an output of the tool that declares the call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+
+from pulsus.core.contract.section_names import nearest_name
+from pulsus.core.types import DeclaredCall, JsonValue
+
+_CALL = re.compile(r"([A-Za-z0-9_-]+(?:/[A-Za-z0-9_-]+){2})\s+(\{.*)")
+_EXPECT = re.compile(r"(?<=\})\s+expect\s+")
+_REFERENCE = re.compile(r"\{\{\s*(input|output)\.(\w+)\s*\}\}")
+_BRACES = re.compile(r"\{\{.*?\}\}|\{\{|\}\}")
+_BARE = re.compile(r"(?<![\"'\w}])\{\{")
+_SHOWN = 80
+
+
+class _Unusable(ValueError):
+    """The section is no call."""
+
+
+def parse_call(
+    section: str,
+    text: str | None,
+    inputs: Collection[str] | None,
+    outputs: Collection[str],
+) -> tuple[DeclaredCall | None, tuple[str, ...]]:
+    """Return (the call, errors) of the section `Verify` or `Undo`; (None, ()) for `none`.
+
+    `inputs` and `outputs` are the names that a reference may use. `inputs` is None if the tool
+    takes any name. Only `Verify` may have `expect`.
+    """
+    # Continuation lines are joined; spaces inside a line may be part of a quoted value.
+    line = " ".join(part for each in (text or "").split("\n") if (part := each.strip()))
+    if line.rstrip(".").lower() in ("", "none"):
+        return None, ()
+    try:
+        call = _read_call(line, may_expect=section == "Verify")
+        for kind, name in list_references(call):
+            known = inputs if kind == "input" else outputs
+            if known is not None and name not in known:
+                raise _Unusable(_describe_unknown(kind, name, known))
+    except _Unusable as error:
+        return None, (f"{section}: {error}",)
+    return call, ()
+
+
+def list_references(call: DeclaredCall) -> Iterator[tuple[str, str]]:
+    """Yield (`input` or `output`, name) of every reference in the call, in their order."""
+    for value in (*call.inputs.values(), call.expected):
+        for text in _list_texts(value):
+            for found in _REFERENCE.finditer(text):
+                yield found[1], found[2]
+
+
+def render_value(
+    value: JsonValue, inputs: Mapping[str, JsonValue], outputs: Mapping[str, JsonValue]
+) -> JsonValue:
+    """Return the value with its references replaced.
+
+    A text that is exactly one reference keeps the type of the value. In any other text the value is
+    written out: a text as it is, anything else as JSON. Raises KeyError with the reference
+    (`output.backup`) if a value is missing.
+    """
+    if isinstance(value, dict):
+        return {key: render_value(each, inputs, outputs) for key, each in value.items()}
+    if isinstance(value, list):
+        return [render_value(each, inputs, outputs) for each in value]
+    if not isinstance(value, str):
+        return value
+
+    def look_up(found: re.Match[str]) -> JsonValue:
+        values = inputs if found[1] == "input" else outputs
+        if found[2] not in values:
+            raise KeyError(f"{found[1]}.{found[2]}")
+        return values[found[2]]
+
+    if whole := _REFERENCE.fullmatch(value):
+        return look_up(whole)
+    return _REFERENCE.sub(lambda found: _write_out(look_up(found)), value)
+
+
+def _write_out(value: JsonValue) -> str:
+    import json
+
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _read_call(line: str, *, may_expect: bool) -> DeclaredCall:
+    found = _CALL.fullmatch(line)
+    if not found:
+        raise _Unusable(
+            f"{line[:_SHOWN]!r} is not `tool-id {{inputs}}`, "
+            'such as `storage/files/file_facts {path: "{{input.path}}"}`'
+        )
+    given, pattern, has_pattern = _split_expected(found[2])
+    if has_pattern and not may_expect:
+        raise _Unusable("`expect` belongs to Verify; Undo has only a tool and its inputs")
+    call = DeclaredCall(found[1], given, pattern, has_pattern)
+    for value in (given, pattern):
+        for text in _list_texts(value):
+            for braces in _BRACES.findall(text):
+                if not _REFERENCE.fullmatch(braces):
+                    raise _Unusable(
+                        f"{braces[:_SHOWN]!r} is no reference: "
+                        "write {{input.NAME}} or {{output.NAME}}"
+                    )
+    return call
+
+
+def _split_expected(text: str) -> tuple[dict[str, JsonValue], JsonValue, bool]:
+    """Return the inputs, the expected pattern, and True if there is a pattern.
+
+    The word `expect` may also stand inside a quoted input. So the first split counts whose left
+    side is a whole mapping.
+    """
+    for at in _EXPECT.finditer(text):
+        try:
+            given = _load_mapping(text[: at.start()])
+        except _Unusable:
+            continue
+        return given, _load(text[at.end() :], "the pattern behind `expect`"), True
+    return _load_mapping(text), None, False
+
+
+def _load_mapping(text: str) -> dict[str, JsonValue]:
+    value = _load(text, "the inputs")
+    if not isinstance(value, dict):
+        raise _Unusable(f"the inputs {text[:_SHOWN]!r} are not a mapping `{{name: value}}`")
+    return value
+
+
+def _load(text: str, what: str) -> JsonValue:
+    from pulsus.core.system import strict_yaml  # a tool without these sections needs none
+
+    try:
+        return strict_yaml.load_yaml(text)
+    except strict_yaml.YamlError as error:
+        quotes = " (put {{...}} in quotes)" if _BARE.search(text) else ""
+        reason = str(error).removeprefix("line 1: ")
+        raise _Unusable(f"{what} cannot be read: {reason}{quotes}") from None
+
+
+def _list_texts(value: JsonValue) -> Iterator[str]:
+    waiting = [value]
+    while waiting:
+        match waiting.pop():
+            case str() as text:
+                yield text
+            case dict() as mapping:
+                waiting.extend(mapping.values())
+            case list() as items:
+                waiting.extend(items)
+            case _:
+                pass
+
+
+def _describe_unknown(kind: str, name: str, known: Collection[str]) -> str:
+    if not known:
+        return f"{{{{{kind}.{name}}}}} refers to no {kind}: the tool declares none"
+    nearest, _ = nearest_name(name, known)
+    return f"{{{{{kind}.{name}}}}} refers to no {kind}; the nearest is {nearest!r}"
