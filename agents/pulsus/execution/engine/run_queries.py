@@ -1,0 +1,129 @@
+"""Read runs and their steps from `state.db` (ADR 42). Effect: reads the database."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from pulsus.errors import StateCorrupt
+from pulsus.execution.engine.run_folder import is_owned
+from pulsus.execution.engine.run_records import (
+    PersonNeeded,
+    RunRecord,
+    RunState,
+    RunSummary,
+    StepRecord,
+    StepVerification,
+)
+
+WHOLE_STEP = -1
+"""The number of the row of a whole step; its items have rows from 0."""
+
+_RUN = (
+    "number, run_id, state, request, started_at, ended_at, approval_id, waiting_step, "
+    "waiting_item, waiting_why, waiting_since, waiting_until, waiting_who"
+)
+
+
+def list_runs(database: sqlite3.Connection, state_dir: Path, limit: int) -> tuple[RunSummary, ...]:
+    """Return the latest runs, newest first. Raises sqlite3.Error, StateCorrupt."""
+    # By number: a clock that jumped back must not hide the newest run.
+    rows = database.execute(f"SELECT {_RUN} FROM runs ORDER BY number DESC LIMIT ?", (limit,))
+    return tuple(_summary(database, state_dir, row) for row in rows.fetchall())
+
+
+def read_run(
+    database: sqlite3.Connection, state_dir: Path, run_id: str, *, owned: bool
+) -> RunRecord | None:
+    """Return one run with its steps, or None. Raises sqlite3.Error, StateCorrupt."""
+    row = database.execute(
+        f"SELECT {_RUN}, plan, inputs, facts, error FROM runs WHERE run_id = ?", (run_id,)
+    ).fetchone()
+    if row is None:
+        return None
+    plan, inputs, facts, error = row[13:]
+    columns = database.execute(
+        "SELECT step, item, state, is_write, seq, attempt, items, started_at, ended_at, "
+        "duration_ms, inputs, result_file, sha256, verification, confinement, reason, error "
+        "FROM steps WHERE run = ? ORDER BY position, item",
+        (row[0],),
+    )
+    return RunRecord(
+        run_id=row[1],
+        state=row[2] if owned else _true_state(state_dir, row[1], row[2]),
+        request=row[3],
+        plan=plan,
+        inputs=_parse(state_dir, inputs) or {},
+        facts=_parse(state_dir, facts) or {},
+        started_at=row[4],
+        ended_at=row[5],
+        error=_parse(state_dir, error),
+        needs=_person_needed(row),
+        steps=tuple(_step(state_dir, found) for found in columns),
+    )
+
+
+def _summary(database: sqlite3.Connection, state_dir: Path, row: tuple[Any, ...]) -> RunSummary:
+    counts = database.execute(
+        "SELECT state, count(*) FROM steps WHERE run = ? AND item = ? GROUP BY state",
+        (row[0], WHOLE_STEP),
+    )
+    return RunSummary(
+        run_id=row[1],
+        state=_true_state(state_dir, row[1], row[2]),
+        request=row[3],
+        started_at=row[4],
+        ended_at=row[5],
+        counts=dict(counts.fetchall()),
+        needs=_person_needed(row),
+    )
+
+
+def _true_state(state_dir: Path, run_id: str, state: RunState) -> RunState:
+    if state == "running" and not is_owned(state_dir, run_id):
+        return "interrupted"
+    return state
+
+
+def _person_needed(row: tuple[Any, ...]) -> PersonNeeded | None:
+    approval, step, item, why, since, until, who = row[6:13]
+    if row[2] != "waiting" or approval is None:
+        return None
+    return PersonNeeded(approval, step, why, since, until, who, item)
+
+
+def _step(state_dir: Path, row: tuple[Any, ...]) -> StepRecord:
+    found = _parse(state_dir, row[13])
+    return StepRecord(
+        step=row[0],
+        item=None if row[1] == WHOLE_STEP else row[1],
+        state=row[2],
+        is_write=bool(row[3]),
+        seq=row[4],
+        attempt=row[5],
+        items=row[6],
+        started_at=row[7],
+        ended_at=row[8],
+        duration_ms=row[9],
+        inputs=_parse(state_dir, row[10]),
+        result_file=row[11],
+        sha256=row[12],
+        verification=StepVerification(**found) if found else None,
+        confinement=_parse(state_dir, row[14]) or {},
+        reason=row[15],
+        error=_parse(state_dir, row[16]),
+    )
+
+
+def _parse(state_dir: Path, text: str | None) -> Any:
+    if text is None:
+        return None
+    try:
+        return json.loads(text)
+    except ValueError as failure:
+        raise StateCorrupt(
+            f"{state_dir / 'state.db'} is damaged: a run holds {text[:40]!r}, which is not JSON",
+            hint="move state.db away to start anew; the runs in it can then not be resumed",
+        ) from failure
