@@ -65,6 +65,10 @@ class PlanInvalid(PulsusError, code="PLAN_INVALID", exit_status=2):
     """A plan does not parse, or refers to a tool, step or value that does not exist."""
 
 
+class PlanValueFailed(PulsusError, code="PLAN_VALUE_FAILED", exit_status=1):
+    """An expression in a plan has no value for the results of the earlier steps."""
+
+
 class ToolNotFound(PulsusError, code="TOOL_NOT_FOUND", exit_status=2):
     """No tool has that id or name."""
 

@@ -409,8 +409,48 @@ class Constant:
     value: JsonValue
 
 
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A value that is computed, written alone as `{{ source }}`. It keeps its type.
+
+    `source` is an expression of jinja2 over `input`, `steps` and `item`.
+    """
+
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """Text with `{{ expression }}` in it, which renders to text."""
+
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """A list or mapping with references, expressions or templates in it."""
+
+    value: Sequence[PlanValue] | Mapping[str, PlanValue]
+
+
 # The source of one input of a step.
-PlanValue = ParamRef | OutputRef | Constant
+PlanValue = ParamRef | OutputRef | Constant | Expression | Template | Structure
+
+
+@dataclass(frozen=True, slots=True)
+class ForEach:
+    """Run a step once for each item of a list. More than `limit` items are an error."""
+
+    items: PlanValue
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Try a failed step again: `attempts` in all, with `delay_s` seconds between them."""
+
+    attempts: int
+    delay_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,7 +459,13 @@ class PlanStep:
 
     `tool` is a tool id, or a reference until the plan is pinned. `inputs` maps an argument to its
     value, `outputs` an output name in the plan to the tool's key. `sha256` pins the bytes of the
-    tool; it is None only in a hand-written plan that is not pinned yet.
+    tool, and `version` names the promoted version; both are None only in a hand-written plan that
+    is not pinned yet.
+
+    Order (docs/plans.md): the step waits for the steps that it refers to and for those in `needs`.
+    It runs only if the expression `when` is true, and once for each item of `for_each`. `timeout_s`
+    is None for the setting's limit. After a failure that `retry` did not help, `on_failure` says
+    whether the rest of the plan stops.
     """
 
     id: str
@@ -427,6 +473,13 @@ class PlanStep:
     inputs: Mapping[str, PlanValue]
     outputs: Mapping[str, str]
     sha256: str | None = None
+    version: str | None = None
+    needs: tuple[str, ...] = ()
+    when: Expression | None = None
+    for_each: ForEach | None = None
+    retry: Retry | None = None
+    timeout_s: float | None = None
+    on_failure: Literal["stop", "continue"] = "stop"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,33 +1,24 @@
-r"""Convert plans to mappings of JSON values and back (the plan DSL of spec §6).
-
-An input is a reference if its whole text is `{{input.NAME}}` or `{{steps.ID.outputs.NAME}}`.
-Literal braces are written `\{{`, so that a constant is never read as a reference.
-"""
+"""Convert plans to mappings of JSON values and back (plan DSL: spec §6, docs/plans.md). Pure."""
 
 from __future__ import annotations
 
-import re
+import difflib
 from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Set as AbstractSet
+from typing import Any, Literal
 
 from pulsus.core.compose.plans import plan_checks
-from pulsus.core.compose.plans.plan_checks import refuse
-from pulsus.core.types import (
-    Constant,
-    JsonValue,
-    OutputRef,
-    ParamRef,
-    Plan,
-    PlanStep,
-    PlanValue,
-)
+from pulsus.core.compose.plans.plan_values import parse_expression, parse_value, value_to_json
+from pulsus.core.compose.plans.refusal import refuse
+from pulsus.core.types import ForEach, JsonValue, Plan, PlanStep, Retry
 
-_REFERENCE = re.compile(r"\{\{\s*(?:input\.(\w+)|steps\.(\w+)\.outputs\.(\w+))\s*\}\}")
-_BRACES = re.compile(r"(\\*)\{\{")
-_WHOLE = (
-    "write a reference alone, as {{input.NAME}} or {{steps.ID.outputs.NAME}}, "
-    r"and braces meant literally as \{{"
+STEP_KEYS = frozenset(
+    {
+        *("id", "tool", "version", "sha256", "inputs", "outputs"),
+        *("needs", "when", "for_each", "retry", "timeout_s", "on_failure"),
+    }
 )
+"""The keys of a step: those of spec §6, its pin, and those that control it (docs/plans.md)."""
 
 
 def plan_to_dict(plan: Plan) -> dict[str, JsonValue]:
@@ -64,78 +55,100 @@ def plan_from_dict(data: object) -> Plan:
 
 
 def _step_to_dict(step: PlanStep) -> dict[str, JsonValue]:
-    pin: dict[str, JsonValue] = {"sha256": step.sha256} if step.sha256 is not None else {}
+    pin: dict[str, JsonValue] = {"version": step.version, "sha256": step.sha256}
     return {
         "id": step.id,
         "tool": step.tool,
-        **pin,
-        "inputs": {name: _value_to_json(value) for name, value in step.inputs.items()},
+        **{key: value for key, value in pin.items() if value is not None},
+        "inputs": {name: value_to_json(value) for name, value in step.inputs.items()},
         "outputs": dict(step.outputs),
+        **_control_to_dict(step),
     }
 
 
-def _value_to_json(value: PlanValue) -> JsonValue:
-    match value:
-        case ParamRef(name):
-            return f"{{{{input.{name}}}}}"
-        case OutputRef(step, output):
-            return f"{{{{steps.{step}.outputs.{output}}}}}"
-        case Constant(constant):
-            return _escape_braces(constant)
-
-
-def _escape_braces(value: JsonValue) -> JsonValue:
-    if isinstance(value, str):
-        # One more backslash before each `{{`; reading takes one away.
-        return _BRACES.sub(lambda found: f"\\{found[0]}", value)
-    if isinstance(value, list):
-        return [_escape_braces(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _escape_braces(item) for key, item in value.items()}
-    return value
+def _control_to_dict(step: PlanStep) -> dict[str, JsonValue]:
+    """Return the keys that control the step, without those that have their default."""
+    found: dict[str, JsonValue] = {}
+    if step.needs:
+        found["needs"] = list(step.needs)
+    if step.when is not None:
+        found["when"] = value_to_json(step.when)
+    if step.for_each is not None:
+        items = value_to_json(step.for_each.items)
+        found["for_each"] = {"items": items, "limit": step.for_each.limit}
+    if step.retry is not None:
+        found["retry"] = {"attempts": step.retry.attempts, "delay_s": step.retry.delay_s}
+    if step.timeout_s is not None:
+        found["timeout_s"] = step.timeout_s
+    if step.on_failure != "stop":
+        found["on_failure"] = step.on_failure
+    return found
 
 
 def _parse_step(row: object, place: str) -> PlanStep:
-    allowed = {"id", "tool", "sha256", "inputs", "outputs"}
-    data = _require_mapping(row, place, required={"id", "tool"}, allowed=allowed)
+    data = _require_mapping(row, place, required={"id", "tool"}, allowed=STEP_KEYS)
     inputs = _require_mapping(data.get("inputs", {}), f"{place}.inputs")
     outputs = _require_mapping(data.get("outputs", {}), f"{place}.outputs")
-    pin = data.get("sha256")
+    when = data.get("when")
+    timeout = data.get("timeout_s")
     return PlanStep(
         id=_require_text(data["id"], f"{place}.id"),
         tool=_require_text(data["tool"], f"{place}.tool"),
-        inputs={name: _parse_value(v, f"{place}.inputs.{name}") for name, v in inputs.items()},
+        inputs={name: parse_value(v, f"{place}.inputs.{name}") for name, v in inputs.items()},
         outputs={name: _require_text(v, f"{place}.outputs.{name}") for name, v in outputs.items()},
-        sha256=None if pin is None else _require_text(pin, f"{place}.sha256"),
+        sha256=_optional_text(data.get("sha256"), f"{place}.sha256"),
+        version=_optional_text(data.get("version"), f"{place}.version"),
+        needs=_require_names(data.get("needs", []), f"{place}.needs"),
+        when=None if when is None else parse_expression(when, f"{place}.when"),
+        for_each=_parse_for_each(data.get("for_each"), f"{place}.for_each"),
+        retry=_parse_retry(data.get("retry"), f"{place}.retry"),
+        timeout_s=None if timeout is None else _require_number(timeout, f"{place}.timeout_s"),
+        on_failure=_parse_on_failure(data.get("on_failure", "stop"), f"{place}.on_failure"),
     )
 
 
-def _parse_value(value: object, place: str) -> PlanValue:
-    if isinstance(value, str) and (found := _REFERENCE.fullmatch(value.strip())):
-        param, step, output = found.groups()
-        return ParamRef(param) if param else OutputRef(step, output)
-    plan_checks.check_json(value, place)
-    return Constant(_unescape_braces(cast(JsonValue, value), place))
+def _parse_for_each(value: object, place: str) -> ForEach | None:
+    if value is None:
+        return None
+    data = _require_mapping(value, place, required={"items", "limit"}, allowed={"items", "limit"})
+    limit = data["limit"]
+    if not isinstance(limit, int) or isinstance(limit, bool):
+        refuse(f"{place}.limit", limit, "it is not a whole number", "write the most items allowed")
+    return ForEach(parse_value(data["items"], f"{place}.items"), limit)
 
 
-def _unescape_braces(value: JsonValue, place: str) -> JsonValue:
-    if isinstance(value, str):
-        if any(not found[1] for found in _BRACES.finditer(value)):
-            refuse(place, value, "it contains {{ but is not a reference as a whole", _WHOLE)
-        return _BRACES.sub(lambda found: found[0][1:], value)
-    if isinstance(value, list):
-        return [_unescape_braces(item, f"{place}[{i}]") for i, item in enumerate(value)]
-    if isinstance(value, dict):
-        return {key: _unescape_braces(item, f"{place}.{key}") for key, item in value.items()}
+def _parse_retry(value: object, place: str) -> Retry | None:
+    if value is None:
+        return None
+    data = _require_mapping(value, place, required={"attempts"}, allowed={"attempts", "delay_s"})
+    attempts = data["attempts"]
+    if not isinstance(attempts, int) or isinstance(attempts, bool):
+        refuse(f"{place}.attempts", attempts, "it is not a whole number", "write how many in all")
+    return Retry(attempts, _require_number(data.get("delay_s", 0), f"{place}.delay_s"))
+
+
+def _parse_on_failure(value: object, place: str) -> Literal["stop", "continue"]:
+    if value not in ("stop", "continue"):
+        refuse(place, value, "no such way to go on", "write stop or continue")
+    return "continue" if value == "continue" else "stop"
+
+
+def _require_number(value: object, place: str) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        refuse(place, value, "it is not a number", "write seconds, such as 30")
     return value
+
+
+def _optional_text(value: object, place: str) -> str | None:
+    return None if value is None else _require_text(value, place)
 
 
 def _require_mapping(
     data: object,
     place: str,
     *,
-    required: set[str] | None = None,
-    allowed: set[str] | None = None,
+    required: AbstractSet[str] | None = None,
+    allowed: AbstractSet[str] | None = None,
 ) -> Mapping[str, Any]:
     if not isinstance(data, dict):
         refuse(place, data, "it is not a mapping", "write `key: value` pairs")
@@ -143,7 +156,7 @@ def _require_mapping(
         if not isinstance(key, str):
             refuse(place, key, "a key is not text", "put quotes round it")
         if allowed is not None and key not in allowed:
-            refuse(f"{place}.{key}", key, "the key is unknown", f"use {', '.join(sorted(allowed))}")
+            refuse(f"{place}.{key}", key, "the key is unknown", _suggest_key(key, allowed))
     # Sorted, so that the same file always gives the same message.
     for key in sorted((required or set()) - data.keys()):
         refuse(place, data, f"{key!r} is missing", f"add `{key}:`")
@@ -160,3 +173,10 @@ def _require_names(value: object, place: str) -> tuple[str, ...]:
     if not isinstance(value, list):
         refuse(place, value, "it is not a list", "write a list of names")
     return tuple(_require_text(item, f"{place}[{i}]") for i, item in enumerate(value))
+
+
+def _suggest_key(key: str, allowed: AbstractSet[str]) -> str:
+    known = sorted(allowed)
+    near = difflib.get_close_matches(key, known, 1)
+    listed = f"the keys are {', '.join(known)}"
+    return f"did you mean {near[0]!r}? {listed}" if near else listed

@@ -157,6 +157,8 @@ def _resolve_inputs(
                 if value not in known or _has_wildcard(known[value]):
                     return None
                 given[arg] = known[value]
+            case _:  # an expression proves nothing before it runs
+                return None
     return given
 
 

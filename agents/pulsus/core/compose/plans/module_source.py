@@ -14,8 +14,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pulsus.core.compose.plans import dsl
 from pulsus.core.compose.plans.module_docstring import render_plan_contract
 from pulsus.core.compose.plans.module_example import build_example
-from pulsus.core.compose.plans.plan_checks import RESERVED, refuse
+from pulsus.core.compose.plans.plan_checks import RESERVED
 from pulsus.core.compose.plans.planner import list_parameters
+from pulsus.core.compose.plans.refusal import refuse
+from pulsus.core.compose.plans.step_references import uses_control
 from pulsus.core.compose.rendering import render_template
 from pulsus.core.contract import imports_steps, type_hints
 from pulsus.core.python_source.bindings import assignments
@@ -57,6 +59,7 @@ def render_module(composed: Plan, tools: Iterable[ToolSpec]) -> str:
     """
     by_id = {tool.id: tool for tool in tools}
     _check_pins(composed, by_id)
+    _check_plain(composed)
     params = list_parameters(composed, by_id.values())
     text = render_plan_contract(composed, by_id, params, build_example(composed, by_id))
     variables = _name_results(composed)
@@ -113,6 +116,13 @@ def _check_pins(composed: Plan, tools: Mapping[str, ToolSpec]) -> None:
             refuse(place, step.tool, "the tool is missing in the given tools", "write its whole id")
         if step.sha256 != tools[step.tool].sha256:
             refuse(place, step.sha256, "the step is not pinned to this tool", "plan again")
+
+
+def _check_plain(composed: Plan) -> None:
+    for number, step in enumerate(composed.steps):
+        if uses_control(step):
+            reason = "a module has only the keys of spec §6 and no expressions"
+            refuse(f"plan.steps[{number}]", step.id, reason, "run the plan file: pulsus apply FILE")
 
 
 def _name_results(composed: Plan) -> dict[str, str]:
@@ -187,6 +197,8 @@ def _render_value(name: str, value: PlanValue, outputs: Mapping[OutputRef, str])
             return outputs[value]
         case Constant(constant):
             return write_literal(constant, indent=8, taken=len(name) + 2)
+        case _:  # `_check_plain` refused it
+            raise AssertionError(value)
 
 
 def _render_return(composed: Plan, outputs: Mapping[OutputRef, str]) -> str:

@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import keyword
-import math
 import re
 import unicodedata
 from collections.abc import Mapping
-from typing import NoReturn
 
-from pulsus.core.types import OutputRef, ParamRef, Plan, PlanStep, PlanValue
-from pulsus.errors import PlanInvalid
+from pulsus.core.compose.plans.control_checks import check_control
+from pulsus.core.compose.plans.json_check import check_json, check_text
+from pulsus.core.compose.plans.plan_values import ITEM, references
+from pulsus.core.compose.plans.refusal import refuse
+from pulsus.core.compose.plans.step_references import list_step_values, step_references
+from pulsus.core.types import Constant, OutputRef, ParamRef, Plan, PlanStep, PlanValue
 
 # A limit for files. It is far above `compose.max_steps`, the limit for new plans.
 MAX_STEPS = 50
-# No useful constant is nested deeper. The YAML reader allows 64 levels for the whole file.
-MAX_DEPTH = 32
 # A parameter becomes an argument of the composed module, which imports `pulsus.steps`.
 RESERVED = frozenset({*keyword.kwlist, "pulsus"})
-_SHOWN = 80
 _TOOL = re.compile(r"[A-Za-z0-9_][\w.-]*(?:/[A-Za-z0-9_][\w.-]*)*(?:::(?:run|main))?", re.ASCII)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-
-
-def refuse(place: str, value: object, reason: str, fix: str) -> NoReturn:
-    """Raise PlanInvalid with the place, the value, the reason and the fix."""
-    # ASCII: a value may hold control characters, or characters that look like others.
-    shown = ascii(value)
-    shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
-    raise PlanInvalid(f"{place}: {shown}: {reason}", hint=fix, place=place)
 
 
 def check_plan(plan: Plan, *, max_steps: int = MAX_STEPS) -> None:
@@ -36,7 +27,7 @@ def check_plan(plan: Plan, *, max_steps: int = MAX_STEPS) -> None:
 
     Such a plan has no cycles, because a step can only refer to earlier steps.
     """
-    _check_text(plan.description, "plan.description")
+    check_text(plan.description, "plan.description")
     if not plan.steps:
         refuse("plan.steps", [], "there is no step", "add at least one")
     if len(plan.steps) > max_steps:
@@ -51,37 +42,12 @@ def check_plan(plan: Plan, *, max_steps: int = MAX_STEPS) -> None:
     for number, step in enumerate(plan.steps):
         place = f"plan.steps[{number}]"
         _check_step(step, place, earlier)
-        for name, value in step.inputs.items():
-            _check_value(value, f"{place}.inputs.{name}", plan.params, earlier)
+        for name, value in list_step_values(step):
+            _check_value(value, f"{place}.{name}", plan.params, earlier, step)
+        check_control(step, place, earlier)
         earlier[step.id] = step
     _check_used(plan)
     _check_returns(plan)
-
-
-def check_json(value: object, place: str, depth: int = 0) -> None:
-    """Raise PlanInvalid unless `value` is JSON: finite numbers, text as keys, valid Unicode."""
-    if depth > MAX_DEPTH:
-        refuse(place, "…", f"nested deeper than {MAX_DEPTH}", "flatten the value")
-    match value:
-        case None | bool() | int():
-            return
-        case str():
-            _check_text(value, place)
-        case float():
-            if not math.isfinite(value):
-                refuse(
-                    place, value, "JSON cannot express this number", "use a finite number or null"
-                )
-        case list():
-            for i, item in enumerate(value):
-                check_json(item, f"{place}[{i}]", depth + 1)
-        case dict():
-            for key, item in value.items():
-                _check_key(key, place)
-                check_json(item, f"{place}.{key}", depth + 1)
-        case _:
-            kind = type(value).__name__
-            refuse(place, str(value), f"a {kind} is not a JSON value", "put quotes round it")
 
 
 def is_plan_name(text: str) -> bool:
@@ -107,31 +73,44 @@ def _check_step(step: PlanStep, place: str, earlier: Mapping[str, PlanStep]) -> 
         _check_name(name, f"{place}.inputs")
     for name, key in step.outputs.items():
         _check_name(name, f"{place}.outputs")
-        _check_text(key, f"{place}.outputs.{name}")
+        check_text(key, f"{place}.outputs.{name}")
 
 
 def _check_value(
-    value: PlanValue, place: str, params: tuple[str, ...], earlier: Mapping[str, PlanStep]
+    value: PlanValue,
+    place: str,
+    params: tuple[str, ...],
+    earlier: Mapping[str, PlanStep],
+    user: PlanStep,
 ) -> None:
-    match value:
-        case ParamRef(name):
-            if name not in params:
-                fix = f"add it to io.params ({_list_names(params)})"
-                refuse(place, name, "no such parameter", fix)
-        case OutputRef(step, output):
-            if step not in earlier:
-                fix = f"refer to an earlier step ({_list_names(earlier)})"
-                refuse(place, f"steps.{step}", "no such step before this one", fix)
-            if output not in earlier[step].outputs:
-                fix = f"step {step} declares: {_list_names(earlier[step].outputs)}"
-                refuse(place, f"steps.{step}.outputs.{output}", "no such output", fix)
-        case _:
-            check_json(value.value, place)
+    if isinstance(value, Constant):
+        check_json(value.value, place)
+    for reference in references(value, place):
+        match reference:
+            case ParamRef(name):
+                if name not in params:
+                    fix = f"add it to io.params ({_list_names(params)})"
+                    refuse(place, name, "no such parameter", fix)
+            case OutputRef(step, output):
+                _check_output(step, output, place, earlier)
+            case _:
+                if user.for_each is None or place.endswith(".for_each.items"):
+                    fix = "add for_each to the step, and read item in its inputs or in when"
+                    refuse(place, ITEM, "the step has no item here", fix)
+
+
+def _check_output(step: str, output: str, place: str, earlier: Mapping[str, PlanStep]) -> None:
+    if step not in earlier:
+        fix = f"refer to an earlier step ({_list_names(earlier)})"
+        refuse(place, f"steps.{step}", "no such step before this one", fix)
+    if output not in earlier[step].outputs:
+        fix = f"step {step} declares: {_list_names(earlier[step].outputs)}"
+        refuse(place, f"steps.{step}.outputs.{output}", "no such output", fix)
 
 
 def _check_used(plan: Plan) -> None:
-    values = [value for step in plan.steps for value in step.inputs.values()]
-    used = {value.name for value in values if isinstance(value, ParamRef)}
+    found = [ref for step in plan.steps for ref in step_references(step)]
+    used = {ref.name for ref in found if isinstance(ref, ParamRef)}
     for number, name in enumerate(plan.params):
         if name not in used:
             refuse(f"io.params[{number}]", name, "no step uses it", "remove it or wire it")
@@ -167,17 +146,6 @@ def _check_names(names: tuple[str, ...], place: str) -> None:
 def _check_name(name: str, place: str) -> None:
     if not is_plan_name(name):
         refuse(place, name, "it is not an identifier", "use letters, digits and _")
-
-
-def _check_key(key: object, place: str) -> None:
-    if not isinstance(key, str):
-        refuse(place, key, "a key is not text", "put quotes round it")
-    _check_text(key, place)
-
-
-def _check_text(text: str, place: str) -> None:
-    if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
-        refuse(place, text, "it holds half a surrogate pair", "use valid Unicode")
 
 
 def _list_names(names: object) -> str:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import yaml
 
 from pulsus.core.compose.plans.dsl import plan_from_dict, plan_to_dict
-from pulsus.core.compose.plans.plan_checks import refuse
+from pulsus.core.compose.plans.refusal import refuse
 from pulsus.core.system import strict_yaml
 from pulsus.core.types import Plan
 

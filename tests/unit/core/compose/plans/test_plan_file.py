@@ -89,7 +89,7 @@ def test_the_hash_of_a_step_survives_yaml():
     ("old", "new", "place"),
     [
         ("{{input.df}}", "{{input.dg}}", "plan.steps[0].inputs.df"),
-        ("{{input.df}}", "x {{input.df}}", "plan.steps[0].inputs.df"),
+        ("{{input.df}}", "x {{input.df", "plan.steps[0].inputs.df"),
         ("{{input.df}}", "{{ steps.s2.outputs.figure_path }}", "plan.steps[0].inputs.df"),
         ("steps.s1.outputs.summary", "steps.s3.outputs.summary", "plan.steps[1].inputs.summary"),
         ("steps.s1.outputs.summary", "steps.s2.outputs.summary", "plan.steps[1].inputs.summary"),

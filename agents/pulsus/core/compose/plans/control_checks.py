@@ -1,0 +1,35 @@
+"""Check the keys that control a step: needs, for_each, retry, timeout_s (docs/plans.md). Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from pulsus.core.compose.plans.refusal import refuse
+from pulsus.core.types import PlanStep
+
+MAX_ITEMS = 10_000
+"""Highest limit of `for_each`."""
+MAX_ATTEMPTS = 10
+MAX_DELAY_S = 3_600.0
+MAX_TIMEOUT_S = 86_400.0
+
+
+def check_control(step: PlanStep, place: str, earlier: Mapping[str, PlanStep]) -> None:
+    """Raise PlanInvalid for a number out of range, or for a step in `needs` that is not earlier."""
+    for number, name in enumerate(step.needs):
+        if name not in earlier:
+            fix = f"name an earlier step ({', '.join(earlier) or 'none'})"
+            refuse(f"{place}.needs[{number}]", name, "no such step before this one", fix)
+    if step.for_each is not None:
+        _check_range(f"{place}.for_each.limit", step.for_each.limit, 1, MAX_ITEMS)
+    if step.retry is not None:
+        _check_range(f"{place}.retry.attempts", step.retry.attempts, 1, MAX_ATTEMPTS)
+        _check_range(f"{place}.retry.delay_s", step.retry.delay_s, 0, MAX_DELAY_S)
+    if step.timeout_s is not None:
+        _check_range(f"{place}.timeout_s", step.timeout_s, 0.001, MAX_TIMEOUT_S)
+
+
+def _check_range(place: str, value: float, least: float, most: float) -> None:
+    if not math.isfinite(value) or not least <= value <= most:
+        refuse(place, value, "the number is out of range", f"write {least:g} to {most:g}")

@@ -1,0 +1,17 @@
+"""The error of a plan that is not well formed: its place, the value, the reason and the fix."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from pulsus.errors import PlanInvalid
+
+_SHOWN = 80
+
+
+def refuse(place: str, value: object, reason: str, fix: str) -> NoReturn:
+    """Raise PlanInvalid with the place, the value, the reason and the fix."""
+    # ASCII: a value may hold control characters, or characters that look like others.
+    shown = ascii(value)
+    shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
+    raise PlanInvalid(f"{place}: {shown}: {reason}", hint=fix, place=place)
