@@ -3,12 +3,20 @@
 import pytest
 
 from pulsus.core.compose.plans.plan_values import evaluate, parse_value, references, value_to_json
-from pulsus.core.types import Constant, Expression, OutputRef, ParamRef, Structure, Template
+from pulsus.core.types import (
+    Constant,
+    Expression,
+    JsonValue,
+    OutputRef,
+    ParamRef,
+    Structure,
+    Template,
+)
 from pulsus.errors import PlanInvalid, PlanValueFailed
 
-INPUTS = {"version": "10.1", "n": 3, "names": ["a", "b"], "keys": {"items": 1}}
+INPUTS: dict[str, JsonValue] = {"version": "10.1", "n": 3, "names": ["a", "b"], "keys": {"items": 1}}
 ROWS = OutputRef("s1", "rows")
-OUTPUTS = {ROWS: [{"path": "/a", "size": 5}, {"path": "/b", "size": 50}]}
+OUTPUTS: dict[OutputRef, JsonValue] = {ROWS: [{"path": "/a", "size": 5}, {"path": "/b", "size": 50}]}
 
 
 def value_of(text, item=None):
@@ -25,7 +33,7 @@ def value_of(text, item=None):
         ("{{ input.names | length }}", 2),
         ("{{ input.keys.items }}", 1),
         ("{{ steps.s1.outputs.rows[0].path }}", "/a"),
-        ("{{ steps.s1.outputs.rows | selectattr('size', 'gt', 9) | list }}", [OUTPUTS[ROWS][1]]),
+        ("{{ steps.s1.outputs.rows | selectattr('size', 'gt', 9) | list }}", [{"path": "/b", "size": 50}]),
         ("{{ steps.s1.outputs.rows | map(attribute='path') }}", ["/a", "/b"]),
         ("{{ none }}", None),
         ("{{ [input.n, 1.5] }}", [3, 1.5]),
