@@ -14,9 +14,16 @@ from pulsus.core.types import (
 )
 from pulsus.errors import PlanInvalid, PlanValueFailed
 
-INPUTS: dict[str, JsonValue] = {"version": "10.1", "n": 3, "names": ["a", "b"], "keys": {"items": 1}}
+INPUTS: dict[str, JsonValue] = {
+    "version": "10.1",
+    "n": 3,
+    "names": ["a", "b"],
+    "keys": {"items": 1},
+}
 ROWS = OutputRef("s1", "rows")
-OUTPUTS: dict[OutputRef, JsonValue] = {ROWS: [{"path": "/a", "size": 5}, {"path": "/b", "size": 50}]}
+OUTPUTS: dict[OutputRef, JsonValue] = {
+    ROWS: [{"path": "/a", "size": 5}, {"path": "/b", "size": 50}]
+}
 
 
 def value_of(text, item=None):
@@ -33,7 +40,10 @@ def value_of(text, item=None):
         ("{{ input.names | length }}", 2),
         ("{{ input.keys.items }}", 1),
         ("{{ steps.s1.outputs.rows[0].path }}", "/a"),
-        ("{{ steps.s1.outputs.rows | selectattr('size', 'gt', 9) | list }}", [{"path": "/b", "size": 50}]),
+        (
+            "{{ steps.s1.outputs.rows | selectattr('size', 'gt', 9) | list }}",
+            [{"path": "/b", "size": 50}],
+        ),
         ("{{ steps.s1.outputs.rows | map(attribute='path') }}", ["/a", "/b"]),
         ("{{ none }}", None),
         ("{{ [input.n, 1.5] }}", [3, 1.5]),
