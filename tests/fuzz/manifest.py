@@ -7,7 +7,7 @@ The first byte chooses the form, the rest is the file.
 import json
 from pathlib import Path
 
-from pulsus.core.compose.plans import plan_file
+from pulsus.core.compose.plans.dsl import plan_file
 from pulsus.errors import PlanInvalid
 from pulsus.routing.discovery import manifest
 from pulsus.routing.index import value_codec

@@ -5,7 +5,7 @@ from array import array
 from collections.abc import Callable
 from pathlib import Path
 
-from pulsus.core.compose.plans import plan_file
+from pulsus.core.compose.plans.dsl import plan_file
 from pulsus.core.contract.tool_table import make_columns
 from pulsus.core.memory.index_file import to_bytes
 from pulsus.core.memory.request_index import PastRequest, RequestSegment, WordCounts

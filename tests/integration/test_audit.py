@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from pulsus.core.compose.plans import dsl
+from pulsus.core.compose.plans.dsl import plan_mapping
 from pulsus.core.storage.decision_log import log_record
 from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.telemetry import ids
@@ -420,7 +420,7 @@ def test_a_flipped_byte_of_the_log_is_named_with_file_and_line(project):
 def composed(sha256):
     """A module that calls `things`, pinned to these bytes."""
     step = PlanStep("s1", "system/count/things", {}, {"result": "result"}, sha256)
-    data = dsl.plan_to_dict(Plan("Count.", (step,)))
+    data = plan_mapping.plan_to_dict(Plan("Count.", (step,)))
     return (
         f'"""Count twice."""\n\nimport pulsus.steps\n\nPLAN = {data!r}\n\n\n'
         'def run():\n    return pulsus.steps.call("system/count/things")\n'

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pulsus.core.compose.plans import dsl, module_source, plan_checks, plan_file, planner
+from pulsus.core.compose.plans import module_source, planner
+from pulsus.core.compose.plans.dsl import plan_checks, plan_file, plan_mapping
 from pulsus.core.types import Constant, OutputRef, ParamRef, Plan, PlanStep
 from pulsus.errors import PlanInvalid, PlanUnwirable
 from tests.compositions import arg, spec
@@ -81,7 +82,7 @@ def catalogues(draw):
 def test_a_rendered_plan_is_parsed_back_unchanged(value):
     assert plan_file.parse_yaml(plan_file.render_yaml(value)) == value
     assert plan_file.parse_json(plan_file.render_json(value)) == value
-    assert dsl.plan_from_dict(dsl.plan_to_dict(value)) == value
+    assert plan_mapping.plan_from_dict(plan_mapping.plan_to_dict(value)) == value
 
 
 @pytest.mark.seconds
@@ -126,7 +127,7 @@ def test_text_that_is_no_plan_is_refused_without_a_crash(text):
 @settings(max_examples=examples(60), deadline=None)
 @given(plans(), st.data())
 def test_a_plan_with_a_replaced_value_is_parsed_or_refused_without_a_crash(value, data):
-    tree: dict = dsl.plan_to_dict(value)
+    tree: dict = plan_mapping.plan_to_dict(value)
     places = [(tree, key) for key in tree]
     for holder in (tree["plan"], tree["io"], *tree["plan"]["steps"]):
         places += [(holder, key) for key in holder]

@@ -9,7 +9,7 @@ from pulsus.cli import console
 from pulsus.cli.render.explain_table import unmatched_words
 from pulsus.cli.render.outcome_text import candidate_commands
 from pulsus.cli.render.validation_text import effects_json, validation_json
-from pulsus.core.compose.plans.dsl import plan_to_dict
+from pulsus.core.compose.plans.dsl.plan_mapping import plan_to_dict
 from pulsus.core.rankers import score_differences as why
 from pulsus.core.rankers.calibration import Calibration
 from pulsus.core.types import (

@@ -13,7 +13,9 @@ from pulsus.core.types import Constant, OutputRef, ParamRef, PlanValue, RouteOut
 def plan(outcome: RouteOutcome) -> Iterator[str]:
     """Yield the plan DSL and nothing else (spec §12 `--plan`)."""
     if outcome.decision.plan:
-        from pulsus.core.compose.plans.plan_file import render_yaml  # reads YAML: slow to import
+        from pulsus.core.compose.plans.dsl.plan_file import (
+            render_yaml,  # reads YAML: slow to import
+        )
 
         yield from render_yaml(outcome.decision.plan).rstrip("\n").split("\n")
 

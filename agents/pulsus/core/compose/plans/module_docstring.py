@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from pulsus.core.compose.plans.plan_file import dump_yaml
+from pulsus.core.compose.plans.dsl.plan_file import dump_yaml
 from pulsus.core.compose.plans.wiring import list_outputs
 from pulsus.core.compose.rendering import render_contract
 from pulsus.core.contract import examples, type_hints

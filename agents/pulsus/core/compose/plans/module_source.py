@@ -11,13 +11,13 @@ import keyword
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from pulsus.core.compose.plans import dsl
+from pulsus.core.compose.plans.dsl.plan_checks import RESERVED
+from pulsus.core.compose.plans.dsl.plan_mapping import plan_from_dict, plan_to_dict
+from pulsus.core.compose.plans.dsl.refusal import refuse
+from pulsus.core.compose.plans.dsl.step_references import uses_control
 from pulsus.core.compose.plans.module_docstring import render_plan_contract
 from pulsus.core.compose.plans.module_example import build_example
-from pulsus.core.compose.plans.plan_checks import RESERVED
 from pulsus.core.compose.plans.planner import list_parameters
-from pulsus.core.compose.plans.refusal import refuse
-from pulsus.core.compose.plans.step_references import uses_control
 from pulsus.core.compose.rendering import render_template
 from pulsus.core.contract import imports_steps, type_hints
 from pulsus.core.python_source.bindings import assignments
@@ -73,7 +73,7 @@ def render_module(composed: Plan, tools: Iterable[ToolSpec]) -> str:
         "composed_module.j2",
         docstring=write_docstring(text),
         imports=_list_imports(params),
-        plan=write_literal(dsl.plan_to_dict(composed), taken=len("PLAN: dict[str, Any] = ")),
+        plan=write_literal(plan_to_dict(composed), taken=len("PLAN: dict[str, Any] = ")),
         signature=_render_signature(params),
         calls=[_render_call(step, composed, variables, outputs) for step in composed.steps],
         returned=_render_return(composed, outputs),
@@ -106,7 +106,7 @@ def read_plan(code: bytes) -> Plan | None:
             f"{_PLAN} in line {values[0].lineno} is not a literal: {error}",
             hint="compose the module again instead of editing it",
         ) from None
-    return dsl.plan_from_dict(data)
+    return plan_from_dict(data)
 
 
 def _check_pins(composed: Plan, tools: Mapping[str, ToolSpec]) -> None:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pulsus.core.compose.plans import plan_checks, wiring
+from pulsus.core.compose.plans import wiring
+from pulsus.core.compose.plans.dsl import plan_checks
 from pulsus.core.contract import type_compatibility, type_hints
 from pulsus.core.contract.type_hints import Hint
 from pulsus.core.types import (

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from pulsus.core.compose.plans.plan_file import dump_yaml
+from pulsus.core.compose.plans.dsl.plan_file import dump_yaml
 from pulsus.core.contract import docstring, examples, section_names
 from pulsus.core.contract.example_match import expects_value, is_apart
 from pulsus.core.python_source import python_literals as python

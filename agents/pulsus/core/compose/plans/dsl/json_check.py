@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from pulsus.core.compose.plans.refusal import refuse
+from pulsus.core.compose.plans.dsl.refusal import refuse
 
 # No useful constant is nested deeper. The YAML reader allows 64 levels for the whole file.
 MAX_DEPTH = 32

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import cast
 
-from pulsus.core.compose.plans.json_check import check_json
-from pulsus.core.compose.plans.refusal import refuse
+from pulsus.core.compose.plans.dsl.json_check import check_json
+from pulsus.core.compose.plans.dsl.refusal import refuse
 from pulsus.core.types import (
     Constant,
     Expression,
@@ -77,7 +77,7 @@ def references(value: PlanValue, place: str = "") -> Iterator[ParamRef | OutputR
         case ParamRef() | OutputRef():
             yield value
         case Expression(source) | Template(source):
-            from pulsus.core.compose.plans import expressions  # imports jinja2: slow
+            from pulsus.core.compose.plans.dsl import expressions  # imports jinja2: slow
 
             yield from expressions.find_references(
                 source, place, template=isinstance(value, Template)
@@ -113,11 +113,11 @@ def evaluate(
             listed = cast("tuple[PlanValue, ...]", parts)
             return [evaluate(part, inputs, outputs, item) for part in listed]
         case Expression(source):
-            from pulsus.core.compose.plans import expressions
+            from pulsus.core.compose.plans.dsl import expressions
 
             return expressions.evaluate_expression(source, inputs, outputs, item)
         case Template(source):
-            from pulsus.core.compose.plans import expressions
+            from pulsus.core.compose.plans.dsl import expressions
 
             return expressions.render_template(source, inputs, outputs, item)
 
@@ -144,7 +144,7 @@ def _parse_text(text: str, place: str) -> PlanValue:
         return ParamRef(param) if param else OutputRef(step, output)
     if all(found[1] for found in _BRACES.finditer(text)):
         return Constant(_BRACES.sub(lambda found: found[0][1:], text))
-    from pulsus.core.compose.plans import expressions
+    from pulsus.core.compose.plans.dsl import expressions
 
     source = expressions.read_expression(text)
     value = Template(text) if source is None else Expression(source)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from pulsus.core.compose.plans.refusal import refuse
+from pulsus.core.compose.plans.dsl.refusal import refuse
 from pulsus.core.types import PlanStep
 
 MAX_ITEMS = 10_000

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pulsus.core.compose.plans import dsl, plan_file
-from pulsus.core.compose.plans.step_references import list_dependencies, uses_control
+from pulsus.core.compose.plans.dsl import plan_file, plan_mapping
+from pulsus.core.compose.plans.dsl.step_references import list_dependencies, uses_control
 from pulsus.errors import PlanInvalid
 
 PLAN = """
@@ -41,7 +41,7 @@ def test_a_plan_with_every_key_is_written_as_it_was_read():
     plan = plan_file.parse_yaml(PLAN)
     assert plan_file.parse_yaml(plan_file.render_yaml(plan)) == plan
     assert plan_file.parse_json(plan_file.render_json(plan)) == plan
-    assert dsl.plan_from_dict(dsl.plan_to_dict(plan)) == plan
+    assert plan_mapping.plan_from_dict(plan_mapping.plan_to_dict(plan)) == plan
     assert [uses_control(step) for step in plan.steps] == [False, True]
     assert [list_dependencies(step) for step in plan.steps] == [(), ("s1",)]
 

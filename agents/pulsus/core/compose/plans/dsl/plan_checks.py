@@ -7,11 +7,11 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-from pulsus.core.compose.plans.control_checks import check_control
-from pulsus.core.compose.plans.json_check import check_json, check_text
-from pulsus.core.compose.plans.plan_values import ITEM, references
-from pulsus.core.compose.plans.refusal import refuse
-from pulsus.core.compose.plans.step_references import list_step_values, step_references
+from pulsus.core.compose.plans.dsl.control_checks import check_control
+from pulsus.core.compose.plans.dsl.json_check import check_json, check_text
+from pulsus.core.compose.plans.dsl.plan_values import ITEM, references
+from pulsus.core.compose.plans.dsl.refusal import refuse
+from pulsus.core.compose.plans.dsl.step_references import list_step_values, step_references
 from pulsus.core.types import Constant, OutputRef, ParamRef, Plan, PlanStep, PlanValue
 
 # A limit for files. It is far above `compose.max_steps`, the limit for new plans.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pulsus.core.compose.plans.plan_values import references
+from pulsus.core.compose.plans.dsl.plan_values import references
 from pulsus.core.types import Constant, OutputRef, ParamRef, PlanStep, PlanValue
 
 

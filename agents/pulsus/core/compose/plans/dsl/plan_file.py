@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 
 import yaml
 
-from pulsus.core.compose.plans.dsl import plan_from_dict, plan_to_dict
-from pulsus.core.compose.plans.refusal import refuse
+from pulsus.core.compose.plans.dsl.plan_mapping import plan_from_dict, plan_to_dict
+from pulsus.core.compose.plans.dsl.refusal import refuse
 from pulsus.core.system import strict_yaml
 from pulsus.core.types import Plan
 

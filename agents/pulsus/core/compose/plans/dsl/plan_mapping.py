@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, Literal
 
-from pulsus.core.compose.plans import plan_checks
-from pulsus.core.compose.plans.plan_values import parse_expression, parse_value, value_to_json
-from pulsus.core.compose.plans.refusal import refuse
+from pulsus.core.compose.plans.dsl import plan_checks
+from pulsus.core.compose.plans.dsl.plan_values import parse_expression, parse_value, value_to_json
+from pulsus.core.compose.plans.dsl.refusal import refuse
 from pulsus.core.types import ForEach, JsonValue, Plan, PlanStep, Retry
 
 STEP_KEYS = frozenset(

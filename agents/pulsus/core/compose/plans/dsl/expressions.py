@@ -23,7 +23,7 @@ from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError, Undefine
 from jinja2.exceptions import SecurityError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from pulsus.core.compose.plans.refusal import refuse
+from pulsus.core.compose.plans.dsl.refusal import refuse
 from pulsus.core.types import JsonValue, OutputRef, ParamRef
 from pulsus.errors import PlanValueFailed
 

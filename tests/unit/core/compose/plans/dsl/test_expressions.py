@@ -2,7 +2,12 @@
 
 import pytest
 
-from pulsus.core.compose.plans.plan_values import evaluate, parse_value, references, value_to_json
+from pulsus.core.compose.plans.dsl.plan_values import (
+    evaluate,
+    parse_value,
+    references,
+    value_to_json,
+)
 from pulsus.core.types import (
     Constant,
     Expression,

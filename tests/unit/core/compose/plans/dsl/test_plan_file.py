@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pulsus.core.compose.plans import dsl, plan_file
+from pulsus.core.compose.plans.dsl import plan_file, plan_mapping
 from pulsus.core.types import Constant, OutputRef, ParamRef, Plan, PlanStep
 from pulsus.errors import PlanInvalid
 
@@ -156,13 +156,13 @@ def test_a_plan_file_above_the_size_limit_is_not_parsed():
 
 
 def test_half_a_surrogate_pair_in_a_plan_is_refused():
-    data = dsl.plan_to_dict(one_step(x=Constant("ok")))
+    data = plan_mapping.plan_to_dict(one_step(x=Constant("ok")))
     text = json.dumps(data).replace('"ok"', r'"\ud800"')
     assert "surrogate" in refusal(text, plan_file.parse_json)
 
 
 def test_a_constant_nested_too_deep_is_refused():
-    deep = json.dumps(dsl.plan_to_dict(one_step(x=Constant("ok")))).replace(
+    deep = json.dumps(plan_mapping.plan_to_dict(one_step(x=Constant("ok")))).replace(
         '"ok"', "[" * 200 + "]" * 200
     )
     assert "nested deeper" in refusal(deep, plan_file.parse_json)
