@@ -75,10 +75,13 @@ PROVEN = [
     (
         "deprecate",
         0,
-        ["deprecate", "count_words", "--replacement", "count_lines", "--sunset", "2999-12-31"],
+        [
+            *("deprecate", "count_words", "--replacement", "count_lines"),
+            *("--sunset", "2999-12-31", "--yes"),
+        ],
     ),
     ("tools-list", 0, ["tools", "list"]),
-    ("deprecate", 0, ["deprecate", "count_words", "--undo"]),
+    ("deprecate", 0, ["deprecate", "count_words", "--undo", "--yes"]),
     ("tools-remove", 0, ["tools", "remove", "count_lines", "--yes"]),
     ("tools-remove", 0, ["tools", "remove", "count_lines"]),
     ("rollback", 0, ["rollback", "count_lines", "--yes"]),

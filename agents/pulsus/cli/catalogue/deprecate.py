@@ -11,10 +11,11 @@ from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
-from pulsus.errors import UsageError
+from pulsus.errors import ApprovalNeeded, UsageError
 
 if TYPE_CHECKING:
     from pulsus.core.storage.records.promotion_records import PromotionRecord
+    from pulsus.core.storage.records.promotion_target import Target
 
 
 class _Day(click.DateTime):
@@ -34,10 +35,11 @@ class _Day(click.DateTime):
 EPILOG = page_end(
     "pulsus deprecate network/latency/tcp_latency \\\n"
     "      --replacement network/ports/check_port --sunset 2030-01-31",
-    "pulsus deprecate network/latency/tcp_latency --undo",
+    "pulsus deprecate network/latency/tcp_latency --undo --yes",
     exits={
         0: "recorded, or already so",
         2: "usage, settings, or no such tool",
+        4: "not approved",
         75: "try again",
     },
 )
@@ -53,9 +55,15 @@ EPILOG = page_end(
     help="The last day (UTC) on which the tool may still be selected, as YYYY-MM-DD.",
 )
 @click.option("--undo", is_flag=True, help="Take the deprecation back.")
+@click.option("--yes", is_flag=True, help="Approve it; your user name is recorded.")
 @common()
 def command(
-    session: CommandSession, tool: str, replacement: str | None, sunset: datetime | None, undo: bool
+    session: CommandSession,
+    tool: str,
+    replacement: str | None,
+    sunset: datetime | None,
+    undo: bool,
+    yes: bool,
 ) -> None:
     """Replace the tool ID by another one. After the sunset day ID is no longer selected.
 
@@ -67,16 +75,42 @@ def command(
 
     app = session.app
     until = _checked(replacement, sunset, undo=undo)
+    target = archived_version.find_promoted(app.workflows_root, tool)
+    other = archived_version.find_promoted(app.workflows_root, replacement) if replacement else None
+    app.promoter().require_log()  # before anything is asked
+    latest = deprecate.record_to_change(target, replacement=other, sunset=until, store=app.store)
+    if latest and not yes:
+        _ask(session, latest, other, until)
     record, created = deprecate.deprecate(
-        archived_version.find_promoted(app.workflows_root, tool),
-        replacement=archived_version.find_promoted(app.workflows_root, replacement)
-        if replacement
-        else None,
-        sunset=until,
-        store=app.store,
-        approved_by=os_user(),
+        target, replacement=other, sunset=until, store=app.store, approved_by=os_user()
     )
     _tell(session, record, created=created)
+
+
+def _ask(
+    session: CommandSession, latest: PromotionRecord, other: Target | None, until: date | None
+) -> None:
+    """Ask the person. Raises ApprovalNeeded for no, and if no person can be asked."""
+    from pulsus.cli.approval_prompt import confirm
+
+    left = f"{latest.tool_id} is not deprecated" if other else f"{latest.tool_id} stays deprecated"
+    if not session.interactive:
+        raise ApprovalNeeded(
+            f"{left}: nothing approved it, and this run is non-interactive",
+            hint="approve with --yes",
+            tool=latest.tool_id,
+        )
+    about = f"{latest.tool_id} {latest.version}"
+    if other:
+        console.note(f"{about}: use {other.tool_id} instead; not selected after {until}")
+        agreed = confirm("Deprecate it?")
+    else:
+        console.note(f"{about} is deprecated: use {latest.replacement}")
+        agreed = confirm("Take that back?")
+    if not agreed:
+        raise ApprovalNeeded(
+            f"{left}: you did not approve it", hint="nothing was changed", tool=latest.tool_id
+        )
 
 
 def _checked(replacement: str | None, sunset: datetime | None, *, undo: bool) -> date | None:
@@ -100,9 +134,9 @@ def _tell(session: CommandSession, record: PromotionRecord, *, created: bool) ->
         return
     from pulsus.cli.render.validation_text import TAG
 
-    said = "is not deprecated"
-    if record.deprecated:
-        said = f"is deprecated: use {record.replacement}"
-        said += f"; not selected after {record.sunset}" if record.sunset else ""
+    said = "is deprecated" if record.deprecated else "is not deprecated"
     already = "" if created else "already: "
     click.echo(f"{TAG} {already}{record.tool_id} {said} (revision={record.id})")
+    if record.deprecated:
+        until = f"; not selected after {record.sunset}" if record.sunset else ""
+        click.echo(f"{TAG}   use {record.replacement}{until}")

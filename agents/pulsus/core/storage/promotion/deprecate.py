@@ -16,7 +16,7 @@ from pulsus.core.storage.records import version_archive
 from pulsus.core.storage.records.change_set import ChangeSet
 from pulsus.core.storage.records.current_revision import CurrentRevision
 from pulsus.core.storage.records.promotion_records import DEPRECATED, PromotionRecord
-from pulsus.core.storage.records.promotion_target import Target
+from pulsus.core.storage.records.promotion_target import Target, checked_root
 from pulsus.core.types import JsonValue
 from pulsus.errors import NotPromoted, ReplacementRefused
 
@@ -37,17 +37,15 @@ def deprecate(
     """
     with store.locked() as writing:
         now = writing.now()
-        latest = _require_promoted(CurrentRevision.read(writing.root, target))
-        wanted = _check_replacement(latest, replacement, sunset, now, writing.root)
-        until = sunset.isoformat() if sunset else None
-        if (latest.replacement, latest.sunset, latest.deprecated) == (wanted, until, bool(wanted)):
+        latest, wanted, changes = _compare_status(target, replacement, sunset, now, writing.root)
+        if not changes:
             return latest, False
         record = status_record(
             latest,
             revision=writing.next_revision(now),
             event="deprecate" if wanted else "reinstate",
             replacement=wanted,
-            sunset=until,
+            sunset=sunset.isoformat() if sunset else None,
             now=now,
             approved_by=approved_by,
             log=writing.anchor(),
@@ -56,6 +54,18 @@ def deprecate(
         ledger.record(target, record, first=False)
         writing.write(ledger, record)
         return record, True
+
+
+def record_to_change(
+    target: Target, *, replacement: Target | None, sunset: date | None, store: CatalogueStore
+) -> PromotionRecord | None:
+    """Return the tool's latest record if `deprecate` would change its status, otherwise None.
+
+    Nothing is locked or written, so that a person can be asked first. Raises as `deprecate` does.
+    """
+    root = checked_root(store.workflows_root)
+    latest, _, changes = _compare_status(target, replacement, sunset, store.clock(), root)
+    return latest if changes else None
 
 
 def status_record(
@@ -92,6 +102,17 @@ def status_record(
         sunset=sunset,
         log=log,
     )
+
+
+def _compare_status(
+    target: Target, replacement: Target | None, sunset: date | None, now: datetime, root: Path
+) -> tuple[PromotionRecord, str | None, bool]:
+    """Return the latest record, the replacement's id, and whether its status would change."""
+    latest = _require_promoted(CurrentRevision.read(root, target))
+    wanted = _check_replacement(latest, replacement, sunset, now, root)
+    until = sunset.isoformat() if sunset else None
+    status = (latest.replacement, latest.sunset, latest.deprecated)
+    return latest, wanted, status != (wanted, until, bool(wanted))
 
 
 def _require_promoted(place: CurrentRevision) -> PromotionRecord:

@@ -125,3 +125,15 @@ def test_a_change_of_status_does_not_count_as_a_promotion(project):
 
     deprecated(project)
     assert past_routes.history(records(project), ())["system/count/things"].promotions == 1
+
+
+def test_looking_whether_a_status_would_change_writes_nothing(project):
+    store, before = store_of(project, lock_seconds=5), tree(project)
+    latest = deprecate.record_to_change(OLD, replacement=NEW, sunset=SUNSET, store=store)
+    assert latest is not None
+    assert (latest.tool_id, latest.deprecated) == (OLD.tool_id, False)
+    assert tree(project) == before
+    deprecated(project)
+    assert deprecate.record_to_change(OLD, replacement=NEW, sunset=SUNSET, store=store) is None
+    with pytest.raises(ReplacementRefused):
+        deprecate.record_to_change(NEW, replacement=NEW, sunset=SUNSET, store=store)
