@@ -13,6 +13,7 @@ Returns:
     rows (list[dict[str, Any]]): One each for 1, 5 and 15 minutes: `minutes`, `load`, `per_core`,
         `above`.
     cores (int): The number of cores that was used.
+    limit_per_core (float): The limit that `per_core` was compared with.
     running (int): Processes and threads running or ready right now.
     total (int): All processes and threads.
     trend (str): `rising`, `falling` or `steady`.
@@ -41,6 +42,7 @@ Examples:
           - {minutes: 5, load: 5.0, per_core: 1.25, above: true}
           - {minutes: 15, load: 2.0, per_core: 0.5, above: false}
         cores: 4
+        limit_per_core: 1.0
         running: 9
         total: 412
         trend: rising
@@ -84,6 +86,7 @@ def run(
     return {
         "rows": rows,
         "cores": count,
+        "limit_per_core": limit_per_core,
         "running": int(match[4]),
         "total": int(match[5]),
         "trend": _trend(float(match[1]), float(match[3])),
