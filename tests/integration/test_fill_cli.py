@@ -39,6 +39,20 @@ def test_an_invalid_row_is_answered_with_its_line_and_the_next_row_follows(tmp_p
     assert answers[3] == answers[0]
 
 
+def test_text_for_people_is_no_json(tmp_path):
+    folder = make(tmp_path / "p", warm=False)
+    good = json.dumps({"id": "a", "query": "five biggest files in /var/log", "tool": TOOL})
+    (folder / "rows.jsonl").write_text(f"{good}\nnonsense\n", encoding="utf-8")
+    done = pulsus_here(folder, "fill", "--jsonl", "rows.jsonl", "--output", "text")
+    assert done.code == 2
+    first, *values, error, hint = done.out.splitlines()
+    assert first == "a:"
+    assert [line.split("  (p ")[0] for line in values] == ['  folder = "/var/log"', "  limit = 5"]
+    assert [line.split(", from ")[1] for line in values] == ["'/var/log')", "'five')"]
+    assert error.startswith("row 2: it is no JSON")
+    assert hint.startswith("  hint: give ")
+
+
 def test_the_steps_of_a_composition_are_answered_one_by_one(tmp_path):
     save = {
         "name": "save_report",

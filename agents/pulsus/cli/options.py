@@ -88,14 +88,15 @@ network_option = click.option(
 
 
 def common(
-    *formats: str, inspects: bool = False, searches: bool = True
+    *formats: str, default: str = "text", inspects: bool = False, searches: bool = True
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add the common options to a command, which receives a `CommandSession` first.
 
-    `formats` are output formats beyond text and json. A command that `inspects` works with project
-    settings that are not approved, and uses none of them. One that `searches` works on the project
-    above the current folder if that is no project itself. Options of this module that set a setting
-    go into the session's flags, and not to the command.
+    `formats` are output formats beyond text and json; `default` is the one without `--output`. A
+    command that `inspects` works with project settings that are not approved, and uses none of
+    them. One that `searches` works on the project above the current folder if that is no project
+    itself. Options of this module that set a setting go into the session's flags, and not to the
+    command.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -117,7 +118,7 @@ def common(
                 _log_refusal(session, refusal)
                 raise
 
-        for option in reversed(_options(("text", "json", *formats))):
+        for option in reversed(_options(("text", "json", *formats), default)):
             run = option(run)
         return run
 
@@ -151,12 +152,12 @@ def _log_refusal(session: CommandSession, refusal: Denied) -> None:
         warn(f"the refusal is not in the decision log: {failure.message}")
 
 
-def _options(formats: tuple[str, ...]) -> list[Callable[..., Any]]:
+def _options(formats: tuple[str, ...], default: str) -> list[Callable[..., Any]]:
     return [
         click.option(
             "--output",
             type=click.Choice(formats),
-            default="text",
+            default=default,
             show_default=True,
             help="Format of the result on stdout.",
         ),

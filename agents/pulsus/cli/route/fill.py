@@ -14,6 +14,7 @@ from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
+from pulsus.core.telemetry.sanitize import one_line
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class _InvalidRow(ValueError):
     is_flag=True,
     help="Ask the configured model about inputs that the words leave open.",
 )
-@common("ndjson")
+@common("ndjson", default="ndjson")
 def command(session: CommandSession, rows: Path, proposed: bool, with_model: bool) -> None:
     """Say which inputs of a tool a request fills, and from which words.
 
@@ -61,7 +62,8 @@ def command(session: CommandSession, rows: Path, proposed: bool, with_model: boo
     Schema), or several tools in order as steps. Each row is answered with one line of JSON for
     each tool: args holds the values that a run would use without asking, confidence the
     probability of each, text the words it came from. An invalid row is answered with its error,
-    and the next row follows. With --model, rows with one tool may take seconds each.
+    and the next row follows. With --model, rows with one tool may take seconds each. With
+    --output text the answers are written to be read.
     """
     invalid = 0
     model = _connect(session) if with_model else None
@@ -75,11 +77,36 @@ def command(session: CommandSession, rows: Path, proposed: bool, with_model: boo
                 invalid += 1
                 answers = [_refusal(line, number, str(error))]
             for answer in answers:
-                shown = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
-                console.result(f"{shown}\n")
+                console.result(_as_text(answer) if session.output == "text" else _as_line(answer))
     if invalid:
         console.warn(f"{invalid} invalid {'row' if invalid == 1 else 'rows'}: see their errors")
         raise SystemExit(2)
+
+
+def _as_line(answer: Mapping[str, Any]) -> str:
+    return json.dumps(answer, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _as_text(answer: Mapping[str, Any]) -> str:
+    """Return the row's id, and a line for each value with its words and probability."""
+    if "error" in answer:
+        error, key = answer["error"], "" if answer["id"] is None else f"{answer['id']}: "
+        return f"{key}{one_line(error['message'])}\n  hint: {error['hint']}\n"
+    lines = [
+        _value_line(name, value, answer["confidence"][name], answer["text"][name])
+        for name, value in answer["args"].items()
+    ]
+    lines += [
+        _value_line(f"{name}?", each["value"], each["p"], each["text"])
+        for name, each in answer.get("proposed", {}).items()
+    ]
+    lines += [f"  not used: {one_line(text)}" for text in answer.get("unused", ())]
+    return "\n".join((f"{answer['id']}:" + ("" if lines else " no value"), *lines)) + "\n"
+
+
+def _value_line(name: str, value: Any, p: float, words: str) -> str:
+    shown = json.dumps(value, ensure_ascii=False)
+    return f"  {name} = {one_line(shown)}  (p {p:.2f}, from {one_line(words)!r})"
 
 
 def _lines(source: IO[bytes]) -> Iterator[bytes]:
