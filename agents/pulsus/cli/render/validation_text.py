@@ -44,22 +44,28 @@ def report_lines(found: ValidationReport, project: Path) -> Iterator[str]:
             yield from (f"      {line}" for line in step.output.splitlines()[:20])
     if found.network:
         yield f"  - network: its dry run may reach {', '.join(found.network)}"
-    yield from brief_lines(found, project)
-
-
-@printable
-def brief_lines(found: ValidationReport, project: Path) -> Iterator[str]:
-    """Yield the warnings, then the verdict, without the steps.
-
-    An accepted module passed all steps, so only a refusal says which step it was.
-    """
-    yield from (f"  - warning: {warning}" for warning in found.warnings)
+    yield from _warning_lines(found)
     told = [f"proof: {found.proof}"] if found.proof else []
     told += ["cached"] if found.cached else []
     why = f" ({', '.join(told)})" if told else ""
     took = "" if found.cached else f" — {found.duration_ms / 1000:.1f}s"
     end = took if found.verdict == "accepted" else f" — {found.summary}"
     yield f"{relative(found.path, project)}: {found.verdict}{why}{end}"
+
+
+@printable
+def brief_lines(found: ValidationReport, project: Path) -> Iterator[str]:
+    """Yield the warnings, then the verdict and its proof, for one of many accepted modules.
+
+    The steps and the time are left out, so that a usual path and the rest fit 80 columns.
+    """
+    yield from _warning_lines(found)
+    proof = f" ({found.proof})" if found.proof else ""
+    yield f"{relative(found.path, project)}: {found.verdict}{proof}"
+
+
+def _warning_lines(found: ValidationReport) -> Iterator[str]:
+    return (f"  - warning: {warning}" for warning in found.warnings)
 
 
 def relative(path: Path, project: Path) -> str:

@@ -213,3 +213,19 @@ def test_text_counts_only_where_there_are_many():
     assert text_report.render((), PROJECT) == "no module to validate\n"
     last = text_report.render((GOOD, UNVERIFIED), PROJECT).splitlines()[-1]
     assert last == "2 modules: 1 accepted, 1 unverified"
+
+
+def test_an_accepted_module_of_many_does_not_take_two_lines_of_80_columns():
+    shipped = Path(__file__).parents[4] / "workflows"
+    longest = max(
+        (p.relative_to(shipped.parent) for p in shipped.glob("domains/*/*/*.py")),
+        key=lambda p: len(str(p)),
+    )
+    long = checked(OK, path=str(longest), verdict="accepted", proof="behaviour", cached=True)
+    lines = text_report.render((GOOD, long), PROJECT).splitlines()
+    assert lines == [
+        "good.py: accepted (shape)",
+        f"{longest}: accepted (behaviour)",
+        "2 modules: 2 accepted (1 known from earlier runs)",
+    ]
+    assert max(map(len, lines)) <= 80
