@@ -34,6 +34,8 @@ TRANSCRIPTS = sorted(FOLDER.glob("*.txt"))
 COLUMNS = 80
 ANSWER = re.compile(r"^< (.+) => (.*)$", re.MULTILINE)
 HIDDEN = ((r"\d[\d.]*(?= (B|[KMGT]iB|%))", "N"), (r"\b[KMGT]?i?B\b", "B"), (r" {2,}", "  "))
+REVISION = re.compile(r"(rev-DATE-)\d+")
+"""Its number counts the revisions of a day, and shipped tools may be promoted on any day."""
 
 
 @pytest.fixture
@@ -88,7 +90,7 @@ def test_a_conversation_reads_as_in_its_transcript(path, project):
     for command, answers in commands:
         shown, code = screen(project, command, answers)
         assert [line for line in shown.split("\n") if cells(line) > COLUMNS and " " in line] == []
-        shown = normalise(shown, project)
+        shown = REVISION.sub(r"\1N", normalise(shown, project))
         for pattern, instead in HIDDEN if "# hides: machine" in head else ():
             shown = re.sub(pattern, instead, shown)
         told = "".join(f"< {prompt} => {answer}\n" for prompt, answer in answers)
