@@ -412,7 +412,11 @@ def test_a_skeleton_fails_validation_until_its_body_is_written(project):
     done = pulsus_here(project, "generate", REQUEST, *GIVEN, "--scaffold", "--output", "json")
     assert done.code == 0, done.out
     assert done.json["generation"]["generator"] == "template"
-    path, test = candidate(project), project / done.json["generation"]["test"]
+    path, test = (
+        project / "workflows/_tmp" / "count_vowels_sentence.py",
+        project / done.json["generation"]["test"],
+    )
+    assert test == path.with_name("test_count_vowels_sentence.py")
     assert test.is_file()
     assert any("not written" in text for text in done.json["notes"])
     refused = pulsus_here(project, "validate", path)
@@ -423,6 +427,31 @@ def test_a_skeleton_fails_validation_until_its_body_is_written(project):
     written = path.read_text("utf-8").rpartition("    raise")[0] + '    return {"vowels": 2}\n'
     path.write_text(written, encoding="utf-8")
     assert pulsus_here(project, "validate", path).code == 0
+
+
+def test_a_skeleton_does_not_replace_that_of_another_request(project):
+    first = ("generate", REQUEST, "--scaffold")
+    assert pulsus_here(project, *first).code == 0
+    path = project / "workflows/_tmp" / "count_vowels_sentence.py"
+    before = path.read_bytes()
+    other = ("generate", "count the vowels in each sentence", "--scaffold")
+    for more in ((), ("--regenerate",)):
+        refused = pulsus_here(project, *other, *more)
+        assert (refused.code, "--name NAME" in refused.err) == (2, True), refused.err
+    assert path.read_bytes() == before
+    assert pulsus_here(project, *other, "--name", "vowels_each").code == 0
+    assert (project / "workflows/_tmp" / "vowels_each.py").is_file()
+    outside = pulsus_here(project, *other, "--name", "../outside")
+    assert (outside.code, "TARGET_REFUSED" in outside.err) == (6, True)
+    assert pulsus_here(project, *first, "--regenerate").code == 0
+
+
+def test_the_guessed_folder_of_a_skeleton_is_called_a_guess(project):
+    done = pulsus_here(project, "generate", REQUEST, "--scaffold")
+    assert "are a guess: put your own for DOMAIN and ACTION" in done.out
+    place = ("--domain", "text", "--action", "count", "--name", "vowels")
+    said = pulsus_here(project, "generate", REQUEST, "--scaffold", *place)
+    assert "a guess" not in said.out
 
 
 class PersonAtTerminal:

@@ -58,9 +58,9 @@ class GenerationRun:
     def finish(self, outcome: RouteOutcome) -> RouteOutcome:
         """Return the outcome once a module was written, proven and promoted. Raises PulsusError."""
         project = self.run.project
-        path = project.tmp_dir / module_source.name_module_file(self.run.route_id)
         if self.wanted.scaffold:
-            return scaffold_files.write_scaffold(self.run, outcome, path, self._find_examples())
+            return scaffold_files.write_scaffold(self.run, outcome, self._find_examples())
+        path = project.tmp_dir / module_source.name_module_file(self.run.route_id)
         model = project.model()
         to = self._choose_target(outcome)
         given = self._find_examples()
