@@ -34,11 +34,11 @@ from pulsus.cli.command_session import CommandSession
 from pulsus.core.arguments.argument_model import FILE, ArgumentModel, parse_model
 from pulsus.core.arguments.assignment import best_assignment, with_second_choices
 from pulsus.core.arguments.candidates.candidate import Candidate
-from pulsus.core.arguments.confidence_features import confidence_features
 from pulsus.core.arguments.contract_inputs import from_arguments
+from pulsus.core.arguments.features.confidence_features import confidence_features
+from pulsus.core.arguments.features.request_reading import RequestReading, read_request
 from pulsus.core.arguments.filler import limit_of, raise_pair, score_options
 from pulsus.core.arguments.inputs import Fillable, Input, from_schema
-from pulsus.core.arguments.request_reading import RequestReading, read_request
 from pulsus.routing.delivery.route_run import RouteOptions
 from pulsus.routing.inputs.plan_steps import list_steps
 from pulsus.routing.router import Router

@@ -11,12 +11,11 @@ from pathlib import Path
 
 from pulsus.adoption import (
     python_script,
-    shell_script,
-    shell_syntax,
     sibling_test,
     tool_module,
 )
 from pulsus.adoption.parsed_script import NotAdoptable, ParsedScript, ToolParameter, UnusableTest
+from pulsus.adoption.shell import shell_script, shell_syntax
 from pulsus.adoption.sibling_test import BroughtTests
 from pulsus.core.compose.writing import scaffold
 from pulsus.core.storage import candidate_store

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.adoption import python_script, shell_script, tool_module
+from pulsus.adoption import python_script, tool_module
 from pulsus.adoption.parsed_script import NotAdoptable
+from pulsus.adoption.shell import shell_script
 from tests.candidates import tool_of
 
 SCRIPTS = Path(__file__).parents[2] / "fixtures" / "adopt"

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.adoption import python_script, shell_script, tool_module
+from pulsus.adoption import python_script, tool_module
 from pulsus.adoption.script_effects.shell_facts import UNKNOWN
+from pulsus.adoption.shell import shell_script
 from tests.candidates import tool_of
 
 ROOT = Path(__file__).parents[2] / "fixtures/adopt/judged"

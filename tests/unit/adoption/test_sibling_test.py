@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from pulsus.adoption import python_script, shell_script, tool_module
+from pulsus.adoption import python_script, tool_module
+from pulsus.adoption.shell import shell_script
 from pulsus.adoption.sibling_test import bring_tests, find_test
 from tests.candidates import tool_of
 

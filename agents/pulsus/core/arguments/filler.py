@@ -21,9 +21,9 @@ from pulsus.core.arguments.assignment import (
     with_second_choices,
 )
 from pulsus.core.arguments.candidates.candidate import NO_FIT, Candidate, fit_of_kind
-from pulsus.core.arguments.confidence_features import confidence_features
+from pulsus.core.arguments.features.confidence_features import confidence_features
+from pulsus.core.arguments.features.request_reading import RequestReading, read_request
 from pulsus.core.arguments.inputs import Fillable, Input
-from pulsus.core.arguments.request_reading import RequestReading, read_request
 from pulsus.core.arguments.word_set import word_set
 from pulsus.core.types import JsonValue, Proponent
 from pulsus.fast_dataclass import dataclass

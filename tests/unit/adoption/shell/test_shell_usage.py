@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from pulsus.adoption.shell_script import parse_shell_script
-from pulsus.adoption.shell_usage import find_usage
+from pulsus.adoption.shell.shell_script import parse_shell_script
+from pulsus.adoption.shell.shell_usage import find_usage
 
 HERE = """#!/bin/bash
 usage() {

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from pulsus.core.arguments.assignment import ScoredValue
 from pulsus.core.arguments.candidates.candidate import Candidate, fit_of_kind
 from pulsus.core.arguments.candidates.list_candidates import stands_beside
+from pulsus.core.arguments.features.request_reading import RequestReading
 from pulsus.core.arguments.inputs import NO_DEFAULT, Input
-from pulsus.core.arguments.request_reading import RequestReading
 from pulsus.core.text.tokens import STOP_WORDS
 
 _JOINED = re.compile(

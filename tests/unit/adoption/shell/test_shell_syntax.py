@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from pulsus.adoption.shell_syntax import find_syntax_error
+from pulsus.adoption.shell.shell_syntax import find_syntax_error
 
 pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
 

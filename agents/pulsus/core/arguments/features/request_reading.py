@@ -8,7 +8,7 @@ from datetime import datetime
 
 from pulsus.core.arguments.candidates.candidate import Candidate
 from pulsus.core.arguments.candidates.find_candidates import find_candidates
-from pulsus.core.arguments.features import null_features, pair_features
+from pulsus.core.arguments.features.pair_features import null_features, pair_features
 from pulsus.core.arguments.inputs import Fillable, Input
 from pulsus.core.arguments.request_words import RequestWords
 from pulsus.core.arguments.spans.find_spans import find_spans

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pulsus.adoption import shell_defaults, shell_usage, shell_words
 from pulsus.adoption.parsed_script import (
     NotAdoptable,
     ParsedScript,
@@ -19,6 +18,7 @@ from pulsus.adoption.parsed_script import (
 )
 from pulsus.adoption.script_effects.python_summary import SECRET
 from pulsus.adoption.script_effects.shell_walk import collect_facts
+from pulsus.adoption.shell import shell_defaults, shell_usage, shell_words
 from pulsus.core.python_source.python_literals import write_text as quoted
 from pulsus.core.telemetry.sanitize import one_line
 

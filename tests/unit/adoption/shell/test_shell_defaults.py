@@ -2,8 +2,8 @@
 
 import pytest
 
-from pulsus.adoption.shell_defaults import find_constants
-from pulsus.adoption.shell_script import parse_shell_script
+from pulsus.adoption.shell.shell_defaults import find_constants
+from pulsus.adoption.shell.shell_script import parse_shell_script
 from tests.unit.adoption.test_adopt import called, declared
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from pulsus.adoption import shell_defaults
 from pulsus.adoption.parsed_script import ToolParameter, python_name
+from pulsus.adoption.shell import shell_defaults
 
 _ASSIGNS = re.compile(r"(?:^|[\s;])(?:local\s+|readonly\s+|export\s+)?(\w+)=[\"']?\$\{?([1-9])\b")
 _USES = re.compile(r"(?<!\\)\$\{?([1-9])(:?[-?=][^}\n]*)?\}?")
