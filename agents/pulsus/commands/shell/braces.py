@@ -9,13 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Final
 
-MOST: Final = 1_000
-"""Words that one word may stand for."""
-
-DEEPEST: Final = 64
-"""Braces in a word that are looked at: with two alternatives each, ten are too many."""
+from pulsus.commands.shell.command_limits import MOST_BRACE_WORDS, MOST_BRACES
 
 _PIECES = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.|[^'\"\\]", re.DOTALL)
 _NUMBERS = re.compile(r"(-?(?:0|[1-9]\d{0,5}))\.\.(-?(?:0|[1-9]\d{0,5}))")
@@ -26,18 +21,18 @@ def expanded(source: str) -> list[str]:
     """Return the words that `source` stands for, each as written without braces. Itself where it
     has none.
 
-    An alternative of nothing (`{,}`) is no word. Empty if they are more than `MOST`,
-    or its braces more than `DEEPEST`.
+    An alternative of nothing (`{,}`) is no word. Empty if they are more than `MOST_BRACE_WORDS`,
+    or its braces more than `MOST_BRACES`.
     """
     if "{" not in source:
         return [source]
     pieces = _PIECES.findall(source)
     if "".join(pieces) != source:
         return [source]  # quotes that do not end: refused where they are read
-    if pieces.count("{") > DEEPEST:
+    if pieces.count("{") > MOST_BRACES:
         return []
-    words = list(islice(_expand_pieces(pieces), MOST + 1))
-    if len(words) > MOST:
+    words = list(islice(_expand_pieces(pieces), MOST_BRACE_WORDS + 1))
+    if len(words) > MOST_BRACE_WORDS:
         return []
     return [word for word in map("".join, words) if word]
 
@@ -85,7 +80,7 @@ def _expand_range(text: str) -> list[list[str]] | None:
     numbers = _NUMBERS.fullmatch(text)
     if numbers:
         first, last = int(numbers[1]), int(numbers[2])
-        if abs(last - first) >= MOST:
+        if abs(last - first) >= MOST_BRACE_WORDS:
             return None  # left as written, and refused for its braces
         return [[str(n)] for n in _inclusive_range(first, last)]
     letters = _LETTERS.fullmatch(text)

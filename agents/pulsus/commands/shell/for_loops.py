@@ -12,16 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pulsus.commands.shell.braces import expanded
+from pulsus.commands.shell.command_limits import DEEPEST_LOOP, LONGEST_COMMAND
 from pulsus.commands.shell.lexer import placed
-from pulsus.commands.shell.refused_characters import LONGEST
 from pulsus.commands.shell.words import Unreadable, unquoted
 from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-
-DEEPEST: Final = 2
-"""Loops within loops that are written out."""
 
 MAY_HOLD: Final = re.compile(r"(?:^|[\s;&|({!])for\s")
 
@@ -65,9 +62,9 @@ def written_out(root: Node, source: bytes) -> str | None:
     if not loops:
         return None
     text = _Unrolling(source).replaced(root, {}, 0)
-    if len(text) > LONGEST:
+    if len(text) > LONGEST_COMMAND:
         raise Unreadable(
-            "for", f"written out, it is longer than the limit of {LONGEST:,} characters"
+            "for", f"written out, it is longer than the limit of {LONGEST_COMMAND:,} characters"
         )
     return text.decode()
 
@@ -136,8 +133,8 @@ class _Unrolling:
 
     def unrolled(self, loop: Node, bound: Mapping[str, str], depth: int) -> bytes:
         """Return the body of `loop` once for each of its words, as one group."""
-        if depth > DEEPEST:
-            raise Unreadable("for", f"more than {DEEPEST} loops within loops")
+        if depth > DEEPEST_LOOP:
+            raise Unreadable("for", f"more than {DEEPEST_LOOP} loops within loops")
         name, values, group = self.head(loop, bound)
         do, done = group.children[0], group.children[-1]
         bodies = []
@@ -147,9 +144,10 @@ class _Unrolling:
                     b" \t"
                 )
             )
-            if sum(map(len, bodies)) > LONGEST:
+            if sum(map(len, bodies)) > LONGEST_COMMAND:
                 raise Unreadable(
-                    "for", f"written out, it is longer than the {LONGEST:,} characters judged"
+                    "for",
+                    f"written out, it is longer than the {LONGEST_COMMAND:,} characters judged",
                 )
         return b"{ " + b"\n".join(bodies) + b"\n} "
 

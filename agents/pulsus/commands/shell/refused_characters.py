@@ -1,6 +1,6 @@
 """Characters that hide what a command does, and commands that are too long: refused before parsing.
 
-LONGEST is the limit on the length of a command.
+The longest command is LONGEST_COMMAND in command_limits.py.
 """
 
 from __future__ import annotations
@@ -11,10 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from pulsus.commands.shell.command_limits import LONGEST_COMMAND
 from pulsus.commands.shell.words import Word
-
-LONGEST: Final = 16_384
-"""Characters of the longest command that is judged."""
 
 _HALVES: Final = re.compile("[\ud800-\udfff]")
 _ASCII = re.compile(r"[\t\n\x20-\x7e]*")
@@ -27,8 +25,8 @@ def find_hidden(command: str) -> tuple[str, str] | None:
 
     Other characters than ASCII may stand in arguments (`grep –i` is found where words are judged).
     """
-    if len(command) > LONGEST:
-        return f"{len(command)} characters", f"longer than the limit of {LONGEST}"
+    if len(command) > LONGEST_COMMAND:
+        return f"{len(command)} characters", f"longer than the limit of {LONGEST_COMMAND}"
     if _ASCII.fullmatch(command):
         return None
     for char in command:

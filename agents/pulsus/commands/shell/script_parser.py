@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from pulsus.commands.shell import for_loops
 from pulsus.commands.shell.braces import expanded
+from pulsus.commands.shell.command_limits import DEEPEST_GROUP
 from pulsus.commands.shell.lexer import parsed, tokens
 from pulsus.commands.shell.unsupported_syntax import unfollowed
 from pulsus.commands.shell.words import Unreadable, Word, unquoted
@@ -22,9 +23,6 @@ from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
-
-DEEPEST: Final = 12
-"""Groups within groups that are followed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +168,7 @@ class _TreeReader:
             self.test(node, fed=fed)
             return
         marks = _STRUCTURE.get(node.type)
-        if marks is None or depth > DEEPEST:
+        if marks is None or depth > DEEPEST_GROUP:
             raise unfollowed(node.type, self.text(node))
         self.negated |= node.type == "negated_command"
         if node.type == "redirected_statement":

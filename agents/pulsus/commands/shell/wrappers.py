@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from pulsus.commands.shell.command_limits import DEEPEST_WRAPPER
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shipped_data import rules_of
 from pulsus.fast_dataclass import dataclass
@@ -31,8 +32,6 @@ _WRAPPERS: Final[Mapping[str, _Wrapper]] = {
     for name, rule in rules_of(Path(__file__).with_suffix(".yaml")).items()
 }
 
-_DEEPEST: Final = 8
-
 
 def program_name(words: Sequence[Word]) -> str:
     """Return the name of the program, without its folder; empty without one."""
@@ -41,7 +40,7 @@ def program_name(words: Sequence[Word]) -> str:
 
 def unwrap(words: Sequence[Word]) -> Sequence[Word]:
     """Return `words` from the innermost program on, or nothing if a wrapper runs none."""
-    for _ in range(_DEEPEST):
+    for _ in range(DEEPEST_WRAPPER):
         wrapper = _WRAPPERS.get(program_name(words).lower())
         if wrapper is None:
             break
@@ -51,7 +50,7 @@ def unwrap(words: Sequence[Word]) -> Sequence[Word]:
 
 def layers(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
     """Yield the call itself, then what each wrapper around the program runs, from outside in."""
-    for _ in range(_DEEPEST):
+    for _ in range(DEEPEST_WRAPPER):
         yield words
         wrapper = _WRAPPERS.get(program_name(words).lower())
         if wrapper is None:
@@ -63,7 +62,7 @@ def layers(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
 def wrappers(words: Sequence[Word]) -> list[str]:
     """Return the names of the wrappers around the program, from outside in."""
     found: list[str] = []
-    while words and program_name(words).lower() in _WRAPPERS and len(found) < _DEEPEST:
+    while words and program_name(words).lower() in _WRAPPERS and len(found) < DEEPEST_WRAPPER:
         found.append(program_name(words).lower())
         words = _skip_wrapper_words(words[1:], _WRAPPERS[found[-1]])
     return found

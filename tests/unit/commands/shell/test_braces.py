@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from pulsus.commands.classify import examine
 from pulsus.commands.judge_context import JudgeContext
-from pulsus.commands.shell.braces import MOST, expanded
+from pulsus.commands.shell.braces import expanded
+from pulsus.commands.shell.command_limits import MOST_BRACE_WORDS
 from pulsus.commands.shell.words import Unreadable, unquoted
 from tests.example_counts import examples
 
@@ -41,7 +42,7 @@ def test_no_word_hides_between_braces(pieces):
     except Unreadable:
         return
     theirs = bash(source)
-    if theirs is not None and len(theirs) > MOST:
+    if theirs is not None and len(theirs) > MOST_BRACE_WORDS:
         assert ours == []
         return
     # printf prints one empty word where it is given none.
@@ -58,7 +59,7 @@ def test_no_word_hides_between_braces(pieces):
         ("find . -{print,delete}", False),
         ("sort {-o,a} b", False),
         ("{cat,/etc/hosts}", False),
-        (f"echo {{1..{MOST + 1}}}", False),
+        (f"echo {{1..{MOST_BRACE_WORDS + 1}}}", False),
         ("echo " + "{a,b}" * 11, False),
     ],
 )
