@@ -19,7 +19,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from fit_arguments import FOLDS, Sample, choices, fit_trees, fit_weights, load
+from argument_samples import FOLDS, Sample, load
+from fit_arguments import choices, fit_trees, fit_weights
 from pulsus import bootstrap
 from pulsus.core.arguments.argument_model import ArgumentModel, parse_model
 from pulsus.core.arguments.filler import Filling, fill

@@ -2,9 +2,7 @@
 
   python scripts/fit_arguments.py SET.jsonl ... [--write] [--own PREFIX ...]
 
-A row is {id, query, tool {name, description, parameters}, gold {input: [acceptable values]},
-may_omit [input]}; or {id, query, policy, tools [id], inputs} about the tools of this catalogue,
-as in tests/fixtures/blind_requests_*.jsonl. Rows whose set has an --own prefix count twice:
+argument_samples.py describes the rows of a set. Rows whose set has an --own prefix count twice:
 they are about infrastructure, as our tools are. Without --write the model is judged by five-fold
 cross-validation, and nothing is written. Needs scikit-learn and scipy (make setup).
 """
@@ -12,15 +10,11 @@ cross-validation, and nothing is written. Needs scikit-learn and scipy (make set
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,39 +24,19 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 from sklearn.ensemble import GradientBoostingClassifier
 
-from pulsus.cli.command_session import CommandSession
+from argument_samples import FOLDS, Sample, load
 from pulsus.core.arguments.argument_model import FILE, ArgumentModel, parse_model
 from pulsus.core.arguments.assignment import best_assignment, with_second_choices
 from pulsus.core.arguments.candidates.candidate import Candidate
-from pulsus.core.arguments.contract_inputs import from_arguments
 from pulsus.core.arguments.features.confidence_features import confidence_features
-from pulsus.core.arguments.features.request_reading import RequestReading, read_request
 from pulsus.core.arguments.filler import limit_of, raise_pair, score_options
-from pulsus.core.arguments.inputs import Fillable, Input, from_schema
-from pulsus.routing.delivery.route_run import RouteOptions
-from pulsus.routing.inputs.plan_steps import list_steps
-from pulsus.routing.router import Router
+from pulsus.core.arguments.inputs import Input
 
-ROOT = Path(__file__).parents[1]
-OWN_WEIGHT = 2.0
 L2 = 2.0
 LEAST_COUNT = 3
 """Features that occur less often get no weight."""
 LEAST_WEIGHT = 0.05
-FOLDS = 5
 TREES, DEPTH, RATE = 150, 4, 0.05
-
-
-@dataclass(frozen=True)
-class Sample:
-    """A row with its values: for each input which values are right, and if none may be."""
-
-    row: dict[str, Any]
-    fold: int
-    weight: float
-    reading: RequestReading
-    right: list[list[bool]]
-    empty: list[bool]
 
 
 @dataclass(frozen=True)
@@ -83,88 +57,6 @@ class ChoiceRow:
     features: list[dict[str, float]]
     right: list[bool]
     weight: float
-
-
-def same(value: object, gold: object) -> bool:
-    """Return True if a value is an acceptable one: texts without case, blanks and `,./-_*^`."""
-    if isinstance(value, bool) or isinstance(gold, bool):
-        return str(value).lower() == str(gold).lower()
-    if isinstance(gold, list) or isinstance(value, list):
-        return (
-            isinstance(gold, list)
-            and isinstance(value, list)
-            and len(gold) == len(value)
-            and all(map(same, value, gold))
-        )
-    try:
-        return abs(float(str(value)) - float(str(gold))) <= 1e-9 * max(1.0, abs(float(str(gold))))
-    except ValueError:
-        bare = [
-            re.sub(r"[ ,./\-_*^]", "", str(one)).lower().replace("'", '"') for one in (value, gold)
-        ]
-        return bare[0] == bare[1]
-
-
-def load(paths: Sequence[Path], own: Sequence[str]) -> list[Sample]:
-    """Return the rows of all sets, read for their tools."""
-    samples: list[Sample] = []
-    for path in paths:
-        weight = OWN_WEIGHT if path.name.startswith(tuple(own)) else 1.0
-        for line in path.read_text(encoding="utf-8").splitlines():
-            row = json.loads(line)
-            rows = catalogue_rows(row) if "tools" in row else [(row, from_schema(row["tool"]))]
-            samples.extend(make_sample(one, tool, row["id"], weight) for one, tool in rows)
-    return samples
-
-
-def make_sample(row: dict[str, Any], tool: Fillable, name: str, weight: float) -> Sample:
-    """Return the row read for its tool; rows of one `name` are in one fold."""
-    now = datetime.fromisoformat(row["now"]) if row.get("now") else None
-    reading = read_request(row["query"], tool, now)
-    right, empty = [], []
-    for one, pairs in reading.options:
-        gold = row["gold"].get(one.name) or []
-        single = one.name not in row.get("several", ())
-        good = [single and any(same(c.value, g) for g in gold) for c, _ in pairs]
-        must = bool(gold) and one.name not in row["may_omit"]
-        right.append(good)
-        empty.append(not must or not any(good))
-    fold = int(hashlib.sha256(name.encode()).hexdigest(), 16) % FOLDS
-    return Sample(row, fold, weight, reading, right, empty)
-
-
-def catalogue_rows(row: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Fillable]]:
-    """Yield a row for each tool of a request, with the words that routing gives the tool.
-
-    A request that is not routed to its tools is left out.
-    """
-    outcome = catalogue_router().route(row["query"], RouteOptions(explain=True))
-    if not row["tools"] or [tool.id for tool in outcome.decision.selected] != row["tools"]:
-        return
-    for n, step in enumerate(list_steps(outcome)):
-        tool = step.tool
-        # Inputs that the grammar of row tools reads are not fitted.
-        closed = step.fixed | step.row_inputs.names
-        shown = tuple(arg for arg in tool.args if arg.name not in closed)
-        gold = {}
-        for arg in shown:
-            given = row["inputs"].get(arg.name, row["inputs"].get(f"{tool.name}.{arg.name}"))
-            if given is not None:
-                gold[arg.name] = (
-                    given["any"] if isinstance(given, dict) and set(given) == {"any"} else [given]
-                )
-        text = step.clause or row["query"]
-        fillable = from_arguments(shown, tool.id, tool.summary)
-        defaults = {one.name: one.default for one in fillable.inputs}
-        omit = [name for name, values in gold.items() if defaults.get(name) in values]
-        one = {"id": f"{row['id']}#{n}", "query": text, "gold": gold, "may_omit": omit}
-        yield one, fillable
-
-
-@cache
-def catalogue_router() -> Router:
-    """Return the router of this project."""
-    return CommandSession(ROOT, "text", -1, {}, False).app.router(None)
 
 
 def fit_weights(samples: Sequence[Sample]) -> dict[str, float]:

@@ -7,7 +7,7 @@ are right, it says `{"any": [value, …]}`. A value that is the tool's default c
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -94,12 +94,21 @@ def count_inputs(judged: Sequence[Sequence[InputDifference] | None]) -> InputCou
     )
 
 
-def same_value(value: JsonValue, wanted: JsonValue) -> bool:
-    """Return True for the wanted value, or for one of several that are right."""
+def same_value(value: JsonValue, wanted: JsonValue, spelling: Callable[[str], str] = str) -> bool:
+    """Return True for the wanted value, or for one of several that are right.
+
+    Two texts are the same if their `spelling` is: by default every character counts.
+    """
     if is_choice(wanted):
         assert isinstance(wanted, dict)
         choices = wanted["any"]
-        return isinstance(choices, list) and any(same_value(value, one) for one in choices)
+        return isinstance(choices, list) and any(same_value(value, c, spelling) for c in choices)
+    if isinstance(value, list) and isinstance(wanted, list):
+        return len(value) == len(wanted) and all(
+            same_value(one, other, spelling) for one, other in zip(value, wanted, strict=True)
+        )
+    if isinstance(value, str) and isinstance(wanted, str):
+        return spelling(value) == spelling(wanted)
     if isinstance(value, bool) or isinstance(wanted, bool):
         return value is wanted
     if isinstance(value, int | float) and isinstance(wanted, int | float):

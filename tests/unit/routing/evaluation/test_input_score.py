@@ -31,10 +31,19 @@ def differences(wanted, **filled):
         pytest.param("c", {"any": ["a", "b"]}, False, id="none of several"),
         pytest.param({"any": 1, "x": 2}, {"any": 1, "x": 2}, True, id="an object with a key any"),
         pytest.param(None, "a", False, id="nothing"),
+        pytest.param("A", "a", False, id="text in another case"),
+        pytest.param([0.1 + 0.2, "b"], [0.3, "b"], True, id="a list by its items"),
+        pytest.param([1, 2], [2, 1], False, id="a list in another order"),
+        pytest.param([1], [1, 2], False, id="a shorter list"),
     ],
 )
 def test_a_value_is_the_wanted_one_or_one_of_several(value, wanted, same):
     assert same_value(value, wanted) is same
+
+
+def test_a_spelling_does_not_make_numbers_of_texts_the_same():
+    assert same_value(["Piano"], {"any": [["piano"]]}, str.lower)
+    assert not same_value("1.5", 15, lambda text: text.replace(".", ""))
 
 
 def test_each_kind_of_difference_is_told_apart():
