@@ -1,4 +1,4 @@
-"""How long and how nested a command may be that is judged (docs/commands.md). More is refused."""
+"""Limits on the length and depth of a command that is judged (docs/commands.md). More is refused."""
 
 from __future__ import annotations
 
