@@ -6,18 +6,17 @@ A plan holds the orders for the worker, and the record that results and logs sho
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from pulsus.core.types import JsonValue, ToolSpec
 from pulsus.errors import ConfinementUnavailable
-from pulsus.execution.confinement import declared_effects
+from pulsus.execution.confinement import declared_effects, program_needs
 from pulsus.execution.confinement.confine_process import CAPABILITIES
 from pulsus.execution.confinement.kernel_support import KernelSupport, find_support
 from pulsus.execution.confinement.landlock import LANDLOCK_SCOPES_SIGNALS
-from pulsus.execution.confinement.syscall_filter import Filter, Network, build_syscall_filter, names
+from pulsus.execution.confinement.syscall_filter import Filter, build_syscall_filter, names
 
 Mode = Literal["wanted", "required", "off"]
 """`required` refuses a run that cannot be confined; `off` is `--unconfined`."""
@@ -41,45 +40,6 @@ class ConfinementPlan:
 
     orders: dict[str, Any] | None
     record: dict[str, JsonValue] = field(default_factory=dict)
-
-
-# A Landlock domain hides all of other processes but their names.
-_OTHER_PROCESSES = re.compile(r"/proc(?:/?\Z|/[*{\[0-9])")
-# fmt: off
-_LOOK_AT_PROCESSES = frozenset((
-    "ps", "top", "htop", "pgrep", "pidof", "lsof", "fuser", "ss", "netstat", "pmap", "pstree",
-    "pidstat", "iotop", "w", "lslocks",
-))
-_RAW = frozenset((
-    "ping", "ping6", "traceroute", "tracepath", "mtr", "fping", "arping", "nmap",
-))
-_ONLY_FILES = frozenset((
-    "fc-list", "cat", "cp", "mv", "ln", "mkdir", "tar", "gzip", "bzip2", "xz", "zstd", "zip",
-    "unzip", "sort",
-))
-# fmt: on
-"""Programs that write only to paths that their arguments name."""
-_SYSTEMD = (
-    "/run/systemd/private",
-    "/run/dbus/system_bus_socket",
-    "/var/run/dbus/system_bus_socket",
-)
-_DOCKER = ("/var/run/docker.sock", "/run/docker.sock")
-_LOCAL: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(
-        ("systemctl", "timedatectl", "hostnamectl", "loginctl", "localectl", "busctl",
-         "networkctl", "systemd-analyze"),
-        _SYSTEMD,
-    ),
-    "resolvectl": (*_SYSTEMD, "/run/systemd/resolve/io.systemd.Resolve"),
-    "docker": _DOCKER,
-    "podman": ("/run/podman/podman.sock",),
-    "crictl": ("/run/containerd/containerd.sock", "/run/crio/crio.sock"),
-    "chronyc": ("/run/chrony/chronyd.sock",),
-}  # fmt: skip
-"""Local sockets of programs. A tool that declares such a program may ask its server for everything
-that the user may. The record names the sockets."""
-_LOCAL_HOSTS = {"chronyc": ("127.0.0.1:323", "[::1]:323"), "ntpq": ("127.0.0.1:123", "[::1]:123")}
 
 
 def choose_confinement(
@@ -123,7 +83,7 @@ def plan_confinement(
     if not reads and len(tools) > 1 and support.files != "none":
         return plan_by_step(tools, limits, support)
     folders = () if reads else declared_effects.declared_folders(tools[0], inputs)
-    if not reads and (folders is None or not _is_file_only(tools[0])):
+    if not reads and (folders is None or not program_needs.is_file_only(tools[0])):
         return plan_undecided(limits, support)
     if support.files == "none":
         return plan_unconfined("; ".join(support.why))
@@ -156,8 +116,8 @@ def plan_by_step(
         steps[step.id] = {
             "orders": found.orders,
             "reads": reads,
-            "decidable": step.effects is not None and _is_file_only(step),
-            "paths": list(_declared_paths(step)),
+            "decidable": step.effects is not None and program_needs.is_file_only(step),
+            "paths": list(program_needs.declared_paths(step)),
             "args": [[arg.name, arg.default] for arg in step.args],
         }
         shown = {key: found.record[key] for key in ("files", "network")}
@@ -199,7 +159,7 @@ def _plan_confined(
     why: list[JsonValue] = []
     if pure:
         tools = ()
-    network, hosts = _choose_network(tools, inputs, certain=certain)
+    network, hosts = program_needs.choose_network(tools, inputs, certain=certain)
     if network == "gate" and not support.supervisor:
         network = "open"
         why.append("hosts cannot be checked here, so every host can be reached")
@@ -207,7 +167,7 @@ def _plan_confined(
     if not support.supervisor:
         why.append("processes are not counted, and look-ups of users at local services are refused")
     known = support.landlock if files == "landlock" else 0
-    raw = any(program_ in _RAW for program_ in _declared_commands(tools))
+    raw = program_needs.needs_raw_sockets(tools)
     shape = Filter(
         landlock=bool(known),
         scoped=known >= LANDLOCK_SCOPES_SIGNALS,
@@ -215,10 +175,10 @@ def _plan_confined(
         network=network,
         raw=raw,
     )
-    sockets = _local_sockets(tools)
+    sockets = program_needs.local_sockets(tools)
     keep = {"dac_read_search", "sys_ptrace"} | ({"net_raw"} if raw else set())
-    if "dmesg" in _declared_commands(tools) or any(
-        "/dev/kmsg" in p for t in tools for p in _declared_paths(t)
+    if "dmesg" in program_needs.declared_commands(tools) or any(
+        "/dev/kmsg" in p for t in tools for p in program_needs.declared_paths(t)
     ):
         keep.add("syslog")
     orders = {
@@ -255,67 +215,9 @@ def _choose_file_guard(
     tools: Sequence[ToolSpec], support: KernelSupport, why: list[JsonValue]
 ) -> str:
     """Return Landlock, unless it would hide from a tool the processes that it is about."""
-    if support.files != "landlock" or not _is_about_processes(tools):
+    if support.files != "landlock" or not program_needs.is_about_processes(tools):
         return support.files
     if support.supervisor:
         return "supervised"
     why.append("files that other processes have open are hidden from it: " + "; ".join(support.why))
     return "landlock"
-
-
-def _is_about_processes(tools: Sequence[ToolSpec]) -> bool:
-    if any(program_ in _LOOK_AT_PROCESSES for program_ in _declared_commands(tools)):
-        return True
-    return any(_OTHER_PROCESSES.match(path) for tool in tools for path in _declared_paths(tool))
-
-
-def _choose_network(
-    tools: Sequence[ToolSpec], inputs: Mapping[str, JsonValue], *, certain: bool
-) -> tuple[Network, tuple[str, ...]]:
-    """Return how far the network is open, and the hosts.
-
-    Hosts of a step are certain only if they are constant.
-    """
-    hosts: list[str] = []
-    names = _declared_commands(tools)
-    if any(program_ in _RAW for program_ in names):
-        return "open", ()
-    for number, tool in enumerate(tools):
-        known = certain and number == 0
-        found = declared_effects.declared_hosts(tool, inputs if known else {})
-        words = not known and any(" " in host for host in _declared_hosts(tool))
-        if found is None or words:
-            return "open", ()
-        hosts += found
-    hosts += [each for name in names for each in _LOCAL_HOSTS.get(name, ())]
-    declares = any(not host.startswith("unix:") for tool in tools for host in _declared_hosts(tool))
-    return ("gate" if hosts or declares else "none"), tuple(dict.fromkeys(hosts))
-
-
-def _local_sockets(tools: Sequence[ToolSpec]) -> tuple[str, ...]:
-    found = [each for name in _declared_commands(tools) for each in _LOCAL.get(name, ())]
-    found += [
-        host.removeprefix("unix:")
-        for tool in tools
-        for host in _declared_hosts(tool)
-        if host.startswith("unix:/") and "{" not in host and "*" not in host
-    ]
-    return tuple(dict.fromkeys(found))
-
-
-def _is_file_only(tool: ToolSpec) -> bool:
-    return set(_declared_commands([tool])) <= _ONLY_FILES
-
-
-def _declared_commands(tools: Sequence[ToolSpec]) -> list[str]:
-    """Return the programs that the tools declare, without folders and arguments."""
-    items = [item for tool in tools if tool.effects for item in tool.effects.commands]
-    return [words[0].rpartition("/")[2] for item in items if (words := item.split())]
-
-
-def _declared_paths(tool: ToolSpec) -> tuple[str, ...]:
-    return tool.effects.paths if tool.effects else ()
-
-
-def _declared_hosts(tool: ToolSpec) -> tuple[str, ...]:
-    return tool.effects.hosts if tool.effects else ()
