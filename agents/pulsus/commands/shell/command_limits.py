@@ -1,4 +1,4 @@
-"""Limits on the length and depth of a command that is judged (docs/commands.md). More is refused."""
+"""Limits on the length and depth of a command that is judged (docs/commands.md)."""
 
 from __future__ import annotations
 
