@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from io import FileIO
 
+from pulsus.execution.cancellation import Cancellation
 from pulsus.execution.composition_runner import HEADER
 
 # Size of a pipe on Linux: one read empties it.
@@ -49,27 +50,39 @@ class Pump:
     report: FileIO
     bounds: Bounds
     on_output: OnOutput | None = None
+    cancellation: Cancellation | None = None
     tails: tuple[bytearray, bytearray] = field(default_factory=lambda: (bytearray(), bytearray()))
     first: bytes | None = None
     answer: bytes | None = None
     oversized: bool = False
     ended: bool = False
+    cancelled: bool = False
     _frame: bytearray = field(default_factory=bytearray)
     _unsent: memoryview = field(default_factory=lambda: memoryview(b""))
 
     def run(self, job: bytes, timeout_s: float) -> None:
-        """Send the job. Read until the child ends, its time is up or its report is too large."""
+        """Send the job. Read until the child ends, its time is up or its report is too large.
+
+        A cancellation ends that too: `cancelled` is then True.
+        """
         deadline = time.monotonic() + timeout_s
         late = False
         with selectors.DefaultSelector() as selector:
             self._unsent = memoryview(job)
             self._register_pipes(selector)
-            while not (self.ended or self.oversized) and deadline > time.monotonic():
+            while not self._is_over and deadline > time.monotonic():
                 _serve_ready(selector, deadline - time.monotonic())
                 if self.answer is not None and not late:
                     late = True
                     deadline = min(deadline, time.monotonic() + self.bounds.grace_s)
             _serve_ready(selector, 0)
+
+    @property
+    def _is_over(self) -> bool:
+        return self.ended or self.oversized or self.cancelled
+
+    def _cancel(self) -> None:
+        self.cancelled = True
 
     def _register_pipes(self, selector: selectors.BaseSelector) -> None:
         for stream in (self.stdin, *self.outputs, self.report):
@@ -79,6 +92,8 @@ class Pump:
             read = partial(self._read_output, selector, stream, tail)
             selector.register(stream, selectors.EVENT_READ, read)
         selector.register(self.report, selectors.EVENT_READ, partial(self._read_report, selector))
+        if self.cancellation is not None:
+            selector.register(self.cancellation, selectors.EVENT_READ, self._cancel)
 
     def _write_job(self, selector: selectors.BaseSelector) -> None:
         try:

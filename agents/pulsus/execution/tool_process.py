@@ -11,34 +11,40 @@ import hashlib
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from io import FileIO
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-import pulsus
 from pulsus.core.compose.plans.module_source import read_plan
 from pulsus.core.compose.plans.pins import MAX_NESTING
 from pulsus.core.system import private_folders
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.core.types import JsonValue, OutputRef, PlanStep, ToolSpec
 from pulsus.errors import (
+    Aborted,
     HashMoved,
     HungUp,
     PlanInvalid,
     PulsusError,
     Terminated,
-    UsageError,
 )
 from pulsus.execution import end_with_pulsus, exit_status
+from pulsus.execution.cancellation import Cancellation
 from pulsus.execution.child_pipes import Bounds, OnOutput, Pump
 from pulsus.execution.confinement.confinement_plan import ConfinementPlan
 from pulsus.execution.run_report import parse_report
+from pulsus.execution.worker_launch import (
+    FRESH,
+    FreshInterpreter,
+    StartedWorker,
+    WorkerLauncher,
+    WorkerPlace,
+    WorkerStart,
+)
 
 # A result is read by people and other tools; larger data belongs in a file the tool writes.
 MAX_RESULT_BYTES = 16 * 1024 * 1024
@@ -46,20 +52,7 @@ _TAIL_BYTES = 8 * 1024
 # Time to run exit handlers once the result is there.
 _GRACE_S = 2.0
 UNCONFINED = ConfinementPlan(None)
-_ROOT = Path(pulsus.__file__).resolve().parent.parent
-_BOOT = (
-    "import sys; sys.path.append(sys.argv[1]); "
-    "from pulsus.execution.worker import main; sys.path.pop(); main(*map(int, sys.argv[2:]))"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class _Surroundings:
-    """The interpreter (None: ours), folder and environment of a run."""
-
-    python: Path | None
-    cwd: Path | None
-    env: Mapping[str, str]
+_FRESH = FreshInterpreter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +60,7 @@ class RunResult:
     """The result of a tool, with the end of its output. `duration_ms` is wall time.
 
     `confinement` records what was enforced. If the tool wraps a script, `exit_status` is that of
-    the script, and `failure` says that it is no success.
+    the script, and `failure` says that it is no success. `started` says how the worker was started.
     """
 
     result: JsonValue
@@ -77,6 +70,7 @@ class RunResult:
     confinement: Mapping[str, JsonValue] = field(default_factory=dict)
     exit_status: int | None = None
     failure: PulsusError | None = None
+    started: WorkerStart = FRESH
 
 
 def check_hash(tool: ToolSpec, source: bytes, expected_sha256: str) -> None:
@@ -106,13 +100,16 @@ def run_tool(
     max_result_bytes: int = MAX_RESULT_BYTES,
     python: Path | None = None,
     planned: ConfinementPlan = UNCONFINED,
+    launcher: WorkerLauncher = _FRESH,
+    cancellation: Cancellation | None = None,
 ) -> RunResult:
     """Return the result of `tool` for `inputs`, run from exactly these bytes.
 
     `steps` hold every tool that a composed module calls, and theirs (`pins.collect_step_sources`).
     `env` is the environment to pass on, by default the caller's own, always without `PULSUS_*`.
     Output goes to `on_output` as it comes; the last 8 KiB of each stream are stored. `python` is
-    the interpreter to run it with, ours by default. `planned` confines the run (ADR 28).
+    the interpreter to run it with, ours by default. `planned` confines the run (ADR 28). `launcher`
+    starts its process, and `cancellation` ends it early.
 
     A script that ends with a failure still gives its result (`RunResult.failure`); as a step it
     ends the composition.
@@ -121,25 +118,39 @@ def run_tool(
     enforced; nothing of the tool ran then. Raises UsageError if the tool rejects its inputs with a
     ValueError, or a step does that gets only the caller's inputs. Raises ToolFailed for any other
     failure, for a result that is not JSON, and after `timeout_s` seconds. The tool is then ended
-    with all its children, as it is by Terminated (SIGTERM) and HungUp (SIGHUP).
+    with all its children, as it is by Terminated (SIGTERM) and HungUp (SIGHUP), and by Aborted once
+    it is cancelled.
     """
     check_hash(tool, source, tool.sha256)
     for step, code in steps.values():
         check_hash(step, code, step.sha256)
-    job = json.dumps(
-        {
-            "tool": _tool_job(tool, source, steps),
-            "steps": {name: _tool_job(step, code, steps) for name, (step, code) in steps.items()},
-            "inputs": dict(inputs),
-            "max_nesting": MAX_NESTING,
-            "max_result_bytes": max_result_bytes,
-            "confinement": planned.orders,
-        }
-    ).encode("ascii")
+    job = {
+        "tool": _tool_job(tool, source, steps),
+        "steps": {name: _tool_job(step, code, steps) for name, (step, code) in steps.items()},
+        "inputs": dict(inputs),
+        "max_nesting": MAX_NESTING,
+        "max_result_bytes": max_result_bytes,
+        "confinement": planned.orders,
+    }
+
+    def encode(environment: Mapping[str, str] | None) -> bytes:
+        given = None if environment is None else dict(environment)
+        return json.dumps({**job, "environment": given}).encode("ascii")
+
     bounds = Bounds(report=max_result_bytes, tail=_TAIL_BYTES, grace_s=_GRACE_S)
-    place = _Surroundings(python, cwd, environment_without_settings(env))
+    place = WorkerPlace(python, cwd, environment_without_settings(env))
     started = time.monotonic()
-    pump, status = _run_in_worker(job, bounds, timeout_s, place, on_output)
+    try:
+        pump, status, how = _run_in_worker(
+            encode, bounds, timeout_s, place, on_output, launcher, cancellation
+        )
+    except Aborted:
+        assert cancellation is not None
+        raise Aborted(
+            f"{cancellation.why} ended {tool.id}, with every process it started",
+            hint="look at what it did so far before running it again",
+            tool=tool.id,
+        ) from None
     elapsed_ms = int((time.monotonic() - started) * 1000)
     tails = [strip_controls(tail.decode("utf-8", "replace")) for tail in pump.tails]
     try:
@@ -160,6 +171,7 @@ def run_tool(
         planned.record,
         exit_status.read_status(tool.success_statuses, result),
         exit_status.script_failure(tool, result),
+        how,
     )
 
 
@@ -204,12 +216,15 @@ def _is_fed(step: PlanStep) -> bool:
 
 
 def _run_in_worker(
-    job: bytes,
+    encode: Callable[[Mapping[str, str] | None], bytes],
     bounds: Bounds,
     timeout_s: float,
-    place: _Surroundings,
+    place: WorkerPlace,
     on_output: OnOutput | None,
-) -> tuple[Pump, int]:
+    launcher: WorkerLauncher,
+    cancellation: Cancellation | None,
+) -> tuple[Pump, int, WorkerStart]:
+    """Run one job. `encode` returns it for a worker that needs this environment, or none."""
     with ExitStack() as stack:
         ours, theirs = os.pipe()
         report = stack.enter_context(FileIO(ours, "r"))
@@ -218,34 +233,34 @@ def _run_in_worker(
         lifeline = stack.enter_context(FileIO(tied, "r"))
         stack.enter_context(FileIO(lifeline_end, "w"))
         stack.enter_context(end_with_pulsus.raise_on_signals())
-        process = _start_worker((theirs, tied), place)
+        process = launcher.start((theirs, tied), place)
         end.close()
         pump: Pump | None = None
         try:
-            streams = [
-                stack.enter_context(_require_raw(s)) for s in (process.stdout, process.stderr)
-            ]
-            stdin = stack.enter_context(_require_raw(process.stdin))
+            stdin, *streams = [stack.enter_context(stream) for stream in process.streams]
             end_with_pulsus.kill_with_parent(tied, process.pid)
             lifeline.close()
-            pump = Pump(stdin, (streams[0], streams[1]), report, bounds, on_output)
+            outputs = (streams[0], streams[1])
+            pump = Pump(stdin, outputs, report, bounds, on_output, cancellation)
             try:
-                pump.run(job, timeout_s)
-            except (Terminated, HungUp, KeyboardInterrupt):
+                pump.run(encode(process.environment), timeout_s)
+                if pump.cancelled:
+                    raise Aborted("it was cancelled")
+            except (Terminated, HungUp, KeyboardInterrupt, Aborted):
                 end_with_pulsus.ask_to_end(process.pid, streams)
                 raise
         finally:
-            folder = _end_worker(process.pid, pump) if pump is not None else None
+            folder = _end_worker(process, pump) if pump is not None else None
             # Before its status is read: until then no other process can get its number.
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             status = process.wait()
             if folder:
                 private_folders.remove(folder)
-    return pump, status
+    return pump, status, process.started
 
 
-def _end_worker(worker: int, pump: Pump) -> str | None:
+def _end_worker(worker: StartedWorker, pump: Pump) -> str | None:
     """Let the worker of a confined run end what it started and clear up, for a bounded time.
 
     Only the worker knows processes that left its group. Return the temporary folder of the run,
@@ -256,35 +271,8 @@ def _end_worker(worker: int, pump: Pump) -> str | None:
         return None
     if not pump.ended:
         with suppress(ProcessLookupError):
-            os.kill(worker, signal.SIGUSR2)
+            os.kill(worker.pid, signal.SIGUSR2)
     until = time.monotonic() + _GRACE_S
-    peek = os.WEXITED | os.WNOHANG | os.WNOWAIT
-    while os.waitid(os.P_PID, worker, peek) is None and time.monotonic() < until:
+    while not worker.has_ended() and time.monotonic() < until:
         time.sleep(0.002)
     return str(first["folder"])
-
-
-def _start_worker(pipes: tuple[int, int], place: _Surroundings) -> subprocess.Popen[bytes]:
-    # -I: neither the working directory nor PYTHON* variables can put a module before ours.
-    flags = ("-I", "-u", "-X", "utf8")
-    try:
-        return subprocess.Popen(
-            (place.python or sys.executable, *flags, "-c", _BOOT, _ROOT, *map(str, pipes)),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            cwd=place.cwd,
-            env=place.env,
-            pass_fds=pipes,
-            start_new_session=True,
-        )
-    except (NotADirectoryError, FileNotFoundError, PermissionError) as error:
-        raise UsageError(
-            f"cannot run in {str(place.cwd)!r}: {error.strerror}", hint="name a folder"
-        ) from None
-
-
-def _require_raw(stream: IO[bytes] | None) -> FileIO:
-    assert isinstance(stream, FileIO)
-    return stream

@@ -14,6 +14,7 @@ import json
 import os
 import signal
 import sys
+import time
 import traceback
 import types
 from typing import Any
@@ -169,6 +170,8 @@ def main(result_fd: int, lifeline: int) -> None:
     process ends with its group (`end_with_pulsus.py`).
     """
     job = json.loads(sys.stdin.buffer.read())
+    if job["environment"] is not None:
+        set_environment(job["environment"])
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
@@ -177,6 +180,14 @@ def main(result_fd: int, lifeline: int) -> None:
     if sys.platform != "linux":
         _thread.start_new_thread(end_with, (lifeline,))
     begin(job, job["confinement"], result_fd)
+
+
+def set_environment(wanted: dict[str, str]) -> None:
+    """Give this process the environment of its call; a fork of a warm interpreter has none."""
+    os.environ.clear()
+    os.environ.update(wanted)
+    if "TZ" in wanted:
+        time.tzset()
 
 
 def begin(job: dict[str, Any], orders: dict[str, Any] | None, result_fd: int) -> None:

@@ -10,10 +10,34 @@ from pathlib import Path
 import pytest
 
 from pulsus.core.compose.plans import module_source, pins, planner
-from pulsus.errors import HashMoved, PlanInvalid, ToolFailed, UsageError
-from pulsus.execution.tool_process import check_hash, environment_without_settings, run_tool
+from pulsus.errors import Aborted, HashMoved, PlanInvalid, ToolFailed, UsageError
+from pulsus.execution import tool_process
+from pulsus.execution.cancellation import Cancellation
+from pulsus.execution.tool_process import check_hash, environment_without_settings
+from pulsus.execution.warm_process import WarmProcess
+from pulsus.execution.worker_launch import FreshInterpreter, WorkerLauncher
 from tests.compositions import finder, module
 from tests.patience import PATIENCE_SECONDS
+
+LAUNCHERS: dict[str, WorkerLauncher] = {"fresh": FreshInterpreter()}
+
+
+@pytest.fixture(scope="module")
+def warm():
+    with WarmProcess() as process:
+        LAUNCHERS["warm"] = process
+        yield
+
+
+@pytest.fixture(params=["fresh", "warm"], autouse=True)
+def way(request, warm):
+    """Run every test with both ways to start a worker."""
+    LAUNCHERS["now"] = LAUNCHERS[request.param]
+    return request.param
+
+
+def run_tool(*args, **options):
+    return tool_process.run_tool(*args, launcher=LAUNCHERS["now"], **options)
 
 
 def run(text, steps=None, timeout_s=90.0, tool_id="a/b/tool", **inputs):
@@ -309,6 +333,27 @@ def test_a_leftover_process_does_not_delay_the_run_and_is_ended(tmp_path):
     assert run(CHILDREN.format(then="pass"), file=str(tmp_path / "pid")).result == 1
     assert time.monotonic() - started < PATIENCE_SECONDS
     wait_until_gone(tmp_path / "pid")
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see processes")
+def test_a_cancelled_tool_is_ended_with_its_children(tmp_path):
+    cancellation = Cancellation()
+    threading.Timer(1.0, cancellation.cancel, ("SIGINT",)).start()
+    started = time.monotonic()
+    text = CHILDREN.format(then="time.sleep(300)")
+    error = failure(text, Aborted, file=str(tmp_path / "pid"), opt_cancellation=cancellation)
+    assert "SIGINT ended a/b/tool" in str(error)
+    assert time.monotonic() - started < PATIENCE_SECONDS
+    wait_until_gone(tmp_path / "pid")
+    cancellation.close()
+
+
+def test_a_tool_that_is_cancelled_before_it_starts_gives_no_result():
+    cancellation = Cancellation()
+    cancellation.cancel("SIGTERM")
+    text = '"""Wait."""\nimport time\n\n\ndef run():\n    time.sleep(300)\n'
+    failure(text, Aborted, opt_cancellation=cancellation)
+    cancellation.close()
 
 
 def test_a_tool_that_ignores_signals_and_floods_its_output_is_ended():
