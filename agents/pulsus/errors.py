@@ -224,6 +224,14 @@ class ValidationFailed(PulsusError, code="VALIDATION_FAILED", exit_status=3):
     """A module was refused or could not be verified."""
 
 
+class VerifyMissing(ValidationFailed, code="VERIFY_MISSING"):
+    """A new tool of `Kind: write` does not say how a change is verified."""
+
+
+class VerifyInvalid(ValidationFailed, code="VERIFY_INVALID"):
+    """`Verify:` or `Undo:` names a tool that does not exist or does not fit."""
+
+
 class ApprovalNeeded(PulsusError, code="APPROVAL_REQUIRED", exit_status=4):
     """The run needs an approval, and it is non-interactive."""
 
@@ -286,6 +294,10 @@ class ToolFailed(PulsusError, code="EXECUTION_FAILED"):
 
 class ScriptFailed(ToolFailed, code="SCRIPT_FAILED"):
     """The script of a tool ended with a status that its contract does not call a success."""
+
+
+class WriteUnverified(PulsusError, code="WRITE_UNVERIFIED"):
+    """A write ran, and the read that its contract names does not confirm the change."""
 
 
 class NotReady(PulsusError, code="NOT_READY", exit_status=3):

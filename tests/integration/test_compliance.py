@@ -68,6 +68,9 @@ class Silent:
     def confirm_run(self, run):
         raise AssertionError("not asked to run")
 
+    def confirm_target(self, run):
+        raise AssertionError("not asked to run")
+
     def reuse(self, module, status, reasons):
         raise AssertionError("not asked about a candidate")
 

@@ -37,6 +37,12 @@ class WriteRun:
     writers: tuple[ToolSpec, ...]
     inputs: Mapping[str, JsonValue]
 
+    @property
+    def target(self) -> str:
+        """Return the words that an approver types: the values of `Target:`, or the tool's name."""
+        values = [self.inputs[name] for name in self.tool.target if name in self.inputs]
+        return " ".join(" ".join(str(each).split()) for each in values) or self.tool.name
+
 
 @dataclass(frozen=True, slots=True)
 class Approve:
@@ -92,6 +98,10 @@ class Approver(Protocol):
 
     def confirm_run(self, run: WriteRun) -> bool:
         """Return True if a run that may change things is to go ahead."""
+        ...
+
+    def confirm_target(self, run: WriteRun) -> bool:
+        """Return True if a person at a terminal types the target of the run, as an approver."""
         ...
 
     def example(self, problem: str) -> str | None:

@@ -18,8 +18,9 @@ from pulsus.core.types import Constant, JsonValue, ParamRef, PlanStep, ToolSpec
 from pulsus.core.validators.effects.observed_against_declared import DRY_RUN, has_dry_run
 from pulsus.errors import ApprovalNeeded
 
-RunConsent = Literal["asked", "yes", "dry_run"]
-"""A run was confirmed by a person, by `--yes`, or not at all because it is a dry run."""
+RunConsent = Literal["asked", "typed", "yes", "dry_run"]
+"""A run was confirmed by a person, by a person who typed its target, by `--yes`, or not at all
+because it is a dry run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,9 @@ class RunApproval:
         """
         if dry:
             return "dry_run"
+        strict = [each.id for each in (run.tool, *run.writers) if each.approval == "approver"]
+        if strict:
+            return self._obtain_from_approver(run, strict[0])
         if self.yes:
             return "yes"
         if self.person and self.person.confirm_run(run):
@@ -49,6 +53,27 @@ class RunApproval:
         what = " and ".join(each.id for each in run.writers)
         why = "you did not confirm it" if self.person else "it is not run without a confirmation"
         raise ApprovalNeeded(f"{what} may change things, and {why}", hint=self._hint(run.tool))
+
+    def _obtain_from_approver(self, run: WriteRun, strict: str) -> RunConsent:
+        """Return "typed" if a person at the terminal types the target; `yes` alone never counts."""
+        if self.person and self.person.confirm_target(run):
+            return "typed"
+        why = (
+            "the target was not typed"
+            if self.person
+            else "`--yes` alone does not stand for an approver"
+        )
+        tries = (
+            f", or see what it would do: --input {DRY_RUN}=true" if has_dry_run(run.tool) else ""
+        )
+        command = run_command(run.tool.id, self.given)
+        if self.request:
+            command = command_with_inputs(["pulsus", "route", self.request, "--run"], self.given)
+        raise ApprovalNeeded(
+            f"{strict} declares `Approval: approver`, and {why}",
+            hint=f"run this at a terminal and type the target: {command}{tries}",
+            tool=strict,
+        )
 
     def _hint(self, tool: ToolSpec) -> str:
         """Return the command that confirms the run, or asks again."""

@@ -108,6 +108,10 @@ class Terminal:
 
     def confirm_run(self, run: WriteRun) -> bool:
         """Ask whether to make a run that may change things; show every value that it gets."""
+        self._show_run(run)
+        return confirm("Run it?")
+
+    def _show_run(self, run: WriteRun) -> None:
         for tool in run.writers:
             effects = one_line(tool.side_effects or "it does not say what it changes", 300)
             console.note(f"{tool.name} may change things: {effects}")
@@ -115,7 +119,14 @@ class Terminal:
         wide = max((len(name) for name, _ in values), default=0)
         for name, text in values:
             console.note(f"  {name:<{wide}}  {text}")
-        return confirm("Run it?")
+
+    def confirm_target(self, run: WriteRun) -> bool:
+        """Show the run, and ask for its target in the person's own words. No pipe can answer."""
+        if not sys.stdin.isatty():
+            return False
+        self._show_run(run)
+        console.note("The contract asks for an approver. To run it, type the target:")
+        return " ".join((_ask(run.target) or "").split()) == run.target
 
     def confirm_unconfined(self, tool_id: str) -> bool:
         """Ask whether a tool may run with all rights of this user. No pipe can answer."""

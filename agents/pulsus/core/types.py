@@ -687,6 +687,21 @@ class GenerationReport:
     test: Path | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The verdict on one change, by the read that the contract of the write names (ADR 41).
+
+    `tool` is the id of the verifying tool, or None if none is declared or none could be chosen.
+    `reason` says why the change counts as verified or not. `result` is what the tool returned, or
+    None if it did not end.
+    """
+
+    tool: str | None
+    ok: bool
+    reason: str
+    result: JsonValue = None
+
+
 InputSource = Literal["request", "option", "answer", "default", "wired"]
 Proponent = Literal["words", "model"]
 """The source of a choice of words for an input: the fitted weights, or a language model."""
@@ -740,6 +755,7 @@ class RouteOutcome:
     Delivery: `module` is the candidate file, with `validation`, `promotion` and `generation`. If
     `ran` is True, `result` is what the tool returned, and `confinement` describes the limits of
     that run. `exit_status` is that of the script that the tool wraps, None for any other tool.
+    `verification` is None if the run changed nothing.
 
     End: `failure` is the error that ended the route early, although there is an outcome to show,
     for example a missing approval. `notes` are lines for the user. If `logged` is False, no log or
@@ -767,6 +783,7 @@ class RouteOutcome:
     ran: bool = False
     confinement: Mapping[str, JsonValue] | None = None
     exit_status: int | None = None
+    verification: Verification | None = None
     failure: PulsusError | None = None
     notes: tuple[str, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)

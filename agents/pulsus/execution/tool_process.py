@@ -23,7 +23,7 @@ from pulsus.core.compose.plans.module_source import read_plan
 from pulsus.core.compose.plans.pins import MAX_NESTING
 from pulsus.core.system import private_folders
 from pulsus.core.telemetry.sanitize import strip_controls
-from pulsus.core.types import JsonValue, OutputRef, PlanStep, ToolSpec
+from pulsus.core.types import JsonValue, OutputRef, PlanStep, ToolSpec, Verification
 from pulsus.errors import (
     Aborted,
     HashMoved,
@@ -61,6 +61,8 @@ class RunResult:
 
     `confinement` records what was enforced. If the tool wraps a script, `exit_status` is that of
     the script, and `failure` says that it is no success. `started` says how the worker was started.
+    `wrote` is True if the run may have changed something: it was no read and no dry run.
+    `verification` is the verdict on that change.
     """
 
     result: JsonValue
@@ -71,6 +73,8 @@ class RunResult:
     exit_status: int | None = None
     failure: PulsusError | None = None
     started: WorkerStart = FRESH
+    wrote: bool = False
+    verification: Verification | None = None
 
 
 def check_hash(tool: ToolSpec, source: bytes, expected_sha256: str) -> None:

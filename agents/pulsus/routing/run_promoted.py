@@ -8,39 +8,27 @@ import shlex
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from pulsus.approvals.approver_protocol import Approver, WriteRun
+from pulsus.approvals.approver_protocol import WriteRun
 from pulsus.approvals.run_consent import (
     RunApproval,
     RunConsent,
-    input_options,
     is_dry_run_call,
 )
 from pulsus.core.contract.effective_kind import get_stricter_kind
 from pulsus.core.memory import last_runs
 from pulsus.core.storage.records.promotion_target import Target
-from pulsus.core.telemetry.logging import Trace
-from pulsus.core.types import BrokenTool, InputValue, JsonValue, RouteOutcome, ToolSpec
-from pulsus.errors import (
-    ApprovalNeeded,
-    Denied,
-    NotPromoted,
-    PulsusError,
-    RecordUnknown,
-    ToolNotFound,
-    UsageError,
-)
+from pulsus.core.types import JsonValue, ToolSpec
+from pulsus.errors import Denied, NotPromoted, PulsusError, RecordUnknown
 from pulsus.execution import secrets
 from pulsus.execution.child_pipes import OnOutput
 from pulsus.execution.confinement.confinement_plan import Mode, RunLimits, choose_confinement
 from pulsus.execution.tool_process import RunResult, run_tool
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.delivery.approved_records_check import ACCEPT
-from pulsus.routing.delivery.candidate_module import pinned_steps, read_module
+from pulsus.routing.delivery.candidate_module import pinned_steps
 from pulsus.routing.delivery.deliver import digest
 from pulsus.routing.delivery.project_protocol import Project
-from pulsus.routing.inputs.missing_inputs import ask_after_rejection
 from pulsus.routing.search.access_filter import access_filter
 
 _LOG = logging.getLogger("pulsus")
@@ -63,79 +51,6 @@ class ToolRun:
     on_output: OnOutput | None = None
     confinement: Mode = "wanted"
     rendered: bool = False
-
-
-def run_outcome(
-    project: Project,
-    outcome: RouteOutcome,
-    inputs: Mapping[str, JsonValue],
-    person: Approver | None,
-    trace: Trace,
-) -> RouteOutcome:
-    """Return the outcome with the result of running what it promoted.
-
-    Raises ToolFailed, UsageError.
-    """
-    assert outcome.promotion is not None
-    path = outcome.promotion.path
-    return run_module(project, outcome, (path, read_module(path)), inputs, person, trace)
-
-
-def run_module(
-    project: Project,
-    outcome: RouteOutcome,
-    module: tuple[Path, bytes],
-    inputs: Mapping[str, JsonValue],
-    person: Approver | None,
-    trace: Trace,
-    *,
-    rendered: bool = False,
-) -> RouteOutcome:
-    """Return the outcome with the result of running these bytes, as `run_promoted` does."""
-    path, source = module
-    tool = project.define(source, path)
-    if isinstance(tool, BrokenTool):
-        raise ToolNotFound(f"{path} is no tool: {tool.reason}")
-    request = outcome.intent.intent if rendered else ""
-    consent = RunApproval(person, given=tuple(input_options(inputs)), request=request)
-    try:
-        done, answers = run_or_ask(
-            project, ToolRun(tool, source, inputs, consent, rendered=rendered)
-        )
-    except ApprovalNeeded as refusal:
-        return replace(outcome, failure=refusal)
-    answered = {name: InputValue(value, "answer") for name, value in answers.items()}
-    held = dict(done.confinement)
-    ended = {} if done.exit_status is None else {"exit_status": done.exit_status}
-    trace.event(
-        "run",
-        decision=tool.id,
-        duration_ms=done.duration_ms,
-        sha256=tool.sha256,
-        confinement=held,
-        **ended,
-    )
-    return replace(
-        outcome,
-        result=done.result,
-        ran=True,
-        confinement=held,
-        exit_status=done.exit_status,
-        failure=done.failure,
-        inputs={**outcome.inputs, **answered},
-    )
-
-
-def run_or_ask(project: Project, run: ToolRun) -> tuple[RunResult, dict[str, JsonValue]]:
-    """Return the result, as `run_promoted` does, and the answers that it took.
-
-    If the tool rejects its inputs and names others, the person is asked for one, once.
-    """
-    try:
-        return run_promoted(project, run), {}
-    except UsageError as rejection:
-        answers = ask_after_rejection(rejection, run.tool, run.inputs, run.consent.person)
-        return run_promoted(project, replace(run, inputs={**run.inputs, **answers})), answers
 
 
 def run_promoted(project: Project, run: ToolRun) -> RunResult:
@@ -198,7 +113,17 @@ def run_promoted(project: Project, run: ToolRun) -> RunResult:
     tails = veil.text(done.stdout_tail), veil.text(done.stderr_tail)
     told = {key: veil.value(value) for key, value in done.confinement.items()}
     result = veil.value(done.result)
-    return RunResult(result, *tails, done.duration_ms, told, done.exit_status, failure)
+    wrote = writes and not tries
+    return RunResult(
+        result,
+        *tails,
+        done.duration_ms,
+        told,
+        done.exit_status,
+        failure,
+        done.started,
+        wrote=wrote,
+    )
 
 
 def check_access(project: Project, tool: ToolSpec, steps: Sequence[ToolSpec]) -> None:

@@ -30,6 +30,10 @@ Effects:
 
 Secrets: none
 
+Target: path
+Verify: shared/hash/hash_file {path: "{{output.path}}", expected: "{{output.sha256}}"}
+    expect {bytes: "{{output.bytes}}", matches: true, ...: ...}
+
 Examples:
     - title: a real write into an existing folder
       inputs: {markdown: "hello", path: /tmp/report.md, dry_run: false}

@@ -9,6 +9,7 @@ from pulsus.cli import console
 from pulsus.cli.render.explain_table import unmatched_words
 from pulsus.cli.render.outcome_text import candidate_commands
 from pulsus.cli.render.validation_text import effects_json, validation_json
+from pulsus.cli.render.verification_json import verification_json
 from pulsus.core.compose.plans.dsl.plan_mapping import plan_to_dict
 from pulsus.core.rankers import score_differences as why
 from pulsus.core.rankers.calibration import Calibration
@@ -76,6 +77,7 @@ def outcome(
         body["result"] = found.result
         body["confinement"] = dict(found.confinement or {})
         body["exit_status"] = found.exit_status
+        body |= verification_json(found.verification)
     if calibration:
         body["calibration"] = calibrated_by(calibration)
         body["unmatched"] = list(unmatched_words(found.candidates))

@@ -27,7 +27,7 @@ EPILOG = page_end(
     "pulsus run save_report --input markdown=@notes.md --input path=copy.md --yes",
     exits={
         0: "done",
-        1: "the tool, or its script, failed",
+        1: "the tool, or its script, failed, or the change is not confirmed",
         2: "usage or settings",
         4: "an input, a confirmation or an accepted record is missing",
         6: "not promoted, or denied by [access]",
@@ -64,16 +64,19 @@ def command(
     Only promoted tools with verified hashes run. Candidates never run, nor tools that the settings
     under [access] exclude. A tool that reads is confined: it changes no file, and reaches only the
     hosts it declares. A tool that may write needs your confirmation on the terminal or by --yes,
-    unless you pass dry_run=true. The result goes to stdout, the tool's own output to stderr.
+    unless you pass dry_run=true. Then the read under `Verify:` of its contract checks the change.
+    The result goes to stdout, the tool's own output to stderr.
     On a terminal the result is laid out to be read; a pipe gets exact values in plain columns.
     If a tool wraps a script, a status that its contract does not call a success ends this with 1.
     """
     from pulsus.approvals.run_consent import RunApproval
+    from pulsus.cli.render.verification_json import verification_json
     from pulsus.execution.exit_status import to_process_status
     from pulsus.execution.inputs import parse_inputs
     from pulsus.routing.delivery.candidate_module import read_module
     from pulsus.routing.inputs.missing_inputs import ask_for_inputs, is_required
-    from pulsus.routing.run_promoted import ToolRun, run_or_ask
+    from pulsus.routing.run_promoted import ToolRun
+    from pulsus.routing.verification.verified_run import run_verified, verification_note
 
     app = session.app
     for line in app.ranking.access_warnings if session.verbosity >= 0 else ():
@@ -93,15 +96,20 @@ def command(
     if unconfined:
         _confirm_unconfined(tool.id, person)
     mode: Mode = "off" if unconfined else "wanted"
-    done, _ = run_or_ask(app, ToolRun(tool, source, values, consent, relay, mode))
+    done, _ = run_verified(app, ToolRun(tool, source, values, consent, relay, mode))
     status = None
     if pass_status and done.exit_status is not None:
         status = to_process_status(done.exit_status)
     if session.json:
         body = console.json_fields(done, "result duration_ms confinement exit_status")
+        body |= verification_json(done.verification)
         console.end_document({"ok": True, "tool": tool.id, **body}, done.failure, status)
     if session.verbosity >= 0:
         _warn(done.confinement)
+        note = verification_note(done.verification)
+        if note:
+            tell = console.note if done.verification and done.verification.ok else console.warn
+            tell(note)
     from pulsus.cli.results.print_result import print_result
     from pulsus.cli.results.result_parts import result_parts
     from pulsus.core.compose.plans.module_source import read_plan

@@ -60,6 +60,12 @@ def list_references(call: DeclaredCall) -> Iterator[tuple[str, str]]:
                 yield found[1], found[2]
 
 
+def read_reference(value: JsonValue) -> tuple[str, str] | None:
+    """Return (`input` or `output`, name) of a value that is exactly one reference, else None."""
+    found = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
+    return (found[1], found[2]) if found else None
+
+
 def render_value(
     value: JsonValue, inputs: Mapping[str, JsonValue], outputs: Mapping[str, JsonValue]
 ) -> JsonValue:

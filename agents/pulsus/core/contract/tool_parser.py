@@ -179,6 +179,8 @@ def _read_action_sections(
         if calls[name] and kind != "write":
             errors.append(f"{name}: belongs to a tool of Kind: write; this tool is a {kind}")
     approval, approval_errors = docstring.parse_approval(sections.get("Approval"))
+    if approval not in (None, "none") and kind != "write":
+        errors.append(f"Approval: belongs to a tool of Kind: write; this tool is a {kind}")
     owner = docstring.parse_owner(sections.get("Owner"))
     found_sections = _ActionSections(target, calls["Verify"], calls["Undo"], approval, owner)
     return found_sections, (*errors, *approval_errors)

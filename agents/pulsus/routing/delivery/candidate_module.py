@@ -100,6 +100,7 @@ def delivery_pipeline(
         person=person,
         redactor=project.redactor,
         root=project.project,
+        find=lambda tool_id: project.catalogue.get(tool_id),
     )
 
 

@@ -131,6 +131,12 @@ class CataloguePromoter:
             kind=record.kind,
         )
 
+    def is_new(self, target: Target) -> bool:
+        """Return True if no version of the tool was ever promoted, here or at the place before."""
+        root = checked_root(self.store.workflows_root)
+        places = (target, self.replaces) if self.replaces else (target,)
+        return not any(read_records(root, place) for place in places)
+
     def novelty(self, target: Target, source: bytes, summary: str) -> Novelty:
         """Return why it is not new. Raises AuditTampered, MetadataCorrupt, StorageUnwritable."""
         self.require_log()

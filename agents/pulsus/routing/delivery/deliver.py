@@ -36,6 +36,7 @@ from pulsus.core.types import (
     ValidationReport,
 )
 from pulsus.errors import ApprovalNeeded, Busy, PulsusError, ValidationFailed
+from pulsus.routing.delivery.verify_gate import FindTool, find_verification_fault
 
 if TYPE_CHECKING:
     from pulsus.routing.delivery.catalogue_promoter import CataloguePromoter
@@ -95,7 +96,9 @@ First = Callable[[], DeliveryResult | None]
 class DeliveryPipeline:
     """Proves a module, asks for approval and promotes it.
 
-    `person` is None if no person can be asked. Messages name paths below `root`, the project.
+    `find` looks a tool up in the catalogue; None checks no
+    `Verify:`. `person` is None if no person can be asked. Messages name paths below `root`, the
+    project.
     """
 
     prover: ModuleValidator
@@ -104,6 +107,7 @@ class DeliveryPipeline:
     person: Approver | None
     redactor: Redactor
     root: Path = Path()
+    find: FindTool | None = None
 
     def deliver(
         self,
@@ -132,9 +136,12 @@ class DeliveryPipeline:
             known = self.promoter.current(module.target, report.sha256)
             if known or dry_run:
                 return DeliveryResult(report, promotion=known)
-            objection = self._reason_against_unattended(module, report, approval, step=step)
+            fault = self._verification_fault(validated.tool, module.target)
+            objection = fault or self._reason_against_unattended(
+                module, report, approval, step=step
+            )
             if objection:
-                self._note_candidate(module, "pending", (objection.message,))
+                self._note_candidate(module, "failed" if fault else "pending", (objection.message,))
                 return DeliveryResult(report, failure=objection)
             ended = first() if first else None
             if ended:
@@ -156,6 +163,14 @@ class DeliveryPipeline:
                 case _:
                     assert_never(answer)
         raise ApprovalNeeded(f"no decision after {MAX_EDITS} edits", hint="route the request again")
+
+    def _verification_fault(self, tool: ToolSpec, target: Target) -> PulsusError | None:
+        """Return why its changes could not be verified. `find` is None in tests of a delivery."""
+        if self.find is None:
+            return None
+        return find_verification_fault(
+            replace(tool, id=target.tool_id), self.find, new=self.promoter.is_new(target)
+        )
 
     def _reason_against_unattended(
         self, module: CandidateModule, report: ValidationReport, approval: Approval, *, step: bool

@@ -14,6 +14,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
+from pulsus.core.contract.call_check import check_call
 from pulsus.core.memory.past_routes import PastRoute
 from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.text.tokens import stems
@@ -72,6 +73,7 @@ def check_catalogue(
         *_blocks_itself(catalogue.tools),
         *_shadowed_findings(catalogue),
         *_incomplete_findings(catalogue.tools),
+        *_call_findings(catalogue.tools),
         *_unpromoted_findings(catalogue.tools, latest),
         *_same_name(catalogue),
         *map(
@@ -79,6 +81,34 @@ def check_catalogue(
             (w for w in catalogue.warnings if not w.startswith(discovery_index.NOT_SAVED)),
         ),
     ]
+
+
+def _call_findings(tools: Sequence[ToolSpec]) -> Iterator[CatalogueFinding]:
+    """Yield calls of `Verify:` and `Undo:` that do not fit, and writes that nothing verifies."""
+    by_id = {tool.id: tool for tool in tools}
+    for tool in tools:
+        for section, call in (("Verify", tool.verify), ("Undo", tool.undo)):
+            if call is None:
+                continue
+            for fault in check_call(section, call, tool, by_id.get(call.tool)):
+                yield CatalogueFinding(
+                    f"{section.upper()}_INVALID",
+                    "error",
+                    tool.path,
+                    (tool.id,),
+                    fault,
+                    "name a tool of this catalogue and the inputs that it takes",
+                )
+        declared = tool.kind == "write" and tool.kind_declared and not tool.composed
+        if declared and tool.verify is None:
+            yield CatalogueFinding(
+                "VERIFY_MISSING",
+                "warning",
+                tool.path,
+                (tool.id,),
+                "it changes things, and no tool verifies that: its docstring has no `Verify:`",
+                "add `Verify:` with a read that shows the change (docs/tool-contract.md)",
+            )
 
 
 def _warning_finding(text: str) -> CatalogueFinding:

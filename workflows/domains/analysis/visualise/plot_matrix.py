@@ -32,6 +32,10 @@ Effects:
 
 Secrets: none
 
+Target: figure_path
+Verify: shared/hash/hash_file {path: "{{output.figure_path}}"}
+    expect {bytes: "{{output.bytes}}", ...: ...}
+
 Examples:
     - title: a heat map of correlations
       inputs:

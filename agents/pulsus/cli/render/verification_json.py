@@ -1,0 +1,15 @@
+"""The verdict on a change as JSON (docs/json.md). Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pulsus.core.types import Verification
+
+
+def verification_json(found: Verification | None) -> dict[str, Any]:
+    """Return `verified` and `verification`; both are null if the run changed nothing."""
+    if found is None:
+        return {"verified": None, "verification": None}
+    told = {"tool": found.tool, "ok": found.ok, "reason": found.reason}
+    return {"verified": found.ok, "verification": told}

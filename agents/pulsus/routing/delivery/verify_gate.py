@@ -1,0 +1,47 @@
+"""Refuse to promote a write whose changes no tool verifies (ADR 41). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pulsus.core.contract.call_check import check_call
+from pulsus.core.types import ToolSpec
+from pulsus.errors import PulsusError, VerifyInvalid, VerifyMissing
+
+FindTool = Callable[[str], ToolSpec | None]
+"""A tool id → the tool of the catalogue, or None."""
+
+
+def find_verification_fault(tool: ToolSpec, find: FindTool, *, new: bool) -> PulsusError | None:
+    """Return the reason against a promotion, or None if nothing speaks against it.
+
+    Every call that the contract declares must fit the catalogue. A `new` tool with `Kind: write` in
+    its docstring must declare `Verify:`. A composition needs none of its own: its steps are
+    verified.
+    """
+    for section, call in (("Verify", tool.verify), ("Undo", tool.undo)):
+        fault = call and next(check_call(section, call, tool, find(call.tool)), None)
+        if fault:
+            return VerifyInvalid(
+                f"{tool.id} is not promoted: {fault}",
+                hint="name a promoted tool and the inputs that it takes: `pulsus tools show ID`",
+                tool=tool.id,
+                section=section,
+            )
+    if not (new and tool.kind == "write" and tool.kind_declared) or tool.verify or tool.composed:
+        return None
+    return VerifyMissing(
+        f"{tool.id} is not promoted: it declares `Kind: write` and no `Verify:`",
+        hint="name a read that shows the change, such as "
+        f'`Verify: shared/hash/hash_file {{path: "{{{{{_example_reference(tool)}}}}}"}}`',
+        tool=tool.id,
+    )
+
+
+def _example_reference(tool: ToolSpec) -> str:
+    """Return a value of the tool for the example line: a path, else its first input."""
+    for kind, values in (("output", tool.returns), ("input", tool.args)):
+        for each in values:
+            if "path" in each.name or "file" in each.name:
+                return f"{kind}.{each.name}"
+    return f"input.{tool.args[0].name}" if tool.args else "output.path"

@@ -1,0 +1,152 @@
+"""Run a promoted tool, and verify what it changed before anything else runs (spec §12, ADR 41).
+
+Effects: those of `run_promoted.py` and `verify_write.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from pulsus.approvals.approver_protocol import Approver
+from pulsus.approvals.run_consent import RunApproval, input_options
+from pulsus.core.telemetry.logging import Trace
+from pulsus.core.types import (
+    BrokenTool,
+    InputValue,
+    JsonValue,
+    RouteOutcome,
+    Verification,
+)
+from pulsus.errors import ApprovalNeeded, ToolNotFound, UsageError, WriteUnverified
+from pulsus.execution.tool_process import RunResult
+from pulsus.routing.delivery.candidate_module import read_module
+from pulsus.routing.delivery.project_protocol import Project
+from pulsus.routing.inputs.missing_inputs import ask_after_rejection
+from pulsus.routing.run_promoted import ToolRun, run_promoted
+from pulsus.routing.verification.verify_write import verify_steps
+
+
+def run_outcome(
+    project: Project,
+    outcome: RouteOutcome,
+    inputs: Mapping[str, JsonValue],
+    person: Approver | None,
+    trace: Trace,
+) -> RouteOutcome:
+    """Return the outcome with the result of running what it promoted.
+
+    Raises ToolFailed, UsageError.
+    """
+    assert outcome.promotion is not None
+    path = outcome.promotion.path
+    return run_module(project, outcome, (path, read_module(path)), inputs, person, trace)
+
+
+def run_module(
+    project: Project,
+    outcome: RouteOutcome,
+    module: tuple[Path, bytes],
+    inputs: Mapping[str, JsonValue],
+    person: Approver | None,
+    trace: Trace,
+    *,
+    rendered: bool = False,
+) -> RouteOutcome:
+    """Return the outcome with the result of running these bytes, as `run_verified` does."""
+    path, source = module
+    tool = project.define(source, path)
+    if isinstance(tool, BrokenTool):
+        raise ToolNotFound(f"{path} is no tool: {tool.reason}")
+    request = outcome.intent.intent if rendered else ""
+    consent = RunApproval(person, given=tuple(input_options(inputs)), request=request)
+    try:
+        done, answers = run_verified(
+            project, ToolRun(tool, source, inputs, consent, rendered=rendered)
+        )
+    except ApprovalNeeded as refusal:
+        return replace(outcome, failure=refusal)
+    answered = {name: InputValue(value, "answer") for name, value in answers.items()}
+    held = dict(done.confinement)
+    ended = {} if done.exit_status is None else {"exit_status": done.exit_status}
+    trace.event(
+        "run",
+        decision=tool.id,
+        duration_ms=done.duration_ms,
+        sha256=tool.sha256,
+        confinement=held,
+        **ended,
+    )
+    if done.verification:
+        trace.event(
+            "verify",
+            decision=tool.id,
+            ok=done.verification.ok,
+            tool=done.verification.tool,
+            reason=done.verification.reason,
+        )
+    note = verification_note(done.verification)
+    return replace(
+        outcome,
+        result=done.result,
+        ran=True,
+        confinement=held,
+        exit_status=done.exit_status,
+        verification=done.verification,
+        failure=done.failure,
+        inputs={**outcome.inputs, **answered},
+        notes=(*outcome.notes, note) if note else outcome.notes,
+    )
+
+
+def run_verified(project: Project, run: ToolRun) -> tuple[RunResult, dict[str, JsonValue]]:
+    """Return the result, as `run_promoted` does, and the answers that it took.
+
+    If the tool rejects its inputs and names others, the person is asked for one, once. A run that
+    changed something is verified. If its `Verify:` fails, the failure is WriteUnverified, and the
+    result of the write is kept.
+    """
+    answers: dict[str, JsonValue] = {}
+    try:
+        done = run_promoted(project, run)
+    except UsageError as rejection:
+        answers = ask_after_rejection(rejection, run.tool, run.inputs, run.consent.person)
+        run = replace(run, inputs={**run.inputs, **answers})
+        done = run_promoted(project, run)
+    if not done.wrote:
+        return done, answers
+    if done.failure:
+        found = Verification(None, False, f"the write itself failed: {done.failure.code}")
+    else:
+        found = verify_steps(project, run.tool, run.source, run.inputs, done.result)
+    failure = done.failure or _verification_failure(run, found)
+    return replace(done, verification=found, failure=failure), answers
+
+
+def verification_note(found: Verification | None) -> str | None:
+    """Return one line on a verified change, or on one without `Verify:`.
+
+    None if nothing changed, and for a failed verification: that is an error.
+    """
+    if found is None:
+        return None
+    if found.ok:
+        return f"the change is verified: {found.reason}"
+    return None if found.tool else f"the change is not verified: {found.reason}"
+
+
+def _verification_failure(run: ToolRun, found: Verification) -> WriteUnverified | None:
+    """Return the error of a verification that failed; None if it passed, or none is declared."""
+    if found.ok or found.tool is None:
+        return None
+    # A plan that was rendered for this run has an id that no command knows.
+    shown = "the plan" if run.rendered else run.tool.id
+    return WriteUnverified(
+        f"{shown} ran, and {found.tool} does not confirm the change: {found.reason}",
+        hint="look at the state yourself before you run it again; "
+        "`pulsus tools show ID` has the `Verify:` and `Undo:` of the tool that writes",
+        tool=run.tool.id,
+        verifier=found.tool,
+        reason=found.reason,
+    )
