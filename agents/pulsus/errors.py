@@ -244,6 +244,10 @@ class InputMissing(ApprovalNeeded, code="INPUT_MISSING"):
     """A required argument has no value, and the run is non-interactive."""
 
 
+class InputUnclear(ApprovalNeeded, code="INPUT_UNCLEAR"):
+    """A value of the request may be for an optional argument, and the run is non-interactive."""
+
+
 class ConfigUntrusted(PulsusError, code="CONFIG_UNTRUSTED", exit_status=4):
     """A project file sets a value that the user did not approve on this machine."""
 

@@ -92,6 +92,13 @@ class Approver(Protocol):
         """
         ...
 
+    def optional_value(self, arg: ArgSpec, proposed: str, words: str) -> str | None:
+        """Return the text of an optional argument that `words` of the request may be meant for.
+
+        "" leaves the argument at its default, None is no answer. `proposed` is their value.
+        """
+        ...
+
     def explain_rejection(self, message: str) -> None:
         """Say why a tool rejects its inputs, before other values are asked for."""
         ...

@@ -102,6 +102,15 @@ class Terminal:
         text = _ask(f"{arg.name}{offered}")
         return proposed if text == "" else text
 
+    def optional_value(self, arg: ArgSpec, proposed: str, words: str) -> str | None:
+        """Text for an optional argument; Enter accepts what is proposed, a dash leaves it out."""
+        about = one_line(arg.description, 300)
+        console.note(
+            f'"{one_line(words, 100)}" may be for {arg.name}{f": {about}" if about else ""}'
+        )
+        text = _ask(f"{arg.name} (Enter: {one_line(proposed, 200)}, - leaves it out)")
+        return {"": proposed, "-": ""}.get(text, text) if text is not None else None
+
     def explain_rejection(self, message: str) -> None:
         """Show why a tool rejects its inputs."""
         console.note(one_line(message, 500))

@@ -712,7 +712,7 @@ Proponent = Literal["words", "model"]
 class InputValue:
     """The value of one input. `text` are the words of the request it came from, `p` how sure that
     is, 0 to 1, and `by` who gave these words to the input. The three are for the source `request`.
-    A wired value is `step.output`.
+    A wired value is `step.output`. A proposal that is `unclear` is asked about before a run.
     """
 
     value: JsonValue
@@ -720,6 +720,7 @@ class InputValue:
     text: str = ""
     p: float = 1.0
     by: tuple[Proponent, ...] = ()
+    unclear: bool = False
 
 
 @dataclass(frozen=True, slots=True)

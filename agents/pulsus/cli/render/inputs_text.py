@@ -23,7 +23,8 @@ _MOST = 200
 def input_lines(outcome: RouteOutcome, *, missing: bool = True) -> Iterator[str]:
     """Yield values that are not defaults with their words, what is missing and what is not used.
 
-    `missing` False leaves out the missing inputs, because they are asked for next.
+    `missing` False leaves out the missing and the unclear inputs, because a person is asked about
+    them next.
     """
     given = [
         f"{name}={shown(value.value)}{origin(value)}"
@@ -41,8 +42,9 @@ def input_lines(outcome: RouteOutcome, *, missing: bool = True) -> Iterator[str]
         yield f"{TAG} missing: {arg.name} ({arg.type_hint or 'any'}){about}{offered}"
     needed = {arg.name for arg in outcome.missing}
     for name, value in outcome.proposed.items():
-        if name not in needed:
-            yield f"{TAG} perhaps: {name}={shown(value.value)}{origin(value)}; not used"
+        if name not in needed and (missing or not value.unclear):
+            told = "a run asks about it" if value.unclear else "not used"
+            yield f"{TAG} perhaps: {name}={shown(value.value)}{origin(value)}; {told}"
     if outcome.unused:
         listed = ", ".join(map(repr, outcome.unused))
         yield f"{TAG} not used: {listed}; give values with --input NAME=VALUE"

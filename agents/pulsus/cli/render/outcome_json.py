@@ -98,6 +98,7 @@ def inputs(found: RouteOutcome) -> dict[str, Any]:
             name: console.json_fields(value, "value source text p:4 by")
             for name, value in found.proposed.items()
         },
+        "unclear": [name for name, value in found.proposed.items() if value.unclear],
         "unused": list(found.unused),
         "input_model": input_model(found.input_model),
     }

@@ -21,6 +21,7 @@ from pulsus.core.arguments.assignment import (
     with_second_choices,
 )
 from pulsus.core.arguments.candidates.candidate import NO_FIT, Candidate, fit_of_kind
+from pulsus.core.arguments.candidates.unclear_value import is_unclear
 from pulsus.core.arguments.features.confidence_features import confidence_features
 from pulsus.core.arguments.features.request_reading import RequestReading, read_request
 from pulsus.core.arguments.inputs import Fillable, Input
@@ -78,7 +79,8 @@ State = Literal["fill", "propose"]
 class FilledValue:
     """A value for the input `name`, from the words `text` of the request; `p` in [0, 1].
 
-    `by` says who gave these words to the input: the weights, a language model, or both.
+    `by` says who gave these words to the input: the weights, a language model, or both. A proposal
+    that is `unclear` may not be left out of a run without asking.
     """
 
     name: str
@@ -87,6 +89,7 @@ class FilledValue:
     p: float
     state: State
     by: tuple[Proponent, ...] = ("words",)
+    unclear: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +135,8 @@ def fill(
         if candidate is None:
             continue
         p = raise_pair(used.probability(features), features, one, candidate)
-        if p < PROPOSE:
+        unclear = not only_propose and is_unclear(one, candidate, p)
+        if p < PROPOSE and not unclear:
             continue
         places.extend((s.start, s.end) for s in candidate.spans)
         if candidate.value == one.default:  # the words are understood, and nothing changes
@@ -140,8 +144,9 @@ def fill(
         sure = p >= limit_of(one, candidate) and not only_propose
         sure = sure and not _names_the_tool(one, candidate, reading)
         text = request[candidate.start : candidate.end]
+        state: State = "fill" if sure else "propose"
         values.append(
-            FilledValue(one.name, candidate.value, text, p, "fill" if sure else "propose")
+            FilledValue(one.name, candidate.value, text, p, state, unclear=unclear and not sure)
         )
     return Filling(tuple(values), _unused(reading, places, values))
 

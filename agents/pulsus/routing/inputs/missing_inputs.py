@@ -1,4 +1,4 @@
-"""Ask a person for required inputs without a value, once each, or say which are missing."""
+"""Ask a person for missing and unclear inputs, once each, or say which they are."""
 
 from __future__ import annotations
 
@@ -11,25 +11,77 @@ from dataclasses import replace
 from pulsus.approvals.approver_protocol import Approver
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import ArgSpec, InputValue, JsonValue, ParamRef, RouteOutcome, ToolSpec
-from pulsus.errors import InputMissing, UsageError
+from pulsus.errors import InputMissing, InputUnclear, UsageError
 from pulsus.execution.inputs import parse_inputs
+from pulsus.routing.inputs.plan_steps import decision_arguments
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def collect_inputs(outcome: RouteOutcome, person: Approver | None) -> RouteOutcome:
-    """Return the outcome with an answer for every missing input; a proposal is the default.
+    """Return the outcome with an answer for every missing and every unclear input.
 
-    Raises InputMissing, which offers what the request proposes, if no person can be asked or one
-    gives no value, and UsageError for an answer that does not fit.
+    A proposal is the default answer. Raises InputMissing and InputUnclear, which offer what the
+    request proposes, if no person can be asked or one gives no answer, and UsageError for an answer
+    that does not fit.
     """
-    if not outcome.missing:
+    if not outcome.missing and not any(one.unclear for one in outcome.proposed.values()):
         return outcome
     proposed = {name: value.value for name, value in outcome.proposed.items()}
-    answers = ask_for_inputs(outcome.missing, proposed, person, users_of_inputs(outcome))
+    answers = {}
+    if outcome.missing:
+        answers = ask_for_inputs(outcome.missing, proposed, person, users_of_inputs(outcome))
+    answers |= ask_about_unclear_values(outcome, person)
     given = {name: InputValue(value, "answer") for name, value in answers.items()}
     left = {name: value for name, value in outcome.proposed.items() if name not in given}
-    return replace(outcome, inputs={**given, **outcome.inputs}, missing=(), proposed=left)
+    return replace(outcome, inputs={**outcome.inputs, **given}, missing=(), proposed=left)
+
+
+def ask_about_unclear_values(
+    outcome: RouteOutcome, person: Approver | None
+) -> dict[str, JsonValue]:
+    """Return the values of optional inputs that a person confirms or corrects.
+
+    Raises InputUnclear if no person can be asked or one gives no answer, because an answer without
+    the value may be the answer to another request.
+    """
+    args = [arg for arg in decision_arguments(outcome.decision) if _is_unclear(outcome, arg)]
+    if args and person is None:
+        raise _input_unclear(args, outcome)
+    pairs = []
+    for place, arg in enumerate(args):
+        value = outcome.proposed[arg.name]
+        text = person.optional_value(arg, input_text(value.value), value.text) if person else None
+        if text is None:
+            raise _input_unclear(args[place:], outcome)
+        pairs += [f"{arg.name}={text}"] if text else []
+    return parse_inputs(pairs, args)
+
+
+def _is_unclear(outcome: RouteOutcome, arg: ArgSpec) -> bool:
+    return arg.name in outcome.proposed and outcome.proposed[arg.name].unclear
+
+
+def _input_unclear(args: Sequence[ArgSpec], outcome: RouteOutcome) -> InputUnclear:
+    """Return the error that names the words, the input they may be for, and both ways on."""
+    told = []
+    for arg in args:
+        said = first_line(arg).rstrip(".")
+        words = outcome.proposed[arg.name].text
+        told.append(f"{words!r} may be the value of {arg.name}{f': {said}' if said else ''}")
+    values = {arg.name: outcome.proposed[arg.name].value for arg in args}
+    use = " ".join(f"--input {shlex.quote(f'{n}={input_text(v)}')}" for n, v in values.items())
+    defaults = {arg.name: outcome.inputs.get(arg.name) for arg in args}
+    leave = " ".join(
+        f"--input {shlex.quote(f'{name}:={json.dumps(known.value if known else None)}')}"
+        for name, known in defaults.items()
+    )
+    error = InputUnclear(
+        f"the request does not say for certain: {'; '.join(told)}",
+        unclear=[{"name": n, "value": v} for n, v in values.items()],
+    )
+    error.offer(f"add {use} to use it", f"add {leave} to run without it")
+    return error
 
 
 def ask_for_inputs(
@@ -129,8 +181,14 @@ def input_missing(
 
 
 def input_text(value: JsonValue) -> str:
-    """Return a value as `--input` takes it behind `NAME=`."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    """Return a value as `--input` takes it behind `NAME=`. A list with one name is that name."""
+    match value:
+        case str():
+            return value
+        case [str(only)] if only and only.strip() == only and not only.startswith(("[", "@")):
+            if "," not in only:
+                return only
+    return json.dumps(value, ensure_ascii=False)
 
 
 def first_line(arg: ArgSpec) -> str:

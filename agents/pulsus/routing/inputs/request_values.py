@@ -164,7 +164,7 @@ def _as_proposals(
     taken = {*earlier, *(value.text for value in read)}
     named = {value.name for value in read}
     own = [v for v in values if v.name not in named and v.text not in taken]
-    return [replace(value, state="propose") for value in (*own, *read)]
+    return [replace(value, state="propose", unclear=False) for value in (*own, *read)]
 
 
 def _unused(

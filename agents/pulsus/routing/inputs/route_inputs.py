@@ -201,13 +201,13 @@ def _new_parameters(
 ) -> list[tuple[str, str]]:
     """Return the optional inputs, as (step id, input), that need a parameter of the plan.
 
-    These are inputs with a sure value, inputs that `--input` names, and what is proposed for a
-    step that writes, because a person has to give it.
+    These are inputs with a sure value, inputs that `--input` names, and two kinds of proposals that
+    a person has to decide on: unclear ones, and those for a step that writes.
     """
     wanted: list[tuple[str, str]] = []
     for step, values in zip(steps, read.values or [()] * len(steps), strict=True):
         writes = step.tool.kind == "write"
-        wanted += [(step.id, v.name) for v in values if v.state == "fill" or writes]
+        wanted += [(step.id, v.name) for v in values if v.state == "fill" or v.unclear or writes]
     parameters = {name for step in steps for name in step.names.values()}
     for name in names:
         if name not in parameters:
@@ -217,7 +217,8 @@ def _new_parameters(
 
 
 def _from_request(value: FilledValue) -> InputValue:
-    return InputValue(value.value, "request", value.text, value.p, value.by)
+    unclear = value.state == "propose" and value.unclear
+    return InputValue(value.value, "request", value.text, value.p, value.by, unclear)
 
 
 def _failures(use: InputModelUse | None) -> tuple[str, ...]:
@@ -229,7 +230,11 @@ def _failures(use: InputModelUse | None) -> tuple[str, ...]:
 
 def _not_given(texts: Sequence[str], given: Mapping[str, JsonValue]) -> tuple[str, ...]:
     """Return the texts that `--input` does not give either."""
-    values = {str(value) for value in given.values()}
+    values = {
+        str(each)
+        for value in given.values()
+        for each in (value if isinstance(value, list) else [value])
+    }
     return tuple(text for text in dict.fromkeys(texts) if text not in values)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pulsus.core.types import ArgSpec, ParsedIntent, RouteDecision, RouteOutcome, ToolSpec
-from pulsus.errors import InputMissing, UsageError
+from pulsus.errors import InputMissing, InputUnclear, UsageError
 from pulsus.routing.inputs.missing_inputs import (
     ask_after_rejection,
     ask_for_inputs,
@@ -110,11 +110,95 @@ def test_a_missing_input_is_an_error_that_offers_what_the_request_proposes():
     assert "'name': 'folder'" in repr(error.value.details["missing"])
 
 
+COLUMNS = ArgSpec(
+    "columns",
+    "list[str] | None",
+    False,
+    "None",
+    "Names of CSV columns that make two rows equal. When not given, whole lines are compared.",
+)
+DUPLICATES = replace(
+    TOOL,
+    id="data/quality/duplicate_entries",
+    name="duplicate_entries",
+    summary="Find repeated lines or rows in a file, with how often each occurs.",
+    args=(
+        ArgSpec("path", "str", True, None, "The file; names ending in `.gz` are decompressed."),
+        COLUMNS,
+        replace(LIMIT, description="How many repeated entries to list, at least 1."),
+    ),
+)
+OF_A_COLUMN = "duplicate order_id values in orders.csv"
+
+
+@pytest.mark.parametrize(
+    ("request_", "columns"),
+    [
+        pytest.param(OF_A_COLUMN, ["order_id"], id="proposed"),
+        pytest.param("duplicates of customer_id in orders.csv", ["customer_id"], id="unlikely"),
+        pytest.param('duplicate "order id" values in a.csv', ["order id"], id="quoted"),
+    ],
+)
+def test_an_unattended_run_does_not_leave_out_a_column_that_the_request_names(request_, columns):
+    found = filled(request_, tool=DUPLICATES)
+    assert found.proposed["columns"].value == columns
+    with pytest.raises(InputUnclear) as error:
+        collect_inputs(found, None)
+    assert (error.value.code, error.value.exit_status) == ("INPUT_UNCLEAR", 4)
+    assert f"{columns[0]!r} may be the value of columns: Names of CSV" in error.value.message
+    use, leave = error.value.ways
+    assert f"columns={columns[0]}" in use
+    assert "--input columns:=null" in leave
+
+
+@pytest.mark.parametrize("pair", ["columns=order_id", "columns:=null"])
+def test_both_hints_of_an_unclear_input_lead_to_a_run(pair):
+    found = collect_inputs(filled(OF_A_COLUMN, pair, tool=DUPLICATES), None)
+    assert found.inputs["columns"].source == "option"
+
+
+def test_an_option_with_a_list_is_not_called_unused():
+    assert filled(OF_A_COLUMN, "columns=order_id", tool=DUPLICATES).unused == ()
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        pytest.param("does any id appear twice in list.txt", id="a number in words"),
+        pytest.param("repeated lines of stock.csv with counts", id="plain words"),
+        pytest.param("duplicates in list.txt for INC-8812 on app-02", id="ticket and machine"),
+    ],
+)
+def test_a_request_in_plain_words_is_answered_without_a_question(request_):
+    found = filled(request_, tool=DUPLICATES)
+    assert collect_inputs(found, None) is found
+
+
+def test_a_person_confirms_corrects_or_leaves_out_an_unclear_value():
+    found = filled(OF_A_COLUMN, tool=DUPLICATES)
+    for answer, columns in (("order_id", ["order_id"]), ("id, amount", ["id", "amount"])):
+        person = Person(answer)
+        asked = collect_inputs(found, person)
+        assert person.proposed == [("order_id", "order_id")]
+        assert (asked.inputs["columns"].value, asked.inputs["columns"].source) == (
+            columns,
+            "answer",
+        )
+    asked = collect_inputs(found, Person(""))
+    assert asked.inputs["columns"].source == "default"
+    with pytest.raises(InputUnclear):
+        collect_inputs(found, Person(None))
+
+
 class Person:
     """Answers with these texts; remembers what was proposed to it."""
 
     def __init__(self, *answers):
         self.answers, self.proposed = list(answers), []
+
+    def optional_value(self, arg, proposed, words):
+        self.proposed.append((proposed, words))
+        return self.answers.pop(0)
 
     def __getattr__(self, name: str) -> Any:
         raise AssertionError(f"not asked for {name}")
