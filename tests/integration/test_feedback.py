@@ -143,16 +143,20 @@ def test_feedback_does_not_change_the_results_of_eval(project):
     assert measured() == before
 
 
-def ran(project, request, tool):
-    """As if the request had been routed to the tool, approved and run."""
-    route = PastRoute(utc_now(), "run-20260301-120000-aaaaaa", None, request, (tool,), "accepted")
+def approved(project, request, tool):
+    """As if the request had been routed to the tool, and a person had approved it."""
+    remembered(project, request, tool, "accepted")
+
+
+def remembered(project, request, tool, outcome):
+    route = PastRoute(utc_now(), "run-20260301-120000-aaaaaa", None, request, (tool,), outcome)
     past_routes.record_route(project / ".pulsus", route, Redactor.from_environment({}))
 
 
 def test_nothing_fits_outweighs_three_runs_of_the_same_words(project):
     run = routed(project, COUNT)
     for _ in range(3):
-        ran(project, COUNT, "text/count/count_words")
+        approved(project, COUNT, "text/count/count_words")
     assert history(routed(project, COUNT), "text/count/count_words") > 0.5
     told(project, run["run_id"], "--none")
     after = routed(project, COUNT)
@@ -239,3 +243,15 @@ def test_feedback_on_last_without_any_run_is_a_clear_error(project):
         "route-00000000 is known"
         in told(project, "route-00000000", "--none").json["error"]["message"]
     )
+
+
+def test_a_run_that_nobody_confirmed_does_not_make_its_tool_the_answer(project):
+    request = "how long is this piece of text"
+    before = routed(project, request)
+    for _ in range(20):
+        remembered(project, request, "demo/greet/say_hello", "ran")
+    after = routed(project, request)
+    assert after["selected"] == before["selected"]
+    assert history(after, "demo/greet/say_hello") < 0.2
+    remembered(project, request, "demo/greet/say_hello", "accepted")
+    assert history(routed(project, request), "demo/greet/say_hello") > 0.5

@@ -301,9 +301,9 @@ class Catalogue:
 class ToolHistory:
     """The past results of a tool, which ranking uses (spec §4).
 
-    `promotions` counts promoted versions, `accepted` successful routes, `failed` failed and
-    rejected ones. `last_success` is the later of the last promotion and the last accepted route, in
-    aware UTC; None if there is neither.
+    `promotions` counts promoted versions, `accepted` routes that a person approved, `failed` failed
+    and rejected ones, and `ran` routes that ended with an answer on which nobody said anything.
+    `last_success` is the latest promotion or answer, in aware UTC; None if there is neither.
     """
 
     tool_id: str
@@ -311,6 +311,7 @@ class ToolHistory:
     accepted: int
     failed: int
     last_success: datetime | None
+    ran: int = 0
 
 
 @dataclass(frozen=True, slots=True)

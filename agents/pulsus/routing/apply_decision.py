@@ -102,7 +102,7 @@ class DecisionApplier:
             return replace(outcome, failure=unsure)
         outcome = run_outcome(run.project, outcome, inputs, run.person, run.trace)
         if outcome.ran and not outcome.failure:
-            run.remember((tool.id for tool in outcome.decision.selected), "accepted")
+            run.remember_answer(outcome)
         return outcome
 
     def _render_promoted_plan(self, outcome: RouteOutcome) -> tuple[Path, bytes] | None:
@@ -141,7 +141,7 @@ class DecisionApplier:
             run.project, outcome, module, inputs, run.person, run.trace, rendered=True
         )
         if ended.ran and not ended.failure:
-            run.remember((tool.id for tool in outcome.decision.selected), "accepted")
+            run.remember_answer(outcome)
         return ended
 
 

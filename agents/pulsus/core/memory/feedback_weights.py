@@ -1,7 +1,7 @@
 """Change by a user's feedback the weight of other runs of the same request (ADR 16). Pure.
 
-The newest word on a request outweighs what runs of it merely went along with. A run that says
-otherwise counts nothing until the word has faded to half, and from then on ever more.
+The newest feedback on a request outweighs runs of it that a person accepted. A run that says
+otherwise counts nothing until the feedback has faded to half, and from then on ever more.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def weighted_past_requests(
 ) -> Iterator[PastRequest]:
     """Yield what past routes, oldest first, say; the words among those `before` them hold as well.
 
-    A run that failed does not say whether its tool was the right one; one without a request says
-    nothing of any.
+    A run that failed, or that only gave an answer, does not say whether its tool was the right one.
+    A run without a request says nothing of any tool.
     """
     new = latest_per_run(routes)
     words = latest_feedback((*before, *new))

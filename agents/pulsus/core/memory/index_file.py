@@ -9,8 +9,8 @@ from pulsus.core.memory.request_index import RequestSegment, WordCounts
 from pulsus.core.system import cache_file
 from pulsus.core.system.cache_file import CacheFile
 
-KIND = "memory 3"
-"""The number goes up when the columns change, or the way requests are compared."""
+KIND = "memory 4"
+"""The number goes up when the columns change, or which requests count and how."""
 
 _COUNTS = ("keys", "in_requests", "in_tools")
 _SEGMENT = tuple(RequestSegment.__dataclass_fields__)[3:]

@@ -19,7 +19,10 @@ from pulsus.fast_dataclass import dataclass
 
 FILE_NAME = "accepted.jsonl"
 
-Outcome = Literal["accepted", "failed", "rejected"]
+Outcome = Literal["accepted", "ran", "failed", "rejected"]
+"""How a route ended. `accepted`: a person approved the tool, confirmed its run, chose it as the
+answer to a question, or gave feedback. `ran`: the tool gave an answer, right or wrong.
+"""
 
 _MAX_READ_BYTES = 4 << 20
 """Some ten thousand routes; older ones no longer tell much and cost time on every request."""
@@ -108,6 +111,7 @@ def history(
     """
     promotions: Counter[str] = Counter()
     accepted: Counter[str] = Counter()
+    ran: Counter[str] = Counter()
     failed: Counter[str] = Counter()
     last: dict[str, datetime] = {}
     for rev in records:
@@ -117,15 +121,15 @@ def history(
         last[rev.tool_id] = _later_time(last.get(rev.tool_id), rev.created)
     for route in latest_per_run(past):
         for tool_id in set(route.tools):
-            if route.outcome == "accepted":
-                accepted[tool_id] += 1
+            if route.outcome in ("accepted", "ran"):
+                (accepted if route.outcome == "accepted" else ran)[tool_id] += 1
                 last[tool_id] = _later_time(last.get(tool_id), route.ts)
             else:
                 failed[tool_id] += 1
         failed.update(set(route.wrong))
     return {
-        t: ToolHistory(t, promotions[t], accepted[t], failed[t], last.get(t))
-        for t in sorted({*promotions, *accepted, *failed})
+        t: ToolHistory(t, promotions[t], accepted[t], failed[t], last.get(t), ran[t])
+        for t in sorted({*promotions, *accepted, *ran, *failed})
     }
 
 

@@ -10,6 +10,11 @@ _SERVED = 0.5
 """Weight of any past success beside a success with a similar request."""
 _PRIOR = 2.0
 """Trials at 0 that every tool starts with: one success is a hint, ten are a record."""
+_RAN = 0.1
+_MOST_RAN = 1.0
+"""An answer counts as a tenth of a success, and all answers together as one at most. A wrong tool
+answers too, and a job that repeats a wrong request does not make it right.
+"""
 
 
 def history_success(history: ToolHistory | None, now: datetime, half_life_days: float) -> float:
@@ -20,7 +25,7 @@ def history_success(history: ToolHistory | None, now: datetime, half_life_days: 
     """
     if history is None or history.last_success is None:
         return 0.0
-    good = history.promotions + history.accepted
+    good = history.promotions + history.accepted + min(_MOST_RAN, _RAN * history.ran)
     rate = good / (good + history.failed + _PRIOR)
     age_days = max(0.0, (now - history.last_success).total_seconds() / 86_400)
     return float(rate * 0.5 ** (age_days / half_life_days))

@@ -107,15 +107,17 @@ def delivery_pipeline(
 def remember_route(run: RouteRun, outcome: RouteOutcome, delivery: DeliveryResult) -> None:
     """Keep how the route ended: the history feature learns from it.
 
-    A tool that was only looked up again was accepted by no person, so it does not count.
+    A promotion counts as accepted, because a person approved it, or the rules for unattended
+    promotion did. A tool that was only looked up again does not count.
     """
-    answered = outcome.ran and not outcome.failure
     ended: Outcome = "accepted"
     if delivery.discarded:
         ended = "rejected"
     elif delivery.report.verdict == "refused":
         ended = "failed"
-    elif not (answered or (delivery.promotion and delivery.promotion.created)):
+    elif not (delivery.promotion and delivery.promotion.created):
+        if outcome.ran and not outcome.failure:
+            run.remember_answer(outcome)
         return
     run.remember((tool.id for tool in outcome.decision.selected), ended)
 

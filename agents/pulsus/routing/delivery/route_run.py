@@ -112,6 +112,22 @@ class RouteRun:
         candidate_store.write(candidate, self.project.redactor)
         return candidate
 
+    def remember_answer(self, outcome: RouteOutcome) -> None:
+        """Keep that the selected tools answered; as accepted only if a person agreed to them.
+
+        A person agrees by an answer to the one question, or by the confirmation of a run that
+        writes. A run alone says nothing: a wrong tool ends well too.
+        """
+        # Late: a route that only inspects runs nothing.
+        from pulsus.core.validators.effects.observed_against_declared import DRY_RUN
+
+        tools = outcome.decision.selected
+        asked = outcome.clarification is not None and bool(outcome.clarification.answer)
+        dry = outcome.inputs.get(DRY_RUN)
+        writes = any(tool.kind == "write" for tool in tools) and not (dry and dry.value is True)
+        agreed = self.person is not None and (asked or writes)
+        self.remember((tool.id for tool in tools), "accepted" if agreed else "ran")
+
     def remember(self, tools: Iterable[str], outcome: Outcome) -> None:
         """Keep how the run ended for these tool ids: the history feature learns from it."""
         now, run_id = ids.utc_now(), self.trace.run_id

@@ -85,12 +85,13 @@ def test_history_counts_promotions_and_outcomes_and_knows_the_last_success(tmp_p
     past = [
         replace(ROUTE, ts=late),
         ROUTE,
+        replace(ROUTE, outcome="ran"),
         replace(ROUTE, outcome="failed"),
         replace(ROUTE, outcome="rejected", tools=("a/b/c", "a/b/c")),
     ]
     assert past_routes.history(promotion_records.read_all(tmp_path / "workflows"), past) == {
         "a/b/c": ToolHistory("a/b/c", 0, 0, 1, None),
-        "s/u/disk": ToolHistory("s/u/disk", 1, 2, 1, datetime(2026, 3, 4, 22, 0, tzinfo=UTC)),
+        "s/u/disk": ToolHistory("s/u/disk", 1, 2, 1, datetime(2026, 3, 4, 22, 0, tzinfo=UTC), 1),
     }
 
 

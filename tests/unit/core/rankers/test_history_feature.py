@@ -10,9 +10,9 @@ from pulsus.core.types import ToolHistory
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
-def success(accepted=0, failed=0, promotions=0, age_days=0.0):
-    last = NOW - timedelta(days=age_days) if accepted or promotions else None
-    return history_success(ToolHistory("a/b/c", promotions, accepted, failed, last), NOW, 90)
+def success(accepted=0, failed=0, promotions=0, age_days=0.0, ran=0):
+    last = NOW - timedelta(days=age_days) if accepted or promotions or ran else None
+    return history_success(ToolHistory("a/b/c", promotions, accepted, failed, last, ran), NOW, 90)
 
 
 def test_no_history_is_neutral():
@@ -34,3 +34,11 @@ def test_success_fades_by_half_every_half_life():
 
 def test_a_success_in_the_future_counts_as_now():
     assert success(accepted=4, age_days=-3) == success(accepted=4)
+
+
+def test_a_run_that_nobody_confirmed_counts_less_than_an_approval():
+    assert 0 < success(ran=1) < success(accepted=1) / 5
+
+
+def test_a_job_that_repeats_a_request_counts_as_one_approval_at_most():
+    assert success(ran=10_000) == success(accepted=1)
