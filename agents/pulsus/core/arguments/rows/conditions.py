@@ -41,6 +41,7 @@ def find_conditions(
     for last in (read_listed(tokens, columns), read_flags(tokens, columns)):
         if not found or not named:
             found += [one for one in last if not _overlaps(one, found)]
+    found = [one for one in found if not _is_grouping(one, tokens)]
     found.sort(key=lambda one: one.start)
     if not named and _has_other_limit(tokens, found):
         found = [replace(one, sure=False) for one in found]
@@ -54,6 +55,15 @@ def _kept(condition: Condition, tokens: Sequence[Token]) -> Condition:
     """Return the condition for the rows that stay: "drop those with a count below 10"."""
     first = sum(token.start < condition.start for token in tokens)
     return inverted(condition) if is_left_out(tokens, first) else condition
+
+
+def _is_grouping(condition: Condition, tokens: Sequence[Token]) -> bool:
+    """Return True if "per" or "for each" stands before the words: they count groups of rows.
+
+    "per invalid user" asks for one row for each user, and leaves no row out.
+    """
+    before = [token.low for token in tokens if token.start < condition.start][-2:]
+    return before[-1:] == ["per"] or before == ["for", "each"]
 
 
 def _overlaps(one: Condition, found: Sequence[Condition]) -> bool:

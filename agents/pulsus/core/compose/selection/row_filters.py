@@ -58,6 +58,8 @@ _ONLY = re.compile(
 _DESCRIBES = re.compile(r"(?i)\b(?:that|which|whose)\b")
 _IS_STATE = re.compile(r"(?i)\s*(?:is|are|was|were|isn't|aren't)\s+(?:not\s+)?(\w+)")
 _OF_THEM = re.compile(r"(?i)^(?:and\s+)?(?:all|those|these|ones|the\s+ones)\s+")
+_GROUPS = re.compile(r"(?i)\b(?:per|for\s+each)\s+\Z")
+"""Words that make groups of rows of what follows: it is no condition."""
 _PAIR = re.compile(r"(?i)\b\w[\w.]*\s*==?\s*[\w\"'.-]+")
 
 
@@ -136,6 +138,8 @@ def _find_field_with_value(tool: ToolSpec, wording: str) -> int | None:
         for found in re.finditer(rf"(?i)\b{name}\s+(?:is\s+|=\s*|of\s+)?([\w-]+)", wording):
             value = found[1].lower()
             listed = field in vocabulary.values.get(stem(value), ())
+            if _GROUPS.search(wording, 0, found.start()):
+                continue
             described = _DESCRIBES.search(wording, 0, found.start())
             if listed or (value.isdecimal() and (len(parts) > 1 or described)):
                 return (described or found).start()

@@ -124,3 +124,14 @@ def test_the_words_of_a_condition_are_its_place_in_the_text():
     text = "please keep only used_percent over 80 today"
     (one,) = found("disk_usage", text)
     assert text[one.start : one.end] == "used_percent over 80"
+
+
+@pytest.mark.parametrize(
+    "text", ["failed logins per user root", "count them per invalid user", "for each user root"]
+)
+def test_words_that_group_rows_leave_no_row_out(text):
+    assert found("failed_logins", text) == []
+
+
+def test_a_condition_in_a_clause_that_groups_rows_still_counts():
+    assert sure("failed_logins", "per source and keep attempts over 3") == [("attempts", ">", 3)]
