@@ -44,7 +44,7 @@ def test_steps_without_a_connection_are_marked(project, args):
     assert found["policy"] == "compose"
     (loose,) = found["unconnected"]
     assert (loose["step"], loose["tool"]) == ("s2", found["selected"][1])
-    note = f"not connected with the first step: s2 ({loose['tool']})"
+    note = f"independent results: s2 ({loose['tool']}) uses no result of s1"
     assert any(note in told for told in found["notes"])
     shown = pulsus_here(project, command, LOOSE, *flags)
     assert note in shown.out + shown.err

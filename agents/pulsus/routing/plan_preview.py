@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from pulsus.core.types import Plan, RouteOutcome, ToolSpec
 
+_INDEPENDENT = "independent results"
+
 
 def compose_plan(description: str, tools: tuple[ToolSpec, ...], max_steps: int) -> Plan:
     """Return the plan that runs `tools` in order. Raises PlanUnwirable."""
@@ -15,7 +17,10 @@ def compose_plan(description: str, tools: tuple[ToolSpec, ...], max_steps: int) 
 
 
 def mark_unconnected(outcome: RouteOutcome, plan: Plan | None) -> RouteOutcome:
-    """Return the outcome with the steps of its plan that no output connects to the first."""
+    """Return the outcome with the steps of its plan that no output connects to the first.
+
+    The note replaces an earlier one, because a value of the request may take a connection away.
+    """
     if plan is None:
         return outcome
     from pulsus.core.compose.plans import unconnected_steps  # only where there is a plan
@@ -25,8 +30,10 @@ def mark_unconnected(outcome: RouteOutcome, plan: Plan | None) -> RouteOutcome:
         return outcome
     steps = tuple((step.id, step.tool) for step in plan.steps if step.id in loose)
     named = ", ".join(f"{step} ({tool})" for step, tool in steps)
-    note = f"not connected with the first step: {named}; no result passes between them"
-    return replace(outcome, unconnected=steps, notes=(*outcome.notes, note))
+    uses = "uses" if len(steps) == 1 else "use"
+    note = f"{_INDEPENDENT}: {named} {uses} no result of {plan.steps[0].id} ({plan.steps[0].tool})"
+    notes = (each for each in outcome.notes if not each.startswith(_INDEPENDENT))
+    return replace(outcome, unconnected=steps, notes=(*notes, note))
 
 
 def with_plan(outcome: RouteOutcome, max_steps: int) -> RouteOutcome:

@@ -22,6 +22,7 @@ from pulsus.core.types import (
     ToolSpec,
 )
 from pulsus.fast_dataclass import dataclass
+from pulsus.routing import plan_preview
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,18 @@ def with_parameters(outcome: RouteOutcome, wanted: Sequence[tuple[str, str]]) ->
         return outcome
     plan = planner.add_parameters(decision.plan, decision.selected, wanted)
     return replace(outcome, decision=replace(decision, plan=plan))
+
+
+def with_separate_parameters(
+    outcome: RouteOutcome, wanted: Sequence[tuple[str, str]]
+) -> RouteOutcome:
+    """Return the outcome, its plan with a parameter of its own for each (step id, input)."""
+    decision = outcome.decision
+    if decision.plan is None or not wanted:
+        return outcome
+    plan = planner.separate_parameters(decision.plan, decision.selected, wanted)
+    changed = replace(outcome, decision=replace(decision, plan=plan))
+    return plan_preview.mark_unconnected(changed, plan)
 
 
 def _fillable(tool: ToolSpec) -> Fillable:

@@ -31,7 +31,7 @@ from pulsus.core.types import (
 from pulsus.errors import PlanUnwirable
 from pulsus.execution.inputs import parse_inputs
 from pulsus.routing import plan_preview
-from pulsus.routing.inputs import plan_steps, promoted_steps
+from pulsus.routing.inputs import own_values, plan_steps, promoted_steps
 from pulsus.routing.inputs.plan_steps import PromotedPlan, StepInputs
 from pulsus.routing.inputs.request_values import (
     NO_VALUES,
@@ -88,7 +88,13 @@ def with_inputs(
     read, use = NO_VALUES, None
     if fill:
         request = outcome.intent.intent
+        instead = own_values.find_named_instead_of_wired(steps, names, now)
+        if instead:
+            outcome = plan_steps.with_separate_parameters(outcome, instead)
+            steps = plan_steps.list_steps(outcome, promoted)
         read = read_values(request, steps, names, now)
+        split = own_values.find_conflicts(steps, read.values)
+        outcome = plan_steps.with_separate_parameters(outcome, split)
         if model is not None:
             read, use = improve_values(request, steps, names, now, read, model)
     outcome = plan_steps.with_parameters(outcome, _new_parameters(steps, read, names))

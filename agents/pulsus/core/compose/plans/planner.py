@@ -84,6 +84,23 @@ def add_parameters(
     return replace(plan, steps=tuple(draft.steps), params=tuple(draft.params))
 
 
+def separate_parameters(
+    plan: Plan, tools: Iterable[ToolSpec], wanted: Iterable[tuple[str, str]]
+) -> Plan:
+    """Return the plan with a parameter of its own for each input in `wanted`, as (step id, input).
+
+    The parameter replaces one that other steps use too, or the output of an earlier step.
+    """
+    by_id = {tool.id: tool for tool in tools}
+    draft = _PlanDraft(list(plan.steps), dict.fromkeys(plan.params, type_hints.parse_hint(None)))
+    places = {step.id: number for number, step in enumerate(plan.steps)}
+    for step_id, name in wanted:
+        args = wiring.list_inputs(by_id[draft.steps[places[step_id]].tool])
+        draft.set_parameter(places[step_id], next(a for a in args if a.name == name), args)
+    changed = replace(plan, steps=tuple(draft.steps), params=tuple(draft.params))
+    return replace(changed, returns=_list_returns(changed))
+
+
 @dataclass(slots=True)
 class _PlanDraft:
     """A plan while its steps are added. Outputs still have the keys of the tools."""

@@ -1,0 +1,50 @@
+"""Find inputs whose step names a value of its own, so that no other value may reach it. Pure.
+
+Two steps with an input `path` share one parameter, and a step may get the `path` of an earlier
+step. Both are wrong for "count the errors in app.log and compute the checksum of m.csv".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from pulsus.core.arguments.filler import FilledValue, fill
+from pulsus.core.contract import type_hints
+from pulsus.core.types import JsonValue
+from pulsus.routing.inputs.plan_steps import StepInputs
+
+
+def find_named_instead_of_wired(
+    steps: Sequence[StepInputs], given: Collection[str], now: datetime
+) -> list[tuple[str, str]]:
+    """Return the wired inputs, as (step id, input), for which the step's clause names a value.
+
+    Only scalars of tools that read: what a tool writes to is never taken from words alone.
+    """
+    found = []
+    for step in steps:
+        hints = {arg.name: type_hints.parse_hint(arg.type_hint) for arg in step.tool.args}
+        wired = {name for name in step.wired if hints[name].scalar} - set(given)
+        if not wired or not step.clause or not step.extends or step.tool.kind == "write":
+            continue
+        closed = step.fixed - wired
+        filling = fill(step.clause, step.inputs, now=now, given=closed)
+        found += [(step.id, one.name) for one in filling.filled if one.name in wired]
+    return found
+
+
+def find_conflicts(
+    steps: Sequence[StepInputs], values: Sequence[Sequence[FilledValue]]
+) -> list[tuple[str, str]]:
+    """Return the inputs, as (step id, input), that share a parameter with another value."""
+    first: dict[str, JsonValue] = {}
+    found = []
+    for step, own in zip(steps, values, strict=True):
+        for value in own:
+            parameter = step.names.get(value.name)
+            if parameter is None or not step.extends:
+                continue
+            if first.setdefault(parameter, value.value) != value.value:
+                found.append((step.id, value.name))
+    return found
