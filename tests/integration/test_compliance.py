@@ -56,6 +56,9 @@ class Silent:
     def decide(self, proposal):
         raise AssertionError("not asked to approve")
 
+    def optional_value(self, arg, proposed, words):
+        raise AssertionError(words)
+
     def value(self, arg, proposed="", tool=""):
         raise AssertionError("not asked for a value")
 
