@@ -302,7 +302,7 @@ class ToolHistory:
     """The past results of a tool, which ranking uses (spec §4).
 
     `promotions` counts promoted versions, `accepted` routes that a person approved, `failed` failed
-    and rejected ones, and `ran` routes that ended with an answer on which nobody said anything.
+    and rejected ones, and `ran` routes that ended with an answer, without any feedback.
     `last_success` is the latest promotion or answer, in aware UTC; None if there is neither.
     """
 

@@ -20,7 +20,7 @@ from pulsus.fast_dataclass import dataclass
 FILE_NAME = "accepted.jsonl"
 
 Outcome = Literal["accepted", "ran", "failed", "rejected"]
-"""How a route ended. `accepted`: a person approved the tool, confirmed its run, chose it as the
+"""The end of a route. `accepted`: a person approved the tool, confirmed its run, chose it as the
 answer to a question, or gave feedback. `ran`: the tool gave an answer, right or wrong.
 """
 
