@@ -1,1 +1,1 @@
-"""Run the steps of a plan: in order, recorded in a journal, and resumed after a fault (ADR 42)."""
+"""Run the steps of a plan: in order, recorded in a journal, and resumed after a fault."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from pulsus.errors import StateCorrupt
-from pulsus.execution.engine.run_folder import is_owned
-from pulsus.execution.engine.run_records import (
+from pulsus.execution.journal.run_folder import is_owned
+from pulsus.execution.journal.run_records import (
     PersonNeeded,
     RunRecord,
     RunState,

@@ -16,9 +16,9 @@ from pulsus.core.storage.state_db import state_db
 from pulsus.core.telemetry.ids import Clock
 from pulsus.core.types import JsonValue
 from pulsus.errors import PulsusError, RunNotFound
-from pulsus.execution.engine import run_queries
-from pulsus.execution.engine.run_folder import RunFolder, require_plain_name
-from pulsus.execution.engine.run_records import (
+from pulsus.execution.journal import run_queries
+from pulsus.execution.journal.run_folder import RunFolder, require_plain_name
+from pulsus.execution.journal.run_records import (
     NewRun,
     PersonNeeded,
     RunRecord,
@@ -166,13 +166,17 @@ class Journal:
         duration_ms: int | None = None,
         verification: StepVerification | None = None,
         confinement: Mapping[str, JsonValue] | None = None,
+        reason: str | None = None,
     ) -> None:
-        """Record that a step passed. Its result is in `file`, which is written already."""
+        """Record that a step passed. Its result is in `file`, which is written already.
+
+        `reason` says how a write in doubt was settled.
+        """
         more: dict[str, object] = {} if file is None else {"result_file": file, "sha256": sha256}
         if confinement:
             more["confinement"] = _to_text(dict(confinement))
         self._end(
-            step, item, "done", duration_ms=duration_ms, error=None, reason=None,
+            step, item, "done", duration_ms=duration_ms, error=None, reason=reason,
             verification=_verification_text(verification), **more,
         )  # fmt: skip
 
@@ -196,6 +200,14 @@ class Journal:
             step, item, "pending", ended_at=None, duration_ms=None, reason=None, error=None,
             result_file=None, sha256=None, verification=None,
         )  # fmt: skip
+
+    def items_ended(self, step: str, state: StepState) -> None:
+        """Record the end of a step all of whose items have ended."""
+        self._end(step, None, state)
+
+    def step_reopened(self, step: str) -> None:
+        """Record that a step with `for_each` goes on with the items that it was started with."""
+        self._put(step, None, "pending", ended_at=None, reason=None, error=None)
 
     def mark_in_doubt(self, step: str, item: int | None, why: str) -> None:
         """Record that it is unknown if a write took effect."""

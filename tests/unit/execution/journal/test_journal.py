@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -10,9 +9,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from pulsus.errors import Busy, RunNotFound, StateCorrupt, ToolFailed, UsageError
-from pulsus.execution.engine.journal import Journal
-from pulsus.execution.engine.run_folder import load_result
-from pulsus.execution.engine.run_records import NewRun, PersonNeeded, StepVerification
+from pulsus.execution.journal.journal import Journal
+from pulsus.execution.journal.run_folder import load_result
+from pulsus.execution.journal.run_records import NewRun, PersonNeeded, StepVerification
+from tests.plan_hosts import die, in_child
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NEEDS = PersonNeeded("apr-1", "b", "b writes", "2026-03-01", "2026-03-02", "operator")
@@ -95,11 +95,11 @@ def test_two_processes_never_run_the_same_run(state):
 
 
 def test_a_run_whose_process_was_killed_shows_as_interrupted(state):
-    child = os.fork()
-    if not child:
+    def act():
         Journal(state, state.parent, Clock()).start_run(new_run())
-        os.kill(os.getpid(), signal.SIGKILL)
-    os.waitpid(child, 0)
+        die()
+
+    assert in_child(act) == -9
     with opened(state) as journal:
         assert journal.read_run("run-1").state == "interrupted"
         assert [run.state for run in journal.list_runs()] == ["interrupted"]

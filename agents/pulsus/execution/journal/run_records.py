@@ -32,7 +32,7 @@ class NewRun:
     run_id: str
     plan: str
     inputs: Mapping[str, JsonValue]
-    steps: tuple[tuple[str, bool], ...]
+    steps: tuple[tuple[str, bool], ...] = ()
     request: str = ""
     facts: Mapping[str, JsonValue] = field(default_factory=dict)
 
