@@ -272,6 +272,14 @@ class TargetRefused(Denied, code="TARGET_REFUSED"):
     """A promotion target lies outside the workflows folder or crosses a link."""
 
 
+class PlanEdited(Denied, code="PLAN_EDITED"):
+    """A plan file was changed after it was made."""
+
+
+class PlanMoved(Denied, code="PLAN_MOVED"):
+    """What a plan was made from is no longer the same: a tool, a setting or an input."""
+
+
 class HashMoved(Denied, code="HASH_MOVED"):
     """A tool's bytes differ from the promoted or pinned ones."""
 

@@ -16,28 +16,38 @@ import yaml
 from pulsus.core.compose.plans.dsl.plan_mapping import plan_from_dict, plan_to_dict
 from pulsus.core.compose.plans.dsl.refusal import refuse
 from pulsus.core.system import strict_yaml
-from pulsus.core.types import Plan
+from pulsus.core.types import JsonValue, Plan
 
-# A plan of 50 steps with long constants stays below a tenth of this.
-MAX_CHARS = 1_000_000
+# A plan of 50 steps with long constants stays far below. A saved plan also holds its inputs.
+MAX_CHARS = 10_000_000
 _FILE = "the plan file"
 _NUMERIC = frozenset("0123456789+-.")
 
 
 def parse_yaml(text: str) -> Plan:
     """Return the plan in YAML 1.2 text. Raises PlanInvalid with place, value and fix."""
-    _check_size(text)
-    try:
-        return plan_from_dict(strict_yaml.load_yaml(text))
-    except strict_yaml.YamlError as error:
-        refuse(_FILE, text[:40], f"it is not plain YAML: {error}", "correct that line")
+    return plan_from_dict(read_yaml(text))
 
 
 def parse_json(text: str) -> Plan:
     """Return the plan in JSON text. Raises PlanInvalid with place, value and fix."""
+    return plan_from_dict(read_json(text))
+
+
+def read_yaml(text: str) -> JsonValue:
+    """Return the one value in YAML 1.2 text. Raises PlanInvalid."""
     _check_size(text)
     try:
-        data = json.loads(
+        return strict_yaml.load_yaml(text)
+    except strict_yaml.YamlError as error:
+        refuse(_FILE, text[:40], f"it is not plain YAML: {error}", "correct that line")
+
+
+def read_json(text: str) -> JsonValue:
+    """Return the one value in JSON text. Raises PlanInvalid."""
+    _check_size(text)
+    try:
+        found: JsonValue = json.loads(
             text, object_pairs_hook=_reject_repeated_keys, parse_constant=_reject_constant
         )
     except json.JSONDecodeError as error:
@@ -45,7 +55,7 @@ def parse_json(text: str) -> Plan:
         refuse(_FILE, place, "it is not JSON", error.msg)
     except (ValueError, RecursionError) as error:
         refuse(_FILE, text[:40], f"it cannot be read: {error}", "write plain JSON")
-    return plan_from_dict(data)
+    return found
 
 
 def render_yaml(plan: Plan) -> str:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
-from typing import Any, Literal
+from typing import Literal
 
 from pulsus.core.compose.plans.dsl import plan_checks
+from pulsus.core.compose.plans.dsl.field_checks import (
+    optional_text,
+    require_mapping,
+    require_names,
+    require_number,
+    require_text,
+)
 from pulsus.core.compose.plans.dsl.plan_values import parse_expression, parse_value, value_to_json
 from pulsus.core.compose.plans.dsl.refusal import refuse
 from pulsus.core.types import ForEach, JsonValue, Plan, PlanStep, Retry
+
+PLAN_KEYS = frozenset({"plan", "io"})
+"""The keys of a plan of spec §6 as a whole."""
 
 STEP_KEYS = frozenset(
     {
@@ -36,19 +43,19 @@ def plan_from_dict(data: object) -> Plan:
     Raises PlanInvalid for an unknown key, a value of the wrong type, or a broken rule of
     `plan_checks.check_plan`.
     """
-    top = _require_mapping(data, "the plan file", required={"plan"}, allowed={"plan", "io"})
-    body = _require_mapping(
+    top = require_mapping(data, "the plan file", required={"plan"}, allowed=PLAN_KEYS)
+    body = require_mapping(
         top["plan"], "plan", required={"steps"}, allowed={"description", "steps"}
     )
-    io = _require_mapping(top.get("io", {}), "io", required=set(), allowed={"params", "returns"})
+    io = require_mapping(top.get("io", {}), "io", required=set(), allowed={"params", "returns"})
     rows = body["steps"]
     if not isinstance(rows, list):
         refuse("plan.steps", rows, "it is not a list", "write one item a step")
     plan = Plan(
-        description=_require_text(body.get("description", ""), "plan.description"),
+        description=require_text(body.get("description", ""), "plan.description"),
         steps=tuple(_parse_step(row, f"plan.steps[{i}]") for i, row in enumerate(rows)),
-        params=_require_names(io.get("params", []), "io.params"),
-        returns=_require_names(io.get("returns", []), "io.returns"),
+        params=require_names(io.get("params", []), "io.params"),
+        returns=require_names(io.get("returns", []), "io.returns"),
     )
     plan_checks.check_plan(plan)
     return plan
@@ -86,23 +93,23 @@ def _control_to_dict(step: PlanStep) -> dict[str, JsonValue]:
 
 
 def _parse_step(row: object, place: str) -> PlanStep:
-    data = _require_mapping(row, place, required={"id", "tool"}, allowed=STEP_KEYS)
-    inputs = _require_mapping(data.get("inputs", {}), f"{place}.inputs")
-    outputs = _require_mapping(data.get("outputs", {}), f"{place}.outputs")
+    data = require_mapping(row, place, required={"id", "tool"}, allowed=STEP_KEYS)
+    inputs = require_mapping(data.get("inputs", {}), f"{place}.inputs")
+    outputs = require_mapping(data.get("outputs", {}), f"{place}.outputs")
     when = data.get("when")
     timeout = data.get("timeout_s")
     return PlanStep(
-        id=_require_text(data["id"], f"{place}.id"),
-        tool=_require_text(data["tool"], f"{place}.tool"),
+        id=require_text(data["id"], f"{place}.id"),
+        tool=require_text(data["tool"], f"{place}.tool"),
         inputs={name: parse_value(v, f"{place}.inputs.{name}") for name, v in inputs.items()},
-        outputs={name: _require_text(v, f"{place}.outputs.{name}") for name, v in outputs.items()},
-        sha256=_optional_text(data.get("sha256"), f"{place}.sha256"),
-        version=_optional_text(data.get("version"), f"{place}.version"),
-        needs=_require_names(data.get("needs", []), f"{place}.needs"),
+        outputs={name: require_text(v, f"{place}.outputs.{name}") for name, v in outputs.items()},
+        sha256=optional_text(data.get("sha256"), f"{place}.sha256"),
+        version=optional_text(data.get("version"), f"{place}.version"),
+        needs=require_names(data.get("needs", []), f"{place}.needs"),
         when=None if when is None else parse_expression(when, f"{place}.when"),
         for_each=_parse_for_each(data.get("for_each"), f"{place}.for_each"),
         retry=_parse_retry(data.get("retry"), f"{place}.retry"),
-        timeout_s=None if timeout is None else _require_number(timeout, f"{place}.timeout_s"),
+        timeout_s=None if timeout is None else require_number(timeout, f"{place}.timeout_s"),
         on_failure=_parse_on_failure(data.get("on_failure", "stop"), f"{place}.on_failure"),
     )
 
@@ -110,7 +117,7 @@ def _parse_step(row: object, place: str) -> PlanStep:
 def _parse_for_each(value: object, place: str) -> ForEach | None:
     if value is None:
         return None
-    data = _require_mapping(value, place, required={"items", "limit"}, allowed={"items", "limit"})
+    data = require_mapping(value, place, required={"items", "limit"}, allowed={"items", "limit"})
     limit = data["limit"]
     if not isinstance(limit, int) or isinstance(limit, bool):
         refuse(f"{place}.limit", limit, "it is not a whole number", "write the most items allowed")
@@ -120,63 +127,14 @@ def _parse_for_each(value: object, place: str) -> ForEach | None:
 def _parse_retry(value: object, place: str) -> Retry | None:
     if value is None:
         return None
-    data = _require_mapping(value, place, required={"attempts"}, allowed={"attempts", "delay_s"})
+    data = require_mapping(value, place, required={"attempts"}, allowed={"attempts", "delay_s"})
     attempts = data["attempts"]
     if not isinstance(attempts, int) or isinstance(attempts, bool):
         refuse(f"{place}.attempts", attempts, "it is not a whole number", "write how many in all")
-    return Retry(attempts, _require_number(data.get("delay_s", 0), f"{place}.delay_s"))
+    return Retry(attempts, require_number(data.get("delay_s", 0), f"{place}.delay_s"))
 
 
 def _parse_on_failure(value: object, place: str) -> Literal["stop", "continue"]:
     if value not in ("stop", "continue"):
         refuse(place, value, "no such way to go on", "write stop or continue")
     return "continue" if value == "continue" else "stop"
-
-
-def _require_number(value: object, place: str) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        refuse(place, value, "it is not a number", "write seconds, such as 30")
-    return value
-
-
-def _optional_text(value: object, place: str) -> str | None:
-    return None if value is None else _require_text(value, place)
-
-
-def _require_mapping(
-    data: object,
-    place: str,
-    *,
-    required: AbstractSet[str] | None = None,
-    allowed: AbstractSet[str] | None = None,
-) -> Mapping[str, Any]:
-    if not isinstance(data, dict):
-        refuse(place, data, "it is not a mapping", "write `key: value` pairs")
-    for key in data:
-        if not isinstance(key, str):
-            refuse(place, key, "a key is not text", "put quotes round it")
-        if allowed is not None and key not in allowed:
-            refuse(f"{place}.{key}", key, "the key is unknown", _suggest_key(key, allowed))
-    # Sorted, so that the same file always gives the same message.
-    for key in sorted((required or set()) - data.keys()):
-        refuse(place, data, f"{key!r} is missing", f"add `{key}:`")
-    return data
-
-
-def _require_text(value: object, place: str) -> str:
-    if not isinstance(value, str):
-        refuse(place, value, "it is not text", "put quotes round it")
-    return value
-
-
-def _require_names(value: object, place: str) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        refuse(place, value, "it is not a list", "write a list of names")
-    return tuple(_require_text(item, f"{place}[{i}]") for i, item in enumerate(value))
-
-
-def _suggest_key(key: str, allowed: AbstractSet[str]) -> str:
-    known = sorted(allowed)
-    near = difflib.get_close_matches(key, known, 1)
-    listed = f"the keys are {', '.join(known)}"
-    return f"did you mean {near[0]!r}? {listed}" if near else listed

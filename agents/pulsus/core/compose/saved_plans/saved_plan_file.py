@@ -1,0 +1,113 @@
+"""Read and write plan files: saved plans, and plans written by hand (docs/plans.md).
+
+Effects: reads and writes the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from pulsus.core.compose.plans.dsl import plan_file
+from pulsus.core.compose.plans.dsl.plan_mapping import plan_from_dict
+from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
+from pulsus.core.compose.saved_plans.saved_plan_mapping import (
+    MARK,
+    plan_hash,
+    saved_plan_from_dict,
+    saved_plan_to_dict,
+)
+from pulsus.core.compose.saved_plans.yaml_position import find_position
+from pulsus.core.system import atomic_write, regular_files
+from pulsus.core.types import JsonValue, Plan
+from pulsus.errors import PlanEdited, PlanInvalid
+
+MAX_BYTES = 10_000_000
+"""Largest plan file that is read."""
+_Found = TypeVar("_Found")
+_HEADER = "# A Pulsus plan. Look at it with `pulsus show`, run it with `pulsus apply`.\n"
+
+
+def load_saved_plan(path: Path) -> SavedPlan:
+    """Return the saved plan in the file.
+
+    Raises PlanInvalid with file, line, value and fix. Raises PlanEdited if the file was changed
+    after it was made.
+    """
+    text, data = _read(path)
+    if not (isinstance(data, dict) and MARK in data):
+        raise PlanInvalid(
+            f"{path} is a plan, but its steps are not pinned: the key {MARK!r} is missing",
+            hint=f"pin it for review: pulsus plan --file {path} -o reviewed.yaml",
+            file=str(path),
+        )
+    saved, named = _located(path, text, lambda: saved_plan_from_dict(data))
+    if named != plan_hash(saved):
+        raise PlanEdited(
+            f"{path} was changed after it was made: its content does not have its hash",
+            hint=f"pin your changes as a new plan: pulsus plan --file {path} -o reviewed.yaml",
+            file=str(path),
+            expected=named,
+            actual=plan_hash(saved),
+        )
+    return saved
+
+
+def load_plan(path: Path) -> tuple[Plan, dict[str, JsonValue]]:
+    """Return the plan in the file, saved or written by hand, and the input values in it.
+
+    Raises PlanInvalid with file, line, value and fix.
+    """
+    text, data = _read(path)
+    if isinstance(data, dict) and MARK in data:
+        saved, _ = _located(path, text, lambda: saved_plan_from_dict(data))
+        return saved.plan, {name: each.value for name, each in saved.inputs.items()}
+    return _located(path, text, lambda: plan_from_dict(data)), {}
+
+
+def render_saved_plan(saved: SavedPlan) -> str:
+    """Return the text of the file. The same plan gives the same text."""
+    return _HEADER + plan_file.dump_yaml(saved_plan_to_dict(saved))
+
+
+def write_saved_plan(saved: SavedPlan, path: Path) -> None:
+    """Write the file, at once or not at all. Raises DiskFull or StorageUnwritable."""
+    atomic_write.write_bytes(path, render_saved_plan(saved).encode("utf-8"))
+
+
+def _read(path: Path) -> tuple[str, JsonValue]:
+    try:
+        data = regular_files.read_file(path.resolve(), MAX_BYTES)[0]
+    except regular_files.UnreadableFile as failure:
+        raise PlanInvalid(
+            f"cannot read the plan {path}: {failure.reason}",
+            hint=f"name a plan file of at most {MAX_BYTES // 1_000_000} MB",
+            file=str(path),
+        ) from failure
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as failure:
+        raise PlanInvalid(
+            f"the plan {path} is not UTF-8 text: byte {failure.start} is {data[failure.start]:#x}",
+            hint="save it as UTF-8",
+            file=str(path),
+        ) from failure
+    reader = plan_file.read_json if text.lstrip()[:1] == "{" else plan_file.read_yaml
+    return text, _located(path, text, lambda: reader(text))
+
+
+def _located(path: Path, text: str, parse: Callable[[], _Found]) -> _Found:
+    """Return what `parse` returns; name file and line in its error."""
+    try:
+        return parse()
+    except PlanInvalid as error:
+        place = str(error.details.get("place", ""))
+        found = find_position(text, place) if place else None
+        where = f"{path}:{found[0]}:{found[1]}" if found else str(path)
+        at = {"line": found[0], "column": found[1]} if found else {}
+        raise PlanInvalid(
+            f"{where}: {error.message}",
+            hint=error.hint,
+            **{**error.details, "file": str(path), **at},
+        ) from None

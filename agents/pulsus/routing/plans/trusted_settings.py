@@ -1,0 +1,29 @@
+"""The settings that decide what a run may do; a plan is reviewed with their values. Pure."""
+
+from __future__ import annotations
+
+import json
+
+from pulsus.config.trust.needs_approval import FREE
+from pulsus.config.trust.widened_settings import approval_marks
+from pulsus.core.types import JsonValue
+from pulsus.routing.delivery.project_protocol import Project
+
+_SECTIONS = ("access.", "policy.", "run.")
+
+
+def trusted_settings(project: Project) -> dict[str, JsonValue]:
+    """Return the values of `[access]`, `[policy]` and `[run]` that widen what a run may do."""
+    settings = project.settings
+    marks = approval_marks(type(settings))
+    keys = [key for key, mark in marks.items() if mark is not FREE and key.startswith(_SECTIONS)]
+    return {key: _read(settings, key) for key in sorted(keys)}
+
+
+def _read(settings: object, key: str) -> JsonValue:
+    found = settings
+    for name in key.split("."):
+        found = getattr(found, name)
+    # As JSON has it: a tuple is a list, a path is its text.
+    value: JsonValue = json.loads(json.dumps(found, default=str))
+    return value
