@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pulsus.core.compose.plans import pins
 from pulsus.core.compose.plans.dsl.plan_checks import check_plan
-from pulsus.core.compose.plans.planner import list_parameters
+from pulsus.core.compose.plans.planner import add_parameters, list_parameters
 from pulsus.core.compose.plans.type_check import require_types
 from pulsus.core.compose.saved_plans.saved_plan import (
     Alternative,
@@ -40,8 +40,8 @@ def save_route(project: Project, outcome: RouteOutcome, pairs: Sequence[str]) ->
 
     Raises UsageError for a value that holds a secret, and PlanInvalid for one of a wrong type.
     """
-    plan = outcome.decision.plan
-    assert plan is not None
+    assert outcome.decision.plan is not None
+    plan = _with_parameters(outcome, outcome.decision.plan)
     given = {
         name: SavedInput(value.value, value.source, text=value.text, p=value.p)
         for name, value in outcome.inputs.items()
@@ -91,6 +91,23 @@ def promoted_version(project: Project, tool: ToolSpec) -> tuple[str | None, Tool
     if record is None:
         return None, tool
     return record.version, replace(tool, kind=get_stricter_kind(tool.kind, record.kind))
+
+
+def _with_parameters(outcome: RouteOutcome, plan: Plan) -> Plan:
+    """Return the plan with a parameter for every input of a selected tool that has a value.
+
+    In a composition the values have their parameters already.
+    """
+    if len(plan.steps) != 1 or len(outcome.decision.selected) != 1:
+        return plan
+    step, tool = plan.steps[0], outcome.decision.selected[0]
+    known = {arg.name for arg in tool.args}
+    named = [
+        (step.id, name)
+        for name, value in outcome.inputs.items()
+        if name in known and value.source not in ("default", "wired")
+    ]
+    return add_parameters(plan, outcome.decision.selected, named)
 
 
 def _save(
