@@ -277,7 +277,7 @@ class PlanEdited(Denied, code="PLAN_EDITED"):
 
 
 class PlanMoved(Denied, code="PLAN_MOVED"):
-    """What a plan was made from is no longer the same: a tool, a setting or an input."""
+    """A tool, setting or input of a plan is no longer the one that was reviewed."""
 
 
 class HashMoved(Denied, code="HASH_MOVED"):

@@ -31,7 +31,7 @@ class SavedInput:
 
 @dataclass(frozen=True, slots=True)
 class StepReview:
-    """What a step may do, by the contract and the record of its tool.
+    """The effects, target and approval of a step, by contract and record of its tool.
 
     `verify` and `undo` are the ids of the tools that check and reverse it. `approval` says who
     must agree; None means the ordinary confirmation of a write.
