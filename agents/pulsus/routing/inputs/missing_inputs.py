@@ -34,7 +34,9 @@ def collect_inputs(outcome: RouteOutcome, person: Approver | None) -> RouteOutco
     answers |= ask_about_unclear_values(outcome, person)
     given = {name: InputValue(value, "answer") for name, value in answers.items()}
     left = {name: value for name, value in outcome.proposed.items() if name not in given}
-    return replace(outcome, inputs={**outcome.inputs, **given}, missing=(), proposed=left)
+    # Answers come first, and go before a default of the same name.
+    inputs = {**given, **outcome.inputs, **given}
+    return replace(outcome, inputs=inputs, missing=(), proposed=left)
 
 
 def ask_about_unclear_values(
