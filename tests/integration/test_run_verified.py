@@ -1,9 +1,14 @@
 """A write is verified by the read that its contract names (ADR 41)."""
 
+from pathlib import Path
+
 import pytest
 from jsonschema import Draft202012Validator
 
+from pulsus.core.compose.plans.module_source import render_module
+from pulsus.core.contract import read_tool
 from pulsus.core.storage.records.promotion_target import Target
+from pulsus.core.types import OutputRef, ParamRef, Plan, PlanStep
 from tests.decisions import each
 from tests.integration.test_json_schemas import REGISTRY, SCHEMAS
 from tests.integration.test_terminal import talk
@@ -229,3 +234,50 @@ def test_tools_check_names_a_write_that_nothing_verifies(tmp_path):
     promoted(tmp_path, bare)
     done = pulsus_here(tmp_path, "tools", "check", "--output", "json")
     assert "VERIFY_MISSING" in [f["code"] for f in done.json["findings"]]
+
+
+COPY = Target("system", "copy", "copy_mark")
+
+
+def copied_mark(project, returns, writer=WRITER):
+    """Promote a composition that reads a mark and leaves it elsewhere, and run it."""
+    promoted(project, READER, target=FACTS)
+    promoted(project, writer)
+    tools = [read(READER, FACTS), read(writer, Target("system", "count", "things"))]
+    steps = (
+        PlanStep(
+            "s1", tools[0].id, {"path": ParamRef("source")}, {"text": "text"}, tools[0].sha256
+        ),
+        PlanStep(
+            "s2",
+            tools[1].id,
+            {"path": ParamRef("path"), "text": OutputRef("s1", "text")},
+            {"mark": "path", "size": "bytes"},
+            tools[1].sha256,
+        ),
+    )
+    plan = Plan("Copy a mark.", steps, ("source", "path"), returns)
+    promoted(project, render_module(plan, tools).encode(), target=COPY)
+    (project / "old").write_text("old mark", encoding="utf-8")
+    inputs = ("--input", f"source={project / 'old'}", "--input", f"path={project / 'new'}")
+    done = pulsus_here(project, "run", "copy_mark", *inputs, "--yes", "--output", "json")
+    assert (project / "new").read_text("utf-8") == "old mark"
+    return done
+
+
+def read(source, target):
+    path = target.path(Path("/w"))
+    names = {"domain": target.domain, "action": target.action, "name": target.name}
+    return read_tool(source, path=path, tool_id=target.tool_id, max_bytes=10_000, **names)
+
+
+def test_a_writing_step_of_a_composition_is_verified_with_what_the_run_returned(tmp_path):
+    done = copied_mark(tmp_path, ("text", "mark", "size"))
+    assert (done.code, done.json["verified"]) == (0, True), done.out
+
+
+def test_a_writing_step_whose_values_were_not_returned_is_not_called_verified(tmp_path):
+    done = copied_mark(tmp_path, ("mark", "size"))
+    assert (done.code, done.json["verified"]) == (0, False)
+    assert done.json["verification"]["tool"] is None
+    assert "does not return {{input.text}}" in done.json["verification"]["reason"]

@@ -7,6 +7,7 @@ so every path that runs a write can call it.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Mapping
 from typing import cast
 
@@ -17,7 +18,9 @@ from pulsus.core.types import (
     Constant,
     DeclaredCall,
     JsonValue,
+    OutputRef,
     ParamRef,
+    Plan,
     PlanStep,
     ToolSpec,
     Verification,
@@ -58,7 +61,7 @@ def verify_steps(
     It is that of the first write that is not verified, else that of the last write.
     `source` are the bytes of the composition. A step is verified with the values that are still
     known after the run: constants, the composition's inputs, and what it returned. A step that
-    needs another value is not verified.
+    needs another value is not verified, and then the verdict names no tool.
     """
     plan = read_plan(source)
     if tool.verify or plan is None:
@@ -71,7 +74,7 @@ def verify_steps(
             return Verification(None, False, f"the step {step.tool} is not in the catalogue")
         if called.kind != "write":
             continue
-        known = _list_step_inputs(step, called, given)
+        known = _list_step_inputs(step, called, given, _list_returned(plan, result))
         if known.get("dry_run") is True:
             continue
         if step.when or step.for_each:
@@ -79,7 +82,12 @@ def verify_steps(
             return Verification(None, False, reason)
         if called.composed:
             return Verification(None, False, f"the step {called.id} is a composition of its own")
-        found = _verify(project, called, known, _list_step_outputs(step, result))
+        outputs = _list_step_outputs(step, result)
+        if lost := _find_lost_value(called, known, outputs):
+            # Nothing contradicts the change: it could not be looked at.
+            reason = f"the composition does not return {lost}, which step {step.id} needs for it"
+            return Verification(None, False, reason)
+        found = _verify(project, called, known, outputs)
         if not found.ok:
             break
     return found
@@ -151,9 +159,12 @@ def _list_defaults(tool: ToolSpec) -> dict[str, JsonValue]:
 
 
 def _list_step_inputs(
-    step: PlanStep, called: ToolSpec, inputs: Mapping[str, JsonValue]
+    step: PlanStep,
+    called: ToolSpec,
+    inputs: Mapping[str, JsonValue],
+    returned: Mapping[tuple[str, str], JsonValue],
 ) -> dict[str, JsonValue]:
-    """Return the inputs of a step that are known after the run."""
+    """Return the inputs of a step that are known after the run. `returned` are results by step."""
     found = _list_defaults(called)
     for name, value in step.inputs.items():
         found.pop(name, None)
@@ -162,9 +173,32 @@ def _list_step_inputs(
                 found[name] = constant
             case ParamRef(param) if param in inputs:
                 found[name] = inputs[param]
+            case OutputRef(source, output) if (source, output) in returned:
+                found[name] = returned[source, output]
             case _:
                 pass
     return found
+
+
+def _find_lost_value(
+    tool: ToolSpec, inputs: Mapping[str, JsonValue], outputs: Mapping[str, JsonValue]
+) -> str | None:
+    """Return the first reference of `Verify:` without a value, or None."""
+    for kind, name in declared_call.list_references(tool.verify) if tool.verify else ():
+        if name not in (inputs if kind == "input" else outputs):
+            return f"{{{{{kind}.{name}}}}}"
+    return None
+
+
+def _list_returned(plan: Plan, result: JsonValue) -> dict[tuple[str, str], JsonValue]:
+    """Return what the composition returned, by step and name, if one step alone has the name."""
+    if not isinstance(result, dict):
+        return {}
+    named = [(step.id, name) for step in plan.steps for name in step.outputs]
+    counts = Counter(name for _, name in named)
+    return {
+        (step, name): result[name] for step, name in named if name in result and counts[name] == 1
+    }
 
 
 def _list_step_outputs(step: PlanStep, result: JsonValue) -> dict[str, JsonValue]:

@@ -13,14 +13,17 @@ _NUMBERS = ("int", "float")
 
 @dataclass(frozen=True, slots=True)
 class CallParameter:
-    """One argument. It is `optional` if some example leaves it out."""
+    """One argument. It is `optional` if some example leaves it out; `default` is source text."""
 
     name: str
     hint: str
     optional: bool = False
+    default: str = ""
 
     def render(self) -> str:
         """Return the argument as it is written in a `def`."""
+        if self.default:
+            return f"{self.name}: {self.hint} = {self.default}"
         if not self.optional:
             return f"{self.name}: {self.hint}"
         hint = self.hint if self.hint.endswith("None") else f"{self.hint} | None"

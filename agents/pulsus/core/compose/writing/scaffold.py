@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pulsus.core.compose.rendering import render_contract, render_template
 from pulsus.core.compose.writing import caller_examples
@@ -15,9 +16,11 @@ from pulsus.core.python_source import python_literals
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.text.literals import cut_out_values
 from pulsus.core.text.tokens import STOP_WORDS, words
+from pulsus.core.text.verbs import find_command
 from pulsus.core.types import Example
 
 UNWRITTEN = "the body of this tool is not written yet"
+_DRY_RUN = CallParameter("dry_run", "bool", default="False")
 _NAME_WORDS = 4
 _NAME = re.compile(r"[a-z][a-z0-9]*")
 _SPECIAL = re.compile(r"[^\w\s.,;:!?()'\"/-]")
@@ -31,9 +34,16 @@ def derive_name(request: str) -> str:
 
 
 def render_skeleton(request: str, given: Sequence[Example]) -> str:
-    """Return the source of the skeleton. Arguments and result follow the examples, if any."""
+    """Return the source of the skeleton. Arguments and result follow the examples, if any.
+
+    A request for a change gets the contract of a write, with places for its check and its reverse.
+    """
     call = infer_signature(given) or guess_signature(request)
-    return _render_source(_render_contract(request, call, given, "Describe it."), call)
+    writes = find_command(request, lambda _word: True) is not None
+    if writes and not any(p.name == _DRY_RUN.name for p in call.parameters):
+        call = replace(call, parameters=(*call.parameters, _DRY_RUN))
+    contract = _render_contract(request, call, given, "Describe it.", writes=writes)
+    return _render_source(contract, call)
 
 
 def render_model_skeleton(request: str, given: Sequence[Example]) -> str:
@@ -91,7 +101,12 @@ def guess_signature(request: str) -> CallSignature:
 
 
 def _render_contract(
-    request: str, call: CallSignature, given: Sequence[Example], described: str
+    request: str,
+    call: CallSignature,
+    given: Sequence[Example],
+    described: str,
+    *,
+    writes: bool = False,
 ) -> str:
     """Return the docstring. `described` is every description; "" makes one from each name."""
     summary = one_line(_SPECIAL.sub(" ", request), 150) or "A new tool"
@@ -102,16 +117,31 @@ def _render_contract(
     sections: list[tuple[str, list[str]]] = [
         ("Args:", args),
         ("Returns:", returns),
-        ("Side effects:", ["none"]),
-        ("Kind: read", []),
+        ("Side effects:", [described if writes else "none"]),
+        (f"Kind: {'write' if writes else 'read'}", []),
         ("Effects:", [f"paths: {reads or 'none'}", "hosts: none", "commands: none"]),
         ("Secrets: none", []),
     ]
+    if writes:
+        sections += _list_action_sections(call)
     if given:
         sections.append(("Examples:", caller_examples.dump_examples(given).split("\n")))
     body = "A skeleton: describe how it works, then write its body." if described else ""
     summary = summary[:1].upper() + summary[1:]
     return render_contract(summary, "Tool", body, sections if args else sections[1:])
+
+
+def _list_action_sections(call: CallSignature) -> list[tuple[str, list[str]]]:
+    """Return the sections of a write. The tool of `Verify:` is a place to fill in."""
+    target = next((p.name for p in call.parameters if p != _DRY_RUN), "")
+    given = f'{{{target}: "{{{{input.{target}}}}}"}}' if target else "{}"
+    return [
+        (f"Target: {target or 'none'}", []),
+        (f"Verify: domain/action/name_of_a_read {given}", []),
+        ("Undo: none", []),
+        ("Approval: operator", []),
+        ("Owner: none", []),
+    ]
 
 
 def _describe_name(name: str) -> str:

@@ -79,6 +79,7 @@ def diff_specs(old: ToolSpec, new: ToolSpec) -> Diff:
         *_compare_effects(old.effects, new.effects),
         *_compare_secrets(old.secrets, new.secrets),
         *_compare_success_statuses(old.success_statuses, new.success_statuses),
+        *_compare_action_sections(old, new),
     ]
     return Diff().with_more(found)
 
@@ -214,6 +215,18 @@ def _compare_success_statuses(old: Sequence[int], new: Sequence[int]) -> Iterato
         yield ApiChange("minor", f"exit status {status} means success now")
     for status in sorted({*old} - {*new}):
         yield ApiChange("major", f"exit status {status} means failure now")
+
+
+def _compare_action_sections(old: ToolSpec, new: ToolSpec) -> Iterator[ApiChange]:
+    """Compare who approves a run, and how a change is verified and reversed."""
+    if old.approval != new.approval:
+        # `--yes` of a script no longer runs the tool.
+        bump: Bump = "major" if new.approval == "approver" else "minor"
+        was, now = (each.approval or "not declared" for each in (old, new))
+        yield ApiChange(bump, f"approval is {now}, it was {was}")
+    for name in ("verify", "undo"):
+        if getattr(old, name) and not getattr(new, name):
+            yield ApiChange("minor", f"`{name.capitalize()}:` was removed")
 
 
 def read_revision(source: bytes) -> ToolSpec | BrokenTool:

@@ -94,6 +94,15 @@ def test_the_skeleton_of_any_request_follows_the_contract(request_):
     assert all(arg.type_hint and arg.description for arg in found.args)
 
 
+def test_a_request_for_a_change_gets_the_contract_of_a_write():
+    found = tool(scaffold.render_skeleton("delete the file /tmp/old.log", ()))
+    assert found.contract_errors == ()
+    assert (found.kind, found.target, found.approval) == ("write", ("path",), "operator")
+    assert found.verify is not None
+    assert found.verify.inputs == {"path": "{{input.path}}"}
+    assert [(a.name, a.default) for a in found.args] == [("path", None), ("dry_run", "False")]
+
+
 def test_values_in_the_request_become_arguments_of_the_skeleton():
     found = tool(scaffold.render_skeleton("list files in /var/log older than 3 days", ()))
     assert [(a.name, a.type_hint) for a in found.args] == [("path", "Path"), ("number", "int")]

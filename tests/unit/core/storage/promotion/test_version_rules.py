@@ -150,3 +150,21 @@ def test_a_status_that_no_longer_means_success_breaks_callers():
     assert compare(module(doc=wider), module(doc=plain)).texts == (
         "major: exit status 1 means failure now",
     )
+
+
+def test_a_tool_that_asks_for_an_approver_breaks_callers_that_pass_yes():
+    plain = doc("    count (int): How many.\n", "    count (int): How many.\n") + "\nKind: write\n"
+    strict = plain + "\nApproval: approver\n"
+    assert compare(module(doc=plain), module(doc=strict)).texts == (
+        "major: approval is approver, it was not declared",
+    )
+    assert compare(module(doc=strict), module(doc=plain)).bump == "minor"
+
+
+def test_a_lost_check_of_a_change_is_no_patch():
+    plain = doc("    count (int): How many.\n", "    count (int): How many.\n") + "\nKind: write\n"
+    checked = plain + "\nVerify: a/b/c {}\n"
+    assert compare(module(doc=checked), module(doc=plain)).texts == (
+        "minor: `Verify:` was removed",
+    )
+    assert compare(module(doc=plain), module(doc=checked)).bump == "patch"
