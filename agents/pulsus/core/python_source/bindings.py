@@ -13,6 +13,11 @@ BINDERS = frozenset(
 )
 """Nodes that may bind a name otherwise than by an import."""
 
+ASSIGNING = frozenset(
+    (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.For, ast.comprehension, ast.withitem)
+)
+"""Nodes of which `assignments` yields something."""
+
 
 def bound_names(node: ast.AST) -> Iterator[str]:
     """Yield the names that one node binds; a parameter may hold anything."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
+from pulsus.core.python_source.syntax_nodes import list_nodes
+
 _LOOKUPS = ("getattr", "hasattr")
 _DEPTH = 6  # enough for `vars(builtins).__dict__`; a reviewer notices a longer chain
 
@@ -18,7 +20,7 @@ def find_builtin_uses(tree: ast.AST, names: Collection[str]) -> Iterator[tuple[i
     Seen: the bare name, `builtins.NAME` under any alias, `from builtins import NAME`,
     `__builtins__["NAME"]`, `getattr(builtins, "NAME")`, `vars(builtins)["NAME"]`.
     """
-    nodes = list(ast.walk(tree))
+    nodes = list_nodes(tree)
     aliases = {"builtins", "__builtins__"} | {
         alias.asname
         for node in nodes

@@ -10,7 +10,7 @@ import posixpath
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from pulsus.core.python_source.bindings import BINDERS, assignments, bound_names
+from pulsus.core.python_source.bindings import ASSIGNING, BINDERS, assignments, bound_names
 from pulsus.core.python_source.names import last_name
 
 _DEEPEST = 40
@@ -74,14 +74,16 @@ def collect_constants(nodes: Iterable[ast.AST]) -> Scope:
     times: dict[str, int] = {}
     imported: set[str] = set()
     for node in nodes:
-        if type(node) in BINDERS:
+        kind = type(node)
+        if kind in BINDERS:
             for name in bound_names(node):
                 times[name] = times.get(name, 0) + 1
-        elif isinstance(node, ast.alias):
+        elif kind is ast.alias:
             imported.update(bound_names(node))
-        for target, value, how in assignments(node):
-            if how == "is" and isinstance(target, ast.Name):
-                found[target.id] = value
+        elif kind in ASSIGNING:
+            for target, value, how in assignments(node):
+                if how == "is" and isinstance(target, ast.Name):
+                    found[target.id] = value
     once = {n: value for n, value in found.items() if times[n] == 1 and n not in imported}
     return Scope(once, frozenset(times))
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 
 from pulsus.core.python_source.names import last_name
+from pulsus.core.python_source.syntax_nodes import list_children
 from pulsus.fast_dataclass import dataclass
 
 _OURS = "pulsus"
@@ -49,7 +50,7 @@ def _list_imported_names(tree: ast.Module) -> Iterator[tuple[str, int, bool, boo
             case ast.ImportFrom(module=str(module), level=0):
                 yield module.partition(".")[0], node.lineno, late, optional
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
-                todo += [(child, True, optional) for child in ast.iter_child_nodes(node)]
+                todo += [(child, True, optional) for child in list_children(node)]
             case ast.Try() if any(map(_is_import_error_handler, node.handlers)):
                 todo += [(child, late, True) for child in node.body]
                 rest = (*node.handlers, *node.orelse, *node.finalbody)
@@ -59,7 +60,7 @@ def _list_imported_names(tree: ast.Module) -> Iterator[tuple[str, int, bool, boo
             case ast.With(items=items) if any(map(_is_suppressing_import_error, items)):
                 todo += [(child, late, True) for child in node.body]
             case _:
-                todo += [(child, late, optional) for child in ast.iter_child_nodes(node)]
+                todo += [(child, late, optional) for child in list_children(node)]
 
 
 def _is_import_error_handler(handler: ast.ExceptHandler) -> bool:

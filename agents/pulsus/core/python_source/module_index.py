@@ -6,6 +6,7 @@ import ast
 
 from pulsus.core.python_source.constant_folding import collect_constants, fold
 from pulsus.core.python_source.names import last_name
+from pulsus.core.python_source.syntax_nodes import list_nodes
 
 _DEEPEST = 8
 _BUILTINS = frozenset(
@@ -14,33 +15,42 @@ _BUILTINS = frozenset(
         *("help", "compile"),
     )
 )
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_NAMING = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.IfExp)
+"""Expressions that may have a dotted name."""
 _NONE: frozenset[str] = frozenset()
 _BUILTIN = frozenset(("builtins",))
 
 
 class ModuleIndex:
-    """A module's nodes and constants, its imports, and the names bound once to what they give."""
+    """A module's nodes and constants, its imports, and the names bound once to what they give.
+
+    `nodes` leaves out contexts and operators, such as `Load()` and `Add()`.
+    """
 
     def __init__(self, tree: ast.AST | None) -> None:
-        self.nodes = tuple(ast.walk(tree)) if tree else ()
+        self.nodes = tuple(list_nodes(tree, marks=False)) if tree else ()
         self.scope = collect_constants(self.nodes)
         self._imported: dict[str, set[str]] = {}
         self._starred: set[str] = set()
         self._keys: dict[int, frozenset[str]] = {}
         self.modules: set[str] = set()
         """Every part of every imported module's name."""
+        self.defined: set[str] = set()
+        self.calls: dict[int, ast.Call] = {}
+        """Every call, by the identity of its function's node."""
+        self.attributes: list[ast.Attribute] = []
         for node in self.nodes:
-            if isinstance(node, ast.Import):
+            if isinstance(node, ast.Attribute):
+                self.attributes.append(node)
+            elif isinstance(node, ast.Call):
+                self.calls[id(node.func)] = node
+            elif isinstance(node, _DEFINITIONS):
+                self.defined.add(node.name)
+            elif isinstance(node, ast.Import):
                 self._note_import(node)
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 self._note_import_from(node, node.module)
-        self.defined = {
-            node.name
-            for node in self.nodes
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        }
-        self.calls = {id(node.func): node for node in self.nodes if isinstance(node, ast.Call)}
-        """Every call, by the identity of its function's node."""
 
     def text(self, node: ast.expr) -> str | None:
         """Return the constant text or path that an expression is, or None."""
@@ -83,7 +93,7 @@ class ModuleIndex:
         """Return `module.name` with the last part of the module, or `module`, or nothing."""
         known = self._keys.get(id(node))
         if known is None:
-            found = self.dotted(node) if isinstance(node, ast.expr) else _NONE
+            found = self.dotted(node) if isinstance(node, _NAMING) else _NONE
             known = frozenset(map(_normalise_origin, found)) if found else _NONE
             self._keys[id(node)] = known
         return known

@@ -11,6 +11,7 @@ from functools import cached_property
 from types import ModuleType
 
 from pulsus.core.python_source.bindings import bound_names
+from pulsus.core.python_source.syntax_nodes import list_children, list_nodes
 
 Problem = tuple[int, str]
 
@@ -20,13 +21,13 @@ class Syntax:
 
     def __init__(self, tree: ast.Module, allowed: frozenset[str]) -> None:
         self.allowed = allowed
-        self.nodes = tuple(ast.walk(tree))
+        self.nodes = tuple(list_nodes(tree))
         self.tree = tree
 
     @cached_property
     def parents(self) -> Mapping[int, ast.AST]:
         """The node that each node lies in, by its id."""
-        return {id(child): node for node in self.nodes for child in ast.iter_child_nodes(node)}
+        return {id(child): node for node in self.nodes for child in list_children(node)}
 
     @cached_property
     def calls(self) -> Mapping[int, ast.Call]:

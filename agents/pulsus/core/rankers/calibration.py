@@ -43,8 +43,9 @@ class Calibration:
 
     def p(self, signals: Mapping[str, float]) -> float:
         """Return the probability in [0, 1] that these signals belong to the right tool."""
+        value_of = signals.get
         odds = self.intercept + sum(
-            weight * signals.get(name, 0.0) for name, weight in self.coefficients.items()
+            [weight * value_of(name, 0.0) for name, weight in self.coefficients.items()]
         )
         odds -= CAUTION * signals.get("caution", 0.0)
         p = 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))

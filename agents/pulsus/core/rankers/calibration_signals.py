@@ -174,17 +174,25 @@ def candidate_details(
     recalled: Mapping[str, PastVotes],
 ) -> Callable[[int], CandidateDetail]:
     """Return the detail of a tool by its number, looked up once."""
+    idf_of = cache(documents.weight)
 
     @cache
     def detail(number: int) -> CandidateDetail:
-        hits = found.found[number].hits
+        heard: set[int] = set()
+        in_name: set[int] = set()
+        rarest = 0.0
+        for term, key, _, places in found.found[number].hits:
+            heard.add(term)
+            if places & NAME:
+                in_name.add(term)
+            rarest = max(rarest, idf_of(key))
         past = recalled.get(documents.id(number)) if recalled else None
         return CandidateDetail(
-            heard=frozenset([hit.term for hit in hits]),
-            in_name=len({hit.term for hit in hits if hit.places & NAME}),
-            rarest=max([documents.weight(hit.key) for hit in hits], default=0.0),
-            alike=alike.get(number, 0.0),
-            recalled=past.value if past else 0.0,
+            frozenset(heard),
+            len(in_name),
+            rarest,
+            alike.get(number, 0.0),
+            past.value if past else 0.0,
         )
 
     return detail

@@ -240,16 +240,17 @@ class Ranker:
         Stop words count here: "who can log in" is not "log". None are returned if the same request
         was asked before, because how that ended says more than a manifest.
         """
+        best = assessed[: self.config.max_candidates]
+        manifests = [(a.number, self._tool_by_number(a.number).manifest) for a in best]
+        intents = [(number, manifest.intents) for number, manifest in manifests if manifest]
+        if not intents:
+            return frozenset()
         asked = _phrase(text)
         votes = (vote for past in recalled.values() for vote in past.votes)
         if any(_phrase(vote.request) == asked for vote in votes):
             return frozenset()
-        best = assessed[: self.config.max_candidates]
-        manifests = ((a.number, self._tool_by_number(a.number).manifest) for a in best)
         return frozenset(
-            number
-            for number, manifest in manifests
-            if manifest and any(_phrase(intent) == asked for intent in manifest.intents)
+            number for number, phrases in intents if any(_phrase(p) == asked for p in phrases)
         )
 
     def _tool_numbers(self, ids: Iterable[str]) -> list[int]:
@@ -271,14 +272,18 @@ class Ranker:
         The tolerance applies to the first place only. Further down, the scores of a large catalogue
         all lie close together, and their order decides nothing.
         """
-        ordered: list[ScoredTool] = []
+        ordered = list(assessed)
         first = end_of_tie(assessed, 0, self.config.tie_tolerance) if assessed else 0
-        while len(ordered) < len(assessed):
-            start = len(ordered)
-            same = list(assessed[start : end_of_tie(assessed, start) if start else first])
-            if len(same) > 1:
-                same.sort(key=lambda a: tie_key(as_candidate(a, self._tool_by_number)))
-            ordered += same
+        start, end = 0, first
+        scores = [a.order[:2] for a in assessed[first:]]
+        last = len(ordered) if len(set(scores)) < len(scores) else first
+        while start < last:
+            if end > start + 1:
+                ordered[start:end] = sorted(
+                    assessed[start:end],
+                    key=lambda a: tie_key(as_candidate(a, self._tool_by_number)),
+                )
+            start, end = end, end_of_tie(assessed, end) if end < last else end
         return ordered, first
 
 

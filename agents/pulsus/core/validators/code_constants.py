@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from pulsus.core.contract.module_constants import evaluate_literal, list_parts, make_key
 
+_CONSTANTS = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.JoinedStr)
 _LONGEST = 65_536
 LEAST_HASH = 6
 _WORD = re.compile(r"\d+|[^\W\d_]+")
@@ -25,7 +26,7 @@ class CodeConstants:
         self.keys: set[str] = set()
         self.texts: list[str] = []
         for node in code:
-            if isinstance(node, ast.Constant | ast.BinOp | ast.UnaryOp | ast.JoinedStr):
+            if isinstance(node, _CONSTANTS):
                 self._add_constant(evaluate_literal(node))
         self.whole = "\0".join(self.texts)[: 64 * _LONGEST]
         self.words = {word for text in self.texts for word in _WORD.findall(text)}

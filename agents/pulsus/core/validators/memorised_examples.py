@@ -17,6 +17,7 @@ from pulsus.core.contract.example_match import expects_value, input_values
 from pulsus.core.contract.module_constants import evaluate_literal, list_parts, make_key
 from pulsus.core.python_source.bindings import assignments
 from pulsus.core.python_source.python_literals import parse_module
+from pulsus.core.python_source.syntax_nodes import node_fields
 from pulsus.core.system.word_lists import WordLists
 from pulsus.core.types import Example, JsonValue, ToolSpec
 from pulsus.core.validators.code_constants import LEAST_HASH, CodeConstants
@@ -26,7 +27,7 @@ _BY_NAME = ("getattr", "hasattr", "setattr")
 _BARE_NAMES = frozenset(("globals", "locals", "vars", "eval", "exec", "compile"))
 _OWN_PLACES = ("/proc/self", "/proc/thread-self", "/pulsus", "/dev/fd")
 _HASHES = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "blake2b", "blake2s", "sha3_256")
-_ASSIGNMENTS = ast.Assign | ast.AnnAssign
+_ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
 _LEAST_PART = 3
 """A shorter text is part of any other by chance."""
 _DERIVED = frozenset(("len", "sum", "ord", "hash", "max", "min", "crc32", "adler32", "int"))
@@ -101,15 +102,14 @@ def _walk_deciding_nodes(tree: ast.Module) -> Iterator[ast.AST]:
     while todo:
         node = todo.pop()
         yield node
-        for field, value in ast.iter_fields(node):
+        for field in node_fields(type(node), False):
             if field in ("annotation", "returns"):
                 continue
-            for each in value if isinstance(value, list) else [value]:
-                if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant):
+            value = getattr(node, field, None)
+            for each in value if isinstance(value, list) else (value,):
+                if not isinstance(each, ast.AST) or isinstance(each, ast.arguments):
                     continue
-                if isinstance(each, ast.arguments):
-                    continue
-                if isinstance(each, ast.AST):
+                if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)):
                     todo.append(each)
 
 
@@ -236,7 +236,7 @@ def _list_compared_features(code: Sequence[ast.AST]) -> frozenset[str]:
         elif isinstance(node, ast.Match):
             patterns = (case.pattern for case in node.cases)
             sides = [node.subject, *(p.value for p in patterns if isinstance(p, ast.MatchValue))]
-        if any(map(_is_derived_feature, sides)):
+        if sides and any(map(_is_derived_feature, sides)):
             values = map(evaluate_literal, sides)
             found |= {make_key(value) for value in values if value is not ...}
     return frozenset(found)

@@ -65,9 +65,9 @@ def score_sums(lookups: Sequence[Sequence[Lookup]], documents: Documents) -> dic
 def _add_scores(
     total: dict[int, float], gain: float, part: Postings, least: float, slope: float
 ) -> None:
-    get, lengths, first = total.get, part.lengths, part.first
+    get, lengths, first, most = total.get, part.lengths, part.first, K1 + 1
     for n, count in zip(part.tools.tolist(), part.counts.tolist(), strict=True):
-        value = gain * (count * (K1 + 1)) / (count + (least + slope * lengths[n]))
+        value = gain * (count * most) / (count + (least + slope * lengths[n]))
         n += first
         total[n] = get(n, 0.0) + value
 

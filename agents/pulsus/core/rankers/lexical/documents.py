@@ -228,6 +228,16 @@ class Documents:
         words, counts = part["said_word"][first:last], part["said_count"][first:last]
         return part, words.tolist(), counts.tolist()
 
+    def written_grams(self, word: str) -> memoryview[int] | None:
+        """Return the slots of a word's n-grams as the index keeps them; None for an unknown word.
+
+        Each slot takes two bytes. Reading them takes a fraction of the time that hashing them does.
+        """
+        part, number = self.base, self.base.word(word)
+        if number is None and self.delta is not None:
+            part, number = self.delta, self.delta.word(word)
+        return None if number is None else part.gram_slots(number)
+
     def norm(self, number: int) -> float:
         """Return the length of a tool's n-gram vector (char_ngrams.py)."""
         part, own = self.within(number)

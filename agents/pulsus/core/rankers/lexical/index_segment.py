@@ -102,8 +102,12 @@ class IndexSegment:
 
     def grams(self, word: int) -> list[int]:
         """Return the slots of a written word's character n-grams, repeats kept (char_ngrams.py)."""
+        return self.gram_slots(word).tolist()
+
+    def gram_slots(self, word: int) -> memoryview[int]:
+        """Return the same as a view of the file."""
         at = self._columns["gram_at"]
-        return self._columns["grams"][at[word] : at[word + 1]].tolist()
+        return self._columns["grams"][at[word] : at[word + 1]]
 
     def print(self, number: int) -> bytes:
         """Return a short hash of the sources of a tool's words."""

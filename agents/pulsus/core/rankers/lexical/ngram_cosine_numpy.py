@@ -37,7 +37,7 @@ def ngram_cosine(
     said: Iterable[str], numbers: Collection[int], documents: Documents
 ) -> dict[int, float]:
     """Return the cosine of n-grams of these tools with a request of these words, each word once."""
-    slots, worth = _build_request_slots(list(dict.fromkeys(said)))
+    slots, worth = _build_request_slots(list(dict.fromkeys(said)), documents)
     length = math.sqrt(sum(worth.tolist())) or 1.0
     by_part: dict[int, tuple[IndexSegment, list[int], list[int]]] = {}
     for n in numbers:
@@ -54,11 +54,14 @@ def ngram_cosine(
     return found
 
 
-def _build_request_slots(request_words: Sequence[str]) -> tuple[Column, Floats]:
+def _build_request_slots(
+    request_words: Sequence[str], documents: Documents
+) -> tuple[Column, Floats]:
     """Return for every slot the place of its weight in the request, or 0; and the weights."""
     if not request_words:
         return np.zeros(SLOTS, np.uint8), np.zeros(1)
-    slots = np.frombuffer(b"".join(map(_ngram_slots, request_words)), np.uint16)
+    every = [documents.written_grams(word) or _ngram_slots(word) for word in request_words]
+    slots = np.frombuffer(b"".join(every), np.uint16)
     own = _SQUARES[np.frombuffer(idf_table(), np.uint8)[slots]]
     count = len(slots)
     places: Column = np.zeros(SLOTS, np.uint16 if count < SLOTS else np.uint32)

@@ -150,9 +150,13 @@ def _list_hits(lookups: Sequence[Sequence[Lookup]], pool: Collection[int]) -> di
     hits: dict[int, list[Hit]] = {n: [] for n in pool}
     for number, meanings in enumerate(lookups):
         for key, weight, _, _, postings in meanings:
+            same: dict[int, Hit] = {}
             for part in postings:
                 for n, places in _list_places(part, hits):
-                    hits[n].append(Hit(number, key, weight, places))
+                    hit = same.get(places)
+                    if hit is None:
+                        hit = same[places] = Hit(number, key, weight, places)
+                    hits[n].append(hit)
     return hits
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Literal, NamedTuple, Protocol
 
@@ -151,7 +152,7 @@ def _find_own_stems(
         near: Mapping[str, float] = {}
         if not index.knows(key):
             near = _cached_nearby_stems(word, index)
-            if not near and (key,) not in table and _is_misspelt_stop_word(word):
+            if not near and (key,) not in table and is_misspelt_stop_word(word):
                 continue
         found[word] = {key: 1.0}
         _raise_weights(found[word], near)
@@ -162,6 +163,8 @@ _MACHINE = re.compile(
     r"\b(on|at|of|from|for|in|to)\s+([a-z][a-z0-9]*(?:-[a-z0-9]+)*-?\d{1,4})\b(?![./:@])", re.I
 )
 _OPTION = re.compile(r"(?<!\S)-{1,2}([a-z][\w-]*)", re.I)
+_DIGIT = re.compile(r"\d")
+"""The name of a machine has a digit. It is looked for first: most requests have none."""
 
 
 def _drop_machines_and_options(
@@ -179,23 +182,41 @@ def _drop_machines_and_options(
 
     if "-" in text:
         text = _OPTION.sub(lambda m: m[0] if known(m[1]) else " ", text)
+    if not _DIGIT.search(text):
+        return text
     return _MACHINE.sub(lambda m: m[0] if known(m[2]) else f"{m[1]} ", text)
 
 
-def _is_misspelt_stop_word(word: str) -> bool:
+def is_misspelt_stop_word(word: str) -> bool:
     """Return True for an unknown word that is a stop word with a letter lost, added or swapped.
 
     A replaced letter mostly makes another word: "bring" is not "being".
     """
     if len(word) < 5 or not word.isalpha():
         return False
-    from rapidfuzz.distance import OSA  # only for a word that no tool has
-
-    return any(
-        OSA.distance(stop, word) < 2
-        for stop in STOP_WORDS
-        if len(stop) > 3 and (abs(len(stop) - len(word)) == 1 or sorted(stop) == sorted(word))
+    lost_or_swapped = _stop_word_slips()
+    return word in lost_or_swapped or any(
+        word[:at] + word[at + 1 :] in _LONG_STOP_WORDS for at in range(len(word))
     )
+
+
+_LONG_STOP_WORDS = frozenset(stop for stop in STOP_WORDS if len(stop) > 3)
+
+
+@cache
+def _stop_word_slips() -> frozenset[str]:
+    """Return the longer stop words with one letter lost, or with two neighbours swapped.
+
+    They are listed once, because comparing an unknown word with every stop word takes longer than
+    ranking.
+    """
+    lost = {stop[:at] + stop[at + 1 :] for stop in _LONG_STOP_WORDS for at in range(len(stop))}
+    swapped = {
+        stop[:at] + stop[at + 1] + stop[at] + stop[at + 2 :]
+        for stop in _LONG_STOP_WORDS
+        for at in range(len(stop) - 1)
+    }
+    return frozenset(lost | swapped)
 
 
 def _find_machine_name(

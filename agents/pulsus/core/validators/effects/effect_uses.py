@@ -44,7 +44,7 @@ _METHODS = library.METHODS.union(
     ("parse",),
 )
 _READ = (
-    *(ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant, ast.MatchClass),
+    *(ast.Name, ast.Attribute, ast.Constant, ast.Call, ast.Subscript, ast.MatchClass),
     ast.ClassDef,
 )
 _NO_MODULES: frozenset[str] = frozenset()

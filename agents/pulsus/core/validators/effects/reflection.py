@@ -20,6 +20,9 @@ _ALL = library.METHODS | {
 _PASSED = frozenset(("builtins.getattr", "builtins.vars", "builtins.globals"))
 _ATTRIBUTES = library.INWARD.union(library.ANYTHING_METHODS_OF, ("__dict__",))
 _NOTHING: frozenset[str] = frozenset()
+_REFERENCES = (ast.Name, ast.Attribute)
+_LOOKING_UP = (ast.Call, ast.Subscript, ast.Assign, ast.Compare, ast.NamedExpr)
+"""Nodes of which a look-up or the name of a class is noted."""
 
 
 class Reflection:
@@ -30,7 +33,7 @@ class Reflection:
         self._opens = any(
             not module.keys(node).isdisjoint(library.OPENERS)
             for node in module.nodes
-            if isinstance(node, ast.Name | ast.Attribute)
+            if isinstance(node, _REFERENCES)
         )
         self._membership_tests: set[int] = set()
         """Collections of functions that are only asked whether they contain something."""
@@ -38,7 +41,8 @@ class Reflection:
         """Objects in which a constant name is looked up."""
         self._classes: set[str] = set()
         for node in module.nodes:
-            self._note_lookup(node)
+            if isinstance(node, _LOOKING_UP):
+                self._note_lookup(node)
 
     def _note_lookup(self, node: ast.AST) -> None:
         match node:

@@ -43,15 +43,13 @@ class TemporaryFiles:
         self._memo: dict[int, int | None] = {}
         self._bindings: LocalBindings | None = None
         self._renames = any(
-            (isinstance(n, ast.Attribute) and n.attr == "name" and not isinstance(n.ctx, ast.Load))
-            or (isinstance(n, ast.Call) and last_name(n.func) in ("setattr", "__setattr__", "vars"))
-            or (isinstance(n, ast.Attribute) and n.attr == "__dict__")
-            for n in module.nodes
+            (n.attr == "name" and not isinstance(n.ctx, ast.Load)) or n.attr == "__dict__"
+            for n in module.attributes
+        ) or any(
+            last_name(n.func) in ("setattr", "__setattr__", "vars") for n in module.calls.values()
         )
         """True if the name of an open file may differ from the one the library gave."""
-        if not any(
-            isinstance(node, ast.Call) and self._is_temporary_source(node) for node in module.nodes
-        ):
+        if not any(map(self._is_temporary_source, module.calls.values())):
             return
         self._bindings = LocalBindings(module.nodes)
         for _ in range(_ROUNDS):  # optimistic: one binding is enough

@@ -20,6 +20,7 @@ from pulsus.core.contract.entry_point import find_exchanged_entry
 from pulsus.core.python_source.builtin_uses import find_builtin_uses
 from pulsus.core.python_source.imports import list_third_party
 from pulsus.core.python_source.names import last_name
+from pulsus.core.python_source.syntax_nodes import list_nodes
 from pulsus.core.types import BrokenTool, ToolSpec
 from pulsus.core.validators.effects.observed_against_declared import has_dry_run
 from pulsus.core.validators.unicode import confusable_names, hidden_characters
@@ -183,7 +184,7 @@ def _describe_lookalike(source: bytes, tool: BrokenTool) -> str:
 
 
 def _check_nodes(tree: ast.AST) -> str:
-    for count, node in enumerate(ast.walk(tree)):
+    for count, node in enumerate(list_nodes(tree)):
         if count >= MAX_NODES:
             return f"more than {MAX_NODES} syntax nodes: split the module"
         if isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) == "no_type_check":

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from pulsus.core.rankers.lexical.bm25 import Lookup, score_sums
+from pulsus.core.rankers.lexical.char_ngrams import slots_of
 from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.index_builder import pack_index, words_of
 from pulsus.core.rankers.lexical.index_segment import IndexSegment
@@ -58,6 +59,15 @@ def test_a_written_word_is_known_by_its_stem_and_its_beginning():
     assert index.stem_of("listens") == "listen"
     assert index.stem_of("listened") is None
     assert [w for w in index.like("l", 6, 9) if w.startswith("liste")] == ["listens", "listening"]
+
+
+def test_n_grams_read_from_the_index_are_those_of_the_word():
+    index = words_of([tool("net/list/list_ports", "Lists every port. Größe: naïve.")])
+    for word in ("lists", "ports", "größe", "naïve"):
+        kept = index.written_grams(word)
+        assert kept is not None
+        assert kept.tolist() == list(slots_of(word))
+    assert index.written_grams("unwritten") is None
 
 
 def test_an_id_is_found_and_an_unknown_one_is_not():
