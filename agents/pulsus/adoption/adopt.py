@@ -48,13 +48,13 @@ class Adopted:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return the script's notes. If a dry run cannot run the script, a note says so."""
+        """Return the script's notes, with those on a script that may change something."""
+        notes = self.script.notes
         if tool_module.DRY_RUN in self.parameters:
-            return (
-                *self.script.notes,
-                "with dry_run the script is not run: examples with dry_run: false prove it",
-            )
-        return self.script.notes
+            notes += ("with dry_run the script is not run: examples with dry_run: false prove it",)
+        if self.script.kind == "write":
+            notes += ("add `Verify:` with a read that shows the change: promotion asks for it",)
+        return notes
 
 
 def adopt(
