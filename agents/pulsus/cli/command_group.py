@@ -32,6 +32,7 @@ COMMANDS = {
     "deprecate": ("catalogue.deprecate", "Replace a tool by another one, from a day on."),
     "commands": ("commands.commands", "Check which shell commands only read."),
     "eval": ("evaluate.evaluate", "Measure routing on requests with known right tools."),
+    "compose-eval": ("evaluate.compose_eval", "Measure composition on requests with known plans."),
     "init": ("catalogue.init", "Set up a catalogue with the starter tools."),
     "doctor": ("setup.doctor", "Show what works on this machine and what to install."),
     "config": ("setup.config", "Show every setting and its origin; approve a project's."),

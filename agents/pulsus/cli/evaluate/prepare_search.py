@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence, Sized
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
@@ -24,12 +24,23 @@ if TYPE_CHECKING:
     from pulsus.routing.evaluation.search_setup import Fill, SearchSetup
     from pulsus.routing.search.searcher import Searcher
 
+ReadHistory = Callable[[Path], list[tuple[str, tuple[str, ...]]]]
+"""A file of past requests → each request with the tools that answered it."""
+
 NAMED = 20
 """Unknown ids listed by a warning."""
 
 
-def prepare(session: CommandSession, catalogue: Path | None, history: Path | None) -> SearchSetup:
-    """Return the project's catalogue, or bare rows, ready to be searched."""
+def prepare(
+    session: CommandSession,
+    catalogue: Path | None,
+    history: Path | None,
+    read_history: ReadHistory | None = None,
+) -> SearchSetup:
+    """Return the project's catalogue, or bare rows, ready to be searched.
+
+    `read_history` reads `history`; by default it has the rows of `pulsus eval`.
+    """
     from pulsus.core.telemetry.ids import utc_now
     from pulsus.core.types import Catalogue
     from pulsus.routing.evaluation import dataset
@@ -42,14 +53,14 @@ def prepare(session: CommandSession, catalogue: Path | None, history: Path | Non
     if catalogue is None:
         parser, searcher = app.parser(), app.searcher(past=False)
         if history:
-            searcher = _remembering(session, searcher, history)
+            searcher = _remembering(session, searcher, history, read_history)
         known = frozenset(tool.id for tool in app.catalogue.tools)
         seconds = time.perf_counter() - began
         return SearchSetup(searcher, parser, known, seconds, tau, _filler(app))
     tools = dataset.load_tools(catalogue, console.warn)
     ordered = tuple(sorted(tools, key=lambda tool: tool.id))
-    past = _past(ordered, history)
-    index = _engine(session, ordered, past, _vectors_of(catalogue, history))
+    past = _past(ordered, history, read_history)
+    index = build_engine(session, ordered, past, vectors_of(catalogue, history))
     now = utc_now()
     counted = _accepted(past, now) if app.settings.ranker.engine == "spec" else {}
     steps = app.settings.compose.max_steps
@@ -70,7 +81,7 @@ def _filler(app: App) -> Fill:
     )
 
 
-def _engine(
+def build_engine(
     session: CommandSession,
     tools: Sequence[ToolSpec],
     past: Sequence[PastRequest],
@@ -99,16 +110,18 @@ def _engine(
     )
 
 
-def _remembering(session: CommandSession, searcher: Searcher, history: Path) -> Searcher:
+def _remembering(
+    session: CommandSession, searcher: Searcher, history: Path, read_history: ReadHistory | None
+) -> Searcher:
     """Return the project's searcher that remembers these requests too, filters and all."""
     from pulsus.core.telemetry.ids import utc_now
 
     app = session.app
-    past = _past(app.catalogue.tools, history)
+    past = _past(app.catalogue.tools, history, read_history)
     if app.settings.ranker.engine == "spec":
         now = utc_now()
         return replace(searcher, history=_accepted(past, now), now=now)
-    index = _engine(session, app.catalogue.tools, past, _vectors_of(None, history))
+    index = build_engine(session, app.catalogue.tools, past, vectors_of(None, history))
     index = index.hiding(searcher.index.hidden)
     hidden = searcher.unshadowed.hidden if searcher.unshadowed else frozenset()
     return replace(searcher, index=index, unshadowed=index.hiding(hidden) if hidden else None)
@@ -128,7 +141,9 @@ def _accepted(past: Sequence[PastRequest], now: datetime) -> Mapping[str, ToolHi
     }
 
 
-def _past(tools: Sequence[ToolSpec], history: Path | None) -> list[PastRequest]:
+def _past(
+    tools: Sequence[ToolSpec], history: Path | None, read_history: ReadHistory | None
+) -> list[PastRequest]:
     """Return the past requests that a project with these tools would remember, oldest first."""
     from pulsus.core.telemetry.ids import utc_now
     from pulsus.routing.evaluation import dataset
@@ -136,7 +151,10 @@ def _past(tools: Sequence[ToolSpec], history: Path | None) -> list[PastRequest]:
 
     if history is None:
         return [*past_request_store.manifest_requests(tools)]
-    rows = [(row.query, row.tools) for row in dataset.load_queries(history, console.warn)]
+    if read_history is not None:
+        rows = read_history(history)
+    else:
+        rows = [(row.query, row.tools) for row in dataset.load_queries(history, console.warn)]
     told = {tool for _, right in rows for tool in right}
     warn_of_missing("--history: no such tool", told, frozenset(tool.id for tool in tools))
     return [
@@ -145,7 +163,7 @@ def _past(tools: Sequence[ToolSpec], history: Path | None) -> list[PastRequest]:
     ]
 
 
-def _vectors_of(*files: Path | None) -> str:
+def vectors_of(*files: Path | None) -> str:
     """Return the name of the kept vectors of what was read from these files."""
     told = "|".join(str(file.resolve()) if file else "" for file in files)
     return f"eval-{hashlib.sha256(told.encode('utf-8', 'replace')).hexdigest()[:8]}"

@@ -58,9 +58,9 @@ def load_queries(path: Path, warn: Warn | None = None) -> tuple[GoldenRow, ...]:
 
     Raises UsageError for a bad row, with file and line, and for a file without rows.
     """
-    rows = _known_rows(path, (*_REQUEST, *_REMARKS), warn)
+    rows = known_rows(path, (*_REQUEST, *_REMARKS), warn)
     found = tuple(_golden(row, where) for where, row in rows)
-    _require_rows(found, path, "requests")
+    require_rows(found, path, "requests")
     return found
 
 
@@ -75,9 +75,9 @@ def read_queries(
     """
     valid: list[GoldenRow] = []
     invalid: list[InvalidQuery] = []
-    known = _RowReader((*_REQUEST, *_REMARKS), warn)
+    known = RowReader((*_REQUEST, *_REMARKS), warn)
     first: UsageError | None = None
-    for number, where, line in _lines(path):
+    for number, where, line in read_lines(path):
         try:
             row = _golden(known.read(line, where), where)
             valid.append(replace(row, query=check(row.query)) if check else row)
@@ -87,7 +87,7 @@ def read_queries(
             invalid.append(InvalidQuery(number, message, error.hint))
     if first and not valid:
         raise first
-    _require_rows(valid, path, "requests")
+    require_rows(valid, path, "requests")
     return tuple(valid), tuple(invalid)
 
 
@@ -98,12 +98,12 @@ def load_tools(path: Path, warn: Warn | None = None) -> tuple[ToolSpec, ...]:
     file without rows.
     """
     found: dict[str, ToolSpec] = {}
-    for where, row in _known_rows(path, _TOOL, warn):
-        tool = _tool(row, where, path.parent)
+    for where, row in known_rows(path, _TOOL, warn):
+        tool = tool_from_row(row, where, path.parent)
         if tool.id in found:
             raise UsageError(f"{where}: tool id {tool.id!r} is there twice", hint="make ids unique")
         found[tool.id] = tool
-    _require_rows(found, path, "tools")
+    require_rows(found, path, "tools")
     return tuple(found.values())
 
 
@@ -119,7 +119,7 @@ def nearest(tool_id: str, known: Collection[str]) -> str | None:
     return near[0] if near else None
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str, bytes]]:
+def read_lines(path: Path) -> Iterator[tuple[int, str, bytes]]:
     """Yield each line's number, its place (`file:line`) and its bytes; empty ones are skipped."""
     try:
         lines = path.read_bytes().splitlines()
@@ -131,22 +131,22 @@ def _lines(path: Path) -> Iterator[tuple[int, str, bytes]]:
             yield number, f"{path}:{number}", line
 
 
-def _require_rows(found: Collection[object], path: Path, what: str) -> None:
+def require_rows(found: Collection[object], path: Path, what: str) -> None:
     """Refuse a file without rows: what is measured on nothing cannot fail."""
     if not found:
         raise UsageError(f"{path} holds no {what}", hint="write one JSON object a line")
 
 
-def _known_rows(
+def known_rows(
     path: Path, keys: Sequence[str], warn: Warn | None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield each row with its place (`file:line`)."""
-    reader = _RowReader(keys, warn)
-    for _, where, line in _lines(path):
+    reader = RowReader(keys, warn)
+    for _, where, line in read_lines(path):
         yield where, reader.read(line, where)
 
 
-class _RowReader:
+class RowReader:
     """Reads rows. A misspelt key is an error; a key without a meaning is reported once."""
 
     def __init__(self, keys: Sequence[str], warn: Warn | None) -> None:
@@ -194,7 +194,7 @@ def _object(line: bytes, where: str) -> dict[str, Any]:
 
 
 def _golden(row: dict[str, Any], where: str) -> GoldenRow:
-    query = _text(row, "query", where)
+    query = require_text(row, "query", where)
     tools = _texts(row, "tools", where)
     policy = row.get("policy")
     if policy is not None and (not isinstance(policy, str) or policy not in _POLICIES):
@@ -228,9 +228,10 @@ def _inputs(value: object, tools: Sequence[str], where: str) -> dict[str, JsonVa
     return value
 
 
-def _tool(row: dict[str, Any], where: str, root: Path) -> ToolSpec:
-    tool_id = _text(row, "id", where)
-    name = _text(row, "name", where)
+def tool_from_row(row: dict[str, Any], where: str, root: Path) -> ToolSpec:
+    """Return a row of a TOOLS file as a tool that can be ranked, not run. Raises UsageError."""
+    tool_id = require_text(row, "id", where)
+    name = require_text(row, "name", where)
     description = row.get("description", "")
     if not isinstance(description, str):
         raise UsageError(f"{where}: description is not text", hint="write a string")
@@ -264,7 +265,8 @@ def _params(value: object, where: str) -> tuple[str, ...]:
     )
 
 
-def _text(row: dict[str, Any], key: str, where: str) -> str:
+def require_text(row: dict[str, Any], key: str, where: str) -> str:
+    """Return the text of a key. Raises UsageError for no text."""
     value = row.get(key)
     if not isinstance(value, str) or not value.strip():
         raise UsageError(f"{where}: {key} is missing or empty", hint=f'give "{key}" as text')

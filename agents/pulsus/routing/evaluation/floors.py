@@ -28,7 +28,7 @@ FIGURES = (*FLOORED, "ece")
 """Every figure that says how good the answers are."""
 
 
-def parse_floors(texts: Sequence[str]) -> dict[str, float]:
+def parse_floors(texts: Sequence[str], known: Sequence[str] = FLOORED) -> dict[str, float]:
     """Return floors from `figure=value` texts. Raises UsageError for an unknown figure or value."""
     floors: dict[str, float] = {}
     for text in texts:
@@ -37,10 +37,10 @@ def parse_floors(texts: Sequence[str]) -> dict[str, float]:
             floor = float(value)
         except ValueError:
             floor = math.nan
-        if name not in FLOORED or not 0 <= floor <= 1:
+        if name not in known or not 0 <= floor <= 1:
             raise UsageError(
                 f"--floor {text!r} is no figure with a value from 0 to 1",
-                hint=f"write FIGURE=VALUE with one of {', '.join(FLOORED)}",
+                hint=f"write FIGURE=VALUE with one of {', '.join(known)}",
             )
         floors[name] = floor
     return floors
@@ -48,22 +48,30 @@ def parse_floors(texts: Sequence[str]) -> dict[str, float]:
 
 def figures_below_floor(report: EvalReport, floors: Mapping[str, float]) -> dict[str, float | None]:
     """Return every figure below its floor; one not measured is below."""
-    return {
-        name: getattr(report, name)
-        for name, floor in floors.items()
-        if getattr(report, name) is None or getattr(report, name) < floor
-    }
+    return values_below_floor({name: getattr(report, name) for name in floors}, floors)
+
+
+def values_below_floor(
+    figures: Mapping[str, float | None], floors: Mapping[str, float]
+) -> dict[str, float | None]:
+    """Return every value below its floor. A figure that was not measured is below."""
+    values = {name: figures.get(name) for name in floors}
+    return {n: value for n, value in values.items() if value is None or value < floors[n]}
 
 
 def check_floors(report: EvalReport, floors: Mapping[str, float]) -> None:
     """Raises EvalBelowFloor naming every figure that `missed` its floor."""
-    low = figures_below_floor(report, floors)
+    check_values(figures_below_floor(report, floors), floors)
+
+
+def check_values(low: Mapping[str, float | None], floors: Mapping[str, float]) -> None:
+    """Raise EvalBelowFloor naming the figures in `low`, if there are any."""
     if low:
         said = ", ".join(
             f"{name} is {'not measured' if value is None else f'{value:.3f}'}, floor {floors[name]}"
             for name, value in low.items()
         )
-        raise EvalBelowFloor(said, hint="see the failures in the report", figures=low)
+        raise EvalBelowFloor(said, hint="see the failures in the report", figures=dict(low))
 
 
 def load_baseline(path: Path) -> dict[str, float | None]:
