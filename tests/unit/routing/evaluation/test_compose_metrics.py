@@ -47,5 +47,8 @@ def test_intervals_hold_the_value_and_repeat():
     first, second = measure(cases, answers), measure(cases, answers)
     assert first == second
     for figure in first.figures:
+        assert figure.low is not None
+        assert figure.high is not None
+        assert figure.value is not None
         assert figure.low <= figure.value <= figure.high
         assert figure.low < figure.high
