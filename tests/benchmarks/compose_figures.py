@@ -1,4 +1,4 @@
-"""How well requests become plans: a public set of bare tools, and own compositions.
+"""Measure requests that become plans: a public set of bare tools, and own compositions.
 
     OMP_NUM_THREADS=1 .venv/bin/python -m tests.benchmarks.compose_figures [BENCH] [--folds N]
 

@@ -19,7 +19,7 @@ SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class ComposeResult:
-    """What there is to print. `past` counts the past plans, `limit` the failures to list."""
+    """The report with its settings. `past` counts the past plans, `limit` the failures to list."""
 
     report: ComposeReport
     tools: int

@@ -1,4 +1,4 @@
-"""How well composed plans agree with known ones: nodes, edges, exact plans. Pure."""
+"""Compare composed plans with known ones: nodes, edges, exact plans. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How bare rows, or typed tools, answer the requests of `pulsus compose-eval`. Pure."""
+"""Answer the requests of `pulsus compose-eval` with bare rows, or with typed tools. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which clause of a request each step of a plan belongs to, in order. Pure."""
+"""Assign each step of a plan to a clause of the request, in order. Pure."""
 
 from __future__ import annotations
 

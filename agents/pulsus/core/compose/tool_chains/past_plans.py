@@ -71,7 +71,7 @@ class PastPlan:
 
 @dataclass(frozen=True)
 class PairCounts:
-    """How often two tools occurred in this order, and how often the first fed the second."""
+    """Counts of two tools in one plan: in this order, and with the first feeding the second."""
 
     both: Mapping[tuple[int, int], int]
     fed: Mapping[tuple[int, int], int]

@@ -1,4 +1,4 @@
-"""What the words of a request say for each tool alone: the first of the models. Pure."""
+"""Rate each tool alone by the words of a request: the first of the models. Pure."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ class ToolSignature:
 
 @dataclass(frozen=True, slots=True)
 class ToolLink:
-    """How the outputs of one tool feed another. `strength` is 0 for tools that do not fit.
+    """The fit of one tool's outputs to another's inputs. `strength` is 0 for tools that do not fit.
 
     `by_key` is True if the input is a key such as an id, `family` if both tools share a family.
     """

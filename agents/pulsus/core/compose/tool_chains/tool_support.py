@@ -1,4 +1,4 @@
-"""What the other candidates say for a tool: it feeds one, or it does the same. Pure."""
+"""Rate a tool beside the other candidates: it feeds one, or it does the same. Pure."""
 
 from __future__ import annotations
 
