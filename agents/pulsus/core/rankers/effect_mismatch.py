@@ -21,7 +21,7 @@ from pulsus.core.text.verbs import (
     naming_groups,
     verb_groups,
 )
-from pulsus.core.types import ToolSpec
+from pulsus.core.types import Manifest, ToolSpec
 
 _CLAUSE = re.compile(
     r"""
@@ -88,19 +88,22 @@ def effect_mismatch(asked: tuple[str, ...], said: frozenset[str], tool: ToolSpec
     `asked` are the request's `commands`, `said` the groups of all its words (`groups_of`). A
     declared write tool that names its change must be asked for that change; an asked change needs
     a tool that makes one. A tool that only reads may still do what is asked to the rows it is
-    given: then its summary begins with that verb.
+    given: then its summary begins with that verb. The manifest of a write tool may name more of
+    its change: by intents and requests that command it.
     """
     if not asked and not (tool.kind_declared and tool.kind == "write"):
         return None
     leading, named = _find_verb_groups(tool.name, tool.action, tool.summary)
-    makes = leading | named if tool.kind == "write" else frozenset()
+    hinted = _find_hinted_commands(tool.manifest) if tool.kind == "write" else ()
+    makes = leading | named | command_groups(hinted) if tool.kind == "write" else frozenset()
     if not asked:
         odd = bool(makes) and not makes & said
         return "the tool changes things, the request does not ask for that" if odd else None
     wanted = command_groups(asked)
     if tool.kind != "write":
         return None if wanted & leading else f"the request asks to {asked[0]}, the tool only reads"
-    odd = bool(makes) and not makes & wanted
+    # A program in a command line (`tar -x`) has no group: then the word itself decides.
+    odd = bool(makes) and not makes & wanted and set(hinted).isdisjoint(asked)
     return f"the request asks to {asked[0]}, the tool does not" if odd else None
 
 
@@ -123,8 +126,28 @@ def command_mismatch(typed: Sequence[str], tool: ToolSpec) -> str | None:
 
 
 def groups_of(request: str) -> frozenset[str]:
-    """Return the groups of change any word of the request belongs to, as a command or not."""
-    return naming_groups(words(clean(request)))
+    """Return the groups of change any word of the request belongs to, as a command or not.
+
+    A question names a change without asking for it ("what is Port set to"): it has no group.
+    """
+    text = clean(request)
+    said = words(text)
+    clauses = (words(part) for part in _split_clauses(text, said))
+    if any(part[0] in table.QUESTIONS for part in clauses if part):
+        return frozenset()
+    return naming_groups(said)
+
+
+def _find_hinted_commands(manifest: Manifest | None) -> tuple[str, ...]:
+    """Return the verbs of change that the intents and requests of a manifest command."""
+    if manifest is None:
+        return ()
+    return _find_commands((*manifest.intents, *manifest.requests))
+
+
+@lru_cache(maxsize=4096)
+def _find_commands(hints: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(verb for hint in hints for verb in commands(hint)))
 
 
 @lru_cache(maxsize=16384)

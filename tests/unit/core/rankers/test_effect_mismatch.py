@@ -203,3 +203,36 @@ def test_request_and_tool_in_accord_raise_no_caution(request_text, subject):
 def test_a_request_for_a_change_is_never_answered_by_a_tool_that_only_reads(request_text):
     for found in Ranker.build(CATALOGUE).rank(request_text):
         assert found.tool.kind == "write" or found.p < 0.6
+
+
+MODES = tool(
+    "storage/permissions/set_mode",
+    "Set the mode of a file.",
+    kind="write",
+    intents=("chmod", "tar -xf a.tar"),
+)
+
+
+@pytest.mark.parametrize(
+    "request_text", ["chmod 600 a.key", "mount it with mode 0700", "tar -xf b.tar"]
+)
+def test_a_manifest_may_name_more_of_the_change_that_a_tool_makes(request_text):
+    assert odds(request_text, MODES) is None
+
+
+@pytest.mark.parametrize("request_text", ["restart nginx", "delete the files of a.key"])
+def test_a_manifest_names_no_change_that_its_phrases_do_not_command(request_text):
+    assert odds(request_text, MODES)
+
+
+def test_intents_of_a_tool_that_reads_make_no_change_of_it():
+    reader = tool("a/b/modes", "List modes.", kind="read", intents=("chmod a file",))
+    assert odds("chmod 600 a.key", reader)
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    ["what is the mode set to", "which files are set to 0777", "ready? is the mode set or not"],
+)
+def test_a_question_that_names_a_change_does_not_ask_for_it(request_text):
+    assert odds(request_text, MODES)
