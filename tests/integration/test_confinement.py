@@ -422,6 +422,30 @@ def test_a_write_tool_writes_only_below_its_declared_folder(tmp_path):
     assert list(outside.iterdir()) == []
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root changes files of other users")
+def test_root_changes_files_of_other_users_below_the_declared_folder_alone(tmp_path):
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    for folder in (inside, outside):
+        folder.mkdir()
+        (folder / "old").write_text("x", encoding="utf-8")
+        os.chown(folder / "old", 1, 1)
+        os.chown(folder, 1, 1)
+        folder.chmod(0o1755)
+    text = """
+def run(path: str, elsewhere: str = ""):
+    target = Path(elsewhere or path)
+    target.joinpath("old").rename(target / "moved")
+    target.joinpath("moved").write_text("new")
+    target.joinpath("moved").unlink()
+"""
+    made = tool(text, kind="write", paths="{path}")
+    confined(made, reads=False, path=str(inside))
+    assert list(inside.iterdir()) == []
+    with pytest.raises(ToolFailed, match="PermissionError"):
+        confined(made, reads=False, path=str(inside), elsewhere=str(outside))
+    assert [path.name for path in outside.iterdir()] == ["old"]
+
+
 @pytest.mark.parametrize(
     ("paths", "commands"),
     [

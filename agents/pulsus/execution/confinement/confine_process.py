@@ -31,12 +31,14 @@ _CAPSET_VERSION = 0x20080522
 _NO_NEW_PRIVILEGES, _AMBIENT, _CLEAR_ALL = 38, 47, 4
 
 CAPABILITIES = {
+    "dac_override": 1,
     "dac_read_search": 2,
+    "fowner": 3,
     "sys_ptrace": 19,
     "net_raw": 13,
     "syslog": 34,
 }
-"""Capabilities that a read may keep, by name (`linux/capability.h`)."""
+"""Capabilities that a confined tool may keep, by name (`linux/capability.h`)."""
 
 
 def enter(plan: dict[str, Any], scratch: str, keep: tuple[int, ...]) -> int:

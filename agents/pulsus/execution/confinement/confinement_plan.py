@@ -181,6 +181,9 @@ def _plan_confined(
         "/dev/kmsg" in p for t in tools for p in program_needs.declared_paths(t)
     ):
         keep.add("syslog")
+    if not reads and files == "landlock":
+        # Root changes files of other users below the declared folders. Landlock closes the rest.
+        keep |= {"dac_override", "fowner"}
     orders = {
         **asdict(limits),
         "only_limits": False,
