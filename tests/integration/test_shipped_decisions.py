@@ -59,6 +59,33 @@ def test_a_read_command_in_a_request_selects_the_matching_tool(search, line, nam
 
 
 @pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("tar xzf site.tgz", "restore_backup"),
+        ("tar czf /backup/site.tgz /srv/site", "create_backup"),
+        ("chown -R app:app /srv/app", "set_permissions"),
+        ("find /srv/out -mtime +30 -delete", "delete_old_files"),
+    ],
+)
+def test_a_changing_command_selects_the_tool_that_makes_the_change(search, line, name):
+    assert decided(search(line)) == ("select", [name])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "is everything below /srv/www owned by www-data?",
+        "what is Port set to in /etc/ssh/sshd_config",
+        "is sync.sh in root's crontab, and with which schedule",
+        "which files in /srv/out are older than 30 days",
+    ],
+)
+def test_a_question_never_selects_a_tool_that_changes_things(search, line):
+    found = search(line)
+    assert [r.tool.kind for r in found.choice.chosen] == ["read"]
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "ip route add",
@@ -68,7 +95,6 @@ def test_a_read_command_in_a_request_selects_the_matching_tool(search, line, nam
         "crontab -r",
         "sysctl -w vm.swappiness=10",
         "apt upgrade",
-        "tar xzf site.tgz",
         "terraform plan",
         "kubectl get pods",
         "ip addr show",

@@ -9,6 +9,7 @@ Args:
     days (float): Files unchanged for longer than this many days are stale. 0 or more.
     pattern (str): Only file names that match this, for example `*.log`.
     limit (int): How many files to return, oldest first; 0 returns all.
+    one_file_system (bool): Leave out file systems mounted below the folder.
 
 Returns:
     rows (list[dict[str, Any]]): One a file, oldest first: `path`, `bytes`, `modified` (UTC),
@@ -63,7 +64,13 @@ from typing import Any
 DAY = 86_400
 
 
-def run(folder: str, days: float = 90.0, pattern: str = "*", limit: int = 0) -> dict[str, Any]:
+def run(
+    folder: str,
+    days: float = 90.0,
+    pattern: str = "*",
+    limit: int = 0,
+    one_file_system: bool = False,
+) -> dict[str, Any]:
     """Walk the folder and keep the files that are older than the limit."""
     if not days >= 0:
         raise ValueError(f"days {days} is no age: give 0 or more days")
@@ -73,7 +80,7 @@ def run(folder: str, days: float = 90.0, pattern: str = "*", limit: int = 0) -> 
     unreadable: list[dict[str, Any]] = []
     stale: list[tuple[float, str, int]] = []
     seen = 0
-    for path, info in _walk(folder, unreadable):
+    for path, info in _walk(folder, unreadable, one_file_system):
         if not fnmatch.fnmatchcase(os.path.basename(path), pattern):
             continue
         seen += 1
@@ -98,14 +105,19 @@ def run(folder: str, days: float = 90.0, pattern: str = "*", limit: int = 0) -> 
     }
 
 
-def _walk(folder: str, unreadable: list[dict[str, Any]]) -> Iterator[tuple[str, os.stat_result]]:
+def _walk(
+    folder: str, unreadable: list[dict[str, Any]], one_file_system: bool
+) -> Iterator[tuple[str, os.stat_result]]:
     os.scandir(folder).close()
+    device = os.stat(folder).st_dev
     pending = [folder]
     while pending:
         here = pending.pop()
         for path, info in _listing(here, unreadable):
             if stat.S_ISDIR(info.st_mode):
-                pending.append(path)
+                # An overlay shows files, but no folders, as those of other file systems.
+                if info.st_dev == device or not one_file_system:
+                    pending.append(path)
             elif stat.S_ISREG(info.st_mode):
                 yield path, info
 

@@ -1,0 +1,59 @@
+"""Run a shipped tool that changes things, then the verifying read and the undo of its contract."""
+
+import stat
+from pathlib import Path
+
+from pulsus.core.contract import matches
+from pulsus.core.contract.declared_call import render_value
+from pulsus.execution.confinement.declared_effects import literal_defaults
+from tests.catalogue.conftest import import_tool
+from tests.shipped import TOOLS
+
+SPECS = {tool.id: tool for tool in TOOLS}
+
+
+def change(tool_id, **inputs):
+    """Run the tool for real, check its `Verify:`, and return its result."""
+    result = import_tool(tool_id).run(**inputs)
+    assert unverified(tool_id, inputs, result) is None
+    return result
+
+
+def unverified(tool_id, inputs, result):
+    """Return why the verifying read of the tool does not confirm the result; None if it does."""
+    spec = SPECS[tool_id]
+    given = {**literal_defaults(spec), **inputs}
+    call = spec.verify
+    assert call is not None
+    assert SPECS[call.tool].kind == "read"
+    found = import_tool(call.tool).run(**rendered(call.inputs, given, result))
+    assert call.has_expected
+    return matches(render_value(call.expected, given, result), found)
+
+
+def undo(tool_id, inputs, result):
+    """Run the `Undo:` of the tool for real, check its `Verify:`, and return its result."""
+    spec = SPECS[tool_id]
+    assert spec.undo is not None
+    given = {**literal_defaults(spec), **inputs}
+    return change(spec.undo.tool, **rendered(spec.undo.inputs, given, result))
+
+
+def rendered(values, given, result):
+    """Return the inputs of a declared call with their references replaced."""
+    return {name: render_value(value, given, result) for name, value in values.items()}
+
+
+def tree(folder):
+    """Return every file below the folder with its kind, mode, owner, group and content."""
+    found = {}
+    for path in sorted(Path(folder).rglob("*")):
+        info = path.lstat()
+        content: object = None
+        if stat.S_ISLNK(info.st_mode):
+            content = str(path.readlink())
+        elif stat.S_ISREG(info.st_mode):
+            content = path.read_bytes()
+        name = str(path.relative_to(folder))
+        found[name] = (oct(info.st_mode), info.st_uid, info.st_gid, content)
+    return found
