@@ -12,12 +12,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pulsus.core.compose.plans.dsl.plan_values import parse_expression, parse_value
-from pulsus.core.types import ForEach, Plan, PlanStep, Retry
+from pulsus.core.types import ForEach, Plan, PlanStep, Retry, Verification
 from pulsus.errors import Aborted, ApprovalNeeded, PulsusError, ToolFailed
 from pulsus.execution.engine.engine import EngineLimits, PlanEngine
 from pulsus.execution.engine.step_host import StepOutcome
 from pulsus.execution.journal.journal import Journal
-from pulsus.execution.journal.run_records import NewRun, StepVerification
+from pulsus.execution.journal.run_records import NewRun
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -43,7 +43,7 @@ class FunctionHost:
     """Runs functions. `ledger` is a file with a line for each effect of a write.
 
     `tools` map a name to a function of (inputs, item). Tools whose name begins with `write` write.
-    `verified` says whether the effect of a step is there; by default the ledger is asked.
+    Their verification asks the ledger; that of steps in `unverifiable` is not declared.
     """
 
     ledger: Path
@@ -102,10 +102,10 @@ class FunctionHost:
 
     def verify(self, step, inputs, result, cancellation):
         if step.id in self.unverifiable:
-            return None
+            return Verification(None, False, f"{step.tool} declares no `Verify:`")
         key = inputs.get("key", step.id)
         ok = key in self.effects()
-        return StepVerification(ok, "verify", "" if ok else f"{key} is not there")
+        return Verification("verify", ok, "it is there" if ok else f"{key} is not there")
 
 
 def wait_for_cancellation(inputs, item, cancellation):

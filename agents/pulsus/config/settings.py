@@ -283,6 +283,14 @@ class RunConfig(Section):
 
 
 @dataclass(frozen=True)
+class PlansConfig(Section):
+    """Running a plan: reads at the same time, and how long an approval is waited for."""
+
+    max_parallel: Annotated[int, ValueLimits(ge=1, le=64), ASKS_RAISED] = 4
+    approval_hours: Annotated[float, ValueLimits(gt=0.0, le=8760.0), ASKS_RAISED] = 24.0
+
+
+@dataclass(frozen=True)
 class ToolsConfig(Section):
     """The Python for tools. If `python` is empty, it is the Python that runs Pulsus."""
 
@@ -322,5 +330,6 @@ class Settings(Section):
     storage: StorageConfig = StorageConfig()
     audit: AuditConfig = AuditConfig()
     run: RunConfig = RunConfig()
+    plans: PlansConfig = PlansConfig()
     tools: ToolsConfig = ToolsConfig()
     plugins: PluginsConfig = PluginsConfig()

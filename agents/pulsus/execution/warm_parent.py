@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import pwd  # noqa: F401 - for the children
 import signal
 import socket
 from contextlib import suppress
@@ -30,11 +31,12 @@ DESCRIPTORS = 6
 """Of each start: stdin, stdout, stderr, the report, the lifeline, the folder to run in."""
 _MOST_BYTES = 4096
 _FOLDER = b"folder: "
-_PARENT_DEATH = 1  # PR_SET_PDEATHSIG
+_PARENT_DEATH, _DUMPABLE = 1, 3  # PR_SET_PDEATHSIG, PR_GET_DUMPABLE
 
 
 def main(number: int) -> None:
     """Serve the socket of that number until its other end is closed; a child runs one job."""
+    call("prctl", _DUMPABLE, 0, 0, 0, 0)  # loads ctypes, which each child would load again
     gc.collect()
     gc.freeze()  # what is there now is never looked at again, so children share its memory
     with socket.socket(fileno=number) as requests:

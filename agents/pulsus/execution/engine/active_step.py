@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pulsus.core.types import JsonValue, OutputRef, PlanStep
+from pulsus.core.types import JsonValue, OutputRef, PlanStep, Verification
 from pulsus.errors import PulsusError
 from pulsus.execution.engine.step_host import StepOutcome
-from pulsus.execution.journal.run_records import StepVerification
 
 
 @dataclass(slots=True)
@@ -67,7 +66,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The end of a call. `given` is an error if it raised one, or None without a verification."""
+    """The end of a call. `given` is an error if it raised one."""
 
     call: Call
-    given: StepOutcome | StepVerification | BaseException | None
+    given: StepOutcome | Verification | BaseException

@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 
+from pulsus.core.types import Verification
 from pulsus.execution.cancellation import Cancellation, cancel_on_signals
 from pulsus.execution.engine.active_step import Answer, Call
 from pulsus.execution.engine.step_host import StepHost, StepOutcome
-from pulsus.execution.journal.run_records import StepVerification
 
 
 class CallPool:
@@ -58,7 +58,7 @@ class CallPool:
 
     def _perform(self, call: Call) -> None:
         step, inputs = call.active.step, call.inputs
-        given: StepOutcome | StepVerification | BaseException | None
+        given: StepOutcome | Verification | BaseException
         try:
             if call.is_verification:
                 result = call.outcome.result if call.outcome else None

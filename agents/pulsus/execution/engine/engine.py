@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 from pulsus.core.compose.plans.dsl.step_references import list_dependencies
 from pulsus.core.telemetry.ids import Clock, RandomBytes
-from pulsus.core.types import Plan
+from pulsus.core.types import Plan, Verification
 from pulsus.errors import Aborted, ApprovalNeeded, HungUp, PulsusError, Terminated, UsageError
 from pulsus.execution.cancellation import Cancellation
 from pulsus.execution.engine.call_pool import CallPool
@@ -29,7 +29,6 @@ from pulsus.execution.journal.run_records import (
     NewRun,
     PersonNeeded,
     StepRecord,
-    StepVerification,
 )
 
 OPERATOR = "operator"
@@ -128,18 +127,16 @@ class PlanEngine:
         needs = None
         for each in reopened.doubtful:
             found = self._verify(plan, each, reopened)
-            if found is not None and found.ok:
+            if found.ok:
                 reopened.accept(each, found)
                 continue
             why = f"{tools[each.step]} was started, and it is unknown whether it took effect: "
-            why += f"its verification failed: {found.reason}" if found else "it has no Verify:"
+            why += found.reason
             self.journal.mark_in_doubt(each.step, each.item, why)
             needs = needs or self._person_needed(each.step, each.item, why, waited, None)
         return needs
 
-    def _verify(
-        self, plan: Plan, found: StepRecord, reopened: ReopenedRun
-    ) -> StepVerification | None:
+    def _verify(self, plan: Plan, found: StepRecord, reopened: ReopenedRun) -> Verification:
         step = next(step for step in plan.steps if step.id == found.step)
         cancellation = Cancellation()
         try:
@@ -148,7 +145,7 @@ class PlanEngine:
         except (Terminated, HungUp, Aborted):
             raise
         except PulsusError as error:
-            return StepVerification(False, step.tool, error.message)
+            return Verification(step.tool, False, error.message)
         finally:
             cancellation.close()
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from pulsus.core.compose.plans.dsl.plan_values import evaluate
-from pulsus.core.types import JsonValue, Plan, PlanStep, PlanValue
+from pulsus.core.types import JsonValue, Plan, PlanStep, PlanValue, Verification
 from pulsus.errors import (
     Aborted,
     ApprovalNeeded,
@@ -36,7 +36,6 @@ from pulsus.execution.journal.run_records import (
     PersonNeeded,
     RunState,
     StepRecord,
-    StepVerification,
 )
 
 AskPerson = Callable[[str, int | None, str, PulsusError | None], PersonNeeded]
@@ -260,7 +259,7 @@ class PlanRun:
         call, given = answer.call, answer.given
         if isinstance(given, StepOutcome):
             self._save(call, given)
-        elif given is None or isinstance(given, StepVerification):
+        elif isinstance(given, Verification):
             self._finish_call(call, given)
         elif not isinstance(given, PulsusError):
             raise given  # a bug
@@ -270,7 +269,7 @@ class PlanRun:
             self._log.in_doubt(call, "it was cancelled before it was verified")
             self._is_stopped = True
         else:
-            self._finish_call(call, StepVerification(False, call.active.step.tool, given.message))
+            self._finish_call(call, Verification(call.active.step.tool, False, given.message))
 
     def _save(self, call: Call, outcome: StepOutcome) -> None:
         """Write the result of a call; then it has passed, or is verified."""
@@ -284,15 +283,17 @@ class PlanRun:
         else:
             self._finish_call(call, outcome.verification)
 
-    def _finish_call(self, call: Call, found: StepVerification | None) -> None:
-        """Record a call that ran. `found` is None if the tool declares no verification."""
+    def _finish_call(self, call: Call, found: Verification | None) -> None:
+        """Record a call that ran. `found` is None for a read.
+
+        A write for which no verification could run passes as well, and is not verified.
+        """
         active = call.active
-        if call.doubt is not None and not (found and found.ok):
-            why = f"{call.doubt.message}; "
-            why += f"its verification failed: {found.reason}" if found else "it has no Verify:"
+        if call.doubt is not None and found is not None and not found.ok:
+            why = f"{call.doubt.message}; not verified: {found.reason}"
             self._log.in_doubt(call, why)
             self._wait(active.step, call.item, why, None)
-        elif found is not None and not found.ok:
+        elif found is not None and found.tool is not None and not found.ok:
             self._log.unverified(call, found)
             error = WriteUnverified(
                 f"{active.step.tool} ran, and its verification by {found.tool} failed: "

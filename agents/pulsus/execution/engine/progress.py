@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pulsus.core.telemetry.logging import Trace
-from pulsus.execution.journal.run_records import RunState, SkipReason, StepState, StepVerification
+from pulsus.core.types import Verification
+from pulsus.execution.journal.run_records import RunState, SkipReason, StepState
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class StepProgress:
     attempt: int = 0
     items: int | None = None
     duration_ms: int | None = None
-    verification: StepVerification | None = None
+    verification: Verification | None = None
     reason: SkipReason | str = ""
     error: str = ""
     artifact: str | None = None

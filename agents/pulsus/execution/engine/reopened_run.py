@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pulsus.core.types import JsonValue
+from pulsus.core.types import JsonValue, Verification
 from pulsus.errors import UsageError
 from pulsus.execution.engine.recovery import Settlement, choose_recovery
 from pulsus.execution.journal.journal import Journal
-from pulsus.execution.journal.run_records import RunRecord, StepRecord, StepVerification
+from pulsus.execution.journal.run_records import RunRecord, StepRecord
 
 
 class ReopenedRun:
@@ -38,7 +38,7 @@ class ReopenedRun:
             return None
         return self._journal.folder.load(found.result_file, found.sha256 or "")
 
-    def accept(self, found: StepRecord, verification: StepVerification | None) -> None:
+    def accept(self, found: StepRecord, verification: Verification | None) -> None:
         """Record that a write took effect. A result that was recorded stays."""
         is_there = self._has_result(found)
         self._journal.step_done(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pulsus.core.types import PlanStep
+from pulsus.core.types import PlanStep, Verification
 from pulsus.errors import PulsusError
 from pulsus.execution.engine.active_step import ActiveStep, Call
 from pulsus.execution.engine.progress import Progress, RunProgress, StepProgress
@@ -18,7 +18,6 @@ from pulsus.execution.journal.run_records import (
     RunState,
     SkipReason,
     StepState,
-    StepVerification,
 )
 
 
@@ -68,7 +67,7 @@ class RunLog:
         reason = f"attempt {call.attempt} failed: {error.message}"
         self._tell(call.active.step, call.item, "started", attempt=call.attempt, reason=reason)
 
-    def done(self, call: Call, found: StepVerification | None) -> None:
+    def done(self, call: Call, found: Verification | None) -> None:
         """Record that a call passed."""
         step, outcome = call.active.step, call.outcome
         name, sha256 = call.result or (None, None)
@@ -87,7 +86,7 @@ class RunLog:
         self._journal.step_failed(active.step.id, item, error)
         self._tell(active.step, item, "failed", error=error.code, reason=error.message)
 
-    def unverified(self, call: Call, found: StepVerification) -> None:
+    def unverified(self, call: Call, found: Verification) -> None:
         """Record that a write ran, and its verification failed."""
         self._journal.step_unverified(call.active.step.id, call.item, found)
         self._tell(

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from pulsus.core.types import JsonValue, PlanStep
+from pulsus.core.types import JsonValue, PlanStep, Verification
 from pulsus.execution.cancellation import Cancellation
-from pulsus.execution.journal.run_records import StepVerification
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +20,7 @@ class StepOutcome:
 
     result: JsonValue
     duration_ms: int
-    verification: StepVerification | None = None
+    verification: Verification | None = None
     confinement: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
@@ -65,8 +64,8 @@ class StepHost(Protocol):
         inputs: Mapping[str, JsonValue],
         result: JsonValue,
         cancellation: Cancellation,
-    ) -> StepVerification | None:
-        """Run the `Verify:` of a write that ran. Return None if its tool declares none.
+    ) -> Verification:
+        """Run the `Verify:` of a write that ran. Its `tool` is None if none could run.
 
         `result` is null if it is unknown after a fault: a verification that needs it then fails.
         Raises Aborted once `cancellation` is readable.

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pulsus.core.storage.state_db import state_db
 from pulsus.core.telemetry.ids import Clock
-from pulsus.core.types import JsonValue
+from pulsus.core.types import JsonValue, Verification
 from pulsus.errors import PulsusError, RunNotFound
 from pulsus.execution.journal import run_queries
 from pulsus.execution.journal.run_folder import RunFolder, require_plain_name
@@ -26,7 +26,6 @@ from pulsus.execution.journal.run_records import (
     RunSummary,
     SkipReason,
     StepState,
-    StepVerification,
 )
 
 MOST_COLLECTED = 256
@@ -111,7 +110,7 @@ class Journal:
         The state in the record is the one before. Raises RunNotFound, and Busy while another
         process runs it.
         """
-        self.read_run(run_id)  # no folder is made for a run that does not exist
+        self._require_run(run_id)  # no folder is made for a run that does not exist
         self._folder = RunFolder(self._state_dir, run_id)
         state_db.check_integrity(self._db, self._path)
         record = self.read_run(run_id, owned=True)
@@ -164,7 +163,7 @@ class Journal:
         sha256: str | None,
         *,
         duration_ms: int | None = None,
-        verification: StepVerification | None = None,
+        verification: Verification | None = None,
         confinement: Mapping[str, JsonValue] | None = None,
         reason: str | None = None,
     ) -> None:
@@ -186,7 +185,7 @@ class Journal:
         """Record that a step failed."""
         self._end(step, item, "failed", duration_ms=duration_ms, error=error_text(error))
 
-    def step_unverified(self, step: str, item: int | None, verification: StepVerification) -> None:
+    def step_unverified(self, step: str, item: int | None, verification: Verification) -> None:
         """Record that a write ran, and its verification failed."""
         self._end(step, item, "unverified", verification=_verification_text(verification))
 
@@ -267,12 +266,14 @@ class Journal:
         with state_db.database_errors(self._path):
             found = run_queries.read_run(self._db, self._state_dir, run_id, owned=owned)
         if found is None:
-            raise RunNotFound(
-                f"no plan was run as {run_id!r}",
-                hint="`pulsus runs list` shows the runs of this project",
-                run_id=run_id,
-            )
+            raise _not_found(run_id)
         return found
+
+    def _require_run(self, run_id: str) -> None:
+        with state_db.database_errors(self._path):
+            row = self._db.execute("SELECT 1 FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+        if row is None:
+            raise _not_found(run_id)
 
     def _now(self) -> str:
         return self._clock().isoformat(timespec="milliseconds")
@@ -325,15 +326,23 @@ def _rolled_back_on_error(database: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
+def _not_found(run_id: str) -> RunNotFound:
+    return RunNotFound(
+        f"no plan was run as {run_id!r}",
+        hint="`pulsus runs list` shows the runs of this project",
+        run_id=run_id,
+    )
+
+
 def error_text(error: PulsusError) -> str:
     """Return code, message and hint as JSON text."""
     return _to_text({"code": error.code, "message": error.message, "hint": error.hint})
 
 
-def _verification_text(found: StepVerification | None) -> str | None:
+def _verification_text(found: Verification | None) -> str | None:
     if found is None:
         return None
-    return _to_text({"ok": found.ok, "tool": found.tool, "reason": found.reason})
+    return _to_text({"tool": found.tool, "ok": found.ok, "reason": found.reason})
 
 
 def _to_text(value: JsonValue) -> str:

@@ -75,10 +75,7 @@ class RunFolder:
         temp = f".{name}{atomic_write.TEMP_SUFFIX}"
         with storage_errors(self.path / name):
             atomic_write.unlink(self._folder, temp)  # a killed owner left it
-            if durable:
-                atomic_write.stage(self._folder, temp, data, 0o600)
-            else:
-                _write_quickly(self._folder, temp, data)
+            _write(self._folder, temp, data, synced=durable)
             os.rename(temp, name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
             if durable:
                 os.fsync(self._folder)
@@ -168,12 +165,15 @@ def _run_path(state_dir: Path, run_id: str) -> Path:
     return state_dir / "runs" / require_plain_name(run_id, "the run id")
 
 
-def _write_quickly(folder: int, temp: str, data: bytes) -> None:
+def _write(folder: int, temp: str, data: bytes, *, synced: bool) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     number = os.open(temp, flags, 0o600, dir_fd=folder)
     try:
         with os.fdopen(number, "wb") as file:
             file.write(data)
+            if synced:
+                file.flush()
+                os.fsync(file.fileno())
     except OSError:
         atomic_write.unlink(folder, temp)
         raise

@@ -7,6 +7,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+from pulsus.core.types import Verification
 from pulsus.errors import StateCorrupt
 from pulsus.execution.journal.run_folder import is_owned
 from pulsus.execution.journal.run_records import (
@@ -15,7 +16,6 @@ from pulsus.execution.journal.run_records import (
     RunState,
     RunSummary,
     StepRecord,
-    StepVerification,
 )
 
 WHOLE_STEP = -1
@@ -110,7 +110,7 @@ def _step(state_dir: Path, row: tuple[Any, ...]) -> StepRecord:
         inputs=_parse(state_dir, row[10]),
         result_file=row[11],
         sha256=row[12],
-        verification=StepVerification(**found) if found else None,
+        verification=Verification(**found) if found else None,
         confinement=_parse(state_dir, row[14]) or {},
         reason=row[15],
         error=_parse(state_dir, row[16]),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pulsus.core.types import JsonValue
+from pulsus.core.types import JsonValue, Verification
 
 RunState = Literal["running", "waiting", "done", "failed", "cancelled", "interrupted"]
 """`interrupted` is never stored: it is a `running` one whose process is gone."""
@@ -38,15 +38,6 @@ class NewRun:
 
 
 @dataclass(frozen=True, slots=True)
-class StepVerification:
-    """The finding of the `Verify:` of a write. `reason` says why it failed, or is empty."""
-
-    ok: bool
-    tool: str
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class PersonNeeded:
     """The decision that a run waits for: the id of the approval, its step, since and until when.
 
@@ -69,7 +60,8 @@ class StepRecord:
     `seq` orders all changes of a run; the times are for people only, because a clock may jump.
     `items` is the number of items of a whole `for_each` step, whose `result_file` then holds the
     items. `inputs` are those of a started write. `error` has code, message and hint. A `done`
-    write without `result_file` was only verified after a fault: its result is unknown.
+    write without `result_file` was only verified after a fault: its result is unknown. The result
+    of the verifying tool is not in `verification`.
     """
 
     step: str
@@ -85,7 +77,7 @@ class StepRecord:
     inputs: Mapping[str, JsonValue] | None = None
     result_file: str | None = None
     sha256: str | None = None
-    verification: StepVerification | None = None
+    verification: Verification | None = None
     confinement: Mapping[str, JsonValue] = field(default_factory=dict)
     reason: str | None = None
     error: Mapping[str, JsonValue] | None = None

@@ -86,6 +86,8 @@ WIDER = {
     "run.max_mem_mb": "1000000",
     "run.max_processes": "30000",
     "run.max_files": "1000000",
+    "plans.max_parallel": "64",
+    "plans.approval_hours": "1000.0",
     "tools.python": '"evil/bin/python"',
     "plugins.disabled": '["acme-validators"]',
 }

@@ -8,13 +8,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from pulsus.core.types import Verification
 from pulsus.errors import Busy, RunNotFound, StateCorrupt, ToolFailed, UsageError
 from pulsus.execution.journal.journal import Journal
 from pulsus.execution.journal.run_folder import load_result
-from pulsus.execution.journal.run_records import NewRun, PersonNeeded, StepVerification
+from pulsus.execution.journal.run_records import NewRun, PersonNeeded
 from tests.plan_hosts import die, in_child
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+VERIFIED = Verification("s/t/v", True, "it is there")
 NEEDS = PersonNeeded("apr-1", "b", "b writes", "2026-03-01", "2026-03-02", "operator")
 
 
@@ -53,7 +55,7 @@ def test_a_run_is_read_back_with_its_plan_and_its_inputs(state):
         sha = journal.folder.save("a.json", {"rows": [1]}, durable=False)
         journal.step_done("a", None, "a.json", sha, duration_ms=5, confinement={"files": "none"})
         journal.step_started("b", None, 1, {"path": "/x"})
-        journal.step_done("b", None, "b.json", sha, verification=StepVerification(True, "s/t/v"))
+        journal.step_done("b", None, "b.json", sha, verification=VERIFIED)
         journal.end_run("done")
     with opened(state) as journal:
         found = journal.read_run("run-1")
@@ -61,7 +63,10 @@ def test_a_run_is_read_back_with_its_plan_and_its_inputs(state):
         assert (found.request, found.facts) == ("do it", {"x": 2})
         a, b = found.steps
         assert (a.state, a.duration_ms, a.confinement) == ("done", 5, {"files": "none"})
-        assert (b.inputs, b.verification) == ({"path": "/x"}, StepVerification(True, "s/t/v"))
+        assert (b.inputs, b.verification) == (
+            {"path": "/x"},
+            VERIFIED,
+        )
         assert load_result(state, "run-1", "a.json", a.sha256 or "") == {"rows": [1]}
 
 
