@@ -17,6 +17,11 @@ from pulsus.core.compose.selection import (
     selector,
     uncovered_parts,
 )
+from pulsus.core.compose.selection.producer_closure import (
+    ClosedDecision,
+    add_producers,
+    needs_key,
+)
 from pulsus.core.compose.selection.selector import Decision
 from pulsus.core.rankers.lexical.query_matches import POOL
 from pulsus.core.rankers.ranking_engine import RankingEngine
@@ -25,9 +30,11 @@ from pulsus.core.types import Catalogue, ParsedIntent, Ranked, SubIntent, ToolHi
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.search.access_filter import AccessFilter
 from pulsus.routing.search.deprecations import Deprecations
-from pulsus.routing.search.value_evidence import with_value_evidence
+from pulsus.routing.search.value_evidence import take_values, with_value_evidence
 from pulsus.routing.tool_discovery import select_pool
 
+_PRODUCERS = 30
+"""Tools looked at as producers of a key."""
 _EMPTY = "the catalogue is empty: `pulsus init` copies the starter tools, or write one"
 
 
@@ -155,6 +162,9 @@ class Searcher:
             notes = (f"{again.tool.id} was promoted for this request and is not used: {stale}",)
         elif again:
             choice, ranked = promoted_plan.select_promoted_plan(again, ranked, choice)
+        if not again and any(needs_key(each.tool) for each in choice.chosen):
+            closed = self._add_producers(intent.intent, choice, found)
+            choice, found, notes = closed.choice, closed.subintents, (*notes, *closed.notes)
         return self.with_omissions(
             SearchResult(
                 selector.put_steps_first(ranked, choice),
@@ -192,6 +202,20 @@ class Searcher:
             unplaced=rest,
             notes=(*found.notes, *notes),
         )
+
+    def _add_producers(
+        self, request: str, choice: Decision, subintents: Sequence[SubIntent]
+    ) -> ClosedDecision:
+        """Return the decision with tools that give the keys which the request lacks."""
+
+        def search(text: str) -> Sequence[Ranked]:
+            found = self._rank(text, None, (), self.index, limit=_PRODUCERS)
+            return [ranked for ranked in found if not ranked.tool.composed]
+
+        def taken(clause: str, tool: ToolSpec) -> Collection[str]:
+            return take_values(clause, tool, self.now).names
+
+        return add_producers(request, choice, subintents, search, taken, max_steps=self.max_steps)
 
     def _pool(self, intent: ParsedIntent) -> frozenset[str]:
         """Return ids of the parsed folder's tools; none where nothing was parsed."""
