@@ -45,6 +45,10 @@ class UsageError(PulsusError, code="USAGE", exit_status=2):
     """The call itself is wrong: an argument, a flag, a value."""
 
 
+class InputPathUnusable(UsageError):
+    """A tool cannot open the path in an input: it does not exist, or is of the wrong sort."""
+
+
 class ConfigError(PulsusError, code="CONFIG_INVALID", exit_status=2):
     """A settings file, variable or flag has an unknown key or an invalid value."""
 

@@ -165,7 +165,9 @@ def _reported(body):
 def _answered(body):
     """Read any bytes as the report of a promoted tool, which can overwrite its own report."""
     pump = Pump(_NULL, (_NULL, _NULL), _NULL, Bounds(1, 1, 1.0), answer=body, ended=True)
-    value, failure = attempt(PulsusError, run_report.parse_report, _TOOL, pump, 0, 1.0)
+    value, failure = attempt(
+        PulsusError, run_report.parse_report, _TOOL, pump, 0, 1.0, {"path": "/a"}
+    )
     if failure:
         assert failure.message
         assert failure.hint

@@ -773,3 +773,20 @@ def test_accepting_without_need_says_so(tmp_path):
     assert "no record waits for you" in pulsus(project, "audit", "--accept-records").out
     done = pulsus(project, "audit", "--accept-break", "just to try")
     assert "nothing to accept: there is no damage" in done.err
+
+
+@pytest.mark.parametrize(
+    ("call", "given", "reason"),
+    [
+        (("run", "duplicate_entries", "--input", "path=/etc"), "/etc", "it is a folder"),
+        (("run", "hash_file", "--input", "path=/etc/none"), "/etc/none", "no such file"),
+        (("find duplicate files in /etc", "--run", "-q"), "/etc", "it is a folder"),
+    ],
+)
+def test_a_folder_or_a_missing_file_for_a_shipped_tool_is_a_usage_error(
+    call, given, reason, tmp_path
+):
+    state = ("--state-dir", tmp_path / ".state", "--non-interactive")
+    line = told(pulsus_here(ROOT, *call, *state), "USAGE", 2)
+    assert re.search(rf"input path='{given}' of \S+: {reason}", line)
+    assert "Error:" not in line

@@ -2,25 +2,62 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import partial
+from pathlib import PurePath
 from typing import Any
 
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import JsonValue, ToolSpec
-from pulsus.errors import ConfinementUnavailable, PulsusError, ToolFailed, UsageError
+from pulsus.errors import (
+    ConfinementUnavailable,
+    InputPathUnusable,
+    PulsusError,
+    ToolFailed,
+    UsageError,
+)
 from pulsus.execution.child_pipes import Pump
 
 _SEE = "see what it printed, and the line named here"
+_DENIED = (
+    "no permission to open it",
+    "give a path that you may open; a confined tool opens only what its `Effects:` declare",
+)
+_PATH_FAULTS = {
+    errno.ENOENT: (
+        "no such file or folder",
+        "correct the path; a file that is to be written needs an existing folder",
+    ),
+    errno.EISDIR: ("it is a folder, and the tool opens it as a file", "give the path of a file"),
+    errno.ENOTDIR: (
+        "the tool needs a folder here, or a part of the path is a file",
+        "give the path of a folder that exists",
+    ),
+    errno.EACCES: _DENIED,
+    errno.EPERM: _DENIED,
+    errno.ELOOP: ("its symbolic links form a loop", "give the path of the file itself"),
+    errno.ENAMETOOLONG: ("a file name cannot be that long", "give the path of a file"),
+}
+"""By error number: the reason, and the fix. A full disk, say, is no fault of the path."""
+_MOST_SHOWN = 200
 
 
-def parse_report(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> JsonValue:
+def parse_report(
+    tool: ToolSpec,
+    pump: Pump,
+    status: int,
+    timeout_s: float,
+    inputs: Mapping[str, JsonValue],
+) -> JsonValue:
     """Return the result in the child's report. An exit status alone is never a success.
 
-    Raises UsageError if the report blames the inputs, otherwise ToolFailed.
+    Raises UsageError if the report blames the inputs, InputPathUnusable if the tool could not open
+    the path in one of `inputs`, otherwise ToolFailed.
     """
     failed = partial(ToolFailed, tool=tool.id)
     if pump.oversized:
@@ -37,7 +74,7 @@ def parse_report(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) -> J
             tool=tool.id,
         )
     if report.get("ok") is not True:
-        raise _failure_error(tool, report)
+        raise _failure_error(tool, report, inputs)
     if pump.ended and status != 0:
         raise failed(
             f"{tool.id} gave a result and then ended with {_describe_end(status)}",
@@ -76,7 +113,9 @@ def _no_report_error(tool: ToolSpec, pump: Pump, status: int, timeout_s: float) 
     )
 
 
-def _failure_error(tool: ToolSpec, report: Mapping[str, Any]) -> PulsusError:
+def _failure_error(
+    tool: ToolSpec, report: Mapping[str, Any], inputs: Mapping[str, JsonValue]
+) -> PulsusError:
     kind, message = str(report.get("type")), one_line(str(report.get("message")), 1000)
     step = report.get("tool", tool.id)
     keys = ("stage", "type", "file", "line", "function")
@@ -90,9 +129,60 @@ def _failure_error(tool: ToolSpec, report: Mapping[str, Any]) -> PulsusError:
         hint = f"`pulsus tools show {step}` says what it takes"
         details["reason"] = message
         return UsageError(f"{tool.id} rejects its inputs{via}: {message}", hint=hint, **details)
+    if report.get("stage") == "run":
+        fault = _path_error(f"{tool.id}{via}", report, inputs, details)
+        if fault is not None:
+            return fault
     return ToolFailed(
         f"{tool.id} failed{via}: {kind}: {message}{_describe_place(report)}", hint=_SEE, **details
     )
+
+
+def _path_error(
+    tool: str,
+    report: Mapping[str, Any],
+    inputs: Mapping[str, JsonValue],
+    details: Mapping[str, object],
+) -> InputPathUnusable | None:
+    """Return the error of an input whose path the tool could not open.
+
+    None if the report tells of another path: then the tool itself is at fault.
+    """
+    number, path = report.get("errno"), report.get("path")
+    if not isinstance(number, int) or not isinstance(path, str) or number not in _PATH_FAULTS:
+        return None
+    for name, text in _texts(inputs):
+        if _is_about(number, path, text) or _is_about(number, path, _at_home(text)):
+            reason, fix = _PATH_FAULTS[number]
+            shown = one_line(text, _MOST_SHOWN)
+            return InputPathUnusable(
+                f"input {name}={shown!r} of {tool}: {reason}",
+                hint=fix,
+                **{**details, "input": name},
+            )
+    return None
+
+
+def _is_about(number: int, failed: str, given: str) -> bool:
+    """Return True if the path that failed is the one given, or a missing folder above it.
+
+    Both are compared as `pathlib` writes them: `./a//b/` is `a/b`. Links are not followed.
+    """
+    path, wanted = PurePath(failed), PurePath(given)
+    above = number == errno.ENOENT and path in wanted.parents
+    return bool(given) and (path == wanted or above)
+
+
+def _at_home(path: str) -> str:
+    return os.path.expanduser(path)  # noqa: PTH111 - pathlib's raises if there is no such user
+
+
+def _texts(inputs: Mapping[str, JsonValue]) -> Iterator[tuple[str, str]]:
+    """Yield the texts of the inputs with the input's name, also each text of a list."""
+    for name, value in inputs.items():
+        for item in value if isinstance(value, list) else (value,):
+            if isinstance(item, str):
+                yield name, item
 
 
 def _describe_place(report: Mapping[str, Any]) -> str:

@@ -120,10 +120,10 @@ def run_tool(
 
     Raises HashMoved before anything runs. Raises ConfinementUnavailable if the plan cannot be
     enforced; nothing of the tool ran then. Raises UsageError if the tool rejects its inputs with a
-    ValueError, or a step does that gets only the caller's inputs. Raises ToolFailed for any other
-    failure, for a result that is not JSON, and after `timeout_s` seconds. The tool is then ended
-    with all its children, as it is by Terminated (SIGTERM) and HungUp (SIGHUP), and by Aborted once
-    it is cancelled.
+    ValueError, or a step does that gets only the caller's inputs, and InputPathUnusable if it
+    cannot open the path in an input. Raises ToolFailed for any other failure, for a result that is
+    not JSON, and after `timeout_s` seconds. The tool is then ended with all its children, as it is
+    by Terminated (SIGTERM) and HungUp (SIGHUP), and by Aborted once it is cancelled.
     """
     check_hash(tool, source, tool.sha256)
     for step, code in steps.values():
@@ -158,7 +158,7 @@ def run_tool(
     elapsed_ms = int((time.monotonic() - started) * 1000)
     tails = [strip_controls(tail.decode("utf-8", "replace")) for tail in pump.tails]
     try:
-        result = parse_report(tool, pump, status, timeout_s)
+        result = parse_report(tool, pump, status, timeout_s, inputs)
     except PulsusError as error:
         error.details |= {
             "stdout_tail": tails[0],

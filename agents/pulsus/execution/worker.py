@@ -119,7 +119,7 @@ def describe(error: BaseException, units: tuple[dict[str, Any], ...]) -> dict[st
     """Return the failure in words, and the innermost line of a tool that it passed through.
 
     `own` means that it was raised in the first of `units`, or in a step that gets only the caller's
-    values: then the caller's inputs are at fault.
+    values: then the caller's inputs are at fault. `errno` and `path` are those of an OSError.
     """
     by_file = {unit["filename"]: unit["id"] for unit in units}
     frames = traceback.extract_tb(error.__traceback__)
@@ -129,6 +129,8 @@ def describe(error: BaseException, units: tuple[dict[str, Any], ...]) -> dict[st
         "message": _error_text(error),
         "own": False,
     }
+    if isinstance(error, OSError) and isinstance(error.filename, str):
+        found |= {"errno": error.errno, "path": error.filename}
     if isinstance(error, SyntaxError) and error.filename in by_file:
         found |= {"tool": by_file[error.filename], "file": error.filename, "line": error.lineno}
     elif inside:

@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 from pulsus.core.compose.plans import module_source, pins, planner
-from pulsus.errors import Aborted, HashMoved, PlanInvalid, ToolFailed, UsageError
+from pulsus.errors import (
+    Aborted,
+    HashMoved,
+    InputPathUnusable,
+    PlanInvalid,
+    ToolFailed,
+    UsageError,
+)
 from pulsus.execution import tool_process
 from pulsus.execution.cancellation import Cancellation
 from pulsus.execution.tool_process import check_hash, environment_without_settings
@@ -226,6 +233,96 @@ def test_a_failure_names_the_tools_own_line_and_nothing_of_pulsus():
 def test_a_value_error_of_the_tool_is_about_its_inputs():
     error = failure(CRASH, UsageError, how="reject")
     assert "rejects its inputs: how 'reject' is refused" in str(error)
+
+
+OPEN = '''
+"""Open."""
+
+from pathlib import Path
+
+
+def run(path: str = "", folder: str = "", paths: list[str] = [], other: str = ""):
+    if folder:
+        return sorted(p.name for p in Path(folder).iterdir())
+    for each in paths:
+        Path(each).read_text(encoding="utf-8")
+    return Path(other or path).read_text(encoding="utf-8")
+'''
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("path", "{here}", "it is a folder, and the tool opens it as a file"),
+        ("path", "{here}/", "it is a folder, and the tool opens it as a file"),
+        ("path", "{here}/none.log", "no such file or folder"),
+        ("path", "{here}/./none.log", "no such file or folder"),
+        ("folder", "{here}/file", "the tool needs a folder here, or a part of the path is a file"),
+        ("path", "{here}/file/x", "the tool needs a folder here, or a part of the path is a file"),
+        ("path", "{here}/loop", "its symbolic links form a loop"),
+        ("path", "{here}/" + "x" * 300, "a file name cannot be that long"),
+    ],
+)
+def test_a_path_that_cannot_be_opened_is_no_crash_of_the_tool(name, text, reason, tmp_path):
+    (tmp_path / "file").write_text("a", encoding="utf-8")
+    (tmp_path / "loop").symlink_to("loop")
+    given = text.format(here=tmp_path)
+    error = failure(OPEN, InputPathUnusable, **{name: given})
+    assert error.message.startswith(f"input {name}='{given[:150]}")
+    assert error.message.endswith(f" of a/b/tool: {reason}")
+    assert error.exit_status == 2
+    assert error.details["input"] == name
+    assert "Error" not in error.message
+
+
+def test_the_input_with_the_list_is_named_if_one_of_its_paths_is_missing(tmp_path):
+    here = tmp_path / "file"
+    here.write_text("a", encoding="utf-8")
+    missing = f"{here}.none"
+    error = failure(OPEN, InputPathUnusable, paths=[str(here), missing])
+    assert f"input paths={missing!r} of a/b/tool: no such file or folder" in error.message
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may open every file")
+def test_a_path_without_permission_is_no_crash_of_the_tool(tmp_path):
+    closed = tmp_path / "closed"
+    closed.touch(mode=0)
+    error = failure(OPEN, InputPathUnusable, path=str(closed))
+    assert "no permission to open it" in error.message
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "PermissionError(13, 'no', path)",
+        "PermissionError(1, 'no', path)",
+        "FileNotFoundError(2, 'no', path.rpartition('/')[0])",
+    ],
+)
+def test_the_path_is_blamed_for_every_error_that_names_it(error):
+    text = f'"""Open."""\n\n\ndef run(path: str):\n    raise {error}\n'
+    assert failure(text, InputPathUnusable, path="/a/b").details["input"] == "path"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "FileNotFoundError(2, 'no', path + '.old')",
+        "PermissionError(13, 'no', path.rpartition('/')[0])",
+        "OSError(28, 'no space left', path)",
+        "OSError('no', path)",
+        "FileNotFoundError(2, 'no', path.encode())",
+        "FileNotFoundError(path)",
+    ],
+)
+def test_no_input_is_blamed_for_an_error_of_something_else(error):
+    text = f'"""Open."""\n\n\ndef run(path: str):\n    raise {error}\n'
+    assert " failed: " in failure(text, path="/a/b").message
+
+
+def test_an_empty_input_is_not_blamed_for_the_working_folder():
+    text = '"""Open."""\n\n\ndef run(path: str):\n    return open(path or ".").read()\n'
+    assert "IsADirectoryError" in failure(text, path="").message
 
 
 @pytest.mark.parametrize(
@@ -447,6 +544,14 @@ def test_an_input_rejected_by_the_first_step_is_a_usage_error():
     tool, source, steps = compose(picky, SECOND)
     with pytest.raises(UsageError, match="rejects its inputs in its step a/b/rows: no"):
         run_tool(tool, source, {"start": "/"}, steps=steps, timeout_s=90)
+
+
+def test_a_path_that_the_first_step_cannot_open_is_a_usage_error():
+    text = ROWS.replace("    return", "    open(start)\n    return")
+    tool, source, steps = compose(module("a/b/rows", text), SECOND)
+    words = r"input start='/no/such' of c/d/both in its step a/b/rows: no such file"
+    with pytest.raises(InputPathUnusable, match=words):
+        run_tool(tool, source, {"start": "/no/such"}, steps=steps, timeout_s=90)
 
 
 def test_compositions_of_compositions_run():

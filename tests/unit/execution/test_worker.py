@@ -50,7 +50,7 @@ def test_an_overwritten_report_is_neither_a_result_nor_a_crash(report):
     with FileIO("/dev/null") as null:
         pump = Pump(null, (null, null), null, Bounds(1, 1, 1.0), answer=report, ended=True)
     with pytest.raises(ToolFailed, match="sent an invalid report"):
-        run_report.parse_report(tool("d/a/t"), pump, 0, 1.0)
+        run_report.parse_report(tool("d/a/t"), pump, 0, 1.0, {})
 
 
 def test_a_step_result_is_converted_as_json():

@@ -18,6 +18,7 @@ from pulsus.errors import (
     ApprovalNeeded,
     Busy,
     HungUp,
+    InputPathUnusable,
     PlanValueFailed,
     PulsusError,
     Terminated,
@@ -337,7 +338,9 @@ class PlanRun:
         if call.active.is_write and not self._host.is_idempotent(call.active.step):
             return False
         # Anything else fails in the same way again: wrong inputs, a denial, other bytes.
-        return isinstance(error, ToolFailed) or error.exit_status == Busy.exit_status
+        # A path may become usable: a step can wait for a file that appears later.
+        may_pass = isinstance(error, ToolFailed | InputPathUnusable)
+        return may_pass or error.exit_status == Busy.exit_status
 
     def _wait(self, step: PlanStep, item: int | None, why: str, error: PulsusError | None) -> None:
         """Let the run wait for a person."""

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from pulsus.errors import Denied, PlanInvalid, ToolFailed
+from pulsus.errors import Denied, InputPathUnusable, PlanInvalid, ToolFailed
 from pulsus.execution.engine.engine import EngineLimits
 from pulsus.execution.journal.run_records import NewRun
 from tests.plan_hosts import Project, fail, failed_with, plan, step
@@ -186,6 +186,12 @@ def test_a_read_is_tried_again(project):
     project.host.tools["flaky"] = flaky(2)
     assert project.run(step("a", "flaky", attempts=3, delay_s=0.01)).state == "done"
     assert project.record().steps[0].attempt == 3
+
+
+def test_a_read_waits_for_a_file_that_appears_later(project):
+    found = iter((failed_with(InputPathUnusable("no such file", hint="")), flaky(0)))
+    project.host.tools["late"] = lambda *given: next(found)(*given)
+    assert project.run(step("a", "late", attempts=2, delay_s=0.01)).state == "done"
 
 
 def test_attempts_end(project):
