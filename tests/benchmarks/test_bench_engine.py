@@ -22,14 +22,23 @@ from tests.plan_hosts import Project, step
 
 pytestmark = pytest.mark.bench
 
-ROUNDS = 7
-STEPS = 60
+ROUNDS = 5
+STEPS = 50
 MANY = 10_000
 
 
 def shown(capsys, **figures):
     with capsys.disabled():
         print(json.dumps(figures))
+
+
+WORK = '''
+"""Add."""
+
+
+def run():
+    return {"value": sum(range(1000))}
+'''
 
 
 def work():
@@ -66,10 +75,10 @@ def by_hand(path):
         return (time.perf_counter() - began) / STEPS
 
 
-def by_engine(root, tool, parallel):
+def by_engine(root, tool, parallel, call=forked):
     project = Project(root)
     project.limits = EngineLimits(max_parallel=parallel)
-    project.host.tools[tool] = lambda *_: forked()
+    project.host.tools[tool] = lambda *_: call()
     project.host.unverifiable = {f"s{n}" for n in range(STEPS)}
     steps = [step(f"s{n}", tool) for n in range(STEPS)]
     began = time.perf_counter()
@@ -79,17 +88,30 @@ def by_engine(root, tool, parallel):
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 def test_overhead_of_a_step(tmp_path, capsys):
-    took: dict[str, list[float]] = {"by hand": [], "reads": [], "reads 4": [], "writes": []}
+    with WarmProcess() as warm:
+        measure_overhead(tmp_path, capsys, warm)
+
+
+def measure_overhead(tmp_path, capsys, warm):
+    tool, source = module("a/b/tool", WORK)
+    took: dict[str, list[float]] = {name: [] for name in ("by hand", "reads", "reads 4", "writes")}
+    took |= {"warm reads": [], "warm reads 4": [], "warm writes": []}
+
+    def from_warm():
+        return run_tool(tool, source, {}, steps={}, timeout_s=60, launcher=warm).result
+
     for number in range(ROUNDS):
         folder = tmp_path / str(number)
         folder.mkdir()
         took["by hand"].append(by_hand(folder / "by_hand.db"))
-        for name, tool, parallel in (
-            ("reads", "read", 1), ("reads 4", "read", 4), ("writes", "write", 1),
+        for name, step_tool, parallel, call in (
+            ("reads", "read", 1, forked), ("reads 4", "read", 4, forked),
+            ("writes", "write", 1, forked), ("warm reads", "read", 1, from_warm),
+            ("warm reads 4", "read", 4, from_warm), ("warm writes", "write", 1, from_warm),
         ):  # fmt: skip
             root = folder / name
             root.mkdir()
-            took[name].append(by_engine(root, tool, parallel))
+            took[name].append(by_engine(root, step_tool, parallel, call))
     least = min(took["by hand"])
     shown(
         capsys,

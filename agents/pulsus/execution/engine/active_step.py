@@ -9,6 +9,7 @@ from typing import Literal
 from pulsus.core.types import JsonValue, OutputRef, PlanStep, Verification
 from pulsus.errors import PulsusError
 from pulsus.execution.engine.step_host import StepOutcome
+from pulsus.execution.journal.run_folder import SavedResult
 
 
 @dataclass(slots=True)
@@ -46,7 +47,7 @@ class ActiveStep:
 class Call:
     """One call of a step's tool, or of its verification once the tool ran.
 
-    `outcome` is what the tool gave, and `result` the name and hash of the file with it. `doubt` is
+    `outcome` is what the tool gave, and `result` the file with it. `doubt` is
     the error that leaves open whether a write took effect.
     """
 
@@ -55,7 +56,7 @@ class Call:
     attempt: int
     inputs: Mapping[str, JsonValue]
     outcome: StepOutcome | None = None
-    result: tuple[str, str] | None = None
+    result: SavedResult | None = None
     doubt: PulsusError | None = None
 
     @property

@@ -276,8 +276,8 @@ class PlanRun:
         """Write the result of a call; then it has passed, or is verified."""
         active = call.active
         name = result_name(active.step.id, call.item)
-        sha256 = self._folder.save(name, outcome.result, durable=active.is_write)
-        call = replace(call, outcome=outcome, result=(name, sha256))
+        saved = self._folder.save_result(name, outcome.result, is_write=active.is_write)
+        call = replace(call, outcome=outcome, result=saved)
         if active.is_write and outcome.verification is None:
             self._log.ran(call)
             self._calls.start(call)
@@ -306,7 +306,7 @@ class PlanRun:
             self._end_failed(active, error)
         else:
             self._log.done(call, found)
-            active.hashes[call.item or 0] = call.result[1] if call.result else None
+            active.hashes[call.item or 0] = call.result.sha256 if call.result else None
             self._end_call(active)
 
     def _take_failure(self, call: Call, error: PulsusError) -> None:

@@ -40,12 +40,10 @@ class ReopenedRun:
 
     def accept(self, found: StepRecord, verification: Verification | None) -> None:
         """Record that a write took effect. A result that was recorded stays."""
-        is_there = self._has_result(found)
         self._journal.step_done(
             found.step,
             found.item,
-            found.result_file if is_there else None,
-            found.sha256 if is_there else None,
+            None,
             verification=verification,
             reason="settled by its verification" if verification else "settled by a person",
         )

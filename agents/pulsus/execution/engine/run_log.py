@@ -59,8 +59,8 @@ class RunLog:
 
     def ran(self, call: Call) -> None:
         """Record the result of a write that is yet to be verified."""
-        name, sha256 = call.result or ("", "")
-        self._journal.step_ran(call.active.step.id, call.item, name, sha256)
+        assert call.result is not None
+        self._journal.step_ran(call.active.step.id, call.item, call.result)
 
     def retried(self, call: Call, error: PulsusError) -> None:
         """Tell that a failed call is tried again."""
@@ -70,15 +70,15 @@ class RunLog:
     def done(self, call: Call, found: Verification | None) -> None:
         """Record that a call passed."""
         step, outcome = call.active.step, call.outcome
-        name, sha256 = call.result or (None, None)
+        saved = call.result
         took = outcome.duration_ms if outcome else None
         self._journal.step_done(
-            step.id, call.item, name, sha256, duration_ms=took, verification=found,
+            step.id, call.item, saved, duration_ms=took, verification=found,
             confinement=outcome.confinement if outcome else None,
         )  # fmt: skip
         self._tell(
             step, call.item, "done", attempt=call.attempt, duration_ms=took, verification=found,
-            artifact=str(self._journal.folder.path / name) if name else None,
+            artifact=str(self._journal.folder.path / saved.name) if saved else None,
         )  # fmt: skip
 
     def failed(self, active: ActiveStep, item: int | None, error: PulsusError) -> None:

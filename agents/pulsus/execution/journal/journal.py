@@ -17,7 +17,7 @@ from pulsus.core.telemetry.ids import Clock
 from pulsus.core.types import JsonValue, Verification
 from pulsus.errors import PulsusError, RunNotFound
 from pulsus.execution.journal import run_queries
-from pulsus.execution.journal.run_folder import RunFolder, require_plain_name
+from pulsus.execution.journal.run_folder import RunFolder, SavedResult, require_plain_name
 from pulsus.execution.journal.run_records import (
     NewRun,
     PersonNeeded,
@@ -117,6 +117,8 @@ class Journal:
         with state_db.database_errors(self._path):
             row = self._db.execute("SELECT number, seq FROM runs WHERE run_id = ?", (run_id,))
             self._number, self._seq = row.fetchone()
+            for saved in run_queries.kept_results(self._db, self._number):
+                self._folder.restore(saved)
         whole = [step for step in record.steps if step.item is None]
         self._positions = {each.step: (n, each.is_write) for n, each in enumerate(whole)}
         return record
@@ -147,31 +149,32 @@ class Journal:
         known = _to_text(dict(inputs)) if self._positions[step][1] else None
         self._put(
             step, item, "started", attempt=attempt, inputs=known, started_at=self._now(),
-            ended_at=None, duration_ms=None, result_file=None, sha256=None, verification=None,
-            reason=None, error=None,
+            ended_at=None, duration_ms=None, result_file=None, sha256=None, kept_result=None,
+            verification=None, reason=None, error=None,
         )  # fmt: skip
 
-    def step_ran(self, step: str, item: int | None, file: str, sha256: str) -> None:
+    def step_ran(self, step: str, item: int | None, saved: SavedResult) -> None:
         """Record the result of a write that is yet to be verified: it stays `started`."""
-        self._put(step, item, "started", result_file=file, sha256=sha256)
+        self._put(step, item, "started", **_result_columns(saved))
 
     def step_done(
         self,
         step: str,
         item: int | None,
-        file: str | None,
-        sha256: str | None,
+        saved: SavedResult | None,
         *,
         duration_ms: int | None = None,
         verification: Verification | None = None,
         confinement: Mapping[str, JsonValue] | None = None,
         reason: str | None = None,
     ) -> None:
-        """Record that a step passed. Its result is in `file`, which is written already.
+        """Record that a step passed. Its result is in the file that `saved` names.
+
+        Without `saved`, a result that was recorded before stays.
 
         `reason` says how a write in doubt was settled.
         """
-        more: dict[str, object] = {} if file is None else {"result_file": file, "sha256": sha256}
+        more = {} if saved is None else _result_columns(saved)
         if confinement:
             more["confinement"] = _to_text(dict(confinement))
         self._end(
@@ -197,7 +200,7 @@ class Journal:
         """Record that a step is to be run after all, or again."""
         self._put(
             step, item, "pending", ended_at=None, duration_ms=None, reason=None, error=None,
-            result_file=None, sha256=None, verification=None,
+            result_file=None, sha256=None, kept_result=None, verification=None,
         )  # fmt: skip
 
     def items_ended(self, step: str, state: StepState) -> None:
@@ -337,6 +340,10 @@ def _not_found(run_id: str) -> RunNotFound:
 def error_text(error: PulsusError) -> str:
     """Return code, message and hint as JSON text."""
     return _to_text({"code": error.code, "message": error.message, "hint": error.hint})
+
+
+def _result_columns(saved: SavedResult) -> dict[str, object]:
+    return {"result_file": saved.name, "sha256": saved.sha256, "kept_result": saved.kept}
 
 
 def _verification_text(found: Verification | None) -> str | None:

@@ -13,6 +13,7 @@ import os
 import re
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from pulsus.core.system import atomic_write
@@ -21,6 +22,8 @@ from pulsus.core.system.jsonl import STRICT
 from pulsus.core.types import JsonValue
 from pulsus.errors import Busy, StateCorrupt, UsageError, storage_errors
 
+MOST_KEPT_BYTES = 64 * 1024
+"""The journal keeps a result of a write up to this size, beside its file."""
 _LOCK = "owner.lock"
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -29,6 +32,15 @@ _LOCK_FILE = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 # A list of runs holds the lock for a moment, to see who owns it.
 _CLAIM_SECONDS = 1.0
 _RETRY_SECONDS = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class SavedResult:
+    """The file with a result, and its hash. `kept` is the text for the journal to keep too."""
+
+    name: str
+    sha256: str
+    kept: str | None = None
 
 
 class RunFolder:
@@ -70,8 +82,9 @@ class RunFolder:
         With `durable` it outlives a power cut. Without, a lost file is found by its hash.
         Raises DiskFull, StorageUnwritable, and ValueError for NaN and infinities.
         """
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        data = text.encode("utf-8", "backslashreplace")
+        return self._save_bytes(name, _encode(value), durable=durable)
+
+    def _save_bytes(self, name: str, data: bytes, *, durable: bool) -> str:
         temp = f".{name}{atomic_write.TEMP_SUFFIX}"
         with storage_errors(self.path / name):
             atomic_write.unlink(self._folder, temp)  # a killed owner left it
@@ -80,6 +93,18 @@ class RunFolder:
             if durable:
                 os.fsync(self._folder)
         return hashlib.sha256(data).hexdigest()
+
+    def save_result(self, name: str, value: JsonValue, *, is_write: bool) -> SavedResult:
+        """Write the result of a call, as `save`. The journal keeps a small one of a write."""
+        data = _encode(value)
+        if not is_write or len(data) > MOST_KEPT_BYTES:
+            return SavedResult(name, self._save_bytes(name, data, durable=is_write))
+        return SavedResult(name, self._save_bytes(name, data, durable=False), data.decode("utf-8"))
+
+    def restore(self, saved: SavedResult) -> None:
+        """Write a result from the journal again if its file was lost, as in a power cut."""
+        if saved.kept is not None and not self.has(saved.name, saved.sha256):
+            self._save_bytes(saved.name, saved.kept.encode("utf-8"), durable=True)
 
     def load(self, name: str, sha256: str) -> JsonValue:
         """Return the value in that file. Raises StateCorrupt if it is not the one of that hash."""
@@ -163,6 +188,11 @@ def require_plain_name(name: str, what: str) -> str:
 
 def _run_path(state_dir: Path, run_id: str) -> Path:
     return state_dir / "runs" / require_plain_name(run_id, "the run id")
+
+
+def _encode(value: JsonValue) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode("utf-8", "backslashreplace")
 
 
 def _write(folder: int, temp: str, data: bytes, *, synced: bool) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from pulsus.core.types import Verification
 from pulsus.errors import StateCorrupt
-from pulsus.execution.journal.run_folder import is_owned
+from pulsus.execution.journal.run_folder import SavedResult, is_owned
 from pulsus.execution.journal.run_records import (
     PersonNeeded,
     RunRecord,
@@ -63,6 +64,17 @@ def read_run(
         needs=_person_needed(row),
         steps=tuple(_step(state_dir, found) for found in columns),
     )
+
+
+def kept_results(database: sqlite3.Connection, number: int) -> Iterator[SavedResult]:
+    """Yield the results of a run that the journal keeps, one by one. Raises sqlite3.Error."""
+    rows = database.execute(
+        "SELECT result_file, sha256, kept_result FROM steps "
+        "WHERE run = ? AND kept_result IS NOT NULL",
+        (number,),
+    )
+    for name, sha256, kept in rows:
+        yield SavedResult(name, sha256, kept)
 
 
 def _summary(database: sqlite3.Connection, state_dir: Path, row: tuple[Any, ...]) -> RunSummary:

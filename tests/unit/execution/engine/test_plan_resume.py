@@ -5,11 +5,13 @@ import signal
 import threading
 import time
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from pulsus.errors import ApprovalNeeded, Denied, StateCorrupt, UsageError
 from pulsus.execution.engine.recovery import choose_recovery
+from pulsus.execution.journal.run_folder import MOST_KEPT_BYTES
 from pulsus.execution.journal.run_records import StepRecord
 from tests.plan_hosts import (
     Project,
@@ -178,10 +180,25 @@ def test_a_read_whose_result_was_lost_runs_again(project):
     assert project.result("b.json") == {"value": [0, 1]}
 
 
+@pytest.mark.parametrize("lost", [Path.unlink, lambda path: path.write_text("")])
+def test_a_small_result_of_a_write_outlives_a_power_cut(project, lost):
+    project.host.tools["bad"] = fail
+    steps = (
+        step("w", "write", inputs={"value": "é"}),
+        step("b", "bad", inputs={"value": "{{ steps.w.outputs.value }}"}),
+    )
+    project.run(*steps)
+    lost(project.state / "runs/run-1/w.json")
+    project.host.tools["bad"] = lambda inputs, item, c: inputs
+    assert project.resume(*steps).state == "done"
+    assert project.result("b.json") == {"value": "é"}
+    assert project.host.effects() == ["w"]
+
+
 def test_a_lost_result_of_a_write_fails_the_step_that_needs_it(project):
     project.host.tools["bad"] = fail
     steps = (
-        step("w", "write"),
+        step("w", "write", inputs={"value": "x" * MOST_KEPT_BYTES}),
         step("b", "bad", inputs={"value": "{{ steps.w.outputs.value }}"}),
     )
     project.run(*steps)

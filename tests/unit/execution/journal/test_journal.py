@@ -11,7 +11,7 @@ import pytest
 from pulsus.core.types import Verification
 from pulsus.errors import Busy, RunNotFound, StateCorrupt, ToolFailed, UsageError
 from pulsus.execution.journal.journal import Journal
-from pulsus.execution.journal.run_folder import load_result
+from pulsus.execution.journal.run_folder import SavedResult, load_result
 from pulsus.execution.journal.run_records import NewRun, PersonNeeded
 from tests.plan_hosts import die, in_child
 
@@ -53,9 +53,11 @@ def test_a_run_is_read_back_with_its_plan_and_its_inputs(state):
         assert journal.start_run(new_run()) == "run-1"
         journal.step_started("a", None, 1, {})
         sha = journal.folder.save("a.json", {"rows": [1]}, durable=False)
-        journal.step_done("a", None, "a.json", sha, duration_ms=5, confinement={"files": "none"})
+        journal.step_done(
+            "a", None, SavedResult("a.json", sha), duration_ms=5, confinement={"files": "none"}
+        )
         journal.step_started("b", None, 1, {"path": "/x"})
-        journal.step_done("b", None, "b.json", sha, verification=VERIFIED)
+        journal.step_done("b", None, SavedResult("b.json", sha), verification=VERIFIED)
         journal.end_run("done")
     with opened(state) as journal:
         found = journal.read_run("run-1")
@@ -83,7 +85,7 @@ def test_a_read_is_recorded_by_a_flush(state):
     with opened(state) as journal, opened(state) as reader:
         journal.start_run(new_run())
         journal.step_started("a", None, 1, {})
-        journal.step_done("a", None, "a.json", "0" * 64)
+        journal.step_done("a", None, SavedResult("a.json", "0" * 64))
         journal.flush()
         assert states(reader.read_run("run-1"))["a", None] == "done"
 
@@ -156,7 +158,7 @@ def test_items_of_a_step_have_records_of_their_own(state):
         sha = journal.folder.save("a.items.json", [1, 2], durable=True)
         journal.step_expanded("a", 2, "a.items.json", sha)
         journal.step_started("a", 1, 1, {})
-        journal.step_done("a", 1, "a.1.json", sha)
+        journal.step_done("a", 1, SavedResult("a.1.json", sha))
         journal.flush()
         found = journal.read_run("run-1")
     assert states(found) == {("a", None): "started", ("a", 1): "done", ("b", None): "pending"}
