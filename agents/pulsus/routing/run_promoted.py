@@ -21,9 +21,11 @@ from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.types import JsonValue, ToolSpec
 from pulsus.errors import Denied, NotPromoted, PulsusError, RecordUnknown
 from pulsus.execution import secrets
+from pulsus.execution.cancellation import Cancellation
 from pulsus.execution.child_pipes import OnOutput
 from pulsus.execution.confinement.confinement_plan import Mode, RunLimits, choose_confinement
 from pulsus.execution.tool_process import RunResult, run_tool
+from pulsus.execution.worker_launch import FreshInterpreter, WorkerLauncher
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.delivery.approved_records_check import ACCEPT
 from pulsus.routing.delivery.candidate_module import pinned_steps
@@ -53,6 +55,59 @@ class ToolRun:
     rendered: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class PreparedTool:
+    """A tool whose bytes, records and secrets were checked; it may be called many times.
+
+    `steps` are the tools that a composition calls, with their bytes. `used` is the tool and its
+    steps, with the kind on record. `secrets` are the values for the environment of the child.
+    """
+
+    tool: ToolSpec
+    source: bytes
+    steps: Mapping[str, tuple[ToolSpec, bytes]]
+    used: tuple[ToolSpec, ...]
+    confinement: Mode
+    secrets: Mapping[str, str]
+
+    @property
+    def may_write(self) -> bool:
+        """Return True if the tool, or a step of it, may change something."""
+        return any(each.kind == "write" for each in self.used)
+
+    @property
+    def writers(self) -> tuple[ToolSpec, ...]:
+        """Return the steps that may write, or the tool itself."""
+        return tuple(each for each in self.used[1:] if each.kind == "write") or self.used[:1]
+
+    def is_dry_run(self, inputs: Mapping[str, JsonValue]) -> bool:
+        """Return True if this call passes `dry_run` true to every tool that may write."""
+        writes = self.may_write and self.tool.kind == "write"
+        return writes and is_dry_run_call(self.used, self.source, inputs)
+
+    def wanted_consent(self, inputs: Mapping[str, JsonValue]) -> WriteRun:
+        """Return the call as a person is asked about it."""
+        veil = secrets.SecretMask(self.secrets.values())
+        shown = {name: veil.value(value) for name, value in inputs.items()}
+        return WriteRun(self.tool, self.writers, shown)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call of a prepared tool.
+
+    `consent` says how a call that may write was confirmed. `timeout_s` None is the setting's limit.
+    `launcher` starts the process, by default as a new interpreter; `cancellation` ends it early.
+    """
+
+    inputs: Mapping[str, JsonValue]
+    consent: RunConsent | None = None
+    on_output: OnOutput | None = None
+    timeout_s: float | None = None
+    launcher: WorkerLauncher | None = None
+    cancellation: Cancellation | None = None
+
+
 def run_promoted(project: Project, run: ToolRun) -> RunResult:
     """Run exactly these bytes and return the result; they and those of the steps must be promoted.
 
@@ -65,42 +120,66 @@ def run_promoted(project: Project, run: ToolRun) -> RunResult:
     UsageError. For a tool that may write also ApprovalNeeded, and as `CataloguePromoter.decided`:
     then it did not run.
     """
-    tool, source, inputs = run.tool, run.source, run.inputs
+    prepared = prepare_tool(project, run.tool, run.source, run.confinement, rendered=run.rendered)
+    how = None
+    if prepared.may_write:
+        dry = prepared.is_dry_run(run.inputs)
+        how = run.consent.obtain(prepared.wanted_consent(run.inputs), dry=dry)
+    remember_run(project, prepared.used)
+    return call_tool(project, prepared, ToolCall(run.inputs, how, run.on_output))
+
+
+def prepare_tool(
+    project: Project,
+    tool: ToolSpec,
+    source: bytes,
+    confinement: Mode = "wanted",
+    *,
+    rendered: bool = False,
+) -> PreparedTool:
+    """Check that these bytes may run. Raises what `run_promoted` raises before a run."""
     steps = pinned_steps(project, source)
     check_access(project, tool, [step for step, _ in steps.values()])
     called = [require_promoted(project, step, code) for step, code in steps.values()]
-    first = tool if run.rendered else require_promoted(project, tool, source)
-    used = [first, *called]
+    first = tool if rendered else require_promoted(project, tool, source)
+    used = (first, *called)
     check_access(project, first, [])  # its kind may be another on record
-    confinement = require_approved_records(
-        project, called if run.rendered else used, run.confinement
-    )
+    confinement = require_approved_records(project, called if rendered else used, confinement)
     given = secrets.read_secrets(used, os.environ)
-    veil = secrets.SecretMask(given.values())
-    writes = any(each.kind == "write" for each in used)
-    tries = writes and tool.kind == "write" and is_dry_run_call(used, source, inputs)
+    return PreparedTool(tool, source, steps, used, confinement, given)
+
+
+def call_tool(project: Project, prepared: PreparedTool, call: ToolCall) -> RunResult:
+    """Run a prepared tool once. A call that may write is logged first, or it does not run.
+
+    Raises ConfinementUnavailable, ToolFailed, UsageError, Aborted.
+    """
+    tool, inputs, used = prepared.tool, call.inputs, prepared.used
+    veil = secrets.SecretMask(prepared.secrets.values())
+    writes, tries = prepared.may_write, prepared.is_dry_run(inputs)
     config = project.settings.run
     limits = RunLimits(config.max_mem_mb, config.max_processes, config.max_files)
-    planned = choose_confinement(used, inputs, limits, confinement, reads=not writes or tries)
+    reads = not writes or tries
+    planned = choose_confinement(used, inputs, limits, prepared.confinement, reads=reads)
     if writes:
-        shown = {name: veil.value(value) for name, value in inputs.items()}
-        writers = tuple(each for each in called if each.kind == "write") or (used[0],)
-        how = run.consent.obtain(WriteRun(tool, writers, shown), dry=tries)
-        _log_run(project, tool, shown, how, veil.value(planned.record))
-    _remember_run(project, used)
+        assert call.consent is not None
+        shown = prepared.wanted_consent(inputs).inputs
+        _log_run(project, tool, shown, call.consent, veil.value(planned.record))
     began = time.monotonic()
-    output = veil.output(run.on_output) if run.on_output else None
+    output = veil.output(call.on_output) if call.on_output else None
     try:
         done = run_tool(
             tool,
-            source,
+            prepared.source,
             inputs,
-            steps=steps,
-            timeout_s=config.max_seconds,
+            steps=prepared.steps,
+            timeout_s=config.max_seconds if call.timeout_s is None else call.timeout_s,
             python=project.interpreter.python if project.interpreter else None,
-            env=secrets.environment_with_secrets(os.environ, given),
+            env=secrets.environment_with_secrets(os.environ, prepared.secrets),
             on_output=output,
             planned=planned,
+            launcher=call.launcher or FreshInterpreter(),
+            cancellation=call.cancellation,
         )
     except PulsusError as error:
         _count_run(project, tool, began, error.code)
@@ -110,19 +189,16 @@ def run_promoted(project: Project, run: ToolRun) -> RunResult:
             output.close()
     failure = veil.error(done.failure) if done.failure else None
     _count_run(project, tool, began, failure.code if failure else "done")
-    tails = veil.text(done.stdout_tail), veil.text(done.stderr_tail)
-    told = {key: veil.value(value) for key, value in done.confinement.items()}
-    result = veil.value(done.result)
-    wrote = writes and not tries
     return RunResult(
-        result,
-        *tails,
+        veil.value(done.result),
+        veil.text(done.stdout_tail),
+        veil.text(done.stderr_tail),
         done.duration_ms,
-        told,
+        {key: veil.value(value) for key, value in done.confinement.items()},
         done.exit_status,
         failure,
         done.started,
-        wrote=wrote,
+        wrote=writes and not tries,
     )
 
 
@@ -198,7 +274,7 @@ def _is_open_ended(tool: ToolSpec) -> bool:
     return tool.kind == "write" or declared or bool(tool.secrets)
 
 
-def _remember_run(project: Project, used: Sequence[ToolSpec]) -> None:
+def remember_run(project: Project, used: Sequence[ToolSpec]) -> None:
     """Record when these tools ran. A run does not fail because that cannot be recorded."""
     try:
         last_runs.record_runs(project.state_dir, [tool.id for tool in used])
