@@ -68,7 +68,7 @@ def save_plan(
     unpinned = tuple(replace(step, sha256=None, version=None) for step in plan.steps)
     pinned = pins.pin_steps(replace(plan, steps=unpinned), project.catalogue.find)
     check_plan(pinned)
-    tools = _find_tools(project, pinned.steps)
+    tools = find_tools(project, pinned.steps)
     options = parse_inputs(pairs, list_parameters(pinned, tools.values()))
     known = {name: SavedInput(value, "option") for name, value in {**values, **options}.items()}
     return _save(project, pinned, {**known, **_with_files(known, pairs)})
@@ -76,7 +76,7 @@ def save_plan(
 
 def find_missing(saved: SavedPlan, project: Project) -> tuple[ArgSpec, ...]:
     """Return the parameters of the plan that have no value yet."""
-    tools = _find_tools(project, saved.plan.steps)
+    tools = find_tools(project, saved.plan.steps)
     params = list_parameters(saved.plan, tools.values())
     return tuple(each for each in params if each.name not in saved.inputs)
 
@@ -119,7 +119,7 @@ def _save(
     alternatives: tuple[Alternative, ...] = (),
     notes: Sequence[str] = (),
 ) -> SavedPlan:
-    tools = _find_tools(project, plan.steps)
+    tools = find_tools(project, plan.steps)
     params = list_parameters(plan, tools.values())
     known = {arg.name: inputs[arg.name] for arg in params if arg.name in inputs}
     typed = {
@@ -145,7 +145,7 @@ def _save(
     )
 
 
-def _find_tools(project: Project, steps: Iterable[PlanStep]) -> dict[str, ToolSpec]:
+def find_tools(project: Project, steps: Iterable[PlanStep]) -> dict[str, ToolSpec]:
     """Return the tools of the steps by their ids. Raises ToolNotFound."""
     found: dict[str, ToolSpec] = {}
     for step in steps:

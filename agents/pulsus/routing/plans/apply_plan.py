@@ -1,0 +1,266 @@
+"""Apply a saved plan, check it without changes, or go on with its run (contracts, "Plans").
+
+Effects: those of the steps; the journal in `.pulsus/state.db`, results in `.pulsus/runs/`, the
+trace in `logs/runs/`.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from pulsus.approvals.run_consent import RunApproval
+from pulsus.core.compose.plans.dsl.step_references import list_dependencies
+from pulsus.core.compose.plans.planner import list_parameters
+from pulsus.core.compose.plans.type_check import require_types
+from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
+from pulsus.core.compose.saved_plans.saved_plan_mapping import (
+    plan_hash,
+    saved_plan_from_dict,
+    saved_plan_to_dict,
+)
+from pulsus.core.memory.past_routes import PastRoute
+from pulsus.core.telemetry import ids
+from pulsus.core.telemetry.logging import open_trace
+from pulsus.core.types import JsonValue, Plan
+from pulsus.errors import StateCorrupt
+from pulsus.execution.engine.engine import EngineLimits, PlanEngine
+from pulsus.execution.engine.plan_run import RunEnd
+from pulsus.execution.engine.progress import Progress, RunProgress, StepProgress, write_to_trace
+from pulsus.execution.engine.recovery import Settlement
+from pulsus.execution.inputs import parse_inputs
+from pulsus.execution.journal.journal import Journal
+from pulsus.execution.journal.run_records import NewRun, RunRecord
+from pulsus.execution.warm_process import WarmProcess
+from pulsus.fast_dataclass import dataclass
+from pulsus.routing.delivery.project_protocol import Project
+from pulsus.routing.plans.moved_parts import require_unmoved
+from pulsus.routing.plans.plan_host import PlanHost
+from pulsus.routing.plans.save_plan import find_missing, find_tools
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedRun:
+    """A run that ended, or waits: its end, its record, and the values that the plan returns."""
+
+    end: RunEnd
+    record: RunRecord
+    outputs: Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedPlan:
+    """What a check found: the run of reads and dry runs, and steps that it cannot judge.
+
+    `uncalled` are writes without `dry_run`. `dependent` are steps that read what a write would have
+    changed, by a result or by their place behind it.
+    """
+
+    applied: AppliedRun
+    uncalled: tuple[str, ...]
+    dependent: tuple[str, ...]
+
+
+AskInputs = Callable[[SavedPlan], Mapping[str, JsonValue]]
+"""Return values for the parameters that have none yet. Raises InputMissing."""
+
+
+def apply_plan(
+    project: Project,
+    saved: SavedPlan,
+    pairs: Sequence[str],
+    approval: RunApproval,
+    ask: AskInputs,
+    progress: Progress,
+) -> AppliedRun:
+    """Run the plan. `pairs` are `--input` texts for parameters without a value.
+
+    Raises PlanMoved before anything runs, InputMissing, PlanInvalid, and what preparing a tool
+    raises. A failed step raises nothing: `AppliedRun.end` says how the run ended.
+    """
+    require_unmoved(project, saved, pairs)
+    inputs = _all_inputs(project, saved, pairs, ask)
+    run_id = project.new_run_id()
+    with _engine(project, saved.plan, approval, progress, run_id) as (engine, journal):
+        end = engine.run(saved.plan, _new_run(saved, run_id, inputs))
+        journal.flush()
+        found = _read_applied(journal, saved, end)
+    if end.state == "done":
+        _remember(project, saved, run_id)
+    return found
+
+
+def check_plan_run(
+    project: Project, saved: SavedPlan, pairs: Sequence[str], ask: AskInputs, progress: Progress
+) -> CheckedPlan:
+    """Run the reads, and the writes with `dry_run: true`. Nothing is changed or recorded.
+
+    Raises what `apply_plan` raises.
+    """
+    require_unmoved(project, saved, pairs)
+    inputs = _all_inputs(project, saved, pairs, ask)
+    run_id = project.new_run_id()
+    steps = tuple(replace(step, on_failure="continue") for step in saved.plan.steps)
+    plan = replace(saved.plan, steps=steps)
+    with (
+        tempfile.TemporaryDirectory(prefix="pulsus-check-") as folder,
+        WarmProcess(_python(project)) as warm,
+        closing(Journal(Path(folder), project.project, ids.utc_now)) as journal,
+    ):
+        host = PlanHost(project, plan.steps, RunApproval(), warm, check=True)
+        engine = PlanEngine(journal, host, progress, ids.utc_now, _limits(project))
+        end = engine.run(plan, _new_run(saved, run_id, inputs))
+        journal.flush()
+        applied = _read_applied(journal, saved, end)
+    uncalled = tuple(step.id for step in plan.steps if not host.can_try(step))
+    return CheckedPlan(applied, uncalled, find_dependent(saved))
+
+
+def resume_run(
+    project: Project,
+    run_id: str,
+    approval: RunApproval,
+    settled: Mapping[str, Settlement],
+    progress: Progress,
+) -> AppliedRun:
+    """Go on with a run from its journal. Raises PlanMoved, RunNotFound, Busy, UsageError."""
+    with closing(open_journal(project)) as journal:
+        record = journal.read_run(run_id)
+    saved = saved_plan_of(record)
+    require_unmoved(project, saved, ())
+    with _engine(project, saved.plan, approval, progress, run_id) as (engine, journal):
+        end = engine.resume(saved.plan, run_id, settled)
+        journal.flush()
+        found = _read_applied(journal, saved, end)
+    if end.state == "done":
+        _remember(project, saved, run_id)
+    return found
+
+
+def open_journal(project: Project) -> Journal:
+    """Return the journal of the project. Close it."""
+    return Journal(project.state_dir, project.project, ids.utc_now)
+
+
+def saved_plan_of(record: RunRecord) -> SavedPlan:
+    """Return the saved plan that the run was started with. Raises StateCorrupt."""
+    saved, named = saved_plan_from_dict(json.loads(record.plan))
+    if named != plan_hash(saved):
+        raise StateCorrupt(
+            f"the plan of {record.run_id} in state.db is not the one that was started",
+            hint="make the plan again and apply it",
+            run_id=record.run_id,
+        )
+    return saved
+
+
+def find_dependent(saved: SavedPlan) -> tuple[str, ...]:
+    """Return the steps that may see what an earlier write of the plan changes."""
+    found: list[str] = []
+    wrote = False
+    for step, review in zip(saved.plan.steps, saved.review, strict=True):
+        if wrote or any(each in found for each in list_dependencies(step)):
+            found.append(step.id)
+        wrote = wrote or review.kind == "write"
+    return tuple(found)
+
+
+@contextmanager
+def _engine(
+    project: Project, plan: Plan, approval: RunApproval, progress: Progress, run_id: str
+) -> Iterator[tuple[PlanEngine, Journal]]:
+    with (
+        WarmProcess(_python(project)) as warm,
+        closing(open_journal(project)) as journal,
+    ):
+        host = PlanHost(project, plan.steps, approval, warm)
+        trace = open_trace(project.log_dir, run_id, clock=ids.utc_now, redactor=project.redactor)
+        write = write_to_trace(trace)
+
+        def tell(event: StepProgress | RunProgress) -> None:
+            write(event)
+            progress(event)
+
+        yield PlanEngine(journal, host, tell, ids.utc_now, _limits(project)), journal
+
+
+def _python(project: Project) -> Path | None:
+    return project.interpreter.python if project.interpreter else None
+
+
+def _limits(project: Project) -> EngineLimits:
+    config = project.settings.plans
+    return EngineLimits(config.max_parallel, config.approval_hours)
+
+
+def _all_inputs(
+    project: Project, saved: SavedPlan, pairs: Sequence[str], ask: AskInputs
+) -> dict[str, JsonValue]:
+    """Return the values of all parameters, checked against the contracts."""
+    tools = find_tools(project, saved.plan.steps)
+    params = list_parameters(saved.plan, tools.values())
+    given = {name: each.value for name, each in saved.inputs.items()}
+    given |= parse_inputs(pairs, params)
+    if any(arg.name not in given for arg in find_missing(saved, project)):
+        given |= dict(ask(saved)) | given
+    require_types(saved.plan, tools, given)
+    return given
+
+
+def _new_run(saved: SavedPlan, run_id: str, inputs: Mapping[str, JsonValue]) -> NewRun:
+    return NewRun(
+        run_id=run_id,
+        plan=json.dumps(saved_plan_to_dict(saved), ensure_ascii=True),
+        inputs=inputs,
+        request=saved.request or saved.plan.description,
+        facts={"plan_hash": plan_hash(saved), "catalogue": saved.catalogue},
+    )
+
+
+def _read_applied(journal: Journal, saved: SavedPlan, end: RunEnd) -> AppliedRun:
+    record = journal.read_run(end.run_id, owned=True)
+    return AppliedRun(end, record, read_outputs(journal, saved, record))
+
+
+def read_outputs(journal: Journal, saved: SavedPlan, record: RunRecord) -> dict[str, JsonValue]:
+    """Return the values that the plan returns, as far as their steps are done."""
+    found: dict[str, JsonValue] = {}
+    by_step = {each.step: each for each in record.steps if each.item is None}
+    for step in saved.plan.steps:
+        wanted = [name for name in saved.plan.returns if name in step.outputs]
+        if not wanted:
+            continue
+        if step.for_each is not None:
+            items = [
+                each for each in record.steps if each.step == step.id and each.item is not None
+            ]
+            results = [_load(journal, each.result_file, each.sha256) for each in items]
+            found |= {name: [_pick(r, step.outputs[name]) for r in results] for name in wanted}
+        elif by_step[step.id].state == "done":
+            result = _load(journal, by_step[step.id].result_file, by_step[step.id].sha256)
+            found |= {name: _pick(result, step.outputs[name]) for name in wanted}
+    return found
+
+
+def _load(journal: Journal, file: str | None, sha256: str | None) -> JsonValue:
+    return None if file is None else journal.folder.load(file, sha256 or "")
+
+
+def _pick(result: JsonValue, key: str) -> JsonValue:
+    """Return one output: of a mapping its key, of any other result the whole as `result`."""
+    if isinstance(result, dict) and key in result:
+        return result[key]
+    return result if key == "result" else None
+
+
+def _remember(project: Project, saved: SavedPlan, run_id: str) -> None:
+    """Keep the plan as one that was accepted: a person reviewed and applied it."""
+    if not saved.request:
+        return
+    tools = tuple(step.tool for step in saved.plan.steps)
+    route_id = ids.route_id(saved.request, saved.catalogue)
+    project.remember(PastRoute(ids.utc_now(), run_id, route_id, saved.request, tools, "accepted"))

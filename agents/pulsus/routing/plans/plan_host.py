@@ -1,0 +1,175 @@
+"""Run the steps of a plan as `pulsus run` runs tools (docs/plans.md, ADR 41, 42).
+
+Every tool is checked before the first step runs. Effects: those of `run_promoted.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from pulsus.approvals.run_consent import RunApproval, RunConsent
+from pulsus.core.contract.type_compatibility import accepts
+from pulsus.core.contract.type_hints import parse_hint, write_annotation
+from pulsus.core.types import Constant, JsonValue, PlanStep
+from pulsus.core.validators.effects.observed_against_declared import DRY_RUN, has_dry_run
+from pulsus.errors import ApprovalNeeded, HashMoved, PlanInvalid, PlanValueFailed
+from pulsus.execution.cancellation import Cancellation
+from pulsus.execution.engine.step_host import StepOutcome
+from pulsus.execution.journal.run_records import StepVerification
+from pulsus.execution.warm_process import WarmProcess
+from pulsus.routing.delivery.candidate_module import read_module
+from pulsus.routing.delivery.deliver import digest
+from pulsus.routing.delivery.project_protocol import Project
+from pulsus.routing.run_promoted import (
+    PreparedTool,
+    ToolCall,
+    call_tool,
+    prepare_tool,
+    remember_run,
+)
+from pulsus.routing.verification.verify_write import verify_write
+
+
+class PlanHost:
+    """The tools of one plan, checked and ready to be called (`StepHost` of the engine).
+
+    With `check` every write gets `dry_run: true`, and a tool without `dry_run` is not called.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        steps: Iterable[PlanStep],
+        approval: RunApproval,
+        warm: WarmProcess,
+        *,
+        check: bool = False,
+    ) -> None:
+        """Check the tool of every step.
+
+        Raises what `prepare_tool` raises, HashMoved for other bytes than the plan is pinned to, and
+        PlanInvalid for `retry` on a write.
+        """
+        self._project, self._approval, self._warm = project, approval, warm
+        self._check = check
+        self._consents: dict[str, RunConsent] = {}
+        self._tools: dict[str, PreparedTool] = {}
+        for step in steps:
+            if step.tool not in self._tools:
+                self._tools[step.tool] = self._prepare(step)
+            if step.retry is not None and self._tools[step.tool].may_write:
+                raise PlanInvalid(
+                    f"step {step.id}: retry is for reads, and {step.tool} may change things",
+                    hint="remove retry; a person decides whether a failed write is run again",
+                    step=step.id,
+                )
+        remember_run(project, [tool.used[0] for tool in self._tools.values()])
+
+    def is_write(self, step: PlanStep) -> bool:
+        """Return True if the step may change anything in this run."""
+        prepared = self._tools[step.tool]
+        tries = step.inputs.get(DRY_RUN) == Constant(True)
+        return prepared.may_write and not self._check and not (tries and self._has_dry_run(step))
+
+    def is_idempotent(self, step: PlanStep) -> bool:
+        """Return False: no contract says that a write may simply be run again."""
+        return False
+
+    def can_try(self, step: PlanStep) -> bool:
+        """Return True if the step reads, or can say what it would change."""
+        return not self._tools[step.tool].may_write or self._has_dry_run(step)
+
+    def consent(self, step: PlanStep, inputs: Mapping[str, JsonValue]) -> None:
+        """Obtain the confirmation of one write. Raises ApprovalNeeded."""
+        prepared = self._tools[step.tool]
+        self._check_inputs(step, inputs)
+        try:
+            wanted = prepared.wanted_consent(inputs)
+            self._consents[step.id] = self._approval.obtain(wanted, dry=False)
+        except ApprovalNeeded as error:
+            error.details["who"] = prepared.tool.approval or "operator"
+            raise
+
+    def run(
+        self,
+        step: PlanStep,
+        item: int | None,
+        inputs: Mapping[str, JsonValue],
+        timeout_s: float | None,
+        cancellation: Cancellation,
+    ) -> StepOutcome:
+        """Run the step's tool once. Raises PulsusError."""
+        prepared = self._tools[step.tool]
+        values = self._call_inputs(step, inputs)
+        if values is None:
+            return StepOutcome(None, 0)
+        self._check_inputs(step, values)
+        dry = prepared.is_dry_run(values)
+        how: RunConsent | None = "dry_run" if dry else self._consents.get(step.id)
+        call = ToolCall(
+            values,
+            how,
+            timeout_s=timeout_s,
+            launcher=self._warm,
+            cancellation=cancellation,
+        )
+        done = call_tool(self._project, prepared, call)
+        if done.failure:
+            raise done.failure
+        return StepOutcome(done.result, done.duration_ms, confinement=done.confinement)
+
+    def verify(
+        self,
+        step: PlanStep,
+        inputs: Mapping[str, JsonValue],
+        result: JsonValue,
+        cancellation: Cancellation,
+    ) -> StepVerification | None:
+        """Run the `Verify:` of a write. Return None if its tool declares none."""
+        tool = self._tools[step.tool].tool
+        if tool.verify is None:
+            return None
+        found = verify_write(self._project, tool, inputs, result)
+        return StepVerification(found.ok, found.tool or tool.verify.tool, found.reason)
+
+    def _prepare(self, step: PlanStep) -> PreparedTool:
+        tool = self._project.catalogue.get(step.tool)
+        if tool is None:
+            raise PlanInvalid(
+                f"step {step.id}: {step.tool} is not in the catalogue",
+                hint="make the plan again",
+                step=step.id,
+            )
+        source = read_module(tool.path)
+        if not digest(source) == tool.sha256 == step.sha256:
+            raise HashMoved(
+                f"step {step.id}: {step.tool} is {digest(source)[:12]}… now, the plan is pinned "
+                f"to {(step.sha256 or 'no hash')[:12]}…",
+                hint="make and review the plan again",
+                step=step.id,
+                tool=step.tool,
+            )
+        return prepare_tool(self._project, tool, source)
+
+    def _has_dry_run(self, step: PlanStep) -> bool:
+        return has_dry_run(self._tools[step.tool].tool)
+
+    def _call_inputs(
+        self, step: PlanStep, inputs: Mapping[str, JsonValue]
+    ) -> Mapping[str, JsonValue] | None:
+        """Return the inputs of the call; None if a check cannot call the tool."""
+        if not self._check or not self._tools[step.tool].may_write:
+            return inputs
+        return {**inputs, DRY_RUN: True} if self._has_dry_run(step) else None
+
+    def _check_inputs(self, step: PlanStep, inputs: Mapping[str, JsonValue]) -> None:
+        """Raise PlanValueFailed for a computed value that the tool's type hint does not take."""
+        hints = {arg.name: parse_hint(arg.type_hint) for arg in self._tools[step.tool].tool.args}
+        for name, value in inputs.items():
+            if name in hints and not accepts(hints[name], value):
+                raise PlanValueFailed(
+                    f"step {step.id}: {name} is {ascii(value)[:60]}, "
+                    f"which is no {write_annotation(hints[name])}",
+                    hint="correct the expression, or the step that gives the value",
+                    step=step.id,
+                )
