@@ -220,6 +220,10 @@ class NothingFits(PulsusError, code="NOTHING_FITS", exit_status=5):
     """No candidate reaches τ, and no other way to a tool is left."""
 
 
+class NothingToUndo(PulsusError, code="NOTHING_TO_UNDO", exit_status=5):
+    """No write of a run can be reversed."""
+
+
 class LlmNotConfigured(NothingFits, code="LLM_NOT_CONFIGURED"):
     """No candidate reaches τ, and no model is configured to write a new tool."""
 
@@ -310,6 +314,10 @@ class ToolFailed(PulsusError, code="EXECUTION_FAILED"):
 
 class ScriptFailed(ToolFailed, code="SCRIPT_FAILED"):
     """The script of a tool ended with a status that its contract does not call a success."""
+
+
+class PlanFailed(PulsusError, code="PLAN_FAILED"):
+    """A step of a plan failed, and the run ended."""
 
 
 class WriteUnverified(PulsusError, code="WRITE_UNVERIFIED"):

@@ -40,6 +40,7 @@ from pulsus.fast_dataclass import dataclass
 from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.plans.moved_parts import require_unmoved
 from pulsus.routing.plans.plan_host import PlanHost
+from pulsus.routing.plans.run_results import read_outputs, read_results
 from pulsus.routing.plans.save_plan import find_missing, find_tools
 
 
@@ -57,12 +58,14 @@ class CheckedPlan:
     """What a check found: the run of reads and dry runs, and steps that it cannot judge.
 
     `uncalled` are writes without `dry_run`. `dependent` are steps that read what a write would have
-    changed, by a result or by their place behind it.
+    changed, by a result or by their place behind it. `results` has what each step gave, by its id;
+    with `for_each` a list.
     """
 
     applied: AppliedRun
     uncalled: tuple[str, ...]
     dependent: tuple[str, ...]
+    results: Mapping[str, JsonValue]
 
 
 AskInputs = Callable[[SavedPlan], Mapping[str, JsonValue]]
@@ -88,7 +91,7 @@ def apply_plan(
     with _engine(project, saved.plan, approval, progress, run_id) as (engine, journal):
         end = engine.run(saved.plan, _new_run(saved, run_id, inputs))
         journal.flush()
-        found = _read_applied(journal, saved, end)
+        found = _read_applied(project.state_dir, journal, saved, end)
     if end.state == "done":
         _remember(project, saved, run_id)
     return found
@@ -115,9 +118,10 @@ def check_plan_run(
         engine = PlanEngine(journal, host, progress, ids.utc_now, _limits(project))
         end = engine.run(plan, _new_run(saved, run_id, inputs))
         journal.flush()
-        applied = _read_applied(journal, saved, end)
+        applied = _read_applied(Path(folder), journal, saved, end)
+        results = read_results(Path(folder), applied.record)
     uncalled = tuple(step.id for step in plan.steps if not host.can_try(step))
-    return CheckedPlan(applied, uncalled, find_dependent(saved))
+    return CheckedPlan(applied, uncalled, find_dependent(saved), results)
 
 
 def resume_run(
@@ -135,7 +139,7 @@ def resume_run(
     with _engine(project, saved.plan, approval, progress, run_id) as (engine, journal):
         end = engine.resume(saved.plan, run_id, settled)
         journal.flush()
-        found = _read_applied(journal, saved, end)
+        found = _read_applied(project.state_dir, journal, saved, end)
     if end.state == "done":
         _remember(project, saved, run_id)
     return found
@@ -221,40 +225,9 @@ def _new_run(saved: SavedPlan, run_id: str, inputs: Mapping[str, JsonValue]) -> 
     )
 
 
-def _read_applied(journal: Journal, saved: SavedPlan, end: RunEnd) -> AppliedRun:
+def _read_applied(state_dir: Path, journal: Journal, saved: SavedPlan, end: RunEnd) -> AppliedRun:
     record = journal.read_run(end.run_id, owned=True)
-    return AppliedRun(end, record, read_outputs(journal, saved, record))
-
-
-def read_outputs(journal: Journal, saved: SavedPlan, record: RunRecord) -> dict[str, JsonValue]:
-    """Return the values that the plan returns, as far as their steps are done."""
-    found: dict[str, JsonValue] = {}
-    by_step = {each.step: each for each in record.steps if each.item is None}
-    for step in saved.plan.steps:
-        wanted = [name for name in saved.plan.returns if name in step.outputs]
-        if not wanted:
-            continue
-        if step.for_each is not None:
-            items = [
-                each for each in record.steps if each.step == step.id and each.item is not None
-            ]
-            results = [_load(journal, each.result_file, each.sha256) for each in items]
-            found |= {name: [_pick(r, step.outputs[name]) for r in results] for name in wanted}
-        elif by_step[step.id].state == "done":
-            result = _load(journal, by_step[step.id].result_file, by_step[step.id].sha256)
-            found |= {name: _pick(result, step.outputs[name]) for name in wanted}
-    return found
-
-
-def _load(journal: Journal, file: str | None, sha256: str | None) -> JsonValue:
-    return None if file is None else journal.folder.load(file, sha256 or "")
-
-
-def _pick(result: JsonValue, key: str) -> JsonValue:
-    """Return one output: of a mapping its key, of any other result the whole as `result`."""
-    if isinstance(result, dict) and key in result:
-        return result[key]
-    return result if key == "result" else None
+    return AppliedRun(end, record, read_outputs(state_dir, saved, record))
 
 
 def _remember(project: Project, saved: SavedPlan, run_id: str) -> None:

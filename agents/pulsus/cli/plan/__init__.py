@@ -1,0 +1,1 @@
+"""Subcommands for plans: plan, show, diff, apply, runs."""

@@ -1,0 +1,225 @@
+"""`pulsus apply` (contracts, "Plans")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, cast
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
+from pulsus.cli.options import common, full_option, input_option
+from pulsus.cli.plan.plan import CHANGES
+from pulsus.errors import ApprovalNeeded, PlanFailed, PulsusError, UsageError
+
+if TYPE_CHECKING:
+    from pulsus.approvals.approver_protocol import Approver
+    from pulsus.approvals.run_consent import RunApproval
+    from pulsus.cli.plan.plan_progress import PlanProgress
+    from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
+    from pulsus.core.types import JsonValue
+    from pulsus.routing.plans.apply_plan import AppliedRun, AskInputs, CheckedPlan
+
+EPILOG = page_end(
+    "pulsus apply plan.yaml --check",
+    "pulsus apply plan.yaml",
+    "pulsus apply plan.yaml --input path=report.md --yes --output json",
+    exits={
+        0: "done",
+        1: "a step failed, or a change is not verified",
+        2: "usage, settings, or an invalid plan",
+        4: "an input or a confirmation is missing; the run waits",
+        6: "the plan moved since it was made, or denied",
+        7: "with --check --detailed-exitcode: a write is to be done",
+        75: "try again",
+    },
+)
+
+
+@click.command(epilog=EPILOG)
+@click.argument("plan", type=click.Path(path_type=Path))
+@click.option(
+    "--check", is_flag=True, help="Run the reads, and writes with dry_run: nothing is changed."
+)
+@click.option("--yes", is_flag=True, help="Confirm the writes; your user name is recorded.")
+@click.option(
+    "--detailed-exitcode",
+    "detailed",
+    is_flag=True,
+    help="With --check, end with 7 if a write is still to be done.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "dask"]),
+    default="local",
+    help="Where the steps run. [default: local]",
+)
+@input_option
+@full_option
+@common()
+def command(
+    session: CommandSession,
+    plan: Path,
+    check: bool,
+    yes: bool,
+    detailed: bool,
+    engine: str,
+    inputs: tuple[str, ...],
+    full: bool,
+) -> None:
+    """Run the saved plan in the file PLAN, step by step.
+
+    Reads run side by side. A write runs alone, after your confirmation, and is verified before
+    anything else starts. The plan is refused if a tool, a setting or an input is not what was
+    reviewed. Without a person to confirm a write the run waits, and `pulsus runs resume` goes on.
+    """
+    from pulsus.cli.plan.plan_progress import PlanProgress
+    from pulsus.core.compose.saved_plans.saved_plan_file import load_saved_plan
+    from pulsus.routing.plans import apply_plan
+    from pulsus.routing.plans.moved_parts import catalogue_note
+
+    if engine != "local":
+        raise UsageError(
+            f"the engine {engine!r} is not part of this version",
+            hint="leave --engine out, or give --engine local",
+        )
+    if detailed and not check:
+        raise UsageError("--detailed-exitcode goes with --check", hint="add --check")
+    app = session.app
+    saved = load_saved_plan(plan)
+    note = catalogue_note(app.catalogue, saved)
+    if note and session.verbosity >= 0:
+        console.note(f"note: {note}")
+    progress = PlanProgress(saved.plan, quiet=session.verbosity < 0 or session.json)
+    ask = input_asker(session, plan)
+    if check:
+        with progress.shown():
+            checked = apply_plan.check_plan_run(app, saved, inputs, ask, progress)
+        _print_check(session, saved, checked, detailed=detailed, full=full)
+    approval = plan_approval(session, progress, yes=yes)
+    with progress.shown():
+        applied = apply_plan.apply_plan(app, saved, inputs, approval, ask, progress)
+    print_applied(session, saved, applied, full=full)
+
+
+def plan_approval(session: CommandSession, progress: PlanProgress, *, yes: bool) -> RunApproval:
+    """Return how the writes of a plan are confirmed."""
+    from pulsus.approvals.run_consent import RunApproval
+    from pulsus.cli.plan.plan_progress import PausingPerson
+
+    person = session.person
+    asked = cast("Approver", PausingPerson(person, progress)) if person else None
+    return RunApproval(asked, yes=yes)
+
+
+def input_asker(session: CommandSession, plan: Path) -> AskInputs:
+    """Return a function that asks for the parameters without a value. It raises InputMissing."""
+
+    def ask(saved: SavedPlan) -> Mapping[str, JsonValue]:
+        from pulsus.routing.inputs.missing_inputs import ask_for_inputs
+        from pulsus.routing.plans.save_plan import find_missing
+
+        missing = find_missing(saved, session.app)
+        return ask_for_inputs(missing, {}, session.person, {arg.name: str(plan) for arg in missing})
+
+    return ask
+
+
+def print_applied(
+    session: CommandSession, saved: SavedPlan, applied: AppliedRun, *, full: bool
+) -> NoReturn:
+    """Print how a run ended, with what the plan returns, and leave with its exit status."""
+    from pulsus.cli.plan.run_lines import run_lines, run_to_dict
+
+    failure = end_failure(applied)
+    if session.json:
+        body = {**run_to_dict(applied.record, saved.plan), "outputs": dict(applied.outputs)}
+        console.end_document({"ok": failure is None, **body}, failure)
+    if session.verbosity >= 0:
+        for line in run_lines(applied.record, saved.plan):
+            console.note(line)
+    if applied.outputs and applied.end.state == "done":
+        _print_outputs(session, saved, applied, full=full)
+    if failure:
+        console.fail(failure, as_json=False)
+    console.leave(failure)
+
+
+def end_failure(applied: AppliedRun) -> PulsusError | None:
+    """Return the error of a run that did not end well; None for one that did."""
+    end = applied.end
+    if end.state == "done":
+        return None
+    resume = f"pulsus runs resume {end.run_id}"
+    if end.state == "waiting":
+        needs = end.needs
+        assert needs is not None
+        doubt = any(each.state == "in_doubt" for each in applied.record.steps)
+        way = f"{resume} --settle {needs.step}=done|again" if doubt else f"{resume} --yes"
+        return ApprovalNeeded(
+            f"{end.run_id} waits: {needs.why}",
+            hint=f"decide, and go on: {way}",
+            run_id=end.run_id,
+            approval_id=needs.approval_id,
+        )
+    if end.state == "cancelled" and end.error is not None:
+        return end.error
+    reason = end.error.message if end.error else "a step did not pass"
+    code = end.error.code if end.error else None
+    return PlanFailed(
+        f"{end.run_id} failed: {reason}",
+        hint=f"mend the cause, then go on with it: {resume}",
+        run_id=end.run_id,
+        cause=code,
+    )
+
+
+def _print_outputs(
+    session: CommandSession, saved: SavedPlan, applied: AppliedRun, *, full: bool
+) -> None:
+    from pulsus.cli.results.print_result import print_result
+    from pulsus.cli.results.result_parts import result_parts
+
+    result = dict(applied.outputs)
+    tools = [session.app.tool(step.tool) for step in saved.plan.steps]
+    print_result(result, full=full, parts=list(result_parts(result, saved.plan, tools)))
+
+
+def _print_check(
+    session: CommandSession, saved: SavedPlan, checked: CheckedPlan, *, detailed: bool, full: bool
+) -> NoReturn:
+    """Print what a check found, under a banner, and leave."""
+    from pulsus.cli.plan.check_lines import check_lines, check_to_dict, pending_writes
+
+    failure = None if checked.applied.end.state == "done" else _check_failure(checked)
+    pending = pending_writes(saved, checked)
+    status = CHANGES if detailed and pending and failure is None else None
+    if session.json:
+        body = check_to_dict(saved, checked)
+        console.end_document({"ok": failure is None, **body}, failure, status)
+    for line in check_lines(saved, checked, full=full):
+        console.echo(line, console.width())
+    if failure:
+        console.fail(failure, as_json=False)
+    console.leave(failure, status)
+
+
+def _check_failure(checked: CheckedPlan) -> PulsusError | None:
+    """Return the error of a check; None if only steps failed that depend on changes not made."""
+    failed = [
+        each
+        for each in checked.applied.record.steps
+        if each.state == "failed" and each.step not in checked.dependent
+    ]
+    if not failed:
+        return None
+    error = failed[0].error or {}
+    return PlanFailed(
+        f"the check failed at {failed[0].step}: {error.get('message')}",
+        hint="mend the cause, and check again",
+        step=failed[0].step,
+        cause=error.get("code"),
+    )

@@ -1,0 +1,165 @@
+"""`pulsus plan` (contracts, "Plans")."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
+from pulsus.cli.options import (
+    cache_option,
+    common,
+    fill_option,
+    input_option,
+    kind_option,
+    model_option,
+)
+from pulsus.errors import NothingFits, UsageError
+
+if TYPE_CHECKING:
+    from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
+
+CHANGES = 7
+"""The exit status of `--detailed-exitcode` if a write is still to be done."""
+
+EPILOG = page_end(
+    'pulsus plan "summarise the matrix in m.csv then plot it" -o plan.yaml',
+    'pulsus plan "biggest files in /var/log" --input limit=5',
+    "pulsus plan --file edited.yaml -o plan.yaml",
+    "pulsus show plan.yaml && pulsus apply plan.yaml",
+    exits={
+        0: "planned",
+        2: "usage, settings, or an invalid plan",
+        4: "needs an answer",
+        5: "nothing fits",
+        7: "with --detailed-exitcode: a step may write",
+        75: "try again",
+    },
+)
+
+
+@click.command(epilog=EPILOG)
+@click.argument("request", nargs=-1)
+@click.option(
+    "--file", "source", type=click.Path(path_type=Path), help="Pin this plan file, as it is now."
+)
+@click.option(
+    "-o", "target", type=click.Path(path_type=Path), help="Write the plan here, for review."
+)
+@click.option(
+    "--detailed-exitcode", "detailed", is_flag=True, help="End with 7 if a step may write."
+)
+@input_option
+@fill_option
+@model_option
+@cache_option(help="Use the discovery index of earlier runs. [default: on]")
+@kind_option
+@common()
+def command(
+    session: CommandSession,
+    request: tuple[str, ...],
+    source: Path | None,
+    target: Path | None,
+    detailed: bool,
+    inputs: tuple[str, ...],
+    fill: bool,
+) -> None:
+    """Make a plan for REQUEST that others can review, and `pulsus apply` runs later.
+
+    The plan pins every tool by version and hash, and names each input with its source, what each
+    step may do, and the tools that were not chosen. Nothing runs. With --file a plan that you wrote
+    or edited is pinned instead.
+    """
+    if bool(request) == bool(source):
+        raise UsageError(
+            "give a request, or a plan with --file, and not both",
+            hint='pulsus plan "REQUEST" -o plan.yaml, or: pulsus plan --file edited.yaml',
+        )
+    saved = (
+        _from_file(session, source, inputs)
+        if source
+        else _from_request(session, " ".join(request), inputs, fill=fill)
+    )
+    print_plan(session, saved, target)
+    raise SystemExit(CHANGES if detailed and saved.writes else 0)
+
+
+def _from_request(
+    session: CommandSession, request: str, inputs: tuple[str, ...], *, fill: bool
+) -> SavedPlan:
+    """Return the plan for the request. Raises what a route raises, and NothingFits."""
+    from pulsus.cli import catalogue_warnings
+    from pulsus.routing.delivery.route_run import RouteOptions
+    from pulsus.routing.plans.save_plan import save_route
+
+    options = RouteOptions(plan=True, inputs=inputs, fill=fill)
+    outcome = session.app.router(session.person).route(request, options)
+    catalogue_warnings.show_warnings(session)
+    if outcome.failure:
+        raise outcome.failure
+    if outcome.decision.plan is None:
+        raise NothingFits(
+            f"no plan for {request!r}: {outcome.decision.reason}",
+            hint="`pulsus explain` shows the nearest tools",
+        )
+    if session.verbosity >= 0:
+        from pulsus.cli.render.inputs_text import input_lines
+        from pulsus.cli.render.validation_text import TAG
+
+        for line in input_lines(outcome):
+            console.note(line.removeprefix(f"{TAG} "))
+    return save_route(session.app, outcome, inputs)
+
+
+def _from_file(session: CommandSession, source: Path, inputs: tuple[str, ...]) -> SavedPlan:
+    from pulsus.core.compose.saved_plans.saved_plan_file import load_plan
+    from pulsus.routing.plans.save_plan import save_plan
+
+    plan, values = load_plan(source)
+    return save_plan(session.app, plan, values, inputs)
+
+
+def print_plan(session: CommandSession, saved: SavedPlan, target: Path | None) -> None:
+    """Write the plan to its file, or to stdout."""
+    from pulsus.core.compose.saved_plans.saved_plan_file import (
+        render_saved_plan,
+        write_saved_plan,
+    )
+    from pulsus.core.compose.saved_plans.saved_plan_mapping import saved_plan_to_dict
+    from pulsus.routing.plans.save_plan import find_missing
+
+    missing = find_missing(saved, session.app)
+    if target is not None:
+        write_saved_plan(saved, target)
+    if session.json:
+        named = [
+            {"name": each.name, "type": each.type_hint, "description": each.description}
+            for each in missing
+        ]
+        file = str(target) if target else None
+        console.document({"file": file, "missing": named, **saved_plan_to_dict(saved)})
+        return
+    if target is None:
+        console.result(render_saved_plan(saved))
+    if session.verbosity < 0:
+        return
+    for note in saved.notes:
+        console.note(f"note: {note}")
+    if target is None:
+        if console.is_terminal(sys.stdout):
+            console.note("keep it for review: add -o plan.yaml")
+        return
+    writes = len(saved.writes)
+    count = len(saved.plan.steps)
+    steps = f"{count} step{'s' if count != 1 else ''}"
+    told = f"{writes} may write" if writes else "none writes"
+    console.note(f"wrote {target}: {steps}, {told}")
+    for arg in missing:
+        console.note(f"  missing: {arg.name}; give it to `pulsus apply` with --input")
+    console.note(f"look at it: pulsus show {target}")
+    console.note(f"run it:     pulsus apply {target}")

@@ -1,0 +1,119 @@
+"""The steps of a run as a live list on stderr, while a person watches. Effect: writes stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from pulsus.cli import console
+from pulsus.execution.engine.progress import RunProgress, StepProgress
+
+if TYPE_CHECKING:
+    from rich.live import Live
+    from rich.tree import Tree
+
+    from pulsus.approvals.approver_protocol import WriteRun
+    from pulsus.cli.approval_prompt import Terminal
+    from pulsus.core.types import Plan
+
+_MARKS = {
+    "pending": ("·", "dim"),
+    "started": ("…", "cyan"),
+    "done": ("✓", "green"),
+    "failed": ("✗", "red"),
+    "unverified": ("!", "red"),
+    "skipped": ("–", "dim"),
+    "in_doubt": ("?", "yellow"),
+    "waiting": ("?", "yellow"),
+}
+
+
+class PlanProgress:
+    """Shows each step and its state. Without a terminal, or with `-q`, it shows nothing."""
+
+    def __init__(self, plan: Plan, *, quiet: bool) -> None:
+        self._plan = plan
+        self._latest: dict[str, StepProgress] = {}
+        self._ended: dict[str, int] = {}
+        self._items: dict[str, int] = {}
+        self._live: Live | None = None
+        self._is_shown = not quiet and console.is_terminal(sys.stderr)
+
+    def __call__(self, event: StepProgress | RunProgress) -> None:
+        """Take one event of the engine."""
+        if isinstance(event, RunProgress):
+            return
+        if event.items is not None:
+            self._items[event.step] = event.items
+        if event.item is None:
+            self._latest[event.step] = event
+        elif event.state != "started":
+            self._ended[event.step] = self._ended.get(event.step, 0) + 1
+        if self._live is not None:
+            self._live.update(self._tree())
+
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """Show the list in this block; it is gone afterwards."""
+        if not self._is_shown:
+            yield
+            return
+        from rich.console import Console  # late: only for a person who watches
+        from rich.live import Live
+
+        err = Console(file=sys.stderr, highlight=False)
+        with Live(self._tree(), console=err, transient=True, refresh_per_second=8) as live:
+            self._live = live
+            try:
+                yield
+            finally:
+                self._live = None
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leave the terminal to a question in this block."""
+        live = self._live
+        if live is None:
+            yield
+            return
+        live.stop()
+        try:
+            yield
+        finally:
+            live.start(refresh=True)
+
+    def _tree(self) -> Tree:
+        from rich.text import Text
+        from rich.tree import Tree
+
+        tree = Tree(Text(self._plan.description[:100] or "plan", style="bold"))
+        for step in self._plan.steps:
+            found = self._latest.get(step.id)
+            mark, style = _MARKS[found.state if found else "pending"]
+            items = self._items.get(step.id)
+            count = f"  {self._ended.get(step.id, 0)}/{items}" if items is not None else ""
+            took = f"  {found.duration_ms} ms" if found and found.duration_ms is not None else ""
+            tree.add(Text(f"{mark} {step.id}  {step.tool}{count}{took}", style=style))
+        return tree
+
+
+class PausingPerson:
+    """The person at the terminal, asked while the live list is paused."""
+
+    def __init__(self, person: Terminal, progress: PlanProgress) -> None:
+        self._person, self._progress = person, progress
+
+    def confirm_run(self, run: WriteRun) -> bool:
+        """Ask whether to make a run that may change things."""
+        with self._progress.paused():
+            return self._person.confirm_run(run)
+
+    def confirm_target(self, run: WriteRun) -> bool:
+        """Ask an approver to type the target of the run."""
+        with self._progress.paused():
+            return self._person.confirm_target(run)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._person, name)

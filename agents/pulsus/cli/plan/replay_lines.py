@@ -1,0 +1,53 @@
+"""A replayed run as lines for a person, and as JSON. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pulsus.cli.plan.run_lines import run_to_dict
+from pulsus.cli.render.inputs_text import shown
+from pulsus.cli.render.validation_text import printable
+from pulsus.cli.results.result_lines import ResultView, result_lines
+from pulsus.routing.plans.replay_run import Replay
+
+_MOST_ROWS = 10
+
+
+@printable
+def replay_lines(found: Replay, *, full: bool) -> Iterator[str]:
+    """Yield each call in the order in which it ended, then what moved since."""
+    yield f"replay of {found.record.run_id}, nothing runs: {found.record.request}"
+    for call in found.calls:
+        item = "" if call.record.item is None else f"[{call.record.item}]"
+        yield f"{call.record.step}{item}  {call.record.state}  {call.tool}"
+        for name, value in (call.record.inputs or {}).items():
+            yield f"    {name}={shown(value)}"
+        if call.record.error:
+            yield f"    {call.record.error.get('code')}: {call.record.error.get('message')}"
+        if call.result is not None:
+            view = ResultView(76, most_rows=None if full else _MOST_ROWS, full=full)
+            for _, line in result_lines(call.result, view):
+                yield f"    {line}"
+    if found.moved:
+        yield "the same plan would be refused today:"
+        yield from (f"  {each}" for each in found.moved)
+    else:
+        yield "its tools, settings and inputs are as they were"
+
+
+def replay_to_dict(found: Replay) -> dict[str, Any]:
+    """Return the replay as JSON values."""
+    calls = [
+        {
+            "step": call.record.step,
+            "item": call.record.item,
+            "tool": call.tool,
+            "state": call.record.state,
+            "inputs": None if call.record.inputs is None else dict(call.record.inputs),
+            "result": call.result,
+            "error": dict(call.record.error) if call.record.error else None,
+        }
+        for call in found.calls
+    ]
+    return {**run_to_dict(found.record, found.saved.plan), "calls": calls, "moved": [*found.moved]}

@@ -1,0 +1,120 @@
+"""A run of a plan as lines for a person, and as JSON. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pulsus.cli.render.validation_text import TAG, printable
+from pulsus.core.types import Plan
+from pulsus.execution.journal.run_records import PersonNeeded, RunRecord, StepRecord
+
+_WORDS = {
+    "pending": "not started",
+    "started": "running",
+    "in_doubt": "in doubt",
+    "unverified": "unverified",
+}
+
+
+@printable
+def run_lines(record: RunRecord, plan: Plan) -> Iterator[str]:
+    """Yield one line on the run, one a step, and what a person has to decide."""
+    tools = {step.id: step.tool for step in plan.steps}
+    yield f"{TAG} {record.run_id}: {record.state}"
+    whole = [each for each in record.steps if each.item is None]
+    wide = max((len(each.step) for each in whole), default=0)
+    states = {each.step: _state(each) for each in whole}
+    broad = max(map(len, states.values()), default=0)
+    for each in whole:
+        took = f"  {each.duration_ms} ms" if each.duration_ms is not None else ""
+        line = f"  {each.step:<{wide}}  {states[each.step]:<{broad}}  {tools[each.step]}{took}"
+        yield line.rstrip()
+        if each.error:
+            yield f"      {each.error.get('code')}: {each.error.get('message')}"
+        elif each.reason and each.state in ("in_doubt", "skipped", "waiting"):
+            yield f"      {_reason(each)}"
+        if each.verification and not each.verification.ok:
+            yield f"      {each.verification.tool}: {each.verification.reason}"
+    if record.needs:
+        yield from needs_lines(record.needs)
+
+
+def needs_lines(needs: PersonNeeded) -> Iterator[str]:
+    """Yield what a waiting run waits for."""
+    yield f"  waits since {needs.since} for {needs.who} ({needs.approval_id}, until {needs.until})"
+    yield f"  {needs.step}: {needs.why}"
+
+
+def run_to_dict(record: RunRecord, plan: Plan) -> dict[str, Any]:
+    """Return the run as JSON values."""
+    tools = {step.id: step.tool for step in plan.steps}
+    whole = [each for each in record.steps if each.item is None]
+    return {
+        "run_id": record.run_id,
+        "state": record.state,
+        "request": record.request,
+        "started_at": record.started_at,
+        "ended_at": record.ended_at,
+        "facts": dict(record.facts),
+        "steps": [_step_to_dict(each, tools[each.step], record) for each in whole],
+        "waiting": needs_to_dict(record.needs),
+    }
+
+
+def needs_to_dict(needs: PersonNeeded | None) -> dict[str, Any] | None:
+    """Return what a waiting run waits for as JSON values, or None."""
+    if needs is None:
+        return None
+    return {
+        "approval_id": needs.approval_id,
+        "step": needs.step,
+        "item": needs.item,
+        "why": needs.why,
+        "since": needs.since,
+        "until": needs.until,
+        "who": needs.who,
+    }
+
+
+def _step_to_dict(found: StepRecord, tool: str, record: RunRecord) -> dict[str, Any]:
+    items = [each for each in record.steps if each.step == found.step and each.item is not None]
+    counts: dict[str, int] = {}
+    for each in items:
+        counts[each.state] = counts.get(each.state, 0) + 1
+    verification = found.verification
+    return {
+        "id": found.step,
+        "tool": tool,
+        "state": found.state,
+        "write": found.is_write,
+        "attempt": found.attempt,
+        "duration_ms": found.duration_ms,
+        "items": counts if found.items is not None else None,
+        "verified": verification.ok if verification else (False if found.is_write else None),
+        "verification": None
+        if verification is None
+        else {"tool": verification.tool, "ok": verification.ok, "reason": verification.reason},
+        "reason": found.reason,
+        "error": dict(found.error) if found.error else None,
+        "result_file": found.result_file,
+    }
+
+
+def _state(found: StepRecord) -> str:
+    word = _WORDS.get(found.state, found.state)
+    if found.state == "done" and found.is_write:
+        word = (
+            "done, verified"
+            if found.verification and found.verification.ok
+            else ("done, not verified")
+        )
+    return f"{word} ({found.items} items)" if found.items is not None else word
+
+
+def _reason(found: StepRecord) -> str:
+    if found.reason == "condition":
+        return "its `when` is false"
+    if found.reason == "dependency":
+        return "a step that it needs did not pass"
+    return str(found.reason)

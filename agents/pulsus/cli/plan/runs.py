@@ -1,0 +1,188 @@
+"""`pulsus runs` (contracts, "Plans")."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
+from pulsus.cli.options import common, full_option
+from pulsus.errors import UsageError
+
+if TYPE_CHECKING:
+    from pulsus.execution.engine.recovery import Settlement
+
+EPILOG = page_end(
+    "pulsus runs list",
+    "pulsus runs show RUN",
+    "pulsus runs resume RUN --yes",
+    "pulsus runs undo RUN -o undo.yaml",
+)
+_EXITS = {0: "done", 2: "usage, settings, or no such run", 75: "try again"}
+
+
+@click.group(epilog=EPILOG)
+def command() -> None:
+    """List and show runs of plans, go on with one, replay one, or plan to undo it."""
+
+
+@command.command("list", epilog=page_end("pulsus runs list --output json", exits=_EXITS))
+@click.option(
+    "--limit", type=click.IntRange(1, 1000), default=20, help="Most runs shown. [default: 20]"
+)
+@common()
+def list_command(session: CommandSession, limit: int) -> None:
+    """List the latest runs of plans, newest first, and what a waiting one waits for."""
+    from pulsus.cli.plan.run_lines import needs_lines, needs_to_dict
+    from pulsus.routing.plans.apply_plan import open_journal
+
+    with closing(open_journal(session.app)) as journal:
+        found = journal.list_runs(limit)
+    if session.json:
+        rows = [
+            {
+                **console.json_fields(each, "run_id state request started_at ended_at counts"),
+                "waiting": needs_to_dict(each.needs),
+            }
+            for each in found
+        ]
+        console.document({"runs": rows})
+        return
+    if not found:
+        console.note("no plan was applied here yet: pulsus apply plan.yaml")
+    for each in found:
+        console.echo(f"{each.run_id}  {each.state:<11}  {each.request}", console.width())
+        for line in needs_lines(each.needs) if each.needs else ():
+            console.echo(f"  {line}", console.width())
+
+
+@command.command("show", epilog=page_end("pulsus runs show RUN", exits=_EXITS))
+@click.argument("run_id", metavar="RUN")
+@full_option
+@common()
+def show_command(session: CommandSession, run_id: str, full: bool) -> None:
+    """Show each step of RUN with its state, and what the plan returned."""
+    from pulsus.cli.plan.run_lines import run_lines, run_to_dict
+    from pulsus.cli.results.print_result import print_result
+    from pulsus.routing.plans.apply_plan import open_journal, saved_plan_of
+    from pulsus.routing.plans.run_results import read_outputs
+
+    with closing(open_journal(session.app)) as journal:
+        record = journal.read_run(run_id)
+        saved = saved_plan_of(record)
+        outputs = read_outputs(session.app.state_dir, saved, record)
+    if session.json:
+        console.document({**run_to_dict(record, saved.plan), "outputs": outputs})
+        return
+    for line in run_lines(record, saved.plan):
+        console.echo(line, console.width())
+    if outputs:
+        print_result(outputs, full=full)
+
+
+@command.command(
+    "resume",
+    epilog=page_end(
+        "pulsus runs resume RUN",
+        "pulsus runs resume RUN --settle s2=done",
+        exits={
+            0: "done",
+            1: "a step failed, or a change is not verified",
+            2: "usage, settings, or no such run",
+            4: "the run waits for a person",
+            6: "the plan moved since it was made, or denied",
+            75: "try again",
+        },
+    ),
+)
+@click.argument("run_id", metavar="RUN")
+@click.option("--yes", is_flag=True, help="Confirm the writes; your user name is recorded.")
+@click.option(
+    "--settle",
+    "settled",
+    multiple=True,
+    metavar="STEP=done|again",
+    help="What you found of a write in doubt: it took effect, or is to be run again; repeatable.",
+)
+@full_option
+@common()
+def resume_command(
+    session: CommandSession, run_id: str, yes: bool, settled: tuple[str, ...], full: bool
+) -> None:
+    """Go on with RUN where it stopped. Steps that are done are not run again.
+
+    A write that was started and did not report is in doubt. Its `Verify:` settles that; if it does
+    not, the run waits until you say with --settle what you found.
+    """
+    from pulsus.cli.plan.apply import plan_approval, print_applied
+    from pulsus.cli.plan.plan_progress import PlanProgress
+    from pulsus.routing.plans import apply_plan
+
+    app = session.app
+    answers = _parse_settled(settled)
+    with closing(apply_plan.open_journal(app)) as journal:
+        saved = apply_plan.saved_plan_of(journal.read_run(run_id))
+    progress = PlanProgress(saved.plan, quiet=session.verbosity < 0 or session.json)
+    approval = plan_approval(session, progress, yes=yes)
+    with progress.shown():
+        applied = apply_plan.resume_run(app, run_id, approval, answers, progress)
+    print_applied(session, saved, applied, full=full)
+
+
+@command.command("replay", epilog=page_end("pulsus runs replay RUN", exits=_EXITS))
+@click.argument("run_id", metavar="RUN")
+@full_option
+@common()
+def replay_command(session: CommandSession, run_id: str, full: bool) -> None:
+    """Go through RUN again from its journal, without running anything.
+
+    Each step is shown in the order in which it ended, with the inputs that it had and its result.
+    It also says what moved since: whether `pulsus apply` would run the same plan today.
+    """
+    from pulsus.cli.plan.replay_lines import replay_lines, replay_to_dict
+    from pulsus.routing.plans.replay_run import replay_run
+
+    found = replay_run(session.app, run_id)
+    if session.json:
+        console.document(replay_to_dict(found))
+        return
+    for line in replay_lines(found, full=full):
+        console.echo(line, console.width())
+
+
+@command.command(
+    "undo", epilog=page_end("pulsus runs undo RUN -o undo.yaml", exits={**_EXITS, 5: "no undo"})
+)
+@click.argument("run_id", metavar="RUN")
+@click.option(
+    "-o", "target", type=click.Path(path_type=Path), help="Write the plan here, for review."
+)
+@common()
+def undo_command(session: CommandSession, run_id: str, target: Path | None) -> None:
+    """Make the plan that reverses the writes of RUN, newest first. Nothing runs.
+
+    Review it, then run it with `pulsus apply`. Writes whose tool declares no `Undo:` are named.
+    """
+    from pulsus.cli.plan.plan import print_plan
+    from pulsus.routing.plans.undo_plan import make_undo_plan
+
+    undo = make_undo_plan(session.app, run_id)
+    print_plan(session, undo, target)
+
+
+def _parse_settled(settled: tuple[str, ...]) -> dict[str, Settlement]:
+    """Return the answers by step. Raises UsageError."""
+    found: dict[str, Settlement] = {}
+    for text in settled:
+        step, mark, answer = text.partition("=")
+        if not (step and mark) or answer not in ("done", "again"):
+            raise UsageError(
+                f"--settle {text!r} is no answer", hint="write STEP=done or STEP=again"
+            )
+        found[step] = "done" if answer == "done" else "again"
+    return found

@@ -1,0 +1,100 @@
+"""Make the plan that reverses the writes of a run, newest first (contracts, `Undo:`).
+
+Effect: reads the journal and the results of the run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from typing import cast
+
+from pulsus.core.compose.plans import pins
+from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
+from pulsus.core.contract import declared_call
+from pulsus.core.types import Constant, JsonValue, Plan, PlanStep, ToolSpec
+from pulsus.errors import NothingToUndo, PulsusError
+from pulsus.execution.journal.run_records import RunRecord, StepRecord
+from pulsus.routing.delivery.project_protocol import Project
+from pulsus.routing.plans.apply_plan import open_journal, saved_plan_of
+from pulsus.routing.plans.run_results import load_result
+from pulsus.routing.plans.save_plan import save_plan
+
+
+def make_undo_plan(project: Project, run_id: str) -> SavedPlan:
+    """Return the reverse plan of the run. Its notes name the writes that it does not reverse.
+
+    Raises RunNotFound, and NothingToUndo if no write of the run can be reversed.
+    """
+    with closing(open_journal(project)) as journal:
+        record = journal.read_run(run_id)
+        saved = saved_plan_of(record)
+        steps, notes = _reverse_steps(project, record, saved)
+    if not steps:
+        raise NothingToUndo(
+            f"{run_id} has no write that can be undone" + "".join(f"; {note}" for note in notes),
+            hint="`Undo:` in the contract of a tool names the tool that reverses it",
+            run_id=run_id,
+        )
+    numbered = tuple(replace(step, id=f"u{n}") for n, step in enumerate(steps, 1))
+    found = save_plan(project, Plan(f"Undo {run_id}", numbered), {}, ())
+    return replace(found, notes=(*found.notes, *notes))
+
+
+def _reverse_steps(
+    project: Project, record: RunRecord, saved: SavedPlan
+) -> tuple[list[PlanStep], list[str]]:
+    tools = {step.id: step.tool for step in saved.plan.steps}
+    steps: list[PlanStep] = []
+    notes: list[str] = []
+    for found in sorted(_writes(record), key=lambda each: each.seq, reverse=True):
+        name = found.step if found.item is None else f"{found.step}[{found.item}]"
+        if found.state != "done":
+            notes.append(f"{name}: {tools[found.step]} is {found.state}; look at it yourself")
+            continue
+        tool = project.catalogue.get(tools[found.step])
+        if tool is None or tool.undo is None:
+            notes.append(f"{name}: {tools[found.step]} has no Undo:")
+            continue
+        try:
+            result = load_result(project.state_dir, record.run_id, found)
+            steps.append(_reverse(project, tool, found.inputs or {}, result))
+        except (KeyError, PulsusError) as missing:
+            notes.append(f"{name}: {tool.undo.tool} needs a value that this run lacks: {missing}")
+    return steps, notes
+
+
+def _writes(record: RunRecord) -> Iterator[StepRecord]:
+    """Yield the writes that were started: whole steps, and the items of `for_each`."""
+    for each in record.steps:
+        is_call = each.items is None
+        if each.is_write and is_call and each.state not in ("pending", "skipped", "waiting"):
+            yield each
+
+
+def _reverse(
+    project: Project, tool: ToolSpec, inputs: Mapping[str, JsonValue], result: JsonValue
+) -> PlanStep:
+    """Return the step that reverses one write. Raises KeyError for a value that is not known."""
+    assert tool.undo is not None
+    outputs = result if isinstance(result, dict) else {"result": result}
+    given = _defaults(tool) | dict(inputs)
+    values = cast(
+        "dict[str, JsonValue]",
+        declared_call.render_value(dict(tool.undo.inputs), given, outputs),
+    )
+    step = PlanStep("u", tool.undo.tool, {k: Constant(v) for k, v in values.items()}, {})
+    return pins.pin_steps(Plan("", (step,)), project.catalogue.find).steps[0]
+
+
+def _defaults(tool: ToolSpec) -> dict[str, JsonValue]:
+    found: dict[str, JsonValue] = {}
+    for arg in tool.args:
+        if arg.default is not None:
+            try:
+                found[arg.name] = ast.literal_eval(arg.default)
+            except (ValueError, SyntaxError):
+                continue
+    return found
