@@ -40,8 +40,8 @@ def find_moved_parts(project: Project, saved: SavedPlan) -> tuple[str, ...]:
     now = trusted_settings(project)
     for key in sorted({*now, *saved.settings}):
         if now.get(key) != saved.settings.get(key):
-            was, is_now = saved.settings.get(key), now.get(key)
-            found.append(f"the setting {key} is {is_now!r} now, and was {was!r}")
+            was, is_now = (values.get(key, "its default") for values in (saved.settings, now))
+            found.append(f"the setting {key} is {is_now} now, and was {was}")
     for name, given in saved.inputs.items():
         if given.file is not None:
             found += _check_file(name, given.file, given.sha256)

@@ -13,11 +13,16 @@ _SECTIONS = ("access.", "policy.", "run.")
 
 
 def trusted_settings(project: Project) -> dict[str, JsonValue]:
-    """Return the values of `[access]`, `[policy]` and `[run]` that widen what a run may do."""
+    """Return what `[access]`, `[policy]` and `[run]` set, where that could widen what a run may do.
+
+    A value that is the default is left out.
+    """
     settings = project.settings
+    defaults = type(settings)()
     marks = approval_marks(type(settings))
     keys = [key for key, mark in marks.items() if mark is not FREE and key.startswith(_SECTIONS)]
-    return {key: _read(settings, key) for key in sorted(keys)}
+    values = {key: _read(settings, key) for key in sorted(keys)}
+    return {key: value for key, value in values.items() if value != _read(defaults, key)}
 
 
 def _read(settings: object, key: str) -> JsonValue:

@@ -39,8 +39,6 @@ def saved_plan_to_dict(saved: SavedPlan) -> dict[str, JsonValue]:
     """Return the saved plan as JSON values, with its hash."""
     body: dict[str, JsonValue] = {MARK: FORMAT, "request": saved.request}
     rest: dict[str, JsonValue] = {
-        "catalogue": saved.catalogue,
-        "settings": dict(saved.settings),
         **plan_to_dict(saved.plan),
         "inputs": {name: _input_to_dict(each) for name, each in saved.inputs.items()},
         "review": [_review_to_dict(each) for each in saved.review],
@@ -49,6 +47,8 @@ def saved_plan_to_dict(saved: SavedPlan) -> dict[str, JsonValue]:
             for each in saved.alternatives
         ],
         "notes": list(saved.notes),
+        "catalogue": saved.catalogue,
+        "settings": dict(saved.settings),
     }
     return {**body, "hash": _hash_body({**body, **rest}), **rest}
 
