@@ -1,4 +1,4 @@
-"""What `pulsus apply --check` found, as lines for a person and as JSON. Pure."""
+"""The findings of `pulsus apply --check` as lines for a person, and as JSON. Pure."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _EXITS = {0: "done", 2: "usage, settings, or no such run", 75: "try again"}
 
 @click.group(epilog=EPILOG)
 def command() -> None:
-    """List and show runs of plans, go on with one, replay one, or plan to undo it."""
+    """List and show runs of plans, go on with one, replay or undo it."""
 
 
 @command.command("list", epilog=page_end("pulsus runs list --output json", exits=_EXITS))
@@ -37,7 +37,10 @@ def command() -> None:
 )
 @common()
 def list_command(session: CommandSession, limit: int) -> None:
-    """List the latest runs of plans, newest first, and what a waiting one waits for."""
+    """List the latest runs of plans, newest first.
+
+    A waiting run has a line about what it waits for.
+    """
     from pulsus.cli.plan.run_lines import needs_lines, needs_to_dict
     from pulsus.routing.plans.apply_plan import open_journal
 
@@ -156,7 +159,11 @@ def replay_command(session: CommandSession, run_id: str, full: bool) -> None:
 
 
 @command.command(
-    "undo", epilog=page_end("pulsus runs undo RUN -o undo.yaml", exits={**_EXITS, 5: "no undo"})
+    "undo",
+    epilog=page_end(
+        "pulsus runs undo RUN -o undo.yaml",
+        exits={0: "done", 2: _EXITS[2], 5: "nothing can be undone", 75: "try again"},
+    ),
 )
 @click.argument("run_id", metavar="RUN")
 @click.option(

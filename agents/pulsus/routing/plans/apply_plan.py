@@ -55,7 +55,7 @@ class AppliedRun:
 
 @dataclass(frozen=True, slots=True)
 class CheckedPlan:
-    """What a check found: the run of reads and dry runs, and steps that it cannot judge.
+    """The findings of a check: the run of reads and dry runs, and steps that it cannot judge.
 
     `uncalled` are writes without `dry_run`. `dependent` are steps that read what a write would have
     changed, by a result or by their place behind it. `results` has what each step gave, by its id;
