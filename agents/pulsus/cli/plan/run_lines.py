@@ -35,7 +35,8 @@ def run_lines(record: RunRecord, plan: Plan) -> Iterator[str]:
         elif each.reason and each.state in ("in_doubt", "skipped", "waiting"):
             yield f"      {_reason(each)}"
         if each.verification and not each.verification.ok:
-            yield f"      {each.verification.tool}: {each.verification.reason}"
+            checker = each.verification.tool or "not verified"
+            yield f"      {checker}: {each.verification.reason}"
     if record.needs:
         yield from needs_lines(record.needs)
 

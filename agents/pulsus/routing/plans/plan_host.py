@@ -10,12 +10,11 @@ from collections.abc import Iterable, Mapping
 from pulsus.approvals.run_consent import RunApproval, RunConsent
 from pulsus.core.contract.type_compatibility import accepts
 from pulsus.core.contract.type_hints import parse_hint, write_annotation
-from pulsus.core.types import Constant, JsonValue, PlanStep
+from pulsus.core.types import Constant, JsonValue, PlanStep, Verification
 from pulsus.core.validators.effects.observed_against_declared import DRY_RUN, has_dry_run
 from pulsus.errors import ApprovalNeeded, HashMoved, PlanInvalid, PlanValueFailed
 from pulsus.execution.cancellation import Cancellation
 from pulsus.execution.engine.step_host import StepOutcome
-from pulsus.execution.journal.run_records import StepVerification
 from pulsus.execution.warm_process import WarmProcess
 from pulsus.routing.delivery.candidate_module import read_module
 from pulsus.routing.delivery.deliver import digest
@@ -124,13 +123,9 @@ class PlanHost:
         inputs: Mapping[str, JsonValue],
         result: JsonValue,
         cancellation: Cancellation,
-    ) -> StepVerification | None:
-        """Run the `Verify:` of a write. Return None if its tool declares none."""
-        tool = self._tools[step.tool].tool
-        if tool.verify is None:
-            return None
-        found = verify_write(self._project, tool, inputs, result)
-        return StepVerification(found.ok, found.tool or tool.verify.tool, found.reason)
+    ) -> Verification:
+        """Run the `Verify:` of a write."""
+        return verify_write(self._project, self._tools[step.tool].tool, inputs, result)
 
     def _prepare(self, step: PlanStep) -> PreparedTool:
         tool = self._project.catalogue.get(step.tool)
