@@ -85,6 +85,12 @@ _RESULT_TO = re.compile(
     r"\S(?=\s+(?:in)?to\s+(?:the\s+)?(?:file\s+)?[~\w.-]*/[\w./-]+\.(?:json|md|txt|csv|html?)$)",
     re.IGNORECASE,
 )
+_NEW_TABLE_TO = re.compile(
+    rf"^\W*(?:save|write|store|put|dump|export|output)\s+an?\s+(?:[\w-]+\s+){{0,2}}?tab(?:le|el|l)\b"
+    rf"(?=\s+(?:(?:in)?to|in|at|under|as)\s+(?:the\s+)?(?:file\s+)?{PATH})",
+    re.IGNORECASE,
+)
+"""A table that is made and saved in one order: "write a markdown table to a.md"."""
 _MOVES = re.compile(
     r"\b(?:from|between|compar\w+|diff\w*|convert|turn|copy|move|rename|link|peek|look|dig|dive|go|get"
     r"|relative|match\w*|belong\w*|next|close|due|according|add|append)\b",
@@ -164,6 +170,11 @@ def _cut_at_target(text: str, piece: RequestPiece) -> list[RequestPiece]:
     """Return the piece, or two if its end saves: "a table | in a.md", "dump routes | to b.json"."""
     part = text[piece.start : piece.end]
     names_target = _SHOWN_IN if match_row_operation(strip_orders(part)) == SHOW else _DUMPED_TO
+    table = _NEW_TABLE_TO.match(part) if piece.operation == SAVE else None
+    if table:
+        at = piece.start + table.end()
+        shown = replace(piece, end=at, operation=SHOW)
+        return [shown, RequestPiece(at, piece.end, NEXT_COST, SAVE)]
     target = names_target.search(part) or (None if _MOVES.search(part) else _RESULT_TO.search(part))
     if target is None or (piece.operation == SAVE):
         return [piece]

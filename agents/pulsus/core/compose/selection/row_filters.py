@@ -30,6 +30,8 @@ _BEHIND = re.compile(r"%|[a-z_]+", re.IGNORECASE)
 _RELATIVE = re.compile(
     r"(?i)\b(?:and\s+)?(?:that|which|who|whose|with|having|where|running|using|only|just)\b"
 )
+_ASKS = re.compile(r"(?i)^(?:and\s+)?(?:which|whose)\s+(?:[\w-]+\s+){1,3}?(?:do|does|did)\s")
+"""A question such as "which addresses does it have". A clause that describes rows has no "does"."""
 _LISTING = ("with", "running", "using", "where", "only", "just")
 _ATTACHED = re.compile(
     r"(?i)(?<!\bin)(?<!\bof)(?<!\bon)(?<!\bat)(?<!\bto)(?<!from)(?<!\bfor)(?<!with)\s(?:that|which|who|whose)\s+"
@@ -96,7 +98,11 @@ def is_filter(tool: ToolSpec, wording: str) -> bool:
     if find_only(tool, wording) is not None:
         return True
     relative = _RELATIVE.match(_OF_THEM.sub("", wording))
-    if relative and _says_value(tool, _OF_THEM.sub("", wording)[relative.end() :], lists=False):
+    if (
+        relative
+        and not _ASKS.match(wording)
+        and _says_value(tool, _OF_THEM.sub("", wording)[relative.end() :], lists=False)
+    ):
         return True
     return _find_field_with_value(tool, wording) == 0
 

@@ -29,6 +29,11 @@ def parts(request):
         ("alpha -> markdown -> /tmp/b.md", ["alpha", "markdown", "/tmp/b.md"]),
         ("dump the alpha to /tmp/b.json", ["dump the alpha", "to /tmp/b.json"]),
         ("alpha - top 5 by size", ["alpha", "top 5 by size"]),
+        (
+            "alpha, write a markdown table to /tmp/b.md",
+            ["alpha", "write a markdown table", "to /tmp/b.md"],
+        ),
+        ("alpha, save the table to /tmp/b.md", ["alpha", "save the table to /tmp/b.md"]),
         ("alpha, table, /tmp/b.md", ["alpha", "table", "/tmp/b.md"]),
     ],
 )

@@ -91,6 +91,14 @@ def test_a_part_for_a_column_or_an_input_is_no_filter(wording):
     assert not is_filter(OPEN_FILES, wording)
 
 
+@pytest.mark.parametrize(
+    "wording", ["which setuid files does it have", "and which risk does it run"]
+)
+def test_a_question_of_its_own_is_no_filter(wording):
+    assert is_filter(OPEN_FILES, "which setuid files it has")
+    assert not is_filter(OPEN_FILES, wording)
+
+
 def test_only_with_a_value_of_an_input_belongs_to_the_tool():
     assert find_only(OPEN_FILES, "only tcp") is None
     assert is_choice("tcp only")
