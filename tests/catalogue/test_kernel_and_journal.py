@@ -69,16 +69,16 @@ def test_journal_tail_shows_the_last_lines_of_one_unit(load, tmp_path):
     lines = [entry(n, _SYSTEMD_UNIT="a.service" if n % 2 else "b.socket") for n in range(10)]
     lines.append(entry(11, MESSAGE=[104, 105, 255]))
     (tmp_path / "j").write_text("\n".join(lines), encoding="utf-8")
-    result = load(TAIL).run("a", limit=2, path=str(tmp_path / "j"))
+    result = load(TAIL).run("a", limit=2, export=str(tmp_path / "j"))
     assert [row["message"] for row in result["rows"]] == ["m9", "hi�"]
-    sockets = load(TAIL).run("b.socket", path=str(tmp_path / "j"))
+    sockets = load(TAIL).run("b.socket", export=str(tmp_path / "j"))
     assert (sockets["shown"], sockets["rows"][0]["level"]) == (5, "info")
 
 
 def test_journal_tail_leaves_out_lines_that_are_less_severe(load, tmp_path):
     text = "\n".join(entry(n, PRIORITY=str(n)) for n in range(8)) + "\n{}\n"
     (tmp_path / "j").write_text(text, encoding="utf-8")
-    result = load(TAIL).run(priority=3, path=str(tmp_path / "j"))
+    result = load(TAIL).run(priority=3, export=str(tmp_path / "j"))
     assert [row["level"] for row in result["rows"]] == ["emergency", "alert", "critical", "error"]
     assert result["malformed"] == 1
 

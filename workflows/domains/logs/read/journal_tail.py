@@ -9,7 +9,7 @@ Args:
     limit (int): How many lines to show, 1 to 10000.
     priority (int): The least severe level to show, 0 (emergency) to 7 (debug, all lines).
     boot (bool): Only lines since the machine started.
-    path (str): A saved export to read; this machine's journal when empty. `boot` is not applied
+    export (str): A saved export to read; this machine's journal when empty. `boot` is not applied
         to it.
 
 Returns:
@@ -33,7 +33,7 @@ Secrets: none
 
 Examples:
     - title: the last line of one unit in a saved export
-      inputs: {unit: nginx, limit: 1, path: /tmp/journal.json}
+      inputs: {unit: nginx, limit: 1, export: /tmp/journal.json}
       files:
         /tmp/journal.json: |
           {"__REALTIME_TIMESTAMP": "1740823200000000", "PRIORITY": "6", "_SYSTEMD_UNIT": "nginx.service", "MESSAGE": "started"}
@@ -68,7 +68,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def run(
-    unit: str = "", limit: int = 50, priority: int = 7, boot: bool = False, path: str = ""
+    unit: str = "", limit: int = 50, priority: int = 7, boot: bool = False, export: str = ""
 ) -> dict[str, Any]:
     if not 1 <= limit <= 10_000:
         raise ValueError(f"limit {limit} is out of range: give 1 to 10000")
@@ -79,8 +79,8 @@ def run(
     if unit and unit.rpartition(".")[2] not in _TYPES:
         unit += ".service"
     error = None
-    if path:
-        with Path(path).open("rb") as stream:
+    if export:
+        with Path(export).open("rb") as stream:
             rows, malformed = _last(stream, unit, limit, priority)
     else:
         found, error = _ask(unit, limit, priority, boot)
@@ -98,14 +98,14 @@ def _ask(unit: str, limit: int, priority: int, boot: bool) -> tuple[list[bytes],
             argv, capture_output=True, timeout=_TIMEOUT_S, check=False, stdin=subprocess.DEVNULL
         )
     except FileNotFoundError:
-        return [], "journalctl is not installed here: give the path of a saved export"
+        return [], "journalctl is not installed here: give a saved export"
     except (OSError, subprocess.TimeoutExpired) as failure:
         return [], f"journalctl could not be asked: {failure}"
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip() or "no message"
         return [], f"journalctl failed with status {done.returncode}: {said}"
     if not done.stdout and not any(Path("/").glob("*/log/journal/*")):
-        return [], "there is no journal on this machine: give the path of a saved export"
+        return [], "there is no journal on this machine: give a saved export"
     return done.stdout.splitlines(), None
 
 
