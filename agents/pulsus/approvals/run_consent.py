@@ -10,7 +10,7 @@ import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from pulsus.approvals.approver_protocol import Approver, WriteRun
 from pulsus.core.compose.plans.module_source import read_plan
@@ -21,6 +21,14 @@ from pulsus.errors import ApprovalNeeded
 RunConsent = Literal["asked", "typed", "yes", "dry_run"]
 """A run was confirmed by a person, by a person who typed its target, by `--yes`, or not at all
 because it is a dry run."""
+
+
+class Consent(Protocol):
+    """A way to confirm a run that may write."""
+
+    def obtain(self, run: WriteRun, *, dry: bool) -> RunConsent:
+        """Return how the run is confirmed. Raises ApprovalNeeded."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

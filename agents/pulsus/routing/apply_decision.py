@@ -30,7 +30,7 @@ from pulsus.routing.delivery.delivery_outcome import (
 from pulsus.routing.delivery.route_run import RouteRun
 from pulsus.routing.inputs.missing_inputs import collect_inputs
 from pulsus.routing.inputs.route_inputs import call_values
-from pulsus.routing.verification.verified_run import run_module, run_outcome
+from pulsus.routing.plans.verified_run import run_module, run_outcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,6 +121,14 @@ def run_promoted(project: Project, run: ToolRun) -> RunResult:
     then it did not run.
     """
     prepared = prepare_tool(project, run.tool, run.source, run.confinement, rendered=run.rendered)
+    return run_prepared(project, run, prepared)
+
+
+def run_prepared(project: Project, run: ToolRun, prepared: PreparedTool) -> RunResult:
+    """Run a tool that `prepare_tool` checked, once its consent is obtained.
+
+    Raises ApprovalNeeded, and what `call_tool` raises.
+    """
     how = None
     if prepared.may_write:
         dry = prepared.is_dry_run(run.inputs)

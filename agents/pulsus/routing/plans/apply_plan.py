@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from pulsus.approvals.run_consent import RunApproval
+from pulsus.approvals.run_consent import Consent, RunApproval
 from pulsus.core.compose.plans.dsl.step_references import list_dependencies
 from pulsus.core.compose.plans.planner import list_parameters
 from pulsus.core.compose.plans.type_check import require_types
@@ -76,7 +76,7 @@ def apply_plan(
     project: Project,
     saved: SavedPlan,
     pairs: Sequence[str],
-    approval: RunApproval,
+    approval: Consent,
     ask: AskInputs,
     progress: Progress,
 ) -> AppliedRun:
@@ -127,7 +127,7 @@ def check_plan_run(
 def resume_run(
     project: Project,
     run_id: str,
-    approval: RunApproval,
+    approval: Consent,
     settled: Mapping[str, Settlement],
     progress: Progress,
 ) -> AppliedRun:
@@ -175,7 +175,7 @@ def find_dependent(saved: SavedPlan) -> tuple[str, ...]:
 
 @contextmanager
 def _engine(
-    project: Project, plan: Plan, approval: RunApproval, progress: Progress, run_id: str
+    project: Project, plan: Plan, approval: Consent, progress: Progress, run_id: str
 ) -> Iterator[tuple[PlanEngine, Journal]]:
     with (
         WarmProcess(_python(project)) as warm,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from pulsus.approvals.run_consent import RunApproval, RunConsent
+from pulsus.approvals.run_consent import Consent, RunConsent
 from pulsus.core.contract.type_compatibility import accepts
 from pulsus.core.contract.type_hints import parse_hint, write_annotation
 from pulsus.core.types import Constant, JsonValue, PlanStep, Verification
@@ -19,6 +19,7 @@ from pulsus.execution.warm_process import WarmProcess
 from pulsus.routing.delivery.candidate_module import read_module
 from pulsus.routing.delivery.deliver import digest
 from pulsus.routing.delivery.project_protocol import Project
+from pulsus.routing.plans.verify_write import verify_write
 from pulsus.routing.run_promoted import (
     PreparedTool,
     ToolCall,
@@ -26,7 +27,6 @@ from pulsus.routing.run_promoted import (
     prepare_tool,
     remember_run,
 )
-from pulsus.routing.verification.verify_write import verify_write
 
 
 class PlanHost:
@@ -39,7 +39,7 @@ class PlanHost:
         self,
         project: Project,
         steps: Iterable[PlanStep],
-        approval: RunApproval,
+        approval: Consent,
         warm: WarmProcess,
         *,
         check: bool = False,

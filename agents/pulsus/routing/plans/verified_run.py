@@ -24,8 +24,9 @@ from pulsus.execution.tool_process import RunResult
 from pulsus.routing.delivery.candidate_module import read_module
 from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.inputs.missing_inputs import ask_after_rejection
-from pulsus.routing.run_promoted import ToolRun, run_promoted
-from pulsus.routing.verification.verify_write import verify_steps
+from pulsus.routing.plans.run_composition import run_composition
+from pulsus.routing.plans.verify_write import verify_write
+from pulsus.routing.run_promoted import ToolRun, prepare_tool, run_prepared
 
 
 def run_outcome(
@@ -105,23 +106,38 @@ def run_verified(project: Project, run: ToolRun) -> tuple[RunResult, dict[str, J
 
     If the tool rejects its inputs and names others, the person is asked for one, once. A run that
     changed something is verified. If its `Verify:` fails, the failure is WriteUnverified, and the
-    result of the write is kept.
+    result of the write is kept. A composition that may write runs step by step.
     """
     answers: dict[str, JsonValue] = {}
     try:
-        done = run_promoted(project, run)
+        done = _run(project, run)
     except UsageError as rejection:
         answers = ask_after_rejection(rejection, run.tool, run.inputs, run.consent.person)
         run = replace(run, inputs={**run.inputs, **answers})
-        done = run_promoted(project, run)
-    if not done.wrote:
+        done = _run(project, run)
+    if not done.wrote or done.verification:
         return done, answers
     if done.failure:
-        found = Verification(None, False, f"the write itself failed: {done.failure.code}")
+        found = Verification(None, False, f"the run failed: {done.failure.code}")
     else:
-        found = verify_steps(project, run.tool, run.source, run.inputs, done.result)
+        found = verify_write(project, run.tool, run.inputs, done.result)
     failure = done.failure or _verification_failure(run, found)
     return replace(done, verification=found, failure=failure), answers
+
+
+def _run(project: Project, run: ToolRun) -> RunResult:
+    """Run the tool; a composition that writes by the engine of plans."""
+    prepared = prepare_tool(project, run.tool, run.source, run.confinement, rendered=run.rendered)
+    writes = prepared.may_write and not prepared.is_dry_run(run.inputs)
+    if not (prepared.steps and writes):
+        return run_prepared(project, run, prepared)
+    if run.confinement == "off":
+        raise UsageError(
+            f"{run.tool.id} is a composition that writes, and it is not run without confinement",
+            hint="leave --unconfined out: each step is confined by its own contract",
+            tool=run.tool.id,
+        )
+    return run_composition(project, run, prepared)
 
 
 def verification_note(found: Verification | None) -> str | None:

@@ -1,1 +1,0 @@
-"""A change is verified by a read, after the run and before anything else runs (ADR 41)."""
