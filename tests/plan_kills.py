@@ -16,7 +16,7 @@ from pulsus.core.types import Verification
 from pulsus.execution.journal.journal import Journal
 from tests.plan_hosts import FunctionHost, Project, in_child, step
 
-WRITES = 16
+WRITES = 19
 STEPS = (
     step("a", inputs={"value": "{{ input.n }}"}),
     step("w0", "write_0"),
