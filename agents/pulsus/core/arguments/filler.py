@@ -25,6 +25,7 @@ from pulsus.core.arguments.candidates.unclear_value import is_unclear
 from pulsus.core.arguments.features.confidence_features import confidence_features
 from pulsus.core.arguments.features.request_reading import RequestReading, read_request
 from pulsus.core.arguments.inputs import Fillable, Input
+from pulsus.core.arguments.spans.value_patterns import SYSTEMD_UNIT
 from pulsus.core.arguments.word_set import word_set
 from pulsus.core.types import JsonValue, Proponent
 from pulsus.fast_dataclass import dataclass
@@ -66,6 +67,7 @@ _WORDS_OF_FILES = frozenset(
         ],
     )
 )
+_WORDS_OF_UNITS = frozenset(map(stem_in_full, ["unit", "service", "name"]))
 _CHOICES = re.compile("choice|listed|example")
 _LIMITING = frozenset(
     map(stem_in_full, ["only", "just", "no", "not", "without", "except", "skip", "leave", "ignore"])
@@ -189,6 +191,8 @@ def limit_of(one: Input, candidate: Candidate) -> float:
         return FIRM_LIMIT
     if kind in ("path", "file") and (one.words | one.said).isdisjoint(_WORDS_OF_FILES):
         return NEVER
+    if kind == "identifier" and SYSTEMD_UNIT.fullmatch(candidate.spans[0].text):
+        return TEXT_LIMIT if one.words.isdisjoint(_WORDS_OF_UNITS) else FIRM_LIMIT
     if kind in ("flag", "negated"):
         return FLAG_LIMIT
     if kind in _NUMBERS:

@@ -42,6 +42,21 @@ def test_a_folder_is_never_a_number():
     assert proposed("show folder 5", tool(folder=FOLDER)) == {}
 
 
+@pytest.mark.parametrize("unit", ["sshd.service", "docker.socket", "logrotate.timer"])
+def test_a_systemd_unit_is_a_name_and_no_file(unit):
+    name = {"type": "string", "description": "Only services whose name contains this text."}
+    path = {"type": "string", "description": "The path of a saved listing to read."}
+    status = tool((), name=name | {"default": ""}, path=path | {"default": ""})
+    assert filled(f"status of {unit}", status) == {"name": unit}
+    assert proposed(f"is {unit} running", status) == {"name": unit}
+
+
+def test_a_systemd_unit_in_a_folder_is_a_file():
+    path = {"type": "string", "description": "The path of a unit file to read."}
+    request = "check the unit file /etc/systemd/system/app.service"
+    assert filled(request, tool(path=path)) == {"path": "/etc/systemd/system/app.service"}
+
+
 def test_a_port_never_takes_a_number_with_a_unit():
     port = tool(port={"type": "integer", "description": "The TCP port."})
     assert filled("listen for 5 minutes on 443", port) == {"port": 443}

@@ -34,7 +34,6 @@ _DATA_NAME = re.compile(r"[A-Za-z]\w*_\w+")
 _COLUMNS = frozenset(map(stem_in_full, ["column", "columns", "field", "fields"]))
 _ABBREVIATION = re.compile(r"[A-Z]+")
 _NUMBERED = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*-\d+")
-_UNIT_OF_SYSTEMD = re.compile(r"\S+\.(?:service|socket|timer|target|mount)")
 
 
 def is_unclear(one: Input, candidate: Candidate, p: float) -> bool:
@@ -42,9 +41,9 @@ def is_unclear(one: Input, candidate: Candidate, p: float) -> bool:
     text = candidate.spans[0].text
     if one.required or p < _least_p(one, text, candidate):
         return False
-    # "MB" is a word of the trade, and "sshd.service" only looks like a file. The request is about
-    # the machine "app-02" and the ticket "INC-8812".
-    if any(form.fullmatch(text) for form in (_ABBREVIATION, _UNIT_OF_SYSTEMD, _NUMBERED)):
+    # "MB" is a word of the trade. The request is about the machine "app-02" and the ticket
+    # "INC-8812".
+    if any(form.fullmatch(text) for form in (_ABBREVIATION, _NUMBERED)):
         return False
     kind = _kind_of_members(one, candidate)
     if kind in _PLACES:

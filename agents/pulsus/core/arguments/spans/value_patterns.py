@@ -22,12 +22,14 @@ _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _ENDINGS = (
     "log|txt|md|csv|tsv|json|jsonl|ya?ml|toml|xml|html?|ini|cfg|conf|cnf|env|sql|db|sqlite|py|sh|js"
     "|ts|java|c|h|cpp|go|rs|pem|crt|cer|key|tar|tgz|gz|zip|bz2|xz|zst|7z|iso|img|bak|old|prom|pdf"
-    "|docx?|xlsx?|pptx?|png|jpe?g|gif|svg|mp3|mp4|wav|sha256|sha512|md5|parquet|lock|service|rules"
+    "|docx?|xlsx?|pptx?|png|jpe?g|gif|svg|mp3|mp4|wav|sha256|sha512|md5|parquet|lock|rules"
 )
 _TOP_LEVEL = (
     "com|net|org|io|dev|local|internal|lan|example|test|edu|gov|co|uk|de|eu|ai|app|cloud|corp"
     "|intern|home|arpa"
 )
+_SYSTEMD_UNIT = r"[A-Za-z0-9][\w.:@-]{0,80}\.(?:service|timer|socket|target|mount)(?![\w-])(?!\.\w)"
+"""A unit of systemd is the name of something that runs, and no file in the working folder."""
 _UNIT = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
 _WORDS = "|".join(sorted((*NUMBER_WORDS, "a", "an"), key=len, reverse=True))
 _DOTTED = r"\d{1,3}(?:\.\d{1,3}){3}"
@@ -54,7 +56,7 @@ _RULES: tuple[tuple[str, str], ...] = (
         ),
     ),
     ("url", _any_case(r"\b[a-z][a-z0-9+.-]{1,15}://[^\s\"'<>]+")),
-    ("email", r"\b[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,5}"),
+    ("email", rf"\b(?!{_SYSTEMD_UNIT})[\w.+-]{{1,64}}@[\w-]{{1,64}}(?:\.[\w-]{{1,64}}){{1,5}}"),
     (
         "cron",
         r"(?<!\S)(?:[\d*/,\-]{1,20}[ \t]){4}"
@@ -94,7 +96,7 @@ _RULES: tuple[tuple[str, str], ...] = (
     (
         "host",
         _any_case(
-            r"(?<![\w.@-])(?:[a-z0-9-]{1,63}\.){1,8}"
+            rf"(?<![\w.@-])(?!{_SYSTEMD_UNIT})(?:[a-z0-9-]{{1,63}}\.){{1,8}}"
             rf"(?:{_TOP_LEVEL})(?::\d{{1,5}})?(?![\w-])",
             # Any name with a port: `redis-2.prod:6379`, `bastion:22`.
             r"(?<![\w.@/:-])[a-z][a-z0-9-]{0,62}(?:\.[a-z0-9-]{1,63}){0,8}:\d{2,5}(?![\w:-])",
@@ -141,6 +143,7 @@ _RULES: tuple[tuple[str, str], ...] = (
     (
         "identifier",
         _one_of(
+            rf"(?<![\w./@:-]){_SYSTEMD_UNIT}",
             r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*(?![\w-])",
             r"\b[a-z]+(?:_[a-z0-9]+)+\b",
             r"\b[a-z]+(?:[A-Z][a-z0-9]+)+\b",
@@ -154,6 +157,7 @@ _RULES: tuple[tuple[str, str], ...] = (
 VALUE: Final = re.compile("|".join(f"(?P<{kind}>{rule})" for kind, rule in _RULES))
 """One match for each value or word. The name of the group is the kind."""
 
+SYSTEMD_UNIT: Final = re.compile(_SYSTEMD_UNIT)
 INSIDE_QUOTES: Final = re.compile(
     "|".join(f"(?P<{k}>{r})" for k, r in _RULES if k in UNMISTAKABLE or k == "datetime")
 )

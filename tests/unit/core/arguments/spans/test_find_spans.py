@@ -23,6 +23,17 @@ def kinds(request):
         ("for 40k files", ("number", 40000.0)),
         ("run */5 * * * * daily", ("cron", "*/5 * * * *")),
         ("the net 10.0.0.0/8", ("network", "10.0.0.0/8")),
+        ("is sshd.service up", ("identifier", "sshd.service")),
+        ("state of getty@tty1.service", ("identifier", "getty@tty1.service")),
+        ("when does logrotate.timer fire", ("identifier", "logrotate.timer")),
+        ("docker.socket, please", ("identifier", "docker.socket")),
+        ("reached multi-user.target?", ("identifier", "multi-user.target")),
+        ("is home-data.mount there", ("identifier", "home-data.mount")),
+        ("web01.example.service failed", ("identifier", "web01.example.service")),
+        ("read /etc/systemd/system/a.service", ("path", "/etc/systemd/system/a.service")),
+        ("read ./a.service", ("path", "./a.service")),
+        ("my.service.local answers", ("host", "my.service.local")),
+        ("sum up app.target.csv", ("file", "app.target.csv")),
     ],
 )
 def test_a_value_is_read_with_its_kind(request_, span):
