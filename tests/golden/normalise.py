@@ -8,6 +8,7 @@ _RULES = (
     (r"rev-\d{8}-", "rev-DATE-"),
     (r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(\+\d\d:\d\d|Z)", "TIME"),
     (r"\b\d{4}-\d\d-\d\d\b", "DATE"),
+    (r'(sha256: )"([0-9a-f]{64})"', r"\1\2"),  # YAML quotes a hash that looks like a number
     (r"\b[0-9a-f]{64}\b", "SHA256"),
     (r"=\d+\.\d+s", "=N.Ns"),
     (r" +\d+ ms", " N ms"),

@@ -1,5 +1,6 @@
 """`pulsus route` and `pulsus fill` ask a configured model about open inputs, and judge its word."""
 
+import importlib
 import json
 from pathlib import Path
 
@@ -72,8 +73,10 @@ def routed(project, url, *args, request=REQUEST, **env):
 @pytest.fixture
 def doubting(monkeypatch):
     """Let the words of a request be too unsure to be used, whatever the fitted weights say."""
+    # The model's answers have the real limits: that module is imported before the change.
     from pulsus.core.arguments import filler
 
+    importlib.import_module("pulsus.core.arguments.proposals.agreed_values")
     monkeypatch.setattr(filler, "limit_of", lambda *_: 1.1)
 
 

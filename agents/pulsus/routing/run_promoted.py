@@ -19,6 +19,7 @@ from pulsus.core.contract.effective_kind import get_stricter_kind
 from pulsus.core.memory import last_runs
 from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.types import JsonValue, ToolSpec
+from pulsus.core.validators.effects.observed_against_declared import DRY_RUN
 from pulsus.errors import Denied, NotPromoted, PulsusError, RecordUnknown
 from pulsus.execution import secrets
 from pulsus.execution.cancellation import Cancellation
@@ -197,6 +198,8 @@ def call_tool(project: Project, prepared: PreparedTool, call: ToolCall) -> RunRe
             output.close()
     failure = veil.error(done.failure) if done.failure else None
     _count_run(project, tool, began, failure.code if failure else "done")
+    # By default a dry run needs consent, because the caller may not know. It still changes nothing.
+    tried = prepared.is_dry_run(_with_default_dry_run(tool, inputs))
     return RunResult(
         veil.value(done.result),
         veil.text(done.stdout_tail),
@@ -206,8 +209,14 @@ def call_tool(project: Project, prepared: PreparedTool, call: ToolCall) -> RunRe
         done.exit_status,
         failure,
         done.started,
-        wrote=writes and not tries,
+        wrote=writes and not tried,
     )
+
+
+def _with_default_dry_run(tool: ToolSpec, inputs: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Return the inputs with `dry_run` true if they leave it out and that is its default."""
+    by_default = any(arg.name == DRY_RUN and arg.default == "True" for arg in tool.args)
+    return {**({DRY_RUN: True} if by_default else {}), **inputs}
 
 
 def check_access(project: Project, tool: ToolSpec, steps: Sequence[ToolSpec]) -> None:
