@@ -38,6 +38,25 @@ def test_a_path_and_a_count_reach_their_inputs():
     assert got.unused == ()
 
 
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "{} biggest files in /tmp as a table",
+        "top {} files in /tmp",
+        "the {} fattest files of /tmp",
+        "show me the {} biggest files under /tmp",
+    ],
+)
+def test_a_number_word_before_a_superlative_is_as_sure_as_digits(request_):
+    files = tool(folder=FOLDER, limit=LIMIT)
+    by_digits, by_word = (
+        {v.name: (v.value, v.p, v.state) for v in fill(request_.format(n), files).values}
+        for n in ("5", "five")
+    )
+    assert by_word == by_digits
+    assert by_word["limit"][0] == 5
+
+
 def test_a_folder_is_never_a_number():
     assert proposed("show folder 5", tool(folder=FOLDER)) == {}
 

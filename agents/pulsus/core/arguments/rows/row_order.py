@@ -10,17 +10,10 @@ from rapidfuzz.distance import OSA
 from pulsus.core.arguments.rows.clause_tokens import Token, read_tokens
 from pulsus.core.arguments.rows.column_match import column_at, find_by_measure, find_column
 from pulsus.core.arguments.rows.columns import Column
+from pulsus.core.arguments.superlatives import LEAST, MOST
 from pulsus.core.arguments.word_set import word_set
 from pulsus.fast_dataclass import dataclass
 
-_MOST = word_set("""
-    most highest largest biggest greatest top heaviest hungriest busiest longest slowest oldest
-    worst fattest greediest maximum max noisiest chattiest loudest fullest latest
-    """)
-_LEAST = word_set("""
-    least fewest lowest smallest bottom lightest shortest fastest youngest newest minimum min
-    quietest emptiest earliest soonest
-    """)
 _OF_UNIT: Final = {
     "size": word_set("heaviest biggest largest fattest lightest smallest"),
     "duration": word_set("oldest youngest newest longest shortest slowest fastest"),
@@ -33,8 +26,8 @@ _UNCLEAR = word_set("min max minimum maximum top worst")
 """Words that say nothing about the direction, unless "first" follows."""
 
 _SPEED = word_set("fastest slowest longest shortest")
-_SUPERLATIVES = _MOST | _LEAST
-_LONG_MOST = frozenset(word for word in _MOST if len(word) >= 6)
+_SUPERLATIVES = MOST | LEAST
+_LONG_MOST = frozenset(word for word in MOST if len(word) >= 6)
 _SORT = word_set("sort sorted sorting order ordered ordering rank ranked ranking")
 _BY = word_set("by on after per")
 _ASCENDING = word_set("ascending asc increasing upwards alphabetically alphabetical")
@@ -84,7 +77,7 @@ def _sorted_by(
         if token.low not in _BY or place == 0:
             continue
         before = {one.low for one in tokens[max(0, place - _WINDOW - 1) : place]}
-        if before.isdisjoint(_SORT | _MOST | _LEAST | {"first"}):
+        if before.isdisjoint(_SORT | MOST | LEAST | {"first"}):
             continue
         window = _until_end(tokens, place + 1)
         match = find_column(window, columns, lambda _: True, behind=True)
@@ -225,7 +218,7 @@ def _direction(
             token.low in ("min", "max", "minimum", "maximum", "top", "worst") and behind != "first"
         ):
             continue
-        elif token.low in _LEAST:
+        elif token.low in LEAST:
             said.setdefault(False, token)
         elif _is_superlative(token):
             said.setdefault(True, token)

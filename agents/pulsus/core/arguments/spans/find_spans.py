@@ -8,10 +8,11 @@ from datetime import datetime
 from typing import Final
 
 from pulsus.core.arguments.spans.convert_matches import read_span
-from pulsus.core.arguments.spans.number_words import NUMBER_WORDS, ORDINALS
+from pulsus.core.arguments.spans.number_words import NUMBER_WORDS, ORDINALS, WORDS_OF_COUNTS
 from pulsus.core.arguments.spans.phrases import find_phrases
 from pulsus.core.arguments.spans.span import UNMISTAKABLE, RequestSpans, Span
 from pulsus.core.arguments.spans.value_patterns import VALUE
+from pulsus.core.arguments.superlatives import LEAST, MOST
 from pulsus.core.telemetry.sanitize import find_control
 
 MAX_CHARS: Final = 4000
@@ -30,6 +31,9 @@ _SECRET = re.compile(
     r"(?:(?:\s+(?:is|was)|\s*[=:])\s*|\s+(?=[\"'`]|\S*\d)))(\"[^\"]*\"|'[^']*'|`[^`]*`|\S+)"
 )
 """The value behind "password is": it is no value of any input, and nothing shows it."""
+_SUPERLATIVES = MOST | LEAST
+_WORD_BEFORE = re.compile(r"\b([A-Za-z]+) \Z")
+_WORD_BEHIND = re.compile(r"[ -]([A-Za-z]{3,16})\b")
 _NOT_A_COUNT = re.compile(r" (?:other|more|another|of the|by one|\w+ per)\b")
 
 
@@ -79,10 +83,19 @@ def _number_word(match: re.Match[str]) -> Iterator[Span]:
         return
     if word in NUMBER_WORDS:
         value = NUMBER_WORDS[word]
-        yield Span("numeral", match.start(), match.end(), match.group(), value)
+        # Beside a superlative a word counts as surely as digits do: "five biggest" is "5 biggest".
+        kind = "number" if word in WORDS_OF_COUNTS and _is_ranked(match) else "numeral"
+        yield Span(kind, match.start(), match.end(), match.group(), value)
     elif word in ORDINALS:
         place = ORDINALS.index(word) + 1.0
         yield Span("ordinal", match.start(), match.end(), match.group(), place)
+
+
+def _is_ranked(match: re.Match[str]) -> bool:
+    """Return True if the word before or behind the number is a superlative."""
+    before = _WORD_BEFORE.search(match.string[max(0, match.start() - 20) : match.start()])
+    behind = _WORD_BEHIND.match(match.string, match.end())
+    return any(found and found[1].lower() in _SUPERLATIVES for found in (before, behind))
 
 
 def _word(match: re.Match[str]) -> Span:

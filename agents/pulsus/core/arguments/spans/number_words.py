@@ -16,6 +16,9 @@ NUMBER_WORDS: Final[dict[str, float]] = {
     **{"eighty": 80.0, "ninety": 90.0, "hundred": 100.0, "dozen": 12.0, "half": 0.5},
     **{"once": 1.0, "twice": 2.0, "couple": 2.0, "single": 1.0},
 }
+WORDS_OF_COUNTS: Final = NUMBER_WORDS.keys() - {"zero", "one", "half", "once", "twice", "single"}
+"""Words that say how many of several things. "the one biggest" may be no count."""
+
 ORDINALS: Final = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
 )  # fmt: skip
