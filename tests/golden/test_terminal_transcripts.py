@@ -3,8 +3,10 @@
 A transcript begins with a comment. Then follow `$ commands`, each with `< PROMPT => ANSWER` for
 every question in turn, and with the screen as a person sees it. An exit status other than 0 stands
 in brackets. `# hides: machine` hides numbers of this machine. The project is a new one, made by
-`pulsus init`, with the files of tests/golden/terminal/files. To accept a change on purpose:
-`UPDATE_GOLDEN=1 pytest tests/golden`, then read the difference as an engineer on call would.
+`pulsus init`, with the files of tests/golden/terminal/files. `$ cat FILE` shows a file, and
+`$ edit FILE OLD NEW` changes one. `run-ID` in a command is the latest run that was shown. To accept
+a change on purpose: `UPDATE_GOLDEN=1 pytest tests/golden`, then read the difference as an engineer
+on call would.
 """
 
 import os
@@ -33,6 +35,9 @@ FOLDER = Path(__file__).parent / "terminal"
 TRANSCRIPTS = sorted(FOLDER.glob("*.txt"))
 COLUMNS = 80
 ANSWER = re.compile(r"^< (.+) => (.*)$", re.MULTILINE)
+RUN = re.compile(r"run-\d{8}-\d{6}-[0-9a-f]{6}")
+CONTROL = re.compile(r"\x1b\[(\d*)([A-Za-z])|\x1b\[\?\d+[hl]|(\n)|\r")
+"""Cursor up, erasure of a line, colours, a hidden cursor, and the ends of lines."""
 HIDDEN = ((r"\d[\d.]*(?= (B|[KMGT]iB|%))", "N"), (r"\b[KMGT]?i?B\b", "B"), (r" {2,}", "  "))
 REVISION = re.compile(r"(rev-DATE-)\d+")
 """Its number counts the revisions of a day, and shipped tools may be promoted on any day."""
@@ -71,15 +76,48 @@ def screen(folder, command, answers):
         timeout=60,
         dimensions=(40, COLUMNS),
     )
-    shown = ""
+    sent = ""
     for prompt, answer in answers:
         child.expect_exact(prompt)
-        shown += child.before + prompt
+        sent += child.before + prompt
         child.sendline(answer)
     child.expect(pexpect.EOF)
-    shown += child.before
+    sent += child.before
     child.close()
-    return re.sub(r"\x1b\[[0-9;]*m", "", shown.replace("\r", "")), child.exitstatus
+    return rendered(re.sub(r"\x1b\[[0-9;]*m", "", sent)), child.exitstatus
+
+
+def rendered(sent):
+    """Return the lines on the screen at the end: a live list that is gone leaves none."""
+    lines, row = [""], 0
+    at = 0
+    for found in (*CONTROL.finditer(sent), None):
+        lines[row] += sent[at : found.start() if found else None]
+        if found is None:
+            break
+        at = found.end()
+        match found[2], found[3]:
+            case _, "\n":
+                row += 1
+                lines += [""] * (row == len(lines))
+            case "A", _:
+                row -= int(found[1] or 1)
+            case "K", _:
+                lines[row] = ""
+    return "\n".join(lines)
+
+
+def played(folder, command, answers, latest):
+    """Return the output of a command and its exit status. `latest` is the id of the last run."""
+    words = shlex.split(command)
+    if words[0] == "cat":
+        return (folder / words[1]).read_text("utf-8"), 0
+    if words[0] == "edit":
+        text = (folder / words[1]).read_text("utf-8")
+        assert words[2] in text
+        (folder / words[1]).write_text(text.replace(words[2], words[3], 1), encoding="utf-8")
+        return "", 0
+    return screen(folder, command.replace("run-ID", latest), answers)
 
 
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda p: p.stem)
@@ -87,8 +125,10 @@ def test_a_conversation_reads_as_in_its_transcript(path, project):
     expected = path.read_text(encoding="utf-8")
     head, commands = parts(expected)
     found = head
+    latest = ""
     for command, answers in commands:
-        shown, code = screen(project, command, answers)
+        shown, code = played(project, command, answers, latest)
+        latest = next(reversed(RUN.findall(shown)), latest)
         assert [line for line in shown.split("\n") if cells(line) > COLUMNS and " " in line] == []
         shown = REVISION.sub(r"\1N", normalise(shown, project))
         for pattern, instead in HIDDEN if "# hides: machine" in head else ():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, cast
@@ -79,7 +80,7 @@ def command(
     from pulsus.cli.plan.plan_progress import PlanProgress
     from pulsus.core.compose.saved_plans.saved_plan_file import load_saved_plan
     from pulsus.routing.plans import apply_plan
-    from pulsus.routing.plans.moved_parts import catalogue_note
+    from pulsus.routing.plans.moved_parts import catalogue_note, find_moved_parts
 
     if engine != "local":
         raise UsageError(
@@ -91,10 +92,11 @@ def command(
     app = session.app
     saved = load_saved_plan(plan)
     note = catalogue_note(app.catalogue, saved)
-    if note and session.verbosity >= 0:
+    # The note says that the tools of the plan are the same.
+    if note and session.verbosity >= 0 and not find_moved_parts(app, saved):
         console.note(f"note: {note}")
     progress = PlanProgress(saved.plan, quiet=session.verbosity < 0 or session.json)
-    ask = input_asker(session, plan)
+    ask = input_asker(session, plan, progress)
     if check:
         with progress.shown():
             checked = apply_plan.check_plan_run(app, saved, inputs, ask, progress)
@@ -115,7 +117,7 @@ def plan_approval(session: CommandSession, progress: PlanProgress, *, yes: bool)
     return RunApproval(asked, yes=yes)
 
 
-def input_asker(session: CommandSession, plan: Path) -> AskInputs:
+def input_asker(session: CommandSession, plan: Path, progress: PlanProgress) -> AskInputs:
     """Return a function that asks for the parameters without a value. It raises InputMissing."""
 
     def ask(saved: SavedPlan) -> Mapping[str, JsonValue]:
@@ -123,7 +125,9 @@ def input_asker(session: CommandSession, plan: Path) -> AskInputs:
         from pulsus.routing.plans.save_plan import find_missing
 
         missing = find_missing(saved, session.app)
-        return ask_for_inputs(missing, {}, session.person, {arg.name: str(plan) for arg in missing})
+        users = {arg.name: str(plan) for arg in missing}
+        with progress.paused():
+            return ask_for_inputs(missing, {}, session.person, users)
 
     return ask
 
@@ -139,10 +143,13 @@ def print_applied(
         body = {**run_to_dict(applied.record, saved.plan), "outputs": dict(applied.outputs)}
         console.end_document({"ok": failure is None, **body}, failure)
     if session.verbosity >= 0:
-        for line in run_lines(applied.record, saved.plan):
+        # The error below says why it waits.
+        for line in run_lines(applied.record, saved.plan, why=False):
             console.note(line)
     if applied.outputs and applied.end.state == "done":
-        _print_outputs(session, saved, applied, full=full)
+        if console.is_terminal(sys.stdout) and session.verbosity >= 0:
+            console.note("")
+        print_outputs(session, saved, applied.outputs, full=full)
     if failure:
         console.fail(failure, as_json=False)
     console.leave(failure)
@@ -177,14 +184,16 @@ def end_failure(applied: AppliedRun) -> PulsusError | None:
     )
 
 
-def _print_outputs(
-    session: CommandSession, saved: SavedPlan, applied: AppliedRun, *, full: bool
+def print_outputs(
+    session: CommandSession, saved: SavedPlan, outputs: Mapping[str, JsonValue], *, full: bool
 ) -> None:
+    """Print what a plan returned: the result of each step under the name of its tool."""
     from pulsus.cli.results.print_result import print_result
     from pulsus.cli.results.result_parts import result_parts
 
-    result = dict(applied.outputs)
-    tools = [session.app.tool(step.tool) for step in saved.plan.steps]
+    result = dict(outputs)
+    known = (session.app.catalogue.get(step.tool) for step in saved.plan.steps)
+    tools = [tool for tool in known if tool is not None]
     print_result(result, full=full, parts=list(result_parts(result, saved.plan, tools)))
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from pulsus.cli.render.inputs_text import shown
 from pulsus.cli.render.validation_text import printable
 from pulsus.cli.results.result_lines import ResultView, result_lines
 from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
+from pulsus.core.validators.effects.observed_against_declared import DRY_RUN
 from pulsus.execution.journal.run_records import StepRecord
 from pulsus.routing.plans.apply_plan import CheckedPlan
 
@@ -20,15 +22,19 @@ def check_lines(saved: SavedPlan, checked: CheckedPlan, *, full: bool) -> Iterat
     """Yield the banner, then each step: what a read gave, and what a write would change."""
     yield BANNER
     yield ""
+    tools = {step.id: step.tool for step in saved.plan.steps}
     for step, found, kind in _steps(saved, checked):
-        yield f"{step}  {_headline(found, kind, checked)}"
+        yield f"{step}  {tools[step]}  {_headline(found, kind, checked)}"
+        if step in checked.inputs:
+            given = ((k, v) for k, v in checked.inputs[step].items() if k != DRY_RUN)
+            yield "    with " + ", ".join(f"{name}={shown(value)}" for name, value in given)
         if found.state == "failed" and found.error:
             yield f"    {found.error.get('code')}: {found.error.get('message')}"
         result = checked.results.get(step)
         if found.state == "done" and result is not None:
             view = ResultView(76, most_rows=None if full else _MOST_ROWS, full=full)
             for _, line in result_lines(result, view):
-                yield f"    {line}"
+                yield f"    {line}".rstrip()
     count = len(pending_writes(saved, checked))
     yield ""
     yield f"{BANNER}; {count} write{'s' if count != 1 else ''} still to do"
@@ -45,6 +51,7 @@ def check_to_dict(saved: SavedPlan, checked: CheckedPlan) -> dict[str, Any]:
                 "tool": next(each.tool for each in saved.plan.steps if each.id == step),
                 "kind": kind,
                 "state": found.state,
+                "inputs": checked.inputs.get(step),
                 "called": step not in checked.uncalled,
                 "depends_on_changes": step in checked.dependent,
                 "result": checked.results.get(step),

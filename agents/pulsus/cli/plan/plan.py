@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -159,7 +160,10 @@ def print_plan(session: CommandSession, saved: SavedPlan, target: Path | None) -
     steps = f"{count} step{'s' if count != 1 else ''}"
     told = f"{writes} may write" if writes else "none writes"
     console.note(f"wrote {target}: {steps}, {told}")
-    for arg in missing:
-        console.note(f"  missing: {arg.name}; give it to `pulsus apply` with --input")
-    console.note(f"look at it: pulsus show {target}")
-    console.note(f"run it:     pulsus apply {target}")
+    file = shlex.quote(str(target))
+    values = "".join(f" --input {arg.name}=…" for arg in missing)
+    if missing:
+        names = ", ".join(arg.name for arg in missing)
+        console.note(f"  without a value: {names}; give it here, to have it reviewed, or to apply")
+    console.note(f"look at it: pulsus show {file}")
+    console.note(f"run it:     pulsus apply {file}{values}")

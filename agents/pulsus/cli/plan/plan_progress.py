@@ -60,29 +60,37 @@ class PlanProgress:
         if not self._is_shown:
             yield
             return
-        from rich.console import Console  # late: only for a person who watches
-        from rich.live import Live
-
-        err = Console(file=sys.stderr, highlight=False)
-        with Live(self._tree(), console=err, transient=True, refresh_per_second=8) as live:
-            self._live = live
-            try:
-                yield
-            finally:
-                self._live = None
+        self._start()
+        try:
+            yield
+        finally:
+            self._stop()
 
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Leave the terminal to a question in this block."""
-        live = self._live
-        if live is None:
+        if self._live is None:
             yield
             return
-        live.stop()
+        self._stop()
         try:
             yield
         finally:
-            live.start(refresh=True)
+            self._start()
+
+    def _start(self) -> None:
+        from rich.console import Console  # late: only for a person who watches
+        from rich.live import Live
+
+        # A new one each time: a list that starts again erases the lines above it, as its own.
+        err = Console(file=sys.stderr, highlight=False)
+        self._live = Live(self._tree(), console=err, transient=True, refresh_per_second=8)
+        self._live.start(refresh=True)
+
+    def _stop(self) -> None:
+        live, self._live = self._live, None
+        if live is not None:
+            live.stop()
 
     def _tree(self) -> Tree:
         from rich.text import Text

@@ -28,7 +28,7 @@ def replay_lines(found: Replay, *, full: bool) -> Iterator[str]:
         if call.result is not None:
             view = ResultView(76, most_rows=None if full else _MOST_ROWS, full=full)
             for _, line in result_lines(call.result, view):
-                yield f"    {line}"
+                yield f"    {line}".rstrip()
     if found.moved:
         yield "the same plan would be refused today:"
         yield from (f"  {each}" for each in found.moved)

@@ -18,8 +18,11 @@ _WORDS = {
 
 
 @printable
-def run_lines(record: RunRecord, plan: Plan) -> Iterator[str]:
-    """Yield one line on the run, one a step, and what a person has to decide."""
+def run_lines(record: RunRecord, plan: Plan, *, why: bool = True) -> Iterator[str]:
+    """Yield one line on the run, one a step, and what a person has to decide.
+
+    `why` also gives the reason why it waits.
+    """
     tools = {step.id: step.tool for step in plan.steps}
     yield f"{TAG} {record.run_id}: {record.state}"
     whole = [each for each in record.steps if each.item is None]
@@ -38,13 +41,15 @@ def run_lines(record: RunRecord, plan: Plan) -> Iterator[str]:
             checker = each.verification.tool or "not verified"
             yield f"      {checker}: {each.verification.reason}"
     if record.needs:
-        yield from needs_lines(record.needs)
+        yield from needs_lines(record.needs, why=why)
 
 
-def needs_lines(needs: PersonNeeded) -> Iterator[str]:
-    """Yield what a waiting run waits for."""
-    yield f"  waits since {needs.since} for {needs.who} ({needs.approval_id}, until {needs.until})"
-    yield f"  {needs.step}: {needs.why}"
+def needs_lines(needs: PersonNeeded, *, why: bool = True) -> Iterator[str]:
+    """Yield what a waiting run waits for, and with `why` the reason."""
+    yield f"  {needs.approval_id}  waits for an {needs.who}"
+    yield f"      since {needs.since}, until {needs.until}"
+    if why:
+        yield f"      {needs.step}: {needs.why}"
 
 
 def run_to_dict(record: RunRecord, plan: Plan) -> dict[str, Any]:

@@ -70,8 +70,8 @@ def list_command(session: CommandSession, limit: int) -> None:
 @common()
 def show_command(session: CommandSession, run_id: str, full: bool) -> None:
     """Show each step of RUN with its state, and what the plan returned."""
+    from pulsus.cli.plan.apply import print_outputs
     from pulsus.cli.plan.run_lines import run_lines, run_to_dict
-    from pulsus.cli.results.print_result import print_result
     from pulsus.routing.plans.apply_plan import open_journal, saved_plan_of
     from pulsus.routing.plans.run_results import read_outputs
 
@@ -85,7 +85,9 @@ def show_command(session: CommandSession, run_id: str, full: bool) -> None:
     for line in run_lines(record, saved.plan):
         console.echo(line, console.width())
     if outputs:
-        print_result(outputs, full=full)
+        if console.width():
+            console.echo("", None)
+        print_outputs(session, saved, outputs, full=full)
 
 
 @command.command(

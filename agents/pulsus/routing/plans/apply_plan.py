@@ -59,13 +59,14 @@ class CheckedPlan:
 
     `uncalled` are writes without `dry_run`. `dependent` are steps that read what a write would have
     changed, by a result or by their place behind it. `results` has what each step gave, by its id;
-    with `for_each` a list.
+    with `for_each` a list. `inputs` has what each write would get.
     """
 
     applied: AppliedRun
     uncalled: tuple[str, ...]
     dependent: tuple[str, ...]
     results: Mapping[str, JsonValue]
+    inputs: Mapping[str, Mapping[str, JsonValue]]
 
 
 AskInputs = Callable[[SavedPlan], Mapping[str, JsonValue]]
@@ -121,7 +122,7 @@ def check_plan_run(
         applied = _read_applied(Path(folder), journal, saved, end)
         results = read_results(Path(folder), applied.record)
     uncalled = tuple(step.id for step in plan.steps if not host.can_try(step))
-    return CheckedPlan(applied, uncalled, find_dependent(saved), results)
+    return CheckedPlan(applied, uncalled, find_dependent(saved), results, host.tried)
 
 
 def resume_run(

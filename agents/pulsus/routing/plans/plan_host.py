@@ -51,6 +51,8 @@ class PlanHost:
         """
         self._project, self._approval, self._warm = project, approval, warm
         self._check = check
+        self.tried: dict[str, Mapping[str, JsonValue]] = {}
+        """With `check`: the inputs that each write would get. A step with `for_each` has none."""
         self._consents: dict[str, RunConsent] = {}
         self._tools: dict[str, PreparedTool] = {}
         for step in steps:
@@ -99,6 +101,8 @@ class PlanHost:
     ) -> StepOutcome:
         """Run the step's tool once. Raises PulsusError."""
         prepared = self._tools[step.tool]
+        if self._check and prepared.may_write and item is None:
+            self.tried[step.id] = self._project.redactor.redact_value(dict(inputs))
         values = self._call_inputs(step, inputs)
         if values is None:
             return StepOutcome(None, 0)

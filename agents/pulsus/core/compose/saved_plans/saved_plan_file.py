@@ -81,7 +81,7 @@ def _read(path: Path) -> tuple[str, JsonValue]:
         data = regular_files.read_file(path.resolve(), MAX_BYTES)[0]
     except regular_files.UnreadableFile as failure:
         raise PlanInvalid(
-            f"cannot read the plan {path}: {failure.reason}",
+            f"cannot read the plan {path}: {failure.reason.removeprefix('cannot be read: ')}",
             hint=f"name a plan file of at most {MAX_BYTES // 1_000_000} MB",
             file=str(path),
         ) from failure
@@ -102,12 +102,19 @@ def _located(path: Path, text: str, parse: Callable[[], _Found]) -> _Found:
     try:
         return parse()
     except PlanInvalid as error:
-        place = str(error.details.get("place", ""))
-        found = find_position(text, place) if place else None
-        where = f"{path}:{found[0]}:{found[1]}" if found else str(path)
-        at = {"line": found[0], "column": found[1]} if found else {}
+        at = _find_fault(text, error)
+        where = ":".join(map(str, (path, *at.values())))
         raise PlanInvalid(
             f"{where}: {error.message}",
             hint=error.hint,
             **{**error.details, "file": str(path), **at},
         ) from None
+
+
+def _find_fault(text: str, error: PlanInvalid) -> dict[str, int]:
+    """Return the line, and where known the column, of the fault; nothing if it has no place."""
+    if "line" in error.details:
+        return {key: int(error.details[key]) for key in ("line", "column") if key in error.details}
+    place = str(error.details.get("place", ""))
+    found = find_position(text, place.removeprefix(f"{plan_file.WHOLE}.")) if place else None
+    return {"line": found[0], "column": found[1]} if found else {}

@@ -9,6 +9,7 @@ This is a module of its own because importing a YAML library is slow, and most r
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, NoReturn
 
 import yaml
@@ -20,7 +21,9 @@ from pulsus.core.types import JsonValue, Plan
 
 # A plan of 50 steps with long constants stays far below. A saved plan also holds its inputs.
 MAX_CHARS = 10_000_000
-_FILE = "the plan file"
+WHOLE = "the plan file"
+"""The place of the whole document in messages."""
+_YAML_LINE = re.compile(r"line (\d+): ")
 _NUMERIC = frozenset("0123456789+-.")
 
 
@@ -40,7 +43,11 @@ def read_yaml(text: str) -> JsonValue:
     try:
         return strict_yaml.load_yaml(text)
     except strict_yaml.YamlError as error:
-        refuse(_FILE, text[:40], f"it is not plain YAML: {error}", "correct that line")
+        found = _YAML_LINE.match(str(error))
+        line = int(found[1]) if found else 1
+        reason = str(error)[found.end() if found else 0 :]
+        shown = _read_line(text, line)
+        refuse(WHOLE, shown, f"it is not plain YAML: {reason}", "correct that line", line=line)
 
 
 def read_json(text: str) -> JsonValue:
@@ -51,10 +58,11 @@ def read_json(text: str) -> JsonValue:
             text, object_pairs_hook=_reject_repeated_keys, parse_constant=_reject_constant
         )
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno} column {error.colno}"
-        refuse(_FILE, place, "it is not JSON", error.msg)
+        position = {"line": error.lineno, "column": error.colno}
+        shown, reason = _read_line(text, error.lineno), f"it is not JSON: {error.msg}"
+        refuse(WHOLE, shown, reason, "correct that line", **position)
     except (ValueError, RecursionError) as error:
-        refuse(_FILE, text[:40], f"it cannot be read: {error}", "write plain JSON")
+        refuse(WHOLE, text[:40], f"it cannot be read: {error}", "write plain JSON")
     return found
 
 
@@ -102,7 +110,13 @@ _PlanDumper.add_representer(str, _represent_text)
 
 def _check_size(text: str) -> None:
     if len(text) > MAX_CHARS:
-        refuse(_FILE, len(text), f"longer than {MAX_CHARS} characters", "split the plan")
+        refuse(WHOLE, len(text), f"longer than {MAX_CHARS} characters", "split the plan")
+
+
+def _read_line(text: str, number: int) -> str:
+    """Return a line of the text, from 1; empty for one behind its end."""
+    lines = text.split("\n")
+    return lines[number - 1].strip() if 0 < number <= len(lines) else ""
 
 
 def _reject_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -110,9 +124,9 @@ def _reject_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(data) != len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        refuse(_FILE, twice, "the key is written twice", "remove one")
+        refuse(WHOLE, twice, "the key is written twice", "remove one")
     return data
 
 
 def _reject_constant(text: str) -> NoReturn:
-    refuse(_FILE, text, "JSON cannot express this number", "use a finite number or null")
+    refuse(WHOLE, text, "JSON cannot express this number", "use a finite number or null")

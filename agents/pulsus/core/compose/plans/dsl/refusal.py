@@ -9,9 +9,12 @@ from pulsus.errors import PlanInvalid
 _SHOWN = 80
 
 
-def refuse(place: str, value: object, reason: str, fix: str) -> NoReturn:
-    """Raise PlanInvalid with the place, the value, the reason and the fix."""
+def refuse(place: str, value: object, reason: str, fix: str, **position: int) -> NoReturn:
+    """Raise PlanInvalid with the place, the value, the reason and the fix.
+
+    `position` is the `line` and the `column`, from 1, of a text that has no places yet.
+    """
     # ASCII: a value may hold control characters, or characters that look like others.
     shown = ascii(value)
     shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
-    raise PlanInvalid(f"{place}: {shown}: {reason}", hint=fix, place=place)
+    raise PlanInvalid(f"{place}: {shown}: {reason}", hint=fix, place=place, **position)
