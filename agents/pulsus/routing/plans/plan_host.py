@@ -102,7 +102,8 @@ class PlanHost:
         """Run the step's tool once. Raises PulsusError."""
         prepared = self._tools[step.tool]
         if self._check and prepared.may_write and item is None:
-            self.tried[step.id] = self._project.redactor.redact_value(dict(inputs))
+            masked = self._project.redactor.redact_value(dict(inputs))
+            self.tried[step.id] = masked if isinstance(masked, dict) else {}
         values = self._call_inputs(step, inputs)
         if values is None:
             return StepOutcome(None, 0)

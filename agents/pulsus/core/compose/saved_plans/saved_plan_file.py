@@ -114,7 +114,8 @@ def _located(path: Path, text: str, parse: Callable[[], _Found]) -> _Found:
 def _find_fault(text: str, error: PlanInvalid) -> dict[str, int]:
     """Return the line, and where known the column, of the fault; nothing if it has no place."""
     if "line" in error.details:
-        return {key: int(error.details[key]) for key in ("line", "column") if key in error.details}
+        known = {key: error.details.get(key) for key in ("line", "column")}
+        return {key: value for key, value in known.items() if isinstance(value, int)}
     place = str(error.details.get("place", ""))
     found = find_position(text, place.removeprefix(f"{plan_file.WHOLE}.")) if place else None
     return {"line": found[0], "column": found[1]} if found else {}
