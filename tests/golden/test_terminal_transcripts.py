@@ -96,14 +96,13 @@ def rendered(sent):
         if found is None:
             break
         at = found.end()
-        match found[2], found[3]:
-            case _, "\n":
-                row += 1
-                lines += [""] * (row == len(lines))
-            case "A", _:
-                row -= int(found[1] or 1)
-            case "K", _:
-                lines[row] = ""
+        if found[3]:
+            row += 1
+            lines += [""] * (row == len(lines))
+        elif found[2] == "A":
+            row -= int(found[1] or 1)
+        elif found[2] == "K":
+            lines[row] = ""
     return "\n".join(lines)
 
 
