@@ -1,0 +1,165 @@
+"""Runs of plans by the command line: control keys, waits, kills in a write, and broken state."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+
+import pytest
+
+from pulsus.core.storage.records.promotion_target import Target
+from tests.integration.test_json_schemas import check
+from tests.integration.test_run_verified import FACTS, READER, WRITER
+from tests.project import PULSUS, pulsus_here
+from tests.promotions import promoted
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.seconds]
+
+SLOW = WRITER.replace(
+    b'        Path(path).write_text(text, encoding="utf-8")\n',
+    b'        Path(path).write_text(text, encoding="utf-8")\n        time.sleep(60)\n',
+).replace(b"from pathlib import Path\n", b"import time\nfrom pathlib import Path\n")
+"""It has made its change when it is killed."""
+READ = "{id: %s, tool: system/check/mark_facts, inputs: {path: %s}, outputs: {bytes: bytes}%s}"
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project with a read and two writes. The decision log knows it by its path, so no copy."""
+    promoted(tmp_path, READER, target=FACTS)
+    promoted(tmp_path, WRITER, target=Target("system", "count", "things"))
+    promoted(tmp_path, SLOW, target=Target("system", "count", "slow"))
+    (tmp_path / "mark").write_text("mark", encoding="utf-8")
+    return tmp_path
+
+
+def save(folder, *steps):
+    """Pin a plan of these steps as `plan.yaml`."""
+    text = "plan:\n  steps:\n" + "".join(f"    - {step}\n" for step in steps)
+    (folder / "hand.yaml").write_text(f"{text}io: {{params: [], returns: []}}\n", encoding="utf-8")
+    done = pulsus_here(folder, "plan", "--file", "hand.yaml", "-o", "plan.yaml")
+    assert done.code == 0, done.err
+
+
+def read(step, path, more=""):
+    return READ % (step, path, f", {more}" if more else "")
+
+
+def write(step, path, tool="things"):
+    return f"{{id: {step}, tool: system/count/{tool}, inputs: {{path: {path}}}, outputs: {{}}}}"
+
+
+def run(folder, *args, schema="apply"):
+    """Run a command, and check its JSON. Return its status and document."""
+    done = pulsus_here(folder, *args, "--output", "json")
+    check(schema if "run_id" in done.json or "runs" in done.json else "error", done.json)
+    return done.code, done.json
+
+
+def states(document):
+    return {step["id"]: step["state"] for step in document["steps"]}
+
+
+def test_control_keys_decide_which_steps_run(project):
+    mark = project / "mark"
+    save(
+        project,
+        read("no", mark, 'when: "{{ 1 > 2 }}"'),
+        read("lost", f"{project}/none", "on_failure: continue, retry: {attempts: 2, delay_s: 0}"),
+        read("each", '"{{ item }}"', f"for_each: {{items: [{mark}, {mark}], limit: 2}}"),
+        read("last", mark, "needs: [lost]"),
+    )
+    code, found = run(project, "apply", "plan.yaml")
+    assert code == 1
+    assert states(found) == {"no": "skipped", "lost": "failed", "each": "done", "last": "skipped"}
+    rows = {step["id"]: step for step in found["steps"]}
+    assert rows["no"]["reason"] == "condition"
+    assert rows["each"]["items"] == {"done": 2}
+
+
+def test_a_write_waits_for_a_person_and_resume_makes_it(project):
+    save(project, read("a", project / "mark"), write("w", project / "new"))
+    code, found = run(project, "apply", "plan.yaml")
+    assert (code, found["state"]) == (4, "waiting")
+    assert not (project / "new").exists()
+    listed = run(project, "runs", "list", schema="runs-list")[1]
+    assert listed["runs"][0]["waiting"]["step"] == "w"
+    code, found = run(project, "runs", "resume", found["run_id"], "--yes")
+    assert (code, found["state"]) == (0, "done")
+    assert {step["id"]: step["verified"] for step in found["steps"]} == {"a": None, "w": True}
+    shown = run(project, "runs", "show", found["run_id"], schema="runs-show")[1]
+    assert states(shown) == {"a": "done", "w": "done"}
+    assert run(project, "runs", "replay", found["run_id"], schema="runs-replay")[0] == 0
+
+
+def test_a_wait_that_expired_gets_a_new_approval(project):
+    save(project, write("w", project / "new"))
+    run_id = run(project, "apply", "plan.yaml")[1]["run_id"]
+    first = run(project, "runs", "resume", run_id)[1]["waiting"]
+    with sqlite3.connect(project / ".pulsus/state.db") as state:
+        state.execute("UPDATE runs SET waiting_until = '2020-01-01T00:00:00+00:00'")
+    state.close()
+    code, found = run(project, "runs", "resume", run_id)
+    assert code == 4
+    assert found["waiting"]["approval_id"] != first["approval_id"]
+    assert found["waiting"]["until"] > first["since"]
+
+
+def test_a_check_ends_with_7_and_changes_nothing(project):
+    save(project, write("w", project / "new"))
+    done = pulsus_here(project, "apply", "plan.yaml", "--check", "--detailed-exitcode")
+    assert done.code == 7
+    assert not (project / "new").exists()
+    assert not (project / ".pulsus/state.db").exists()
+
+
+def killed_in_a_write(folder):
+    """Kill `pulsus apply` when its write has changed the file. Return the id of the run."""
+    target = folder / "new"
+    save(folder, write("w", target, "slow"))
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("PULSUS_")}
+    child = subprocess.Popen(
+        [PULSUS, "apply", "plan.yaml", "--yes"],
+        cwd=folder,
+        env=clean,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    until = time.monotonic() + 60
+    while not target.exists() or target.stat().st_size == 0:
+        assert child.poll() is None
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    return run(folder, "runs", "list", schema="runs-list")[1]["runs"][0]
+
+
+def test_a_killed_write_is_in_doubt_until_a_person_settles_it(project):
+    found = killed_in_a_write(project)
+    assert found["state"] == "interrupted"
+    code, waiting = run(project, "runs", "resume", found["run_id"], "--yes")
+    assert (code, states(waiting)) == (4, {"w": "in_doubt"})
+    code, done = run(project, "runs", "resume", found["run_id"], "--yes", "--settle", "w=done")
+    assert (code, states(done)) == (0, {"w": "done"})
+
+
+@pytest.mark.parametrize("kind", ["corrupt", "newer"])
+def test_a_state_file_that_cannot_be_used_is_refused_and_kept(kind, project):
+    save(project, read("a", project / "mark"))
+    assert run(project, "apply", "plan.yaml")[0] == 0
+    state = project / ".pulsus/state.db"
+    for extra in project.glob(".pulsus/state.db-*"):
+        extra.unlink()
+    if kind == "corrupt":
+        state.write_bytes(b"no database" * 500)
+    else:
+        with sqlite3.connect(state) as opened:
+            opened.execute("PRAGMA user_version = 999")
+        opened.close()
+    before = state.read_bytes()
+    code, found = run(project, "apply", "plan.yaml")
+    assert (code, found["error"]["code"]) == (2, "STATE_CORRUPT")
+    assert state.read_bytes() == before
