@@ -26,7 +26,7 @@ from pulsus.execution.child_pipes import Pump
 _SEE = "see what it printed, and the line named here"
 _DENIED = (
     "no permission to open it",
-    "give a path that you may open; a confined tool opens only what its `Effects:` declare",
+    "give a path that you may open, or run it as a user who may",
 )
 _PATH_FAULTS = {
     errno.ENOENT: (
@@ -131,7 +131,7 @@ def _failure_error(
         return UsageError(f"{tool.id} rejects its inputs{via}: {message}", hint=hint, **details)
     if report.get("stage") == "run":
         fault = _path_error(f"{tool.id}{via}", report, inputs, details)
-        if fault is not None:
+        if fault is not None and not _denied_by_confinement(tool, report):
             return fault
     return ToolFailed(
         f"{tool.id} failed{via}: {kind}: {message}{_describe_place(report)}", hint=_SEE, **details
@@ -161,6 +161,12 @@ def _path_error(
                 **{**details, "input": name},
             )
     return None
+
+
+def _denied_by_confinement(tool: ToolSpec, report: Mapping[str, Any]) -> bool:
+    """Return True if the user may open the path that was denied: then the path is no mistake."""
+    permits = str(report.get("permits", ""))
+    return "w" in permits or ("r" in permits and tool.kind == "read")
 
 
 def _is_about(number: int, failed: str, given: str) -> bool:

@@ -115,11 +115,24 @@ def perform(job: dict[str, Any], steps: StepCaller | None = None) -> dict[str, A
         return {"ok": False, "stage": stage, **describe(error, units)}
 
 
+def user_permissions(path: str) -> str:
+    """Return what the user may do with the path: `r`, `w`, both or nothing.
+
+    access(2) asks the file's mode and not the confinement, so this tells one denial from the other.
+    A path that does not exist may be written if its folder may.
+    """
+    modes = {"r": os.R_OK, "w": os.W_OK}
+    if not os.path.lexists(path):
+        path, modes = os.path.dirname(path) or ".", {"w": os.W_OK}  # noqa: PTH120 - a fast start
+    return "".join(name for name, mode in modes.items() if os.access(path, mode))
+
+
 def describe(error: BaseException, units: tuple[dict[str, Any], ...]) -> dict[str, Any]:
     """Return the failure in words, and the innermost line of a tool that it passed through.
 
     `own` means that it was raised in the first of `units`, or in a step that gets only the caller's
-    values: then the caller's inputs are at fault. `errno` and `path` are those of an OSError.
+    values: then the caller's inputs are at fault. `errno` and `path` are those of an OSError, and
+    `permits` says what the user may do with a path that was denied.
     """
     by_file = {unit["filename"]: unit["id"] for unit in units}
     frames = traceback.extract_tb(error.__traceback__)
@@ -131,6 +144,8 @@ def describe(error: BaseException, units: tuple[dict[str, Any], ...]) -> dict[st
     }
     if isinstance(error, OSError) and isinstance(error.filename, str):
         found |= {"errno": error.errno, "path": error.filename}
+        if isinstance(error, PermissionError):
+            found["permits"] = user_permissions(error.filename)
     if isinstance(error, SyntaxError) and error.filename in by_file:
         found |= {"tool": by_file[error.filename], "file": error.filename, "line": error.lineno}
     elif inside:

@@ -26,7 +26,7 @@ def known(source):
 
 GUARDS = {
     "what is not seen": (classify, "find_hidden", lambda command: None, "cat a\u202eb"),
-    "length": (refused_characters, "LONGEST", 1 << 20, "cat " + "a" * 20_000),
+    "length": (refused_characters, "LONGEST_COMMAND", 1 << 20, "cat " + "a" * 20_000),
     "secrets": (classify, "find_secrets", nothing, "cat /etc/shadow"),
     "redirections": (classify, "check_redirect", nothing, "ls > out"),
     "assignments": (classify, "check_assignments", nothing, "LD_PRELOAD=./x.so ls"),
