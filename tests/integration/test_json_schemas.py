@@ -17,6 +17,10 @@ REGISTRY: Registry = Registry().with_resources(
     (f"{name}.json", Resource.from_contents(schema)) for name, schema in SCHEMAS.items()
 )
 
+FILES = {"plan-file"}
+"""Schemas of files that Pulsus reads. An unknown key in them is an error."""
+PRINTED = sorted({*SCHEMAS} - FILES)
+
 RAN = [
     ("route", 0, ["route", COUNT, "--plan"]),
     ("route", 0, ["route", COMPOSE, "--explain"]),
@@ -168,7 +172,7 @@ def test_tools_check_lists_broken_tools_as_json(tmp_path):
     assert codes == {"SYNTAX_ERROR", "NO_ENTRY", "SHADOWED", "INCOMPLETE", "NOT_PROMOTED"}
 
 
-@pytest.mark.parametrize("name", SCHEMAS)
+@pytest.mark.parametrize("name", PRINTED)
 def test_a_schema_is_valid_and_lets_keys_be_added(name):
     Draft202012Validator.check_schema(SCHEMAS[name])
     assert SCHEMAS[name]["$id"] == f"{name}.json"
@@ -177,7 +181,7 @@ def test_a_schema_is_valid_and_lets_keys_be_added(name):
     assert '"additionalProperties": false' not in json.dumps(SCHEMAS[name])
 
 
-@pytest.mark.parametrize("name", [n for n in SCHEMAS if n != "error"])
+@pytest.mark.parametrize("name", [n for n in PRINTED if n != "error"])
 def test_a_document_without_a_required_key_does_not_fit(name):
     """A schema that accepts anything would prove nothing."""
     validator = Draft202012Validator(SCHEMAS[name], registry=REGISTRY)

@@ -24,6 +24,8 @@ COMMANDS = {
     "tools": ("catalogue.tools", "List, show and check the catalogue."),
     "run": ("route.run", "Run a promoted tool on this machine."),
     "plan": ("plan.plan", "Make a plan that others can review."),
+    "show": ("plan.show", "Show a saved plan: steps, inputs, and what they may change."),
+    "diff": ("plan.diff", "Compare two saved plans, writes first."),
     "apply": ("plan.apply", "Run a plan that was reviewed."),
     "runs": ("plan.runs", "List runs of plans; go on with one, replay or undo it."),
     "fill": ("route.fill", "Say which inputs of a tool a request fills."),

@@ -226,6 +226,9 @@ def _list_returns(plan: Plan) -> tuple[str, ...]:
 
 
 def _merge_uses(name: str, uses: Sequence[ArgSpec]) -> ArgSpec:
+    if not uses:
+        # Only expressions, templates, `when` or `for_each` read it: no tool says its type.
+        return ArgSpec(name, type_hint=None, required=True, default=None)
     first = uses[0]
     defaults = {arg.default for arg in uses}
     # With two defaults, any value of the plan's own would change what one of the steps does.

@@ -64,7 +64,7 @@ def saved_plan_from_dict(data: object) -> tuple[SavedPlan, str]:
     The caller compares that hash with `plan_hash`. Raises PlanInvalid with place, value and fix.
     """
     top = require_mapping(data, "the plan file", required=_REQUIRED, allowed=_KEYS)
-    if top[MARK] != FORMAT:
+    if top[MARK] is True or top[MARK] != FORMAT:
         fix = f"this Pulsus reads format {FORMAT}: make the plan again, or update Pulsus"
         refuse(MARK, top[MARK], "the format is unknown", fix)
     plan = plan_from_dict({key: top[key] for key in PLAN_KEYS if key in top})

@@ -94,8 +94,9 @@ def _check_value(
             case OutputRef(step, output):
                 _check_output(step, output, place, earlier)
             case _:
-                if user.for_each is None or place.endswith(".for_each.items"):
-                    fix = "add for_each to the step, and read item in its inputs or in when"
+                # `when` and the items themselves are computed once, before there is an item.
+                if user.for_each is None or place.endswith((".for_each.items", ".when")):
+                    fix = "add for_each to the step, and read item in its inputs"
                     refuse(place, ITEM, "the step has no item here", fix)
 
 

@@ -1,0 +1,39 @@
+"""Everything that the views of a saved plan show. Pure."""
+
+from __future__ import annotations
+
+import shlex
+
+from pulsus.core.compose.saved_plans.plan_graph import PlanGraph
+from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
+from pulsus.fast_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class PlanPage:
+    """A saved plan as it stands in the project.
+
+    `file` is its name as given, `hash` its hash. `moved` has a sentence for each part that is no
+    longer as reviewed, and `catalogue_note` says if the catalogue has another digest.
+    """
+
+    saved: SavedPlan
+    file: str
+    hash: str
+    graph: PlanGraph
+    moved: tuple[str, ...] = ()
+    catalogue_note: str = ""
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Return the parameters of the plan that have no value yet."""
+        return tuple(name for name in self.saved.plan.params if name not in self.saved.inputs)
+
+    @property
+    def next_command(self) -> str:
+        """Return the command that comes next: apply the plan, or make it again."""
+        file = shlex.quote(self.file)
+        if self.moved:
+            return f"pulsus plan --file {file} -o new.yaml"
+        given = "".join(f" --input {name}=…" for name in self.missing)
+        return f"pulsus apply {file}{given}"

@@ -1,0 +1,159 @@
+"""The parts of a step in words: values with their source, control keys, effects. Pure.
+
+All views of a plan use them. A value is cut with a note of its length, and is on one line.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from pulsus.cli.render.inputs_text import shown
+from pulsus.core.compose.plans.dsl.plan_values import value_to_json
+from pulsus.core.compose.saved_plans.saved_plan import SavedInput, SavedPlan, StepReview
+from pulsus.core.telemetry.sanitize import one_line
+from pulsus.core.types import (
+    Constant,
+    Expression,
+    JsonValue,
+    OutputRef,
+    ParamRef,
+    PlanStep,
+    PlanValue,
+    Structure,
+    Template,
+)
+from pulsus.fast_dataclass import dataclass
+
+MOST = 200
+"""Characters of a value that are shown without `-v`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownValue:
+    """A value of a step: its text, and in words where it comes from (empty if it stands there)."""
+
+    text: str
+    source: str = ""
+
+
+def cut(text: str, most: int | None) -> str:
+    """Return the text on one line, cut with a note of its length. None as `most` cuts nothing."""
+    if most is not None and len(text) > most:
+        # Cut first: a value may have millions of characters.
+        return f"{one_line(text[:most], most)}… ({len(text):,} characters)"
+    return one_line(text, len(text) + 1)
+
+
+def describe_value(
+    name: str, value: PlanValue, saved: SavedPlan, most: int | None = MOST
+) -> ShownValue:
+    """Return what the input `name` of a step gets. Texts are cut at `most` characters."""
+    match value:
+        case Constant(constant):
+            return ShownValue(_write(constant, most))
+        case ParamRef(param):
+            given = saved.inputs.get(param)
+            if given is None:
+                return ShownValue("missing", f"give --input {cut(param, most)}=…")
+            renamed = [cut(param, most)] if param != name else []
+            return ShownValue(
+                _write(given.value, most), ", ".join([*renamed, *_list_sources(given, most)])
+            )
+        case OutputRef(step, output):
+            return ShownValue(cut(f"{output} of {step}", most))
+        case Expression(source):
+            return ShownValue(cut(f"{{{{ {source} }}}}", most), "computed")
+        case Template(source):
+            return ShownValue(cut(source, most), "text with values in it")
+        case Structure():
+            return ShownValue(_write(value_to_json(value), most), "with values in it")
+
+
+def describe_control(step: PlanStep, most: int | None = MOST) -> Iterator[tuple[str, str]]:
+    """Yield label and words of each key that controls the step."""
+    if step.needs:
+        yield "after", ", ".join(step.needs)
+    if step.when is not None:
+        yield "only if", cut(step.when.source, most)
+    if step.for_each is not None:
+        items = step.for_each.items
+        named = f"{items.output} of {items.step}" if isinstance(items, OutputRef) else None
+        text = cut(named or _write(value_to_json(items), None), most)
+        yield "for each", f"item of {text}, at most {step.for_each.limit:,}"
+    if step.retry is not None:
+        pause = f", {step.retry.delay_s:g} s apart" if step.retry.delay_s else ""
+        yield "retry", f"up to {step.retry.attempts} attempts{pause}"
+    if step.timeout_s is not None:
+        yield "timeout", f"{step.timeout_s:g} s"
+    if step.on_failure == "continue":
+        yield "failure", "steps that do not depend on it go on"
+
+
+def describe_review(review: StepReview, most: int | None = MOST) -> Iterator[tuple[str, str]]:
+    """Yield label and words of effects, target, approval, verification and undo of a step."""
+    yield "effects", cut(_describe_effects(review), most)
+    if review.target:
+        yield "target", cut(", ".join(review.target), most)
+    if review.kind != "write":
+        return
+    yield "approval", _describe_approval(review)
+    yield "verify", cut(review.verify, most) if review.verify else "nothing checks the change"
+    yield "undo", cut(review.undo, most) if review.undo else "none declared"
+
+
+def describe_kind(review: StepReview) -> str:
+    """Return the kind, with writes in capitals."""
+    return "WRITES" if review.kind == "write" else review.kind
+
+
+def describe_stages(stages: tuple[tuple[str, ...], ...], writes: tuple[str, ...]) -> str:
+    """Return the order of a run: `a + b, then c (alone)`. A write runs alone."""
+    named = [f"{stage[0]} (alone)" if stage[0] in writes else " + ".join(stage) for stage in stages]
+    return ", then ".join(named)
+
+
+def count_kinds(saved: SavedPlan) -> str:
+    """Return how many steps the plan has, and how many of them change something."""
+    steps, writes = len(saved.plan.steps), len(saved.writes)
+    told = f"{steps} step" if steps == 1 else f"{steps} steps"
+    if not writes:
+        return f"{told}, nothing is changed"
+    return f"{told}, {writes} of them {'WRITES' if writes == 1 else 'WRITE'}"
+
+
+def _write(value: JsonValue, most: int | None) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    short = most is None or len(text) <= most
+    return cut(shown(value) if short else text, most)
+
+
+def _list_sources(given: SavedInput, most: int | None) -> Iterator[str]:
+    if given.file is not None:
+        yield f"file {cut(given.file, most)}"
+    elif given.source != "request":
+        yield {"option": "--input", "answer": "an answer"}.get(given.source, given.source)
+    elif given.text:
+        yield f'from "{cut(given.text, most)}"'
+        if given.p < 0.995:
+            yield f"p={given.p:.2f}"
+    else:
+        yield "request"
+
+
+def _describe_effects(review: StepReview) -> str:
+    effects = review.effects
+    if effects is None:
+        return "not declared"
+    named = (("paths", effects.paths), ("hosts", effects.hosts), ("commands", effects.commands))
+    return "; ".join(f"{name} {', '.join(each)}" for name, each in named if each) or "none"
+
+
+def _describe_approval(review: StepReview) -> str:
+    match review.approval:
+        case None | "none" | "operator":
+            return "a confirmation"
+        case "approver":
+            return "an approver types the target"
+        case other:
+            return cut(other, MOST)
