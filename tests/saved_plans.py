@@ -1,13 +1,8 @@
-"""Saved plans for tests of their views, and a project with a plan in a file."""
+"""Saved plans for tests of their views, and texts that try to leave their place in one."""
 
-from pathlib import Path
-
-from pulsus import bootstrap
 from pulsus.core.compose.plans.dsl.plan_mapping import plan_from_dict
 from pulsus.core.compose.saved_plans.saved_plan import SavedInput, SavedPlan, StepReview
-from pulsus.core.compose.saved_plans.saved_plan_file import load_plan, write_saved_plan
 from pulsus.core.types import Effects
-from pulsus.routing.plans.save_plan import save_plan
 
 PINNED = "ab" * 32
 HOSTILE = (
@@ -44,12 +39,3 @@ def saved(*steps, writes=(), inputs=None, reviews=None, returns=(), **fields):
     )
     fields = {"catalogue": "c" * 64, "settings": {}, **fields}
     return SavedPlan(plan=plan, inputs=given, review=review, **fields)
-
-
-def save(folder, hand, name, *pairs):
-    """Pin the plan file `hand` of the project, and write it to `name`."""
-    app = bootstrap.build(folder, {}, None)
-    plan, values = load_plan(folder / hand)
-    path = Path(folder) / name
-    write_saved_plan(save_plan(app, plan, values, pairs), path)
-    return path

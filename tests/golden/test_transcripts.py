@@ -20,11 +20,13 @@ from tests.golden.normalise import normalise
 from tests.model_server import playing, says
 from tests.project import make, pulsus, pulsus_here
 from tests.sandboxes import need_sandbox
-from tests.saved_plans import save
 
 ANSWERS = Path(__file__).parents[1] / "fixtures/answers"
 TRANSCRIPTS = sorted((Path(__file__).parent / "transcripts").glob("*.txt"))
-QUICK = {"config", "explain", "fill", "help", "housekeeping", "plan", "refused_flags", "show_and_diff", "tools"}
+QUICK = {
+    *("config", "explain", "fill", "help", "housekeeping", "plan", "refused_flags"),
+    *("show_and_diff", "tools"),
+}
 
 
 def _row(path):
@@ -58,7 +60,7 @@ def scripted(head):
 def play(command, folder, model, run):
     """Return the output and exit status of a command.
 
-    `cat FILE` shows a file, `edit FILE OLD NEW` changes one, and `save HAND PLAN K=V…` pins a plan.
+    `cat FILE` shows a file, and `edit FILE OLD NEW` changes one.
     """
     words = shlex.split(command)
     env = dict(model)
@@ -70,9 +72,6 @@ def play(command, folder, model, run):
         text = path.read_text(encoding="utf-8")
         assert old in text
         path.write_text(text.replace(old, new, 1), encoding="utf-8")
-        return ""
-    if words[0] == "save":
-        save(folder, *words[1:])
         return ""
     if words[0] == "cat":
         return (folder / words[1]).read_text(encoding="utf-8")

@@ -70,13 +70,15 @@ def _load_page(session: CommandSession, plan: Path) -> PlanPage:
 
     saved = load_saved_plan(plan)
     app = session.app
+    moved = find_moved_parts(app, saved)
     return PlanPage(
         saved=saved,
         file=str(plan),
         hash=plan_hash(saved),
         graph=draw_plan_graph(saved),
-        moved=find_moved_parts(app, saved),
-        catalogue_note=catalogue_note(app.catalogue, saved),
+        moved=moved,
+        # The note says that the tools of the plan are the same.
+        catalogue_note="" if moved else catalogue_note(app.catalogue, saved),
     )
 
 

@@ -31,9 +31,14 @@ class PlanPage:
 
     @property
     def next_command(self) -> str:
-        """Return the command that comes next: apply the plan, or make it again."""
+        """Return the command that comes next.
+
+        A plan that moved is made again. A plan with tools that are not promoted cannot be applied.
+        """
         file = shlex.quote(self.file)
         if self.moved:
             return f"pulsus plan --file {file} -o new.yaml"
+        if any(step.version is None for step in self.saved.plan.steps):
+            return "pulsus tools check"
         given = "".join(f" --input {name}=…" for name in self.missing)
         return f"pulsus apply {file}{given}"

@@ -1,7 +1,7 @@
 """The difference of two saved plans, part by part, changes of writes first. Pure.
 
-Steps are matched by their ids. The digest of the catalogue, the alternatives and the notes decide
-nothing about a run, so they make no difference.
+Steps are matched by their ids. These decide nothing about a run, so they make no difference: the
+request, the words that an input came from, the digest of the catalogue, alternatives and notes.
 """
 
 from __future__ import annotations
@@ -94,8 +94,7 @@ def _list_step_rows(saved: SavedPlan) -> dict[str, dict[str, JsonValue]]:
 
 
 def _compare_inputs(old: SavedPlan, new: SavedPlan) -> Iterator[PlanChange]:
-    was = cast("dict[str, dict[str, JsonValue]]", saved_plan_to_dict(old)["inputs"])
-    is_now = cast("dict[str, dict[str, JsonValue]]", saved_plan_to_dict(new)["inputs"])
+    was, is_now = _list_input_rows(old), _list_input_rows(new)
     for name in dict.fromkeys((*is_now, *was)):
         fields = tuple(_compare_fields(was.get(name, {}), is_now.get(name, {})))
         if fields:
@@ -103,6 +102,18 @@ def _compare_inputs(old: SavedPlan, new: SavedPlan) -> Iterator[PlanChange]:
             writes = any(user in (*old.writes, *new.writes) for user in users)
             difference = _name_difference(name in was, name in is_now)
             yield PlanChange("input", name, difference, fields, writes, used_by=tuple(users))
+
+
+def _list_input_rows(saved: SavedPlan) -> dict[str, dict[str, JsonValue]]:
+    """Return what a run gets of each input: its value, type and file."""
+    return {
+        name: {
+            "value": given.value,
+            "type": given.type,
+            **({"file": given.file, "sha256": given.sha256} if given.file else {}),
+        }
+        for name, given in saved.inputs.items()
+    }
 
 
 def _list_users(saved: SavedPlan, param: str) -> Iterator[str]:
@@ -129,7 +140,6 @@ def _list_properties(saved: SavedPlan, other: SavedPlan) -> dict[str, JsonValue]
     """Return what is neither in a step nor in an input. `order` has the steps of both plans."""
     others = {step.id for step in other.plan.steps}
     return {
-        "request": saved.request,
         "description": saved.plan.description,
         "params": list(saved.plan.params),
         "returns": list(saved.plan.returns),

@@ -3,6 +3,7 @@
 import pytest
 
 from pulsus.core.compose.plans import planner
+from pulsus.core.compose.plans.dsl.plan_mapping import plan_from_dict
 from pulsus.core.types import Example, OutputRef, ParamRef
 from pulsus.errors import PlanInvalid, PlanUnwirable
 from tests.compositions import ROWS, arg, spec
@@ -185,3 +186,10 @@ def test_parameters_carry_the_hint_and_description_of_their_step():
     plan = planner.compose_plan("", [BIG, TABLE])
     (folder,) = planner.list_parameters(plan, [BIG, TABLE])
     assert (folder.name, folder.type_hint, folder.required) == ("folder", "str", True)
+
+
+def test_a_parameter_that_only_an_expression_reads_has_no_type():
+    steps = [{"id": "s", "tool": BIG.id, "inputs": {"folder": "/tmp/{{ input.name }}"}}]
+    plan = plan_from_dict({"plan": {"steps": steps}, "io": {"params": ["name"]}})
+    (name,) = planner.list_parameters(plan, [BIG])
+    assert (name.name, name.type_hint, name.required) == ("name", None, True)

@@ -38,9 +38,17 @@ def test_equal_plans_have_no_difference():
     assert compare_plans(base(), base()) == ()
 
 
-def test_catalogue_alternatives_and_notes_are_no_difference():
+def test_what_decides_nothing_about_a_run_is_no_difference():
     other = Alternative("find", "d/a/other", 0.3, "less probable")
-    assert names(base(), base(catalogue="d" * 64, alternatives=(other,), notes=("n",))) == []
+    words = SavedInput("/tmp", "request", text="in /tmp", p=0.9)
+    new = base(
+        catalogue="d" * 64,
+        alternatives=(other,),
+        notes=("n",),
+        request="find",
+        inputs={"folder": words},
+    )
+    assert names(base(), new) == []
 
 
 @pytest.mark.parametrize(

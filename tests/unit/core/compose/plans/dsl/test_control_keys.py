@@ -65,6 +65,8 @@ def test_a_plan_with_every_key_is_written_as_it_was_read():
         ("needs: [s1]", "command: rm -rf /", "plan.steps[1].command"),
         ('{folder: "{{input.folder}}"}', '{folder: "{{ item }}{{input.folder}}"}', "inputs.folder"),
         ("rows | length", "nothing | length", "plan.steps[1].when"),
+        # It is computed once, before there is an item.
+        ('when: "{{', 'when: "{{ item and', "plan.steps[1].when"),
     ],
 )
 def test_an_invalid_key_is_refused_with_its_place_and_a_fix(old, new, place):
