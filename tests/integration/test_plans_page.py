@@ -11,15 +11,15 @@ from pulsus.core.compose.plans.dsl import control_checks, expressions, plan_file
 from pulsus.core.compose.plans.dsl.plan_mapping import STEP_KEYS
 from pulsus.core.compose.plans.dsl.plan_values import evaluate, parse_value
 from pulsus.core.compose.saved_plans import saved_plan_mapping
-from pulsus.core.types import OutputRef
+from pulsus.core.types import JsonValue, OutputRef
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/plans.md").read_text(encoding="utf-8")
 SCHEMA = json.loads((ROOT / "docs/schemas/plan-file.json").read_text(encoding="utf-8"))
 PLANS = re.findall(r"```yaml\n(plan:.*?)```", PAGE, re.DOTALL)
 EXAMPLES = re.findall(r"^\| `(.+?)` \| `(.+)` \|$", PAGE.partition("<!-- examples -->")[2], re.M)
-INPUTS = {"version": "10.1", "n": 3, "names": ["b", "a"], "missing_key": {}}
-ROWS = [{"path": "/x", "bytes": 5}, {"path": "/y", "bytes": 7}]
+INPUTS: dict[str, JsonValue] = {"version": "10.1", "n": 3, "names": ["b", "a"], "missing_key": {}}
+ROWS: list[JsonValue] = [{"path": "/x", "bytes": 5}, {"path": "/y", "bytes": 7}]
 
 
 @pytest.mark.parametrize("text", PLANS)

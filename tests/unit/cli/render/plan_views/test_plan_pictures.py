@@ -65,8 +65,8 @@ def test_boxes_of_a_picture_do_not_overlap_and_lie_inside_it():
     assert len(placed) == 4
     for number, (x, y, wide, high) in enumerate(placed):
         assert x >= 0
-        assert x + wide <= float(svg.get("width"))
-        assert y + high <= float(svg.get("height"))
+        assert x + wide <= float(svg.attrib["width"])
+        assert y + high <= float(svg.attrib["height"])
         for other_x, other_y, other_wide, other_high in placed[:number]:
             apart = x + wide <= other_x or other_x + other_wide <= x
             assert apart or y + high <= other_y or other_y + other_high <= y
@@ -75,7 +75,7 @@ def test_boxes_of_a_picture_do_not_overlap_and_lie_inside_it():
 def test_a_line_over_two_rows_goes_round_the_box_between():
     svg = ET.fromstring(svg_graph(page(branches())))
     box = boxes(svg)[2]
-    lines = [p.get("d") for p in svg.findall(f"{SVG}path")]
+    lines = [p.get("d", "") for p in svg.findall(f"{SVG}path")]
     (long,) = [line for line in lines if line.count("C") > 1]
     x, y, wide, high = box
     points = [tuple(map(float, found)) for found in re.findall(r"([\d.]+),([\d.]+)", long)]
