@@ -1,6 +1,5 @@
 """The graph of a saved plan shows the order in which the engine runs its steps."""
 
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
