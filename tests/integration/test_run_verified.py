@@ -218,6 +218,7 @@ def test_a_new_write_is_promoted_only_with_a_check_that_fits_the_catalogue(tmp_p
         (b"check/mark_facts", b"count/things", "VERIFY_INVALID"),
         (b"check/mark_facts", b"check/mark_fact", "VERIFY_INVALID"),
         (b"Verify:", b"Undo:", None),
+        (b"Verify: system/check/mark_facts", b"Undo: system/count/things", None),
     ],
 )
 def test_tools_check_names_a_call_that_does_not_fit_the_catalogue(old, new, code, tmp_path):

@@ -60,10 +60,19 @@ def verb_groups(said: Iterable[str]) -> frozenset[str]:
     return frozenset(known[s] for s in map(stem, said) if s in known)
 
 
-def naming_groups(said: Iterable[str]) -> frozenset[str]:
-    """Return the same, with words that name a change and command none: "put", "dump"."""
+def naming_groups(said: Sequence[str]) -> frozenset[str]:
+    """Return the same, with words that name a change and command none: "put", "dump".
+
+    A verb that is a noun as well names no change in the plural: "restarts in the log".
+    """
     known = _index_by_stem(table.NAMING)
-    return verb_groups(said) | {known[s] for s in map(stem, said) if s in known}
+    names = {known[s] for s in map(stem, said) if s in known}
+    return verb_groups(word for word in said if not _is_plural_noun(word)) | names
+
+
+def _is_plural_noun(word: str) -> bool:
+    """Return True for "restarts" or "mounts": things to count or list."""
+    return word.endswith("s") and word[:-1] in table.NOUNS
 
 
 @lru_cache(maxsize=256)

@@ -4,6 +4,7 @@ import pytest
 
 from pulsus.core.rankers.effect_mismatch import commands, effect_mismatch, groups_of
 from pulsus.core.rankers.ranker import Ranker
+from pulsus.core.text.verbs import command_groups
 from tests.ranking import CATALOGUE, tool
 
 
@@ -236,3 +237,22 @@ def test_intents_of_a_tool_that_reads_make_no_change_of_it():
 )
 def test_a_question_that_names_a_change_does_not_ask_for_it(request_text):
     assert odds(request_text, MODES)
+
+
+def test_things_that_are_counted_name_no_change():
+    assert groups_of("restarts and errors in web-json.log") == frozenset()
+    assert groups_of("restart it, there are errors") == {"start"}
+
+
+@pytest.mark.parametrize(
+    ("request_text", "group"),
+    [
+        ("useradd -m ada", "create"),
+        ("userdel ada", "remove"),
+        ("usermod -L ada", "enable"),
+        ("throw the old packages away", "remove"),
+        ("switch /srv back to writable", "edit"),
+    ],
+)
+def test_commands_of_an_admin_ask_for_their_change(request_text, group):
+    assert command_groups(commands(request_text)) == {group}
