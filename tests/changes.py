@@ -15,7 +15,8 @@ SPECS = {tool.id: tool for tool in TOOLS}
 def change(tool_id, **inputs):
     """Run the tool for real, check its `Verify:`, and return its result."""
     result = import_tool(tool_id).run(**inputs)
-    assert unverified(tool_id, inputs, result) is None
+    reason = unverified(tool_id, inputs, result)
+    assert reason is None, f"{tool_id} is not confirmed: {reason}"
     return result
 
 
@@ -28,7 +29,8 @@ def unverified(tool_id, inputs, result):
     assert SPECS[call.tool].kind == "read"
     found = import_tool(call.tool).run(**rendered(call.inputs, given, result))
     assert call.has_expected
-    return matches(render_value(call.expected, given, result), found)
+    differs = matches(render_value(call.expected, given, result), found)
+    return None if differs is None else f"{differs} in {found}"
 
 
 def undo(tool_id, inputs, result):

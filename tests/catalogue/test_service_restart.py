@@ -186,6 +186,7 @@ def test_the_service_manager_that_knows_the_service_is_picked(load, monkeypatch,
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}/usr/bin:/bin")
     tool = load(RESTART)
+    monkeypatch.setattr(tool, "_CONFIGS", (str(tmp_path / "nosuch.conf"),))
     with pytest.raises(ValueError, match="knows this service here"):
         tool.run("nosuch:worker", dry_run=True)
     monkeypatch.setattr(tool, "_CONFIGS", (str(fake),))

@@ -18,11 +18,20 @@ pytestmark = pytest.mark.slow
 
 ATTEMPTS = 5
 UNDECIDED = {
+    "containers/cleanup/prune_containers": "starts the programs docker and podman",
     "logs/rotate/rotate_log": "asks the kernel for a lease, which the filter refuses",
+    "process/control/stop_process": "declares the program kill",
+    "services/control/restart_service": "starts the program of the service manager",
     "services/schedule/remove_cron_entry": "starts the program crontab",
     "services/schedule/set_cron_entry": "starts the program crontab",
+    "storage/mounts/remount": "starts the program mount",
     "storage/permissions/restore_permissions": "its paths are in rows",
     "storage/permissions/set_permissions": "sets set-uid bits, which a confined write may not",
+    "system/packages/clean_package_cache": "starts the program of the package manager",
+    "system/users/create_user": "starts the program useradd",
+    "system/users/disable_user": "starts the program usermod",
+    "system/users/enable_user": "starts the program usermod",
+    "system/users/remove_user": "starts the program userdel",
 }
 """Tools that write in places or ways that the confinement cannot decide before the run. They have
 no limits but those of memory and files. All others are confined."""

@@ -62,6 +62,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -102,7 +103,10 @@ def run(
     if dry_run:
         return {**result, "started_after": "", "message": "", "changed": False}
     began = datetime.now(UTC).isoformat()
+    before = _runit_pid(argv[-1]) if manager == "runit" else ""
     message = _ask(argv, timeout_seconds)
+    if manager == "runit" and action == "restart":
+        _wait_for_runit(argv[-1], before, timeout_seconds)
     after = began if action == "restart" else ""
     return {**result, "started_after": after, "message": message, "changed": True}
 
@@ -140,6 +144,25 @@ def _folder(name: str) -> str | None:
     """The runit folder of a service that is supervised."""
     folders = (Path(base, name) for base in _RUNIT)
     return next((str(each) for each in folders if (each / "supervise").exists()), None)
+
+
+def _runit_pid(folder: str) -> str:
+    """The process of a service under runit; empty while it has none."""
+    try:
+        state = Path(folder, "supervise", "stat").read_text(encoding="ascii")
+        pid = Path(folder, "supervise", "pid").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+    return pid if state.startswith("run") else ""
+
+
+def _wait_for_runit(folder: str, before: str, seconds: float) -> None:
+    """Wait for the new process: sv compares whole seconds, and may end before the old one does."""
+    limit = time.monotonic() + seconds
+    while _runit_pid(folder) in ("", before):
+        if time.monotonic() > limit:
+            raise RuntimeError(f"{folder} got no new process in {seconds:g} s after sv restart")
+        time.sleep(0.05)
 
 
 def _answer(argv: list[str]) -> str:
