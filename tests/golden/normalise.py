@@ -12,6 +12,7 @@ _RULES = (
     (r"\b\d{4}-\d\d-\d\d\b", "DATE"),
     (r'(sha256: )"([0-9a-f]{64})"', r"\1\2"),  # YAML quotes a hash that looks like a number
     (r"\b[0-9a-f]{64}\b", "SHA256"),
+    (r"((?:@[\d.]+|\(not promoted\))  )[0-9a-f]{8}\b", r"\1PIN"),
     (r"=\d+\.\d+s", "=N.Ns"),
     (r" +\d+ ms", " N ms"),
     (r'("(?:\w+_)?(?:ms|seconds|bytes)(?:_p\d+)?"): [\d.]+', r"\1: N"),

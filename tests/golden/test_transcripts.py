@@ -106,9 +106,10 @@ def test_the_output_equals_the_transcript(path, tmp_path):
 def test_every_subcommand_has_a_transcript():
     from pulsus.cli.command_group import COMMANDS
 
+    terminal = (Path(__file__).parent / "terminal").glob("*.txt")
     played = [
         command
-        for path in TRANSCRIPTS
+        for path in (*TRANSCRIPTS, *terminal)
         for command in head_and_commands(path.read_text(encoding="utf-8"))[1]
     ]
     assert [name for name in COMMANDS if not any(f"pulsus {name}" in c for c in played)] == []
