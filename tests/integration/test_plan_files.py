@@ -70,7 +70,14 @@ def refused(folder, *args):
             HAND.replace("tool:", "tol:").encode(), "'tol'", 5, id="unknown key of a step"
         ),
         pytest.param(HAND.replace("id: a", "id: [a]").encode(), "['a']", 4, id="wrong type"),
-        pytest.param(b"\xff\xfe\x00", "byte 0 is 0xff", None, id="not UTF-8"),
+        pytest.param(b"\xff\xfe\x00", "bad.yaml:1: ", 1, id="not UTF-8"),
+        pytest.param(b"", "bad.yaml:1: ", 1, id="empty"),
+        pytest.param(b'{"a": ' + b"[" * 90_000, "nested too deeply", 1, id="deep JSON"),
+        pytest.param(b'{"a": ' + b"9" * 6_000, "too many digits", 1, id="a huge number"),
+        pytest.param(b"a: &a [x]\nb: [*a, *a]\n", "anchors", 1, id="an anchor"),
+        pytest.param(HAND.replace("id: a", "id: ../a").encode(), "'../a'", 4, id="a path as id"),
+        pytest.param(HAND.replace("id: a", "id: é").encode(), "'\\xe9'", 4, id="an id not ASCII"),
+        pytest.param(HAND.replace("id: a", "id: " + "a" * 61).encode(), "a" * 61, 4, id="long id"),
         pytest.param(b"a" * 10_000_001, "10000001 bytes", None, id="too large"),
     ],
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from pulsus.core.compose.plans.dsl import control_checks, expressions, plan_file
+from pulsus.core.compose.plans.dsl import control_checks, expression_filters, expressions, plan_file
 from pulsus.core.compose.plans.dsl.plan_mapping import STEP_KEYS
 from pulsus.core.compose.plans.dsl.plan_values import evaluate, parse_value
 from pulsus.core.compose.saved_plans import saved_plan_mapping
@@ -48,5 +48,5 @@ def test_the_page_names_each_key_filter_and_limit():
     assert listed is not None
     assert sorted(listed[1].split()) == sorted(expressions._environment().filters)
     limits = (control_checks.MAX_ITEMS, int(control_checks.MAX_TIMEOUT_S), expressions.MAX_SOURCE)
-    for limit in (*limits, int(control_checks.MAX_DELAY_S), expressions.MAX_RESULT):
+    for limit in (*limits, int(control_checks.MAX_DELAY_S), expression_filters.MAX_RESULT):
         assert f"{limit:,}" in PAGE

@@ -33,13 +33,14 @@ JSON = st.recursive(
 NAME = st.from_regex(r"[a-z_é][a-z0-9_é]{0,5}", fullmatch=True).filter(
     lambda name: name not in plan_checks.RESERVED and plan_checks.is_plan_name(name)
 )
+STEP_ID = NAME.filter(str.isascii)
 
 HINTS = ("str", "int", "float", "Path", "list[str]", "list[dict[str, Any]]", "dict[str, Any]", None)
 
 
 @st.composite
 def plans(draw):
-    names = draw(st.lists(NAME, min_size=1, max_size=4, unique=True))
+    names = draw(st.lists(STEP_ID, min_size=1, max_size=4, unique=True))
     params = draw(st.lists(NAME, max_size=3, unique=True))
     steps: list[PlanStep] = []
     made: list[OutputRef] = []

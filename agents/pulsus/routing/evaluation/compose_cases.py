@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,8 @@ _STEP = ("tool", "args", "label")
 _TOOL = ("id", "name", "description", "params", "outputs")
 _EXAMPLE = '{"tool": "a/b/c", "args": {"text": "$s1.text$"}, "label": "s2"}'
 _SHOWN = 60
+MAX_BYTES = 10_000_000
+"""Largest file of cases that is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +60,16 @@ def load_cases(path: Path, warn: Warn | None = None) -> tuple[ComposeCase, ...]:
     Raises UsageError for the first bad row, with file, line and value, and the number of further
     bad rows. Raises it for a file without rows, too, because a check of nothing cannot fail.
     """
-    reader = RowReader((*_CASE, *_ALSO_OF_CASE), warn)
+    _check_size(path)
+    reader = RowReader((*_CASE, *_ALSO_OF_CASE), warn, strict=True)
     found: list[ComposeCase] = []
     bad: list[tuple[int, UsageError]] = []
+    lines: dict[object, int] = {}
     for line, where, text in read_lines(path):
         try:
-            found.append(_read_case(reader.read(text, where), where, line))
+            row = reader.read(text, where)
+            _check_id(row.get("id"), where, line, lines)
+            found.append(_read_case(row, where, line))
         except UsageError as error:
             bad.append((line, error))
     if bad:
@@ -97,6 +104,31 @@ def load_signatures(
 def unknown_tools(cases: Sequence[ComposeCase], known: Collection[str]) -> set[str]:
     """Return the tools of the plans that the catalogue does not have."""
     return {tool for case in cases for tool in case.tools}.difference(known)
+
+
+def _check_size(path: Path) -> None:
+    """Raise UsageError for a file that is too large to be cases."""
+    with suppress(OSError):  # reading it says why
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            raise UsageError(
+                f"{path}: {size} bytes; the limit is {MAX_BYTES}",
+                hint="split the file, and measure each part",
+            )
+
+
+def _check_id(name: object, where: str, line: int, lines: dict[object, int]) -> None:
+    """Raise UsageError for the id of an earlier row, and for one that is no text or number."""
+    if name is None:
+        return
+    if not isinstance(name, str | int):
+        raise UsageError(f"{where}: id is {_show(name)}, and must be text", hint='write "id": "a1"')
+    if name in lines:
+        raise UsageError(
+            f"{where}: id {_show(name)} is already that of line {lines[name]}",
+            hint="give each row an id of its own, or leave the ids out",
+        )
+    lines[name] = line
 
 
 def _read_case(row: Mapping[str, Any], where: str, line: int) -> ComposeCase:

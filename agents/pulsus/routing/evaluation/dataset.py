@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from pulsus.core.types import ArgSpec, JsonValue, Policy, ToolSpec
 from pulsus.errors import RequestInvalid, UsageError
@@ -147,21 +147,28 @@ def known_rows(
 
 
 class RowReader:
-    """Reads rows. A misspelt key is an error; a key without a meaning is reported once."""
+    """Reads rows. A misspelt key is an error; a key without a meaning is reported once.
 
-    def __init__(self, keys: Sequence[str], warn: Warn | None) -> None:
-        self._keys, self._warn = keys, warn
+    With `strict` every unknown key is an error, and so is a key that is written twice.
+    """
+
+    def __init__(self, keys: Sequence[str], warn: Warn | None, *, strict: bool = False) -> None:
+        self._keys, self._warn, self._strict = keys, warn, strict
         self._told = set(keys)
 
     def read(self, line: bytes, where: str) -> dict[str, Any]:
         """Return the row. Raises UsageError."""
-        row = _object(line, where)
+        row = _object(line, where, _STRICT if self._strict else _PLAIN)
         for key in sorted(row.keys() - self._told):
             meant = _intended_key(key, row, self._keys)
             if meant:
                 raise UsageError(
                     f"{where}: key {key!r} is not known: did you mean {meant!r}?",
                     hint=f"use {', '.join(self._keys)}",
+                )
+            if self._strict:
+                raise UsageError(
+                    f"{where}: key {key!r} is not known", hint=f"use {', '.join(self._keys)}"
                 )
             self._told.add(key)
             if self._warn:
@@ -181,9 +188,27 @@ def _intended_key(key: str, row: Mapping[str, Any], keys: Sequence[str]) -> str 
     return next((k for k in missing if OSA.distance(name, k) <= (1 if len(k) < 6 else 2)), None)
 
 
-def _object(line: bytes, where: str) -> dict[str, Any]:
+def _refuse_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not JSON")
+
+
+def _without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {next(k for k in keys if keys.count(k) > 1)!r} is written twice")
+    return found
+
+
+_PLAIN = json.JSONDecoder()
+_STRICT = json.JSONDecoder(
+    object_pairs_hook=_without_repeated_keys, parse_constant=_refuse_constant
+)
+
+
+def _object(line: bytes, where: str, decoder: json.JSONDecoder) -> dict[str, Any]:
     try:
-        row = json.loads(line.decode("utf-8"))
+        row = decoder.decode(line.decode("utf-8"))
     except (ValueError, RecursionError) as failure:
         raise UsageError(
             f"{where}: not JSON in UTF-8 ({failure})", hint="write one JSON object a line"

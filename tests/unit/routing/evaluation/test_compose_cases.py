@@ -55,6 +55,11 @@ def test_a_price_is_no_reference(tmp_path):
         ),
         ({"query": "q", "plan": [{"tool": "a", "labl": "x"}]}, "the unknown key 'labl'"),
         ("{not json", "not JSON"),
+        ({"query": "q", "plan": STEPS, "zz": 1}, "key 'zz' is not known"),
+        ({"query": "q", "plam": STEPS}, "did you mean 'plan'"),
+        ('{"query": "q", "query": "r", "plan": []}', "the key 'query' is written twice"),
+        ('{"query": "q", "plan": NaN}', "NaN is not JSON"),
+        ({"query": "q", "plan": STEPS, "id": ["a"]}, 'id is ["a"], and must be text'),
     ],
 )
 def test_a_bad_row_names_its_line_its_value_and_a_fix(tmp_path, row, said):
@@ -64,6 +69,18 @@ def test_a_bad_row_names_its_line_its_value_and_a_fix(tmp_path, row, said):
     assert f"{path}:2" in caught.value.message
     assert said in caught.value.message
     assert caught.value.hint
+
+
+def test_two_rows_of_one_id_are_refused(tmp_path):
+    row = {"id": "a", "query": "q", "plan": STEPS}
+    with pytest.raises(UsageError, match=r":2: id \"a\" is already that of line 1"):
+        load_cases(written(tmp_path, row, row))
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path):
+    row = {"query": "q" * 10_000_001, "plan": STEPS}
+    with pytest.raises(UsageError, match="the limit is 10000000"):
+        load_cases(written(tmp_path, row))
 
 
 def test_further_bad_rows_are_counted(tmp_path):

@@ -88,10 +88,13 @@ def _read(path: Path) -> tuple[str, JsonValue]:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as failure:
+        line = data.count(b"\n", 0, failure.start) + 1
         raise PlanInvalid(
-            f"the plan {path} is not UTF-8 text: byte {failure.start} is {data[failure.start]:#x}",
+            f"{path}:{line}: the plan is not UTF-8 text: byte {failure.start} is "
+            f"{data[failure.start]:#x}",
             hint="save it as UTF-8",
             file=str(path),
+            line=line,
         ) from failure
     reader = plan_file.read_json if text.lstrip()[:1] == "{" else plan_file.read_yaml
     return text, _located(path, text, lambda: reader(text))
@@ -118,4 +121,4 @@ def _find_fault(text: str, error: PlanInvalid) -> dict[str, int]:
         return {key: value for key, value in known.items() if isinstance(value, int)}
     place = str(error.details.get("place", ""))
     found = find_position(text, place.removeprefix(f"{plan_file.WHOLE}.")) if place else None
-    return {"line": found[0], "column": found[1]} if found else {}
+    return {"line": found[0], "column": found[1]} if found else {"line": 1}

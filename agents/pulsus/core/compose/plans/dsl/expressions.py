@@ -22,17 +22,21 @@ from typing import Any, NoReturn, cast
 from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError, Undefined, nodes
 from jinja2.exceptions import SecurityError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.visitor import NodeTransformer
 
+from pulsus.core.compose.plans.dsl import expression_filters
+from pulsus.core.compose.plans.dsl.expression_filters import check_length
+from pulsus.core.compose.plans.dsl.expression_references import ITEM, walk_references
 from pulsus.core.compose.plans.dsl.refusal import refuse
 from pulsus.core.types import JsonValue, OutputRef, ParamRef
 from pulsus.errors import PlanValueFailed
 
 MAX_SOURCE = 4_000
 """Longest expression or template, in characters."""
-MAX_RESULT = 1_000_000
-"""Longest text that an expression may make, in characters."""
-ITEM = "item"
 _MAX_POWER = 64
+_FAILURES = (ArithmeticError, TypeError, ValueError, LookupError, AttributeError, NameError)
+_MAX_BITS = 1024
+"""Largest whole number that is computed, in bits: as far as a float goes."""
 _BRACES = re.compile(r"(\\*)\{\{")
 # Statements and comments begin with a character that no plan may hold: `{%` is plain text.
 _NEVER = "\x00"
@@ -46,7 +50,6 @@ _TESTS = (
     *("greaterthan", "gt", "in", "integer", "iterable", "le", "lessthan", "lower", "lt", "mapping"),
     *("ne", "none", "number", "odd", "sequence", "string", "true", "undefined", "upper"),
 )
-_NAMES = "input.NAME, steps.ID.outputs.NAME"
 
 
 def read_expression(text: str) -> str | None:
@@ -82,9 +85,10 @@ def find_references(
         _environment().compile(text)
     except (TemplateSyntaxError, TemplateError) as error:
         refuse(place, source, f"it is no expression: {error.message}", "see docs/plans.md")
-    except RecursionError:
-        refuse(place, source, "it is nested too deeply", "use fewer parentheses")
-    return tuple(_walk(tree, source, place))
+    except (RecursionError, SyntaxError, MemoryError, ValueError):
+        # Python's own limits: parentheses, and the digits of a number.
+        refuse(place, source, "it is nested too deeply, or it holds a huge number", "shorten it")
+    return tuple(walk_references(tree, source, place))
 
 
 def evaluate_expression(
@@ -107,8 +111,17 @@ def render_template(
 
     Null renders to nothing, a list or a mapping to JSON, true and false to these words.
     """
-    text = _evaluate(source, lambda names: _load(source).render(**names), inputs, outputs, item)
-    return cast(str, text)
+
+    def render(names: dict[str, Any]) -> str:
+        pieces: list[str] = []
+        chars = 0
+        for piece in _load(source).generate(**names):
+            chars += len(piece)
+            check_length(chars)
+            pieces.append(piece)
+        return "".join(pieces)
+
+    return cast(str, _evaluate(source, render, inputs, outputs, item))
 
 
 def _evaluate(
@@ -122,13 +135,14 @@ def _evaluate(
     for ref, value in outputs.items():
         steps.setdefault(ref.step, {"outputs": {}})["outputs"][ref.output] = value
     try:
-        found = compute({"input": dict(inputs), "steps": steps, ITEM: item})
-        if isinstance(found, Undefined):
-            found._fail_with_undefined_error()
-        return _to_json(found)
+        with expression_filters.limited_work():
+            found = compute({"input": dict(inputs), "steps": steps, ITEM: item})
+            if isinstance(found, Undefined):
+                found._fail_with_undefined_error()
+            return _to_json(found)
     except (TemplateError, SecurityError) as error:
         _fail(source, error.message or type(error).__name__)
-    except (ArithmeticError, TypeError, ValueError, LookupError, AttributeError) as error:
+    except _FAILURES as error:
         _fail(source, str(error) or type(error).__name__)
     except (MemoryError, RecursionError) as error:
         _fail(source, type(error).__name__)
@@ -146,9 +160,13 @@ def _fail(source: str, reason: str) -> NoReturn:
 def _to_json(value: object) -> JsonValue:
     """Return the value with lists in place of tuples and generators. Raises ValueError."""
     match value:
-        case None | bool() | int():
+        case None | bool():
+            return value
+        case int():
+            _check_bits(value)
             return value
         case str():
+            check_length(len(value))
             return str(value)  # jinja2 may give a subclass
         case float():
             if not math.isfinite(value):
@@ -190,7 +208,7 @@ def _to_jinja(text: str) -> str:
 class _PlanEnvironment(ImmutableSandboxedEnvironment):
     """jinja2's immutable sandbox without calls, statements and values that grow without a limit."""
 
-    intercepted_binops = frozenset(("*", "**", "%"))
+    intercepted_binops = frozenset(("+", "*", "**", "%"))
 
     def __init__(self) -> None:
         super().__init__(
@@ -202,11 +220,18 @@ class _PlanEnvironment(ImmutableSandboxedEnvironment):
             comment_start_string=_NEVER + "{#",
             comment_end_string="#}" + _NEVER,
             finalize=_to_text,
+            # A folded constant is written into the code as Python shows it: `nan` is no name.
+            optimized=False,
         )
         self.globals.clear()
         self.filters = {name: self.filters[name] for name in _FILTERS}
-        self.filters |= {"join": _join, "replace": _replace, "tojson": _write_json}
+        self.filters |= {"join": _join, "tojson": _write_json, **expression_filters.BOUNDED}
         self.tests = {name: self.tests[name] for name in _TESTS}
+        self.tests["in"] = expression_filters.is_in
+
+    def _generate(self, source: nodes.Template, *rest: Any, **more: Any) -> str:
+        """Return the Python code of the tree. `a ~ b` is joined with a limit."""
+        return super()._generate(_JoinedText().visit(source), *rest, **more)
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         """Return the key of a mapping. Python attributes, such as `dict.items`, do not exist."""
@@ -222,12 +247,29 @@ class _PlanEnvironment(ImmutableSandboxedEnvironment):
         return self.undefined(obj=obj, name=argument)
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        """Compute `*`, `**` and `%` of numbers only, because texts and lists would grow."""
+        """Compute `+`, `*`, `**` and `%` within limits. All but `+` are for numbers only."""
         if not all(isinstance(each, int | float) for each in (left, right)):
-            raise SecurityError(f"{operator} is for numbers only")
+            if operator != "+":
+                raise SecurityError(f"{operator} is for numbers only")
+            if isinstance(left, str) and isinstance(right, str):
+                check_length(len(left) + len(right))
+            elif isinstance(left, list) and isinstance(right, list):
+                expression_filters.spend(len(left) + len(right))
         if operator == "**" and (abs(right) > _MAX_POWER or abs(left) > 10**9):
             raise SecurityError(f"the power {left} ** {right} is too large")
-        return super().call_binop(context, operator, left, right)
+        found = super().call_binop(context, operator, left, right)
+        if isinstance(found, int):
+            _check_bits(found)
+        return found
+
+
+class _JoinedText(NodeTransformer):
+    """Turns `a ~ b` into `[a, b] | join`."""
+
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:
+        self.generic_visit(node)
+        listed = nodes.List(node.nodes, lineno=node.lineno)
+        return nodes.Filter(listed, "join", [], [], None, None, lineno=node.lineno)
 
 
 @lru_cache(maxsize=1)
@@ -246,68 +288,15 @@ def _to_text(value: Any) -> Any:
 
 
 def _write_json(value: Any) -> str:
-    return json.dumps(_to_json(value), ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_to_json(value), ensure_ascii=False, allow_nan=False)
+    check_length(len(text))
+    return text
 
 
 def _join(values: Any, separator: str = "") -> str:
-    texts: list[str] = [str(_to_text(each)) for each in values]
-    _check_length(sum(map(len, texts)) + len(separator) * len(texts))
-    return separator.join(texts)
+    return expression_filters.join((str(_to_text(each)) for each in values), separator)
 
 
-def _replace(text: Any, old: str, new: str) -> str:
-    before = str(text)
-    _check_length(len(before) + before.count(old) * len(new))
-    return before.replace(old, new)
-
-
-def _check_length(chars: int) -> None:
-    if chars > MAX_RESULT:
-        raise SecurityError(f"a text of more than {MAX_RESULT} characters")
-
-
-def _walk(tree: nodes.Template, source: str, place: str) -> Iterator[ParamRef | OutputRef | str]:
-    """Yield the references below `tree`. Raises PlanInvalid for anything that is not allowed."""
-    waiting: list[nodes.Node] = list(reversed(tree.body))
-    while waiting:
-        node = waiting.pop()
-        reference = _read_reference(node)
-        if reference is not None:
-            yield reference
-            continue
-        if isinstance(node, nodes.Name):
-            fix = f"write {_NAMES}, or item in a step with for_each"
-            refuse(place, source, f"{node.name!r} is no name that a plan knows", fix)
-        if isinstance(node, nodes.Call):
-            refuse(place, source, "an expression calls nothing", "use a filter: value | upper")
-        waiting += reversed(list(node.iter_child_nodes()))
-
-
-def _read_reference(node: nodes.Node) -> ParamRef | OutputRef | str | None:
-    """Return the reference that the node is as a whole, or None."""
-    match _read_path(node):
-        case ["input", name]:
-            return ParamRef(name)
-        case ["steps", step, "outputs", name]:
-            return OutputRef(step, name)
-        case ["item"]:
-            return ITEM
-        case _:
-            return None
-
-
-def _read_path(node: nodes.Node) -> list[str]:
-    """Return the names of `a.b.c` or `a["b"].c`, or an empty list for any other node."""
-    names: list[str] = []
-    while True:
-        match node:
-            case nodes.Getattr():
-                names.append(node.attr)
-                node = node.node
-            case nodes.Getitem(arg=nodes.Const(value=str() as name)):
-                names.append(name)
-                node = node.node
-            case nodes.Name():
-                return [node.name, *reversed(names)]
-            case _:
-                return []
+def _check_bits(number: int) -> None:
+    if number.bit_length() > _MAX_BITS:
+        raise SecurityError(f"a whole number of more than {_MAX_BITS} bits")

@@ -18,6 +18,7 @@ from pulsus.core.types import Constant, OutputRef, ParamRef, Plan, PlanStep, Pla
 MAX_STEPS = 50
 # A parameter becomes an argument of the composed module, which imports `pulsus.steps`.
 RESERVED = frozenset({*keyword.kwlist, "pulsus"})
+_MAX_ID = 60
 _TOOL = re.compile(r"[A-Za-z0-9_][\w.-]*(?:/[A-Za-z0-9_][\w.-]*)*(?:::(?:run|main))?", re.ASCII)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -61,6 +62,10 @@ def is_plan_name(text: str) -> bool:
 def _check_step(step: PlanStep, place: str, earlier: Mapping[str, PlanStep]) -> None:
     if not is_plan_name(step.id) or step.id in RESERVED:
         refuse(f"{place}.id", step.id, "it is not an identifier", "use letters, digits and _")
+    # The result of the step is a file of this name.
+    if not step.id.isascii() or len(step.id) > _MAX_ID:
+        fix = f"use at most {_MAX_ID} of the letters a to z, digits and _"
+        refuse(f"{place}.id", step.id, "it cannot name a file everywhere", fix)
     if step.id in earlier:
         refuse(f"{place}.id", step.id, "an earlier step has this id", "give each step its own")
     if not _TOOL.fullmatch(step.tool):

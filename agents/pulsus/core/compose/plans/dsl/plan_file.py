@@ -61,8 +61,10 @@ def read_json(text: str) -> JsonValue:
         position = {"line": error.lineno, "column": error.colno}
         shown, reason = _read_line(text, error.lineno), f"it is not JSON: {error.msg}"
         refuse(WHOLE, shown, reason, "correct that line", **position)
-    except (ValueError, RecursionError) as error:
-        refuse(WHOLE, text[:40], f"it cannot be read: {error}", "write plain JSON")
+    except RecursionError:
+        refuse(WHOLE, text[:40], "it is nested too deeply", "write plain JSON", line=1)
+    except ValueError:  # of Python's own limit for the digits of a number
+        refuse(WHOLE, text[:40], "it holds a number of too many digits", "shorten it", line=1)
     return found
 
 

@@ -1,5 +1,7 @@
 """Expressions in plans: what they give, and what they may not do (docs/plans.md; ADR 43)."""
 
+import time
+
 import pytest
 
 from pulsus.core.compose.plans.dsl.plan_values import (
@@ -165,3 +167,49 @@ def test_a_value_is_written_as_it_was_read(text, kind):
     value = parse_value(text, "here")
     assert isinstance(value, kind)
     assert parse_value(value_to_json(value), "here") == value
+
+
+MANY: dict[str, JsonValue] = {
+    "text": "a" * 900_000,
+    "quotes": '"' * 1_000,
+    "many": list(range(30_000)),
+    "lists": [[1], [2, 3]],
+}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ input.text ~ input.text }}",
+        "{{ input.text + input.text }}",
+        "a {{ input.text }}{{ input.text }}",
+        "{{ [input.text, input.text] | join }}",
+        "{{ input.quotes | " + " | ".join(["tojson"] * 400) + " }}",
+        "{{ input.many | map('string') | map('replace', '1', input.text) | list }}",
+        "{{ input.many | select('in', input.many) | list }}",
+        "{{ " + " * ".join(["1000000000 ** 64"] * 100) + " }}",
+        "{{ " + " * ".join(["1000000000 ** 64"] * 250) + " }}",
+        "{{ " + "(" * 1900 + "1" + ")" * 1900 + " }}",
+        "{{ 'nan' | float }}",
+        "{{ " + "9" * 3900 + " * 10 }}",
+    ],
+)
+def test_an_expression_that_would_grow_or_run_for_minutes_is_an_error(text):
+    started = time.monotonic()
+    try:
+        value = parse_value(text, "here")
+    except PlanInvalid:
+        return
+    with pytest.raises(PlanValueFailed) as caught:
+        evaluate(value, MANY, {})
+    assert caught.value.hint
+    assert time.monotonic() - started < 20
+
+
+def test_lists_of_items_are_added_up_to_one_list():
+    value = parse_value("{{ input.lists | sum(start=[]) }}", "here")
+    assert evaluate(value, MANY, {}) == [1, 2, 3]
+
+
+def test_a_null_that_is_joined_to_a_text_is_not_written_as_none():
+    assert value_of("{{ 'n=' ~ input.n ~ none ~ input.names }}") == 'n=3["a", "b"]'
