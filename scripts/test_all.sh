@@ -7,7 +7,8 @@ export TESTED
 
 # Small packages whose programs tests start: the sandbox, and what tools that change things act on.
 packages=""
-for pair in bwrap:bubblewrap runsv:runit cron:cron; do
+for pair in bwrap:bubblewrap runsv:runit supervisord:supervisor service:init-system-helpers cron:cron \
+    crontab:cron openssl:openssl useradd:passwd; do
     command -v "${pair%%:*}" >/dev/null 2>&1 || packages="$packages ${pair#*:}"
 done
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 && [ -n "$packages" ]; then

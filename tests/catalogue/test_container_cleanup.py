@@ -28,7 +28,7 @@ def engine(*words):
 def need_engine():
     """Start an engine of its own, without the network; skip if there is none that works."""
     if shutil.which("podman") is None:
-        pytest.skip("no container engine starts here: podman is not installed")
+        pytest.skip("no container engine starts here: podman is missing")
     Path("/etc/containers").mkdir(exist_ok=True)
     storage = '[storage]\ndriver = "vfs"\nrunroot = "/run/c"\ngraphroot = "/var/lib/c"\n'
     Path("/etc/containers/storage.conf").write_text(storage, encoding="utf-8")

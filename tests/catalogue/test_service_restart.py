@@ -70,7 +70,7 @@ def restart_and_reload(manager, name):
 
 def under_runit():
     if shutil.which("runsv") is None:
-        pytest.skip("runit is not here")
+        pytest.skip("runit is not installed")
     start_runit()
     return restart_and_reload("runit", "worker")
 
@@ -82,7 +82,7 @@ def test_a_service_under_runit_gets_a_new_process_by_a_restart_only():
 
 def stopped_under_runit():
     if shutil.which("runsv") is None:
-        pytest.skip("runit is not here")
+        pytest.skip("runit is not installed")
     start_runit()
     pid = uptime("worker")["pid"]
     subprocess.run(["sv", "down", "/etc/service/worker"], check=True)
@@ -99,7 +99,7 @@ def test_a_stopped_service_is_not_reported_as_up():
 
 def under_supervisord():
     if shutil.which("supervisord") is None:
-        pytest.skip("supervisord is not here")
+        pytest.skip("supervisord is not installed")
     Path("/run/loop.sh").write_text(LOOP, encoding="utf-8")
     Path("/etc/supervisord.conf").write_text(
         "[supervisord]\nnodaemon=true\nlogfile=/run/supervisord.log\n"
@@ -135,7 +135,7 @@ esac
 
 def under_sysv():
     if shutil.which("service") is None:
-        pytest.skip("the command `service` is not here")
+        pytest.skip("the command `service` is not installed")
     Path("/run/loop.sh").write_text(LOOP, encoding="utf-8")
     script = Path("/etc/init.d/worker")
     script.write_text(SCRIPT, encoding="utf-8")
@@ -152,7 +152,7 @@ def test_a_service_of_system_v_gets_a_new_process_by_a_restart_only():
 
 def refused_by_runit():
     if shutil.which("runsv") is None:
-        pytest.skip("runit is not here")
+        pytest.skip("runit is not installed")
     start_runit()
     pid = uptime("worker")["pid"]
     runsv = int(Path("/proc", str(pid), "stat").read_text(encoding="utf-8").split()[3])

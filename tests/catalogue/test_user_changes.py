@@ -154,7 +154,8 @@ def test_user_account_says_unknown_if_the_password_file_is_closed(load):
 
 
 def test_user_account_reports_a_missing_account(load):
-    found = load("system/users/user_account").run("nosuchuser")
-    assert (found["exists"], found["ok"]) == (False, False)
+    tool = load("system/users/user_account")
+    assert (tool.run("nosuchuser")["exists"], tool.run("nosuchuser")["ok"]) == (False, True)
+    assert tool.run("nosuchuser", shell="/bin/sh")["ok"] is False
     with pytest.raises(ValueError, match="'a:b' is no login name"):
         load("system/users/user_account").run("a:b")

@@ -18,7 +18,7 @@ Returns:
     expires (str): The day on which the account expires, or empty.
     expired (bool | None): Whether that day is past; null if unknown.
     can_log_in (bool): Whether it has a login shell and is not known to be expired.
-    ok (bool): Whether it exists and has the shell asked for.
+    ok (bool): Whether it has the shell asked for; without one always true, also if it is missing.
 
 Side effects:
     none
@@ -76,7 +76,7 @@ def run(
     fields = next((each for each in _lines(passwd, 7) if each[0] == user), None)
     if fields is None:
         empty: dict[str, Any] = {"uid": None, "home": "", "shell": "", "groups": [], "locked": None}
-        rest = {"expires": "", "expired": None, "can_log_in": False, "ok": False}
+        rest = {"expires": "", "expired": None, "can_log_in": False, "ok": not shell}
         return {"user": user, "exists": False, **empty, **rest}
     try:
         secret = next((each for each in _lines(shadow, 8) if each[0] == user), None)
