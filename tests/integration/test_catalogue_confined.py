@@ -32,6 +32,7 @@ UNDECIDED = {
     "system/users/disable_user": "starts the program usermod",
     "system/users/enable_user": "starts the program usermod",
     "system/users/remove_user": "starts the program userdel",
+    "web/tls/renew_certificate": "starts the program openssl",
 }
 """Tools that write in places or ways that the confinement cannot decide before the run. They have
 no limits but those of memory and files. All others are confined."""
