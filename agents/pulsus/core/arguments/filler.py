@@ -26,6 +26,7 @@ from pulsus.core.arguments.features.confidence_features import confidence_featur
 from pulsus.core.arguments.features.request_reading import RequestReading, read_request
 from pulsus.core.arguments.inputs import Fillable, Input
 from pulsus.core.arguments.spans.value_patterns import SYSTEMD_UNIT
+from pulsus.core.arguments.subject_names import find_subject_name
 from pulsus.core.arguments.word_set import word_set
 from pulsus.core.types import JsonValue, Proponent
 from pulsus.fast_dataclass import dataclass
@@ -150,7 +151,35 @@ def fill(
         values.append(
             FilledValue(one.name, candidate.value, text, p, state, unclear=unclear and not sure)
         )
+    _add_subject_name(values, places, request, Fillable(open_inputs, tool.own), only_propose)
     return Filling(tuple(values), _unused(reading, places, values))
+
+
+def _add_subject_name(
+    values: list[FilledValue],
+    places: list[tuple[int, int]],
+    request: str,
+    tool: Fillable,
+    only_propose: bool,
+) -> None:
+    """Add a bare name such as that of `is nginx up`, which the weights know nothing of."""
+    found = find_subject_name(request, tool)
+    if found is None or any(a < found.end and found.start < b for a, b in places):
+        return
+    if any(value.name == found.name for value in values):
+        return
+    sure = found.p >= TEXT_LIMIT and not only_propose
+    places.append((found.start, found.end))
+    values.append(
+        FilledValue(
+            found.name,
+            found.text,
+            found.text,
+            found.p,
+            "fill" if sure else "propose",
+            unclear=not sure and not only_propose,
+        )
+    )
 
 
 def _names_the_tool(one: Input, candidate: Candidate, reading: RequestReading) -> bool:

@@ -29,13 +29,17 @@ def find_choices(
         return
     low = [word.text.lower() for word in found.words]
     stems = [stem_in_full(word) for word in low]
+    exact = frozenset(str(choice).lower() for choice in choices).intersection(low)
     for choice in choices:
         if isinstance(choice, bool) or choice is None or str(choice).lower() in _OPEN_CHOICES:
             continue
         if isinstance(choice, int | float) or re.fullmatch(r"\d+(?:\.\d+)?", str(choice)):
             yield from _same_number(one, choice, kind, found.values)
         else:
-            yield from _named(one, choice, kind, found, low, stems)
+            # "active" is not "activating" where both may be chosen.
+            others = exact - {str(choice).lower()} if str(choice).isalpha() else frozenset()
+            free = ["" if word in others else s for word, s in zip(low, stems, strict=True)]
+            yield from _named(one, choice, kind, found, low, free)
 
 
 def _same_number(

@@ -1,0 +1,71 @@
+"""Bare names of services and users in a request."""
+
+import pytest
+
+from pulsus.core.arguments.filler import fill
+from pulsus.core.arguments.inputs import from_schema
+from pulsus.core.arguments.subject_names import find_subject_name
+
+
+def tool(**inputs):
+    properties = {
+        name: {"type": "string", "default": "", "description": text}
+        for name, text in inputs.items()
+    }
+    return from_schema(
+        {
+            "name": "service_status",
+            "description": "Show the status of services.",
+            "parameters": {"type": "object", "properties": properties},
+        }
+    )
+
+
+SERVICES = tool(
+    name="Only services whose name contains this text.",
+    state="Only services in this state: `running`, `active`, `activating`.",
+)
+
+
+def values(request, of=SERVICES, **more):
+    return {v.name: (v.value, v.state) for v in fill(request, of, **more).values}
+
+
+@pytest.mark.parametrize("request_text", ["is sshd up", "is sshd still up?", "Is sshd failing"])
+def test_the_subject_of_a_question_is_not_dropped(request_text):
+    assert values(request_text)["name"] == ("sshd", "fill")
+
+
+def test_a_name_behind_of_is_asked_about_and_not_left_out():
+    (value,) = fill("status of sshd", SERVICES).values
+    assert (value.value, value.state, value.unclear) == ("sshd", "propose", True)
+
+
+def test_a_tool_that_writes_gets_the_name_as_a_proposal():
+    assert values("is sshd up", only_propose=True)["name"] == ("sshd", "propose")
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "is everything up",
+        "is it running",
+        "is the server up",
+        "status of services",
+        "status of today",
+        "is sshd up, and is nginx up",
+        "is sshd a service",
+    ],
+)
+def test_a_word_that_is_no_name_is_not_taken(request_text):
+    assert find_subject_name(request_text, SERVICES) is None
+
+
+def test_of_two_inputs_for_names_none_is_guessed():
+    both = tool(user="The user.", service="The service.")
+    assert find_subject_name("is sshd up", both) is None
+
+
+def test_a_choice_is_not_taken_for_one_that_begins_like_it():
+    closed = tool(name="The service.", state="One of `active`, `activating`.")
+    assert values("show active ones", closed)["state"] == ("active", "fill")
