@@ -166,6 +166,16 @@ def test_a_secret_is_not_written_into_a_plan_file(project):
     assert not (project / "out.yaml").exists()
 
 
+def test_a_secret_constant_is_not_written_into_a_plan_file(project):
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    text = HAND.replace("{{ input.path }}", secret).replace("params: [path]", "params: []")
+    (project / "secret.yaml").write_text(text, encoding="utf-8")
+    code, error = refused(project, "plan", "--file", "secret.yaml", "-o", "out.yaml")
+    assert (code, error["code"]) == (2, "USAGE")
+    assert secret not in json.dumps(error)
+    assert not (project / "out.yaml").exists()
+
+
 def test_a_value_of_a_wrong_type_is_refused_before_anything_runs(project):
     text = HAND.replace('"{{ input.path }}"', "[1, 2]").replace("params: [path]", "params: []")
     (project / "typed.yaml").write_text(text, encoding="utf-8")

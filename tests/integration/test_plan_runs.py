@@ -146,6 +146,79 @@ def test_a_killed_write_is_in_doubt_until_a_person_settles_it(project):
     assert (code, states(done)) == (0, {"w": "done"})
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE steps SET state = 'weird'",
+        "UPDATE runs SET state = 'odd'",
+        "DELETE FROM steps",
+        "UPDATE runs SET plan = '{'",
+        "UPDATE runs SET plan = '[]'",
+        "UPDATE runs SET facts = '5'",
+        "UPDATE steps SET error = '5'",
+        "UPDATE steps SET step = 'b'",
+    ],
+)
+def test_a_damaged_row_of_a_run_is_no_crash(damage, project):
+    save(project, write("w", project / "new"))
+    run_id = run(project, "apply", "plan.yaml")[1]["run_id"]
+    with sqlite3.connect(project / ".pulsus/state.db") as state:
+        state.execute(damage)
+    state.close()
+    for command in ("show", "resume", "replay", "undo"):
+        code, found = run(project, "runs", command, run_id)
+        assert (code, found["error"]["code"]) == (2, "STATE_CORRUPT"), command
+    assert not (project / "new").exists()
+
+
+def test_a_damaged_verification_verifies_nothing(project):
+    save(project, write("w", project / "new"))
+    run_id = run(project, "apply", "plan.yaml", "--yes")[1]["run_id"]
+    with sqlite3.connect(project / ".pulsus/state.db") as state:
+        state.execute("""UPDATE steps SET verification = '{"ok": "no", "x": 1}'""")
+    state.close()
+    shown = run(project, "runs", "show", run_id, schema="runs-show")[1]
+    assert shown["steps"][0]["verified"] is False
+
+
+@pytest.mark.parametrize("name", ["../../x", "..", "", "é"])
+def test_a_run_id_that_is_a_path_reads_no_other_folder(name, project):
+    for command in ("show", "resume", "replay", "undo"):
+        code, found = run(project, "runs", command, name)
+        assert (code, found["error"]["code"]) == (2, "RUN_NOT_FOUND"), command
+
+
+def test_a_result_that_was_replaced_by_a_link_is_not_read(project):
+    save(project, read("a", project / "mark"), write("w", project / "new"))
+    run_id = run(project, "apply", "plan.yaml", "--yes")[1]["run_id"]
+    result = project / f".pulsus/runs/{run_id}/w.json"
+    result.unlink()
+    result.symlink_to(project / "mark")
+    code, found = run(project, "runs", "replay", run_id)
+    assert (code, found["error"]["code"]) == (2, "STATE_CORRUPT")
+    assert "symbolic link" in found["error"]["message"]
+
+
+def test_a_write_that_waits_ends_with_7_if_asked_for(project):
+    save(project, write("w", project / "new"))
+    assert run(project, "apply", "plan.yaml", "--detailed-exitcode")[0] == 7
+    assert run(project, "apply", "plan.yaml", "--detailed-exitcode", "--yes")[0] == 0
+    assert (project / "new").exists()
+
+
+def test_a_secret_given_to_apply_is_not_kept(project):
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    given = write("w", "'{{ input.path }}'")
+    text = f"plan:\n  steps:\n    - {given}\nio: {{params: [path], returns: []}}\n"
+    (project / "hand.yaml").write_text(text, encoding="utf-8")
+    assert pulsus_here(project, "plan", "--file", "hand.yaml", "-o", "plan.yaml").code == 0
+    code, found = run(project, "apply", "plan.yaml", "--yes", "--input", f"path={secret}")
+    assert (code, found["error"]["code"]) == (2, "USAGE")
+    kept = [path for path in (project / ".pulsus").rglob("*") if path.is_file()]
+    kept += [path for path in (project / "logs").rglob("*") if path.is_file()]
+    assert not [path for path in kept if secret.encode() in path.read_bytes()]
+
+
 @pytest.mark.parametrize("kind", ["corrupt", "newer"])
 def test_a_state_file_that_cannot_be_used_is_refused_and_kept(kind, project):
     save(project, read("a", project / "mark"))

@@ -34,7 +34,7 @@ EPILOG = page_end(
         2: "usage, settings, or an invalid plan",
         4: "an input or a confirmation is missing; the run waits",
         6: "the plan moved since it was made, or denied",
-        7: "with --check --detailed-exitcode: a write is to be done",
+        7: "with --detailed-exitcode: a write is still to be done",
         75: "try again",
     },
 )
@@ -50,7 +50,7 @@ EPILOG = page_end(
     "--detailed-exitcode",
     "detailed",
     is_flag=True,
-    help="With --check, end with 7 if a write is still to be done.",
+    help="End with 7 if a write is still to be done: after --check, or if the run waits.",
 )
 @click.option(
     "--engine",
@@ -87,8 +87,6 @@ def command(
             f"the engine {engine!r} is not part of this version",
             hint="leave --engine out, or give --engine local",
         )
-    if detailed and not check:
-        raise UsageError("--detailed-exitcode goes with --check", hint="add --check")
     app = session.app
     saved = load_saved_plan(plan)
     note = catalogue_note(app.catalogue, saved)
@@ -104,7 +102,7 @@ def command(
     approval = plan_approval(session, progress, yes=yes)
     with progress.shown():
         applied = apply_plan.apply_plan(app, saved, inputs, approval, ask, progress)
-    print_applied(session, saved, applied, full=full)
+    print_applied(session, saved, applied, full=full, detailed=detailed)
 
 
 def plan_approval(session: CommandSession, progress: PlanProgress, *, yes: bool) -> RunApproval:
@@ -133,15 +131,25 @@ def input_asker(session: CommandSession, plan: Path, progress: PlanProgress) -> 
 
 
 def print_applied(
-    session: CommandSession, saved: SavedPlan, applied: AppliedRun, *, full: bool
+    session: CommandSession,
+    saved: SavedPlan,
+    applied: AppliedRun,
+    *,
+    full: bool,
+    detailed: bool = False,
 ) -> NoReturn:
-    """Print how a run ended, with what the plan returns, and leave with its exit status."""
+    """Print how a run ended, with what the plan returns, and leave with its exit status.
+
+    With `detailed` a run that waits for the confirmation of a write ends with 7.
+    """
     from pulsus.cli.plan.run_lines import run_lines, run_to_dict
 
     failure = end_failure(applied)
+    waits = applied.end.state == "waiting" and not _is_in_doubt(applied)
+    status = CHANGES if detailed and waits else None
     if session.json:
         body = {**run_to_dict(applied.record, saved.plan), "outputs": dict(applied.outputs)}
-        console.end_document({"ok": failure is None, **body}, failure)
+        console.end_document({"ok": failure is None, **body}, failure, status)
     if session.verbosity >= 0:
         # The error below says why it waits.
         for line in run_lines(applied.record, saved.plan, why=False):
@@ -152,7 +160,11 @@ def print_applied(
         print_outputs(session, saved, applied.outputs, full=full)
     if failure:
         console.fail(failure, as_json=False)
-    console.leave(failure)
+    console.leave(failure, status)
+
+
+def _is_in_doubt(applied: AppliedRun) -> bool:
+    return any(each.state == "in_doubt" for each in applied.record.steps)
 
 
 def end_failure(applied: AppliedRun) -> PulsusError | None:
@@ -164,11 +176,13 @@ def end_failure(applied: AppliedRun) -> PulsusError | None:
     if end.state == "waiting":
         needs = end.needs
         assert needs is not None
-        doubt = any(each.state == "in_doubt" for each in applied.record.steps)
-        way = f"{resume} --settle {needs.step}=done|again" if doubt else f"{resume} --yes"
+        doubt = f"{resume} --settle {needs.step}=done|again"
+        way = f"decide, and go on: {doubt if _is_in_doubt(applied) else f'{resume} --yes'}"
+        if needs.who == "approver" and not _is_in_doubt(applied):
+            way = f"an approver runs this at a terminal, and types the target: {resume}"
         return ApprovalNeeded(
             f"{end.run_id} waits: {needs.why}",
-            hint=f"decide, and go on: {way}",
+            hint=way,
             run_id=end.run_id,
             approval_id=needs.approval_id,
         )

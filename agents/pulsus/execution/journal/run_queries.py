@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pulsus.core.types import Verification
 from pulsus.errors import StateCorrupt
@@ -17,8 +17,11 @@ from pulsus.execution.journal.run_records import (
     RunState,
     RunSummary,
     StepRecord,
+    StepState,
 )
 
+RUN_STATES: tuple[str, ...] = get_args(RunState)
+STEP_STATES: tuple[str, ...] = get_args(StepState)
 WHOLE_STEP = -1
 """The number of the row of a whole step; its items have rows from 0."""
 
@@ -94,6 +97,7 @@ def _summary(database: sqlite3.Connection, state_dir: Path, row: tuple[Any, ...]
 
 
 def _true_state(state_dir: Path, run_id: str, state: RunState) -> RunState:
+    _require_state(state_dir, state, RUN_STATES)
     if state == "running" and not is_owned(state_dir, run_id):
         return "interrupted"
     return state
@@ -107,7 +111,8 @@ def _person_needed(row: tuple[Any, ...]) -> PersonNeeded | None:
 
 
 def _step(state_dir: Path, row: tuple[Any, ...]) -> StepRecord:
-    found = _parse(state_dir, row[13])
+    verification = _parse(state_dir, row[13])
+    _require_state(state_dir, row[2], STEP_STATES)
     return StepRecord(
         step=row[0],
         item=None if row[1] == WHOLE_STEP else row[1],
@@ -122,20 +127,39 @@ def _step(state_dir: Path, row: tuple[Any, ...]) -> StepRecord:
         inputs=_parse(state_dir, row[10]),
         result_file=row[11],
         sha256=row[12],
-        verification=Verification(**found) if found else None,
+        verification=_read_verification(verification) if verification else None,
         confinement=_parse(state_dir, row[14]) or {},
         reason=row[15],
         error=_parse(state_dir, row[16]),
     )
 
 
-def _parse(state_dir: Path, text: str | None) -> Any:
+def _read_verification(found: dict[str, Any]) -> Verification:
+    tool = found.get("tool")
+    known = tool if isinstance(tool, str) else None
+    # Anything but `true` is no success: a damaged row must not verify a write.
+    return Verification(known, found.get("ok") is True, str(found.get("reason", "")))
+
+
+def _require_state(state_dir: Path, state: str, known: tuple[str, ...]) -> None:
+    if state not in known:
+        raise StateCorrupt(
+            f"{state_dir / 'state.db'} is damaged: {state[:40]!r} is no state of a run or step",
+            hint="move state.db away to start anew; the runs in it can then not be resumed",
+        )
+
+
+def _parse(state_dir: Path, text: str | None) -> dict[str, Any] | None:
     if text is None:
         return None
     try:
-        return json.loads(text)
-    except ValueError as failure:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
         raise StateCorrupt(
-            f"{state_dir / 'state.db'} is damaged: a run holds {text[:40]!r}, which is not JSON",
+            f"{state_dir / 'state.db'} is damaged: a run holds {text[:40]!r}, "
+            "which is no JSON object",
             hint="move state.db away to start anew; the runs in it can then not be resumed",
-        ) from failure
+        )
+    return found

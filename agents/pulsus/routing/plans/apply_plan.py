@@ -27,7 +27,7 @@ from pulsus.core.memory.past_routes import PastRoute
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import open_trace
 from pulsus.core.types import JsonValue, Plan
-from pulsus.errors import StateCorrupt
+from pulsus.errors import PlanInvalid, StateCorrupt
 from pulsus.execution.engine.engine import EngineLimits, PlanEngine
 from pulsus.execution.engine.plan_run import RunEnd
 from pulsus.execution.engine.progress import Progress, RunProgress, StepProgress, write_to_trace
@@ -41,7 +41,7 @@ from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.plans.moved_parts import require_unmoved
 from pulsus.routing.plans.plan_host import PlanHost
 from pulsus.routing.plans.run_results import read_outputs, read_results
-from pulsus.routing.plans.save_plan import find_missing, find_tools
+from pulsus.routing.plans.save_plan import find_missing, find_tools, refuse_secrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +153,24 @@ def open_journal(project: Project) -> Journal:
 
 def saved_plan_of(record: RunRecord) -> SavedPlan:
     """Return the saved plan that the run was started with. Raises StateCorrupt."""
-    saved, named = saved_plan_from_dict(json.loads(record.plan))
+    try:
+        saved, named = saved_plan_from_dict(json.loads(record.plan))
+    except (ValueError, PlanInvalid) as failure:
+        raise StateCorrupt(
+            f"state.db is damaged: the plan of {record.run_id} cannot be read",
+            hint="make the plan again and apply it",
+            run_id=record.run_id,
+        ) from failure
     if named != plan_hash(saved):
         raise StateCorrupt(
             f"the plan of {record.run_id} in state.db is not the one that was started",
+            hint="make the plan again and apply it",
+            run_id=record.run_id,
+        )
+    recorded = [each.step for each in record.steps if each.item is None]
+    if recorded != [step.id for step in saved.plan.steps]:
+        raise StateCorrupt(
+            f"state.db is damaged: the steps of {record.run_id} are not those of its plan",
             hint="make the plan again and apply it",
             run_id=record.run_id,
         )
@@ -212,6 +226,7 @@ def _all_inputs(
     given |= parse_inputs(pairs, params)
     if any(arg.name not in given for arg in find_missing(saved, project)):
         given |= dict(ask(saved)) | given
+    refuse_secrets(project, given)
     require_types(saved.plan, tools, given)
     return given
 

@@ -5,11 +5,13 @@ Every tool is checked before the first step runs. Effects: those of `run_promote
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 
 from pulsus.approvals.run_consent import Consent, RunConsent
 from pulsus.core.contract.type_compatibility import accepts
 from pulsus.core.contract.type_hints import parse_hint, write_annotation
+from pulsus.core.telemetry.redaction import MARK
 from pulsus.core.types import Constant, JsonValue, PlanStep, Verification
 from pulsus.core.validators.effects.observed_against_declared import DRY_RUN, has_dry_run
 from pulsus.errors import ApprovalNeeded, HashMoved, PlanInvalid, PlanValueFailed
@@ -84,6 +86,7 @@ class PlanHost:
         """Obtain the confirmation of one write. Raises ApprovalNeeded."""
         prepared = self._tools[step.tool]
         self._check_inputs(step, inputs)
+        self._refuse_masked(step, inputs)
         try:
             wanted = prepared.wanted_consent(inputs)
             self._consents[step.id] = self._approval.obtain(wanted, dry=False)
@@ -161,6 +164,16 @@ class PlanHost:
         if not self._check or not self._tools[step.tool].may_write:
             return inputs
         return {**inputs, DRY_RUN: True} if self._has_dry_run(step) else None
+
+    def _refuse_masked(self, step: PlanStep, inputs: Mapping[str, JsonValue]) -> None:
+        """Raise PlanValueFailed for a value that was masked: a write would store the mask."""
+        for name, value in inputs.items():
+            if step.inputs.get(name) != Constant(value) and MARK in json.dumps(value):
+                raise PlanValueFailed(
+                    f"step {step.id}: {name} holds a secret that was masked as {MARK}",
+                    hint="let the tool that writes name the secret under Secrets: itself",
+                    step=step.id,
+                )
 
     def _check_inputs(self, step: PlanStep, inputs: Mapping[str, JsonValue]) -> None:
         """Raise PlanValueFailed for a computed value that the tool's type hint does not take."""
