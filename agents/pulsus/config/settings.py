@@ -284,10 +284,13 @@ class RunConfig(Section):
 
 @dataclass(frozen=True)
 class PlansConfig(Section):
-    """Running a plan: reads at the same time, and how long an approval is waited for."""
+    """Running a plan: reads at the same time, how long an approval is waited for, and how long
+    the record of an ended run is kept.
+    """
 
     max_parallel: Annotated[int, ValueLimits(ge=1, le=64), ASKS_RAISED] = 4
     approval_hours: Annotated[float, ValueLimits(gt=0.0, le=8760.0), ASKS_RAISED] = 24.0
+    retention_days: Annotated[Days, FREE] = 90
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ EPILOG = page_end(
 def command(session: CommandSession, dry_run: bool) -> None:
     """Remove candidates and logs older than tmp.retention_days and log.retention_days.
 
+    Runs of plans that ended plans.retention_days ago are removed too; unfinished ones never are.
     Promoted tools and .pulsus/audit/ are never removed. The newest segment of the decision log is
     sealed if it is older than audit.seal_days. Nothing is cut from the log.
     """
@@ -74,5 +75,7 @@ def _tell(session: CommandSession, report: GcReport, sealed: Path | None, *, dry
     if sealed:
         click.echo(f"{relative(sealed, session.project)} {done} sealed")
     removed = f"{'would be ' if dry_run else ''}removed"
-    old = console.counted(len(report.removed), "old candidate or log", "old candidates or logs")
+    old = console.counted(
+        len(report.removed), "old candidate, log or run", "old candidates, logs or runs"
+    )
     click.echo(f"{old} {removed} ({report.bytes} bytes); {report.kept} younger ones are kept")

@@ -24,6 +24,7 @@ from pulsus.core.storage.retention import GcReport
 from pulsus.core.telemetry import ids
 from pulsus.core.types import JsonValue
 from pulsus.errors import Denied
+from pulsus.execution.journal.old_runs import remove_old_runs
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.maintenance.audit_log import LogAudit
@@ -39,9 +40,11 @@ class Housekeeping:
     project: Project
 
     def gc(self, *, dry_run: bool) -> GcReport:
-        """Remove old candidates and logs."""
+        """Remove old candidates, logs and ended runs of plans. Raises StateCorrupt, too."""
         project, settings = self.project, self.project.settings
-        return retention.gc(
+        before = ids.utc_now() - timedelta(days=settings.plans.retention_days)
+        runs = remove_old_runs(project.state_dir, project.project, before=before, dry_run=dry_run)
+        report = retention.gc(
             workflows_root=project.workflows_root,
             tmp_dirname=settings.tmp.dirname,
             log_dir=project.log_dir,
@@ -51,9 +54,12 @@ class Housekeeping:
             clock=ids.utc_now,
             dry_run=dry_run,
         )
+        return GcReport(
+            (*report.removed, *runs.folders), report.kept + runs.kept, report.bytes + runs.bytes
+        )
 
     def log_removed(self, report: GcReport) -> None:
-        """Log which candidates and logs `gc` removed."""
+        """Log which candidates, logs and runs `gc` removed."""
         root = self.project.project
         shown = [str(p.relative_to(root) if p.is_relative_to(root) else p) for p in report.removed]
         if shown:

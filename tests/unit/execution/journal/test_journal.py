@@ -11,6 +11,7 @@ import pytest
 from pulsus.core.types import Verification
 from pulsus.errors import Busy, RunNotFound, StateCorrupt, ToolFailed, UsageError
 from pulsus.execution.journal.journal import Journal
+from pulsus.execution.journal.old_runs import remove_old_runs
 from pulsus.execution.journal.run_folder import SavedResult, load_result
 from pulsus.execution.journal.run_records import NewRun, PersonNeeded
 from tests.plan_hosts import die, in_child
@@ -46,6 +47,62 @@ def new_run(run_id="run-1", steps=(("a", False), ("b", True))):
 
 def states(record):
     return {(s.step, s.item): s.state for s in record.steps}
+
+
+def ended_run(state, run_id, end, step="done"):
+    """Record a run with a write that ended in this state, long before the tests' present."""
+    with opened(state) as journal:
+        journal.start_run(new_run(run_id, (("b", True),)))
+        journal.step_started("b", None, 1, {})
+        sha = journal.folder.save("b.json", 1, durable=False)
+        if step == "done":
+            journal.step_done("b", None, SavedResult("b.json", sha))
+        else:
+            journal.mark_in_doubt("b", None, "nobody knows")
+        if end == "waiting":
+            journal.wait_for_person(NEEDS)
+        elif end != "running":
+            journal.end_run(end)
+
+
+def test_gc_of_old_runs_keeps_all_that_wait_are_unfinished_or_in_doubt(state):
+    ended_run(state, "run-old", "done")
+    ended_run(state, "run-failed", "failed")
+    ended_run(state, "run-waits", "waiting")
+    ended_run(state, "run-died", "running")
+    ended_run(state, "run-doubt", "failed", "in_doubt")
+    late, early = NOON + timedelta(days=1), NOON - timedelta(days=1)
+    assert remove_old_runs(state, state.parent, before=early).folders == ()
+    listed = remove_old_runs(state, state.parent, before=late, dry_run=True)
+    assert [path.name for path in listed.folders] == ["run-old", "run-failed"]
+    assert listed.folders[0].is_dir()
+    assert remove_old_runs(state, state.parent, before=late) == listed
+    with opened(state) as journal:
+        assert {run.run_id for run in journal.list_runs()} == {"run-waits", "run-died", "run-doubt"}
+    kept = {path.name for path in (state / "runs").iterdir()}
+    assert kept == {"run-waits", "run-died", "run-doubt"}
+
+
+def test_gc_does_not_remove_a_run_that_another_process_owns(state):
+    ended_run(state, "run-old", "done")
+    with opened(state) as journal:
+        journal.take_run("run-old")
+        found = remove_old_runs(state, state.parent, before=NOON + timedelta(days=1))
+    assert (found.folders, found.kept) == ((), 1)
+
+
+def test_gc_of_old_runs_follows_no_link_out_of_the_folder(state, tmp_path):
+    ended_run(state, "run-old", "done")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "file").write_text("x", encoding="utf-8")
+    (state / "runs/run-old/more").symlink_to(tmp_path / "mine")
+    remove_old_runs(state, state.parent, before=NOON + timedelta(days=1))
+    assert (tmp_path / "mine" / "file").exists()
+
+
+def test_gc_of_old_runs_makes_no_state_file(state):
+    assert remove_old_runs(state, state.parent, before=NOON).folders == ()
+    assert not (state / "state.db").exists()
 
 
 def test_a_run_is_read_back_with_its_plan_and_its_inputs(state):
