@@ -18,7 +18,8 @@ import pytest
 from pulsus.core.sandbox.sandbox_probe import probe
 from tests.benchmarks.validate_modules import module, write
 
-pytestmark = pytest.mark.bench
+# On a busy machine a loop over modules takes longer than the limit of other tests, 300 s.
+pytestmark = [pytest.mark.bench, pytest.mark.timeout(3600)]
 
 PULSUS = Path(sys.executable).with_name("pulsus")
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "7"))

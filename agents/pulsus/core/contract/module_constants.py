@@ -93,6 +93,8 @@ def evaluate_literal(node: ast.expr, depth: int = _DEEPEST) -> object:
     Longer sums than `depth` parts give `...`: each part would be added to all before it again.
     """
     match node:
+        case ast.Constant(value=value):
+            return value
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() as op, right=right):
             if depth == 0:
                 return ...

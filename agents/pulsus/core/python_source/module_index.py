@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import TypeVar
 
 from pulsus.core.python_source.constant_folding import collect_constants, fold
 from pulsus.core.python_source.names import last_name
@@ -15,7 +16,12 @@ _BUILTINS = frozenset(
         *("help", "compile"),
     )
 )
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_DEFINITIONS: tuple[type[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef], ...] = (
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+)
+_Node = TypeVar("_Node", bound=ast.AST)
 _NAMING = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.IfExp)
 """Expressions that may have a dotted name."""
 _NONE: frozenset[str] = frozenset()
@@ -29,7 +35,11 @@ class ModuleIndex:
     """
 
     def __init__(self, tree: ast.AST | None) -> None:
+        self.tree = tree
         self.nodes = tuple(list_nodes(tree, marks=False)) if tree else ()
+        self._by_class: dict[type[ast.AST], list[ast.AST]] = {}
+        for node in self.nodes:
+            self._by_class.setdefault(type(node), []).append(node)
         self.scope = collect_constants(self.nodes)
         self._imported: dict[str, set[str]] = {}
         self._starred: set[str] = set()
@@ -39,18 +49,20 @@ class ModuleIndex:
         self.defined: set[str] = set()
         self.calls: dict[int, ast.Call] = {}
         """Every call, by the identity of its function's node."""
-        self.attributes: list[ast.Attribute] = []
-        for node in self.nodes:
-            if isinstance(node, ast.Attribute):
-                self.attributes.append(node)
-            elif isinstance(node, ast.Call):
-                self.calls[id(node.func)] = node
-            elif isinstance(node, _DEFINITIONS):
-                self.defined.add(node.name)
-            elif isinstance(node, ast.Import):
-                self._note_import(node)
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        self.attributes = self.of_class(ast.Attribute)
+        for call in self.of_class(ast.Call):
+            self.calls[id(call.func)] = call
+        for kind in _DEFINITIONS:
+            self.defined.update(node.name for node in self.of_class(kind))
+        for node in self.of_class(ast.Import):
+            self._note_import(node)
+        for node in self.of_class(ast.ImportFrom):
+            if node.module and not node.level:
                 self._note_import_from(node, node.module)
+
+    def of_class(self, kind: type[_Node]) -> list[_Node]:
+        """Return the nodes of one class, in the order of `nodes`."""
+        return self._by_class.get(kind, [])  # type: ignore[return-value]
 
     def text(self, node: ast.expr) -> str | None:
         """Return the constant text or path that an expression is, or None."""

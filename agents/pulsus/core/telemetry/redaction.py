@@ -79,7 +79,7 @@ class Redactor:
         return MARK if hides else self.redact_value(value)
 
     def _apply_until_stable(self, text: str, rules: Sequence[Callable[[str], str]]) -> str:
-        for _ in range(_PASSES):
+        for _ in range(_PASSES if text else 0):
             before = text
             text = self._apply_rules(text, rules)
             if text == before:

@@ -23,6 +23,8 @@ _NAME = (
     r"|secret_key_base|pre[_-]?shared[_-]?key|(?<![a-z])psk(?==)|(?:(?<=[a-z])|(?<![a-z0-9]))_auth(?==)|app_key(?==base64)"
     r"|(?<=;)pwd|requirepass|masterauth|x-amz-signature|x-amz-credential)"
 )
+_IN_NAMES = ("pass", "key", "token", "secret", "auth", "pwd", "psk", "x-amz-")
+"""Every name that `_NAME` matches in an ASCII text has one of these, in lower case."""
 SECRET_KEY = re.compile(rf"(?:{_NAME}|authorization|credentials?|(?:^|set[_-])cookie)\Z", re.I)
 
 
@@ -167,15 +169,32 @@ def _find_name_before_sign(text: str, start: int, end: int) -> int | None:
     return next((m.start() for m in found if m.start() < end), None)
 
 
+def may_name_secret(text: str) -> bool:
+    """Return False only if `_NAME` matches nowhere in the text.
+
+    Other alphabets have letters that count as `k` or `s` where case is ignored, such as the sign
+    for kelvin. So only ASCII texts are looked at.
+    """
+    if not text.isascii():
+        return True
+    lower = text.lower()
+    return any(part in lower for part in _IN_NAMES)
+
+
+def _if_secret_named(rule: Callable[[str], str]) -> Callable[[str], str]:
+    """Apply the rule only to texts that may name a secret: to search for all names is slow."""
+    return lambda text: rule(text) if may_name_secret(text) else text
+
+
 def _build_replacement(pattern: re.Pattern[str], replacement: str) -> Callable[[str], str]:
     return partial(pattern.sub, replacement)
 
 
 RULES: tuple[Callable[[str], str], ...] = (
     _build_replacement(_PEM, MARK),
-    _build_replacement(_BLOCK, rf"\1{MARK}\n"),
+    _if_secret_named(_build_replacement(_BLOCK, rf"\1{MARK}\n")),
     # Before all that hide a word, which might be the name of what comes next.
-    _hide_assigned,
+    _if_secret_named(_hide_assigned),
     _build_replacement(_HEADER, rf"\1{MARK}"),
     _build_replacement(_COOKIE, rf"\1{MARK}"),
     _build_replacement(_URL, rf"\1{MARK}@"),
@@ -184,12 +203,12 @@ RULES: tuple[Callable[[str], str], ...] = (
     _build_replacement(_HOOK, rf"\1{MARK}"),
     _build_replacement(_JWT, MARK),
     _build_replacement(_SCHEME, rf"\1{MARK}"),
-    partial(_PAIR.sub, _keep_quote),
+    _if_secret_named(partial(_PAIR.sub, _keep_quote)),
     partial(_FLAG.sub, _keep_quote),
     _build_replacement(_CURL_USER, rf"\1{MARK}"),
     partial(_GIVEN.sub, _keep_quote),
     _build_replacement(_SNMP, rf"\1{MARK}"),
-    _build_replacement(_ELEMENT, rf"\1{MARK}"),
+    _if_secret_named(_build_replacement(_ELEMENT, rf"\1{MARK}")),
     _build_replacement(_PASS, rf"\1{MARK}"),
     _build_replacement(_NETRC, rf"\1{MARK}"),
     _build_replacement(_PUTTY, rf"\1{MARK}\n"),

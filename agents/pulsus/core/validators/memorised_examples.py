@@ -11,12 +11,10 @@ import ast
 import hashlib
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 
 from pulsus.core.contract.example_match import expects_value, input_values
 from pulsus.core.contract.module_constants import evaluate_literal, list_parts, make_key
 from pulsus.core.python_source.bindings import assignments
-from pulsus.core.python_source.python_literals import parse_module
 from pulsus.core.python_source.syntax_nodes import node_fields
 from pulsus.core.system.word_lists import WordLists
 from pulsus.core.types import Example, JsonValue, ToolSpec
@@ -33,12 +31,18 @@ _LEAST_PART = 3
 _DERIVED = frozenset(("len", "sum", "ord", "hash", "max", "min", "crc32", "adler32", "int"))
 
 
-def may_read_itself(source: bytes) -> bool:
+def list_deciding_nodes(tree: ast.AST | None) -> tuple[ast.AST, ...]:
+    """Return all nodes except docstrings, annotations and defaults, which decide no result."""
+    return tuple(_walk_deciding_nodes(tree or ast.Module([], [])))
+
+
+def may_read_itself(code: Sequence[ast.AST]) -> bool:
     """Return True if the code names a way to its own docstring, source, frames or memory.
 
     Many honest modules do (`argparse` shows `__doc__`): it is a reason to look, not to refuse.
+    `code` are the deciding nodes.
     """
-    for node in _list_deciding_nodes(source):
+    for node in code:
         match node:
             case ast.Name(id=name):
                 found = name in _READS_ITSELF or name in _BARE_NAMES
@@ -60,11 +64,14 @@ def may_read_itself(source: bytes) -> bool:
     return False
 
 
-def find_example_table(source: bytes, tool: ToolSpec) -> str:
-    """Return where a constant table maps every example to its result, and nothing else; or ""."""
+def find_example_table(code: Sequence[ast.AST], tool: ToolSpec) -> str:
+    """Return where a constant table maps every example to its result, and nothing else; or "".
+
+    `code` are the deciding nodes.
+    """
     given = [e for e in tool.examples if expects_value(e)]
     bound: Mapping[str, list[ast.expr]] | None = None
-    for node in _list_deciding_nodes(source) if given else ():
+    for node in code if given else ():
         match node:
             case ast.Subscript(value=constant, slice=by) if not isinstance(by, ast.Constant):
                 pass
@@ -72,18 +79,20 @@ def find_example_table(source: bytes, tool: ToolSpec) -> str:
                 pass
             case _:
                 continue
-        bound = _values_by_name(source) if bound is None else bound
+        bound = _values_by_name(code) if bound is None else bound
         if _is_table(_evaluate_constant(constant, bound), given):
             return f"line {node.lineno}: a table of its examples"
     return ""
 
 
-def find_doubt(source: bytes, tool: ToolSpec) -> str:
-    """Return why the examples prove the shape only: the code holds their inputs and results."""
+def find_doubt(code: Sequence[ast.AST], tool: ToolSpec) -> str:
+    """Return why the examples prove the shape only: the code holds their inputs and results.
+
+    `code` are the deciding nodes.
+    """
     given = [e for e in tool.examples if expects_value(e)]
     if not given:
         return ""
-    code = _list_deciding_nodes(source)
     known = CodeConstants(code)
     sizes = _list_compared_features(code)
     if all(_has_known_inputs(e, tool, known, sizes) and _is_result_known(e, known) for e in given):
@@ -91,13 +100,7 @@ def find_doubt(source: bytes, tool: ToolSpec) -> str:
     return ""
 
 
-@lru_cache(maxsize=2)
-def _list_deciding_nodes(source: bytes) -> tuple[ast.AST, ...]:
-    """Return all nodes except docstrings, annotations and defaults, which decide no result."""
-    return tuple(_walk_deciding_nodes(ast.Module(parse_module(source) or [], [])))
-
-
-def _walk_deciding_nodes(tree: ast.Module) -> Iterator[ast.AST]:
+def _walk_deciding_nodes(tree: ast.AST) -> Iterator[ast.AST]:
     todo: list[ast.AST] = [tree]
     while todo:
         node = todo.pop()
@@ -113,10 +116,10 @@ def _walk_deciding_nodes(tree: ast.Module) -> Iterator[ast.AST]:
                     todo.append(each)
 
 
-def _values_by_name(source: bytes) -> Mapping[str, list[ast.expr]]:
+def _values_by_name(code: Sequence[ast.AST]) -> Mapping[str, list[ast.expr]]:
     """Return the values that each name is bound to."""
     found: dict[str, list[ast.expr]] = {}
-    for node in _list_deciding_nodes(source):
+    for node in code:
         for target, value, _ in assignments(node) if isinstance(node, _ASSIGNMENTS) else ():
             if isinstance(target, ast.Name):
                 found.setdefault(target.id, []).append(value)

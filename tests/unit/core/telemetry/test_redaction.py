@@ -4,7 +4,10 @@ import json
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from pulsus.core.telemetry import redaction_rules
 from pulsus.core.telemetry.redaction import MARK, Redactor, is_secret_name, redact, redact_value
 from pulsus.core.types import JsonValue
 
@@ -308,3 +311,26 @@ def test_in_derived_text_known_secrets_and_shapes_are_hidden(secret):
     found = redactor.redact_derived(f"a {secret} b https://me:hunter22@host/")
     assert found == f"a {MARK} b https://me:{MARK}@host/"
     assert redactor.redact_derived(found) == found
+
+
+@given(
+    st.one_of(
+        st.from_regex(getattr(redaction_rules, name), alphabet=st.characters(codec="ascii"))
+        for name in ("_BLOCK", "_ASSIGNED", "_ELEMENT", "_PAIR")
+    )
+)
+def test_no_text_with_a_secret_name_skips_the_rules_for_names(text):
+    assert redaction_rules.may_name_secret(text)
+
+
+@pytest.mark.parametrize(
+    "name", ["psk", "pass", "mysql_pwd", "registry_auth", "masterauth", "x-amz-credential", "TOKEN"]
+)
+def test_a_value_after_a_rare_name_of_a_secret_does_not_stay(name):
+    assert redact(f"{name}=hunter2") == f"{name}={MARK}"
+
+
+@pytest.mark.parametrize("text", ["to\u212aen: hunter2", "pa\u017f\u017fword: hunter2"])
+def test_letters_of_other_alphabets_that_equal_ascii_ones_hide_no_secret(text):
+    """Where case is ignored, the sign for kelvin is a `k`, and the long s is an `s`."""
+    assert "hunter2" not in redact(text)

@@ -75,16 +75,20 @@ CHAINS = {
 }
 
 
+def deciding(source):
+    return memorised_examples.list_deciding_nodes(ast.parse(source))
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_of_the_examples_is_found(name):
     source = HEAD + TABLES[name] + "\n"
-    assert "table" in memorised_examples.find_example_table(source.encode(), tool_of(source))
+    assert "table" in memorised_examples.find_example_table(deciding(source), tool_of(source))
 
 
 @pytest.mark.parametrize("name", CHAINS)
 def test_code_that_holds_inputs_and_results_proves_the_shape_only(name):
     source = HEAD + CHAINS[name] + "\n"
-    assert memorised_examples.find_doubt(source.encode(), tool_of(source))
+    assert memorised_examples.find_doubt(deciding(source), tool_of(source))
 
 
 @pytest.mark.parametrize(
@@ -99,7 +103,7 @@ def test_numbers_that_stand_in_texts_and_names_are_inputs_too(code):
     examples = HEAD.replace('"alpha beta"', "3720").replace('"gamma"', "60")
     examples = examples.replace("mountain", "1h02m").replace("river", "0h01m").replace("str", "int")
     source = f"{examples}{code}\ndef run(text):\n    return {{'word': f(T, text)}}\n"
-    assert memorised_examples.find_doubt(source.encode(), tool_of(source))
+    assert memorised_examples.find_doubt(deciding(source), tool_of(source))
 
 
 @pytest.mark.parametrize(
@@ -114,14 +118,14 @@ def test_numbers_that_stand_in_texts_and_names_are_inputs_too(code):
 def test_code_that_works_results_out_is_left_alone(code):
     source = HEAD + code + "\n"
     tool = tool_of(source)
-    assert not memorised_examples.find_example_table(source.encode(), tool)
-    assert not memorised_examples.find_doubt(source.encode(), tool)
+    assert not memorised_examples.find_example_table(deciding(source), tool)
+    assert not memorised_examples.find_doubt(deciding(source), tool)
 
 
 def test_a_table_with_more_than_the_examples_is_no_table_of_them():
     code = 'T = {"alpha beta": "mountain", "gamma": "river", "delta": "sea"}\n'
     source = HEAD + code + 'def run(text): return {"word": T[text]}\n'
-    assert not memorised_examples.find_example_table(source.encode(), tool_of(source))
+    assert not memorised_examples.find_example_table(deciding(source), tool_of(source))
 
 
 @pytest.mark.parametrize(
@@ -151,12 +155,12 @@ def test_a_table_with_more_than_the_examples_is_no_table_of_them():
     ],
 )
 def test_ways_to_the_own_text_are_noticed(code):
-    assert memorised_examples.may_read_itself(f"{HEAD}{code}\ndef run(text): ...\n".encode())
+    assert memorised_examples.may_read_itself(deciding(f"{HEAD}{code}\ndef run(text): ...\n"))
 
 
 @pytest.mark.parametrize("code", ["import re\nx = re.compile('a')", "import os, json", "y.help()"])
 def test_ordinary_code_is_not_run_again_without_its_examples(code):
-    assert not memorised_examples.may_read_itself(f"{HEAD}{code}\ndef run(text): ...\n".encode())
+    assert not memorised_examples.may_read_itself(deciding(f"{HEAD}{code}\ndef run(text): ...\n"))
 
 
 @pytest.mark.parametrize(

@@ -81,14 +81,13 @@ def _collect_targets(module: ModuleIndex, scope: Scope) -> ConstantTargets:
     return found
 
 
-def judge_source(tool: ToolSpec, source: bytes) -> tuple[Judgement, tuple[str, ...]]:
+def judge_source(tool: ToolSpec, module: ModuleIndex) -> tuple[Judgement, tuple[str, ...]]:
     """Return the effects of constants beyond the contract, and warnings of paths only read.
 
     A composed module is judged by its steps.
     """
     if tool.composed or (tool.effects is None and not is_read_only(tool)):
         return Judgement(), ()
-    module = read_index(source)
     could = contract_limits.list_exceeded_limits(tool, module)
     if tool.effects is None:
         return Judgement(could), ()

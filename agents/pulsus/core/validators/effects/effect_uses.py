@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from functools import cached_property
+from typing import NamedTuple, TypeGuard
 
 from pulsus.core.python_source.constant_folding import PATHS
 from pulsus.core.python_source.module_index import ModuleIndex
@@ -43,10 +44,14 @@ _METHODS = library.METHODS.union(
     library.CONNECTING_METHODS_OF,
     ("parse",),
 )
-_READ = (
-    *(ast.Name, ast.Attribute, ast.Constant, ast.Call, ast.Subscript, ast.MatchClass),
-    ast.ClassDef,
+_READ = frozenset(
+    (
+        *(ast.Name, ast.Attribute, ast.Constant, ast.Call, ast.Subscript, ast.MatchClass),
+        ast.ClassDef,
+    )
 )
+_REFERENCES = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
+"""Nodes of `_READ` that may have a dotted name."""
 _NO_MODULES: frozenset[str] = frozenset()
 _OWN_NAMES = frozenset(("gethostname", "getfqdn", "AI_NUMERICHOST"))
 
@@ -75,8 +80,7 @@ class _Reader:
         self.targets = PrivateTargets(module)
         self.reflection = Reflection(module)
         self.exchanges = ExchangeFinder(module)
-        self.libraries = CLibraries(module)
-        self.read = [node for node in module.nodes if isinstance(node, _READ)]
+        self.read = [node for node in module.nodes if self._may_act(node)]
         self.sources = XmlSources(module)
         self.partial = {
             id(node.args[0]): node
@@ -84,9 +88,24 @@ class _Reader:
             if node.args and last_name(node.func) == "partial"
         }
         self.opener_passed = self.reflection.makes_classes or any(
-            self.module.keys(node) & _OPENS and id(node) not in self.module.calls
-            for node in self.read
+            id(node) not in module.calls and not module.keys(node).isdisjoint(_OPENS)
+            for kind in _REFERENCES
+            for node in module.of_class(kind)
         )
+
+    @cached_property
+    def libraries(self) -> CLibraries:
+        """Return the C libraries of the module. Few modules load one."""
+        return CLibraries(self.module)
+
+    def _may_act(self, node: ast.AST) -> TypeGuard[ast.expr | ast.MatchClass | ast.ClassDef]:
+        """Return False for most nodes: those of which no reader yields anything."""
+        kind = type(node)
+        if kind is ast.Name:  # plain names act only if an import gives them
+            return bool(self.module.keys(node))
+        if kind is ast.Constant:
+            return isinstance(node.value, str)  # type: ignore[attr-defined]
+        return kind in _READ
 
     def of(self, node: ast.AST) -> Iterator[tuple[str, str]]:
         match node:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.python_source.names import last_name
@@ -43,11 +43,10 @@ class ExchangeFinder:
         self._module = module
         self._read: set[tuple[int, bool]] = set()
         """Environments that were read: one that many programs get is read once."""
-        self._own_self = _is_of_methods(module.nodes)
+        self._own_self = _is_of_methods(module)
         self._assigned: dict[int, ast.expr] = {
             id(target): node.value
-            for node in module.nodes
-            if isinstance(node, ast.Assign)
+            for node in module.of_class(ast.Assign)
             for target in node.targets
         }
 
@@ -196,18 +195,16 @@ def _is_plain_value(value: ast.expr | None) -> bool:
     return isinstance(value, ast.Constant) and not isinstance(value.value, str | bytes)
 
 
-def _is_of_methods(nodes: Sequence[ast.AST]) -> bool:
+def _is_of_methods(module: ModuleIndex) -> bool:
     """Return True if `self` is the first parameter of methods and nothing else."""
     methods = sum(
         bool(function.args.args) and function.args.args[0].arg == "self"
-        for node in nodes
-        if isinstance(node, ast.ClassDef)
+        for node in module.of_class(ast.ClassDef)
         for function in node.body
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
     )
-    bound = sum(
-        (isinstance(node, ast.arg) and node.arg == "self")
-        or (isinstance(node, ast.Name) and node.id == "self" and isinstance(node.ctx, ast.Store))
-        for node in nodes
+    parameters = sum(node.arg == "self" for node in module.of_class(ast.arg))
+    assigned = sum(
+        node.id == "self" and isinstance(node.ctx, ast.Store) for node in module.of_class(ast.Name)
     )
-    return methods == bound
+    return methods == parameters + assigned

@@ -20,8 +20,9 @@ _ALL = library.METHODS | {
 _PASSED = frozenset(("builtins.getattr", "builtins.vars", "builtins.globals"))
 _ATTRIBUTES = library.INWARD.union(library.ANYTHING_METHODS_OF, ("__dict__",))
 _NOTHING: frozenset[str] = frozenset()
-_REFERENCES = (ast.Name, ast.Attribute)
-_LOOKING_UP = (ast.Call, ast.Subscript, ast.Assign, ast.Compare, ast.NamedExpr)
+_Classes = tuple[type[ast.AST], ...]
+_REFERENCES: _Classes = (ast.Name, ast.Attribute)
+_LOOKING_UP: _Classes = (ast.Call, ast.Subscript, ast.Assign, ast.Compare, ast.NamedExpr)
 """Nodes of which a look-up or the name of a class is noted."""
 
 
@@ -32,16 +33,16 @@ class Reflection:
         self._module = module
         self._opens = any(
             not module.keys(node).isdisjoint(library.OPENERS)
-            for node in module.nodes
-            if isinstance(node, _REFERENCES)
+            for kind in _REFERENCES
+            for node in module.of_class(kind)
         )
         self._membership_tests: set[int] = set()
         """Collections of functions that are only asked whether they contain something."""
         self._looked: set[int] = set()
         """Objects in which a constant name is looked up."""
         self._classes: set[str] = set()
-        for node in module.nodes:
-            if isinstance(node, _LOOKING_UP):
+        for looking in _LOOKING_UP:
+            for node in module.of_class(looking):
                 self._note_lookup(node)
 
     def _note_lookup(self, node: ast.AST) -> None:

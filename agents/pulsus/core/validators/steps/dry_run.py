@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pulsus.core.contract import matches
 from pulsus.core.contract.example_match import expects_value
 from pulsus.core.contract.strip_examples import remove_examples
+from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.sandbox.job import Job, SandboxOutcome, StepSource
 from pulsus.core.sandbox.observation.observed_effects import join_effects
 from pulsus.core.sandbox.sandbox_limits import SandboxLimits
@@ -108,10 +109,11 @@ class DryRun:
             read += list_undeclared_reads(self.subject.tool, outcome.observed, case.example.inputs)
             if problem := _find_problem(case, outcome):
                 return self._case_failure(case, problem, shown)
-        stated, warned = constant_targets.judge_source(self.subject.tool, self.subject.source)
+        module = constant_targets.read_index(self.subject.source)  # for all checks of the text
+        stated, warned = constant_targets.judge_source(self.subject.tool, module)
         if stated.exceeded:
             return _exceeded_finding("its source", stated.exceeded, shown)
-        proof, found = self._check_proof(seconds_left)
+        proof, found = self._check_proof(module, seconds_left)
         if found is not None:
             return replace(found, output="\n".join((found.output, *shown)).strip())
         self.proof = proof
@@ -123,19 +125,22 @@ class DryRun:
         )
         return Finding(ok=True, output="\n".join(shown), warnings=warnings)
 
-    def _check_proof(self, seconds_left: float) -> tuple[Proof, Finding | None]:
+    def _check_proof(
+        self, module: ModuleIndex, seconds_left: float
+    ) -> tuple[Proof, Finding | None]:
         """Return the kind of proof, and a refusal if the module knows its matched examples."""
-        source, tool = self.subject.source, self.subject.tool
+        tool = self.subject.tool
         cases = [c for c in self._cases if expects_value(c.example)]
         if not cases:
             return "shape", None
-        if where := memorised_examples.find_example_table(source, tool):
+        code = memorised_examples.list_deciding_nodes(module.tree)
+        if where := memorised_examples.find_example_table(code, tool):
             return "shape", _known_examples_finding(f"{where}: work the result out")
-        if memorised_examples.may_read_itself(source) and (
+        if memorised_examples.may_read_itself(code) and (
             found := self._run_without_examples(cases, seconds_left)
         ):
             return "shape", found
-        if why := memorised_examples.find_doubt(source, tool):
+        if why := memorised_examples.find_doubt(code, tool):
             self._doubt = (
                 f"proof: shape, because {why}; give an example that its code does not hold"
             )

@@ -35,7 +35,7 @@ def _judged(code, *, kind="read", paths="none", hosts="none"):
     text = HEAD.format(kind=kind, paths=paths, hosts=hosts, code=code)
     if kind == "read":
         text = text.replace(", dry_run: bool = False", "")
-    return constant_targets.judge_source(tool_of(text), text.encode())
+    return constant_targets.judge_source(tool_of(text), constant_targets.read_index(text.encode()))
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,9 @@ def test_a_constant_that_a_name_may_hold_is_compared(above, code):
     text = HEAD.format(kind="write", paths="/var/own", hosts="none", code=code) + f"\n\n{above}\n"
     assert any(
         "/srv/x" in i
-        for i in constant_targets.judge_source(tool_of(text), text.encode())[0].exceeded
+        for i in constant_targets.judge_source(
+            tool_of(text), constant_targets.read_index(text.encode())
+        )[0].exceeded
     )
 
 
@@ -155,14 +157,18 @@ def test_a_constant_that_a_name_may_hold_is_compared(above, code):
 )
 def test_a_default_that_every_call_replaces_is_not_judged(above, code):
     text = HEAD.format(kind="write", paths="/var/own", hosts="none", code=code) + f"\n\n{above}\n"
-    assert not constant_targets.judge_source(tool_of(text), text.encode())[0].exceeded
+    assert not constant_targets.judge_source(
+        tool_of(text), constant_targets.read_index(text.encode())
+    )[0].exceeded
 
 
 def test_tables_that_double_each_other_are_read_in_the_time_of_their_size():
     tables = "\n".join(f"T{n} = {{1: T{n - 1}[1] + T{n - 1}[1]}}" for n in range(1, 900))
     code = f'T0 = {{1: T0[1] + T0[1]}}\n{tables}\nopen(T899[1], "w")'
     text = HEAD.format(kind="write", paths="/var/own", hosts="none", code="pass") + code
-    assert not constant_targets.judge_source(tool_of(text), text.encode())[0].exceeded
+    assert not constant_targets.judge_source(
+        tool_of(text), constant_targets.read_index(text.encode())
+    )[0].exceeded
 
 
 @pytest.mark.parametrize(
@@ -178,7 +184,9 @@ def test_a_constant_path_that_is_read_and_not_declared_is_a_warning(code):
 
 def test_a_module_without_effects_is_left_to_the_dry_run():
     text = '"""Tell."""\ndef run():\n    open("/etc/motd", "w")\n'
-    assert not constant_targets.judge_source(tool_of(text), text.encode())[0].exceeded
+    assert not constant_targets.judge_source(
+        tool_of(text), constant_targets.read_index(text.encode())
+    )[0].exceeded
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,9 @@ def _beyond(code, imports="", *, kind="read", paths="none", hosts="none", comman
     text = HEAD.format(
         kind=kind, paths=paths, hosts=hosts, commands=commands, imports=imports, code=code
     )
-    return constant_targets.judge_source(tool_of(text), text.encode())[0].exceeded
+    return constant_targets.judge_source(tool_of(text), constant_targets.read_index(text.encode()))[
+        0
+    ].exceeded
 
 
 @pytest.mark.parametrize(
