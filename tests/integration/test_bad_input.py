@@ -765,7 +765,7 @@ def test_a_sunset_that_is_no_day_is_shown_the_form(tmp_path):
 
 def test_gc_names_what_it_counts(tmp_path):
     project = make(tmp_path / "project", warm=False)
-    assert "old candidates or logs would be removed" in pulsus(project, "gc", "--dry-run").out
+    assert "old candidates, logs or runs would be removed" in pulsus(project, "gc", "--dry-run").out
 
 
 def test_accepting_without_need_says_so(tmp_path):

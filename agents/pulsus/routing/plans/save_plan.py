@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pulsus.core.compose.plans import pins
+from pulsus.core.compose.plans.conversions import list_conversions
 from pulsus.core.compose.plans.dsl.plan_checks import check_plan
 from pulsus.core.compose.plans.dsl.plan_values import value_to_json
 from pulsus.core.compose.plans.dsl.step_references import list_step_values
@@ -144,7 +145,7 @@ def _save(
         settings=trusted_settings(project),
         request=project.redactor.redact(request),
         alternatives=alternatives,
-        notes=(*notes, *_note_unpromoted(steps)),
+        notes=(*notes, *list_conversions(plan, tools), *_note_unpromoted(steps)),
     )
 
 
