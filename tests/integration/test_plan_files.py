@@ -121,6 +121,19 @@ def test_an_edited_plan_is_not_applied(project):
     assert not (project / ".pulsus/state.db").exists()
 
 
+@pytest.mark.sandbox
+def test_an_edited_plan_keeps_its_request_for_the_memory_of_past_plans(project):
+    edit(project, "plan.yaml", "request: ''", "request: leave a mark")
+    done = pulsus_here(project, "plan", "--file", "plan.yaml", "-o", "edited.yaml")
+    assert done.code == 0, done.err
+    assert "request: leave a mark\n" in (project / "edited.yaml").read_text("utf-8")
+    assert pulsus_here(project, "apply", "edited.yaml").code == 0
+    rows = (project / ".pulsus/accepted.jsonl").read_text("utf-8").splitlines()
+    kept = json.loads(rows[-1])
+    assert (kept["request"], kept["tools"]) == ("leave a mark", ["system/check/mark_facts"])
+    assert kept["outcome"] == "accepted"
+
+
 def test_a_plan_whose_tool_changed_is_not_applied(project):
     edit(project, "workflows/domains/system/check/mark_facts.py", "Read a mark", "Read the mark")
     code, error = refused(project, "apply", "plan.yaml")

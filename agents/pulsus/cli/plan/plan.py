@@ -121,8 +121,8 @@ def _from_file(session: CommandSession, source: Path, inputs: tuple[str, ...]) -
     from pulsus.core.compose.saved_plans.saved_plan_file import load_plan
     from pulsus.routing.plans.save_plan import save_plan
 
-    plan, values = load_plan(source)
-    return save_plan(session.app, plan, values, inputs)
+    plan, values, request = load_plan(source)
+    return save_plan(session.app, plan, values, inputs, request=request)
 
 
 def print_plan(session: CommandSession, saved: SavedPlan, target: Path | None) -> None:

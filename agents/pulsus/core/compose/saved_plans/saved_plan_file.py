@@ -54,16 +54,17 @@ def load_saved_plan(path: Path) -> SavedPlan:
     return saved
 
 
-def load_plan(path: Path) -> tuple[Plan, dict[str, JsonValue]]:
-    """Return the plan in the file, saved or written by hand, and the input values in it.
+def load_plan(path: Path) -> tuple[Plan, dict[str, JsonValue], str]:
+    """Return the plan in the file, saved or written by hand, its input values and its request.
 
     Raises PlanInvalid with file, line, value and fix.
     """
     text, data = _read(path)
     if isinstance(data, dict) and MARK in data:
         saved, _ = _located(path, text, lambda: saved_plan_from_dict(data))
-        return saved.plan, {name: each.value for name, each in saved.inputs.items()}
-    return _located(path, text, lambda: plan_from_dict(data)), {}
+        values = {name: each.value for name, each in saved.inputs.items()}
+        return saved.plan, values, saved.request
+    return _located(path, text, lambda: plan_from_dict(data)), {}, ""
 
 
 def render_saved_plan(saved: SavedPlan) -> str:
