@@ -11,8 +11,8 @@ import pytest
 from tests.changes import change, tree, undo, unverified
 from tests.throwaway_root import in_throwaway_root
 
-SET = "storage/permissions/set_permissions"
-RESTORE = "storage/permissions/restore_permissions"
+SET = "storage/access/set_permissions"
+RESTORE = "storage/access/restore_permissions"
 
 
 @pytest.fixture
@@ -155,18 +155,18 @@ def test_restore_permissions_reports_what_it_cannot_change(load, app):
 
 
 def test_file_permissions_names_owner_group_and_mode(load, app):
-    row = load("storage/permissions/file_permissions").run(str(app / "run.sh"))["rows"][0]
+    row = load("storage/access/file_permissions").run(str(app / "run.sh"))["rows"][0]
     assert row["owner"] == pwd.getpwuid(os.geteuid()).pw_name
     assert row["group"] == grp.getgrgid((app / "run.sh").stat().st_gid).gr_name
     assert (row["mode"], row["type"], row["deviates"]) == ("0775", "file", False)
-    found = load("storage/permissions/file_permissions").run(str(app), owner="4242", recursive=True)
+    found = load("storage/access/file_permissions").run(str(app), owner="4242", recursive=True)
     assert (found["total"], found["deviating"], found["ok"]) == (5, 5, False)
 
 
 def test_compare_permissions_lists_each_difference(load, app):
     wanted = {"owner": "4242", "group": "4243", "mode": "0600"}
     rows = [{"path": str(app / "run.sh"), **wanted}, {"path": str(app / "gone"), "mode": "0600"}]
-    result = load("storage/permissions/compare_permissions").run(rows)
+    result = load("storage/access/compare_permissions").run(rows)
     assert [row["what"] for row in result["rows"]] == ["owner", "group", "mode", "missing"]
 
 

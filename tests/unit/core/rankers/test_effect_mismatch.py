@@ -207,7 +207,7 @@ def test_a_request_for_a_change_is_never_answered_by_a_tool_that_only_reads(requ
 
 
 MODES = tool(
-    "storage/permissions/set_mode",
+    "storage/access/set_mode",
     "Set the mode of a file.",
     kind="write",
     intents=("chmod", "tar -xf a.tar"),

@@ -28,11 +28,11 @@ Kind: write
 
 Target: path
 
-Verify: storage/permissions/file_permissions {path: "{{input.path}}", owner: "{{input.owner}}",
+Verify: storage/access/file_permissions {path: "{{input.path}}", owner: "{{input.owner}}",
     group: "{{input.group}}", mode: "{{input.mode}}", recursive: "{{input.recursive}}"}
     expect {ok: true, ...: ...}
 
-Undo: storage/permissions/restore_permissions {rows: "{{output.rows}}"}
+Undo: storage/access/restore_permissions {rows: "{{output.rows}}"}
 
 Approval: operator
 

@@ -24,7 +24,7 @@ Kind: write
 
 Target: rows
 
-Verify: storage/permissions/compare_permissions {rows: "{{output.wanted}}"}
+Verify: storage/access/compare_permissions {rows: "{{output.wanted}}"}
     expect {ok: true, ...: ...}
 
 Approval: operator
