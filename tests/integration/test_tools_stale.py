@@ -63,7 +63,7 @@ def test_an_owner_in_the_manifest_ends_the_finding_and_is_shown(project):
 def test_the_findings_are_in_the_text_and_the_github_output_and_strict_fails(project):
     text = pulsus(project, "tools", "check", "--stale", "30")
     assert "NO_OWNER" in text.out
-    assert "add `owner: TEAM` to its manifest" in text.out
+    assert "`Owner: TEAM` to its docstring, or promote it again with --owner TEAM" in text.out
     annotated = pulsus(project, "tools", "check", "--stale", "30", "--output", "github")
     assert f"::warning file={PATH},title=NO_OWNER::no owner" in annotated.out
     assert "NO_OWNER" not in pulsus(project, "tools", "check").out

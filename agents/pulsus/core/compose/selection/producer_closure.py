@@ -19,8 +19,8 @@ from pulsus.core.types import ArgSpec, OutputRef, Ranked, SubIntent, ToolSpec
 from pulsus.fast_dataclass import dataclass
 
 _KEY = re.compile(r"(?:^|_|-)(?:id|identifier|ticker|serial)$|[a-z](?:Id|ID)$")
-"""Inputs that a person seldom knows by heart. A `pid` is none: it is looked up for another tool's
-service as easily as for the process that is meant. Tokens are secrets, so they are left out."""
+"""Inputs that a person seldom knows by heart. A `pid` is no key: the process of a service is
+another one than the process that is meant. Tokens are secrets, so they are left out."""
 
 SearchTools = Callable[[str], Sequence[Ranked]]
 """Words → the tools that may be steps, best first."""
