@@ -123,7 +123,7 @@ def test_an_edited_plan_is_not_applied(project):
 
 @pytest.mark.sandbox
 def test_an_edited_plan_keeps_its_request_for_the_memory_of_past_plans(project):
-    edit(project, "plan.yaml", "request: ''", "request: leave a mark")
+    edit(project, "plan.yaml", "request: read a mark", "request: leave a mark")
     done = pulsus_here(project, "plan", "--file", "plan.yaml", "-o", "edited.yaml")
     assert done.code == 0, done.err
     assert "request: leave a mark\n" in (project / "edited.yaml").read_text("utf-8")

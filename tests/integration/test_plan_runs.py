@@ -236,3 +236,18 @@ def test_a_state_file_that_cannot_be_used_is_refused_and_kept(kind, project):
     code, found = run(project, "apply", "plan.yaml")
     assert (code, found["error"]["code"]) == (2, "STATE_CORRUPT")
     assert state.read_bytes() == before
+
+
+def test_an_applied_plan_is_composed_again_for_its_request(project):
+    """The words name no step: only the plan that a person accepted says what is meant."""
+    asked = "prepare the launch of mark"
+    save(project, read("a", project / "mark"), read("b", project / "mark", "needs: [a]"))
+    text = (project / "hand.yaml").read_text(encoding="utf-8")
+    text = text.replace("plan:\n", f'plan:\n  description: "{asked}"\n', 1)
+    (project / "hand.yaml").write_text(text, encoding="utf-8")
+    assert pulsus_here(project, "plan", asked, "-o", "none.yaml").code != 0
+    assert pulsus_here(project, "plan", "--file", "hand.yaml", "-o", "said.yaml").code == 0
+    assert run(project, "apply", "said.yaml")[0] == 0
+    done = pulsus_here(project, "plan", asked, "-o", "again.yaml")
+    assert done.code == 0, done.err
+    assert (project / "again.yaml").read_text(encoding="utf-8").count("tool: ") == 2

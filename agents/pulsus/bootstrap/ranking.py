@@ -206,9 +206,11 @@ class Ranking:
 
         Without `past` as a fresh checkout would do it: what was routed here does not count.
         """
+        from pulsus.core.memory.accepted_plans import list_accepted_plans
         from pulsus.routing.search.access_filter import access_filter
         from pulsus.routing.search.searcher import Searcher
 
+        accepted = list_accepted_plans(self.past.routes) if past else ()
         index = self.index
         if not past and not self._is_spec:
             index = replace(self._unremembering, memory=self._memory((), keep=False))
@@ -222,6 +224,7 @@ class Ranking:
             self._unshadowed(gone.without(index)),
             access_filter(self.ground.settings.access),
             stale_steps=self._stale_steps,
+            accepted=tuple((plan.request, plan.tools) for plan in accepted),
         )
         if not gone.records:
             return searcher

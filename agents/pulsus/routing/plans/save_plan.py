@@ -71,8 +71,8 @@ def save_plan(
     """Return a plan that was written or edited by hand, pinned to the tools as they are now.
 
     `values` are inputs in its file, `pairs` the `--input` texts, which win. `request` is the one
-    that an edited plan was made from: once applied, the plan is remembered for it. Raises
-    ToolNotFound, ToolAmbiguous, PlanInvalid, UsageError.
+    that an edited plan was made from, or else the plan's description: once applied, the plan is
+    remembered for it. Raises ToolNotFound, ToolAmbiguous, PlanInvalid, UsageError.
     """
     unpinned = tuple(replace(step, sha256=None, version=None) for step in plan.steps)
     pinned = pins.pin_steps(replace(plan, steps=unpinned), project.catalogue.find)
@@ -80,7 +80,8 @@ def save_plan(
     tools = find_tools(project, pinned.steps)
     options = parse_inputs(pairs, list_parameters(pinned, tools.values()))
     known = {name: SavedInput(value, "option") for name, value in {**values, **options}.items()}
-    return _save(project, pinned, {**known, **_with_files(known, pairs)}, request=request)
+    given = {**known, **_with_files(known, pairs)}
+    return _save(project, pinned, given, request=request or plan.description)
 
 
 def find_missing(saved: SavedPlan, project: Project) -> tuple[ArgSpec, ...]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from pulsus.core.compose.selection import (
+    accepted_plan,
     clause_search,
     promoted_plan,
     request_split,
@@ -63,7 +64,8 @@ class Searcher:
     selection (spec §9), but may be steps; None if nothing is shadowed. `access` filters the
     candidates; None allows every tool. `last_resort` includes deprecated tools, for requests that
     nothing else fits; None without any. `stale_steps` says why a composition cannot run any more,
-    or None if it can; without the function, every composition can.
+    or None if it can; without the function, every composition can. `accepted` are the requests of
+    accepted plans with the ids of their steps, the latest first.
     """
 
     catalogue: Catalogue
@@ -76,6 +78,7 @@ class Searcher:
     deprecations: Deprecations | None = None
     last_resort: Searcher | None = None
     stale_steps: Callable[[ToolSpec], str | None] | None = None
+    accepted: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def search(
         self,
@@ -162,7 +165,10 @@ class Searcher:
             notes = (f"{again.tool.id} was promoted for this request and is not used: {stale}",)
         elif again:
             choice, ranked = promoted_plan.select_promoted_plan(again, ranked, choice)
-        if not again and any(needs_key(each.tool) for each in choice.chosen):
+        repeated = None if again else self._repeat_accepted(intent.intent, choice, found)
+        if repeated:
+            choice, found = repeated
+        elif not again and any(needs_key(each.tool) for each in choice.chosen):
             closed = self._add_producers(intent.intent, choice, found)
             choice, found, notes = closed.choice, closed.subintents, (*notes, *closed.notes)
         return self.with_omissions(
@@ -216,6 +222,20 @@ class Searcher:
             return take_values(clause, tool, self.now).names
 
         return add_producers(request, choice, subintents, search, taken, max_steps=self.max_steps)
+
+    def _repeat_accepted(
+        self, request: str, choice: Decision, clauses: Sequence[SubIntent]
+    ) -> tuple[Decision, tuple[SubIntent, ...]] | None:
+        """Return the decision of the plan that was accepted for this request, if there is one."""
+        ids = accepted_plan.find_accepted_steps(request, self.accepted)
+        if not ids or len(ids) > self.max_steps:
+            return None
+
+        def rank(tools: Collection[str]) -> Sequence[Ranked]:
+            known = frozenset(tool.id for tool in self.catalogue.tools).intersection(tools)
+            return self._rank(request, known, known, self.index)
+
+        return accepted_plan.repeat_accepted_plan(request, ids, choice, clauses, rank)
 
     def _pool(self, intent: ParsedIntent) -> frozenset[str]:
         """Return ids of the parsed folder's tools; none where nothing was parsed."""

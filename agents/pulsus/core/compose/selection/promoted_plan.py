@@ -25,10 +25,12 @@ def find_promoted_plan(request: str, candidates: Sequence[Ranked]) -> Ranked | N
     Paths, numbers and other values may differ, because they are inputs of the composition. A
     composition that was wrong for such a request before is not returned.
     """
-    wanted = _content(request)
+    wanted = list_content_stems(request)
     if not wanted:
         return None
-    same = (r for r in candidates if r.tool.composed and _content(r.tool.summary) == wanted)
+    same = (
+        r for r in candidates if r.tool.composed and list_content_stems(r.tool.summary) == wanted
+    )
     return next((r for r in same if not any(vote.weight < 0 for vote in r.votes)), None)
 
 
@@ -47,6 +49,7 @@ def select_promoted_plan(
     return Decision("select", ordered[:1], reason), ordered
 
 
-def _content(text: str) -> list[str]:
+def list_content_stems(text: str) -> list[str]:
+    """Return the stems of a request without its values, in order."""
     rest, _ = cut_out_values(one_line(clean(text), SUMMARY_CHARS))
     return stems(rest)

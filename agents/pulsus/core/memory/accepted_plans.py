@@ -1,0 +1,37 @@
+"""Plans of several steps that a person accepted, by request (spec §6, ADR 16). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pulsus.core.memory.feedback_weights import request_key
+from pulsus.core.memory.past_routes import PastRoute, latest_per_run
+from pulsus.fast_dataclass import dataclass
+
+MOST_PLANS = 200
+"""The latest so many: each costs the search some microseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedPlan:
+    """The request of a plan, and the ids of its tools in order."""
+
+    request: str
+    tools: tuple[str, ...]
+
+
+def list_accepted_plans(routes: Sequence[PastRoute]) -> tuple[AcceptedPlan, ...]:
+    """Return the plans that hold for their requests, the latest first; `routes` oldest first.
+
+    What a person said last of a request counts. A rejection, or an accepted single tool, ends an
+    earlier plan for the same words. A run that only gave an answer, or failed, says nothing.
+    """
+    found: dict[frozenset[int], AcceptedPlan] = {}
+    for route in latest_per_run(routes):
+        if not route.request or route.outcome not in ("accepted", "rejected"):
+            continue
+        key = request_key(route.request)
+        found.pop(key, None)
+        if route.outcome == "accepted" and len(route.tools) > 1:
+            found[key] = AcceptedPlan(route.request, route.tools)
+    return tuple(reversed(found.values()))[:MOST_PLANS]
