@@ -13,8 +13,8 @@ from typing import Final
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.subcommands import Level, levels
 from pulsus.commands.shell.braces import expanded
-from pulsus.commands.shell.lexer import placed
 from pulsus.commands.shell.script_parser import Script, Stage, parse_command
+from pulsus.commands.shell.second_lexer import placed
 from pulsus.commands.shell.words import Unreadable, Word, unquoted
 from pulsus.commands.shell.wrappers import unwrap
 from pulsus.commands.shipped_data import rules_of

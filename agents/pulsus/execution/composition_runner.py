@@ -11,7 +11,7 @@ import json
 import os
 import struct
 
-from pulsus.execution.exit_status import is_failure, read_status
+from pulsus.execution.script_exit_status import is_failure, read_status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

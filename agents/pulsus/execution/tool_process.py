@@ -32,7 +32,7 @@ from pulsus.errors import (
     PulsusError,
     Terminated,
 )
-from pulsus.execution import end_with_pulsus, exit_status
+from pulsus.execution import end_with_pulsus, script_exit_status
 from pulsus.execution.cancellation import Cancellation
 from pulsus.execution.child_pipes import Bounds, OnOutput, Pump
 from pulsus.execution.confinement.confinement_plan import ConfinementPlan
@@ -173,8 +173,8 @@ def run_tool(
         tails[1],
         elapsed_ms,
         planned.record,
-        exit_status.read_status(tool.success_statuses, result),
-        exit_status.script_failure(tool, result),
+        script_exit_status.read_status(tool.success_statuses, result),
+        script_exit_status.script_failure(tool, result),
         how,
     )
 

@@ -32,7 +32,7 @@ from pulsus.execution.composition_runner import (
     send,
     write,
 )
-from pulsus.execution.exit_status import is_failure
+from pulsus.execution.script_exit_status import is_failure
 
 
 class StepRefused(RuntimeError):

@@ -7,7 +7,7 @@ from pulsus.approvals.run_consent import RunApproval, input_options, is_dry_run_
 from pulsus.core.compose.plans.module_source import render_module
 from pulsus.core.types import Constant, JsonValue, OutputRef, ParamRef, Plan, PlanStep
 from pulsus.errors import ApprovalNeeded
-from pulsus.execution.inputs import parse_inputs
+from pulsus.execution.parse_inputs import parse_inputs
 from tests.compositions import arg, spec
 
 READ = spec("shared/report/rows", gives={"rows": "list"})

@@ -80,7 +80,7 @@ def command(
     from pulsus.cli.plan.plan_progress import PlanProgress
     from pulsus.core.compose.saved_plans.saved_plan_file import load_saved_plan
     from pulsus.routing.plans import apply_plan
-    from pulsus.routing.plans.moved_parts import catalogue_note, find_moved_parts
+    from pulsus.routing.plans.changes_since_review import catalogue_note, find_moved_parts
 
     if engine != "local":
         raise UsageError(

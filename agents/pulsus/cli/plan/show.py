@@ -66,7 +66,7 @@ def _load_page(session: CommandSession, plan: Path) -> PlanPage:
     from pulsus.core.compose.saved_plans.plan_graph import draw_plan_graph
     from pulsus.core.compose.saved_plans.saved_plan_file import load_saved_plan
     from pulsus.core.compose.saved_plans.saved_plan_mapping import plan_hash
-    from pulsus.routing.plans.moved_parts import catalogue_note, find_moved_parts
+    from pulsus.routing.plans.changes_since_review import catalogue_note, find_moved_parts
 
     saved = load_saved_plan(plan)
     app = session.app

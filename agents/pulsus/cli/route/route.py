@@ -183,7 +183,7 @@ def _tell_that_it_stops(options: RouteOptions) -> None:
 
 def _script_status(outcome: RouteOutcome) -> int | None:
     """Return the status of the script that ran. Tell the user if the tool has none."""
-    from pulsus.execution.exit_status import to_process_status
+    from pulsus.execution.script_exit_status import to_process_status
 
     if outcome.exit_status is not None:
         return to_process_status(outcome.exit_status)

@@ -71,8 +71,8 @@ def command(
     """
     from pulsus.approvals.run_consent import RunApproval
     from pulsus.cli.render.verification_json import verification_json
-    from pulsus.execution.exit_status import to_process_status
-    from pulsus.execution.inputs import parse_inputs
+    from pulsus.execution.parse_inputs import parse_inputs
+    from pulsus.execution.script_exit_status import to_process_status
     from pulsus.routing.delivery.candidate_module import read_module
     from pulsus.routing.inputs.missing_inputs import ask_for_inputs, is_required
     from pulsus.routing.plans.verified_run import run_verified, verification_note

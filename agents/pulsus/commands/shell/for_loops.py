@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from pulsus.commands.shell.braces import expanded
 from pulsus.commands.shell.command_limits import DEEPEST_LOOP, LONGEST_COMMAND
-from pulsus.commands.shell.lexer import placed
+from pulsus.commands.shell.second_lexer import placed
 from pulsus.commands.shell.words import Unreadable, unquoted
 from pulsus.fast_dataclass import dataclass
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from pulsus.commands.shell import for_loops
 from pulsus.commands.shell.braces import expanded
 from pulsus.commands.shell.command_limits import DEEPEST_GROUP
-from pulsus.commands.shell.lexer import parsed, tokens
+from pulsus.commands.shell.second_lexer import parsed, tokens
 from pulsus.commands.shell.unsupported_syntax import unfollowed
 from pulsus.commands.shell.words import Unreadable, Word, unquoted
 from pulsus.fast_dataclass import dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pulsus.core.contract.call_check import check_call
+from pulsus.core.contract.declared_call_check import check_call
 from pulsus.core.types import ToolSpec
 from pulsus.errors import PulsusError, VerifyInvalid, VerifyMissing
 

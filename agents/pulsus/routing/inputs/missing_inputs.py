@@ -12,7 +12,7 @@ from pulsus.approvals.approver_protocol import Approver
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import ArgSpec, InputValue, JsonValue, ParamRef, RouteOutcome, ToolSpec
 from pulsus.errors import InputMissing, InputUnclear, UsageError
-from pulsus.execution.inputs import parse_inputs
+from pulsus.execution.parse_inputs import parse_inputs
 from pulsus.routing.inputs.plan_steps import decision_arguments
 
 _WORD = re.compile(r"[A-Za-z_]\w*")

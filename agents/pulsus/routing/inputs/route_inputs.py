@@ -29,7 +29,7 @@ from pulsus.core.types import (
     RouteOutcome,
 )
 from pulsus.errors import PlanUnwirable
-from pulsus.execution.inputs import parse_inputs
+from pulsus.execution.parse_inputs import parse_inputs
 from pulsus.routing import plan_preview
 from pulsus.routing.inputs import own_values, plan_steps, promoted_steps
 from pulsus.routing.inputs.plan_steps import PromotedPlan, StepInputs

@@ -14,7 +14,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
-from pulsus.core.contract.call_check import check_call
+from pulsus.core.contract.declared_call_check import check_call
 from pulsus.core.memory.past_routes import PastRoute
 from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.text.tokens import stems

@@ -32,13 +32,13 @@ from pulsus.execution.engine.engine import EngineLimits, PlanEngine
 from pulsus.execution.engine.plan_run import RunEnd
 from pulsus.execution.engine.progress import Progress, RunProgress, StepProgress, write_to_trace
 from pulsus.execution.engine.recovery import Settlement
-from pulsus.execution.inputs import parse_inputs
 from pulsus.execution.journal.journal import Journal
 from pulsus.execution.journal.run_records import NewRun, RunRecord
+from pulsus.execution.parse_inputs import parse_inputs
 from pulsus.execution.warm_process import WarmProcess
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.delivery.project_protocol import Project
-from pulsus.routing.plans.moved_parts import require_unmoved
+from pulsus.routing.plans.changes_since_review import require_unmoved
 from pulsus.routing.plans.plan_host import PlanHost
 from pulsus.routing.plans.run_results import read_outputs, read_results
 from pulsus.routing.plans.save_plan import find_missing, find_tools, refuse_secrets

@@ -13,7 +13,7 @@ from pulsus.execution.journal.run_records import RunRecord, StepRecord
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.plans.apply_plan import open_journal, saved_plan_of
-from pulsus.routing.plans.moved_parts import find_moved_parts
+from pulsus.routing.plans.changes_since_review import find_moved_parts
 from pulsus.routing.plans.run_results import load_result
 
 

@@ -30,7 +30,7 @@ from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.system import regular_files
 from pulsus.core.types import ArgSpec, Constant, JsonValue, Plan, PlanStep, RouteOutcome, ToolSpec
 from pulsus.errors import UsageError
-from pulsus.execution.inputs import parse_inputs
+from pulsus.execution.parse_inputs import parse_inputs
 from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.plans.trusted_settings import trusted_settings
 

@@ -125,7 +125,7 @@ def test_a_text_stays_in_its_cell(text):
 def test_the_largest_plan_is_shorter_than_65000_characters():
     long = "`|@<" * 10_000
     steps = [
-        step(f"s{n}" + "x" * 300, "d/" + "t" * 400, version="|`" * 300,
+        step(f"s{n}" + "x" * 56, "d/" + "t" * 400, version="|`" * 300,
              inputs={f"i{k}": long[: 400 + k] for k in range(100)})
         for n in range(50)
     ]  # fmt: skip

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pulsus.errors import ToolFailed
-from pulsus.execution.exit_status import read_status, script_failure, to_process_status
+from pulsus.execution.script_exit_status import read_status, script_failure, to_process_status
 from pulsus.execution.tool_process import run_tool
 from tests.compositions import module
 from tests.ranking import tool

@@ -3,19 +3,19 @@
 import pytest
 
 from pulsus.errors import UsageError
-from pulsus.execution import inputs
+from pulsus.execution import parse_inputs
 from tests.compositions import arg
 
 ROWS = "list[dict[str, Any]]"
 
 
 def one(pair, hint):
-    return inputs.parse_inputs([pair], [arg(pair.split("=")[0].rstrip(":"), hint)])
+    return parse_inputs.parse_inputs([pair], [arg(pair.split("=")[0].rstrip(":"), hint)])
 
 
 def refusal(pairs, *args):
     with pytest.raises(UsageError) as caught:
-        inputs.parse_inputs(pairs, args)
+        parse_inputs.parse_inputs(pairs, args)
     assert caught.value.hint
     return f"{caught.value} | {caught.value.hint}"
 
@@ -100,7 +100,7 @@ def test_a_binary_or_too_large_file_is_refused(tmp_path, monkeypatch):
     file = tmp_path / "data"
     file.write_bytes(b"\xff\xfe")
     assert "not UTF-8" in refusal([f"x=@{file}"], arg("x"))
-    monkeypatch.setattr(inputs, "MAX_FILE_BYTES", 1)
+    monkeypatch.setattr(parse_inputs, "MAX_FILE_BYTES", 1)
     assert "larger than 1 bytes" in refusal([f"x=@{file}"], arg("x"))
     assert "directory" in refusal([f"x=@{tmp_path}"], arg("x"))
 
@@ -122,4 +122,4 @@ def test_an_invalid_pair_is_refused(pair):
 
 def test_a_tool_that_takes_anything_gets_text():
     free = arg("kwargs", None, required=False, kind="var_keyword")
-    assert inputs.parse_inputs(["a=1"], [free]) == {"a": "1"}
+    assert parse_inputs.parse_inputs(["a=1"], [free]) == {"a": "1"}

@@ -4,7 +4,7 @@ import pytest
 
 from pulsus.commands.classify import examine
 from pulsus.commands.judge_context import JudgeContext
-from pulsus.commands.shell.lexer import tokens
+from pulsus.commands.shell.second_lexer import tokens
 from pulsus.commands.shell.words import Unreadable
 
 
