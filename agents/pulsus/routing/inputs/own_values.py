@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from pulsus.core.arguments.filler import FilledValue, fill
+from pulsus.core.compose.plans.planner import DRY_RUN
 from pulsus.core.contract import type_hints
 from pulsus.core.types import JsonValue
 from pulsus.routing.inputs.plan_steps import StepInputs
@@ -37,14 +38,21 @@ def find_named_instead_of_wired(
 def find_conflicts(
     steps: Sequence[StepInputs], values: Sequence[Sequence[FilledValue]]
 ) -> list[tuple[str, str]]:
-    """Return the inputs, as (step id, input), that share a parameter with another value."""
+    """Return the inputs, as (step id, input), that share a parameter with another value.
+
+    A change shares a value only if the words give it for an earlier step too, as in "lint app.yaml,
+    then set a line in it". Otherwise what one gives for the other step would be changed as well.
+    """
     first: dict[str, JsonValue] = {}
+    seen: set[str] = set()
     found = []
     for step, own in zip(steps, values, strict=True):
-        for value in own:
-            parameter = step.names.get(value.name)
-            if parameter is None or not step.extends:
-                continue
-            if first.setdefault(parameter, value.value) != value.value:
-                found.append((step.id, value.name))
+        named = {value.name: value.value for value in own}
+        earlier, taken = frozenset(seen), frozenset(first)
+        for name, parameter in step.names.items():
+            seen.add(parameter)
+            other = name in named and first.setdefault(parameter, named[name]) != named[name]
+            alone = step.tool.kind == "write" and parameter in earlier - taken
+            if step.extends and name != DRY_RUN and (other or alone):
+                found.append((step.id, name))
     return found

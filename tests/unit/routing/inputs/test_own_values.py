@@ -33,3 +33,23 @@ def test_an_option_for_a_shared_input_is_meant_for_every_step():
     done = filled(ERRORS, HASH, pairs=["path=other.log"])
     assert done.decision.plan.params.count("path") == 1
     assert not any(name.endswith("_path") for name in done.decision.plan.params)
+
+
+BIG = ("biggest_files", "show the biggest files")
+DELETE = ("delete_old_files", "delete the old files")
+LINT = ("lint_config", "lint the config app.yaml")
+SET = ("set_config_line", "set a line in it")
+
+
+def test_a_folder_given_for_a_read_is_not_where_files_are_deleted():
+    missing = [arg.name for arg in filled(BIG, DELETE).missing]
+    assert "folder" in missing
+    assert "s2_folder" in missing
+    given = filled(BIG, DELETE, pairs=["folder=/srv"])
+    assert "s2_folder" in [arg.name for arg in given.missing]
+
+
+def test_a_change_of_it_is_a_change_of_the_file_named_before():
+    done = filled(LINT, SET)
+    assert done.inputs["path"].value == "app.yaml"
+    assert [arg.name for arg in done.missing] == ["key", "value"]

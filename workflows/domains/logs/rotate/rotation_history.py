@@ -58,7 +58,7 @@ _CHUNK = 1 << 20
 
 
 def run(path: str, least_bytes: int = 0) -> dict[str, Any]:
-    log = Path(path)
+    log = Path(path).absolute()
     copy = re.compile(rf"{re.escape(log.name)}(?:\.(\d+)|[-.](\d{{8}}[-T_.]?\d*))(\.gz)?")
     found = []
     for file in log.parent.iterdir():

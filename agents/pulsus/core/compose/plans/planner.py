@@ -108,14 +108,17 @@ class _PlanDraft:
     steps: list[PlanStep] = field(default_factory=list)
     params: dict[str, Hint] = field(default_factory=dict)
     offers: list[tuple[wiring.StepOutput, ...]] = field(default_factory=list)
+    changed: dict[str, Hint] = field(default_factory=dict)
+    """The parameters that say what an earlier step changes."""
 
     def add_step(self, step: str, tool: ToolSpec) -> None:
         """Add a step with its required inputs, each from an earlier step or a parameter."""
         args = wiring.list_inputs(tool)
         sources = {arg.name: wiring.find_source(arg, self.offers) for arg in args}
-        writes_report = wiring.is_report_writer(tool)
+        writes = tool.kind == "write"
         # A report's own scalars say where to write: they share no parameter of an earlier step.
-        before = dict(self.params)
+        # The `path` or `key` of one change is not that of another change.
+        unshared = dict(self.params) if wiring.is_report_writer(tool) else dict(self.changed)
         inputs: dict[str, PlanValue] = {}
         for arg in args:
             value = sources[arg.name]
@@ -130,10 +133,14 @@ class _PlanDraft:
                     input=arg.name,
                     reason=value.reason,
                 )
-            if value is not None and not (writes_report and scalar):
+            # What is changed is said by a person, and not guessed from the name of an output.
+            if value is not None and not (writes and scalar):
                 inputs[arg.name] = value
             elif arg.required:
-                inputs[arg.name] = self._add_parameter(step, arg, before if writes_report else {})
+                inputs[arg.name] = self._add_parameter(step, arg, unshared if writes else {})
+        if writes:
+            names = [value.name for value in inputs.values() if isinstance(value, ParamRef)]
+            self.changed |= {name: self.params[name] for name in names}
         offers = wiring.list_step_outputs(step, tool)
         outputs = {offer.key: offer.key for offer in offers}
         self.steps.append(PlanStep(step, tool.id, inputs, outputs, tool.sha256))

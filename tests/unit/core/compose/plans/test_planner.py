@@ -193,3 +193,19 @@ def test_a_parameter_that_only_an_expression_reads_has_no_type():
     plan = plan_from_dict({"plan": {"steps": steps}, "io": {"params": ["name"]}})
     (name,) = planner.list_parameters(plan, [BIG])
     assert (name.name, name.type_hint, name.required) == ("name", None, True)
+
+
+RENEW = spec("web/tls/renew", "path", "key", gives={"path": "str"}, kind="write")
+EDIT = spec("config/edit/set_line", "path", "key", gives={"path": "str"}, kind="write")
+
+
+def test_the_file_of_one_change_does_not_become_that_of_the_next():
+    plan = planner.compose_plan("", [RENEW, EDIT])
+    first, second = plan.steps
+    assert first.inputs == {"path": ParamRef("path"), "key": ParamRef("key")}
+    assert second.inputs == {"path": ParamRef("s2_path"), "key": ParamRef("s2_key")}
+
+
+def test_a_change_does_not_take_its_target_from_the_output_of_a_read():
+    find = spec("config/find/find", "name", gives={"path": "str"})
+    assert planner.compose_plan("", [find, EDIT]).steps[1].inputs["path"] == ParamRef("path")
