@@ -43,7 +43,7 @@ def input_lines(outcome: RouteOutcome, *, missing: bool = True) -> Iterator[str]
     needed = {arg.name for arg in outcome.missing}
     for name, value in outcome.proposed.items():
         if name not in needed and (missing or not value.unclear):
-            told = "a run asks about it" if value.unclear else "not used"
+            told = "a run asks about it" if value.unclear else f"only with --input {name}=…"
             yield f"{TAG} perhaps: {name}={shown(value.value)}{origin(value)}; {told}"
     if outcome.unused:
         listed = ", ".join(map(repr, outcome.unused))
