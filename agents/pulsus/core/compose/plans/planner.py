@@ -22,6 +22,7 @@ from pulsus.core.types import (
 from pulsus.errors import PlanUnwirable
 
 DRY_RUN = "dry_run"
+_PLACE = re.compile(r"(?:^|_)(?:path|file|folder|dir|directory|archive|unit|host|user)$")
 
 
 def compose_plan(description: str, tools: Sequence[ToolSpec], *, max_steps: int = 8) -> Plan:
@@ -118,7 +119,8 @@ class _PlanDraft:
         writes = tool.kind == "write"
         # A report's own scalars say where to write: they share no parameter of an earlier step.
         # The `path` or `key` of one change is not that of another change.
-        unshared = dict(self.params) if wiring.is_report_writer(tool) else dict(self.changed)
+        report = wiring.is_report_writer(tool)
+        unshared = dict(self.params) if report else dict(self.changed)
         inputs: dict[str, PlanValue] = {}
         for arg in args:
             value = sources[arg.name]
@@ -134,7 +136,7 @@ class _PlanDraft:
                     reason=value.reason,
                 )
             # What is changed is said by a person, and not guessed from the name of an output.
-            if value is not None and not (writes and scalar):
+            if value is not None and not (writes and scalar and _is_target(arg, tool, report)):
                 inputs[arg.name] = value
             elif arg.required:
                 inputs[arg.name] = self._add_parameter(step, arg, unshared if writes else {})
@@ -180,6 +182,16 @@ class _PlanDraft:
             name = f"{step}_{name}"
         self.params.setdefault(name, hint)
         return ParamRef(name)
+
+
+def _is_target(arg: ArgSpec, tool: ToolSpec, report: bool) -> bool:
+    """Return True if the input says what a change acts on, not what it puts there.
+
+    A tool without `Target:` may name it as a place only.
+    """
+    if report:
+        return True
+    return arg.name in tool.target if tool.target else _PLACE.search(arg.name) is not None
 
 
 def _is_set_by_callers(arg: ArgSpec, tool: ToolSpec) -> bool:
