@@ -86,7 +86,7 @@ def run(path: str, backup: str, dry_run: bool = False) -> dict[str, Any]:
 def _replace(file: Path, content: bytes, like: os.stat_result) -> str:
     """Write the file in one step, and return the backup of the replaced one."""
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    backup = file.with_name(f"{file.name}.{stamp}-{secrets.token_hex(2)}.bak")
+    backup = file.with_name(f"{file.name}.{stamp}-{secrets.token_hex(6)}.bak")
     temporary = file.with_name(f".{file.name}.{secrets.token_hex(6)}.tmp")
     try:
         _write(backup, file.read_bytes(), file.stat())

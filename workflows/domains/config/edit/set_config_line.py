@@ -234,7 +234,7 @@ def _kind_of(file: Path, text: str) -> str:
 def _replace(file: Path, text: str) -> str:
     """Write the file in one step, and return its backup. Both keep mode and owner."""
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    backup = file.with_name(f"{file.name}.{stamp}-{secrets.token_hex(2)}.bak")
+    backup = file.with_name(f"{file.name}.{stamp}-{secrets.token_hex(6)}.bak")
     temporary = file.with_name(f".{file.name}.{secrets.token_hex(6)}.tmp")
     try:
         _write(backup, file.read_bytes(), file.stat())

@@ -197,7 +197,7 @@ def _ask(argv: list[str], given: bytes = b"") -> bytes:
 def _replace(file: Path, content: bytes) -> str:
     """Write the file in one step with its mode and owner, and return the backup of the old one."""
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    backup = file.with_name(f"{file.name}.{stamp}-{secrets.token_hex(2)}.bak")
+    backup = file.with_name(f"{file.name}.{stamp}-{secrets.token_hex(6)}.bak")
     temporary = file.with_name(f".{file.name}.{secrets.token_hex(6)}.tmp")
     try:
         _write(backup, file.read_bytes(), file.stat())
