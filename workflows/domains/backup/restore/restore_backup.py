@@ -78,6 +78,7 @@ from __future__ import annotations
 import fnmatch
 import hashlib
 import os
+import secrets
 import shutil
 import stat
 import tarfile
@@ -173,7 +174,8 @@ def _unpack(
     archive: tarfile.TarFile, members: list[tarfile.TarInfo], states: dict[str, str], base: Path
 ) -> str:
     """Move the members into place, and return the folder of the replaced files."""
-    kept = base / f".replaced-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    kept = base / f".replaced-{stamp}-{secrets.token_hex(6)}"
     for folder in sorted((m for m in members if m.isdir()), key=lambda m: m.name):
         if not (base / folder.name).exists():
             (base / folder.name).mkdir(parents=True)
