@@ -13,6 +13,7 @@ import os
 import pwd  # noqa: F401 - for the children
 import signal
 import socket
+from collections.abc import Collection
 from contextlib import suppress
 
 from pulsus.core.sandbox.harness.system_calls import call
@@ -50,23 +51,23 @@ def main(number: int) -> None:
 
 def _serve(requests: socket.socket) -> tuple[int, int] | None:
     """Answer requests. Return the report and the lifeline in a child, None at the end."""
+    children: set[int] = set()
     while True:
-        try:
-            data, numbers, _, _ = socket.recv_fds(requests, _MOST_BYTES, DESCRIPTORS)
-        except ConnectionError:
-            return None
+        data, numbers = _receive(requests)
         if not data:
+            _end_children(children)
             return None
         question = json.loads(data)
         answer: dict[str, int | str | None]
         try:
             if "reap" in question:
-                answer = {"status": _reap(question["reap"])}
+                answer = {"status": _reap(question["reap"], children)}
             else:
                 pid, why = _fork_child(numbers, requests.fileno())
                 if not pid:
                     return numbers[3], numbers[4]
                 answer = {"folder": why} if why else {"pid": pid}
+                children |= set() if why else {pid}
         except OSError as error:
             answer = {"error": error.strerror or str(error)}
         for each in numbers:
@@ -74,12 +75,34 @@ def _serve(requests: socket.socket) -> tuple[int, int] | None:
         try:
             requests.send(json.dumps(answer).encode("ascii"))
         except ConnectionError:
+            _end_children(children)
             return None
 
 
-def _reap(pid: int) -> int | None:
+def _receive(requests: socket.socket) -> tuple[bytes, list[int]]:
+    """Return the next request and its descriptors; no bytes if the other end is closed."""
+    try:
+        data, numbers, _, _ = socket.recv_fds(requests, _MOST_BYTES, DESCRIPTORS)
+    except ConnectionError:
+        return b"", []
+    return data, numbers
+
+
+def _end_children(children: Collection[int]) -> None:
+    """End what the children started too: PDEATHSIG would end the children alone.
+
+    A child ends its own group when Pulsus has ended (worker.py), but it may be dead before that.
+    """
+    for child in children:
+        with suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)
+
+
+def _reap(pid: int, children: set[int]) -> int | None:
     """Return the status of an ended child, negative for a signal, or None if it still runs."""
     found, status = os.waitpid(pid, os.WNOHANG)
+    if found:
+        children.discard(pid)
     return os.waitstatus_to_exitcode(status) if found else None
 
 

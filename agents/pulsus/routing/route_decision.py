@@ -75,11 +75,19 @@ def undelivered_outcome(
         shadowed=project.catalogue.shadowed,
         weights=dict(settings.weights),
         tie_tolerance=settings.tie_tolerance if settings.engine == "lexical" else 0.0,
-        uncovered=found.unplaced,
+        uncovered=(*found.unplaced, *(p for p in found.repeated if p not in found.unplaced)),
         notes=(
+            *(_repeated_call(tools[0].id, part) for part in found.repeated),
             *(f"{_nothing_for(choice.policy)} the part {part!r}" for part in found.unplaced),
             *found.notes,
         ),
+    )
+
+
+def _repeated_call(tool: str, part: str) -> str:
+    return (
+        f"{tool} is called once: the part {part!r} asks for a second call and is left out; "
+        "ask for it in a request of its own"
     )
 
 

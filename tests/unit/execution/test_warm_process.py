@@ -222,16 +222,32 @@ with WarmProcess() as warm:
 @pytest.mark.seconds
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_everything_ends_with_pulsus(number):
+    pulsus, pids = start_pulsus()
+    pulsus.send_signal(number)
+    pulsus.wait(PATIENCE_SECONDS)
+    wait_until_ended(*pids)
+
+
+@pytest.mark.seconds
+def test_what_a_call_started_ends_with_pulsus_even_if_the_call_dies_first():
+    pulsus, (worker, *others) = start_pulsus()
+    pulsus.send_signal(signal.SIGSTOP)  # so that it does not end the group itself
+    os.kill(worker, signal.SIGKILL)
+    pulsus.kill()
+    pulsus.wait(PATIENCE_SECONDS)
+    wait_until_ended(worker, *others)
+
+
+def start_pulsus():
+    """Return a Pulsus with a call that runs, and the pids of the call and of what it started."""
     pulsus = subprocess.Popen(
         [sys.executable, "-c", PULSUS], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
     assert pulsus.stdout is not None
     pids = [int(each) for each in pulsus.stdout.readline().split()]
     assert len(pids) == 3
-    pulsus.send_signal(number)
-    pulsus.wait(PATIENCE_SECONDS)
     pulsus.stdout.close()
-    wait_until_ended(*pids)
+    return pulsus, pids
 
 
 def test_another_interpreter_is_started_anew_and_the_reason_is_recorded(warm):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
 from pulsus.core.arguments.filler import FilledValue, Filling, fill
 from pulsus.core.arguments.inputs import Fillable
+
+_MOST_READINGS: Final = 4
 
 
 def fill_steps(
@@ -27,19 +30,70 @@ def fill_steps(
     """
     if len(clauses) != len(tools):
         return _fill_together(request, tools, fixed, now)
+    own = [
+        fill(clause, tool, now=now, given=fed)
+        for tool, clause, fed in zip(tools, clauses, fixed, strict=True)
+    ]
+    roles = [_roles(tool, filling) for tool, filling in zip(tools, own, strict=True)]
     result = []
-    for tool, clause, fed in zip(tools, clauses, fixed, strict=True):
-        own = fill(clause, tool, now=now, given=fed)
-        taken = {value.name for value in own.values} | set(fed)
+    for step, (tool, filling, fed) in enumerate(zip(tools, own, fixed, strict=True)):
+        taken = {value.name for value in filling.values} | set(fed)
         open_names = {one.name for one in tool.inputs if one.required} - taken
-        if open_names and clause != request:
-            others = {one.name for one in tool.inputs} - open_names
-            more = fill(request, tool, now=now, given=others)
-            used = {value.text for value in own.values}
-            late = tuple(value for value in more.values if value.text not in used)
-            own = replace(own, values=(*own.values, *late))
-        result.append(own)
+        if open_names and clauses[step] != request:
+            open_tool = Fillable(tuple(i for i in tool.inputs if i.name in open_names), tool.own)
+            used = {value.text for value in filling.values}
+            late = _fill_late(request, open_tool, step, clauses, roles, now)
+            values = (*filling.values, *(value for value in late if value.text not in used))
+            filling = replace(filling, values=values)
+        result.append(filling)
     return result
+
+
+def _fill_late(
+    request: str,
+    tool: Fillable,
+    step: int,
+    clauses: Sequence[str],
+    roles: Sequence[Mapping[str, str]],
+    now: datetime | None,
+) -> tuple[FilledValue, ...]:
+    """Return values of the whole request for inputs that the clause of a step leaves open.
+
+    A value that belongs to another step is left out, and the words are read again without it.
+    """
+    wanted = {one.name: one.role for one in tool.inputs}
+    for _ in range(_MOST_READINGS):
+        values = fill(request, tool, now=now).values
+        foreign = [
+            v.text for v in values if _is_foreign(v.text, wanted[v.name], step, clauses, roles)
+        ]
+        if not foreign:
+            return values
+        for text in foreign:
+            request = request.replace(text, ",".ljust(len(text)))
+    return ()
+
+
+def _is_foreign(
+    text: str, role: str, step: int, clauses: Sequence[str], roles: Sequence[Mapping[str, str]]
+) -> bool:
+    """Return True if the value stands in the clause of another step, which uses it in another role.
+
+    Nothing is taken from a later clause that this clause does not share: "list the files, and save
+    them as out.md" lists no `out.md`. In "count the errors in app.log and hash it", both use it.
+    """
+    if text in clauses[step]:
+        return False
+    for other, clause in enumerate(clauses):
+        if text in clause and (other > step or text in roles[other]):
+            return roles[other].get(text) != role
+    return False
+
+
+def _roles(tool: Fillable, filling: Filling) -> dict[str, str]:
+    """Return the role of each text that a step uses."""
+    roles = {one.name: one.role for one in tool.inputs}
+    return {value.text: roles[value.name] for value in filling.values}
 
 
 def _fill_together(

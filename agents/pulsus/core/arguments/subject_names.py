@@ -1,4 +1,4 @@
-"""Bare names of services, users and processes: `is nginx up`, `status of sshd`. Pure.
+"""Bare names of services, users, processes and folders: `is nginx up`, `the folder svc`. Pure.
 
 Nothing but its place in the sentence tells such a word from any other. So it counts only for the
 one input of the tool that asks for such a name, and only if the contract does not use the word.
@@ -7,6 +7,7 @@ one input of the tool that asks for such a name, and only if the contract does n
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from pulsus.core.arguments.abbreviations import stem_in_full
@@ -18,7 +19,12 @@ from pulsus.fast_dataclass import dataclass
 SUBJECT_P: Final = 0.95
 """For `is X running`: in six lots of requests all of these words were right, but they were few."""
 OF_P: Final = 0.8
-"""For `logs of X`: it is proposed only, because `copies of now` is written so too."""
+"""For `logs of X` and `restart X`: it is proposed only: `copies of now` is written so too."""
+
+BELOW_P: Final = 0.8
+"""For `files below logs`: it is proposed only."""
+IN_P: Final = 0.5
+"""For `files in logs`: it is proposed only, and `in total` is written so too."""
 
 _THINGS = frozenset(
     map(
@@ -30,7 +36,8 @@ _FIRST_WORDS = 4
 _NO_NAMES = word_set("""
     it this that there everything everyone anything anyone something nothing all any today
     yesterday now me my our us each one server host machine system box computer node network disk
-    internet memory cpu
+    internet memory cpu total use detail details order general short bytes kb mb gb megabytes
+    gigabytes parallel summary full advance csv json yaml markdown text tabular percent english
     """)
 _NAME = r"([A-Za-z][\w@-]*)"
 _SUBJECT = re.compile(
@@ -42,6 +49,22 @@ _OF = re.compile(
     rf"(?i)\b(?:of|for)\s+{_NAME}"
     r"(?=\s*(?:$|[,;?!]|\.(?:\s|$)|(?:and|then|in|on|as|since|over|with|from)\b))"
 )
+_ENDS = (
+    r"(?=\s*(?:$|[,;?!]|\.(?:\s|$)"
+    r"|(?:and|then|to|into|in|on|as|for|since|over|with|without|from|is|are|has|older|larger)\b))"
+)
+_FILE_NAME = r"([A-Za-z_][\w-]*)"
+_FOLDER = re.compile(
+    rf"(?i)\b(?:folder|directory|dir)\s+(?:called\s+|named\s+)?{_FILE_NAME}{_ENDS}"
+)
+_BELOW = re.compile(rf"(?i)\b(?:below|under|underneath|inside|into)\s+{_FILE_NAME}{_ENDS}")
+_ORDER = re.compile(
+    rf"(?i)\b(?:restart|reload|start|stop|kill|enable|disable|lock|unlock|create|add|remove)\s+"
+    rf"(?:the\s+)?(?:(?:service|unit|daemon|process|user|account|container)\s+)?{_NAME}{_ENDS}"
+)
+_FORMS_OF_THINGS = ((_SUBJECT, SUBJECT_P), (_OF, OF_P), (_ORDER, OF_P))
+_IN = re.compile(rf"(?i)\bin\s+{_FILE_NAME}{_ENDS}")
+_FORMS_OF_FOLDERS = ((_FOLDER, SUBJECT_P), (_BELOW, BELOW_P), (_IN, IN_P))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +83,32 @@ def find_subject_name(request: str, tool: Fillable) -> SubjectName | None:
 
     None if no input or several ask for a name, or if the request has none or several.
     """
-    asking = [one for one in tool.inputs if _asks_for_name(one)]
+    known = tool.own.union(*(one.words | one.said for one in tool.inputs))
+    things = _find_names(request, tool, _asks_for_name, _FORMS_OF_THINGS, known)
+    return things or _find_names(request, tool, _asks_for_folder, _FORMS_OF_FOLDERS, frozenset())
+
+
+def _find_names(
+    request: str,
+    tool: Fillable,
+    asks: Callable[[Input], bool],
+    forms: Sequence[tuple[re.Pattern[str], float]],
+    known: frozenset[str],
+) -> SubjectName | None:
+    asking = [one for one in tool.inputs if asks(one)]
     if len(asking) != 1:
         return None
-    known = tool.own.union(*(one.words | one.said for one in tool.inputs))
     found = [
         SubjectName(asking[0].name, match[1], match.start(1), match.end(1), p)
-        for pattern, p in ((_SUBJECT, SUBJECT_P), (_OF, OF_P))
+        for pattern, p in forms
         for match in pattern.finditer(request)
         if _is_free_word(match[1].lower(), known)
     ]
     return found[0] if len(found) == 1 else None
+
+
+def _asks_for_folder(one: Input) -> bool:
+    return one.type == "string" and one.role == "folder" and one.fillable
 
 
 def _asks_for_name(one: Input) -> bool:

@@ -1,4 +1,4 @@
-"""Read where a tool shall write, and "overwrite the old one" or "dry run first". Pure.
+"""Read where a tool shall write, "set KEY to VALUE", and "overwrite the old one". Pure.
 
 Such a value is only ever proposed: what a tool may replace is never taken from words alone.
 """
@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from pulsus.core.arguments.filler import FilledValue
 from pulsus.core.arguments.inputs import Input
+from pulsus.core.arguments.schedule_phrases import find_command, find_schedule
 from pulsus.core.arguments.spans.find_spans import find_spans
 from pulsus.core.text.tokens import words
 
@@ -32,16 +33,28 @@ _TARGET = re.compile(
 )
 _STRONG = re.compile(r"(?i)(?:->|=>|→|>|\b(?:to|into|as|under|file))[ :]*\Z")
 _PATH_NAMES = frozenset(("path", "file", "filename", "target", "destination", "output"))
+_SETTING = re.compile(r"""(?ix)
+    \b(?:set|change|put|raise|lower|increase|decrease|reduce|switch|turn|make|update)\s+
+    (?:(?:the|a|its)\s+)?(?:(?:line|setting|option|key|parameter|value|value\s+of)\s+)?
+    (?P<key>[A-Za-z_][\w.-]{0,80}?)
+    (?:\s+(?:in|of|for|from|at)\s+[^,;]{1,120}?)?
+    (?:\s*=\s*|\s+(?:to|as)\s+)
+    (?:"(?P<double>[^"]{1,200})"|'(?P<single>[^']{1,200})'|(?P<bare>[^\s,;"']{1,200}))
+    """)
+_SECTION = re.compile(r"(?i)\bsection\s+\[?([A-Za-z_][\w.-]*)\]?|\b([A-Za-z_][\w-]*)\s+section\b")
+_NO_KEYS = frozenset(("the", "it", "its", "line", "setting", "option", "key", "value", "sure"))
 
 
 def propose_write_choices(
     text: str, inputs: Sequence[Input], earlier: Collection[str] = ()
 ) -> Iterator[FilledValue]:
-    """Yield a proposal for the file to write, and for what is said about overwriting.
+    """Yield a proposal for the file to write, a setting, and what is said about overwriting.
 
     `text` is the tool's part of a request. `earlier` are words that other steps have as a value.
     """
     yield from _path(text, inputs, earlier)
+    yield from _setting(text, inputs)
+    yield from _scheduled_command(text, inputs)
     for one in inputs:
         if one.type != "boolean":
             continue
@@ -64,3 +77,31 @@ def _path(text: str, inputs: Sequence[Input], earlier: Collection[str]) -> Itera
     led = strong or led
     if len(wanting) == 1 and led and len({s.text for s in led}) == 1:
         yield FilledValue(wanting[0].name, str(led[0].value), led[0].text, _P, "propose")
+
+
+def _setting(text: str, inputs: Sequence[Input]) -> Iterator[FilledValue]:
+    """Yield `key`, `value` and `section` of "set KEY to VALUE", for a tool with these inputs."""
+    names = {one.name for one in inputs if one.type == "string"}
+    found = list(_SETTING.finditer(text)) if {"key", "value"} <= names else []
+    if len(found) != 1 or found[0]["key"].lower() in _NO_KEYS:
+        return
+    (setting,) = found
+    value = setting["double"] or setting["single"] or setting["bare"].rstrip(".?!")
+    yield FilledValue("key", setting["key"], setting["key"], _P, "propose")
+    if value:
+        yield FilledValue("value", value, value, _P, "propose")
+    section = _SECTION.search(text)
+    if section and "section" in names:
+        name = section[1] or section[2]
+        yield FilledValue("section", name, name, _P, "propose")
+
+
+def _scheduled_command(text: str, inputs: Sequence[Input]) -> Iterator[FilledValue]:
+    """Yield the schedule and the command of a tool that takes both."""
+    scheduled = [one.name for one in inputs if one.role == "cron"]
+    commands = [one.name for one in inputs if one.type == "string" and one.name == "command"]
+    if len(scheduled) != 1 or not commands:
+        return
+    for name, found in ((scheduled[0], find_schedule(text)), ("command", find_command(text))):
+        if found:
+            yield FilledValue(name, found.value, found.text, _P, "propose")

@@ -92,7 +92,19 @@ def list_steps(outcome: RouteOutcome, promoted: PromotedPlan | None = None) -> l
     tool = decision.selected[0]
     named = {arg.name: arg.name for arg in tool.args}
     only = StepInputs("", tool, named, frozenset(), _fillable(tool))
-    return [replace(only, clause=outcome.intent.intent)]
+    return [replace(only, clause=covered_request(outcome))]
+
+
+def covered_request(outcome: RouteOutcome) -> str:
+    """Return the request with a comma in place of each part that nothing covers.
+
+    What stands in such a part is no value of another: "count the levels in a.log, then delete the
+    files in old" deletes nothing in `a.log`, if only the second part is served.
+    """
+    request = outcome.intent.intent
+    for part in outcome.uncovered:
+        request = request.replace(part, ",".ljust(len(part)), 1)
+    return request
 
 
 def _plan_steps(

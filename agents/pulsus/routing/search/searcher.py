@@ -31,6 +31,7 @@ from pulsus.core.types import Catalogue, ParsedIntent, Ranked, SubIntent, ToolHi
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.search.access_filter import AccessFilter
 from pulsus.routing.search.deprecations import Deprecations
+from pulsus.routing.search.repeated_calls import find_repeated_calls
 from pulsus.routing.search.value_evidence import take_values, with_value_evidence
 from pulsus.routing.tool_discovery import select_pool
 
@@ -44,7 +45,8 @@ class SearchResult:
     """The candidates looked at, the clauses found and what they lead to.
 
     `unplaced` are the parts of the request that the chosen tools do not cover, or that no tool
-    serves while one serves another part. `filtered`: the filters leave no tool at all.
+    serves while one serves another part. `repeated` are parts that ask for a second call of the
+    selected tool. `filtered`: the filters leave no tool at all.
     """
 
     candidates: tuple[Ranked, ...]
@@ -52,6 +54,7 @@ class SearchResult:
     choice: Decision
     widened: bool
     unplaced: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()
     filtered: bool = False
     notes: tuple[str, ...] = ()
 
@@ -195,7 +198,8 @@ class Searcher:
                 return found  # its summary is the whole request that it was composed for
             ids = [tool.id for tool in chosen]
             parts = uncovered_parts.find_uncovered_parts(request, ids, self.clause)
-            return replace(found, unplaced=parts)
+            repeated = self._repeated_calls(request, chosen, parts)
+            return replace(found, unplaced=parts, repeated=repeated)
         good, rest = uncovered_parts.separate_served_parts(request, self.clause, config.threshold)
         if not good:
             return found
@@ -207,6 +211,21 @@ class Searcher:
             choice=replace(choice, reason=told),
             unplaced=rest,
             notes=(*found.notes, *notes),
+        )
+
+    def _repeated_calls(
+        self, request: str, chosen: Sequence[ToolSpec], uncovered: Collection[str]
+    ) -> tuple[str, ...]:
+        if len(chosen) != 1:
+            return ()
+        config = self.index.config
+        return find_repeated_calls(
+            request,
+            chosen[0],
+            self.clause,
+            uncovered,
+            floor=config.threshold - config.compose_slack,
+            now=self.now,
         )
 
     def _add_producers(

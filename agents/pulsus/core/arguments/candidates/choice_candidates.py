@@ -18,6 +18,7 @@ from pulsus.core.types import JsonValue
 _OPEN_CHOICES = frozenset(("", "all", "any", "none", "other", "default", "auto", "dontcare"))
 """Choices that leave it open. A request that has the word does not choose them by it."""
 
+_FILE = stem_in_full("file")
 _WRITTEN_AS_ONE = frozenset(("identifier", "quoted", "assign", "file", "path"))
 
 
@@ -70,6 +71,8 @@ def _named(
         if stems[place : place + len(wanted)] == wanted
         and not found.words[place + len(wanted) - 1].sign_follows
     ]
+    if "*" in text:  # `*.log` is meant by "log files", and not by "files in logs"
+        places = [place for place in places if stems[place + len(wanted) :][:1] == [_FILE]]
     for place in places:
         end = place + len(wanted)
         mine = "my" in low[max(0, place - 1) : place]

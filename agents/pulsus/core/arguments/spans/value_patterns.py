@@ -30,6 +30,15 @@ _TOP_LEVEL = (
 )
 _SYSTEMD_UNIT = r"[A-Za-z0-9][\w.:@-]{0,80}\.(?:service|timer|socket|target|mount)(?![\w-])(?!\.\w)"
 """A unit of systemd is the name of something that runs, and no file in the working folder."""
+_PLACES = ("in", "into", "below", "under", "inside", "within", "from")
+_BEHIND_PLACE = "|".join(
+    rf"(?<=\b{word} )" for word in (*_PLACES, "folder", "directory", "dir", "path", "file")
+)
+_PAIR = (
+    "(?:and/or|read/write|input/output|in/out|on/off|yes/no|client/server|true/false|start/stop"
+    "|he/she|his/her|tcp/(?:ip|udp)|udp/tcp|km/h|either/or)"
+)
+"""Words with a slash between them that are no path."""
 _UNIT = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
 _WORDS = "|".join(sorted((*NUMBER_WORDS, "a", "an"), key=len, reverse=True))
 _DOTTED = r"\d{1,3}(?:\.\d{1,3}){3}"
@@ -77,6 +86,8 @@ _RULES: tuple[tuple[str, str], ...] = (
             r"(?<![\w/.])[\w.-]{1,255}/(?:[\w.*-]{1,255}/){0,64}[\w-]*"
             r"(?:\.[\w-]{1,40}){0,4}\.\w{1,8}(?!\w)",
             r"\b[A-Za-z]:\\[^\s\"']+",
+            # Without an ending only behind a word for a place: `in logs/old`, `folder a/b`.
+            rf"(?:{_BEHIND_PLACE})(?!{_PAIR}\b)[a-z_.][\w.-]{{0,80}}(?:/[a-z_.][\w.-]{{0,80}}){{1,16}}/?",
         ),
     ),
     (
