@@ -1,9 +1,13 @@
 """Route and explain name the values and clauses that a decision ignores."""
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from tests.project import CHAINED, COUNT, make, pulsus_here
 
+WORKFLOWS = Path(__file__).parents[2] / "workflows"
 PARTLY = f"{COUNT}, then bake a sourdough loaf"
 
 
@@ -63,3 +67,43 @@ def test_a_clause_that_no_tool_covers_is_in_the_json(project):
     assert found["uncovered"] == ["bake a sourdough loaf"]
     joined = pulsus_here(project, "explain", f"{COUNT} and bake a sourdough loaf").out
     assert "part 'bake a sourdough loaf': not covered" in joined
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory):
+    """A project with the starter catalogue."""
+    folder = tmp_path_factory.mktemp("shipped")
+    shutil.copytree(WORKFLOWS, folder / "workflows")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("request_text", "left_out"),
+    [
+        ("hash /srv/a.iso, then hash /srv/b.iso", ["hash /srv/b.iso"]),
+        (
+            "set log_level to warn in svc/app.toml and set max_connections to 10 in svc/db.ini",
+            ["set max_connections to 10 in svc/db.ini"],
+        ),
+        ("hash /srv/a.iso", []),
+        ("set log_level to warn in svc/app.toml", []),
+    ],
+)
+def test_a_second_call_of_one_tool_is_not_lost_in_silence(shipped, request_text, left_out):
+    told = pulsus_here(shipped, "route", request_text, "--plan", "--output", "json").json
+    assert told["uncovered"] == left_out
+    assert [n for n in told["notes"] if "is called once" in n] == [
+        f"{told['selected'][0]} is called once: the part {part!r} asks for a second call and is "
+        "left out; ask for it in a request of its own"
+        for part in left_out
+    ]
+
+
+def test_a_value_of_a_part_that_is_left_out_reaches_no_input(shipped):
+    request = (
+        "count the levels in logs/api.log, then delete files in logs/old untouched for 40 days"
+    )
+    told = pulsus_here(shipped, "route", request, "--plan", "--output", "json").json
+    assert told["uncovered"] == ["count the levels in logs/api.log"]
+    named = {name: value["value"] for name, value in told["proposed"].items()}
+    assert named == {"folder": "logs/old", "days": 40.0}

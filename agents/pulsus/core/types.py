@@ -746,8 +746,9 @@ class RouteOutcome:
     Choice: `intent`, `decision`, `candidates` and `subintents`. `tau` is the threshold, `weights`
     are the configured ones. Scores within `tie_tolerance` of the best count as equal. `widened` is
     True if the search left the parsed folder. `uncovered` are parts of the request that no chosen
-    tool covers. `unconnected` are steps of the plan, as (step, tool id), that no result
-    connects to the first step, directly or indirectly. `passages` are the docs that gave hints,
+    tool covers, and `repeated` are those of them that ask for a second call of the selected tool.
+    `unconnected` are steps of the plan, as (step, tool id), that no result connects to the first
+    step, directly or indirectly. `passages` are the docs that gave hints,
     `left` are candidates from earlier runs of the same request.
 
     Inputs: `inputs` are the values by name, `missing` the required arguments without one. Values of
@@ -791,6 +792,7 @@ class RouteOutcome:
     weights: Mapping[str, float] = field(default_factory=dict)
     tie_tolerance: float = 0.0
     uncovered: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()
     unconnected: tuple[tuple[str, str], ...] = ()
     passages: tuple[Passage, ...] = ()
     left: tuple[PendingCandidate, ...] = ()

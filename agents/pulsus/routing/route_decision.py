@@ -76,6 +76,7 @@ def undelivered_outcome(
         weights=dict(settings.weights),
         tie_tolerance=settings.tie_tolerance if settings.engine == "lexical" else 0.0,
         uncovered=(*found.unplaced, *(p for p in found.repeated if p not in found.unplaced)),
+        repeated=found.repeated,
         notes=(
             *(_repeated_call(tools[0].id, part) for part in found.repeated),
             *(f"{_nothing_for(choice.policy)} the part {part!r}" for part in found.unplaced),

@@ -26,7 +26,7 @@ def fill_steps(
     `clauses` are the parts of the request, one for each tool; if their number differs, every tool
     reads the whole request, and a value goes to one input only. `fixed` names for each tool the
     inputs that have a value already. A required input that its clause leaves open may take a
-    value from the whole request.
+    value from the whole request, and so may any input of a single tool.
     """
     if len(clauses) != len(tools):
         return _fill_together(request, tools, fixed, now)
@@ -38,7 +38,8 @@ def fill_steps(
     result = []
     for step, (tool, filling, fed) in enumerate(zip(tools, own, fixed, strict=True)):
         taken = {value.name for value in filling.values} | set(fed)
-        open_names = {one.name for one in tool.inputs if one.required} - taken
+        # Where there is one step only, what its clause lacks can be no other step's.
+        open_names = {one.name for one in tool.inputs if one.required or len(tools) == 1} - taken
         if open_names and clauses[step] != request:
             open_tool = Fillable(tuple(i for i in tool.inputs if i.name in open_names), tool.own)
             used = {value.text for value in filling.values}

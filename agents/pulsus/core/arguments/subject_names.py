@@ -39,6 +39,16 @@ _NO_NAMES = word_set("""
     internet memory cpu total use detail details order general short bytes kb mb gb megabytes
     gigabytes parallel summary full advance csv json yaml markdown text tabular percent english
     """)
+_ABOUT_FOLDERS = frozenset(
+    map(
+        stem_in_full,
+        word_set("""
+            size usage use name tree list listing content permission mode owner structure path entry
+            count space level share growth quota which that itself first below
+            """),
+    )
+)
+"""Words behind "folder" that say something about it and do not name it."""
 _NAME = r"([A-Za-z][\w@-]*)"
 _SUBJECT = re.compile(
     rf"(?i)\b(?:is|are|was)\s+{_NAME}\s+(?:(?:still|really|actually|even|already|currently)\s+)?"
@@ -85,7 +95,7 @@ def find_subject_name(request: str, tool: Fillable) -> SubjectName | None:
     """
     known = tool.own.union(*(one.words | one.said for one in tool.inputs))
     things = _find_names(request, tool, _asks_for_name, _FORMS_OF_THINGS, known)
-    return things or _find_names(request, tool, _asks_for_folder, _FORMS_OF_FOLDERS, frozenset())
+    return things or _find_names(request, tool, _asks_for_folder, _FORMS_OF_FOLDERS, _ABOUT_FOLDERS)
 
 
 def _find_names(

@@ -41,7 +41,8 @@ _SETTING = re.compile(r"""(?ix)
     (?:\s*=\s*|\s+(?:to|as)\s+)
     (?:"(?P<double>[^"]{1,200})"|'(?P<single>[^']{1,200})'|(?P<bare>[^\s,;"']{1,200}))
     """)
-_SECTION = re.compile(r"(?i)\bsection\s+\[?([A-Za-z_][\w.-]*)\]?|\b([A-Za-z_][\w-]*)\s+section\b")
+_SECTION = re.compile(r"(?i)\bsection\s+\[?([A-Za-z_][\w.-]*)\]?")
+_BEFORE_SECTION = re.compile(r"(?i)\bthe\s+\[?([A-Za-z_][\w.-]*)\]?\s+section\b")
 _NO_KEYS = frozenset(("the", "it", "its", "line", "setting", "option", "key", "value", "sure"))
 
 
@@ -90,10 +91,9 @@ def _setting(text: str, inputs: Sequence[Input]) -> Iterator[FilledValue]:
     yield FilledValue("key", setting["key"], setting["key"], _P, "propose")
     if value:
         yield FilledValue("value", value, value, _P, "propose")
-    section = _SECTION.search(text)
+    section = _BEFORE_SECTION.search(text) or _SECTION.search(text)
     if section and "section" in names:
-        name = section[1] or section[2]
-        yield FilledValue("section", name, name, _P, "propose")
+        yield FilledValue("section", section[1], section[1], _P, "propose")
 
 
 def _scheduled_command(text: str, inputs: Sequence[Input]) -> Iterator[FilledValue]:

@@ -92,17 +92,22 @@ def list_steps(outcome: RouteOutcome, promoted: PromotedPlan | None = None) -> l
     tool = decision.selected[0]
     named = {arg.name: arg.name for arg in tool.args}
     only = StepInputs("", tool, named, frozenset(), _fillable(tool))
-    return [replace(only, clause=covered_request(outcome))]
+    return [replace(only, clause=_without(outcome.intent.intent, outcome.uncovered))]
 
 
-def covered_request(outcome: RouteOutcome) -> str:
-    """Return the request with a comma in place of each part that nothing covers.
+def readable_request(outcome: RouteOutcome) -> str:
+    """Return the request with a comma in place of each part whose values belong to no input.
 
-    What stands in such a part is no value of another: "count the levels in a.log, then delete the
-    files in old" deletes nothing in `a.log`, if only the second part is served.
+    These are parts that ask for a second call, and for a tool that writes all parts that nothing
+    covers: "count the levels in a.log, then delete the files in old" deletes nothing in `a.log`.
     """
-    request = outcome.intent.intent
-    for part in outcome.uncovered:
+    decision = outcome.decision
+    writes = decision.plan is None and decision.selected[0].kind == "write"
+    return _without(outcome.intent.intent, outcome.uncovered if writes else outcome.repeated)
+
+
+def _without(request: str, parts: Sequence[str]) -> str:
+    for part in parts:
         request = request.replace(part, ",".ljust(len(part)), 1)
     return request
 

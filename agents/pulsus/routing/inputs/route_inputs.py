@@ -87,7 +87,7 @@ def with_inputs(
     names = [pair.partition("=")[0].rstrip(":") for pair in pairs]
     read, use = NO_VALUES, None
     if fill:
-        request = plan_steps.covered_request(outcome)
+        request = plan_steps.readable_request(outcome)
         instead = own_values.find_named_instead_of_wired(steps, names, now)
         if instead:
             outcome = plan_steps.with_separate_parameters(outcome, instead)

@@ -36,3 +36,23 @@ def test_without_clauses_one_value_goes_to_one_input_only():
 def test_an_input_with_a_value_is_left_alone():
     clauses = ["biggest files in /var/log"]
     assert values(fill_steps(clauses[0], [BIGGEST], clauses, fixed=[("folder",)])) == [{}]
+
+
+def test_an_earlier_step_does_not_read_the_file_that_a_later_one_writes():
+    clauses = ["find the largest files", "write a report of them to out/big.md"]
+    found = fill_steps(" and ".join(clauses), [BIGGEST, SAVE], clauses, fixed=[(), ()])
+    assert values(found)[0] == {}
+
+
+def test_a_later_step_does_not_take_a_file_for_a_folder():
+    rotate = from_arguments([PATH], "rotate_log", "Rotate a log file.")
+    clauses = ["rotate logs/api.log", "tell me how big it is"]
+    found = fill_steps(" and ".join(clauses), [rotate, BIGGEST], clauses, fixed=[(), ()])
+    assert values(found)[1] == {}
+
+
+def test_two_steps_may_share_the_file_that_one_of_them_names():
+    lint = from_arguments([PATH], "lint_config", "Check a configuration file.")
+    clauses = ["check svc/app.yaml", "then hash it"]
+    found = fill_steps(" ".join(clauses), [lint, SAVE], clauses, fixed=[(), ()])
+    assert values(found) == [{"path": "svc/app.yaml"}, {"path": "svc/app.yaml"}]

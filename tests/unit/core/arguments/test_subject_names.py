@@ -69,3 +69,56 @@ def test_of_two_inputs_for_names_none_is_guessed():
 def test_a_choice_is_not_taken_for_one_that_begins_like_it():
     closed = tool(name="The service.", state="One of `active`, `activating`.")
     assert values("show active ones", closed)["state"] == ("active", "fill")
+
+
+FOLDERS = from_schema(
+    {
+        "name": "biggest_files",
+        "description": "List the largest files below a folder.",
+        "parameters": {
+            "type": "object",
+            "properties": {"folder": {"type": "string", "description": "Where to start."}},
+            "required": ["folder"],
+        },
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "state"),
+    [
+        ("how big is the folder svc", "fill"),
+        ("back up the directory data to x.tar.gz", "fill"),
+        ("the 5 largest files below logs", "propose"),
+        ("unpack it into restore, please", "propose"),
+        ("biggest files in logs", "propose"),
+    ],
+)
+def test_a_bare_folder_is_not_dropped(request_text, state):
+    ((_, found),) = values(request_text, FOLDERS).values()
+    assert found == state
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    ["biggest files in total", "largest files in megabytes", "list folder sizes in detail"],
+)
+def test_a_word_behind_in_that_is_no_folder_is_not_taken(request_text):
+    assert values(request_text, FOLDERS) == {}
+
+
+def test_the_service_to_restart_is_proposed():
+    restart = from_schema(
+        {
+            "name": "restart_service",
+            "description": "Restart a service.",
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string", "description": "The service to restart."}
+                },
+                "required": ["name"],
+            },
+        }
+    )
+    assert values("restart postgresql", restart)["name"] == ("postgresql", "propose")

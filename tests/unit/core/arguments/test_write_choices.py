@@ -51,3 +51,43 @@ def test_a_file_that_an_earlier_step_reads_is_no_place_to_write_to():
 
 def test_two_places_are_no_place():
     assert proposed("save to /tmp/a.md and to /tmp/b.md") == {}
+
+
+SETTING = from_arguments(
+    [
+        ArgSpec("path", "str", True, None, "The file to change."),
+        ArgSpec("key", "str", True, None, "The setting."),
+        ArgSpec("value", "str", True, None, "Its new value."),
+        ArgSpec("section", "str", False, "''", "The section."),
+    ],
+    "set_config_line",
+    "Set one setting.",
+).inputs
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value"),
+    [
+        ("set max_connections to 250 in svc/db.ini", "max_connections", "250"),
+        ("change log_level in svc/app.toml to warn.", "log_level", "warn"),
+        (
+            "set the option PermitRootLogin to 'without password'",
+            "PermitRootLogin",
+            "without password",
+        ),
+        ("set PORT=8080", "PORT", "8080"),
+        ("raise server.workers to 8", "server.workers", "8"),
+        ("make sure it is set to 5", None, None),
+        ("set a to 1 and set b to 2", None, None),
+        ("set it to 5", None, None),
+    ],
+)
+def test_a_setting_and_its_value_are_not_mixed_up(text, key, value):
+    found = {v.name: v.value for v in propose_write_choices(text, SETTING)}
+    assert (found.get("key"), found.get("value")) == (key, value)
+
+
+def test_the_section_of_a_setting_is_read():
+    text = "change timeout in the section http of svc/app.toml to 45"
+    found = {v.name: v.value for v in propose_write_choices(text, SETTING)}
+    assert found == {"key": "timeout", "value": "45", "section": "http"}

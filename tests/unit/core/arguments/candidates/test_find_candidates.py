@@ -136,3 +136,16 @@ def test_a_name_with_an_underscore_is_no_host():
 def test_the_plural_of_a_status_is_no_number_of_rows():
     spec = {"type": "integer", "description": "How many paths to list, at least 1."}
     assert values_of("how many 500s are in access.log", "top", spec) == []
+
+
+@pytest.mark.parametrize(
+    ("request_text", "found"),
+    [
+        ("old log files below /srv", ["*.log"]),
+        ("files in logs/old", []),
+        ("the biggest files in logs", []),
+    ],
+)
+def test_the_name_of_a_folder_is_no_pattern_of_files(request_text, found):
+    spec = {"type": "string", "description": "Only file names that fit this, for example `*.log`."}
+    assert [v for v in values_of(request_text, "pattern", spec) if "*" in v] == found

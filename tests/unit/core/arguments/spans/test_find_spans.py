@@ -22,6 +22,8 @@ def kinds(request):
         ("unpack bak/svc.tar.gz", ("path", "bak/svc.tar.gz")),
         ("lint svc/values.prod.yaml, then", ("path", "svc/values.prod.yaml")),
         ("lint svc/a.yaml.", ("path", "svc/a.yaml")),
+        ("files in logs/old older", ("path", "logs/old")),
+        ("back up the folder svc/data/", ("path", "svc/data/")),
         ("at 298K", ("counted", 298.0)),
         ("for 40k files", ("number", 40000.0)),
         ("run */5 * * * * daily", ("cron", "*/5 * * * *")),
@@ -67,6 +69,13 @@ def test_a_value_is_read_with_its_kind(request_, span):
 )
 def test_a_text_that_only_looks_like_a_value_is_none(request_, kind):
     assert kind not in {name for name, _ in kinds(request_)}
+
+
+@pytest.mark.parametrize(
+    "request_", ["in client/server mode", "from read/write to read", "errors and/or warnings"]
+)
+def test_two_words_with_a_slash_are_no_path(request_):
+    assert kinds(request_) == set()
 
 
 def test_plain_words_are_no_identifiers():
