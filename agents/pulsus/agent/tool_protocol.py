@@ -1,0 +1,96 @@
+"""The protocol between the agent's gates and its tools (assistant architecture §3, §8).
+
+A tool says first what a call needs, without any effect; gates decide on that alone. Only then it
+runs. Types only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Protocol
+
+from pulsus.core.types import JsonValue
+from pulsus.execution.cancellation import Cancellation
+from pulsus.fast_dataclass import dataclass
+from pulsus.gates.resources.resolved_resource import ResolvedResource
+from pulsus.gates.tool_descriptors import ToolDescriptor
+from pulsus.gates.tool_response import ToolResponse
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedCall:
+    """One tool call as a model proposed it. `call_id` is unique in a run."""
+
+    call_id: str
+    tool: str
+    args: Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class CallNeeds:
+    """What a call would do, as far as gates have to know.
+
+    `action` is the verb that is checked against a resource's allowed actions ("exec", "write",
+    "restart", "search", …). `targets` are the names or ids of resources that it acts on, as the
+    call names them: all of them have to be resolved for a write. `command` is a shell command that
+    it would run. `paths` are absolute paths that it opens. `checks_routing` is True for calls that
+    must not reach a parent while its child is meant: file, exec and command calls. `written` are
+    values that a write would set, by argument name; `unavailable` is a reason why no backend can
+    run the call here, or empty.
+    """
+
+    action: str
+    targets: tuple[str, ...] = ()
+    command: str = ""
+    paths: tuple[str, ...] = ()
+    checks_routing: bool = False
+    written: Mapping[str, JsonValue] = field(default_factory=dict)
+    unavailable: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CallContext:
+    """The circumstances of one allowed call.
+
+    `resources` are the resolved targets, in the order of `CallNeeds.targets`. `cancellation` ends
+    the call early. `timeout_s` is the time that is left for it.
+    """
+
+    resources: tuple[ResolvedResource, ...]
+    cancellation: Cancellation
+    timeout_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class CallOutcome:
+    """The result of one call.
+
+    `found` are resources that it discovered; only query and discovery tools, and the prefetcher,
+    may return some. `single` is True if the call asked for exactly one resource: that marks an
+    explicit access. `read` are the ids of resources whose state the result shows, `wrote` of those
+    that it changed.
+    """
+
+    response: ToolResponse
+    found: tuple[ResolvedResource, ...] = ()
+    single: bool = False
+    read: tuple[str, ...] = ()
+    wrote: tuple[str, ...] = ()
+
+
+class AgentTool(Protocol):
+    """One tool of the agent. `needs` is pure; `run` is called in a thread of its own."""
+
+    @property
+    def descriptor(self) -> ToolDescriptor:
+        """Return the tool's name, schema and kinds."""
+        ...
+
+    def needs(self, args: Mapping[str, JsonValue]) -> CallNeeds:
+        """Return what the call would do. The arguments fit the schema. Has no effect."""
+        ...
+
+    def run(self, args: Mapping[str, JsonValue], context: CallContext) -> CallOutcome:
+        """Run the call. A failure is an envelope; any exception counts as EXECUTION_FAILED."""
+        ...

@@ -1,0 +1,90 @@
+"""The one table that says what a tool call is: resolve, read or write (assistant architecture §7).
+
+Pure. A tool, an action or an argument that the table does not know makes the call a write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
+from typing import Any, Literal
+
+from pulsus.core.types import JsonValue
+from pulsus.fast_dataclass import dataclass
+
+CallKind = Literal["resolve", "read", "write"]
+"""`resolve` finds resources, `read` changes nothing, `write` may change something."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDescriptor:
+    """A tool as it is offered to a model and as it is classified.
+
+    `parameters` is a JSON Schema of an object. A tool of one kind has `kind`. A tool with actions
+    has `selector`, the argument that names the action, and `kinds`, the kind of each of its values:
+    exactly those of the schema's enum. `polls` says that repeated equal calls are its purpose.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    kind: CallKind | None = None
+    selector: str = ""
+    kinds: Mapping[str, CallKind] = field(default_factory=dict)
+    polls: bool = False
+
+    def kind_of(self, args: Mapping[str, JsonValue]) -> CallKind:
+        """Return the kind of a call. An argument that the schema lacks makes it a write."""
+        if not set(args) <= set(self.parameters.get("properties", {})):
+            return "write"
+        if self.kind is not None:
+            return self.kind
+        chosen = args.get(self.selector)
+        return self.kinds.get(chosen, "write") if isinstance(chosen, str) else "write"
+
+    @property
+    def lowest_kind(self) -> CallKind:
+        """Return the least dangerous kind that a call of the tool may have."""
+        kinds = {self.kind} if self.kind else set(self.kinds.values())
+        order: tuple[CallKind, ...] = ("resolve", "read", "write")
+        return next(kind for kind in order if kind in kinds)
+
+
+class DescriptorTable:
+    """All tools of a session, by name. Built-in tools come first and cannot be replaced."""
+
+    def __init__(
+        self, built_in: Iterable[ToolDescriptor], added: Iterable[ToolDescriptor] = ()
+    ) -> None:
+        """Raises ValueError for an invalid descriptor, or for an added one of a taken name."""
+        self._by_name: dict[str, ToolDescriptor] = {}
+        for descriptor in (*built_in, *added):
+            _require_valid(descriptor)
+            if descriptor.name in self._by_name:
+                raise ValueError(f"tool {descriptor.name!r} is already described")
+            self._by_name[descriptor.name] = descriptor
+
+    def __iter__(self) -> Iterator[ToolDescriptor]:
+        return iter(self._by_name.values())
+
+    def get(self, name: str) -> ToolDescriptor | None:
+        """Return the descriptor, or None for an unknown tool."""
+        return self._by_name.get(name)
+
+    def kind_of(self, name: str, args: Mapping[str, JsonValue]) -> CallKind:
+        """Return the kind of a call; "write" for an unknown tool."""
+        descriptor = self.get(name)
+        return descriptor.kind_of(args) if descriptor else "write"
+
+
+def _require_valid(descriptor: ToolDescriptor) -> None:
+    name, properties = descriptor.name, descriptor.parameters.get("properties", {})
+    if (descriptor.kind is None) == (not descriptor.selector):
+        raise ValueError(f"tool {name!r} needs either a kind or a selector")
+    if descriptor.selector:
+        listed = properties.get(descriptor.selector, {}).get("enum")
+        if not listed or set(listed) != set(descriptor.kinds):
+            raise ValueError(
+                f"tool {name!r}: the values of {descriptor.selector!r} are {listed}, "
+                f"but kinds are given for {sorted(descriptor.kinds)}"
+            )
