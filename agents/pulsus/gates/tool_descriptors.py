@@ -20,9 +20,11 @@ CallKind = Literal["resolve", "read", "write"]
 class ToolDescriptor:
     """A tool as it is offered to a model and as it is classified.
 
-    `parameters` is a JSON Schema of an object. A tool of one kind has `kind`. A tool with actions
-    has `selector`, the argument that names the action, and `kinds`, the kind of each of its values:
-    exactly those of the schema's enum. `polls` says that repeated equal calls are its purpose.
+    `parameters` is a JSON Schema of an object. `selector` is the argument that names the action, if
+    there are actions. A tool of one kind has `kind`. Others have `kinds`, the kind of each value of
+    the selector: exactly those of the schema's enum. `needs` lists, by action, arguments that a
+    call cannot do without beside the schema's `required`: `*` is every action, and `a|b` is met by
+    one of the two. `polls` says that repeated equal calls are its purpose.
     """
 
     name: str
@@ -31,16 +33,28 @@ class ToolDescriptor:
     kind: CallKind | None = None
     selector: str = ""
     kinds: Mapping[str, CallKind] = field(default_factory=dict)
+    needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     polls: bool = False
 
     def kind_of(self, args: Mapping[str, JsonValue]) -> CallKind:
-        """Return the kind of a call. An argument that the schema lacks makes it a write."""
-        if not set(args) <= set(self.parameters.get("properties", {})):
+        """Return the kind of a call.
+
+        An argument that the schema lacks, or an action that its enum lacks, makes it a write.
+        """
+        properties = self.parameters.get("properties", {})
+        if not set(args) <= set(properties):
             return "write"
-        if self.kind is not None:
-            return self.kind
         chosen = args.get(self.selector)
+        if self.kind is not None:
+            listed = properties.get(self.selector, {}).get("enum", ())
+            return self.kind if self.selector not in args or chosen in listed else "write"
         return self.kinds.get(chosen, "write") if isinstance(chosen, str) else "write"
+
+    def missing_arguments(self, args: Mapping[str, JsonValue]) -> tuple[str, ...]:
+        """Return what `needs` asks for and a call lacks, as `needs` writes it."""
+        action = args.get(self.selector)
+        wanted = (*self.needs.get("*", ()), *self.needs.get(str(action), ()))
+        return tuple(one for one in wanted if not any(name in args for name in one.split("|")))
 
     @property
     def lowest_kind(self) -> CallKind:
@@ -79,9 +93,9 @@ class DescriptorTable:
 
 def _require_valid(descriptor: ToolDescriptor) -> None:
     name, properties = descriptor.name, descriptor.parameters.get("properties", {})
-    if (descriptor.kind is None) == (not descriptor.selector):
-        raise ValueError(f"tool {name!r} needs either a kind or a selector")
-    if descriptor.selector:
+    if (descriptor.kind is None) == (not descriptor.kinds):
+        raise ValueError(f"tool {name!r} needs either a kind or a selector with kinds")
+    if descriptor.kinds:
         listed = properties.get(descriptor.selector, {}).get("enum")
         if not listed or set(listed) != set(descriptor.kinds):
             raise ValueError(
