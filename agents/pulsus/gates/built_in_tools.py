@@ -1,4 +1,4 @@
-"""The built-in tools of the agent, as built_in_tools.yaml lists them (assistant architecture §7)."""
+"""The built-in tools of the agent (assistant architecture §7, built_in_tools.yaml)."""
 
 from __future__ import annotations
 
