@@ -63,9 +63,12 @@ def test_ctrl_c_is_one_line_and_exit_130(folder, command, after):
     assert "Traceback" not in out + err
     if pressed and running.returncode != UNDISTURBED[command[0]]:  # it was about to end
         assert running.returncode == 130
-        assert [line for line in err.splitlines() if line.startswith("error")] == [
-            "error[ABORTED]: aborted; nothing is half-promoted"
-        ]
+        errors = [line for line in err.splitlines() if line.startswith("error")]
+        # A key before anything was loaded has the shorter line.
+        assert errors in (
+            ["error[ABORTED]: aborted; nothing is half-promoted"],
+            ["error[ABORTED]: aborted"],
+        )
 
 
 def test_ctrl_c_during_start_up_is_one_line():

@@ -84,9 +84,9 @@ def test_the_inverse_of_the_inverse_is_the_operator_itself(op):
 def test_a_long_clause_is_read_in_a_moment(piece):
     text = (piece * 4000)[:4000]
     columns = columns_of("disk_usage")
-    began = time.monotonic()
+    began = time.process_time()  # other work on the machine takes none of it
     find_conditions(text, columns)
     find_order(text, columns, own=True)
     find_columns(text, columns, own=True)
     find_title(text)
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5

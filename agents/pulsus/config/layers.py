@@ -32,6 +32,10 @@ _hints: Callable[[Any], Mapping[str, Any]] = cache(get_type_hints)
 _adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 
 
+_ALIASES = {"PULSUS_STRICT_RESOLUTION": ("agent", "strict_resolution")}
+"""Variables with a name of the specification (assistant architecture §4)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Layers:
     """Merged values, and for each dotted key that is no default the layer that set it."""
@@ -112,17 +116,25 @@ def _read_toml(path: Path) -> Tree:
 def _read_environment(model: type[Section]) -> Tree:
     given = [name for name in os.environ if name.upper().startswith(PREFIX)]
     for name in given:
-        if name.startswith(PREFIX) and name not in RESERVED:
+        if name.startswith(PREFIX) and name not in RESERVED and name not in _ALIASES:
             _check_variable(model, name)
     if not given:
         return {}
     try:
-        return EnvSettingsSource(_environment_model(model))()
+        return _with_aliases(EnvSettingsSource(_environment_model(model))())
     except SettingsError as error:
         raise ConfigError(
             f"a {PREFIX}* variable does not parse: {error}",
             hint="lists and tables are JSON, for example PULSUS_PLUGINS__DISABLED='[\"name\"]'",
         ) from error
+
+
+def _with_aliases(layer: Tree) -> Tree:
+    """Return the layer with the values of aliases. The setting's own variable wins."""
+    for name, (section, key) in _ALIASES.items():
+        if name in os.environ:
+            layer.setdefault(section, {}).setdefault(key, os.environ[name])
+    return layer
 
 
 def _check_variable(model: type[Section], name: str) -> None:

@@ -26,6 +26,7 @@ from pulsus.config.trust.needs_approval import (
     ASKS_RAISED,
     ASKS_SET,
     ASKS_UNCOVERED,
+    ASKS_WIDER_CONTROL,
     FREE,
 )
 from pulsus.config.trust.signers import signer_error
@@ -294,6 +295,40 @@ class PlansConfig(Section):
 
 
 @dataclass(frozen=True)
+class AgentConfig(Section):
+    """The agent: what it may do, how long it runs, and what it remembers.
+
+    With `json_max_turns` answers are one JSON object each, with `max_turns` the model calls tools
+    natively (tool calling chapter §32.3; assistant deep dive §1 to §14).
+    """
+
+    control_level: Annotated[
+        Literal["read_only", "controlled", "autonomous"], ASKS_WIDER_CONTROL
+    ] = "read_only"
+    strict_resolution: Annotated[bool, ASKS_LOWERED] = True
+    protocol: Annotated[Literal["json", "native"], FREE] = "json"
+    max_turns: Annotated[int, ValueLimits(ge=2, le=1000), ASKS_RAISED] = 20
+    json_max_turns: Annotated[int, ValueLimits(ge=2, le=1000), ASKS_RAISED] = 5
+    run_seconds: Annotated[Seconds, ASKS_RAISED] = 300.0
+    temperature: Annotated[float, ValueLimits(ge=0.0, le=2.0), FREE] = 0.1
+    max_answer_tokens: Annotated[int, ValueLimits(ge=16), ASKS_RAISED] = 400
+    context_tokens: Annotated[int, ValueLimits(ge=1024), FREE] = 8192
+    parallel_reads: Annotated[int, ValueLimits(ge=1, le=64), ASKS_RAISED] = 4
+    context_ttl_minutes: Annotated[float, ValueLimits(gt=0.0, le=1440.0), ASKS_RAISED] = 45.0
+    context_max_resources: Annotated[int, ValueLimits(ge=1, le=100_000), ASKS_RAISED] = 500
+    max_facts: Annotated[int, ValueLimits(ge=1, le=10_000), FREE] = 60
+    max_fact_chars: Annotated[int, ValueLimits(ge=200, le=1_000_000), FREE] = 2000
+    max_fact_value: Annotated[int, ValueLimits(ge=20, le=10_000), FREE] = 200
+    max_identical_calls: Annotated[int, ValueLimits(ge=1, le=100), ASKS_RAISED] = 3
+    compaction_keep_turns: Annotated[int, ValueLimits(ge=1, le=100), FREE] = 2
+    compaction_min_chars: Annotated[int, ValueLimits(ge=50), FREE] = 300
+    wrap_up_after: Annotated[int, ValueLimits(ge=1), FREE] = 12
+    wrap_up_escalate_after: Annotated[int, ValueLimits(ge=1), FREE] = 18
+    approval_minutes: Annotated[float, ValueLimits(gt=0.0, le=1440.0), ASKS_RAISED] = 10.0
+    grant_minutes: Annotated[float, ValueLimits(ge=0.0, le=60.0), FREE] = 60.0
+
+
+@dataclass(frozen=True)
 class ToolsConfig(Section):
     """The Python for tools. If `python` is empty, it is the Python that runs Pulsus."""
 
@@ -334,5 +369,6 @@ class Settings(Section):
     audit: AuditConfig = AuditConfig()
     run: RunConfig = RunConfig()
     plans: PlansConfig = PlansConfig()
+    agent: AgentConfig = AgentConfig()
     tools: ToolsConfig = ToolsConfig()
     plugins: PluginsConfig = PluginsConfig()

@@ -44,6 +44,15 @@ def test_each_layer_wins_over_the_one_before(tmp_path, monkeypatch):
     assert seen == [0.60, 0.61, 0.62, 0.63, 0.64]
 
 
+def test_the_alias_of_strict_resolution_is_not_taken_for_an_unknown_setting(tmp_path, monkeypatch):
+    seen = [settings(tmp_path).agent.strict_resolution]
+    monkeypatch.setenv("PULSUS_STRICT_RESOLUTION", "false")
+    seen.append(settings(tmp_path).agent.strict_resolution)
+    monkeypatch.setenv("PULSUS_AGENT__STRICT_RESOLUTION", "true")
+    seen.append(settings(tmp_path).agent.strict_resolution)
+    assert seen == [True, False, True]
+
+
 def test_one_weight_set_keeps_the_others(tmp_path):
     write(tmp_path / "config/pulsus.toml", "[ranker.weights]\nname = 0.1\n")
     read = layers.read_layers(Settings, tmp_path, {})

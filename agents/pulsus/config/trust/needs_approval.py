@@ -13,6 +13,7 @@ from typing import Any
 from pulsus.fast_dataclass import dataclass
 
 _ANSWERS = ("allow", "known", "approve", "block")
+_CONTROL = ("read_only", "controlled", "autonomous")
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ ASKS_LOWERED = Mark(lambda value, default: not value >= default)
 """A value below the default needs approval."""
 ASKS_LOOSER = Mark(lambda value, default: _ANSWERS.index(value) < _ANSWERS.index(default))
 """An answer that allows more than the default's needs approval."""
+ASKS_WIDER_CONTROL = Mark(lambda value, default: _CONTROL.index(value) > _CONTROL.index(default))
+"""A control level of the agent that allows more than the default's needs approval."""
 ASKS_OUTSIDE = Mark(lambda value, default: value.startswith(("/", "~")) or ".." in value.split("/"))
 """A folder that is not below the project by its words needs approval."""
 ASKS_ADDED = Mark(

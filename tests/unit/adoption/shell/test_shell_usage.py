@@ -86,7 +86,7 @@ def test_defaults_of_words_are_the_defaults_of_arguments_and_a_reading_pipeline_
 def test_a_line_of_dashes_does_not_take_forever(line):
     began = time.process_time()
     parse_shell_script(f"#!/bin/sh\ncat <<EOF\nusage\n{line}\nEOF\n", "x")
-    assert time.process_time() - began < 3
+    assert time.process_time() - began < 15  # backtracking would take hours
 
 
 @pytest.mark.parametrize(

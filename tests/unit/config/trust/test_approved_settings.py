@@ -88,12 +88,25 @@ WIDER = {
     "run.max_files": "1000000",
     "plans.max_parallel": "64",
     "plans.approval_hours": "1000.0",
+    "agent.control_level": '"controlled"',
+    "agent.strict_resolution": "false",
+    "agent.max_turns": "900",
+    "agent.json_max_turns": "900",
+    "agent.run_seconds": "3600",
+    "agent.max_answer_tokens": "90000",
+    "agent.parallel_reads": "64",
+    "agent.context_ttl_minutes": "1400",
+    "agent.context_max_resources": "90000",
+    "agent.max_identical_calls": "90",
+    "agent.approval_minutes": "1000",
     "tools.python": '"evil/bin/python"',
     "plugins.disabled": '["acme-validators"]',
 }
 """One value for each setting that can widen. Where the default allows all, none can."""
 
 NARROWER = {
+    "agent.control_level": '"read_only"',
+    "agent.max_turns": "2",
     "parser.confidence_threshold": "0.9",
     "ranker.threshold": "0.99",
     "access.allow": '["text/*"]',
