@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pulsus.core.compose.plans import pins
-from pulsus.core.compose.plans.conversions import list_conversions
+from pulsus.core.compose.plans.conversion_notes import list_conversions
 from pulsus.core.compose.plans.dsl.plan_checks import check_plan
 from pulsus.core.compose.plans.dsl.plan_values import value_to_json
 from pulsus.core.compose.plans.dsl.step_references import list_step_values

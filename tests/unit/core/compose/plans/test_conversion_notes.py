@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.core.compose.plans.conversions import list_conversions
+from pulsus.core.compose.plans.conversion_notes import list_conversions
 from pulsus.core.compose.plans.dsl.plan_mapping import plan_from_dict
 from pulsus.core.compose.plans.type_check import find_type_problems
 from tests.compositions import arg, spec
