@@ -40,8 +40,9 @@ from pulsus.fast_dataclass import dataclass
 from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.plans.changes_since_review import require_unmoved
 from pulsus.routing.plans.plan_host import PlanHost
+from pulsus.routing.plans.refuse_secrets import refuse_secrets
 from pulsus.routing.plans.run_results import read_outputs, read_results
-from pulsus.routing.plans.save_plan import find_missing, find_tools, refuse_secrets
+from pulsus.routing.plans.save_plan import find_missing, find_tools
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,6 @@ from pathlib import Path
 from pulsus.core.compose.plans import pins
 from pulsus.core.compose.plans.conversion_notes import list_conversions
 from pulsus.core.compose.plans.dsl.plan_checks import check_plan
-from pulsus.core.compose.plans.dsl.plan_values import value_to_json
-from pulsus.core.compose.plans.dsl.step_references import list_step_values
 from pulsus.core.compose.plans.planner import add_parameters, list_parameters
 from pulsus.core.compose.plans.type_check import require_types
 from pulsus.core.compose.saved_plans.saved_plan import (
@@ -28,10 +26,11 @@ from pulsus.core.contract import type_hints
 from pulsus.core.contract.effective_kind import get_stricter_kind
 from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.system import regular_files
-from pulsus.core.types import ArgSpec, Constant, JsonValue, Plan, PlanStep, RouteOutcome, ToolSpec
+from pulsus.core.types import ArgSpec, JsonValue, Plan, PlanStep, RouteOutcome, ToolSpec
 from pulsus.errors import UsageError
 from pulsus.execution.parse_inputs import parse_inputs
 from pulsus.routing.delivery.project_protocol import Project
+from pulsus.routing.plans.refuse_secrets import refuse_secret_constants, refuse_secrets
 from pulsus.routing.plans.trusted_settings import trusted_settings
 
 _ALTERNATIVES = 3
@@ -138,7 +137,7 @@ def _save(
         if (found := known.get(arg.name) or _default_of(arg)) is not None
     }
     refuse_secrets(project, {name: given.value for name, given in typed.items()})
-    _refuse_secret_constants(project, plan)
+    refuse_secret_constants(project, plan)
     require_types(plan, tools, {name: each.value for name, each in typed.items()})
     versions: dict[str, str | None] = {}
     for tool_id, tool in list(tools.items()):
@@ -203,34 +202,6 @@ def hash_file(path: Path) -> str:
             hint="put the file back, or make the plan again",
         ) from failure
     return hashlib.sha256(data).hexdigest()
-
-
-def refuse_secrets(project: Project, inputs: Mapping[str, JsonValue]) -> None:
-    """Raise UsageError for a value that looks like a secret: files and the journal keep it."""
-    for name, value in inputs.items():
-        if project.redactor.redact_value({name: value}) != {name: value}:
-            raise _secret_error(f"the input {name!r}", input=name)
-
-
-def _refuse_secret_constants(project: Project, plan: Plan) -> None:
-    for step in plan.steps:
-        constants = {n: v.value for n, v in step.inputs.items() if isinstance(v, Constant)}
-        if project.redactor.redact_value(dict(constants)) != constants:
-            raise _secret_error(f"a value of step {step.id}", step=step.id)
-        for place, value in list_step_values(step):
-            written = value_to_json(value)
-            if project.redactor.redact_value(written) != written:
-                raise _secret_error(f"{step.id}.{place}", step=step.id)
-    if project.redactor.redact(plan.description) != plan.description:
-        raise _secret_error("the description of the plan")
-
-
-def _secret_error(what: str, **details: str) -> UsageError:
-    return UsageError(
-        f"{what} looks like a secret, and a plan file and its runs are read by others",
-        hint="let the tool name it under Secrets:, and set it in the environment",
-        **details,
-    )
 
 
 def _list_alternatives(outcome: RouteOutcome, plan: Plan) -> Iterator[Alternative]:
