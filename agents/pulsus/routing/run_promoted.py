@@ -21,7 +21,7 @@ from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.types import JsonValue, ToolSpec
 from pulsus.core.validators.effects.observed_against_declared import DRY_RUN
 from pulsus.errors import Denied, NotPromoted, PulsusError, RecordUnknown
-from pulsus.execution import secrets
+from pulsus.execution import tool_secrets
 from pulsus.execution.cancellation import Cancellation
 from pulsus.execution.child_pipes import OnOutput
 from pulsus.execution.confinement.confinement_plan import Mode, RunLimits, choose_confinement
@@ -88,7 +88,7 @@ class PreparedTool:
 
     def wanted_consent(self, inputs: Mapping[str, JsonValue]) -> WriteRun:
         """Return the call as a person is asked about it."""
-        veil = secrets.SecretMask(self.secrets.values())
+        veil = tool_secrets.SecretMask(self.secrets.values())
         shown = {name: veil.value(value) for name, value in inputs.items()}
         return WriteRun(self.tool, self.writers, shown)
 
@@ -154,7 +154,7 @@ def prepare_tool(
     used = (first, *called)
     check_access(project, first, [])  # its kind may be another on record
     confinement = require_approved_records(project, called if rendered else used, confinement)
-    given = secrets.read_secrets(used, os.environ)
+    given = tool_secrets.read_secrets(used, os.environ)
     return PreparedTool(tool, source, steps, used, confinement, given)
 
 
@@ -164,7 +164,7 @@ def call_tool(project: Project, prepared: PreparedTool, call: ToolCall) -> RunRe
     Raises ConfinementUnavailable, ToolFailed, UsageError, Aborted.
     """
     tool, inputs, used = prepared.tool, call.inputs, prepared.used
-    veil = secrets.SecretMask(prepared.secrets.values())
+    veil = tool_secrets.SecretMask(prepared.secrets.values())
     writes, tries = prepared.may_write, prepared.is_dry_run(inputs)
     config = project.settings.run
     limits = RunLimits(config.max_mem_mb, config.max_processes, config.max_files)
@@ -184,7 +184,7 @@ def call_tool(project: Project, prepared: PreparedTool, call: ToolCall) -> RunRe
             steps=prepared.steps,
             timeout_s=config.max_seconds if call.timeout_s is None else call.timeout_s,
             python=project.interpreter.python if project.interpreter else None,
-            env=secrets.environment_with_secrets(os.environ, prepared.secrets),
+            env=tool_secrets.environment_with_secrets(os.environ, prepared.secrets),
             on_output=output,
             planned=planned,
             launcher=call.launcher or FreshInterpreter(),

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pulsus.core.telemetry.redaction import MARK
 from pulsus.errors import InputMissing, ToolFailed, UsageError
-from pulsus.execution.secrets import (
+from pulsus.execution.tool_secrets import (
     MAX_SECRET_BYTES,
     SecretMask,
     environment_with_secrets,
