@@ -22,8 +22,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pulsus.config.host_names import canonical_host
+from pulsus.core.sandbox.connect_to_public_host import HostNotAllowed, connect_to
 from pulsus.core.sandbox.harness.audit_hook import printable
-from pulsus.core.sandbox.host_connection import HostNotAllowed, connect_to
 from pulsus.core.system.descriptors import closing_fd
 
 AT_ONCE = 32

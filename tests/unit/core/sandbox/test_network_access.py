@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.core.sandbox import host_connection
+from pulsus.core.sandbox import connect_to_public_host
 from pulsus.core.sandbox.network_relay import Relay
 from tests.patience import PATIENCE_SECONDS
 from tests.project import FIXTURES
@@ -81,7 +81,7 @@ def named(monkeypatch):
     def use(**found):
         def go(target):
             host, port = target.rsplit(":", 1)
-            return host_connection._connect_first([found[host.replace(".", "_")]], int(port))
+            return connect_to_public_host._connect_first([found[host.replace(".", "_")]], int(port))
 
         class Here(Relay):
             def __init__(self, allowed, limit):

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from pulsus.core.sandbox.host_connection import HostNotAllowed, connect_to
+from pulsus.core.sandbox.connect_to_public_host import HostNotAllowed, connect_to
 
 
 def names(monkeypatch, *addresses):

@@ -1,4 +1,4 @@
-"""Connect to allowed host_names, after a check of the addresses behind their names (spec §17).
+"""Connect to allowed hosts, after a check of the addresses behind their names (spec §17).
 
 Effect: looks up names and connects.
 """
