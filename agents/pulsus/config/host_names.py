@@ -11,10 +11,6 @@ _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"(0x[0-9a-f]*|[0-9]+)\Z")
 _PORT = re.compile(r"[0-9]{1,5}")
 _MOST_CHARS = 253
-_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-_CARRIES_V4 = (ipaddress.IPv6Network("2002::/16"), ipaddress.IPv6Network("2001::/32"))
-# A public address by its number, but the service that tells a virtual machine its secrets.
-_METADATA = frozenset({ipaddress.IPv4Address("168.63.129.16")})
 
 
 def canonical_host(entry: str) -> str:
@@ -44,22 +40,6 @@ def parse_address(host: str) -> Address | None:
         return ipaddress.ip_address(host) if "%" not in host else None
     except ValueError:
         return None
-
-
-def is_public(found: Address) -> bool:
-    """Return True for an address of the public internet, also if it is wrapped in another.
-
-    Not: loopback, private, link-local, shared, multicast and reserved ones, and what tells cloud
-    machines their secrets.
-    """
-    if isinstance(found, ipaddress.IPv6Address):
-        if found.ipv4_mapped is not None:
-            return is_public(found.ipv4_mapped)
-        if found in _NAT64:
-            return is_public(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF))
-        if any(found in network for network in _CARRIES_V4):
-            return False
-    return found.is_global and not found.is_multicast and found not in _METADATA
 
 
 def _split_entry(entry: str) -> tuple[str, str]:

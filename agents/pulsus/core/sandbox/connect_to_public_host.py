@@ -11,6 +11,7 @@ import time
 from contextlib import suppress
 
 from pulsus.config import host_names
+from pulsus.core.system.public_address import is_public
 
 CONNECT_SECONDS = 10.0
 """Time limit for all addresses of a name together."""
@@ -44,7 +45,7 @@ def connect_to(target: str) -> socket.socket:
 
 def _is_public(text: str) -> bool:
     found = host_names.parse_address(text)  # None for an address with a zone: link-local
-    return found is not None and host_names.is_public(found)
+    return found is not None and is_public(found)
 
 
 def _connect_first(addresses: list[str], port: int) -> socket.socket:

@@ -13,6 +13,7 @@ from pulsus.config.settings import SandboxConfig
 from pulsus.config.trust.approved_settings import SOURCES
 from pulsus.core.storage import candidate_store
 from pulsus.core.storage.records.promotion_records import PromotionRecord
+from pulsus.core.system.public_address import is_public
 from pulsus.core.types import ToolSpec
 from pulsus.errors import ConfigError
 from pulsus.fast_dataclass import dataclass
@@ -89,7 +90,7 @@ def _require_public_hosts(key: str, allowed: tuple[str, ...], origins: Mapping[s
         return
     for entry in allowed:
         literal = host_names.parse_address(host_names.split_host_port(entry)[0])
-        if literal is not None and not host_names.is_public(literal):
+        if literal is not None and not is_public(literal):
             raise ConfigError(
                 f"setting {key} = {entry!r} ({origin}): a file of the project may allow hosts of "
                 f"the public internet only",
