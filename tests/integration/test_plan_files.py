@@ -60,9 +60,9 @@ def refused(folder, *args):
 @pytest.mark.parametrize(
     ("data", "found", "line"),
     [
-        pytest.param(b"plan: [\n", "bad.yaml:2: ", 2, id="YAML"),
+        pytest.param(b"plan: [\n", "bad.yaml:2:1: ", 2, id="YAML"),
         pytest.param(b'{"plan": ', "bad.yaml:1:10: ", 1, id="JSON"),
-        pytest.param(HAND.encode() + b"plan: {}\n", "bad.yaml:11: ", 11, id="a key twice"),
+        pytest.param(HAND.encode() + b"plan: {}\n", "bad.yaml:11:1: ", 11, id="a key twice"),
         pytest.param(
             HAND.replace("returns", "retruns").encode(), "'retruns'", 10, id="unknown key"
         ),
@@ -70,6 +70,21 @@ def refused(folder, *args):
             HAND.replace("tool:", "tol:").encode(), "'tol'", 5, id="unknown key of a step"
         ),
         pytest.param(HAND.replace("id: a", "id: [a]").encode(), "['a']", 4, id="wrong type"),
+        pytest.param(
+            HAND.replace("check/mark", "chk/mark").encode(),
+            "'system/chk/mark_facts'",
+            5,
+            id="unknown tool",
+        ),
+        pytest.param(
+            HAND.replace("{path:", "{pat: 1, path:").encode(),
+            "no input 'pat'",
+            6,
+            id="unknown input",
+        ),
+        pytest.param(
+            HAND.replace("bytes: bytes", "bytes: size").encode(), "'size'", 7, id="unknown output"
+        ),
         pytest.param(b"\xff\xfe\x00", "bad.yaml:1: ", 1, id="not UTF-8"),
         pytest.param(b"", "bad.yaml:1: ", 1, id="empty"),
         pytest.param(b'{"a": ' + b"[" * 90_000, "nested too deeply", 1, id="deep JSON"),
@@ -85,7 +100,7 @@ def test_an_invalid_plan_file_is_named_with_its_line_and_value(data, found, line
     (shared / "bad.yaml").write_bytes(data)
     before = tree(shared / "workflows")
     code, error = refused(shared, "plan", "--file", "bad.yaml", "-o", "out.yaml")
-    assert (code, error["code"]) == (2, "PLAN_INVALID")
+    assert (code, error["code"]) in ((2, "PLAN_INVALID"), (2, "TOOL_NOT_FOUND"))
     assert "bad.yaml" in error["message"]
     assert found in error["message"]
     assert error["details"].get("line") == line
@@ -139,6 +154,23 @@ def test_a_plan_whose_tool_changed_is_not_applied(project):
     code, error = refused(project, "apply", "plan.yaml")
     assert (code, error["code"]) == (6, "PLAN_MOVED")
     assert "a: system/check/mark_facts is " in error["message"]
+    assert not (project / ".pulsus/state.db").exists()
+
+
+@pytest.mark.parametrize("tightened", [True, False])
+def test_a_plan_is_refused_if_a_trusted_setting_moved(tightened, project):
+    settings = project / "config/pulsus.toml"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text("[access]\nkinds = ['resolve', 'read']\n", encoding="utf-8")
+    if not tightened:
+        done = pulsus_here(
+            project, "plan", "--file", "hand.yaml", "-o", "plan.yaml", "--input", "path=mark"
+        )
+        assert done.code == 0, done.err
+        settings.unlink()
+    code, error = refused(project, "apply", "plan.yaml")
+    assert (code, error["code"]) == (6, "PLAN_MOVED")
+    assert "the setting access.kinds is " in error["message"]
     assert not (project / ".pulsus/state.db").exists()
 
 

@@ -93,6 +93,27 @@ def test_a_write_waits_for_a_person_and_resume_makes_it(project):
     assert run(project, "runs", "replay", found["run_id"], schema="runs-replay")[0] == 0
 
 
+def test_a_replay_has_the_inputs_of_reads_items_and_of_a_write_that_waits(project):
+    mark, none = project / "mark", project / "none"
+    items = f"for_each: {{items: [{mark}, {none}], limit: 2}}, on_failure: continue"
+    save(
+        project,
+        read("a", mark),
+        read("each", '"{{ item }}"', items),
+        read("no", mark, 'when: "{{ 1 > 2 }}"'),
+        write("w", f'"{project}/new{{{{ steps.a.outputs.bytes }}}}"'),
+    )
+    run_id = run(project, "apply", "plan.yaml")[1]["run_id"]
+    calls = run(project, "runs", "replay", run_id, schema="runs-replay")[1]["calls"]
+    assert {(each["step"], each["item"]): each["inputs"] for each in calls} == {
+        ("a", None): {"path": str(mark)},
+        ("each", 0): {"path": str(mark)},
+        ("each", 1): {"path": str(none)},
+        ("no", None): None,
+        ("w", None): {"path": f"{project}/new4"},
+    }
+
+
 def test_a_wait_that_expired_gets_a_new_approval(project):
     save(project, write("w", project / "new"))
     run_id = run(project, "apply", "plan.yaml")[1]["run_id"]

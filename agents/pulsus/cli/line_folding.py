@@ -22,6 +22,7 @@ def fold_line(line: str, width: int, *, hanging: int | None = None) -> str:
 
     They begin at column `hanging`; without it a little to the right of the first. A line breaks
     first where two blanks part it. No word is cut, so that a path or a command can still be copied.
+    A word that is too wide at `hanging` begins further left.
     A line that fits stays as it is; colours take no room.
     """
     if _shown_width(line) <= width:
@@ -37,16 +38,19 @@ def fold_line(line: str, width: int, *, hanging: int | None = None) -> str:
     def too_wide(text: str) -> bool:
         return bool(gap) and _shown_width(lines[-1] + gap + text) > most
 
+    def begin_line(word: str) -> None:
+        lines.append(" " * max(0, min(hanging, most - _shown_width(word))))
+
     parts = _GAP.split(line[len(head) :].strip())
     for number, part in enumerate(parts[::2]):
         gap = gap and parts[2 * number - 1]
         # A first word is a label: what it labels begins beside it.
         if number > 1 and too_wide(part):
-            lines.append(" " * hanging)
+            begin_line(part.split()[0])
             gap = ""
         for word in part.split():
             if too_wide(word):
-                lines.append(" " * hanging)
+                begin_line(word)
                 gap = ""
             lines[-1] += gap + word
             gap = " "

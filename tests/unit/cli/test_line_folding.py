@@ -27,6 +27,12 @@ def test_a_command_or_path_is_never_cut():
     assert path in fold_line(f"cannot write {path}: no space left", 24).split("\n")[1]
 
 
+def test_a_path_that_is_too_wide_below_its_label_begins_further_left():
+    path = "/srv/data/app.yaml.20260301T120000Z-97f2ee144c9a.bak"
+    folded = fold_line(f"              backup  {path}", 60).split("\n")
+    assert folded == ["              backup", f"        {path}"]
+
+
 def test_colours_take_no_room():
     plain = LONG[:50]
     assert fold_line("\x1b[31merror\x1b[0m" + plain.removeprefix("error"), 50).count("\n") == 0

@@ -86,7 +86,7 @@ def _headline(found: StepRecord, kind: str, checked: CheckedPlan) -> str:
     elif found.state == "failed":
         text = "failed"
     else:
-        text = "would change:" if kind == "write" else "read:"
+        text = "would change" if kind == "write" else "read"
     if found.step in checked.dependent:
         text += " (depends on changes that were not made)"
-    return text
+    return f"{text}:" if found.state == "done" and found.step not in checked.uncalled else text

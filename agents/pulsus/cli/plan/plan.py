@@ -20,7 +20,7 @@ from pulsus.cli.options import (
     kind_option,
     model_option,
 )
-from pulsus.errors import NothingFits, UsageError
+from pulsus.errors import NothingFits, PlanInvalid, ToolAmbiguous, ToolNotFound, UsageError
 
 if TYPE_CHECKING:
     from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
@@ -121,8 +121,11 @@ def _from_file(session: CommandSession, source: Path, inputs: tuple[str, ...]) -
     from pulsus.core.compose.saved_plans.saved_plan_file import load_plan
     from pulsus.routing.plans.save_plan import save_plan
 
-    plan, values, request = load_plan(source)
-    return save_plan(session.app, plan, values, inputs, request=request)
+    found = load_plan(source)
+    try:
+        return save_plan(session.app, found.plan, found.values, inputs, request=found.request)
+    except (PlanInvalid, ToolNotFound, ToolAmbiguous) as error:
+        raise found.locate(error) from None
 
 
 def print_plan(session: CommandSession, saved: SavedPlan, target: Path | None) -> None:

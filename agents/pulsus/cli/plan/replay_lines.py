@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pulsus.cli.plan.run_lines import run_to_dict
+from pulsus.cli.plan.run_lines import run_to_dict, state_words
 from pulsus.cli.render.inputs_text import shown
 from pulsus.cli.render.validation_text import printable
 from pulsus.cli.results.result_lines import ResultView, result_lines
@@ -20,9 +20,10 @@ def replay_lines(found: Replay, *, full: bool) -> Iterator[str]:
     yield f"replay of {found.record.run_id}, nothing runs: {found.record.request}"
     for call in found.calls:
         item = "" if call.record.item is None else f"[{call.record.item}]"
-        yield f"{call.record.step}{item}  {call.record.state}  {call.tool}"
-        for name, value in (call.record.inputs or {}).items():
-            yield f"    {name}={shown(value)}"
+        yield f"{call.record.step}{item}  {state_words(call.record)}  {call.tool}"
+        if call.inputs:
+            given = ", ".join(f"{name}={shown(value)}" for name, value in call.inputs.items())
+            yield f"    with {given}"
         if call.record.error:
             yield f"    {call.record.error.get('code')}: {call.record.error.get('message')}"
         if call.result is not None:
@@ -44,7 +45,7 @@ def replay_to_dict(found: Replay) -> dict[str, Any]:
             "item": call.record.item,
             "tool": call.tool,
             "state": call.record.state,
-            "inputs": None if call.record.inputs is None else dict(call.record.inputs),
+            "inputs": None if call.inputs is None else dict(call.inputs),
             "result": call.result,
             "error": dict(call.record.error) if call.record.error else None,
         }

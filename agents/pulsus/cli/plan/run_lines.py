@@ -27,7 +27,7 @@ def run_lines(record: RunRecord, plan: Plan, *, why: bool = True) -> Iterator[st
     yield f"{TAG} {record.run_id}: {record.state}"
     whole = [each for each in record.steps if each.item is None]
     wide = max((len(each.step) for each in whole), default=0)
-    states = {each.step: _state(each) for each in whole}
+    states = {each.step: state_words(each) for each in whole}
     broad = max(map(len, states.values()), default=0)
     for each in whole:
         took = f"  {each.duration_ms} ms" if each.duration_ms is not None else ""
@@ -107,7 +107,8 @@ def _step_to_dict(found: StepRecord, tool: str, record: RunRecord) -> dict[str, 
     }
 
 
-def _state(found: StepRecord) -> str:
+def state_words(found: StepRecord) -> str:
+    """Return the state of a step for a person; of a write also if it is verified."""
     word = _WORDS.get(found.state, found.state)
     if found.state == "done" and found.is_write:
         word = (

@@ -16,6 +16,7 @@ from pulsus.core.types import JsonValue
 
 # Deeper than any example a person writes; libyaml is quadratic in the nesting of flow brackets.
 MAX_DEPTH = 64
+_TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 
 # Python refuses to write numbers of more than 4300 digits, hexadecimal ones included.
 MAX_DIGITS = 1000
@@ -35,7 +36,14 @@ _LOADER = cast("type[yaml.SafeLoader]", getattr(yaml, "CSafeLoader", yaml.SafeLo
 
 
 class YamlError(ValueError):
-    """Not a document Pulsus accepts; the message is one line and names the line where known."""
+    """Not a document Pulsus accepts; the message is one line and names the line where known.
+
+    `problem` is the message without the line. `position` is line and column, from 1.
+    """
+
+    def __init__(self, problem: str, position: tuple[int, int] | None = None) -> None:
+        self.problem, self.position = " ".join(problem.split()), position
+        super().__init__(f"line {position[0]}: {self.problem}" if position else self.problem)
 
 
 def load_yaml(text: str) -> JsonValue:
@@ -48,11 +56,13 @@ def load_yaml(text: str) -> JsonValue:
         for event in yaml.parse(text, Loader=_LOADER):
             builder.take(event)
     except yaml.MarkedYAMLError as error:
-        problem = " ".join(str(error.problem or error.context or "not YAML").split())
+        problem = str(error.problem or error.context or "not YAML")
+        if "maximum nesting depth" in problem:  # libyaml stops at its own, larger limit
+            problem = _TOO_DEEP
         mark = error.problem_mark or error.context_mark
-        raise YamlError(f"line {mark.line + 1}: {problem}" if mark else problem) from None
+        raise YamlError(problem, (mark.line + 1, mark.column + 1) if mark else None) from None
     except (yaml.YAMLError, UnicodeError) as error:
-        raise YamlError(" ".join(str(error).split())) from None
+        raise YamlError(str(error)) from None
     return builder.value
 
 
@@ -88,7 +98,7 @@ class _Builder:
     def _start_container(self, event: yaml.CollectionStartEvent, container: _Container) -> None:
         _require_plain(event)
         if len(self._open) >= MAX_DEPTH:
-            raise _build_error(event, f"nested deeper than {MAX_DEPTH} levels")
+            raise _build_error(event, _TOO_DEEP)
         self._put_value(event, container)
         self._open.append(container)
         self._keys.append(None)
@@ -155,5 +165,5 @@ def _parse_number(event: yaml.ScalarEvent, text: str) -> int | float | str:
 
 
 def _build_error(event: yaml.Event, problem: str) -> YamlError:
-    where = f"line {event.start_mark.line + 1}: " if event.start_mark else ""
-    return YamlError(where + " ".join(problem.split()))
+    mark = event.start_mark
+    return YamlError(problem, (mark.line + 1, mark.column + 1) if mark else None)

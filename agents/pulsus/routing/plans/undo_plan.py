@@ -56,7 +56,7 @@ def _reverse_steps(
             continue
         tool = project.catalogue.get(tools[found.step])
         if tool is None or tool.undo is None:
-            notes.append(f"{name}: {tools[found.step]} has no Undo:")
+            notes.append(f"{name}: its change stays, {tools[found.step]} declares no `Undo:`")
             continue
         try:
             result = load_result(project.state_dir, record.run_id, found)

@@ -29,7 +29,8 @@ def pin_steps(plan: Plan, find: FindTools) -> Plan:
 
     Raises ToolNotFound, ToolAmbiguous, or HashMoved if a step is already pinned to other bytes.
     """
-    return replace(plan, steps=tuple(_pin_step(step, find) for step in plan.steps))
+    pinned = (_pin_step(step, find, n) for n, step in enumerate(plan.steps))
+    return replace(plan, steps=tuple(pinned))
 
 
 def collect_step_sources(
@@ -46,14 +47,14 @@ def collect_step_sources(
     return found
 
 
-def _pin_step(step: PlanStep, find: FindTools) -> PlanStep:
-    tool = _resolve_tool(step, find)
+def _pin_step(step: PlanStep, find: FindTools, number: int) -> PlanStep:
+    tool = _resolve_tool(step, find, f"plan.steps[{number}].tool")
     if step.sha256 not in (None, tool.sha256):
         raise _build_moved_error(step, tool.sha256)
     return replace(step, tool=tool.id, sha256=tool.sha256)
 
 
-def _resolve_tool(step: PlanStep, find: FindTools) -> ToolSpec:
+def _resolve_tool(step: PlanStep, find: FindTools, place: str) -> ToolSpec:
     match list(find(step.tool)):
         case [tool]:
             return tool
@@ -63,6 +64,7 @@ def _resolve_tool(step: PlanStep, find: FindTools) -> ToolSpec:
                 hint="`pulsus tools list` shows every id",
                 step=step.id,
                 tool=step.tool,
+                place=place,
             )
         case several:
             ids = sorted(tool.id for tool in several)
@@ -71,6 +73,7 @@ def _resolve_tool(step: PlanStep, find: FindTools) -> ToolSpec:
                 hint="write the whole id",
                 step=step.id,
                 tools=ids,
+                place=place,
             )
 
 
@@ -85,8 +88,8 @@ def _collect_steps(
             f"the plan nests compositions deeper than {MAX_NESTING} levels",
             hint="replace a composed step by the steps that it calls",
         )
-    for step in plan.steps:
-        tool = _resolve_tool(step, find)
+    for number, step in enumerate(plan.steps):
+        tool = _resolve_tool(step, find, f"plan.steps[{number}].tool")
         # The bytes on disk decide, because the catalogue may come from an older index.
         code = read(tool.path)
         digest = hashlib.sha256(code).hexdigest()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from pulsus.core.compose.plans.wiring import list_inputs, list_outputs
 from pulsus.core.contract import type_compatibility, type_hints
@@ -29,17 +30,26 @@ from pulsus.core.types import (
 from pulsus.errors import PlanInvalid
 
 
+@dataclass(frozen=True, slots=True)
+class TypeProblem:
+    """A value that does not fit, in one sentence. `place` is its place in the plan file."""
+
+    place: str
+    text: str
+
+
 def find_type_problems(
     plan: Plan, tools: Mapping[str, ToolSpec], inputs: Mapping[str, JsonValue]
-) -> tuple[str, ...]:
-    """Return one sentence for each value that does not fit, with its place in the plan.
+) -> tuple[TypeProblem, ...]:
+    """Return each value that does not fit.
 
     `tools` has the tool of every step by its id, `inputs` the values of parameters that are known.
     """
     steps = {step.id: step for step in plan.steps}
-    found: list[str] = []
-    for step in plan.steps:
-        found += _check_step(step, tools, steps, inputs)
+    found: list[TypeProblem] = []
+    for number, step in enumerate(plan.steps):
+        for place, text in _check_step(step, tools, steps, inputs):
+            found.append(TypeProblem(f"plan.steps[{number}].{place}", f"{step.id}{text}"))
     return tuple(found)
 
 
@@ -50,9 +60,10 @@ def require_types(
     problems = find_type_problems(plan, tools, inputs)
     if problems:
         raise PlanInvalid(
-            "the plan does not fit its tools: " + "; ".join(problems),
+            "the plan does not fit its tools: " + "; ".join(each.text for each in problems),
             hint="correct these inputs; `pulsus tools show ID` says what each tool takes",
-            problems=list(problems),
+            problems=[each.text for each in problems],
+            place=problems[0].place,
         )
 
 
@@ -77,25 +88,26 @@ def _check_step(
     tools: Mapping[str, ToolSpec],
     steps: Mapping[str, PlanStep],
     inputs: Mapping[str, JsonValue],
-) -> Iterator[str]:
+) -> Iterator[tuple[str, str]]:
+    """Yield the place below the step, and the reason."""
     tool = tools[step.tool]
     args = {arg.name: arg for arg in list_inputs(tool)}
     for name in step.inputs:
         if name not in args:
             near = difflib.get_close_matches(name, list(args), 1)
             meant = f"; did you mean {near[0]!r}?" if near else ""
-            yield f"{step.id}: {tool.id} has no input {name!r}{meant}"
+            yield f"inputs.{name}", f": {tool.id} has no input {name!r}{meant}"
     for arg in args.values():
         if arg.required and arg.name not in step.inputs:
-            yield f"{step.id}: {tool.id} needs the input {arg.name!r}"
+            yield "inputs", f": {tool.id} needs the input {arg.name!r}"
         elif arg.name in step.inputs:
             reason = _find_mismatch(step.inputs[arg.name], arg, tools, steps, inputs)
             if reason:
-                yield f"{step.id}.{arg.name}: {reason}"
+                yield f"inputs.{arg.name}", f".{arg.name}: {reason}"
     outputs = {each.name for each in list_outputs(tool)}
     for name, key in step.outputs.items():
         if tool.returns and key not in outputs:
-            yield f"{step.id}: {tool.id} gives no {key!r} for the output {name!r}"
+            yield f"outputs.{name}", f": {tool.id} gives no {key!r} for the output {name!r}"
 
 
 def _find_mismatch(

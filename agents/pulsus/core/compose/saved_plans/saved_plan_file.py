@@ -6,6 +6,7 @@ Effects: reads and writes the file.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,12 +22,31 @@ from pulsus.core.compose.saved_plans.saved_plan_mapping import (
 from pulsus.core.compose.saved_plans.yaml_position import find_position
 from pulsus.core.system import atomic_write, regular_files
 from pulsus.core.types import JsonValue, Plan
-from pulsus.errors import PlanEdited, PlanInvalid
+from pulsus.errors import PlanEdited, PlanInvalid, PulsusError
 
 MAX_BYTES = 10_000_000
 """Largest plan file that is read."""
 _Found = TypeVar("_Found")
+_Failure = TypeVar("_Failure", bound=PulsusError)
 _HEADER = "# A Pulsus plan. Look at it with `pulsus show`, run it with `pulsus apply`.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSource:
+    """A plan as its file has it, saved or written by hand, with its input values and its request.
+
+    The request is empty in a plan that was written by hand.
+    """
+
+    path: Path
+    text: str
+    plan: Plan
+    values: dict[str, JsonValue]
+    request: str = ""
+
+    def locate(self, error: _Failure) -> _Failure:
+        """Return the error about this plan with file, line and column."""
+        return _locate(self.path, self.text, error)
 
 
 def load_saved_plan(path: Path) -> SavedPlan:
@@ -54,17 +74,14 @@ def load_saved_plan(path: Path) -> SavedPlan:
     return saved
 
 
-def load_plan(path: Path) -> tuple[Plan, dict[str, JsonValue], str]:
-    """Return the plan in the file, saved or written by hand, its input values and its request.
-
-    Raises PlanInvalid with file, line, value and fix.
-    """
+def load_plan(path: Path) -> PlanSource:
+    """Return the plan in the file. Raises PlanInvalid with file, line, value and fix."""
     text, data = _read(path)
     if isinstance(data, dict) and MARK in data:
         saved, _ = _located(path, text, lambda: saved_plan_from_dict(data))
         values = {name: each.value for name, each in saved.inputs.items()}
-        return saved.plan, values, saved.request
-    return _located(path, text, lambda: plan_from_dict(data)), {}, ""
+        return PlanSource(path, text, saved.plan, values, saved.request)
+    return PlanSource(path, text, _located(path, text, lambda: plan_from_dict(data)), {})
 
 
 def render_saved_plan(saved: SavedPlan) -> str:
@@ -106,16 +123,17 @@ def _located(path: Path, text: str, parse: Callable[[], _Found]) -> _Found:
     try:
         return parse()
     except PlanInvalid as error:
-        at = _find_fault(text, error)
-        where = ":".join(map(str, (path, *at.values())))
-        raise PlanInvalid(
-            f"{where}: {error.message}",
-            hint=error.hint,
-            **{**error.details, "file": str(path), **at},
-        ) from None
+        raise _locate(path, text, error) from None
 
 
-def _find_fault(text: str, error: PlanInvalid) -> dict[str, int]:
+def _locate(path: Path, text: str, error: _Failure) -> _Failure:
+    at = _find_fault(text, error)
+    where = ":".join(map(str, (path, *at.values())))
+    details = {**error.details, "file": str(path), **at}
+    return type(error)(f"{where}: {error.message}", hint=error.hint, **details)
+
+
+def _find_fault(text: str, error: PulsusError) -> dict[str, int]:
     """Return the line, and where known the column, of the fault; nothing if it has no place."""
     if "line" in error.details:
         known = {key: error.details.get(key) for key in ("line", "column")}

@@ -68,4 +68,4 @@ def test_a_value_that_stays_as_it_is_gives_no_note(kind):
 
 def test_a_number_for_a_text_is_refused_and_not_converted():
     plan, tools = planned("int", "str")
-    assert "does not fit" in find_type_problems(plan, tools, {})[0]
+    assert "does not fit" in find_type_problems(plan, tools, {})[0].text

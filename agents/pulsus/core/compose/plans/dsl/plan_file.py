@@ -9,7 +9,6 @@ This is a module of its own because importing a YAML library is slow, and most r
 from __future__ import annotations
 
 import json
-import re
 from typing import Any, NoReturn
 
 import yaml
@@ -23,7 +22,6 @@ from pulsus.core.types import JsonValue, Plan
 MAX_CHARS = 10_000_000
 WHOLE = "the plan file"
 """The place of the whole document in messages."""
-_YAML_LINE = re.compile(r"line (\d+): ")
 _NUMERIC = frozenset("0123456789+-.")
 
 
@@ -43,11 +41,9 @@ def read_yaml(text: str) -> JsonValue:
     try:
         return strict_yaml.load_yaml(text)
     except strict_yaml.YamlError as error:
-        found = _YAML_LINE.match(str(error))
-        line = int(found[1]) if found else 1
-        reason = str(error)[found.end() if found else 0 :]
-        shown = _read_line(text, line)
-        refuse(WHOLE, shown, f"it is not plain YAML: {reason}", "correct that line", line=line)
+        line, column = error.position or (1, 1)
+        shown, reason = _read_line(text, line), f"it is not plain YAML: {error.problem}"
+        refuse(WHOLE, shown, reason, "correct that line", line=line, column=column)
 
 
 def read_json(text: str) -> JsonValue:
