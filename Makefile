@@ -13,21 +13,38 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## List the targets of this Makefile
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+# pip compiles all files that it installs, one after the other. That takes longer than the install
+# itself, and most of them are never imported: what is left out is compiled when it is first used.
+UNUSED := /tests/|/site-packages/(fontTools|mypyc|onnxruntime|pip|pygments|scipy|setuptools|sklearn)/
+INSTALL := $(PIP) install -q --no-compile
+COMPILE := $(BIN)/python -W ignore -m compileall -q -j 0 -x '$(UNUSED)' $(VENV)/lib agents >/dev/null || true
+
+# Each level includes those before it: with `make lint test test-all`, the first one installs all.
+define install
+@$(PYTHON) scripts/check_python.py
+@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+@echo "installing $(1) into $(VENV) ..." >&2
+endef
+
 $(VENV)/.core: pyproject.toml
-	@$(PYTHON) scripts/check_python.py
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "installing Pulsus into $(VENV) ..." >&2
-	@$(PIP) install -q -e .
+	$(call install,Pulsus)
+	@$(INSTALL) -e .
+	@$(COMPILE)
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.core
-	@$(PIP) install -q --upgrade 'pip>=25.1'
-	@$(PIP) install -q -e . --group dev
-	@touch $@
+$(VENV)/.dev: pyproject.toml
+	$(call install,Pulsus and the development tools)
+	@$(INSTALL) --upgrade 'pip>=25.1'
+	@$(INSTALL) -e . --group dev
+	@$(COMPILE)
+	@touch $(VENV)/.core $@
 
-$(VENV)/.all: $(VENV)/.dev
-	@$(PIP) install -q -e '.[all]' --group dev --group fuzz
-	@touch $@
+$(VENV)/.all: pyproject.toml
+	$(call install,Pulsus with all extras and the development tools)
+	@$(INSTALL) --upgrade 'pip>=25.1'
+	@$(INSTALL) -e '.[all]' --group dev --group fuzz
+	@$(COMPILE)
+	@touch $(VENV)/.core $(VENV)/.dev $@
 
 setup: $(VENV)/.all ## Create .venv with all extras and the development tools
 
