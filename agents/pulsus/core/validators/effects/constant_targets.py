@@ -21,7 +21,7 @@ from pulsus.core.python_source.names import last_name
 from pulsus.core.sandbox.harness.audit_hook import reported_path
 from pulsus.core.system.word_lists import WordLists
 from pulsus.core.types import ObservedEffects, ToolSpec
-from pulsus.core.validators.effects import contract_limits
+from pulsus.core.validators.effects import undeclared_effects
 from pulsus.core.validators.effects.effect_patterns import is_path_covered
 from pulsus.core.validators.effects.observed_against_declared import (
     Judgement,
@@ -88,7 +88,7 @@ def judge_source(tool: ToolSpec, module: ModuleIndex) -> tuple[Judgement, tuple[
     """
     if tool.composed or (tool.effects is None and not is_read_only(tool)):
         return Judgement(), ()
-    could = contract_limits.list_exceeded_limits(tool, module)
+    could = undeclared_effects.list_exceeded_limits(tool, module)
     if tool.effects is None:
         return Judgement(could), ()
     seen = _collect_targets(module, module.scope)
