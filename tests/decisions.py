@@ -4,8 +4,8 @@ import shutil
 from datetime import UTC, datetime, timedelta
 
 from pulsus.core.storage.decision_log import (
+    append_position,
     decision_log,
-    log_end,
     log_record,
     sealed_segments,
     user_witness,
@@ -52,7 +52,7 @@ def parsed(line):
 
 def head(folder):
     """Return the content of the head file."""
-    found = log_end.read_head(folder)
+    found = append_position.read_head(folder)
     assert found
     return found
 

@@ -11,7 +11,13 @@ from pathlib import Path
 
 from pulsus.core.memory import past_routes
 from pulsus.core.storage import candidate_store
-from pulsus.core.storage.decision_log import decision_log, log_end, log_reader, log_record, verify
+from pulsus.core.storage.decision_log import (
+    append_position,
+    decision_log,
+    log_reader,
+    log_record,
+    verify,
+)
 from pulsus.core.storage.records import file_transaction, promotion_records
 from pulsus.errors import AuditTampered, MetadataCorrupt, StateCorrupt
 from tests.fuzz import attempt
@@ -127,7 +133,7 @@ def _head(data):
     folder = _FOLDER / "heads"
     folder.mkdir(exist_ok=True)
     (folder / log_record.HEAD_NAME).write_bytes(data)
-    found, failure = attempt(AuditTampered, log_end.read_head, folder)
+    found, failure = attempt(AuditTampered, append_position.read_head, folder)
     if failure:
         assert log_record.HEAD_NAME in failure.message
         return

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pulsus.config.trust.signers import openpgp_key, ssh_key
 from pulsus.core.storage.catalogue_lock import CatalogueStore
-from pulsus.core.storage.decision_log import log_end, user_witness
+from pulsus.core.storage.decision_log import append_position, user_witness
 from pulsus.core.storage.decision_log.user_witness import Witness
 from pulsus.core.storage.record_status import RecordStatus, record_status
 from pulsus.core.storage.records import promotion_records, version_archive
@@ -85,7 +85,7 @@ class RecordCheck:
     def _has_log(self, witness: Witness) -> bool:
         match = witness.match()
         if match in user_witness.MOVED:
-            raise log_end.tampered_error(
+            raise append_position.tampered_error(
                 witness.folder, f"(LOG_{match.upper()}): {user_witness.REASONS[match]}"
             )
         if match == "none":
@@ -105,7 +105,7 @@ class RecordCheck:
     ) -> dict[str, tuple[PromotionRecord, RecordStatus]]:
         """Return every record that is not approved, with its status."""
         approvals = witness.approvals()
-        log = log_end.name_of(witness.folder)
+        log = append_position.name_of(witness.folder)
         found = {}
         for tool in tools:
             place = Target(tool.domain, tool.action, tool.name)

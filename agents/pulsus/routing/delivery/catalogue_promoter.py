@@ -11,7 +11,8 @@ from typing import Any
 
 from pulsus.approvals.known_modules import Novelty, assess_novelty
 from pulsus.core.storage.catalogue_lock import CatalogueStore
-from pulsus.core.storage.decision_log import decision_log, log_end
+from pulsus.core.storage.decision_log import decision_log
+from pulsus.core.storage.decision_log.append_position import name_of
 from pulsus.core.storage.decision_log.log_reader import logged_generation, logged_tools
 from pulsus.core.storage.decision_log.user_witness import Witness
 from pulsus.core.storage.promotion import choose_version
@@ -156,7 +157,7 @@ class CataloguePromoter:
         if witness.match() == "none":
             return True
         records = read_records(self.store.workflows_root, target)
-        status = record_status(records, witness.approvals(), folder, log_end.name_of(folder))
+        status = record_status(records, witness.approvals(), folder, name_of(folder))
         return status.status == "approved"
 
     def generated(self, source: bytes) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pulsus.core.storage.decision_log import decision_log, log_end
+from pulsus.core.storage.decision_log import append_position, decision_log
 from pulsus.core.storage.decision_log.approved_records import RECORDS
 from pulsus.core.storage.decision_log.user_witness import Witness
 from pulsus.core.storage.promotion.promote import os_user
@@ -55,7 +55,7 @@ def pending_records(root: Path, state_dir: Path) -> tuple[PendingRecords, ...]:
     """
     witness = Witness.of(state_dir / "audit")
     decision_log.require_seen(witness.folder)
-    approvals, log = witness.approvals(), log_end.name_of(witness.folder)
+    approvals, log = witness.approvals(), append_position.name_of(witness.folder)
     find = PreviousBytes(root, state_dir)
     by_tool: dict[str, list[PromotionRecord]] = {}
     for record in promotion_records.read_all(root):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pulsus.core.storage.decision_log import log_end, user_witness
+from pulsus.core.storage.decision_log import append_position, user_witness
 from pulsus.core.storage.decision_log.user_witness import Witness
 from pulsus.core.storage.record_status import record_status
 from pulsus.routing.maintenance.audit_catalogue import AuditFinding, RecordedTools
@@ -38,7 +38,7 @@ def audit_witness(folder: Path, found: RecordedTools) -> Iterator[AuditFinding]:
     elif match == "ahead":
         reason = "it goes on behind the last record that this user wrote: others wrote to it"
         yield AuditFinding("LOG_AHEAD", "info", folder, None, None, reason, "nothing")
-    approvals, log = witness.approvals(), log_end.name_of(folder)
+    approvals, log = witness.approvals(), append_position.name_of(folder)
     unknown = []
     for tool, records in sorted(found.records.items()):
         status = record_status(records, approvals, folder, log)

@@ -13,8 +13,8 @@ from pathlib import Path
 from pulsus.core.storage import retention
 from pulsus.core.storage.decision_log import (
     accept_break,
+    append_position,
     decision_log,
-    log_end,
     sealed_segments,
     verify,
 )
@@ -103,7 +103,7 @@ class Housekeeping:
         damages = verify.check_log(state_dir / "audit").damages
         if damages:
             where = f"{damages[0].path.name}:{damages[0].line or ''}".rstrip(":")
-            raise log_end.tampered_error(due, f"is not sealed: {where} {damages[0].reason}")
+            raise append_position.tampered_error(due, f"is not sealed: {where} {damages[0].reason}")
         return sealed_segments.seal_segment(state_dir, before=before, clock=clock)
 
     def accept_break(self, logged: LogAudit, reason: str) -> int:

@@ -13,9 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from pulsus.core.storage.decision_log import (
+    append_position,
     approved_records,
     decision_log,
-    log_end,
     log_files,
     log_identity,
     log_reader,
@@ -135,7 +135,7 @@ def _find_log_end(
     """
     head = None
     with suppress(AuditTampered):
-        head = log_end.read_head(folder) if found else None
+        head = append_position.read_head(folder) if found else None
     whole = [record for path in found for record in log_reader.read_records(path)]
     first = next((r.hash for r in whole if r.seq == 1), None)
     named = (first, head.log if head else None, log_identity.read_mark(folder) if found else None)

@@ -20,8 +20,8 @@ import filelock
 
 from pulsus import __version__
 from pulsus.core.storage.decision_log import (
+    append_position,
     approved_records,
-    log_end,
     log_files,
     log_identity,
     log_reader,
@@ -133,15 +133,15 @@ def open_ready(folder: Path) -> DecisionLog:
     Raises AuditTampered if that is not what a crash leaves, or not the log that was begun here,
     DiskFull, StorageUnwritable.
     """
-    head, mark = log_end.read_head(folder), log_identity.read_mark(folder)
+    head, mark = append_position.read_head(folder), log_identity.read_mark(folder)
     with storage_errors(folder):
-        path, last, behind, size = log_end.read_log_end(folder)
+        path, last, behind, size = append_position.read_log_end(folder)
         seq, known = (last.seq, last.hash) if last else (0, GENESIS)
         named, before = (head.seq, head.hash) if head else (0, GENESIS)
         if last and not behind and seq == named + 1 and last.prev == before:
             head = _renew_head(folder, head, last)
         elif (seq, known) != (named, before):
-            raise log_end.tampered_error(
+            raise append_position.tampered_error(
                 path, f"ends with record {seq}, and {HEAD_NAME} names record {named}"
             )
         if behind:
@@ -150,7 +150,7 @@ def open_ready(folder: Path) -> DecisionLog:
             path.unlink()  # a segment that was begun and got no record
             path = log_reader.segment_path(folder, log_reader.segment_number(path) - 1)
     if mark not in (None, head.log if head else None):
-        raise log_end.tampered_error(
+        raise append_position.tampered_error(
             folder, f"is not, or no longer, the log {mark[:12]}… that was begun here"
         )
     require_seen(folder)
@@ -192,7 +192,7 @@ def require_seen(folder: Path) -> None:
     """
     match = user_witness.Witness.of(folder).match()
     if match in user_witness.MOVED:
-        raise log_end.tampered_error(
+        raise append_position.tampered_error(
             folder, f"(LOG_{match.upper()}): {user_witness.REASONS[match]}"
         )
 

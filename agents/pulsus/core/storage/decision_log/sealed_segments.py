@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from pulsus.core.storage.decision_log import decision_log, log_end, log_reader, log_record
+from pulsus.core.storage.decision_log import append_position, decision_log, log_reader, log_record
 from pulsus.core.telemetry.ids import Clock
 from pulsus.core.types import JsonValue
 from pulsus.errors import storage_errors
@@ -92,7 +92,7 @@ def _seal_data(path: Path, last: log_record.LogRecord) -> dict[str, JsonValue]:
     name, size, digest = log_reader.read_content(path)
     record = log_reader.read_first(path)
     if record is None:
-        raise log_end.tampered_error(path, "does not begin with a record")
+        raise append_position.tampered_error(path, "does not begin with a record")
     return {
         "segment": name,
         "bytes": size,

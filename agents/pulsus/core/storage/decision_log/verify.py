@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from pulsus.core.storage.decision_log import (
     accept_break,
-    log_end,
+    append_position,
     log_identity,
     log_reader,
     log_record,
@@ -265,7 +265,7 @@ class _LogWalk:
 
 def _read_head(folder: Path, walk: _LogWalk) -> Head | None:
     try:
-        return log_end.read_head(folder)
+        return append_position.read_head(folder)
     except AuditTampered as failure:
         walk.unreadable = True
         reason = failure.message.rpartition(f"{HEAD_NAME} ")[2]
@@ -276,7 +276,7 @@ def _read_head(folder: Path, walk: _LogWalk) -> Head | None:
 def _read_current_number(folder: Path) -> int:
     """Return the number that the head names now, or 0."""
     with suppress(AuditTampered):
-        if head := log_end.read_head(folder):
+        if head := append_position.read_head(folder):
             return head.seq
     return 0
 

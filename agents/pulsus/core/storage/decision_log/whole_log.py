@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from pulsus.core.storage.decision_log import decision_log, log_end
+from pulsus.core.storage.decision_log import append_position, decision_log
 from pulsus.core.storage.decision_log.log_record import Head, LogRecord
 from pulsus.core.storage.decision_log.verify import check_log
 
@@ -30,7 +30,7 @@ def require_whole_log(folder: Path, anchors: Iterable[Head | None] = ()) -> None
     if found.damages:
         damage = found.damages[0]
         where = f":{damage.line}" if damage.line else ""
-        raise log_end.tampered_error(
+        raise append_position.tampered_error(
             Path(f"{damage.path}{where}"), f"({damage.code}): {damage.reason}"
         )
     head = found.head
@@ -38,10 +38,10 @@ def require_whole_log(folder: Path, anchors: Iterable[Head | None] = ()) -> None
     least = max((anchor.seq for anchor in mine), default=0)
     if head and head.seq < least:
         reason = f"ends with record {head.seq}, and the catalogue names record {least} of it"
-        raise log_end.tampered_error(folder, reason)
+        raise append_position.tampered_error(folder, reason)
     # What is sealed was not read; what came before an acceptance was accepted with it.
     since = max(found.unread, *(each.record.seq for each in found.accepted), 0)
     other = [each.seq for each in mine if each.seq > since and hashes[each.seq] != each.hash]
     if other:
         reason = f"(LOG_CUT): its record {min(other)} is another than the catalogue names"
-        raise log_end.tampered_error(folder, reason)
+        raise append_position.tampered_error(folder, reason)
