@@ -22,7 +22,7 @@ from pulsus.routing.maintenance.audit_catalogue import AuditFinding, Level
 if TYPE_CHECKING:
     from pulsus.bootstrap import App
     from pulsus.bootstrap.project_trust import SettingApproval
-    from pulsus.core.storage.decision_log.log_check import LogCheck
+    from pulsus.core.storage.decision_log.damage_report import LogCheck
     from pulsus.routing.maintenance.audit_catalogue import CatalogueAudit
     from pulsus.routing.maintenance.audit_log import LogAudit
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pulsus.core.storage import catalogue_lock
 from pulsus.core.storage.decision_log import accept_break, log_identity, log_record, verify
-from pulsus.core.storage.decision_log.log_check import LogCheck
+from pulsus.core.storage.decision_log.damage_report import LogCheck
 from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.routing.maintenance.audit_catalogue import AuditFinding, Level
 

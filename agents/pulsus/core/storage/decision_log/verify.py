@@ -23,7 +23,7 @@ from pulsus.core.storage.decision_log import (
     sealed_segments,
 )
 from pulsus.core.storage.decision_log.accept_break import AcceptedBreak
-from pulsus.core.storage.decision_log.log_check import Damage, LogCheck, join_damages
+from pulsus.core.storage.decision_log.damage_report import Damage, LogCheck, join_damages
 from pulsus.core.storage.decision_log.log_record import GENESIS, HEAD_NAME, Head, LogRecord
 from pulsus.errors import AuditTampered, storage_errors
 
