@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.execution.confinement.confinement_plan import RunLimits, plan_confinement
+from pulsus.execution.confinement.choose_confinement import RunLimits, plan_confinement
 from pulsus.execution.confinement.kernel_support import find_support
 from pulsus.execution.tool_process import run_tool
 from tests.compositions import module

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from pulsus.execution.confinement.confinement_plan import RunLimits, plan_confinement
+from pulsus.execution.confinement.choose_confinement import RunLimits, plan_confinement
 from pulsus.execution.confinement.kernel_support import find_support
 from pulsus.execution.tool_process import UNCONFINED, run_tool
 from tests.compositions import module

@@ -13,7 +13,7 @@ import pytest
 from pulsus.core.contract import read_tool
 from pulsus.core.types import ToolSpec
 from pulsus.errors import PulsusError
-from pulsus.execution.confinement.confinement_plan import RunLimits, plan_confinement
+from pulsus.execution.confinement.choose_confinement import RunLimits, plan_confinement
 from pulsus.execution.confinement.kernel_support import find_support
 from pulsus.execution.tool_process import run_tool
 from tests.blind_modules import LOTS, modules

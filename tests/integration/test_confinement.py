@@ -17,7 +17,7 @@ from pulsus.core.compose.plans import module_source, pins, planner
 from pulsus.core.system import private_folders
 from pulsus.errors import ToolFailed, UsageError
 from pulsus.execution.confinement import kernel_support as found
-from pulsus.execution.confinement.confinement_plan import (
+from pulsus.execution.confinement.choose_confinement import (
     RunLimits,
     choose_confinement,
     plan_confinement,
@@ -559,7 +559,9 @@ def test_nothing_runs_if_confinement_is_required_and_impossible(monkeypatch):
     from pulsus.errors import ConfinementUnavailable
 
     none = found.KernelSupport(0, False, False, False, ("the kernel has neither",))
-    monkeypatch.setattr("pulsus.execution.confinement.confinement_plan.find_support", lambda: none)
+    monkeypatch.setattr(
+        "pulsus.execution.confinement.choose_confinement.find_support", lambda: none
+    )
     made, _ = module("a/b/tool", tool("def run():\n    return 1\n"))
     with pytest.raises(ConfinementUnavailable, match="the kernel has neither") as caught:
         choose_confinement([made], {}, RunLimits(), "required", reads=True)

@@ -7,7 +7,7 @@ import jsonschema
 import pexpect
 import pytest
 
-from pulsus.execution.confinement import confinement_plan, kernel_support
+from pulsus.execution.confinement import choose_confinement, kernel_support
 from tests.confined import need_confinement
 from tests.project import PULSUS, pulsus_here
 
@@ -40,7 +40,7 @@ def test_a_run_reports_its_confinement(pulsus):
 
 def test_an_unconfined_read_is_reported_as_unconfined(pulsus, monkeypatch):
     none = kernel_support.KernelSupport(0, False, False, False, ("the kernel has neither",))
-    monkeypatch.setattr(confinement_plan, "find_support", lambda: none)
+    monkeypatch.setattr(choose_confinement, "find_support", lambda: none)
     done = pulsus("run", "load_average")
     assert done.code == 0
     assert "ran unconfined, with all your rights: the kernel has neither" in done.err

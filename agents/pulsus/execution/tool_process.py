@@ -35,7 +35,7 @@ from pulsus.errors import (
 from pulsus.execution import end_with_pulsus, script_exit_status
 from pulsus.execution.cancellation import Cancellation
 from pulsus.execution.child_pipes import Bounds, OnOutput, Pump
-from pulsus.execution.confinement.confinement_plan import ConfinementPlan
+from pulsus.execution.confinement.choose_confinement import ConfinementPlan
 from pulsus.execution.run_report import parse_report
 from pulsus.execution.worker_launch import (
     FRESH,

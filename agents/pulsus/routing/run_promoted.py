@@ -24,7 +24,7 @@ from pulsus.errors import Denied, NotPromoted, PulsusError, RecordUnknown
 from pulsus.execution import tool_secrets
 from pulsus.execution.cancellation import Cancellation
 from pulsus.execution.child_pipes import OnOutput
-from pulsus.execution.confinement.confinement_plan import Mode, RunLimits, choose_confinement
+from pulsus.execution.confinement.choose_confinement import Mode, RunLimits, choose_confinement
 from pulsus.execution.tool_process import RunResult, run_tool
 from pulsus.execution.worker_launch import FreshInterpreter, WorkerLauncher
 from pulsus.fast_dataclass import dataclass

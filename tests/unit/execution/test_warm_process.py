@@ -15,7 +15,7 @@ import pytest
 
 from pulsus.errors import ToolFailed, UsageError
 from pulsus.execution import warm_process
-from pulsus.execution.confinement.confinement_plan import RunLimits, plan_confinement
+from pulsus.execution.confinement.choose_confinement import RunLimits, plan_confinement
 from pulsus.execution.confinement.kernel_support import find_support
 from pulsus.execution.tool_process import run_tool
 from pulsus.execution.warm_process import WarmProcess

@@ -18,7 +18,7 @@ from pulsus.errors import ApprovalNeeded, UsageError
 if TYPE_CHECKING:
     from pulsus.cli.approval_prompt import Terminal
     from pulsus.core.types import JsonValue, ToolSpec
-    from pulsus.execution.confinement.confinement_plan import Mode
+    from pulsus.execution.confinement.choose_confinement import Mode
 
 
 EPILOG = page_end(

@@ -7,7 +7,7 @@ import pytest
 from pulsus.core.sandbox.isolation.bpf import ARCHES
 from pulsus.core.types import Effects
 from pulsus.execution.confinement import declared_effects
-from pulsus.execution.confinement.confinement_plan import RunLimits, plan_confinement
+from pulsus.execution.confinement.choose_confinement import RunLimits, plan_confinement
 from pulsus.execution.confinement.kernel_support import KernelSupport
 from pulsus.execution.confinement.syscall_filter import Filter, build_syscall_filter, names
 from tests.compositions import arg, spec
