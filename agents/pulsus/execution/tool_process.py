@@ -32,7 +32,7 @@ from pulsus.errors import (
     PulsusError,
     Terminated,
 )
-from pulsus.execution import end_with_pulsus, script_exit_status
+from pulsus.execution import end_process_group, script_exit_status
 from pulsus.execution.cancellation import Cancellation
 from pulsus.execution.child_pipes import Bounds, OnOutput, Pump
 from pulsus.execution.confinement.choose_confinement import ConfinementPlan
@@ -236,13 +236,13 @@ def _run_in_worker(
         tied, lifeline_end = os.pipe()
         lifeline = stack.enter_context(FileIO(tied, "r"))
         stack.enter_context(FileIO(lifeline_end, "w"))
-        stack.enter_context(end_with_pulsus.raise_on_signals())
+        stack.enter_context(end_process_group.raise_on_signals())
         process = launcher.start((theirs, tied), place)
         end.close()
         pump: Pump | None = None
         try:
             stdin, *streams = [stack.enter_context(stream) for stream in process.streams]
-            end_with_pulsus.kill_with_parent(tied, process.pid)
+            end_process_group.kill_with_parent(tied, process.pid)
             lifeline.close()
             outputs = (streams[0], streams[1])
             pump = Pump(stdin, outputs, report, bounds, on_output, cancellation)
@@ -251,7 +251,7 @@ def _run_in_worker(
                 if pump.cancelled:
                     raise Aborted("it was cancelled")
             except (Terminated, HungUp, KeyboardInterrupt, Aborted):
-                end_with_pulsus.ask_to_end(process.pid, streams)
+                end_process_group.ask_to_end(process.pid, streams)
                 raise
         finally:
             folder = _end_worker(process, pump) if pump is not None else None

@@ -1,4 +1,4 @@
-"""End a tool, with all processes that it started, when Pulsus is ended (`pulsus run`).
+"""End the process group of a tool, when Pulsus is ended or a run is cancelled (`pulsus run`).
 
 Effects: signal handlers, signals to the tool's process group.
 """
