@@ -1,0 +1,30 @@
+"""The identity of a tool call: equal calls have equal digests. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+
+from pulsus.core.types import JsonValue
+
+
+def call_digest(tool: str, args: Mapping[str, JsonValue]) -> str:
+    """Return 32 hexadecimal digits that name a tool and its arguments.
+
+    The order of the arguments, and spaces around texts, make no difference.
+    """
+    plain = json.dumps([tool, _trim_texts(args)], sort_keys=True, ensure_ascii=True, default=str)
+    return hashlib.sha256(plain.encode()).hexdigest()[:32]
+
+
+def _trim_texts(value: object) -> object:
+    match value:
+        case str():
+            return value.strip()
+        case Mapping():
+            return {str(key): _trim_texts(each) for key, each in value.items()}
+        case list() | tuple():
+            return [_trim_texts(each) for each in value]
+        case _:
+            return value
