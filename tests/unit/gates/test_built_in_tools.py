@@ -6,6 +6,7 @@ import jsonschema
 import pytest
 
 from pulsus.gates.built_in_tools import built_in_tools
+from pulsus.gates.resources.resolved_resource import RESOURCE_KINDS
 from pulsus.gates.tool_descriptors import DescriptorTable
 
 TABLE = DescriptorTable(built_in_tools().values())
@@ -68,3 +69,8 @@ def test_a_call_without_what_its_action_needs_is_found_incomplete():
         "content",
     )
     assert not edit.missing_arguments({"action": "read", "path": "/a"})
+
+
+def test_a_query_takes_every_kind_that_a_resource_may_have():
+    kinds = built_in_tools()["pulsus_query"].parameters["properties"]["kind"]["enum"]
+    assert set(kinds) == RESOURCE_KINDS

@@ -9,6 +9,18 @@ from pulsus.fast_dataclass import dataclass
 GLOBAL_KINDS: Final = frozenset({"node", "cluster"})
 """Kinds whose ids have no host: `node:NAME`."""
 
+MACHINE_KINDS: Final = frozenset({"host", "node", "cluster", "k8s_node", "k8s_cluster"})
+"""Kinds that contain other resources with files and processes of their own."""
+
+RESOURCE_KINDS: Final = MACHINE_KINDS | {
+    *("vm", "lxc", "docker_container", "k8s_deployment", "k8s_pod"),
+    *("service", "process", "storage"),
+}
+"""The kinds that built-in tools find. Plugins may find others."""
+
+_SHARES_PARENT: Final = frozenset({"service", "process", "storage"})
+"""Kinds without files and processes of their own: what is done to them is done on their parent."""
+
 
 @dataclass(frozen=True, slots=True)
 class ResolvedResource:
@@ -36,6 +48,16 @@ class ResolvedResource:
         """Return the canonical id: `kind:host:uid`, or `kind:uid` for global kinds."""
         scope = () if self.kind in GLOBAL_KINDS or not self.host else (self.host,)
         return ":".join((self.kind, *scope, self.uid))
+
+    @property
+    def shares_parent(self) -> bool:
+        """Return True if commands for it run in the resource that contains it."""
+        return self.kind in _SHARES_PARENT
+
+    @property
+    def runs_commands(self) -> bool:
+        """Return True if discovery knows where commands for it run."""
+        return bool(self.target_host) or self.kind in MACHINE_KINDS
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -1,0 +1,112 @@
+"""Which resources a session is about, and who said so (assistant architecture §2.7).
+
+An explicit access is a mention, the user's selection, or a query for one resource. It is kept apart
+from the times that expiry and eviction use, and outlives both: a flood of discovered resources must
+not make a session forget which container the user meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import field, replace
+
+from pulsus.fast_dataclass import dataclass
+from pulsus.gates.resources.resolved_resource import MACHINE_KINDS, ResolvedResource
+
+_MOST = 500
+"""Explicit accesses that a session keeps. The oldest are dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Where commands for a resource run: the id of that resource.
+
+    `above` are the ids of the resources around it, from inside to outside. `hosts` are the names of
+    machines that they are on, in lower case.
+    """
+
+    context: str
+    above: tuple[str, ...]
+    hosts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExplicitAccess:
+    """The latest explicit access of one resource, and when the user last named it.
+
+    `accessed` and `named` number the events of the session, 0 is never. `surroundings` are those
+    that were known at the last of them.
+    """
+
+    resource: ResolvedResource
+    surroundings: Surroundings
+    accessed: int
+    named: int
+
+    def is_later_than(self, other: ExplicitAccess | None) -> bool:
+        """Return True if this access is the one that counts, beside an access of its parent.
+
+        The parent's counts if it is at least as late, and the user named the parent at least as
+        late as the child. The model alone cannot change what the user meant.
+        """
+        if other is None or not other.accessed or not other.named:
+            return True
+        return self.accessed > other.accessed or self.named > other.named
+
+
+@dataclass(frozen=True, slots=True)
+class ExplicitAccesses:
+    """All explicit accesses of a session, by resource id. `last` is the number of the latest."""
+
+    by_id: Mapping[str, ExplicitAccess] = field(default_factory=dict)
+    last: int = 0
+
+    def mark(
+        self,
+        resources: Iterable[ResolvedResource],
+        known: Mapping[str, ResolvedResource],
+        *,
+        accessed: bool,
+        named: bool,
+    ) -> ExplicitAccesses:
+        """Return the accesses after one event about `resources`.
+
+        `known` are all known resources by id. `accessed` marks an explicit access, `named` that the
+        user's own words name the resources.
+        """
+        event, by_id = self.last + 1, dict(self.by_id)
+        for resource in resources:
+            before = by_id.pop(resource.id, None)
+            by_id[resource.id] = ExplicitAccess(
+                resource,
+                find_surroundings(resource, known),
+                event if accessed else before.accessed if before else 0,
+                event if named else before.named if before else 0,
+            )
+        # What the user named goes last, so that no number of queries can push it out.
+        by_age = sorted(by_id, key=lambda one: by_id[one].named > 0)
+        for oldest in by_age[: max(0, len(by_id) - _MOST)]:
+            del by_id[oldest]
+        return ExplicitAccesses(by_id, event)
+
+    def keep(self, ids: Iterable[str]) -> ExplicitAccesses:
+        """Return only the accesses of these resources."""
+        wanted = set(ids)
+        return replace(self, by_id={one: a for one, a in self.by_id.items() if one in wanted})
+
+
+def find_surroundings(
+    resource: ResolvedResource, known: Mapping[str, ResolvedResource]
+) -> Surroundings:
+    """Return where commands for `resource` run, and what is around that, as far as it is known."""
+    chain = [resource]
+    while (above := known.get(chain[-1].parent)) is not None and above not in chain:
+        chain.append(above)
+    beyond = (chain[-1].parent,) if chain[-1].parent else ()
+    while len(chain) > 1 and chain[0].shares_parent:
+        chain = chain[1:]
+    if chain[0].shares_parent:
+        return Surroundings(beyond[0] if beyond else resource.id, (), ())
+    ids = [one.id for one in chain]
+    hosts = (one.host.casefold() for one in chain if one.kind not in MACHINE_KINDS and one.host)
+    return Surroundings(ids[0], (*ids[1:], *beyond), tuple(dict.fromkeys(hosts)))

@@ -1,0 +1,216 @@
+"""What a session has discovered: the only source of resource ids (assistant architecture §5).
+
+A frozen value. It lives in memory for one session and refuses to be pickled: an id that was true
+yesterday must be discovered again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Final, NoReturn
+
+from pulsus.fast_dataclass import dataclass
+from pulsus.gates.resources.explicit_access import ExplicitAccesses
+from pulsus.gates.resources.resolved_resource import RESOURCE_KINDS, ResolvedResource
+
+TTL_SECONDS: Final = 45 * 60.0
+MAX_RESOURCES: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ContextEntry:
+    """A resource and when it was last used, in seconds, monotonic. `pinned` protects it."""
+
+    resource: ResolvedResource
+    last_accessed: float
+    pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NameLookup:
+    """What a name means: one resource, or None. `ids` are all resources that it may mean."""
+
+    resource: ResolvedResource | None
+    ids: tuple[str, ...] = ()
+
+    @property
+    def ambiguous(self) -> bool:
+        """Return True if several resources have the name."""
+        return self.resource is None and len(self.ids) > 1
+
+
+class ResolvedContext:
+    """The resources of one session. Every change returns a new value.
+
+    A resource expires `ttl_s` seconds after its last use. If there are more than `max_resources`,
+    the least recently used ones are evicted. A pinned resource does neither. Times are seconds of
+    one monotonic clock and never decrease.
+    """
+
+    __slots__ = ("_by_name", "_entries", "explicit", "max_resources", "ttl_s")
+
+    ttl_s: float
+    max_resources: int
+    explicit: ExplicitAccesses
+    _entries: Mapping[str, ContextEntry]
+    _by_name: Mapping[str, tuple[str, ...]] | None
+
+    def __init__(self, ttl_s: float = TTL_SECONDS, max_resources: int = MAX_RESOURCES) -> None:
+        """Make an empty context. Raises ValueError for limits that are not positive."""
+        if ttl_s <= 0 or max_resources <= 0:
+            raise ValueError("the time to live and the number of resources must be positive")
+        # The order of the entries is that of their last use: the first is the least recently used.
+        self._set(ttl_s=ttl_s, max_resources=max_resources, explicit=ExplicitAccesses())
+        self._set(_entries={}, _by_name=None)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        """Refuse changes: each change is a new value."""
+        raise AttributeError(f"a resolved context is frozen: {name} cannot be set")
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        """Refuse pickling and copying."""
+        raise TypeError("resolved resources live in memory for one session; discover them again")
+
+    def __len__(self) -> int:
+        """Return the number of resources, including expired ones that were not removed yet."""
+        return len(self._entries)
+
+    def live(self, now: float) -> Iterator[ResolvedResource]:
+        """Yield the resources that have not expired, the least recently used first."""
+        return (entry.resource for entry in self._entries.values() if self._is_live(entry, now))
+
+    def entry(self, resource_id: str, now: float) -> ContextEntry | None:
+        """Return the entry of an id, unless it expired."""
+        found = self._entries.get(resource_id)
+        return found if found is not None and self._is_live(found, now) else None
+
+    def find(self, name: str, now: float) -> NameLookup:
+        """Return what an id, name or alias means. Does not count as a use.
+
+        An id comes first, so that no name can take its place. Then come names as they are written,
+        then names without regard to case.
+        """
+        exact = self.entry(name, now)
+        if exact is not None:
+            return NameLookup(exact.resource, (name,))
+        known = [self._entries[one] for one in self._names().get(name.casefold(), ())]
+        found = [entry.resource for entry in known if self._is_live(entry, now)]
+        found = [one for one in found if name in one.names] or found
+        return NameLookup(found[0] if len(found) == 1 else None, tuple(one.id for one in found))
+
+    def add(
+        self, resources: Iterable[ResolvedResource], now: float, *, pinned: bool = False
+    ) -> ResolvedContext:
+        """Return the context with what query, discovery or the prefetcher found."""
+        entries = dict(self._entries)
+        for resource in resources:
+            before = entries.pop(resource.id, None)
+            keeps = before is not None and before.pinned
+            entries[resource.id] = ContextEntry(resource, now, pinned or keeps)
+        return self._with(entries, now)
+
+    def touch(self, ids: Iterable[str], now: float) -> ResolvedContext:
+        """Return the context after a use of these resources: their time to live begins anew.
+
+        An expired or unknown id stays what it is.
+        """
+        entries = dict(self._entries)
+        for one in ids:
+            if self.entry(one, now) is not None and one in entries:
+                entries[one] = replace(entries.pop(one), last_accessed=now)
+        return self._copy(entries, self.explicit, self._by_name)
+
+    def pin(self, ids: Iterable[str], now: float, *, pinned: bool = True) -> ResolvedContext:
+        """Return the context with these resources protected from expiry and eviction, or not."""
+        entries = dict(self._entries)
+        for one in ids:
+            entry = self.entry(one, now)
+            if entry is not None:
+                entries[one] = replace(entry, pinned=pinned)
+        return self._copy(entries, self.explicit, self._by_name)
+
+    def mark_explicit(self, ids: Iterable[str], now: float, *, by_user: bool) -> ResolvedContext:
+        """Return the context after one explicit access of these resources.
+
+        `by_user` is True for a mention and for the user's selection, False for a query for one
+        resource. Several ids at once are one event: the resources of one message.
+        """
+        return self._mark(ids, now, accessed=True, named=by_user)
+
+    def mark_named(self, ids: Iterable[str], now: float) -> ResolvedContext:
+        """Return the context after the user's words named these resources, but not for certain.
+
+        A fuzzy match is no explicit access. It lets a query for the resource count as the user's.
+        """
+        return self._mark(ids, now, accessed=False, named=True)
+
+    def remove_expired(self, now: float) -> ResolvedContext:
+        """Return the context without expired resources."""
+        return self._with(self._entries, now)
+
+    def clear(self, *, keep_pinned: bool) -> ResolvedContext:
+        """Return the context without its resources, or with the pinned ones only."""
+        kept = {one: e for one, e in self._entries.items() if keep_pinned and e.pinned}
+        return self._copy(kept, self.explicit.keep(kept), None)
+
+    def has_resources(self, now: float) -> bool:
+        """Return True if any resource has not expired."""
+        return next(self.live(now), None) is not None
+
+    def has_host(self, now: float) -> bool:
+        """Return True if the session knows any place where commands run."""
+        return any(resource.runs_commands for resource in self.live(now))
+
+    def known(self) -> Mapping[str, ResolvedResource]:
+        """Return all resources by id, including expired ones that were not removed yet."""
+        return {one: entry.resource for one, entry in self._entries.items()}
+
+    def _mark(
+        self, ids: Iterable[str], now: float, *, accessed: bool, named: bool
+    ) -> ResolvedContext:
+        entries = [entry for one in ids if (entry := self.entry(one, now)) is not None]
+        if not entries:
+            return self
+        resources = [entry.resource for entry in entries]
+        marked = self.explicit.mark(resources, self.known(), accessed=accessed, named=named)
+        used = self.touch([one.id for one in resources], now)
+        return used._copy(used._entries, marked, used._by_name)
+
+    def _is_live(self, entry: ContextEntry, now: float) -> bool:
+        return entry.pinned or now - entry.last_accessed <= self.ttl_s
+
+    def _with(self, entries: Mapping[str, ContextEntry], now: float) -> ResolvedContext:
+        kept = {one: entry for one, entry in entries.items() if self._is_live(entry, now)}
+        too_many = len(kept) - self.max_resources
+        loose = [one for one, entry in kept.items() if not entry.pinned] if too_many > 0 else []
+        for oldest in loose[: max(0, too_many)]:
+            del kept[oldest]
+        return self._copy(kept, self.explicit, None)
+
+    def _copy(
+        self,
+        entries: Mapping[str, ContextEntry],
+        explicit: ExplicitAccesses,
+        by_name: Mapping[str, tuple[str, ...]] | None,
+    ) -> ResolvedContext:
+        new = ResolvedContext(self.ttl_s, self.max_resources)
+        new._set(_entries=entries, explicit=explicit, _by_name=by_name)
+        return new
+
+    def _set(self, **values: object) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def _names(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the ids by name in lower case. Built at the first question, then kept."""
+        if self._by_name is None:
+            kinds = {entry.resource.kind for entry in self._entries.values()} | RESOURCE_KINDS
+            found: dict[str, dict[str, None]] = {}
+            for one, entry in self._entries.items():
+                for name in entry.resource.names:
+                    # Whoever names a container may choose a name like the id of another resource.
+                    if name == one or ":" not in name or name.partition(":")[0] not in kinds:
+                        found.setdefault(name.casefold(), {})[one] = None
+            self._set(_by_name={name: tuple(ids) for name, ids in found.items()})
+        return self._by_name or {}

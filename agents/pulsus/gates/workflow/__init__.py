@@ -1,0 +1,1 @@
+"""The workflow of a session: find, read, write, verify (assistant architecture §7). Pure."""
