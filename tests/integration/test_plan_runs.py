@@ -135,6 +135,28 @@ def test_a_check_ends_with_7_and_changes_nothing(project):
     assert not (project / ".pulsus/state.db").exists()
 
 
+def test_a_check_marks_what_depends_on_changes_that_were_not_made(project):
+    mark = project / "mark"
+    save(
+        project,
+        read("a", mark),
+        write("w", project / "new"),
+        read("b", project / "new", "needs: [w]"),
+        write("v", project / "more"),
+    )
+    done = pulsus_here(project, "apply", "plan.yaml", "--check", "--output", "json")
+    check("apply", done.json)
+    rows = {row["id"]: row for row in done.json["steps"]}
+    assert done.json["writes_to_do"] == ["w", "v"]
+    assert [name for name, row in rows.items() if row["depends_on_changes"]] == ["b", "v"]
+    assert (rows["b"]["state"], rows["v"]["state"]) == ("failed", "done")
+    assert rows["v"]["inputs"] == {"path": f"{project}/more"}
+    shown = pulsus_here(project, "apply", "plan.yaml", "--check").out
+    assert shown.count("CHECK ONLY: nothing was changed") == 2
+    assert "b  system/check/mark_facts  failed (depends on changes that were not made)" in shown
+    assert sorted(path.name for path in project.iterdir() if path.name in ("new", "more")) == []
+
+
 def killed_in_a_write(folder):
     """Kill `pulsus apply` when its write has changed the file. Return the id of the run."""
     target = folder / "new"

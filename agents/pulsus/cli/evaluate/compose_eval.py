@@ -121,6 +121,7 @@ def command(
         past=sum(known.issuperset(case.tools) for case in past),
         gold_tools=gold_tools,
         dangling=sum(case.dangling for case in rows),
+        ambiguous=sum(case.is_ambiguous for case in rows),
         floors=wanted,
         below=frozenset(low),
         limit=limit,

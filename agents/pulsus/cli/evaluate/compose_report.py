@@ -26,6 +26,7 @@ class ComposeResult:
     past: int
     gold_tools: bool
     dangling: int
+    ambiguous: int
     floors: Mapping[str, float] = field(default_factory=dict)
     below: frozenset[str] = frozenset()
     limit: int | None = None
@@ -48,7 +49,8 @@ def to_json(shown: ComposeResult, failure: PulsusError | None) -> dict[str, Any]
         "tools": shown.tools,
         "past_plans": shown.past,
         "gold_tools": shown.gold_tools,
-        "counts": report.counts | {"dangling_references": shown.dangling},
+        "counts": report.counts
+        | {"dangling_references": shown.dangling, "repeated_labels": shown.ambiguous},
         "floors": dict(shown.floors),
         "failed": len(report.failures),
         "failures": [_failure_json(one) for one in report.failures[: shown.limit]],
@@ -72,6 +74,10 @@ def _lines(shown: ComposeResult) -> Iterator[str]:
         f"{counted(counts['rows'], 'request')}, {counted(shown.tools, 'tool')}{memory}{given}: "
         f"{counted(counts['nodes_wanted'], 'step')}, {counted(counts['edges_wanted'], 'edge')}"
     )
+    if shown.dangling:
+        yield f"  {counted(shown.dangling, 'reference')} to no earlier step: no edge"
+    if shown.ambiguous:
+        yield f"  {counted(shown.ambiguous, 'plan')} with one label twice: the later step counts"
     for figure in report.figures:
         name = f"  {figure.name:<10}"
         if figure.value is None:

@@ -45,6 +45,7 @@ class ComposeCase:
     """A request with the tools of its plan in order, and the edges between them.
 
     `dangling` counts references to a label that no earlier step has: they are no edges.
+    `is_ambiguous` says that two steps have one label: a reference then means the later one.
     """
 
     query: str
@@ -52,6 +53,7 @@ class ComposeCase:
     edges: frozenset[Edge]
     line: int = 0
     dangling: int = 0
+    is_ambiguous: bool = False
 
 
 def load_cases(path: Path, warn: Warn | None = None) -> tuple[ComposeCase, ...]:
@@ -152,7 +154,8 @@ def _read_case(row: Mapping[str, Any], where: str, line: int) -> ComposeCase:
                 dangling += 1
         tools.append(tool)
         labels[label] = number
-    return ComposeCase(query, tuple(tools), frozenset(edges), line, dangling)
+    is_ambiguous = len(labels) < len(tools)
+    return ComposeCase(query, tuple(tools), frozenset(edges), line, dangling, is_ambiguous)
 
 
 def _read_step(step: object, where: str) -> tuple[str, dict[str, Any], str]:

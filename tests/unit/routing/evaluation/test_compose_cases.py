@@ -31,6 +31,13 @@ def test_a_reference_to_no_earlier_step_is_counted_and_is_no_edge(tmp_path):
     assert case.dangling == 1
 
 
+def test_a_label_of_two_steps_is_counted_and_means_the_later_one(tmp_path):
+    steps = [STEPS[0], {**STEPS[0], "tool": "c"}, STEPS[1]]
+    (case,) = load_cases(written(tmp_path, {"query": "q", "plan": steps}))
+    assert case.edges == {(1, 2)}
+    assert case.is_ambiguous
+
+
 def test_a_price_is_no_reference(tmp_path):
     step = {"tool": "a", "args": {"price": "$500-$1000"}, "label": "s1"}
     (case,) = load_cases(written(tmp_path, {"query": "q", "plan": [step]}))
