@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import example_counts, forked_mypy, libraries, required_tests
+from tests import example_counts, forked_mypy, libraries, required_tests, row_samples
 
 # Whoever started the suite (nohup, a shell in the background) may have had signals ignored, which
 # every process below would inherit.
@@ -35,6 +35,20 @@ AGREED: dict[str, dict[str, bool]] = defaultdict(dict)
 
 COUNTED: dict[str, dict[str, object]] = {}
 """By case file, the counts of a test that asks all its cases: `record_property("counted", …)`."""
+
+
+def pytest_addoption(parser):
+    """Add `--rows`."""
+    text = "rows of tests that have many: all, or some in a run that repeats the suite"
+    parser.addoption("--rows", choices=("all", "some"), default="all", help=text)
+
+
+@pytest.hookimpl(trylast=True)  # after `-m`: of the tests that are left, some rows
+def pytest_collection_modifyitems(config, items):
+    """Leave rows out, if asked to."""
+    if config.option.rows == "some":
+        items[:], left_out = row_samples.chosen(items)
+        config.hook.pytest_deselected(items=left_out)
 
 
 def pytest_configure(config):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.linear_model import LogisticRegression
 
 from pulsus.routing.evaluation import logistic
 
@@ -33,6 +32,8 @@ def own_fit(x, y, weights, *, ridge, signs, prior=None):
 
 
 def sklearn_fit(x, y, weights, *, ridge):
+    from sklearn.linear_model import LogisticRegression  # takes a second to import
+
     model = LogisticRegression(C=1 / ridge, tol=1e-10, max_iter=10_000)
     model.fit(x, y, sample_weight=weights)
     return np.append(model.coef_[0], model.intercept_)

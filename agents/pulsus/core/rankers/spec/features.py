@@ -1,21 +1,23 @@
 """The features of spec §4 as it names them: name similarity and keywords of the docs.
 
-Imports scikit-learn and numpy, which takes about a second. Only an engine that uses these features
-may import this module.
+The first vectors import scikit-learn, which takes about a second. Only an engine that uses these
+features may import this module.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz, process, utils
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 from pulsus.core.types import ToolSpec
+
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import TfidfVectorizer
 
 Floats = NDArray[np.float64]
 
@@ -67,6 +69,8 @@ class DocKeywords:
     @classmethod
     def of(cls, texts: Sequence[str]) -> DocKeywords:
         """Return the vectors of these texts. Texts without any word give no vectors."""
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
         vectorizer = TfidfVectorizer()
         split = vectorizer.build_analyzer()
         if not any(map(split, texts)):  # scikit-learn refuses an empty vocabulary

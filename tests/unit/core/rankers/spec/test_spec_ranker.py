@@ -1,5 +1,6 @@
 """The specification's ranking (§4, §5): worked examples, τ, tie-breakers, filters."""
 
+import functools
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -18,7 +19,11 @@ TOOLS = (
     tool(FILES, "List big files.", kind="read"),
     tool(MEMORY, "Show memory.", kind="write"),
 )
-SPEC = SpecRanker.build(TOOLS)
+
+
+@functools.cache
+def spec():
+    return SpecRanker.build(TOOLS)
 
 
 def served(tool_id, accepted, *, failed=0, days_ago=0):
@@ -42,7 +47,7 @@ def test_the_score_is_the_weighted_sum_of_the_specification():
     #   disk_usage 0.40 · 0.631579 + 0.40 · 0.782408 = 0.252632 + 0.312963 = 0.565595
     #   memory     0.40 · 0.133333 + 0.40 · 0.366447 = 0.053333 + 0.146579 = 0.199912
     #   big_files  0.40 · 0.333333 + 0.40 · 0        = 0.133333
-    found = SPEC.rank("show disk")
+    found = spec().rank("show disk")
     assert ids(found) == [DISK, MEMORY, FILES]
     assert [r.score for r in found] == pytest.approx([0.565595, 0.199912, 0.133333], abs=1e-6)
     assert [r.p for r in found] == [r.score for r in found]
@@ -66,7 +71,7 @@ def test_history_lifts_a_tool_over_tau():
 
 def test_failures_lower_the_history():
     # 8 / (8 + 6 + 2) = 0.5
-    found = SPEC.rank("show disk", history=served(DISK, 8, failed=6), now=NOW)
+    found = spec().rank("show disk", history=served(DISK, 8, failed=6), now=NOW)
     assert found[0].features["history"] == pytest.approx(0.5)
 
 
@@ -130,7 +135,7 @@ def test_equal_scores_are_ordered_by_the_tie_breakers_of_the_spec(winner, loser,
 
 
 def test_an_explanation_names_the_words_and_the_costliest_feature():
-    first, second, third = SPEC.rank("show disk please")
+    first, second, third = spec().rank("show disk please")
     assert first.matched == {"name": ("disk",), "doc": ("show", "disk")}
     assert first.unmatched == ("please",)
     assert first.signals["coverage"] == pytest.approx(2 / 3)
@@ -176,18 +181,18 @@ def test_a_plugin_feature_counts_with_its_weight_within_bounds():
 
 
 def test_filters_leave_a_tool_out_and_keep_the_scores_of_the_others():
-    scores = {r.tool.id: r.score for r in SPEC.rank("show disk")}
+    scores = {r.tool.id: r.score for r in spec().rank("show disk")}
     for found in (
-        SPEC.rank("show disk", without=[DISK]),
-        SPEC.rank("show disk", tools=[FILES, MEMORY]),
-        SPEC.rank("show disk", allowed=lambda tool_id: tool_id != DISK),
-        SPEC.hiding([DISK]).rank("show disk"),
+        spec().rank("show disk", without=[DISK]),
+        spec().rank("show disk", tools=[FILES, MEMORY]),
+        spec().rank("show disk", allowed=lambda tool_id: tool_id != DISK),
+        spec().hiding([DISK]).rank("show disk"),
     ):
         assert ids(found) == [MEMORY, FILES]
         assert [r.score for r in found] == [scores[MEMORY], scores[FILES]]
         assert [r.rank for r in found] == [1, 2]
-    assert ids(SPEC.rank("show disk", kinds=["write"])) == [MEMORY]
-    assert SPEC.rank("show disk", tools=[]) == ()
+    assert ids(spec().rank("show disk", kinds=["write"])) == [MEMORY]
+    assert spec().rank("show disk", tools=[]) == ()
 
 
 def test_an_included_tool_is_shown_with_its_own_rank_beyond_the_limit():
@@ -201,4 +206,4 @@ def test_an_included_tool_is_shown_with_its_own_rank_beyond_the_limit():
 
 def test_history_without_a_time_is_an_error():
     with pytest.raises(ValueError, match="give `now`"):
-        SPEC.rank("show disk", history=served(DISK, 1))
+        spec().rank("show disk", history=served(DISK, 1))
