@@ -5,6 +5,8 @@ a pure function seldom tells more than its neighbours do, and each costs as much
 test function still runs. One of the sandbox keeps all its rows: it does depend on both.
 """
 
+import pytest
+
 MANY = 8
 """A function with no more rows keeps them all."""
 
@@ -14,7 +16,7 @@ STEP = 4
 
 def chosen(items):
     """Return (the tests to run, the tests to leave out), both in their order."""
-    functions = {}
+    functions: dict[str, list[pytest.Item]] = {}
     for item in items:
         functions.setdefault(_function_of(item), []).append(item)
     left_out = {
