@@ -6,8 +6,6 @@ those of the steps, the journal, result files.
 
 from __future__ import annotations
 
-import heapq
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -16,18 +14,16 @@ from pulsus.core.types import JsonValue, Plan, PlanStep, PlanValue, Verification
 from pulsus.errors import (
     Aborted,
     ApprovalNeeded,
-    Busy,
     HungUp,
-    InputPathUnusable,
     PlanValueFailed,
     PulsusError,
     Terminated,
-    ToolFailed,
     WriteUnverified,
 )
 from pulsus.execution.engine.active_step import ActiveStep, Answer, Call
 from pulsus.execution.engine.call_pool import CallPool
 from pulsus.execution.engine.recovery import is_outcome_unknown
+from pulsus.execution.engine.retry import RetryQueue, may_retry
 from pulsus.execution.engine.run_log import RunLog
 from pulsus.execution.engine.schedule import Schedule
 from pulsus.execution.engine.step_host import StepHost, StepOutcome
@@ -90,8 +86,7 @@ class PlanRun:
         self._at, self._host, self._log = position, host, log
         self._folder, self._calls, self._ask_person = folder, calls, ask_person
         self._expanded: list[ActiveStep] = []
-        self._retries: list[tuple[float, int, Call]] = []
-        self._retry_number = 0
+        self._retries = RetryQueue()
         self._error: PulsusError | None = None
         self._needs: PersonNeeded | None = None
         self._is_stopped = False
@@ -146,15 +141,14 @@ class PlanRun:
             self._begin(self._steps[step_id])
 
     def _start_retry(self) -> bool:
-        if not self._retries or self._retries[0][0] > time.monotonic():
+        call = self._retries.take_due()
+        if call is None:
             return False
-        self._start(heapq.heappop(self._retries)[2])
+        self._start(call)
         return True
 
     def _seconds_to_retry(self) -> float | None:
-        if not self._retries or self._is_over:
-            return None
-        return max(0.0, self._retries[0][0] - time.monotonic())
+        return None if self._is_over else self._retries.seconds_to_next()
 
     def _wait_for_answers(self) -> list[Answer]:
         """Return the next answers. While none comes, other processes see which steps run."""
@@ -319,28 +313,13 @@ class PlanRun:
                 self._calls.start(replace(call, doubt=error))
         elif is_cancelled and not active.is_write:
             self._log.pending(call, error.message)
-        elif self._may_retry(call, error):
-            assert active.step.retry is not None
+        elif not self._is_over and may_retry(call, error, self._host):
             self._log.retried(call, error)
-            self._retry_number += 1
-            due = time.monotonic() + active.step.retry.delay_s
-            again = replace(call, attempt=call.attempt + 1)
-            heapq.heappush(self._retries, (due, self._retry_number, again))
+            self._retries.add(call)
         elif type(error) is ApprovalNeeded:
             self._wait(active.step, call.item, error.message, error)
         else:
             self._fail(active, call.item, error)
-
-    def _may_retry(self, call: Call, error: PulsusError) -> bool:
-        retry = call.active.step.retry
-        if retry is None or call.attempt >= retry.attempts or self._is_over:
-            return False
-        if call.active.is_write and not self._host.is_idempotent(call.active.step):
-            return False
-        # Anything else fails in the same way again: wrong inputs, a denial, other bytes.
-        # A path may become usable: a step can wait for a file that appears later.
-        may_pass = isinstance(error, ToolFailed | InputPathUnusable)
-        return may_pass or error.exit_status == Busy.exit_status
 
     def _wait(self, step: PlanStep, item: int | None, why: str, error: PulsusError | None) -> None:
         """Let the run wait for a person."""
