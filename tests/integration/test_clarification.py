@@ -74,7 +74,7 @@ def test_a_domain_as_answer_ranks_inside_its_folders(app):
 def test_the_answer_none_of_these_ends_without_a_tool(app):
     outcome, _ = route(app, "errors", "0")
     assert outcome.decision.selected == ()
-    assert outcome.exit_code == 5
+    assert outcome.exit_status == 5
 
 
 def test_the_question_names_tools_and_says_what_they_do(app):

@@ -165,7 +165,7 @@ def test_exactly_one_clarification_is_asked_then_the_best_guess_goes_on(tmp_path
     assert outcome.clarification
     assert outcome.clarification.answer == "whatever you like"
     sure = Silent()
-    assert build(folder, {}).router(sure).route(COUNT, RouteOptions(plan=True)).exit_code == 0
+    assert build(folder, {}).router(sure).route(COUNT, RouteOptions(plan=True)).exit_status == 0
     assert sure.questions == []
 
 

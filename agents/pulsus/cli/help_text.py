@@ -18,11 +18,11 @@ def page_end(
 ) -> str:
     """Return the end of a page. `exits` is None for a group, whose commands list their own."""
     shown = "\n".join(("Examples:", *(f"  {example}" for example in examples)))
-    last = EACH_ITS_OWN if exits is None else _exit_codes(exits)
+    last = EACH_ITS_OWN if exits is None else _list_exit_statuses(exits)
     return "\n\n".join(f"{_AS_IT_IS}{part}" for part in (shown, *notes, last))
 
 
-def _exit_codes(exits: Mapping[int, str]) -> str:
+def _list_exit_statuses(exits: Mapping[int, str]) -> str:
     """Return the codes with their meanings, on as many lines as they need."""
     lines = ["Exit codes:"]
     last = len(exits) - 1

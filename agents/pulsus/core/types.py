@@ -757,7 +757,7 @@ class RouteOutcome:
 
     Delivery: `module` is the candidate file, with `validation`, `promotion` and `generation`. If
     `ran` is True, `result` is what the tool returned, and `confinement` describes the limits of
-    that run. `exit_status` is that of the script that the tool wraps, None for any other tool.
+    that run. `script_exit_status` is that of the script that the tool wraps, else None.
     `verification` is None if the run changed nothing.
 
     End: `failure` is the error that ended the route early, although there is an outcome to show,
@@ -785,7 +785,7 @@ class RouteOutcome:
     result: JsonValue = None
     ran: bool = False
     confinement: Mapping[str, JsonValue] | None = None
-    exit_status: int | None = None
+    script_exit_status: int | None = None
     verification: Verification | None = None
     failure: PulsusError | None = None
     notes: tuple[str, ...] = ()
@@ -800,7 +800,7 @@ class RouteOutcome:
     logged: bool = True
 
     @property
-    def exit_code(self) -> int:
+    def exit_status(self) -> int:
         """Return the exit status of `failure`, or 0 without a failure."""
         return self.failure.exit_status if self.failure else 0
 

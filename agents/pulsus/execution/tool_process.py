@@ -59,8 +59,9 @@ _FRESH = FreshInterpreter()
 class RunResult:
     """The result of a tool, with the end of its output. `duration_ms` is wall time.
 
-    `confinement` records what was enforced. If the tool wraps a script, `exit_status` is that of
-    the script, and `failure` says that it is no success. `started` says how the worker was started.
+    `confinement` records what was enforced. If the tool wraps a script, `script_exit_status`
+    is that of the script, and `failure` says that it is no success. `started` says how the worker
+    was started.
     `wrote` is True if the run may have changed something: it was no read and no dry run.
     `verification` is the verdict on that change.
     """
@@ -70,7 +71,7 @@ class RunResult:
     stderr_tail: str
     duration_ms: int
     confinement: Mapping[str, JsonValue] = field(default_factory=dict)
-    exit_status: int | None = None
+    script_exit_status: int | None = None
     failure: PulsusError | None = None
     started: WorkerStart = FRESH
     wrote: bool = False

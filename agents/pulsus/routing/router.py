@@ -61,7 +61,7 @@ class Router:
                 self._count(trace, began, times, failure.code, failure.exit_status)
             raise
         ended = outcome.failure.code if outcome.failure else "done"
-        policy, status = outcome.decision.policy, outcome.exit_code
+        policy, status = outcome.decision.policy, outcome.exit_status
         with keep_promotion_in_error(outcome.promotion):
             trace.event("end", policy=policy, decision=ended, exit_code=status)
             self._count(trace, began, times, ended, status, policy=policy)

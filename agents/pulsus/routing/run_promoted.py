@@ -206,7 +206,7 @@ def call_tool(project: Project, prepared: PreparedTool, call: ToolCall) -> RunRe
         veil.text(done.stderr_tail),
         done.duration_ms,
         {key: veil.value(value) for key, value in done.confinement.items()},
-        done.exit_status,
+        done.script_exit_status,
         failure,
         done.started,
         wrote=writes and not tried,

@@ -60,7 +60,7 @@ def test_a_run_whose_script_fails_still_has_its_result():
     one, source = module("a/b/status", PLAIN)
     done = run_tool(one, source, {"start": "3"}, steps={}, timeout_s=90)
     assert isinstance(done.result, dict)
-    assert (done.result["exit_status"], done.exit_status) == (3, 3)
+    assert (done.result["exit_status"], done.script_exit_status) == (3, 3)
     assert done.failure is not None
     assert run_tool(one, source, {"start": "0"}, steps={}, timeout_s=90).failure is None
 

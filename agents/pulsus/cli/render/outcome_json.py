@@ -76,7 +76,7 @@ def outcome(
     if found.ran:
         body["result"] = found.result
         body["confinement"] = dict(found.confinement or {})
-        body["exit_status"] = found.exit_status
+        body["exit_status"] = found.script_exit_status
         body |= verification_json(found.verification)
     if calibration:
         body["calibration"] = calibrated_by(calibration)

@@ -185,8 +185,8 @@ def _script_status(outcome: RouteOutcome) -> int | None:
     """Return the status of the script that ran. Tell the user if the tool has none."""
     from pulsus.execution.script_exit_status import to_process_status
 
-    if outcome.exit_status is not None:
-        return to_process_status(outcome.exit_status)
+    if outcome.script_exit_status is not None:
+        return to_process_status(outcome.script_exit_status)
     if outcome.ran:
         ran = ", ".join(tool.id for tool in outcome.decision.selected)
         console.note(f"note: --exit-status has no effect: {ran} returned no exit_status")

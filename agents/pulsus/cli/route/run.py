@@ -98,10 +98,12 @@ def command(
     mode: Mode = "off" if unconfined else "wanted"
     done, _ = run_verified(app, ToolRun(tool, source, values, consent, relay, mode))
     status = None
-    if pass_status and done.exit_status is not None:
-        status = to_process_status(done.exit_status)
+    if pass_status and done.script_exit_status is not None:
+        status = to_process_status(done.script_exit_status)
     if session.json:
-        body = console.json_fields(done, "result duration_ms confinement exit_status")
+        body = console.json_fields(
+            done, "result duration_ms confinement exit_status=script_exit_status"
+        )
         body |= verification_json(done.verification)
         console.end_document({"ok": True, "tool": tool.id, **body}, done.failure, status)
     if session.verbosity >= 0:

@@ -70,7 +70,8 @@ def run_module(
         return replace(outcome, failure=refusal)
     answered = {name: InputValue(value, "answer") for name, value in answers.items()}
     held = dict(done.confinement)
-    ended = {} if done.exit_status is None else {"exit_status": done.exit_status}
+    status = done.script_exit_status
+    ended = {} if status is None else {"exit_status": status}
     trace.event(
         "run",
         decision=tool.id,
@@ -93,7 +94,7 @@ def run_module(
         result=done.result,
         ran=True,
         confinement=held,
-        exit_status=done.exit_status,
+        script_exit_status=status,
         verification=done.verification,
         failure=done.failure,
         inputs={**outcome.inputs, **answered},
