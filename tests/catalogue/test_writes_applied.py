@@ -1,7 +1,8 @@
 """Every write tool is applied as a plan in a throw-away root, verified, and undone by its `Undo:`.
 
-The project is the one of a user: `pulsus init` made it, and each command is the installed one. A
-root sees the project of the machine, and keeps what it writes there to itself.
+The project is the one of a user: `pulsus init` made it, and what changes the machine is the
+installed command. The commands that only look run in the process of the root, which imports Pulsus
+once. A root sees the project of the machine, and keeps what it writes there to itself.
 """
 
 import json
@@ -22,7 +23,7 @@ from tests.catalogue.test_container_cleanup import engine, need_engine
 from tests.catalogue.test_service_restart import start_runit, uptime, wait_for
 from tests.changes import tree
 from tests.integration.test_terminal import talk
-from tests.project import pulsus
+from tests.project import pulsus, pulsus_here
 from tests.shipped import TOOLS
 from tests.throwaway_root import in_throwaway_root
 
@@ -247,8 +248,8 @@ def apply(project, plan, typed):
     else:
         code, shown = talk(project, ["apply", plan], (f"{typed}: ", f"{typed}\n"))
         assert code == 0, shown
-        run_id = pulsus(project, "runs", "list", "--output", "json").json["runs"][0]["run_id"]
-    shown = pulsus(project, "runs", "show", run_id, "--output", "json").json
+        run_id = pulsus_here(project, "runs", "list", "--output", "json").json["runs"][0]["run_id"]
+    shown = pulsus_here(project, "runs", "show", run_id, "--output", "json").json
     (step,) = shown["steps"]
     assert (shown["state"], step["state"]) == ("done", "done")
     assert step["verified"] is True
@@ -269,16 +270,17 @@ def apply_and_undo(tool_id, folder):
     change = CHANGES[tool_id]()
     before = change.look()
     given = [f"--input={name}:={json.dumps(value)}" for name, value in change.inputs.items()]
-    shown = pulsus(project, "run", tool_id, *given, "--input=dry_run=true", "--output", "json")
+    dry = ("--input=dry_run=true", "--output", "json")
+    shown = pulsus_here(project, "run", tool_id, *given, *dry)
     assert (shown.code, change.look()) == (0, before), shown.out
     step = {"id": "s1", "tool": tool_id, "inputs": change.inputs, "outputs": {}}
     text = yaml.safe_dump({"plan": {"steps": [step]}, "io": {"params": [], "returns": []}})
     (project / "hand.yaml").write_text(text, encoding="utf-8")
-    made = pulsus(project, "plan", "--file", "hand.yaml", "-o", "plan.yaml")
+    made = pulsus_here(project, "plan", "--file", "hand.yaml", "-o", "plan.yaml")
     assert made.code == 0, made.err
     run_id = apply(project, "plan.yaml", typed_by(tool_id, change.inputs))
     wait_for(lambda: change.look() != before)
-    undone = pulsus(project, "runs", "undo", run_id, "-o", "undo.yaml")
+    undone = pulsus_here(project, "runs", "undo", run_id, "-o", "undo.yaml")
     assert undone.code == (5 if spec.undo is None else 0), undone.out + undone.err
     if spec.undo is not None:
         apply(project, "undo.yaml", typed_by(spec.undo.tool, change.inputs))
