@@ -7,11 +7,14 @@ not make a session forget which container the user meant.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 
 from pulsus.fast_dataclass import dataclass
 from pulsus.gates.resources.resolved_resource import MACHINE_KINDS, ResolvedResource
+
+LookUp = Callable[[str], ResolvedResource | None]
+"""Returns the resource of an id, if it is known."""
 
 _MOST = 500
 """Explicit accesses that a session keeps. The oldest are dropped."""
@@ -34,14 +37,29 @@ class Surroundings:
 class ExplicitAccess:
     """The latest explicit access of one resource, and when the user last named it.
 
-    `accessed` and `named` number the events of the session, 0 is never. `surroundings` are those
-    that were known at the last of them.
+    `accessed` and `named` number the events of the session, 0 is never.
     """
 
     resource: ResolvedResource
     surroundings: Surroundings
     accessed: int
     named: int
+
+    @property
+    def chain(self) -> tuple[str, ...]:
+        """Return the ids on which its surroundings depend."""
+        place = self.surroundings
+        return (self.resource.id, place.context, *place.above)
+
+    def extended(self, known: LookUp) -> ExplicitAccess:
+        """Return the access with the surroundings that are known now beside the earlier ones."""
+        resource = known(self.resource.id) or self.resource
+        now, before = find_surroundings(resource, known), self.surroundings
+        above = tuple(dict.fromkeys((*now.above, *before.above)))
+        hosts = tuple(dict.fromkeys((*now.hosts, *before.hosts)))
+        return replace(
+            self, resource=resource, surroundings=Surroundings(now.context, above, hosts)
+        )
 
     def is_later_than(self, other: ExplicitAccess | None) -> bool:
         """Return True if this access is the one that counts, beside an access of its parent.
@@ -64,15 +82,14 @@ class ExplicitAccesses:
     def mark(
         self,
         resources: Iterable[ResolvedResource],
-        known: Mapping[str, ResolvedResource],
+        known: LookUp,
         *,
         accessed: bool,
         named: bool,
     ) -> ExplicitAccesses:
         """Return the accesses after one event about `resources`.
 
-        `known` are all known resources by id. `accessed` marks an explicit access, `named` that the
-        user's own words name the resources.
+        `accessed` marks an explicit access, `named` that the user's own words name the resources.
         """
         event, by_id = self.last + 1, dict(self.by_id)
         for resource in resources:
@@ -83,11 +100,24 @@ class ExplicitAccesses:
                 event if accessed else before.accessed if before else 0,
                 event if named else before.named if before else 0,
             )
-        # What the user named goes last, so that no number of queries can push it out.
-        by_age = sorted(by_id, key=lambda one: by_id[one].named > 0)
-        for oldest in by_age[: max(0, len(by_id) - _MOST)]:
-            del by_id[oldest]
+        if len(by_id) > _MOST:
+            # What the user named goes last, so that no number of queries can push it out.
+            by_age = sorted(by_id, key=lambda one: by_id[one].named > 0)
+            for oldest in by_age[: len(by_id) - _MOST]:
+                del by_id[oldest]
         return ExplicitAccesses(by_id, event)
+
+    def learn(self, changed: Iterable[str], known: LookUp) -> ExplicitAccesses:
+        """Return the accesses with what new or changed resources (ids) say of their surroundings.
+
+        What was known before stays: a resource that is gone must not open a way around the check.
+        """
+        ids = set(changed)
+        by_id = {
+            one: access if ids.isdisjoint(access.chain) else access.extended(known)
+            for one, access in self.by_id.items()
+        }
+        return replace(self, by_id=by_id)
 
     def keep(self, ids: Iterable[str]) -> ExplicitAccesses:
         """Return only the accesses of these resources."""
@@ -95,12 +125,10 @@ class ExplicitAccesses:
         return replace(self, by_id={one: a for one, a in self.by_id.items() if one in wanted})
 
 
-def find_surroundings(
-    resource: ResolvedResource, known: Mapping[str, ResolvedResource]
-) -> Surroundings:
+def find_surroundings(resource: ResolvedResource, known: LookUp) -> Surroundings:
     """Return where commands for `resource` run, and what is around that, as far as it is known."""
     chain = [resource]
-    while (above := known.get(chain[-1].parent)) is not None and above not in chain:
+    while (above := known(chain[-1].parent)) is not None and above not in chain:
         chain.append(above)
     beyond = (chain[-1].parent,) if chain[-1].parent else ()
     while len(chain) > 1 and chain[0].shares_parent:

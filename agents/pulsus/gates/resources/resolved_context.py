@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final, NoReturn
 
 from pulsus.fast_dataclass import dataclass
-from pulsus.gates.resources.explicit_access import ExplicitAccesses
+from pulsus.gates.resources.explicit_access import ExplicitAccesses, LookUp
 from pulsus.gates.resources.resolved_resource import RESOURCE_KINDS, ResolvedResource
 
 TTL_SECONDS: Final = 45 * 60.0
@@ -54,7 +54,7 @@ class ResolvedContext:
     max_resources: int
     explicit: ExplicitAccesses
     _entries: Mapping[str, ContextEntry]
-    _by_name: Mapping[str, tuple[str, ...]] | None
+    _by_name: Mapping[str, tuple[str, ...]]
 
     def __init__(self, ttl_s: float = TTL_SECONDS, max_resources: int = MAX_RESOURCES) -> None:
         """Make an empty context. Raises ValueError for limits that are not positive."""
@@ -62,7 +62,7 @@ class ResolvedContext:
             raise ValueError("the time to live and the number of resources must be positive")
         # The order of the entries is that of their last use: the first is the least recently used.
         self._set(ttl_s=ttl_s, max_resources=max_resources, explicit=ExplicitAccesses())
-        self._set(_entries={}, _by_name=None)
+        self._set(_entries={}, _by_name={})
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         """Refuse changes: each change is a new value."""
@@ -94,7 +94,12 @@ class ResolvedContext:
         exact = self.entry(name, now)
         if exact is not None:
             return NameLookup(exact.resource, (name,))
-        known = [self._entries[one] for one in self._names().get(name.casefold(), ())]
+        plain = name.casefold()
+        ids = self._by_name.get(plain, ())
+        if ":" in plain and self._has_kind(plain.partition(":")[0]):
+            # Whoever names a container may choose a name like the id of another resource.
+            ids = tuple(one for one in ids if one.casefold() == plain)
+        known = [self._entries[one] for one in ids]
         found = [entry.resource for entry in known if self._is_live(entry, now)]
         found = [one for one in found if name in one.names] or found
         return NameLookup(found[0] if len(found) == 1 else None, tuple(one.id for one in found))
@@ -103,12 +108,22 @@ class ResolvedContext:
         self, resources: Iterable[ResolvedResource], now: float, *, pinned: bool = False
     ) -> ResolvedContext:
         """Return the context with what query, discovery or the prefetcher found."""
-        entries = dict(self._entries)
+        entries, by_name, changed = dict(self._entries), dict(self._by_name), []
         for resource in resources:
-            before = entries.pop(resource.id, None)
+            one = resource.id
+            before = entries.pop(one, None)
             keeps = before is not None and before.pinned
-            entries[resource.id] = ContextEntry(resource, now, pinned or keeps)
-        return self._with(entries, now)
+            entries[one] = ContextEntry(resource, now, pinned or keeps)
+            if before is None or before.resource != resource:
+                changed.append(one)
+                _drop_names(by_name, one, before)
+                for name in _plain_names(resource):
+                    by_name[name] = (*by_name.get(name, ()), one)
+        added = self._copy(entries, self.explicit, by_name).remove_expired(now)
+        if not changed or not self.explicit.by_id:
+            return added
+        explicit = self.explicit.learn(changed, _look_up(entries))
+        return self._copy(added._entries, explicit, added._by_name)
 
     def touch(self, ids: Iterable[str], now: float) -> ResolvedContext:
         """Return the context after a use of these resources: their time to live begins anew.
@@ -146,13 +161,18 @@ class ResolvedContext:
         return self._mark(ids, now, accessed=False, named=True)
 
     def remove_expired(self, now: float) -> ResolvedContext:
-        """Return the context without expired resources."""
-        return self._with(self._entries, now)
+        """Return the context without expired resources, and without those beyond the limit."""
+        kept = {one: entry for one, entry in self._entries.items() if self._is_live(entry, now)}
+        too_many = len(kept) - self.max_resources
+        loose = [one for one, entry in kept.items() if not entry.pinned] if too_many > 0 else []
+        for oldest in loose[: max(0, too_many)]:
+            del kept[oldest]
+        return self._with_only(kept, self.explicit)
 
     def clear(self, *, keep_pinned: bool) -> ResolvedContext:
         """Return the context without its resources, or with the pinned ones only."""
         kept = {one: e for one, e in self._entries.items() if keep_pinned and e.pinned}
-        return self._copy(kept, self.explicit.keep(kept), None)
+        return self._with_only(kept, self.explicit.keep(kept))
 
     def has_resources(self, now: float) -> bool:
         """Return True if any resource has not expired."""
@@ -162,10 +182,6 @@ class ResolvedContext:
         """Return True if the session knows any place where commands run."""
         return any(resource.runs_commands for resource in self.live(now))
 
-    def known(self) -> Mapping[str, ResolvedResource]:
-        """Return all resources by id, including expired ones that were not removed yet."""
-        return {one: entry.resource for one, entry in self._entries.items()}
-
     def _mark(
         self, ids: Iterable[str], now: float, *, accessed: bool, named: bool
     ) -> ResolvedContext:
@@ -173,26 +189,36 @@ class ResolvedContext:
         if not entries:
             return self
         resources = [entry.resource for entry in entries]
-        marked = self.explicit.mark(resources, self.known(), accessed=accessed, named=named)
+        marked = self.explicit.mark(
+            resources, _look_up(self._entries), accessed=accessed, named=named
+        )
         used = self.touch([one.id for one in resources], now)
         return used._copy(used._entries, marked, used._by_name)
 
     def _is_live(self, entry: ContextEntry, now: float) -> bool:
         return entry.pinned or now - entry.last_accessed <= self.ttl_s
 
-    def _with(self, entries: Mapping[str, ContextEntry], now: float) -> ResolvedContext:
-        kept = {one: entry for one, entry in entries.items() if self._is_live(entry, now)}
-        too_many = len(kept) - self.max_resources
-        loose = [one for one, entry in kept.items() if not entry.pinned] if too_many > 0 else []
-        for oldest in loose[: max(0, too_many)]:
-            del kept[oldest]
-        return self._copy(kept, self.explicit, None)
+    def _has_kind(self, prefix: str) -> bool:
+        """Return True if a resource's id may begin with `prefix`."""
+        known = self._entries.values()
+        return prefix in RESOURCE_KINDS or any(one.resource.kind == prefix for one in known)
+
+    def _with_only(
+        self, kept: Mapping[str, ContextEntry], explicit: ExplicitAccesses
+    ) -> ResolvedContext:
+        """Return the context with those of its entries that are in `kept`."""
+        if len(kept) == len(self._entries):
+            return self._copy(kept, explicit, self._by_name)
+        by_name = dict(self._by_name)
+        for one in self._entries.keys() - kept.keys():
+            _drop_names(by_name, one, self._entries[one])
+        return self._copy(kept, explicit, by_name)
 
     def _copy(
         self,
         entries: Mapping[str, ContextEntry],
         explicit: ExplicitAccesses,
-        by_name: Mapping[str, tuple[str, ...]] | None,
+        by_name: Mapping[str, tuple[str, ...]],
     ) -> ResolvedContext:
         new = ResolvedContext(self.ttl_s, self.max_resources)
         new._set(_entries=entries, explicit=explicit, _by_name=by_name)
@@ -202,15 +228,19 @@ class ResolvedContext:
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
-    def _names(self) -> Mapping[str, tuple[str, ...]]:
-        """Return the ids by name in lower case. Built at the first question, then kept."""
-        if self._by_name is None:
-            kinds = {entry.resource.kind for entry in self._entries.values()} | RESOURCE_KINDS
-            found: dict[str, dict[str, None]] = {}
-            for one, entry in self._entries.items():
-                for name in entry.resource.names:
-                    # Whoever names a container may choose a name like the id of another resource.
-                    if name == one or ":" not in name or name.partition(":")[0] not in kinds:
-                        found.setdefault(name.casefold(), {})[one] = None
-            self._set(_by_name={name: tuple(ids) for name, ids in found.items()})
-        return self._by_name or {}
+
+def _plain_names(resource: ResolvedResource) -> set[str]:
+    return {name.casefold() for name in resource.names}
+
+
+def _drop_names(
+    by_name: dict[str, tuple[str, ...]], resource_id: str, entry: ContextEntry | None
+) -> None:
+    for name in _plain_names(entry.resource) if entry is not None else ():
+        left = tuple(one for one in by_name.pop(name, ()) if one != resource_id)
+        if left:
+            by_name[name] = left
+
+
+def _look_up(entries: Mapping[str, ContextEntry]) -> LookUp:
+    return lambda one: entry.resource if (entry := entries.get(one)) is not None else None

@@ -6,14 +6,10 @@ success and changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from pulsus.core.types import JsonValue
-from pulsus.gates.resources.explicit_access import (
-    ExplicitAccess,
-    Surroundings,
-    find_surroundings,
-)
+from pulsus.gates.resources.explicit_access import ExplicitAccess, Surroundings
 from pulsus.gates.resources.resolved_context import ResolvedContext
 from pulsus.gates.resources.resolved_resource import MACHINE_KINDS, ResolvedResource
 from pulsus.gates.tool_response import ToolResponse, tool_blocked
@@ -28,24 +24,16 @@ def refuse_parent(
     refused while the latest explicit access is inside it, at any depth. It is accepted again once
     the user named the machine itself.
     """
-    # A name without any explicit access costs nothing.
-    accesses = [one for one in context.explicit.by_id.values() if one.accessed]
-    if not accesses:
-        return None
-    known = context.known()
     for name in targets:
         parent = context.find(name, now).resource
         if parent is not None and parent.kind not in MACHINE_KINDS:
             continue
         own = context.explicit.by_id.get(parent.id) if parent is not None else None
+        is_inside = _inside_of(name, parent)
         inside = [
             access
-            for access in accesses
-            if access.is_later_than(own)
-            and any(
-                _is_inside(place, name, parent)
-                for place in (access.surroundings, find_surroundings(access.resource, known))
-            )
+            for access in context.explicit.by_id.values()
+            if access.accessed and access.is_later_than(own) and is_inside(access.surroundings)
         ]
         if inside:
             inside.sort(key=lambda access: access.accessed, reverse=True)
@@ -53,15 +41,24 @@ def refuse_parent(
     return None
 
 
-def _is_inside(place: Surroundings, name: str, parent: ResolvedResource | None) -> bool:
-    """Return True if commands for the resource at `place` run inside the target `name`."""
+def _inside_of(name: str, parent: ResolvedResource | None) -> Callable[[Surroundings], bool]:
+    """Return what says whether commands for a resource run inside the target `name`.
+
+    The target is `parent`, or a name that this session did not discover.
+    """
     if parent is not None:
-        names = {one.casefold() for one in parent.names}
-        around = parent.id in place.above or not names.isdisjoint(place.hosts)
-        return around and parent.id != place.context
+        machine, names = parent.id, {one.casefold() for one in parent.names}
+        return lambda place: (
+            (machine in place.above or not names.isdisjoint(place.hosts))
+            and machine != place.context
+        )
     plain = name.casefold()
-    above = {one.casefold() for one in place.above if one.partition(":")[0] in MACHINE_KINDS}
-    return plain in place.hosts or any(plain in {one, one.rpartition(":")[2]} for one in above)
+
+    def is_inside(place: Surroundings) -> bool:
+        ids = [one.casefold() for one in place.above if one.partition(":")[0] in MACHINE_KINDS]
+        return plain in place.hosts or any(plain in {one, one.rpartition(":")[2]} for one in ids)
+
+    return is_inside
 
 
 def _refuse(

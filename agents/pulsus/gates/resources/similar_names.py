@@ -6,6 +6,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import JaroWinkler
 
 from pulsus.gates.resources.resolved_context import ResolvedContext
+from pulsus.gates.resources.resolved_resource import ResolvedResource
 
 _MOST = 5
 _LEAST_SIMILARITY = 0.75
@@ -18,25 +19,22 @@ def similar_names(name: str, context: ResolvedContext, now: float) -> list[str]:
 
     The names come as discovery wrote them. A name of several resources comes as their ids.
     """
-    known: dict[str, list[str]] = {}
+    known: dict[str, list[ResolvedResource]] = {}
     for resource in context.live(now):
-        known.setdefault(resource.name, []).append(resource.id)
+        known.setdefault(resource.name, []).append(resource)
     close = process.extract(
         _plain(name),
-        list(known),
+        {one: one.casefold() for one in known},
         scorer=JaroWinkler.normalized_similarity,
-        processor=_plain,
         limit=_MOST,
         score_cutoff=_LEAST_SIMILARITY,
     )
-    offered = (one for found, _, _ in close for one in _as_offered(found, known[found]))
-    return list(offered)[:_MOST]
+    offered: list[str] = []
+    for _, _, found in close:
+        offered += [found] if len(known[found]) == 1 else [one.id for one in known[found]]
+    return offered[:_MOST]
 
 
 def _plain(name: str) -> str:
     """Return the name part of an id or a name, in lower case."""
     return name.rpartition(":")[2].lstrip("@").casefold()
-
-
-def _as_offered(name: str, ids: list[str]) -> list[str]:
-    return [name] if len(ids) == 1 else ids
