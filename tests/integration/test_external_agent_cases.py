@@ -70,10 +70,10 @@ class Sequence:
         self.verified_by_read = False
 
     def reset(self):
-        self.__init__("RESOLVING")
+        self.state, self.verified_by_read = self.state.reset(keep_found=False), False
 
     def reset_keep_progress(self):
-        self.__init__("READING")
+        self.state, self.verified_by_read = self.state.reset(keep_found=True), False
 
     def expect(self, **wanted):
         found = {

@@ -80,7 +80,7 @@ def run(events):
                 context = context.mark_explicit(ids, now, by_user=True)
             case "pin" | "unpin":
                 context = context.pin(ids, now, pinned=event == "pin")
-            case "purge":
+            case _:
                 context = context.remove_expired(now)
         model.apply(event, resources, now)
         yield context, model, now
@@ -172,7 +172,7 @@ def test_a_machine_is_refused_exactly_while_something_inside_it_was_meant_last(a
                 meant[ids[0]] = number
             case "bulk":
                 context = context.add(resources, 0.0)
-            case "use":
+            case _:
                 context = context.touch(ids, 0.0)
     for node in NODES:
         inside = [one.id for one in FLEET if node.id in around(one) and one.id in meant]
