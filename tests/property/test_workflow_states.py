@@ -22,7 +22,8 @@ STEPS = st.lists(
 
 @given(STEPS)
 def test_every_write_is_read_before_the_next_write_or_the_answer(steps):
-    state, now, waiting = WorkflowState(), 0.0, {}
+    state, now = WorkflowState(), 0.0
+    waiting: dict[str, float] = {}
     for step, ids, detail in steps:
         now += 1
         match step:
