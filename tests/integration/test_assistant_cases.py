@@ -2,21 +2,27 @@
 
 Names are mapped: `pulse_…` is `pulsus_…` here, in tool names and in texts. Tools that Pulsus does
 not have are left out by name. A row is contested if its label is wrong by our rules: each rule is a
-function below, and docs/agent.md has the reasons.
+function below, and docs/commands-disagreements.md has the reasons.
 """
 
 import json
 import os
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pulsus.agent.answers.phantom_claims import find_phantom_claim
+from pulsus.agent.answers.tool_markup import find_leak, remove_leaks, split_name_prefix
 from pulsus.agent.knowledge.fact import category_of_key
 from pulsus.agent.knowledge.fact_keys import predict_fact_keys
 from pulsus.agent.knowledge.tool_facts import empty_result_summary, extract_facts
+from pulsus.gates.approval_risk import approval_risk
+from pulsus.gates.built_in_tools import built_in_tools
+from pulsus.gates.verifying_read import verifying_read
 
 FOLDER = Path(os.environ.get("PULSUS_CASES", "../shared/cases"), "pulse")
 AGREEING = 0.95
@@ -85,9 +91,60 @@ def knowledge(row):
             return False
 
 
-OURS: tuple[Callable[..., bool], ...] = ()
+TOOLS = {*built_in_tools(), "pulsus_question"}
+"""Pulsus has no tool that asks the user: the rows about one are about its name in a text."""
 
-FILES = {"knowledge": knowledge}
+
+def tool_artifacts(row):
+    text = ours(row["input"])
+    leak = find_leak(text, TOOLS)
+    match row["op"]:
+        case "contains":
+            return (leak is not None) == row["expected"]
+        case "clean":
+            return remove_leaks(text, TOOLS) == ours(row["expected"])
+        case "index_bytes":
+            start = -1 if leak is None else len(text[: leak.start].encode())
+            before = row["input"].encode()[: max(row["expected"], 0)].decode()
+            return start == (len(ours(before).encode()) if row["expected"] >= 0 else -1)
+        case "hold_back_prefix":
+            return split_name_prefix(text, TOOLS) == (ours(row["visible"]), ours(row["held"]))
+        case _:
+            return False
+
+
+def phantom(row):
+    found = find_phantom_claim(ours(row["content"]), TOOLS, tools_succeeded=0)
+    return (found is not None) == row["expected"]
+
+
+def verification_command(row):
+    found = verifying_read(row["command"], row["target_type"])
+    return (found.command if found else None) == row["verify_with"]
+
+
+def approval(row):
+    return approval_risk(row["command"]) == row["expected"]
+
+
+def is_no_command(row):
+    """A shell does not run it: a quotation mark is left open. Nothing is derived from it."""
+    try:
+        shlex.split(row.get("command", ""))
+    except ValueError:
+        return row.get("verify_with") is not None
+    return False
+
+
+OURS: tuple[Callable[..., bool], ...] = (is_no_command,)
+
+FILES = {
+    "approval_risk": approval,
+    "knowledge": knowledge,
+    "phantom": phantom,
+    "tool_artifacts": tool_artifacts,
+    "verification_command": verification_command,
+}
 
 
 def disagreements(file):

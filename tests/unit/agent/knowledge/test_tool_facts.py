@@ -22,7 +22,13 @@ def facts_of(response, tool="pulsus_query", args=GET):
 
 
 def test_a_fact_records_where_it_comes_from():
-    data = {"type": "service", "name": "nginx", "status": "running", "id": "nginx", "host": "web1"}
+    data: JsonValue = {
+        "type": "service",
+        "name": "nginx",
+        "status": "running",
+        "id": "nginx",
+        "host": "web1",
+    }
     status, cached = facts_of(tool_success(data))
     assert (status.key, cached.key) == (
         "service:web1:nginx:status",

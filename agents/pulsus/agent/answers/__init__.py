@@ -1,0 +1,1 @@
+"""What is checked in a model's text: leaked markup, invented results, repetition, length."""

@@ -1,0 +1,119 @@
+"""Find claims of work or readings in a reply (assistant architecture §8, deep dive §8). Pure.
+
+Asked only if no tool succeeded since the user's last message: then such a claim is invented. The
+phrases are in `phantom_claims.yaml`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, Literal, cast
+
+from pulsus.agent.answers.tool_markup import find_leak
+from pulsus.commands.shipped_data import rules_of
+from pulsus.fast_dataclass import dataclass
+
+ClaimCategory = Literal["call", "action", "state", "output", "figure"]
+"""A tool call as text; work that was done; a state; the output of a tool; a number."""
+
+SAFE_MESSAGE: Final = (
+    "I could not check this: no tool call succeeded, so I know nothing about the current state and "
+    "have changed nothing.\n\nThis happens if the tools are not available here, if a call was "
+    "refused or failed, or if the model does not call tools well (`pulsus doctor --model`). Please "
+    "try again, or ask something that needs no look at your infrastructure."
+)
+"""Replaces a reply with an invented claim."""
+
+_SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|\n+")
+_QUOTED: Final = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|`[^`\n]*`")
+_CODE: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_LONGEST_SENTENCE: Final = 300
+"""Longer sentences are looked at in parts: the time of a check is bounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class PhantomClaim:
+    """A claim that no tool result supports: its category, and the sentence that makes it."""
+
+    category: ClaimCategory
+    sentence: str
+
+
+def find_phantom_claim(
+    reply: str, tools: Iterable[str], *, tools_succeeded: int
+) -> PhantomClaim | None:
+    """Return the first claim, or None. `tools` are the names of the tools.
+
+    `tools_succeeded` counts the calls since the user's last message that succeeded, answers from
+    known facts included. With one or more, nothing counts as a phantom.
+    """
+    if tools_succeeded > 0 or not reply.strip():
+        return None
+    leak = find_leak(reply, tools)
+    if leak is not None:
+        return PhantomClaim("call", reply[leak.start :].strip()[:_LONGEST_SENTENCE])
+    for sentence in _sentences(reply):
+        category = _category_of(sentence)
+        if category is not None:
+            return PhantomClaim(category, sentence)
+    return None
+
+
+def _sentences(reply: str) -> Iterable[str]:
+    """Yield the sentences, without code blocks and list marks, and without questions."""
+    for line in _SENTENCES.split(_CODE.sub(" ", reply)):
+        sentence = line.strip().lstrip("-*•#> ").replace("’", "'").replace("**", "")
+        if sentence and not sentence.endswith("?"):
+            for at in range(0, len(sentence), _LONGEST_SENTENCE):
+                yield sentence[at : at + _LONGEST_SENTENCE]
+
+
+def _category_of(sentence: str) -> ClaimCategory | None:
+    plain = _QUOTED.sub("it", sentence).lower()
+    rules = _claim_rules()
+    if any(pattern.search(plain) for pattern in rules.certain):
+        return "output"
+    general = rules.general.match(plain)
+    for category, patterns in rules.categories.items():
+        if general and category != "action":
+            continue
+        for pattern in patterns:
+            found = pattern.search(plain)
+            if found and not rules.hedge.search(plain, 0, found.end()):
+                return category
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _ClaimRules:
+    """The compiled phrases."""
+
+    hedge: re.Pattern[str]
+    general: re.Pattern[str]
+    certain: tuple[re.Pattern[str], ...]
+    categories: Mapping[ClaimCategory, tuple[re.Pattern[str], ...]]
+
+
+@cache
+def _claim_rules() -> _ClaimRules:
+    data: Mapping[str, Any] = rules_of(Path(__file__).with_suffix(".yaml"))
+    lists = {name: _one_of(words) for name, words in data["words"].items()}
+
+    def compiled(phrases: Iterable[str]) -> tuple[re.Pattern[str], ...]:
+        filled = (re.sub(r"<(\w+)>", lambda m: lists[m[1]], phrase) for phrase in phrases)
+        return tuple(re.compile(phrase) for phrase in filled)
+
+    hedge = rf"(?<![\w-]){_one_of(data['hedges'])}(?![\w-])|n't\b"
+    return _ClaimRules(
+        hedge=re.compile(hedge),
+        general=re.compile(data["general"]),
+        certain=compiled(data["certain"]),
+        categories={cast(ClaimCategory, n): compiled(p) for n, p in data["categories"].items()},
+    )
+
+
+def _one_of(words: str) -> str:
+    return f"(?:{'|'.join(map(re.escape, words.split()))})"

@@ -1,0 +1,92 @@
+"""Refuse calls and turns that make no progress (assistant deep dive §7). Pure, frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from pulsus.agent.call_digest import call_digest
+from pulsus.core.types import JsonValue
+from pulsus.fast_dataclass import dataclass
+from pulsus.gates.tool_descriptors import ToolDescriptor
+from pulsus.gates.tool_response import ToolResponse, tool_blocked
+
+
+@dataclass(frozen=True, slots=True)
+class CountedCall:
+    """How often an equal call was proposed."""
+
+    digest: str
+    writes: bool
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedCalls:
+    """The calls of a run by their digest, the least recent first.
+
+    `max_identical` equal calls run, the next one is refused. `max_calls` digests are kept: the
+    memory of a long run is bounded.
+    """
+
+    max_identical: int
+    max_calls: int
+    calls: tuple[CountedCall, ...] = ()
+
+    def count(self, tool: str, args: Mapping[str, JsonValue]) -> int:
+        """Return how often an equal call was proposed."""
+        digest = call_digest(tool, args)
+        return next((call.count for call in self.calls if call.digest == digest), 0)
+
+    def check(
+        self, descriptor: ToolDescriptor, args: Mapping[str, JsonValue]
+    ) -> tuple[RepeatedCalls, ToolResponse | None]:
+        """Return the state with this call, and the LOOP_DETECTED answer if it is one too many.
+
+        Tools that poll are never refused.
+        """
+        if descriptor.polls:
+            return self, None
+        digest, earlier = call_digest(descriptor.name, args), self.count(descriptor.name, args)
+        if earlier >= self.max_identical:
+            return self, _refuse(descriptor.name, earlier)
+        counted = CountedCall(digest, descriptor.kind_of(args) == "write", earlier + 1)
+        others = tuple(call for call in self.calls if call.digest != digest)
+        return replace(self, calls=(*others, counted)[-max(self.max_calls, 1) :]), None
+
+    def after_write(self) -> RepeatedCalls:
+        """Return the state after a write took effect: reads start anew, writes do not.
+
+        The read that verifies a write is often one that ran before it. Refusing it would leave the
+        run in VERIFYING for ever.
+        """
+        return replace(self, calls=tuple(call for call in self.calls if call.writes))
+
+
+def _refuse(tool: str, times: int) -> ToolResponse:
+    return tool_blocked(
+        "LOOP_DETECTED",
+        f"{tool} was called {times} times with the same arguments: use its results, or call it "
+        "with other arguments",
+        tool=tool,
+        identical_calls=times,
+        recovery_hint="use_earlier_result",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorTurns:
+    """The number of turns in a row in which every call failed or was refused."""
+
+    in_a_row: int = 0
+
+    def after_turn(self, succeeded: Iterable[bool]) -> ErrorTurns:
+        """Return the state after a turn. A turn without calls changes nothing."""
+        results = tuple(succeeded)
+        if not results:
+            return self
+        return ErrorTurns(0 if any(results) else self.in_a_row + 1)
+
+    def is_stuck(self, limit: int) -> bool:
+        """Return True after `limit` such turns: the next turn is forced to be text."""
+        return self.in_a_row >= limit

@@ -1,0 +1,62 @@
+"""The risk of a command as an approver sees it: low, medium or high (assistant architecture §6).
+
+The scale of the command gate says what a command may do at worst. An approver also asks whether it
+can be undone: restarting a service is no loss, deleting a folder is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pulsus.commands import CommandVerdict, classify
+from pulsus.commands.shell.script_parser import Script, parse_command
+from pulsus.commands.shell.words import Unreadable, Word
+from pulsus.commands.shell.wrappers import unwrap
+from pulsus.commands.shipped_data import rules_of
+from pulsus.gates.command_patterns import has_words, is_exactly
+from pulsus.gates.fetched_code import runs_what_it_fetches
+
+ApprovalRisk = Literal["low", "medium", "high"]
+
+_BY_GATE: Final[tuple[ApprovalRisk, ...]] = ("low", "low", "medium", "high")
+_RULES: Final = Path(__file__).with_suffix(".yaml")
+
+
+def approval_risk(command: str, verdict: CommandVerdict | None = None) -> ApprovalRisk:
+    """Return the risk of a command. `verdict` saves judging it again.
+
+    A command that touches secrets, or runs what it fetches, is high. A destructive command is
+    medium if every part that is no read can be undone, or done again, without a loss.
+    """
+    verdict = verdict or classify(command)
+    risk = _BY_GATE[verdict.risk]
+    if verdict.allow:
+        return risk
+    try:
+        script = parse_command(command)
+    except Unreadable:
+        script = None
+    if verdict.sensitive or runs_what_it_fetches(script, command):
+        return "high"
+    if risk == "high" and script is not None and _is_recoverable(script):
+        return "medium"
+    return risk
+
+
+def _is_recoverable(script: Script) -> bool:
+    if any(redirect.operator not in {"<", "<<", "<<<"} for redirect in script.redirects):
+        return False
+    return all(_may_be_undone(unwrap(stage.words)) for stage in script.stages)
+
+
+def _may_be_undone(call: Sequence[Word]) -> bool:
+    if not call:
+        return False
+    rules: Mapping[str, Any] = rules_of(_RULES)
+    text = " ".join(word.text for word in call)
+    if any(has_words(pattern, call) for pattern in rules["never"]):
+        return False
+    known = any(is_exactly(pattern, call) for pattern in rules["recoverable"])
+    return known or classify(text).allow

