@@ -26,7 +26,7 @@ _KNOWN = frozenset(
     (
         *("title", "description", "default", "examples", "$schema", "type", "enum", "const"),
         *("anyOf", "properties", "required", "additionalProperties", "items", "minItems"),
-        *("maxItems", "minLength", "maxLength", "minimum", "maximum"),
+        *("maxItems", "minLength", "maxLength", "minimum", "maximum", "pattern"),
     )
 )
 """Keywords that are checked, in every schema within a schema, or that only describe."""

@@ -1,0 +1,98 @@
+"""Phase 3 of a turn: what a session knows after its calls, in call order (deep dive §6). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pulsus.agent.knowledge.tool_facts import facts_of_response
+from pulsus.agent.loop.call_draft import CallDraft
+from pulsus.agent.loop.run_calls import FinishedCall
+from pulsus.agent.loop.session_state import SessionState
+from pulsus.core.types import JsonValue
+from pulsus.gates.resources.resolved_resource import ResolvedResource
+from pulsus.gates.session_gates import SessionGates
+from pulsus.gates.tool_response import ToolResponse
+
+
+def begin_write(state: SessionState, draft: CallDraft) -> SessionState:
+    """Return the state while this write runs. It counts as begun before it has any effect."""
+    ids = [resource.id for resource in draft.resources] or [*draft.needs.targets]
+    workflow = state.gates.workflow.begin_write(draft.call.tool, ids)
+    return replace(state, gates=replace(state.gates, workflow=workflow))
+
+
+def absorb_result(state: SessionState, done: FinishedCall, result_chars: int) -> SessionState:
+    """Return the state after a call that ran. `result_chars` is the length of its envelope.
+
+    A failed read verifies nothing. A failed write waits for a read like any other: it may have
+    changed something before it failed.
+    """
+    draft, outcome = done.draft, done.outcome
+    if draft.kind == "write":
+        state = _absorb_write(state, done)
+    elif outcome.response.ok:
+        state = _absorb_read(state, done)
+    facts = facts_of_response(
+        draft.call, outcome.response, now=done.ended, turn=state.turn, result_chars=result_chars
+    )
+    known = state.knowledge.remember(facts, state.turn)
+    ok = outcome.response.ok
+    recoveries = state.gates.recoveries
+    if ok:
+        recoveries, _ = recoveries.check_recovery_success(draft.call.tool)
+    gates = replace(state.gates, recoveries=recoveries)
+    return replace(state, gates=gates, knowledge=known, succeeded=state.succeeded or ok)
+
+
+def _absorb_read(state: SessionState, done: FinishedCall) -> SessionState:
+    draft, outcome, gates = done.draft, done.outcome, state.gates
+    assert draft.kind != "write"
+    resources = gates.resources
+    if draft.kind == "resolve" and outcome.found:
+        resources = resources.add(outcome.found, done.ended)
+        if outcome.single:
+            ids = [resource.id for resource in outcome.found]
+            resources = resources.mark_explicit(ids, done.ended, by_user=False)
+    resources = resources.touch([one.id for one in draft.resources], done.ended)
+    was_open = not gates.workflow.may_answer()
+    workflow = gates.workflow.after_read(
+        draft.kind, outcome.read, started=done.started, single=outcome.single
+    )
+    verified = was_open and workflow.may_answer()
+    gates = replace(gates, workflow=workflow, resources=resources)
+    return replace(state, gates=gates, verified_write=state.verified_write or verified)
+
+
+def _absorb_write(state: SessionState, done: FinishedCall) -> SessionState:
+    draft, outcome = done.draft, done.outcome
+    # A gate of the tool itself that refuses has no effect; anything else may have had one.
+    error = outcome.response.error
+    changed = not (error is not None and error.blocked)
+    workflow = state.gates.workflow.after_write(outcome.wrote, ended=done.ended, changed=changed)
+    knowledge = state.knowledge
+    if changed:
+        knowledge = knowledge.after_write(_names_of(draft.resources, outcome.wrote))
+    resources = state.gates.resources.touch([one.id for one in draft.resources], done.ended)
+    gates = SessionGates(workflow, resources, state.gates.recoveries)
+    return replace(state, gates=gates, knowledge=knowledge)
+
+
+def _names_of(resources: tuple[ResolvedResource, ...], wrote: tuple[str, ...]) -> list[str]:
+    """Return every name of the written resources and of the machines that they are on."""
+    names = [name for one in resources for name in (*one.names, one.host, one.target_host) if name]
+    return [*names, *wrote] if resources or wrote else []
+
+
+def envelope_of(response: ToolResponse, draft: CallDraft | None) -> Mapping[str, JsonValue]:
+    """Return the envelope that the model and the client get, with the warnings of the gates."""
+    found = response.to_json()
+    if draft is None or not (draft.warnings or draft.rewritten_from):
+        return found
+    meta = dict(response.meta)
+    if draft.warnings:
+        meta["warnings"] = [*draft.warnings]
+    if draft.rewritten_from:
+        meta["rewritten_from"] = draft.rewritten_from
+        meta["command"] = draft.needs.command
+    return {**found, "meta": meta}

@@ -1,0 +1,285 @@
+"""One request to the agent: turns until an answer (assistant architecture §8, deep dive §6, §14).
+
+The loop decides nothing about a call: `check_calls.py` does. It keeps the order of things: a
+refusal is recorded before anything else happens, a write counts as begun before it runs, and no
+answer leaves a session with an unverified write unsaid.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import field, replace
+from typing import Final
+
+import anyio
+import anyio.to_thread
+
+from pulsus.agent.agent_events import EmitEvent, agent_event
+from pulsus.agent.answers.phantom_claims import SAFE_ANSWER, claims_unperformed_work
+from pulsus.agent.loop.call_draft import CallDraft
+from pulsus.agent.loop.check_calls import CallRules
+from pulsus.agent.loop.run_calls import CallRunner
+from pulsus.agent.loop.run_ports import AgentCounters, ApprovalDesk, RunRecord, WriteVerifier
+from pulsus.agent.loop.session_state import SessionState
+from pulsus.agent.loop.transcript import Transcript
+from pulsus.agent.loop.turn_budget import TurnBudget
+from pulsus.agent.loop.turn_calls import PendingApproval, TurnCalls
+from pulsus.agent.model.proposal import Confidence, TurnModel, TurnProposal, TurnRequest
+from pulsus.core.types import JsonValue
+from pulsus.errors import ModelBudget, ModelError, PulsusError
+from pulsus.fast_dataclass import dataclass
+from pulsus.gates.tool_descriptors import ToolDescriptor
+from pulsus.gates.workflow.state_machine import refuse_answer
+
+DONE: Final = 0
+OUT_OF_TURNS: Final = 1
+WAITING: Final = 4
+REFUSED: Final = 6
+MODEL_AWAY: Final = 75
+"""Exit statuses of a run (contracts)."""
+
+_NOT_VERIFIED: Final = "not verified: "
+
+
+@dataclass(frozen=True, slots=True)
+class LoopPorts:
+    """Everything with an effect that a run uses. `steer` gives messages that arrived meanwhile."""
+
+    emit: EmitEvent
+    desk: ApprovalDesk
+    verifier: WriteVerifier
+    record: RunRecord
+    counters: AgentCounters
+    steer: Callable[[], Sequence[str]] = field(default=tuple)
+    clock: Callable[[], float] = field(default=time.monotonic)
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """The end of a run: its state, the answer or error, and the exit status."""
+
+    state: SessionState
+    summary: str
+    confidence: Confidence
+    exit_status: int
+    suggested: tuple[dict[str, JsonValue], ...] = ()
+    error: PulsusError | None = None
+
+
+class AgentLoop:
+    """Runs one request. One object serves one run."""
+
+    def __init__(
+        self,
+        model: TurnModel,
+        rules: CallRules,
+        runner: CallRunner,
+        ports: LoopPorts,
+        budget: TurnBudget,
+        run_seconds: float,
+    ) -> None:
+        self._model, self._rules, self._ports, self._budget = model, rules, ports, budget
+        self._calls = TurnCalls(rules, runner, ports.desk, ports)
+        self._seconds = run_seconds
+
+    async def run(
+        self,
+        state: SessionState,
+        transcript: Transcript,
+        tools: Callable[[SessionState], Sequence[ToolDescriptor]],
+        run_id: str,
+    ) -> RunEnd:
+        """Return the end of the run. `tools` are those offered to the model in a state."""
+        emit = self._ports.emit
+        emit(agent_event("agent_start", run_id=run_id, max_turns=self._budget.max_turns))
+        run = _Run(replace(state, calls_made=0, succeeded=False), transcript)
+        run.deadline = self._ports.clock() + self._seconds
+        for run_turn in range(1, self._budget.max_turns + 1):
+            run.turn = run_turn
+            run.state = replace(run.state, turn=run.state.turn + 1)
+            emit(agent_event("agent_turn", turn=run_turn))
+            self._ports.counters.count(
+                "agentic_iterations_total", provider=self._model.provider, model=self._model.model
+            )
+            run.transcript.add_user(self._ports.steer(), run.state.turn)
+            ended = await self._run_turn(run, tools)
+            if ended is not None:
+                return ended
+        return await self._end_without_answer(run)
+
+    async def _run_turn(
+        self, run: _Run, tools: Callable[[SessionState], Sequence[ToolDescriptor]]
+    ) -> RunEnd | None:
+        if run.turn == self._budget.max_turns:
+            await self._verify_open_writes(run)
+        if self._ports.clock() >= run.deadline:
+            return await self._end_early(run, "the time of the run is over", OUT_OF_TURNS)
+        text_only = self._budget.is_text_only(run.turn, run.state)
+        try:
+            proposal = await self._propose(run, tuple(tools(run.state)), text_only)
+        except ModelBudget as error:
+            return await self._end_early(run, error.message, REFUSED, error)
+        except ModelError as error:
+            return await self._end_early(run, error.message, _exit_for(error), error)
+        except TimeoutError:
+            return await self._end_early(run, "the time of the run is over", OUT_OF_TURNS)
+        run.transcript.add_proposal(proposal, run.state.turn)
+        if proposal.correction:
+            self._correct(run, "malformed_json", proposal.correction)
+            return None
+        if proposal.calls and not text_only:
+            run.state = replace(run.state, verified_write=False)
+            return await self._run_calls(run, proposal)
+        if proposal.calls:
+            self._correct(run, "malformed_json", "No tool can be called now: give a final_answer.")
+            return None
+        return await self._finish(run, proposal)
+
+    async def _propose(
+        self, run: _Run, tools: tuple[ToolDescriptor, ...], text_only: bool
+    ) -> TurnProposal:
+        """Return the model's proposal. A failure is tried once more if nothing was shown yet.
+
+        Raises ModelError, and TimeoutError when the time of the run is over.
+        """
+        ask = TurnRequest(run.transcript.messages(run.state), tools, text_only, run.state.turn)
+        shown = False
+
+        def show(piece: str) -> None:
+            nonlocal shown
+            shown = True
+            self._ports.emit(agent_event("agent_token", text=piece))
+
+        for attempt in (1, 2):
+            left = run.deadline - self._ports.clock()
+            try:
+                with anyio.fail_after(max(left, 0.0)):
+                    return await anyio.to_thread.run_sync(
+                        self._model.propose, ask, show, abandon_on_cancel=True
+                    )
+            except ModelBudget:
+                raise
+            except ModelError as error:
+                if attempt == 2 or shown or _exit_for(error) != MODEL_AWAY:
+                    raise
+                self._ports.record.event("model_retry", decision=error.code, artifacts=[])
+        raise AssertionError("the second attempt returns or raises")
+
+    async def _run_calls(self, run: _Run, proposal: TurnProposal) -> RunEnd | None:
+        before = run.state.calls_made
+        left = run.deadline - self._ports.clock()
+        writes = self._budget.accepts_writes(run.turn)
+        done = await self._calls.run(run.state, proposal.calls, left, accepts_writes=writes)
+        run.state = done.state
+        # Waiting for a person is no time of the run.
+        run.deadline += done.waited_s
+        run.suggested += done.suggested
+        run.writes += done.writes
+        run.transcript.add_results(done.envelopes, run.state.turn)
+        if isinstance(done.pending, PendingApproval):
+            return self._end(run, done.pending.message, "low", WAITING)
+        nudge = self._budget.nudge(before, run.state.calls_made)
+        if done.all_errors_note or nudge:
+            notes = [note for note in (done.all_errors_note, nudge) if note]
+            run.transcript.add_user(notes, run.state.turn)
+        return None
+
+    async def _finish(self, run: _Run, proposal: TurnProposal) -> RunEnd | None:
+        """Return the final answer, or None if gate 2 sends the model back to verify."""
+        blocked = refuse_answer(run.state.gates.workflow)
+        if blocked is not None and run.turn < self._budget.max_turns:
+            assert blocked.error is not None
+            self._ports.counters.count("fsm_final_block_total", state=run.state.gates.workflow.name)
+            resource = blocked.error.details["target_resource_id"]
+            self._correct(
+                run,
+                "verification_required",
+                f"Verification required: perform a read or status check on {resource} before "
+                "responding.",
+            )
+            return None
+        text, confidence = proposal.text, proposal.confidence
+        if not run.state.succeeded and claims_unperformed_work(text):
+            self._ports.counters.count(
+                "phantom_detected_total", provider=self._model.provider, model=self._model.model
+            )
+            self._ports.emit(agent_event("agent_withdrawn", turn=run.turn, reason="phantom"))
+            self._ports.emit(agent_event("agent_correction", reason="phantom"))
+            text, confidence = SAFE_ANSWER, "low"
+        return self._end(run, text, confidence, DONE)
+
+    def _correct(self, run: _Run, reason: str, message: str) -> None:
+        self._ports.record.event("correction", decision=reason, artifacts=[])
+        self._ports.emit(agent_event("agent_correction", reason=reason))
+        run.transcript.add_user([message], run.state.turn)
+
+    async def _verify_open_writes(self, run: _Run) -> None:
+        """Verify what was written and not read, by the reads that the contracts name."""
+        for draft in run.writes:
+            ids = {one.id for one in draft.resources}
+            if ids & {one.resource_id for one in run.state.gates.workflow.unverified}:
+                run.state, note = await self._calls.verify(run.state, draft, self._ports.verifier)
+                run.transcript.add_user([note], run.state.turn)
+
+    async def _end_without_answer(self, run: _Run) -> RunEnd:
+        """Return the end of a run whose turns are used up."""
+        await self._verify_open_writes(run)
+        turns = self._budget.max_turns
+        message = f"Agent exhausted {turns} turns without a final answer."
+        self._ports.emit(agent_event("agent_max_turns", turns_used=turns, message=message))
+        return self._end(run, message, "low", OUT_OF_TURNS, answer=self._is_open(run))
+
+    async def _end_early(
+        self, run: _Run, why: str, status: int, error: PulsusError | None = None
+    ) -> RunEnd:
+        """Return the end of a run that cannot go on. An unverified write is verified first."""
+        await self._verify_open_writes(run)
+        self._ports.emit(agent_event("agent_error", error=why))
+        answer = bool(run.writes) or self._is_open(run)
+        return self._end(run, f"the run ended early: {why}", "low", status, error, answer=answer)
+
+    def _is_open(self, run: _Run) -> bool:
+        return not run.state.gates.workflow.may_answer()
+
+    def _end(
+        self,
+        run: _Run,
+        text: str,
+        confidence: Confidence,
+        status: int,
+        error: PulsusError | None = None,
+        *,
+        answer: bool = True,
+    ) -> RunEnd:
+        """Return the end, and emit the answer. It says so if a write is not verified."""
+        if self._is_open(run):
+            open_ids = [one.resource_id for one in run.state.gates.workflow.unverified]
+            text = f"{_NOT_VERIFIED}{', '.join(open_ids)} was changed and not confirmed. {text}"
+            confidence = "low"
+        suggested = tuple(run.suggested)
+        if answer:
+            more: dict[str, JsonValue] = {"suggested": [*suggested]} if suggested else {}
+            self._ports.emit(
+                agent_event("agent_final", summary=text, confidence=confidence, **more)
+            )
+        self._ports.record.event(
+            "end", decision=str(status), summary=text, confidence=confidence, artifacts=[]
+        )
+        return RunEnd(run.state, text, confidence, status, suggested, error)
+
+
+class _Run:
+    """What changes during a run."""
+
+    def __init__(self, state: SessionState, transcript: Transcript) -> None:
+        self.state, self.transcript = state, transcript
+        self.turn = 0
+        self.deadline = 0.0
+        self.suggested: list[dict[str, JsonValue]] = []
+        self.writes: list[CallDraft] = []
+
+
+def _exit_for(error: ModelError) -> int:
+    """Return the exit status of a model that failed."""
+    return error.exit_status

@@ -1,0 +1,87 @@
+"""One proposed call while it is judged, and the verdicts on it."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Any, Protocol
+
+from pulsus.agent.knowledge.knowledge_gate import KnownAnswer
+from pulsus.agent.tool_protocol import AgentTool, CallNeeds, ProposedCall
+from pulsus.core.types import JsonValue
+from pulsus.fast_dataclass import dataclass
+from pulsus.gates.resources.resolved_resource import ResolvedResource
+from pulsus.gates.tool_descriptors import CallKind
+from pulsus.gates.tool_response import ToolResponse
+
+
+@dataclass(frozen=True, slots=True)
+class CallDraft:
+    """A call whose tool is known and whose arguments fit.
+
+    `resources` are its resolved targets. `rewritten_from` is the command that a rewrite replaced.
+    `warnings` go into `meta` of the result.
+    """
+
+    call: ProposedCall
+    tool: AgentTool
+    kind: CallKind
+    needs: CallNeeds
+    resources: tuple[ResolvedResource, ...] = ()
+    warnings: tuple[str, ...] = ()
+    rewritten_from: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunCall:
+    """The call may run as it stands. `grant` names what allowed a write without a question."""
+
+    draft: CallDraft
+    grant: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AskPerson:
+    """The call waits for a person. `request` is the approval request of the control package."""
+
+    draft: CallDraft
+    request: Any
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedCall:
+    """The call is refused. `kind` is that of the call; `suggestion` what it would have done."""
+
+    call: ProposedCall
+    kind: CallKind
+    response: ToolResponse
+    suggestion: dict[str, JsonValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredCall:
+    """The call is answered from known facts. It verifies nothing."""
+
+    call: ProposedCall
+    answer: KnownAnswer
+
+
+CheckedCall = RunCall | AskPerson | RefusedCall | AnsweredCall
+
+
+class ControlRules(Protocol):
+    """What the control level, the policy and self-protection say about a call."""
+
+    def refuse(self, draft: CallDraft) -> ToolResponse | None:
+        """Return why the call may not run at any level, or None.
+
+        Covers Pulsus itself as a target, secrets, commands that are no reads, ungrounded targets.
+        """
+        ...
+
+    def rewrite(self, draft: CallDraft) -> str | None:
+        """Return a command to run in place of the refused one of a read, or None."""
+        ...
+
+    def decide(self, draft: CallDraft) -> RunCall | AskPerson | RefusedCall:
+        """Return what is done with a call that no rule refused."""
+        ...

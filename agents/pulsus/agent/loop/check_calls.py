@@ -1,0 +1,209 @@
+"""Phase 1 of a turn: judge each proposed call, in order, before anything runs (deep dive §6).
+
+A rule returns the envelope that refuses the call, or None. The order of the rules is that of
+`_judge`: a later rule relies on every earlier one. Pure, but for what `ControlRules` asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from pulsus.agent.answers.repeated_calls import refuse_repeated_call
+from pulsus.agent.knowledge.knowledge_gate import GateWindow, answer_from_facts
+from pulsus.agent.loop.call_draft import (
+    AnsweredCall,
+    CallDraft,
+    CheckedCall,
+    ControlRules,
+    RefusedCall,
+    RunCall,
+)
+from pulsus.agent.loop.session_state import SessionState
+from pulsus.agent.tool_protocol import AgentTool, ProposedCall
+from pulsus.core.types import JsonValue
+from pulsus.fast_dataclass import dataclass
+from pulsus.gates.resources.routing_mismatch import refuse_parent
+from pulsus.gates.resources.strict_resolution import refuse_action, resolve_targets
+from pulsus.gates.tool_descriptors import DescriptorTable
+from pulsus.gates.tool_response import ToolResponse, tool_blocked
+from pulsus.gates.workflow.state_machine import refuse_call
+from pulsus.llm.structured_answers import find_misfits
+
+
+@dataclass(frozen=True, slots=True)
+class CallRules:
+    """What does not change within a run: the tools, their table, and the rules of the settings."""
+
+    tools: Mapping[str, AgentTool]
+    table: DescriptorTable
+    control: ControlRules
+    strict: bool
+    max_identical_calls: int
+    keep_turns: int
+    min_chars: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnMoment:
+    """The circumstances of one turn: the time in seconds, monotonic, and if a write may begin."""
+
+    now: float
+    accepts_writes: bool
+
+
+def check_calls(
+    rules: CallRules, state: SessionState, calls: Sequence[ProposedCall], moment: TurnMoment
+) -> tuple[SessionState, tuple[CheckedCall, ...]]:
+    """Return the state with every call counted, and a verdict on each call, in order.
+
+    At most one call of a turn may write. Calls behind it that read are judged too: they run before.
+    """
+    checked: list[CheckedCall] = []
+    writes = 0
+    for call in calls:
+        state, found = _judge(rules, state, call, moment, writes)
+        writes += not isinstance(found, RefusedCall | AnsweredCall) and found.draft.kind == "write"
+        checked.append(found)
+    return state, tuple(checked)
+
+
+def _judge(
+    rules: CallRules, state: SessionState, call: ProposedCall, moment: TurnMoment, writes: int
+) -> tuple[SessionState, CheckedCall]:
+    """Return the verdict on one call. `writes` is how many of this turn were let through."""
+    kind = rules.table.kind_of(call.tool, call.args)
+    tool = rules.tools.get(call.tool)
+    if tool is None:
+        names: list[JsonValue] = [*sorted(rules.tools)]
+        refusal = tool_blocked("NOT_FOUND", f"there is no tool {call.tool!r}", suggestions=names)
+        return state, RefusedCall(call, kind, refusal)
+    misfit = _find_misfit(tool, call)
+    if misfit is not None:
+        return state, RefusedCall(call, kind, misfit)
+    state, refusal_or_none = _count_call(rules, state, call, tool)
+    if refusal_or_none is not None:
+        return state, RefusedCall(call, kind, refusal_or_none)
+    draft = CallDraft(call, tool, kind, tool.needs(call.args))
+    gate = refuse_call(state.gates.workflow, call.tool, kind, draft.needs.targets)
+    gate = gate or _refuse_write_now(draft, moment, writes, state)
+    if gate is not None:
+        return state, RefusedCall(call, kind, gate)
+    window = GateWindow(state.turn, state.fresh_from_turn, rules.keep_turns, rules.min_chars)
+    known = answer_from_facts(state.knowledge, tool.descriptor, call.args, window)
+    if known is not None:
+        keys = [fact.key for fact in known.facts]
+        return replace(state, knowledge=state.knowledge.touch(keys)), AnsweredCall(call, known)
+    return state, _judge_effects(rules, state, draft, moment.now)
+
+
+def _judge_effects(
+    rules: CallRules, state: SessionState, draft: CallDraft, now: float
+) -> CheckedCall:
+    """Return the verdict of the rules on targets, commands and control, after one rewrite."""
+    found = _resolve(rules, state, draft, now)
+    if isinstance(found, RefusedCall):
+        return found
+    refusal = rules.control.refuse(found)
+    if refusal is not None:
+        other = None if found.kind == "write" else rules.control.rewrite(found)
+        if other is None:
+            return RefusedCall(draft.call, draft.kind, refusal)
+        found = _with_command(found, other)
+        refusal = rules.control.refuse(found)
+        if refusal is not None:
+            return RefusedCall(found.call, found.kind, refusal)
+    return RunCall(found) if found.kind == "resolve" else rules.control.decide(found)
+
+
+def _resolve(
+    rules: CallRules, state: SessionState, draft: CallDraft, now: float
+) -> CallDraft | RefusedCall:
+    """Return the draft with its resources, or why they may not be acted on."""
+    needs, context = draft.needs, state.gates.resources
+
+    def refused(response: ToolResponse) -> RefusedCall:
+        return RefusedCall(draft.call, draft.kind, response)
+
+    denied = refuse_action(context, draft.kind, needs.action, needs.targets, now)
+    if denied is not None:
+        return refused(denied)
+    found = resolve_targets(
+        context,
+        draft.kind,
+        needs.action,
+        needs.targets,
+        now,
+        needs_host=bool(needs.command),
+        strict=rules.strict,
+    )
+    if found.refusal is not None:
+        return refused(found.refusal)
+    mismatch = refuse_parent(context, needs.targets, now) if needs.checks_routing else None
+    if mismatch is not None:
+        return refused(mismatch)
+    if needs.unavailable:
+        target = needs.targets[0] if needs.targets else ""
+        return refused(
+            tool_blocked(
+                "EXECUTION_CONTEXT_UNAVAILABLE", needs.unavailable, target_resource_id=target
+            )
+        )
+    return replace(draft, resources=found.resources, warnings=found.warnings)
+
+
+def _find_misfit(tool: AgentTool, call: ProposedCall) -> ToolResponse | None:
+    """Return the refusal of arguments that the schema does not take, or None."""
+    descriptor = tool.descriptor
+    wrong = list(islice(find_misfits(dict(call.args), descriptor.parameters), 3))
+    lacking = descriptor.missing_arguments(call.args) if not wrong else ()
+    wrong += [f"{' or '.join(one.split('|'))} is missing" for one in lacking]
+    if not wrong:
+        return None
+    text = f"{call.tool}: {'; '.join(wrong)}"
+    return tool_blocked("INVALID_INPUT", text, auto_recoverable=True)
+
+
+def _count_call(
+    rules: CallRules, state: SessionState, call: ProposedCall, tool: AgentTool
+) -> tuple[SessionState, ToolResponse | None]:
+    repeats, refusal = refuse_repeated_call(
+        state.repeats, tool.descriptor, call.args, rules.max_identical_calls
+    )
+    return replace(state, repeats=repeats, calls_made=state.calls_made + 1), refusal
+
+
+def _refuse_write_now(
+    draft: CallDraft, moment: TurnMoment, writes: int, state: SessionState
+) -> ToolResponse | None:
+    """Return the refusal of a second write of a turn, or of a write near the end of the run."""
+    if draft.kind != "write":
+        return None
+    target = draft.needs.targets[0] if draft.needs.targets else ""
+    if writes:
+        why, required = "one call of a turn may write, and this turn has one", "verify"
+    elif not moment.accepts_writes:
+        why, required = "the last two turns of a run accept no write", "answer"
+    else:
+        return None
+    return tool_blocked(
+        "FSM_BLOCKED",
+        f"{draft.call.tool} is refused: {why}",
+        state=state.gates.workflow.name,
+        tool=draft.call.tool,
+        required=required,
+        target_resource_id=target,
+        auto_recoverable=bool(writes),
+    )
+
+
+def _with_command(draft: CallDraft, command: str) -> CallDraft:
+    """Return the draft that runs `command` instead. It is judged again."""
+    call = replace(draft.call, args={**draft.call.args, "command": command})
+    return replace(
+        draft,
+        call=call,
+        needs=draft.tool.needs(call.args),
+        rewritten_from=draft.needs.command,
+    )

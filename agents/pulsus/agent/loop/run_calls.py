@@ -1,0 +1,80 @@
+"""Phase 2 of a turn: run the calls that were let through (assistant deep dive §6).
+
+Reads run side by side, at most as many as the limiter lets; the one write runs after all of them
+ended. Tools block, so each runs in a thread. Effects: those of the tools.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import field
+
+import anyio
+import anyio.to_thread
+
+from pulsus.agent.loop.call_draft import CallDraft
+from pulsus.agent.tool_protocol import CallContext, CallOutcome
+from pulsus.errors import PulsusError
+from pulsus.execution.cancellation import Cancellation
+from pulsus.fast_dataclass import dataclass
+from pulsus.gates.tool_response import tool_failed
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedCall:
+    """A call that ran. `started` and `ended` are seconds of the monotonic clock."""
+
+    draft: CallDraft
+    outcome: CallOutcome
+    started: float
+    ended: float
+
+
+@dataclass(frozen=True, slots=True)
+class CallRunner:
+    """Runs calls. `clock` gives monotonic seconds; `parallel` is the most reads at a time."""
+
+    cancellation: Cancellation
+    parallel: int
+    clock: Callable[[], float] = field(default=time.monotonic)
+
+    async def run_reads(
+        self, drafts: Sequence[CallDraft], timeout_s: float
+    ) -> tuple[FinishedCall, ...]:
+        """Return the results in the order of the calls. Each gets at most `timeout_s`."""
+        done: dict[int, FinishedCall] = {}
+        limiter = anyio.CapacityLimiter(self.parallel)
+
+        async def run_one(at: int, draft: CallDraft) -> None:
+            async with limiter:
+                done[at] = await self.run_one(draft, timeout_s)
+
+        async with anyio.create_task_group() as group:
+            for at, draft in enumerate(drafts):
+                group.start_soon(run_one, at, draft)
+        return tuple(done[at] for at in range(len(drafts)))
+
+    async def run_one(self, draft: CallDraft, timeout_s: float) -> FinishedCall:
+        """Return the result of one call. An exception of the tool is an envelope as well.
+
+        The call is not abandoned: what has begun to change something is waited for.
+        """
+        context = CallContext(draft.resources, self.cancellation, timeout_s)
+        started = self.clock()
+        outcome = await anyio.to_thread.run_sync(_call_tool, draft, context)
+        return FinishedCall(draft, outcome, started, self.clock())
+
+
+def _call_tool(draft: CallDraft, context: CallContext) -> CallOutcome:
+    try:
+        return draft.tool.run(draft.call.args, context)
+    except PulsusError as error:
+        return CallOutcome(
+            tool_failed("EXECUTION_FAILED", f"{error.code}: {error.message}", hint=error.hint)
+        )
+    except Exception as error:  # noqa: BLE001 - a tool, perhaps a plugin's, must not end the run
+        name = type(error).__name__
+        return CallOutcome(
+            tool_failed("EXECUTION_FAILED", f"{draft.call.tool} ended with {name}: {error}")
+        )

@@ -1,0 +1,32 @@
+"""The state of one agent session, as one frozen value (assistant architecture §7, deep dive §2).
+
+Every decision about a call is a function of this value and the call. Only `absorb_results.py` and
+`check_calls.py` make a new one.
+"""
+
+from __future__ import annotations
+
+from pulsus.agent.answers.repeated_calls import RepeatedCalls
+from pulsus.agent.knowledge.knowledge_accumulator import KnowledgeAccumulator
+from pulsus.fast_dataclass import dataclass
+from pulsus.gates.session_gates import SessionGates
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """What a session knows and has done.
+
+    `turn` counts from 1 over the whole session. `fresh_from_turn` is the first turn whose facts may
+    answer a repeated read. `calls_made` counts the tool calls of this request. `succeeded` says
+    that one of them ran and worked, `verified_write` that a write of it was confirmed in the last
+    turn: then an answer is asked for.
+    """
+
+    gates: SessionGates
+    knowledge: KnowledgeAccumulator
+    repeats: RepeatedCalls
+    turn: int = 0
+    fresh_from_turn: int = 1
+    calls_made: int = 0
+    succeeded: bool = False
+    verified_write: bool = False

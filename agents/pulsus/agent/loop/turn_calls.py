@@ -1,0 +1,325 @@
+"""The calls of one turn: check, run, absorb (assistant deep dive §6).
+
+Every refusal is recorded and counted here, in one place, before anything else of the turn happens.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
+from typing import Protocol
+
+import anyio.to_thread
+
+from pulsus.agent.agent_events import EmitEvent, agent_event
+from pulsus.agent.loop.absorb_results import absorb_result, begin_write, envelope_of
+from pulsus.agent.loop.call_draft import (
+    AnsweredCall,
+    AskPerson,
+    CallDraft,
+    CheckedCall,
+    RefusedCall,
+    RunCall,
+)
+from pulsus.agent.loop.check_calls import CallRules, TurnMoment, check_calls
+from pulsus.agent.loop.run_calls import CallRunner, FinishedCall
+from pulsus.agent.loop.run_ports import (
+    AgentCounters,
+    ApprovalDesk,
+    PersonAnswer,
+    RunRecord,
+    WriteVerifier,
+)
+from pulsus.agent.loop.session_state import SessionState
+from pulsus.agent.tool_protocol import ProposedCall
+from pulsus.core.types import JsonValue
+from pulsus.fast_dataclass import dataclass
+from pulsus.gates.resources.strict_resolution import resolve_targets
+from pulsus.gates.tool_response import ToolResponse, tool_blocked
+
+_ALL_FAILED = "Every tool call of this turn failed. Use another tool, or give your final answer."
+_RECOVERABLE = "auto_recoverable"
+
+
+class TurnPorts(Protocol):
+    """What a turn needs from outside: the ports of the loop."""
+
+    @property
+    def emit(self) -> EmitEvent: ...
+    @property
+    def record(self) -> RunRecord: ...
+    @property
+    def counters(self) -> AgentCounters: ...
+    @property
+    def clock(self) -> Callable[[], float]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnvelope:
+    """The envelope that answers a call, for the transcript."""
+
+    call: ProposedCall
+    envelope: Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class PendingApproval:
+    """A write that waits for a person while nobody can be asked."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResult:
+    """What a turn's calls came to. `waited_s` is the time that a person took to answer."""
+
+    state: SessionState
+    envelopes: tuple[CallEnvelope, ...]
+    writes: tuple[CallDraft, ...] = ()
+    suggested: tuple[dict[str, JsonValue], ...] = ()
+    waited_s: float = 0.0
+    pending: PendingApproval | None = None
+    all_errors_note: str = ""
+
+
+@dataclass(slots=True)
+class _Turn:
+    """What changes while the calls of one turn are handled."""
+
+    state: SessionState
+    answers: dict[str, Mapping[str, JsonValue]] = field(default_factory=dict)
+    finished: dict[str, FinishedCall] = field(default_factory=dict)
+    writes: list[CallDraft] = field(default_factory=list)
+    suggested: list[dict[str, JsonValue]] = field(default_factory=list)
+    waited_s: float = 0.0
+    pending: PendingApproval | None = None
+
+
+class TurnCalls:
+    """Handles the calls of a turn."""
+
+    def __init__(
+        self, rules: CallRules, runner: CallRunner, desk: ApprovalDesk, ports: TurnPorts
+    ) -> None:
+        self._rules, self._runner, self._desk, self._ports = rules, runner, desk, ports
+
+    async def run(
+        self,
+        state: SessionState,
+        calls: Sequence[ProposedCall],
+        seconds: float,
+        *,
+        accepts_writes: bool,
+    ) -> TurnResult:
+        """Return the state and the envelopes after these calls.
+
+        Reads of the turn end before its write starts, so that none of them can verify it.
+        """
+        moment = TurnMoment(self._ports.clock(), accepts_writes)
+        state, checked = check_calls(self._rules, state, calls, moment)
+        turn = _Turn(state)
+        for each in checked:
+            if isinstance(each, RefusedCall):
+                self._refuse(turn, each)
+        for each in checked:
+            call = each.draft.call if isinstance(each, RunCall | AskPerson) else each.call
+            self._ports.emit(agent_event("agent_tool_call", tool=call.tool, args=dict(call.args)))
+        reads = [c.draft for c in checked if isinstance(c, RunCall) and c.draft.kind != "write"]
+        for done in await self._runner.run_reads(reads, seconds):
+            self._absorb(turn, done)
+        for each in checked:
+            await self._run_write(turn, each, seconds)
+        return self._finish(turn, checked)
+
+    async def verify(
+        self, state: SessionState, draft: CallDraft, verifier: WriteVerifier
+    ) -> tuple[SessionState, str]:
+        """Return the state after the runtime itself verified a write, and a note for the model."""
+        started = self._ports.clock()
+        response = await anyio.to_thread.run_sync(verifier.verify, draft)
+        ids = tuple(resource.id for resource in draft.resources)
+        self._ports.record.event(
+            "verify", decision=draft.call.tool, ok=response.ok, artifacts=[*ids]
+        )
+        if not response.ok:
+            why = response.error.message if response.error else "it was not confirmed"
+            return state, f"The write of {draft.call.tool} could not be verified: {why}"
+        workflow = state.gates.workflow.after_read("read", ids, started=started)
+        gates = replace(state.gates, workflow=workflow)
+        return replace(state, gates=gates), f"The write of {draft.call.tool} was verified."
+
+    def _refuse(self, turn: _Turn, refused: RefusedCall) -> None:
+        """Record and count a refusal, and keep its envelope."""
+        error, call = refused.response.error, refused.call
+        assert error is not None
+        state = turn.state
+        recoveries = state.gates.recoveries
+        if error.details.get(_RECOVERABLE):
+            recoveries, _ = recoveries.track(error.code, call.tool, self._ports.clock())
+            self._ports.counters.count(
+                "auto_recovery_attempt_total", error_code=error.code, tool=call.tool
+            )
+        turn.state = replace(state, gates=replace(state.gates, recoveries=recoveries))
+        self._ports.record.event(
+            "refusal",
+            decision=error.code,
+            tool=call.tool,
+            args=dict(call.args),
+            kind=refused.kind,
+            state=state.gates.workflow.name,
+            message=error.message,
+            artifacts=[],
+        )
+        self._count_refusal(refused, state)
+        turn.answers[call.call_id] = envelope_of(refused.response, None)
+        if refused.suggestion:
+            turn.suggested.append(refused.suggestion)
+
+    def _count_refusal(self, refused: RefusedCall, state: SessionState) -> None:
+        error, call, count = refused.response.error, refused.call, self._ports.counters.count
+        assert error is not None
+        count("refusal_total", code=error.code, tool=call.tool)
+        match error.code:
+            case "FSM_BLOCKED":
+                name = state.gates.workflow.name
+                count("fsm_tool_block_total", state=name, tool=call.tool, kind=refused.kind)
+            case "STRICT_RESOLUTION":
+                action = str(error.details.get("action", ""))
+                count("strict_resolution_block_total", tool=call.tool, action=action)
+            case "ROUTING_MISMATCH":
+                ids = error.details.get("more_specific_resource_ids")
+                child = str(ids[0]).partition(":")[0] if isinstance(ids, list) and ids else ""
+                count(
+                    "routing_mismatch_block_total",
+                    tool=call.tool,
+                    target_kind="host",
+                    child_kind=child,
+                )
+            case _:
+                pass
+
+    async def _run_write(self, turn: _Turn, checked: CheckedCall, seconds: float) -> None:
+        """Run the write of the turn, after a person approved it where one has to."""
+        if not isinstance(checked, RunCall | AskPerson) or checked.draft.kind != "write":
+            if isinstance(checked, AskPerson):  # a read that the policy asks about
+                await self._ask(turn, checked, seconds)
+            return
+        if isinstance(checked, AskPerson):
+            await self._ask(turn, checked, seconds)
+            return
+        await self._run_one(turn, checked.draft, seconds)
+
+    async def _ask(self, turn: _Turn, asked: AskPerson, seconds: float) -> None:
+        call = asked.draft.call
+        fields = self._desk.describe(asked)
+        self._ports.record.event("approval_needed", decision=call.tool, artifacts=[], **fields)
+        self._ports.emit(agent_event("approval_needed", **fields))
+        began = time.monotonic()
+        answer: PersonAnswer = await anyio.to_thread.run_sync(self._desk.decide, asked)
+        turn.waited_s += time.monotonic() - began
+        self._ports.record.event(
+            "approval", decision=answer.decision, tool=call.tool, reason=answer.reason, artifacts=[]
+        )
+        if answer.decision == "unattended":
+            text = f"{call.tool} waits for an approval, and no person can be asked here"
+            turn.pending = PendingApproval(text)
+            turn.answers[call.call_id] = envelope_of(_approval_required(text, fields), None)
+            return
+        if answer.decision != "approved":
+            why = answer.reason or ("it expired" if answer.decision == "expired" else "no reason")
+            refusal = tool_blocked("POLICY_BLOCKED", f"Command denied: {why}")
+            self._refuse(turn, RefusedCall(call, asked.draft.kind, refusal))
+            return
+        # The resource may have expired while a person read, and only what was approved may run.
+        changed = self._refuse_if_changed(turn.state, asked)
+        if changed is not None:
+            self._refuse(turn, RefusedCall(call, asked.draft.kind, changed))
+            return
+        await self._run_one(turn, asked.draft, seconds)
+
+    def _refuse_if_changed(self, state: SessionState, asked: AskPerson) -> ToolResponse | None:
+        draft = asked.draft
+        found = resolve_targets(
+            state.gates.resources,
+            draft.kind,
+            draft.needs.action,
+            draft.needs.targets,
+            self._ports.clock(),
+            needs_host=bool(draft.needs.command),
+            strict=self._rules.strict,
+        )
+        if found.refusal is not None:
+            return found.refusal
+        return self._desk.redeem(asked, replace(draft, resources=found.resources))
+
+    async def _run_one(self, turn: _Turn, draft: CallDraft, seconds: float) -> None:
+        if draft.kind == "write":
+            turn.state = begin_write(turn.state, draft)
+            self._ports.record.event(
+                "write",
+                decision=draft.call.tool,
+                args=dict(draft.call.args),
+                artifacts=[one.id for one in draft.resources],
+            )
+            turn.writes.append(draft)
+        self._absorb(turn, await self._runner.run_one(draft, seconds))
+
+    def _absorb(self, turn: _Turn, done: FinishedCall) -> None:
+        call = done.draft.call
+        envelope = envelope_of(done.outcome.response, done.draft)
+        turn.answers[call.call_id] = envelope
+        turn.finished[call.call_id] = done
+        resolved = _recoveries_of(turn.state, call.tool) if done.outcome.response.ok else ()
+        for code in resolved:
+            self._ports.counters.count(
+                "auto_recovery_success_total", error_code=code, tool=call.tool
+            )
+        turn.state = absorb_result(turn.state, done, len(json.dumps(envelope)))
+        self._ports.record.event(
+            "call",
+            decision=call.tool,
+            args=dict(call.args),
+            kind=done.draft.kind,
+            ok=done.outcome.response.ok,
+            duration_ms=round((done.ended - done.started) * 1000),
+            state=turn.state.gates.workflow.name,
+            artifacts=[*done.outcome.read, *done.outcome.wrote],
+        )
+
+    def _finish(self, turn: _Turn, checked: Sequence[CheckedCall]) -> TurnResult:
+        envelopes = []
+        for each in checked:
+            if isinstance(each, AnsweredCall):
+                call = each.call
+                response = each.answer.to_response()
+                self._ports.record.event("known", decision=call.tool, artifacts=[])
+                turn.answers[call.call_id] = envelope_of(response, None)
+            call = each.draft.call if isinstance(each, RunCall | AskPerson) else each.call
+            envelope = turn.answers[call.call_id]
+            self._ports.emit(_result_event(call, envelope))
+            envelopes.append(CallEnvelope(call, envelope))
+        failed = bool(envelopes) and not any(each.envelope["ok"] for each in envelopes)
+        return TurnResult(
+            turn.state,
+            tuple(envelopes),
+            tuple(turn.writes),
+            tuple(turn.suggested),
+            turn.waited_s,
+            turn.pending,
+            _ALL_FAILED if failed else "",
+        )
+
+
+def _recoveries_of(state: SessionState, tool: str) -> tuple[str, ...]:
+    _, resolved = state.gates.recoveries.check_recovery_success(tool)
+    return tuple(one.code for one in resolved)
+
+
+def _approval_required(text: str, fields: Mapping[str, JsonValue]) -> ToolResponse:
+    return tool_blocked("APPROVAL_REQUIRED", text, **fields)
+
+
+def _result_event(call: ProposedCall, envelope: Mapping[str, JsonValue]) -> object:
+    return agent_event("agent_tool_result", **{"tool": call.tool, **envelope})

@@ -1,0 +1,99 @@
+"""A model without native tool calls, asked by JSON objects in text (tool calling chapter §32).
+
+Effects: those of the model. The system prompt comes first and does not change within a run, so
+that servers reuse what they have read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from pulsus.agent.model.answer_schema import answer_schema, keep_supported
+from pulsus.agent.model.json_protocol import read_answer
+from pulsus.agent.model.proposal import AgentMessage, TurnProposal, TurnRequest
+from pulsus.core.compose.model_protocol import Message, OnText, Proposer
+from pulsus.errors import ModelAnswerInvalid
+from pulsus.gates.tool_descriptors import ToolDescriptor
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+
+class JsonModel:
+    """A TurnModel over a Proposer. `on_text` gets nothing: an object is no text for a person."""
+
+    def __init__(self, proposer: Proposer, *, temperature: float, max_tokens: int) -> None:
+        self._proposer, self._temperature, self._max_tokens = proposer, temperature, max_tokens
+        self._with_schema = True
+
+    @property
+    def provider(self) -> str:
+        """Return the name of the adapter."""
+        return self._proposer.provider
+
+    @property
+    def model(self) -> str:
+        """Return the configured name of the model."""
+        return self._proposer.model
+
+    def system_prompt(self, tools: Sequence[ToolDescriptor], context: str) -> str:
+        """Return the system message, made once a run."""
+        return _template().render(tools=[_describe(tool) for tool in tools], context=context)
+
+    def propose(self, ask: TurnRequest, on_text: OnText | None) -> TurnProposal:
+        """Return the proposal in the model's answer. Raises ModelError."""
+        before = self._proposer.spent
+        schema = answer_schema(ask.tools, text_only=ask.text_only)
+        try:
+            answer = self._proposer.complete(
+                [_plain_message(each) for each in ask.messages],
+                schema=schema,
+                temperature=self._temperature,
+                max_tokens=self._max_tokens,
+            )
+        except ModelAnswerInvalid as error:
+            spent = self._proposer.spent
+            used = type(spent)(
+                spent.prompt_tokens - before.prompt_tokens,
+                spent.completion_tokens - before.completion_tokens,
+                spent.estimated,
+            )
+            raw = str(error.details.get("answer", ""))
+            # A call that misses the schema is judged as any other: the gates say what is wrong.
+            return read_answer(raw, _call_id(ask), used)
+        return read_answer(answer.text, _call_id(ask), answer.usage)
+
+
+def _call_id(ask: TurnRequest) -> str:
+    return f"call-{ask.turn}-1"
+
+
+def _plain_message(message: AgentMessage) -> Message:
+    """Return the message in the three roles that every server knows."""
+    if message.role == "tool":
+        return Message("user", f"Tool result: {message.content}")
+    return Message(message.role, message.content)
+
+
+def _describe(tool: ToolDescriptor) -> str:
+    """Return one line of JSON for the prompt, without what a model does not need."""
+    shown = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": keep_supported(tool.parameters),
+    }
+    return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, StrictUndefined
+
+    text = files("pulsus.agent.model").joinpath("prompts/agent.j2").read_text(encoding="utf-8")
+    # Not HTML: a prompt is plain text, and escaping would change what tools are called.
+    environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string(text)
