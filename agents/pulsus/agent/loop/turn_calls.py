@@ -13,7 +13,7 @@ from typing import Protocol
 
 import anyio.to_thread
 
-from pulsus.agent.agent_events import EmitEvent, agent_event
+from pulsus.agent.agent_events import AgentEvent, EmitEvent, agent_event
 from pulsus.agent.loop.absorb_results import absorb_result, begin_write, envelope_of
 from pulsus.agent.loop.call_draft import (
     AnsweredCall,
@@ -321,5 +321,5 @@ def _approval_required(text: str, fields: Mapping[str, JsonValue]) -> ToolRespon
     return tool_blocked("APPROVAL_REQUIRED", text, **fields)
 
 
-def _result_event(call: ProposedCall, envelope: Mapping[str, JsonValue]) -> object:
+def _result_event(call: ProposedCall, envelope: Mapping[str, JsonValue]) -> AgentEvent:
     return agent_event("agent_tool_result", **{"tool": call.tool, **envelope})

@@ -1,0 +1,276 @@
+"""Agent runs with a scripted model and tools that count their effects: no machine is touched."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import anyio
+
+from pulsus.agent.agent_events import AgentEvent
+from pulsus.agent.answers.repeated_calls import RepeatedCalls
+from pulsus.agent.knowledge.knowledge_accumulator import KnowledgeAccumulator, KnowledgeLimits
+from pulsus.agent.loop.agent_loop import AgentLoop, LoopPorts, RunEnd
+from pulsus.agent.loop.call_draft import AskPerson, CallDraft, RefusedCall, RunCall
+from pulsus.agent.loop.check_calls import CallRules
+from pulsus.agent.loop.run_calls import CallRunner
+from pulsus.agent.loop.run_ports import PersonAnswer
+from pulsus.agent.loop.session_state import SessionState
+from pulsus.agent.loop.transcript import Transcript
+from pulsus.agent.loop.turn_budget import TurnBudget
+from pulsus.agent.model.proposal import AgentMessage, TurnProposal, TurnRequest
+from pulsus.agent.tool_protocol import CallContext, CallNeeds, CallOutcome, ProposedCall
+from pulsus.execution.cancellation import Cancellation
+from pulsus.gates.resources.resolved_context import ResolvedContext
+from pulsus.gates.resources.resolved_resource import ResolvedResource
+from pulsus.gates.session_gates import SessionGates
+from pulsus.gates.tool_descriptors import DescriptorTable, ToolDescriptor
+from pulsus.gates.tool_response import ToolResponse, tool_blocked, tool_failed, tool_success
+
+WEB = ResolvedResource(
+    "service", "nginx", "nginx", host="web01", parent="host:web01:m1", target_host="web01",
+    allowed_actions=("restart", "stop", "exec"),
+)  # fmt: skip
+HOST = ResolvedResource(
+    "host", "m1", "web01", host="web01", target_host="web01",
+    allowed_actions=("exec", "write", "append"),
+)  # fmt: skip
+TEXT = {"type": "string"}
+TARGET = {"target_resource_id": TEXT, "target_host": TEXT}
+
+
+def _schema(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+QUERY = ToolDescriptor(
+    "pulsus_query",
+    "Find resources.",
+    _schema(action={"type": "string", "enum": ["search", "get"]}, query=TEXT, **TARGET),
+    kind="resolve",
+    selector="action",
+)
+READ = ToolDescriptor(
+    "pulsus_read",
+    "Read.",
+    _schema(action={"type": "string", "enum": ["exec", "file"]}, command=TEXT, **TARGET),
+    kind="read",
+    selector="action",
+)
+CONTROL = ToolDescriptor(
+    "pulsus_control",
+    "Change.",
+    _schema(type={"type": "string", "enum": ["service"]}, action=TEXT, **TARGET),
+    kind="write",
+    selector="type",
+)
+
+
+def _targets(args: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(str(args[k]) for k in ("target_resource_id", "target_host") if k in args)
+
+
+@dataclass
+class FakeTool:
+    """A tool whose outcome a function gives. It counts what it was asked to do."""
+
+    descriptor: ToolDescriptor
+    answer: Callable[[Mapping[str, Any], CallContext], CallOutcome]
+    ran: list[dict[str, Any]] = field(default_factory=list)
+
+    def needs(self, args):
+        action = str(args.get("action") or args.get("type") or "")
+        return CallNeeds(action, _targets(args), command=str(args.get("command", "")))
+
+    def run(self, args, context):
+        self.ran.append(dict(args))
+        return self.answer(args, context)
+
+
+def found(*resources: ResolvedResource):
+    def answer(args, context):
+        single = args.get("action") == "get"
+        ids = tuple(one.id for one in resources)
+        data = {"resources": [{"id": one} for one in ids]}
+        return CallOutcome(tool_success(data), resources, single, read=ids if single else ())
+
+    return answer
+
+
+def reads(args, context):
+    return CallOutcome(
+        tool_success({"output": "active"}), read=tuple(r.id for r in context.resources)
+    )
+
+
+def writes(args, context):
+    return CallOutcome(tool_success({"done": True}), wrote=tuple(r.id for r in context.resources))
+
+
+def fails(args, context):
+    return CallOutcome(tool_failed("EXECUTION_FAILED", "it broke"))
+
+
+class AllowAll:
+    """Control rules that let every call run, but for names in `asked` and `refused`."""
+
+    def __init__(self, asked=(), refused=()):
+        self.asked, self.refused = asked, refused
+
+    def refuse(self, draft: CallDraft) -> ToolResponse | None:
+        if draft.call.tool in self.refused:
+            return tool_blocked("POLICY_BLOCKED", "refused by the test")
+        return None
+
+    def rewrite(self, draft: CallDraft) -> str | None:
+        return None
+
+    def decide(self, draft: CallDraft) -> RunCall | AskPerson | RefusedCall:
+        return AskPerson(draft, "request") if draft.call.tool in self.asked else RunCall(draft)
+
+
+@dataclass
+class ScriptedDesk:
+    """A person with prepared answers."""
+
+    answer: PersonAnswer = field(default_factory=lambda: PersonAnswer("approved"))
+    asked: list[AskPerson] = field(default_factory=list)
+
+    def describe(self, request):
+        return {"approval_id": "a1", "command": "c", "risk_level": "low", "description": "d"}
+
+    def decide(self, request):
+        self.asked.append(request)
+        return self.answer
+
+    def redeem(self, request, now_call):
+        return None
+
+
+class ScriptedModel:
+    """A model that gives prepared proposals, the last one again and again."""
+
+    provider, model = "scripted", "scripted"
+
+    def __init__(self, *proposals: TurnProposal | Exception):
+        self.left = list(proposals)
+        self.asked: list[TurnRequest] = []
+
+    def propose(self, ask, on_text):
+        self.asked.append(ask)
+        answer = self.left.pop(0) if len(self.left) > 1 else self.left[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def system_prompt(self, tools, context):
+        return "system"
+
+
+_ids = itertools.count(1)
+
+
+def call(tool: str, **args: Any) -> ProposedCall:
+    return ProposedCall(f"call-{next(_ids)}", tool, args)
+
+
+def proposes(*calls: ProposedCall) -> TurnProposal:
+    return TurnProposal("{}", calls=calls)
+
+
+def answers(text: str, confidence: str = "high") -> TurnProposal:
+    return TurnProposal(text, text=text, confidence=confidence)  # type: ignore[arg-type]
+
+
+@dataclass
+class Verifier:
+    """The runtime's own verification."""
+
+    response: ToolResponse = field(default_factory=lambda: tool_success({}))
+    ran: list[CallDraft] = field(default_factory=list)
+
+    def verify(self, draft):
+        self.ran.append(draft)
+        return self.response
+
+
+@dataclass
+class Recorder:
+    """Keeps events and counts in order."""
+
+    rows: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+
+    def event(self, phase, **fields):
+        self.rows.append((phase, fields))
+
+    def count(self, name, **labels):
+        self.rows.append((f"count:{name}", labels))
+
+
+@dataclass
+class AgentWorld:
+    """One session with its tools; `run` plays a request against a script."""
+
+    tools: dict[str, FakeTool]
+    control: Any = field(default_factory=AllowAll)
+    desk: ScriptedDesk = field(default_factory=ScriptedDesk)
+    verifier: Verifier = field(default_factory=Verifier)
+    record: Recorder = field(default_factory=Recorder)
+    events: list[AgentEvent] = field(default_factory=list)
+    state: SessionState | None = None
+    max_turns: int = 8
+
+    def run(self, *proposals: TurnProposal | Exception, request: str = "do it") -> RunEnd:
+        model = ScriptedModel(*proposals)
+        table = DescriptorTable([tool.descriptor for tool in self.tools.values()])
+        rules = CallRules(self.tools, table, self.control, True, 3, 2, 300)
+        cancellation = Cancellation()
+        ports = LoopPorts(self.events.append, self.desk, self.verifier, self.record, self.record)
+        loop = AgentLoop(
+            model,
+            rules,
+            CallRunner(cancellation, 4),
+            ports,
+            TurnBudget(self.max_turns, 12, 18),
+            60.0,
+        )
+        transcript = Transcript("system", request, lambda messages, state: messages, 100_000)
+        state = self.state or fresh_state()
+        try:
+            ended = anyio.run(loop.run, state, transcript, lambda state: list(table), "run-1")
+        finally:
+            cancellation.close()
+        self.state, self.model, self.messages = ended.state, model, transcript.all_messages
+        return ended
+
+    def named(self, name: str) -> list[dict[str, Any]]:
+        """The fields of every event of that name."""
+        return [dict(each.fields) for each in self.events if each.name == name]
+
+
+def fresh_state(*resources: ResolvedResource) -> SessionState:
+    gates = SessionGates(resources=ResolvedContext())
+    if resources:
+        gates = replace(gates, resources=gates.resources.add(resources, 0.0))
+        gates = replace(gates, workflow=gates.workflow.reset(keep_found=True))
+    return SessionState(
+        gates, KnowledgeAccumulator(KnowledgeLimits(60, 2000, 200)), RepeatedCalls()
+    )
+
+
+def world(**answers_by_tool: Any) -> AgentWorld:
+    """A session over web01 with the service nginx."""
+    answers_for = {"query": found(WEB, HOST), "read": reads, "control": writes} | answers_by_tool
+    return AgentWorld(
+        {
+            "pulsus_query": FakeTool(QUERY, answers_for["query"]),
+            "pulsus_read": FakeTool(READ, answers_for["read"]),
+            "pulsus_control": FakeTool(CONTROL, answers_for["control"]),
+        }
+    )
+
+
+def messages_of(role: str, messages: tuple[AgentMessage, ...]) -> list[str]:
+    return [each.content for each in messages if each.role == role]

@@ -1,0 +1,280 @@
+"""What a run of the agent must never let through, whatever the model proposes (architecture §2)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pulsus.agent.loop.run_ports import PersonAnswer
+from pulsus.agent.model.proposal import TurnProposal
+from pulsus.errors import ModelBudget, ModelUnreachable
+from pulsus.gates.tool_response import tool_failed
+from tests.agent_runs import (
+    HOST,
+    WEB,
+    AllowAll,
+    Verifier,
+    answers,
+    call,
+    fails,
+    messages_of,
+    proposes,
+    world,
+)
+
+SEARCH = {"action": "search", "query": "nginx"}
+
+
+def restart(target=WEB.id):
+    return call("pulsus_control", type="service", action="restart", target_resource_id=target)
+
+
+def get(target=WEB.id):
+    return call("pulsus_query", action="get", target_resource_id=target)
+
+
+def test_nothing_is_changed_before_it_was_discovered():
+    session = world()
+    session.run(proposes(restart()), answers("I could not."))
+    assert session.tools["pulsus_control"].ran == []
+    (result,) = session.named("agent_tool_result")
+    assert result["error"]["code"] == "FSM_BLOCKED"
+    assert result["error"]["details"]["required"] == "discover"
+
+
+def test_an_invented_resource_is_not_changed_although_others_were_discovered():
+    session = world()
+    session.run(
+        proposes(call("pulsus_query", **SEARCH)),
+        proposes(restart("service:web01:ngnix")),
+        answers("I could not."),
+    )
+    assert session.tools["pulsus_control"].ran == []
+    error = session.named("agent_tool_result")[1]["error"]
+    assert error["code"] == "STRICT_RESOLUTION"
+    assert WEB.name in str(error["details"]["suggestions"])
+
+
+def test_a_write_is_answered_only_after_a_read_of_the_same_resource():
+    session = world()
+    end = session.run(
+        proposes(call("pulsus_query", **SEARCH)),
+        proposes(restart()),
+        answers("It was restarted."),
+        proposes(get()),
+        answers("nginx was restarted and is active."),
+    )
+    assert end.exit_status == 0
+    assert end.summary == "nginx was restarted and is active."
+    assert session.named("agent_correction") == [{"reason": "verification_required"}]
+    assert len(session.tools["pulsus_control"].ran) == 1
+
+
+def test_a_read_of_another_resource_verifies_nothing():
+    session = world()
+    session.run(
+        proposes(call("pulsus_query", **SEARCH)),
+        proposes(restart()),
+        proposes(get(HOST.id)),
+        answers("done"),
+        proposes(get()),
+        answers("done and verified"),
+    )
+    # FakeTool's query shows both resources for a single get; a read tool shows only its target.
+    assert session.state.gates.workflow.may_answer()
+
+
+def test_a_read_of_the_same_turn_cannot_verify_the_write():
+    session = world()
+    session.run(
+        proposes(call("pulsus_query", **SEARCH)),
+        proposes(restart(), call("pulsus_read", action="file", target_resource_id=WEB.id)),
+        answers("done"),
+        proposes(get()),
+        answers("verified"),
+    )
+    assert session.named("agent_correction") == [{"reason": "verification_required"}]
+
+
+def test_two_writes_of_one_turn_do_not_both_run():
+    session = world()
+    session.run(
+        proposes(call("pulsus_query", **SEARCH)),
+        proposes(restart(), restart(WEB.id)),
+        proposes(get()),
+        answers("done"),
+    )
+    assert len(session.tools["pulsus_control"].ran) == 1
+    codes = [r["error"]["code"] for r in session.named("agent_tool_result") if not r["ok"]]
+    assert codes == ["FSM_BLOCKED"]
+
+
+def test_a_failed_write_is_verified_too():
+    session = world(control=fails)
+    end = session.run(
+        proposes(call("pulsus_query", **SEARCH)),
+        proposes(restart()),
+        answers("It failed."),
+        proposes(get()),
+        answers("It failed, nginx is as before."),
+    )
+    assert session.named("agent_correction") == [{"reason": "verification_required"}]
+    assert end.exit_status == 0
+
+
+@pytest.mark.parametrize(("works", "begins"), [(True, "done"), (False, "not verified: ")])
+def test_turns_that_end_in_verifying_are_verified_by_the_runtime(works, begins):
+    session = world()
+    session.max_turns = 4
+    if not works:
+        session.verifier = Verifier(tool_failed("EXECUTION_FAILED", "gone"))
+    end = session.run(
+        proposes(call("pulsus_query", **SEARCH)),
+        proposes(restart()),
+        answers("done"),
+        answers("done"),
+    )
+    assert len(session.verifier.ran) == 1
+    assert end.summary.startswith(begins)
+    assert (end.confidence == "low") is (not works)
+
+
+def test_the_last_two_turns_begin_no_write():
+    session = world()
+    session.max_turns = 3
+    end = session.run(
+        proposes(call("pulsus_query", **SEARCH)), proposes(restart()), answers("I could not.")
+    )
+    assert session.tools["pulsus_control"].ran == []
+    assert end.exit_status == 0
+
+
+def test_a_denied_write_does_not_run_and_the_reason_is_told():
+    session = world()
+    session.control = AllowAll(asked=("pulsus_control",))
+    session.desk.answer = PersonAnswer("denied", "not today")
+    session.run(
+        proposes(call("pulsus_query", **SEARCH)), proposes(restart()), answers("It was denied.")
+    )
+    assert session.tools["pulsus_control"].ran == []
+    assert session.named("agent_tool_result")[1]["error"]["message"] == "Command denied: not today"
+
+
+def test_a_write_without_a_person_to_ask_waits_with_status_4():
+    session = world()
+    session.control = AllowAll(asked=("pulsus_control",))
+    session.desk.answer = PersonAnswer("unattended")
+    end = session.run(proposes(call("pulsus_query", **SEARCH)), proposes(restart()))
+    assert end.exit_status == 4
+    assert session.tools["pulsus_control"].ran == []
+    assert session.named("approval_needed")[0]["approval_id"] == "a1"
+
+
+def test_an_approved_write_runs_once_and_still_has_to_be_verified():
+    session = world()
+    session.control = AllowAll(asked=("pulsus_control",))
+    session.run(
+        proposes(call("pulsus_query", **SEARCH)),
+        proposes(restart()),
+        answers("done"),
+        proposes(get()),
+        answers("verified"),
+    )
+    assert len(session.tools["pulsus_control"].ran) == 1
+    assert session.named("agent_correction") == [{"reason": "verification_required"}]
+
+
+def test_a_claim_of_work_that_no_tool_did_is_withdrawn():
+    session = world()
+    end = session.run(answers("I have restarted nginx successfully."))
+    assert "restarted" not in end.summary
+    assert end.confidence == "low"
+    assert session.named("agent_withdrawn") == [{"turn": 1, "reason": "phantom"}]
+
+
+def test_a_refusal_is_recorded_before_anything_else_of_the_turn_runs():
+    session = world()
+    session.run(proposes(restart(), call("pulsus_query", **SEARCH)), answers("I could not."))
+    phases = [phase for phase, _ in session.record.rows if phase in {"refusal", "call"}]
+    assert phases == ["refusal", "call"]
+
+
+def test_malformed_json_is_corrected_and_counts_as_a_turn():
+    session = world()
+    end = session.run(
+        TurnProposal("oops", correction="Answer with one object."), answers("It is fine.")
+    )
+    assert session.named("agent_correction") == [{"reason": "malformed_json"}]
+    assert end.exit_status == 0
+    assert len(session.named("agent_turn")) == 2
+
+
+def test_a_model_that_never_answers_ends_with_status_1():
+    session = world()
+    session.max_turns = 3
+    end = session.run(TurnProposal("oops", correction="Answer with one object."))
+    assert end.exit_status == 1
+    assert session.named("agent_max_turns")[0]["turns_used"] == 3
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [(ModelUnreachable("away"), 75), (ModelBudget("too much"), 6)],
+    ids=["away", "budget"],
+)
+def test_a_model_that_fails_ends_the_run_with_its_status(error, status):
+    session = world()
+    end = session.run(error)
+    assert end.exit_status == status
+    assert session.named("agent_error")
+
+
+def test_a_model_that_is_away_once_is_asked_again():
+    session = world()
+    assert session.run(ModelUnreachable("away"), answers("It is fine.")).exit_status == 0
+
+
+def test_a_budget_that_ends_in_verifying_says_so():
+    session = world()
+    session.verifier = Verifier(tool_failed("EXECUTION_FAILED", "gone"))
+    end = session.run(
+        proposes(call("pulsus_query", **SEARCH)), proposes(restart()), ModelBudget("too much")
+    )
+    assert end.exit_status == 6
+    assert session.named("agent_final")[0]["summary"].startswith("not verified: ")
+
+
+def test_reads_of_a_turn_run_side_by_side():
+    import threading
+
+    barrier = threading.Barrier(3, timeout=20)
+
+    def meets(args, context):
+        barrier.wait()
+        from tests.agent_runs import reads
+
+        return reads(args, context)
+
+    session = world(read=meets)
+    session.run(
+        proposes(call("pulsus_query", **SEARCH)),
+        proposes(*(call("pulsus_read", action="file", target_host=f"web0{n}") for n in (1, 2, 3))),
+        answers("fine"),
+    )
+    assert len(session.tools["pulsus_read"].ran) == 3
+
+
+def test_the_fourth_equal_call_is_refused():
+    session = world()
+    same = {"action": "file", "target_host": "web01"}
+    session.run(*(proposes(call("pulsus_read", **same)) for _ in range(4)), answers("fine"))
+    codes = [r["error"]["code"] for r in session.named("agent_tool_result") if not r["ok"]]
+    assert codes == ["LOOP_DETECTED"]
+
+
+def test_results_reach_the_model_as_envelopes():
+    session = world()
+    session.run(proposes(call("pulsus_query", **SEARCH)), answers("fine"))
+    (text,) = messages_of("tool", session.messages)
+    assert json.loads(text)["ok"] is True
