@@ -22,6 +22,7 @@ from pulsus.agent.loop.transcript import Transcript
 from pulsus.agent.loop.turn_budget import TurnBudget
 from pulsus.agent.model.proposal import AgentMessage, TurnProposal, TurnRequest
 from pulsus.agent.tool_protocol import CallContext, CallNeeds, CallOutcome, ProposedCall
+from pulsus.core.types import JsonValue
 from pulsus.execution.cancellation import Cancellation
 from pulsus.gates.resources.resolved_context import ResolvedContext
 from pulsus.gates.resources.resolved_resource import ResolvedResource
@@ -92,9 +93,10 @@ class FakeTool:
 def found(*resources: ResolvedResource):
     def answer(args, context):
         single = args.get("action") == "get"
-        ids = tuple(one.id for one in resources)
-        data = {"resources": [{"id": one} for one in ids]}
-        return CallOutcome(tool_success(data), resources, single, read=ids if single else ())
+        shown = tuple(one for one in resources if not single or one.id in _targets(args))
+        ids = tuple(one.id for one in shown)
+        data: JsonValue = {"resources": [{"id": one} for one in ids]}
+        return CallOutcome(tool_success(data), shown, single, read=ids if single else ())
 
     return answer
 
@@ -225,7 +227,7 @@ class AgentWorld:
     def run(self, *proposals: TurnProposal | Exception, request: str = "do it") -> RunEnd:
         model = ScriptedModel(*proposals)
         table = DescriptorTable([tool.descriptor for tool in self.tools.values()])
-        rules = CallRules(self.tools, table, self.control, True, 3, 2, 300)
+        rules = CallRules(self.tools, table, self.control, True, 2, 300)
         cancellation = Cancellation()
         ports = LoopPorts(self.events.append, self.desk, self.verifier, self.record, self.record)
         loop = AgentLoop(
@@ -236,7 +238,7 @@ class AgentWorld:
             TurnBudget(self.max_turns, 12, 18),
             60.0,
         )
-        transcript = Transcript("system", request, lambda messages, state: messages, 100_000)
+        transcript = Transcript("system", request, keep_turns=2, min_chars=300, most_chars=100_000)
         state = self.state or fresh_state()
         try:
             ended = anyio.run(loop.run, state, transcript, lambda state: list(table), "run-1")
@@ -256,7 +258,7 @@ def fresh_state(*resources: ResolvedResource) -> SessionState:
         gates = replace(gates, resources=gates.resources.add(resources, 0.0))
         gates = replace(gates, workflow=gates.workflow.reset(keep_found=True))
     return SessionState(
-        gates, KnowledgeAccumulator(KnowledgeLimits(60, 2000, 200)), RepeatedCalls()
+        gates, KnowledgeAccumulator(KnowledgeLimits(60, 2000, 200)), RepeatedCalls(3, 500)
     )
 
 

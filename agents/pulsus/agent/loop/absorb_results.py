@@ -42,7 +42,7 @@ def absorb_result(state: SessionState, done: FinishedCall, result_chars: int) ->
     if ok:
         recoveries, _ = recoveries.check_recovery_success(draft.call.tool)
     gates = replace(state.gates, recoveries=recoveries)
-    return replace(state, gates=gates, knowledge=known, succeeded=state.succeeded or ok)
+    return replace(state, gates=gates, knowledge=known, succeeded=state.succeeded + ok)
 
 
 def _absorb_read(state: SessionState, done: FinishedCall) -> SessionState:
@@ -70,12 +70,13 @@ def _absorb_write(state: SessionState, done: FinishedCall) -> SessionState:
     error = outcome.response.error
     changed = not (error is not None and error.blocked)
     workflow = state.gates.workflow.after_write(outcome.wrote, ended=done.ended, changed=changed)
-    knowledge = state.knowledge
+    knowledge, repeats = state.knowledge, state.repeats
     if changed:
         knowledge = knowledge.after_write(_names_of(draft.resources, outcome.wrote))
+        repeats = repeats.after_write()
     resources = state.gates.resources.touch([one.id for one in draft.resources], done.ended)
     gates = SessionGates(workflow, resources, state.gates.recoveries)
-    return replace(state, gates=gates, knowledge=knowledge)
+    return replace(state, gates=gates, knowledge=knowledge, repeats=repeats)
 
 
 def _names_of(resources: tuple[ResolvedResource, ...], wrote: tuple[str, ...]) -> list[str]:

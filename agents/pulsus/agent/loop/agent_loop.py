@@ -16,7 +16,9 @@ import anyio
 import anyio.to_thread
 
 from pulsus.agent.agent_events import EmitEvent, agent_event
-from pulsus.agent.answers.phantom_claims import SAFE_ANSWER, claims_unperformed_work
+from pulsus.agent.answers.phantom_claims import SAFE_MESSAGE, find_phantom_claim
+from pulsus.agent.answers.repeated_calls import ErrorTurns
+from pulsus.agent.answers.tool_markup import remove_leaks
 from pulsus.agent.loop.call_draft import CallDraft
 from pulsus.agent.loop.check_calls import CallRules
 from pulsus.agent.loop.run_calls import CallRunner
@@ -93,7 +95,7 @@ class AgentLoop:
         """Return the end of the run. `tools` are those offered to the model in a state."""
         emit = self._ports.emit
         emit(agent_event("agent_start", run_id=run_id, max_turns=self._budget.max_turns))
-        run = _Run(replace(state, calls_made=0, succeeded=False), transcript)
+        run = _Run(replace(state, calls_made=0, succeeded=0, errors=ErrorTurns()), transcript)
         run.deadline = self._ports.clock() + self._seconds
         for run_turn in range(1, self._budget.max_turns + 1):
             run.turn = run_turn
@@ -199,14 +201,17 @@ class AgentLoop:
                 "responding.",
             )
             return None
-        text, confidence = proposal.text, proposal.confidence
-        if not run.state.succeeded and claims_unperformed_work(text):
+        confidence = proposal.confidence
+        names = self._rules.tools.keys()
+        claim = find_phantom_claim(proposal.text, names, tools_succeeded=run.state.succeeded)
+        text = remove_leaks(proposal.text, names)
+        if claim is not None:
             self._ports.counters.count(
                 "phantom_detected_total", provider=self._model.provider, model=self._model.model
             )
             self._ports.emit(agent_event("agent_withdrawn", turn=run.turn, reason="phantom"))
             self._ports.emit(agent_event("agent_correction", reason="phantom"))
-            text, confidence = SAFE_ANSWER, "low"
+            text, confidence = SAFE_MESSAGE, "low"
         return self._end(run, text, confidence, DONE)
 
     def _correct(self, run: _Run, reason: str, message: str) -> None:

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from pulsus.agent.answers.repeated_calls import refuse_repeated_call
 from pulsus.agent.knowledge.knowledge_gate import GateWindow, answer_from_facts
 from pulsus.agent.loop.call_draft import (
     AnsweredCall,
@@ -40,7 +39,6 @@ class CallRules:
     table: DescriptorTable
     control: ControlRules
     strict: bool
-    max_identical_calls: int
     keep_turns: int
     min_chars: int
 
@@ -82,7 +80,7 @@ def _judge(
     misfit = _find_misfit(tool, call)
     if misfit is not None:
         return state, RefusedCall(call, kind, misfit)
-    state, refusal_or_none = _count_call(rules, state, call, tool)
+    state, refusal_or_none = _count_call(state, call, tool)
     if refusal_or_none is not None:
         return state, RefusedCall(call, kind, refusal_or_none)
     draft = CallDraft(call, tool, kind, tool.needs(call.args))
@@ -166,11 +164,9 @@ def _find_misfit(tool: AgentTool, call: ProposedCall) -> ToolResponse | None:
 
 
 def _count_call(
-    rules: CallRules, state: SessionState, call: ProposedCall, tool: AgentTool
+    state: SessionState, call: ProposedCall, tool: AgentTool
 ) -> tuple[SessionState, ToolResponse | None]:
-    repeats, refusal = refuse_repeated_call(
-        state.repeats, tool.descriptor, call.args, rules.max_identical_calls
-    )
+    repeats, refusal = state.repeats.check(tool.descriptor, call.args)
     return replace(state, repeats=repeats, calls_made=state.calls_made + 1), refusal
 
 

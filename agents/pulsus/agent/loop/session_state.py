@@ -6,7 +6,9 @@ Every decision about a call is a function of this value and the call. Only `abso
 
 from __future__ import annotations
 
-from pulsus.agent.answers.repeated_calls import RepeatedCalls
+from dataclasses import field
+
+from pulsus.agent.answers.repeated_calls import ErrorTurns, RepeatedCalls
 from pulsus.agent.knowledge.knowledge_accumulator import KnowledgeAccumulator
 from pulsus.fast_dataclass import dataclass
 from pulsus.gates.session_gates import SessionGates
@@ -17,9 +19,9 @@ class SessionState:
     """What a session knows and has done.
 
     `turn` counts from 1 over the whole session. `fresh_from_turn` is the first turn whose facts may
-    answer a repeated read. `calls_made` counts the tool calls of this request. `succeeded` says
-    that one of them ran and worked, `verified_write` that a write of it was confirmed in the last
-    turn: then an answer is asked for.
+    answer a repeated read. `calls_made` counts the tool calls of this request, `succeeded` those
+    that worked. `errors` are turns in which every call failed. `verified_write` says that a write
+    was confirmed in the last turn: then an answer is asked for.
     """
 
     gates: SessionGates
@@ -28,5 +30,6 @@ class SessionState:
     turn: int = 0
     fresh_from_turn: int = 1
     calls_made: int = 0
-    succeeded: bool = False
+    succeeded: int = 0
+    errors: ErrorTurns = field(default_factory=ErrorTurns)
     verified_write: bool = False

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pulsus.agent.answers.compaction import TranscriptResult, compact_results
 from pulsus.agent.model.proposal import AgentMessage, TurnProposal
 
 if TYPE_CHECKING:
     from pulsus.agent.loop.session_state import SessionState
     from pulsus.agent.loop.turn_calls import CallEnvelope
 
-Compact = Callable[[Sequence[AgentMessage], "SessionState"], Sequence[AgentMessage]]
-"""Shortens old tool results. Never makes a message longer."""
-
 
 class Transcript:
-    """All messages so far. `most_chars` is what fits into the model's context.
+    """All messages so far.
+
+    Results of more than `min_chars` characters are shortened when they are `keep_turns` turns old.
+    `most_chars` is what fits into the model's context.
 
     `messages` gives what is sent: old results shortened, and the oldest turns left out where the
     rest is still too long. The system message and the request always stay.
     """
 
-    def __init__(self, system: str, request: str, compact: Compact, most_chars: int) -> None:
+    def __init__(
+        self, system: str, request: str, *, keep_turns: int, min_chars: int, most_chars: int
+    ) -> None:
         self._all = [AgentMessage("system", system), AgentMessage("user", request)]
-        self._compact, self._most = compact, most_chars
+        self._tools: dict[str, str] = {}
+        self._keep_turns, self._min, self._most = keep_turns, min_chars, most_chars
 
     def add_request(self, request: str, turn: int) -> None:
         """Add a further request of the same session."""
@@ -44,6 +49,7 @@ class Transcript:
         for each in results:
             text = json.dumps(each.envelope, ensure_ascii=False, separators=(",", ":"))
             self._all.append(AgentMessage("tool", text, each.call.call_id, turn=turn))
+            self._tools[each.call.call_id] = each.call.tool
 
     @property
     def all_messages(self) -> tuple[AgentMessage, ...]:
@@ -52,7 +58,7 @@ class Transcript:
 
     def messages(self, state: SessionState) -> tuple[AgentMessage, ...]:
         """Return the messages to send in this state."""
-        kept = list(self._compact(self._all, state))
+        kept = self._compacted(self._all, state)
         head, rest = kept[:2], kept[2:]
         size = sum(len(each.content) for each in kept)
         while rest and size > self._most:
@@ -64,3 +70,21 @@ class Transcript:
             rest = rest[len(gone) :]
             size -= sum(len(each.content) for each in gone)
         return (*head, *rest)
+
+    def _compacted(
+        self, messages: Sequence[AgentMessage], state: SessionState
+    ) -> list[AgentMessage]:
+        results = [
+            TranscriptResult(m.turn, m.call_id, self._tools[m.call_id], m.content)
+            for m in messages
+            if m.role == "tool"
+        ]
+        short = compact_results(
+            results,
+            state.knowledge,
+            turn=state.turn,
+            keep_turns=self._keep_turns,
+            min_chars=self._min,
+        )
+        texts = iter(short)
+        return [replace(m, content=next(texts).text) if m.role == "tool" else m for m in messages]

@@ -13,12 +13,14 @@ ESCALATED = "Please provide your final answer now."
 class TurnBudget:
     """The limits of the settings `[agent]`.
 
-    `max_turns` is at least 2: the last turn only answers, and the last two accept no write.
+    `max_turns` is at least 2: the last turn only answers, and the last two accept no write. After
+    `error_turns` turns in a row without a call that worked, an answer is asked for.
     """
 
     max_turns: int
     wrap_up_after: int
     wrap_up_escalate_after: int
+    error_turns: int = 3
 
     def is_text_only(self, run_turn: int, state: SessionState) -> bool:
         """Return True if this turn of the run (from 1) has to answer without a tool call.
@@ -28,7 +30,8 @@ class TurnBudget:
         """
         if not state.gates.workflow.may_answer():
             return False
-        return run_turn >= self.max_turns or state.verified_write
+        stuck = state.errors.is_stuck(self.error_turns)
+        return run_turn >= self.max_turns or state.verified_write or stuck
 
     def accepts_writes(self, run_turn: int) -> bool:
         """Return True if a write of this turn can still be verified and reported."""

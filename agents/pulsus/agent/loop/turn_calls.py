@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Protocol
 
 import anyio.to_thread
@@ -84,17 +84,16 @@ class TurnResult:
     all_errors_note: str = ""
 
 
-@dataclass(slots=True)
 class _Turn:
     """What changes while the calls of one turn are handled."""
 
-    state: SessionState
-    answers: dict[str, Mapping[str, JsonValue]] = field(default_factory=dict)
-    finished: dict[str, FinishedCall] = field(default_factory=dict)
-    writes: list[CallDraft] = field(default_factory=list)
-    suggested: list[dict[str, JsonValue]] = field(default_factory=list)
-    waited_s: float = 0.0
-    pending: PendingApproval | None = None
+    def __init__(self, state: SessionState) -> None:
+        self.state = state
+        self.answers: dict[str, Mapping[str, JsonValue]] = {}
+        self.writes: list[CallDraft] = []
+        self.suggested: list[dict[str, JsonValue]] = []
+        self.waited_s = 0.0
+        self.pending: PendingApproval | None = None
 
 
 class TurnCalls:
@@ -270,7 +269,6 @@ class TurnCalls:
         call = done.draft.call
         envelope = envelope_of(done.outcome.response, done.draft)
         turn.answers[call.call_id] = envelope
-        turn.finished[call.call_id] = done
         resolved = _recoveries_of(turn.state, call.tool) if done.outcome.response.ok else ()
         for code in resolved:
             self._ports.counters.count(
@@ -300,9 +298,12 @@ class TurnCalls:
             envelope = turn.answers[call.call_id]
             self._ports.emit(_result_event(call, envelope))
             envelopes.append(CallEnvelope(call, envelope))
-        failed = bool(envelopes) and not any(each.envelope["ok"] for each in envelopes)
+        worked = [bool(each.envelope["ok"]) for each in envelopes]
+        known = sum(isinstance(each, AnsweredCall) for each in checked)
+        errors = turn.state.errors.after_turn(worked)
+        failed = bool(worked) and not any(worked)
         return TurnResult(
-            turn.state,
+            replace(turn.state, errors=errors, succeeded=turn.state.succeeded + known),
             tuple(envelopes),
             tuple(turn.writes),
             tuple(turn.suggested),

@@ -81,7 +81,8 @@ def test_a_read_of_another_resource_verifies_nothing():
         proposes(get()),
         answers("done and verified"),
     )
-    # FakeTool's query shows both resources for a single get; a read tool shows only its target.
+    assert session.named("agent_correction") == [{"reason": "verification_required"}]
+    assert session.state
     assert session.state.gates.workflow.may_answer()
 
 
