@@ -40,10 +40,11 @@ _EVERY = re.compile(
     """
 )
 _COMMAND = re.compile(
-    r"""(?ix)\b(?:runs?|running|executes?|executing|command)\s+(?:the\s+)?(?:command\s+)?
+    r"""(?ix)\b(?:runs?|running|executes?|executing|command|jobs?|script|entry|calls?|calling)\s+
+    (?:the\s+)?(?:(?:command|script)\s+)?
     (?:"(?P<double>[^"]{1,400})"|'(?P<single>[^']{1,400})'
     |(?P<bare>[\w./~-]*[/.][^,;]*?)(?=\s+(?:every|each|hourly|daily|nightly|weekly|monthly|yearly
-        |at|on|as|in|to|then|and)\b|[,;]|\s*$))
+        |at|on|as|in|to|then|and|from|of|for)\b|[,;]|\s*$))
     """
 )
 

@@ -49,7 +49,7 @@ _ABOUT_FOLDERS = frozenset(
     )
 )
 """Words behind "folder" that say something about it and do not name it."""
-_NAME = r"([A-Za-z][\w@-]*)"
+_NAME = r"([A-Za-z][\w@-]*)(?![\w@-])"
 _SUBJECT = re.compile(
     rf"(?i)\b(?:is|are|was)\s+{_NAME}\s+(?:(?:still|really|actually|even|already|currently)\s+)?"
     r"(?:running|up|down|active|enabled|alive|started|stopped|installed|dead|failing|failed|working"
@@ -57,22 +57,41 @@ _SUBJECT = re.compile(
 )
 _OF = re.compile(
     rf"(?i)\b(?:of|for)\s+{_NAME}"
-    r"(?=\s*(?:$|[,;?!]|\.(?:\s|$)|(?:and|then|in|on|as|since|over|with|from)\b))"
+    r"(?=\s*(?:$|[,;:?!]|\.(?:\s|$)|-\s|(?:and|then|in|on|as|since|over|with|from)\b))"
 )
 _ENDS = (
-    r"(?=\s*(?:$|[,;?!]|\.(?:\s|$)"
-    r"|(?:and|then|to|into|in|on|as|for|since|over|with|without|from|is|are|has|older|larger)\b))"
+    r"(?=\s*(?:$|[,;?!()]|\.(?:\s|$)|-\s"
+    r"|(?:and|then|to|into|in|on|as|for|since|over|with|without|from|is|are|has|older|larger|after"
+    r"|afterwards?|again|too|now|once|when|at|please|pls|immediately|gracefully|via|using|by|but|so"
+    r"|who|whose|service|daemon|unit|account|user)\b))"
 )
-_FILE_NAME = r"([A-Za-z_][\w-]*)"
+_FILE_NAME = r"([A-Za-z_][\w-]*)(?![\w-])"
 _FOLDER = re.compile(
     rf"(?i)\b(?:folder|directory|dir)\s+(?:called\s+|named\s+)?{_FILE_NAME}{_ENDS}"
 )
 _BELOW = re.compile(rf"(?i)\b(?:below|under|underneath|inside|into)\s+{_FILE_NAME}{_ENDS}")
 _ORDER = re.compile(
-    rf"(?i)\b(?:restart|reload|start|stop|kill|enable|disable|lock|unlock|create|add|remove)\s+"
-    rf"(?:the\s+)?(?:(?:service|unit|daemon|process|user|account|container)\s+)?{_NAME}{_ENDS}"
+    rf"(?i)\b(?:restart|reload|start|stop|kill|enable|disable|lock|unlock|create|add|remove|delete)\s+"
+    r"(?:(?:the|an?|new|local|system|login|service|existing)\s+)*"
+    r"(?:(?:service|unit|daemon|process|user|account|login|container)\s+)?"
+    rf"(?:(?:called|named|for|of)\s+)?{_NAME}{_ENDS}"
 )
-_FORMS_OF_THINGS = ((_SUBJECT, SUBJECT_P), (_OF, OF_P), (_ORDER, OF_P))
+_POSSESSIVE = re.compile(
+    rf"(?i)\b{_NAME}['’]s\s+(?:\w+\s+){{0,2}}(?:account|login|crontab|cron|access|password|user|job)\b"
+)
+_WROTE = re.compile(
+    rf"(?i)\b(?:lines|messages|entries|what)\s+(?:that\s+)?{_NAME}\s+(?:has\s+|have\s+)?"
+    r"(?:logged|wrote|written|printed)\b"
+)
+_RUN_AS = re.compile(rf"(?i)\b(?:runs?|running|executed?)\s+(?:\S+\s+)?as\s+{_NAME}{_ENDS}")
+_FORMS_OF_THINGS = (
+    (_SUBJECT, SUBJECT_P),
+    (_OF, OF_P),
+    (_ORDER, OF_P),
+    (_POSSESSIVE, OF_P),
+    (_RUN_AS, OF_P),
+    (_WROTE, OF_P),
+)
 _IN = re.compile(rf"(?i)\bin\s+{_FILE_NAME}{_ENDS}")
 _FORMS_OF_FOLDERS = ((_FOLDER, SUBJECT_P), (_BELOW, BELOW_P), (_IN, IN_P))
 
@@ -114,7 +133,7 @@ def _find_names(
         for match in pattern.finditer(request)
         if _is_free_word(match[1].lower(), known)
     ]
-    return found[0] if len(found) == 1 else None
+    return found[0] if len({one.text for one in found}) == 1 else None
 
 
 def _asks_for_folder(one: Input) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from pulsus.core.arguments.filler import FilledValue
 from pulsus.core.arguments.inputs import Input
+from pulsus.core.arguments.named_values import propose_named_values
 from pulsus.core.arguments.schedule_phrases import find_command, find_schedule
 from pulsus.core.arguments.spans.find_spans import find_spans
 from pulsus.core.text.tokens import words
@@ -33,6 +34,12 @@ _TARGET = re.compile(
 )
 _STRONG = re.compile(r"(?i)(?:->|=>|→|>|\b(?:to|into|as|under|file))[ :]*\Z")
 _PATH_NAMES = frozenset(("path", "file", "filename", "target", "destination", "output"))
+_SAYS_ARCHIVE = re.compile(r"(?i)^(?:the|an?)\s+(?:(?:tar|zip)\s+)?archive\b")
+_WRITES = re.compile(r"(?i)\bto\s+(?:write|create|make)\b")
+_ARCHIVE = re.compile(r"(?i)\.(?:tar|tgz|tbz2?|txz|zip|tar\.\w{2,4})$")
+_KILL_SIGNAL = re.compile(
+    r"(?i)(?<!no )(?<!not )(?<!without )\b(?:sigkill|kill\s+-(?:9|kill)|(?<=-)9\b|force[- ]?kill)\b"
+)
 _SETTING = re.compile(r"""(?ix)
     \b(?:set|change|put|raise|lower|increase|decrease|reduce|switch|turn|make|update)\s+
     (?:(?:the|a|its)\s+)?(?:(?:line|setting|option|key|parameter|value|value\s+of)\s+)?
@@ -53,9 +60,14 @@ def propose_write_choices(
 
     `text` is the tool's part of a request. `earlier` are words that other steps have as a value.
     """
-    yield from _path(text, inputs, earlier)
+    pair = list(_two_places(text, inputs))
+    yield from pair
+    if not pair:
+        yield from _path(text, inputs, earlier)
     yield from _setting(text, inputs)
     yield from _scheduled_command(text, inputs)
+    yield from propose_named_values(text, inputs)
+    yield from _permission(text, inputs)
     for one in inputs:
         if one.type != "boolean":
             continue
@@ -80,6 +92,42 @@ def _path(text: str, inputs: Sequence[Input], earlier: Collection[str]) -> Itera
         yield FilledValue(wanting[0].name, str(led[0].value), led[0].text, _P, "propose")
 
 
+def _two_places(text: str, inputs: Sequence[Input]) -> Iterator[FilledValue]:
+    """Yield the two paths of a tool that packs or unpacks: "unpack a.tar.gz into DIR".
+
+    The folder of a tool that unpacks is the path that is no archive. The archive that a tool writes
+    is the path behind "to" or "into".
+    """
+    archives = [i for i in inputs if _names_archive(i)]
+    folders = [i for i in inputs if i.role == "folder"]
+    if len(archives) != 1 or len(folders) != 1:
+        return
+    archive, folder = archives[0], folders[0]
+    paths = [s for s in find_spans(text).values if s.kind in ("path", "file")]
+    if _WRITES.search(archive.description):
+        first = [s for s in paths if _STRONG.search(text[: s.start])]
+        first = first or [s for s in paths if _TARGET.search(text[: s.start])]
+    else:
+        first = [s for s in paths if _ARCHIVE.search(s.text)]
+    rest = [s for s in paths if s not in first]
+    for one, found in ((archive, first), (folder, rest)):
+        if len({s.text for s in found}) == 1:
+            yield FilledValue(one.name, str(found[0].value), found[0].text, _P, "propose")
+
+
+def _names_archive(one: Input) -> bool:
+    plain = one.type == "string" and one.role in ("path", "text") and one.choices == ()
+    return plain and _SAYS_ARCHIVE.search(one.description) is not None
+
+
+def _permission(text: str, inputs: Sequence[Input]) -> Iterator[FilledValue]:
+    """Yield True for `allow_kill` if the words name the signal that its description names."""
+    found = _KILL_SIGNAL.search(text)
+    for one in inputs:
+        if found and one.type == "boolean" and "SIGKILL" in one.description:
+            yield FilledValue(one.name, True, found[0], _P, "propose")
+
+
 def _setting(text: str, inputs: Sequence[Input]) -> Iterator[FilledValue]:
     """Yield `key`, `value` and `section` of "set KEY to VALUE", for a tool with these inputs."""
     names = {one.name for one in inputs if one.type == "string"}
@@ -97,11 +145,14 @@ def _setting(text: str, inputs: Sequence[Input]) -> Iterator[FilledValue]:
 
 
 def _scheduled_command(text: str, inputs: Sequence[Input]) -> Iterator[FilledValue]:
-    """Yield the schedule and the command of a tool that takes both."""
+    """Yield the command that a tool takes, and its schedule."""
     scheduled = [one.name for one in inputs if one.role == "cron"]
     commands = [one.name for one in inputs if one.type == "string" and one.name == "command"]
-    if len(scheduled) != 1 or not commands:
+    if not commands:
         return
-    for name, found in ((scheduled[0], find_schedule(text)), ("command", find_command(text))):
+    readings = [("command", find_command(text))]
+    if len(scheduled) == 1:
+        readings.append((scheduled[0], find_schedule(text)))
+    for name, found in readings:
         if found:
             yield FilledValue(name, found.value, found.text, _P, "propose")

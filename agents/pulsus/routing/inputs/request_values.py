@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pulsus.core.arguments.filler import FilledValue, Filling
+from pulsus.core.arguments.referred_values import PLACES, propose_referred, says_place
 from pulsus.core.arguments.rows.row_filler import RowRequest, fill_rows
 from pulsus.core.arguments.step_filler import fill_steps
 from pulsus.core.arguments.write_choices import propose_write_choices
@@ -48,7 +49,7 @@ def read_values(
         for step, own in zip(steps, rows, strict=True)
     ]
     spoken = [value.text for own in read for value in own if value.state == "fill"]
-    clauses = [_without(step.clause, spoken) for step in steps]
+    clauses = _with_leftovers(steps, read, [_without(step.clause, spoken) for step in steps])
     fillings = fill_steps(
         _without(request, spoken),
         [step.inputs for step in steps],
@@ -69,8 +70,11 @@ def read_values(
             # Words about an input that an option gives are understood too.
             choices = propose_write_choices(step.clause or request, step.inputs.inputs)
             heard += [value.text for value in choices]
-            earlier = {value.text for own in values[:place] for value in own}
+            # A part that names its own place may write to what an earlier step reads.
+            before = () if step.clause else values[:place]
+            earlier = {value.text for own in before for value in own}
             values[place] = _as_proposals(values[place], step, request, closed[place], earlier)
+            values[place] = _with_referred(place, steps, values, closed[place])
     fitting = [_fitting(step, own) for step, own in zip(steps, values, strict=True)]
     dropped = [
         v.text for own, kept in zip(values, fitting, strict=True) for v in own if v not in kept
@@ -120,6 +124,22 @@ def _without(text: str, spoken: Sequence[str]) -> str:
     return text
 
 
+def _with_leftovers(
+    steps: Sequence[StepInputs], read: Sequence[Sequence[FilledValue]], clauses: Sequence[str]
+) -> list[str]:
+    """Return the parts, that of a tool with the words that a condition on its rows leaves over.
+
+    In "images | larger than 1 GB via podman" the engine belongs to the tool that lists images.
+    """
+    found = list(clauses)
+    for place, (step, own) in enumerate(zip(steps[1:], read[1:], strict=True), start=1):
+        before = steps[place - 1]
+        whole = {value.name for value in own if value.state == "fill"} >= step.row_inputs.names
+        if own and whole and not before.columns and step.tool.kind == "read" and step.row_inputs.op:
+            found[place - 1] = f"{found[place - 1]}, {clauses[place]}"
+    return found
+
+
 def _optional_names(step: StepInputs) -> frozenset[str]:
     """Return the optional inputs of a row tool whose part of the request is not known.
 
@@ -165,6 +185,31 @@ def _as_proposals(
     named = {value.name for value in read}
     own = [v for v in values if v.name not in named and v.text not in taken]
     return [replace(value, state="propose", unclear=False) for value in (*own, *read)]
+
+
+def _with_referred(
+    place: int,
+    steps: Sequence[StepInputs],
+    values: Sequence[Sequence[FilledValue]],
+    closed: Collection[str],
+) -> list[FilledValue]:
+    """Return the values of a step with those that "it" or "that file" in its part points to.
+
+    A path from another part of the request is no value of a part that points to one.
+    """
+    step, own = steps[place], list(values[place])
+    if not step.clause:
+        return own
+    inputs = {one.name: one for one in step.inputs.inputs}
+    if says_place(step.clause):
+        own = [v for v in own if inputs[v.name].role not in PLACES or v.text in step.clause]
+    taken = {value.name for value in own} | set(closed)
+    known = [
+        [(one, v) for v in found for one in before.inputs.inputs if one.name == v.name]
+        for before, found in zip(steps[:place], values[:place], strict=True)
+    ]
+    open_inputs = [one for name, one in inputs.items() if name not in taken]
+    return [*own, *propose_referred(step.clause, open_inputs, known)]
 
 
 def _unused(

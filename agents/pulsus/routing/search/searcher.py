@@ -30,6 +30,7 @@ from pulsus.core.text.tokens import clean
 from pulsus.core.types import Catalogue, ParsedIntent, Ranked, SubIntent, ToolHistory, ToolSpec
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.search.access_filter import AccessFilter
+from pulsus.routing.search.clause_values import search_without_values
 from pulsus.routing.search.deprecations import Deprecations
 from pulsus.routing.search.repeated_calls import find_repeated_calls
 from pulsus.routing.search.value_evidence import take_values, with_value_evidence
@@ -296,8 +297,14 @@ class Searcher:
 
     def clause(self, text: str, *, include: Collection[str] = ()) -> Sequence[Ranked]:
         """Return candidates for one step: a composition is several steps already."""
-        found = self._rank(text, None, include, self.index)
-        return [ranked for ranked in found if not ranked.tool.composed]
+
+        def rank(wording: str) -> list[Ranked]:
+            found = self._rank(wording, None, include, self.index)
+            return [ranked for ranked in found if not ranked.tool.composed]
+
+        config = self.index.config
+        floor = config.threshold - config.compose_slack
+        return search_without_values(text, rank(text), floor, rank)
 
     def _following(self, text: str) -> Sequence[Ranked]:
         """Return candidates for a step that works on what another gives, among the tools that

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from pulsus.core.compose.selection import row_filters
+from pulsus.core.compose.selection.clause_search import needs_step_data
 from pulsus.core.compose.selection.cut_points import NEXT_COST, WEAK_COST, RequestPiece
 from pulsus.core.compose.selection.row_operations import (
     FILTER,
@@ -59,6 +60,7 @@ _ALIKE = (
     frozenset(("busiest", "most", "open")),
 )
 
+_IT = re.compile(r"(?i)\b(?:it|its|them|their)\b")
 _COLUMN = frozenset(map(stem, ("column", "columns", "field", "fields")))
 
 
@@ -68,7 +70,8 @@ def assign_parts(
     """Return the parts, after those of one tool were joined and filters in a part were cut off."""
     found: list[RequestPiece] = []
     for part in parts:
-        for piece in _cut_filter(text, part, found, find_tool):
+        for one in _cut_filter(text, part, found, find_tool):
+            piece = _without_rows(text, found, one, find_tool) if found else one
             if found and _belongs_to_previous(text, found, piece, find_tool):
                 found[-1] = replace(found[-1], end=piece.end)
             else:
@@ -76,24 +79,46 @@ def assign_parts(
     return found
 
 
+def find_operation(piece: RequestPiece, wording: str) -> str | None:
+    """Return the operation on rows of a part; None for a task, or if no rows come before it."""
+    return match_row_operation(wording) if piece.operation is None else piece.operation or None
+
+
+def _without_rows(
+    text: str, found: Sequence[RequestPiece], piece: RequestPiece, find_tool: FindTool
+) -> RequestPiece:
+    """Return the part, marked as no operation on rows if all parts before it only change things.
+
+    "rotate a.log, keep the last 5" keeps no rows.
+    """
+    wording = strip_orders(text[piece.start : piece.end])
+    if find_operation(piece, wording) not in (SORT, FILTER) or any(p.operation for p in found):
+        return piece
+    tasks = [find_tool(strip_orders(text[p.start : p.end]), None) for p in found]
+    changes = [t for t in tasks if t and t.tool.kind == "write" and not needs_step_data(t.tool)]
+    return replace(piece, operation="") if len(changes) == len(tasks) else piece
+
+
 def _belongs_to_previous(
     text: str, found: Sequence[RequestPiece], piece: RequestPiece, find_tool: FindTool
 ) -> bool:
     wording = strip_orders(text[piece.start : piece.end])
     before = found[-1]
-    operation = piece.operation or match_row_operation(wording)
+    operation = find_operation(piece, wording)
     so_far = _task_before(text, found)
     found_task = find_tool(so_far, None) or find_tool(f"{so_far}, {wording}", None)
     if found_task is None:
         return False
     task = found_task.tool
-    if operation == SORT and before.operation is None and piece.cost > NEXT_COST:
+    if operation == SORT and not before.operation and piece.cost > NEXT_COST:
         return takes_own_limit(task, wording) and not _sorts_by_field(task, so_far)
-    if operation == FILTER and before.operation is None:
+    if operation == FILTER and not before.operation:
         return row_filters.takes_pairs(task, wording)
-    last = find_tool(strip_orders(text[before.start : before.end]), before.operation)
+    last = find_tool(strip_orders(text[before.start : before.end]), before.operation or None)
     if operation == SAVE:
         return last is not None and has_target_input(last.tool)
+    if operation is None and _is_same_change(last, wording, find_tool):
+        return True
     if operation is None and piece.cost > NEXT_COST:
         if before.operation and lists_fields(task, wording):
             return True
@@ -102,11 +127,19 @@ def _belongs_to_previous(
     return False
 
 
+def _is_same_change(last: Ranked | None, wording: str, find_tool: FindTool) -> bool:
+    """Return True for "chgrp it to web" after "chmod 0640 a.key": one call makes both changes."""
+    if last is None or last.tool.kind != "write" or _IT.search(wording) is None:
+        return False
+    own = find_tool(wording, None)
+    return own is not None and own.tool.id == last.tool.id
+
+
 def _task_before(text: str, found: Sequence[RequestPiece]) -> str:
     """Return the wording of the last parts that are no operations on rows."""
-    last = max((n for n, part in enumerate(found) if part.operation is None), default=0)
+    last = max((n for n, part in enumerate(found) if not part.operation), default=0)
     first = last
-    while first > 0 and found[first - 1].operation is None:
+    while first > 0 and not found[first - 1].operation:
         first -= 1
     return strip_orders(text[found[first].start : found[last].end])
 

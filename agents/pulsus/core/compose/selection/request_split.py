@@ -13,15 +13,15 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import combinations
 
-from pulsus.core.compose.selection.clause_ownership import assign_parts
+from pulsus.core.compose.selection.clause_ownership import assign_parts, find_operation
 from pulsus.core.compose.selection.clause_search import ClauseSearch, Retrieve
 from pulsus.core.compose.selection.cut_points import WEAK_COST, RequestPiece, find_pieces
 from pulsus.core.compose.selection.row_operations import (
     match_given_rows,
-    match_row_operation,
     move_leading_table,
     strip_orders,
 )
+from pulsus.core.compose.selection.time_order import order_in_time
 from pulsus.core.text.tokens import clean, content_words, stems, words
 from pulsus.core.text.verb_tables import READING
 from pulsus.core.types import Ranked, SubIntent, ToolSpec
@@ -53,7 +53,7 @@ def split_request(
     output. `floor` is τ less the slack of spec §6: in a split request the best tool of every clause
     reaches it, and no two clauses have the same best tool. Empty for a request without words.
     """
-    text = move_leading_table(clean(request))
+    text = order_in_time(move_leading_table(clean(request)))
     pieces = find_pieces(text)
     if not pieces:
         return ()
@@ -68,7 +68,7 @@ def split_request(
     @cache
     def clause(first: int, last: int) -> SubIntent:
         wording = strip_orders(text[parts[first].start : parts[last].end])
-        operation = _find_operation(parts[first], wording) if first else match_given_rows(wording)
+        operation = find_operation(parts[first], wording) if first else match_given_rows(wording)
         found = search.follow(wording, operation) if operation else ()
         if found:
             return SubIntent(wording, found)
@@ -91,10 +91,6 @@ def split_request(
     if joined and first and _is_named_after(first.tool, finest):
         return (whole,)
     return _choose_cuts(clause, finest, costs, floor) or (whole,)
-
-
-def _find_operation(part: RequestPiece, wording: str) -> str | None:
-    return part.operation or match_row_operation(wording)
 
 
 def _is_named_after(tool: ToolSpec, finest: Sequence[SubIntent]) -> bool:

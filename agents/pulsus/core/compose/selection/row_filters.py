@@ -53,10 +53,17 @@ _ONLY = re.compile(
     r"(?i)^(?:but\s+)?(?:show\s+(?:me\s+)?)?(?:(?:only|just)\s+(?:the\s+|what(?:'?s)?\s+)?"
     r"(?:(?:is|was|are|were|got|has)\s+)?(?P<behind>[\w-]+)"
     r"|(?:the\s+)?(?P<before>[\w-]+)(?:\s+(?:ones|hits|entries|rows|items))?\s+only\b"
+    r"|(?:the\s+)?(?P<ones>[\w-]+)\s+ones$"
     r"|(?:show\s+)?what(?:'?s|\s+is|\s+was|\s+got)\s+(?P<what>[\w-]+))"
 )
 """Wording that keeps some rows: "only the weak", "errors only", "show what's extra"."""
 
+_QUESTION_VERB = re.compile(
+    r"(?i)^(?:show\s+(?:me\s+)?)?(?:which|what)\s+(?:[\w-]+\s+){1,3}?((?:have|has|had|use[sd]?|hold[s]?|got)\b)"
+)
+"""The verb of "which processes have more than 500 files open"."""
+_DIFFERS = re.compile(r"(?i)\s*\w+(?:\s+(?:from|to|with|by|in|and)\b|\s*(?:[,;.?]|$))")
+"""A verb that may be a field of the rows by itself: "which differ from"."""
 _DESCRIBES = re.compile(r"(?i)\b(?:that|which|whose)\b")
 _IS_STATE = re.compile(r"(?i)\s*(?:is|are|was|were|isn't|aren't)\s+(?:not\s+)?(\w+)")
 _OF_THEM = re.compile(r"(?i)^(?:and\s+)?(?:all|those|these|ones|the\s+ones)\s+")
@@ -79,6 +86,8 @@ def find_filter(found: Ranked, wording: str) -> int | None:
     for bound in _BOUND.finditer(wording):
         marks = [m.start() for m in _RELATIVE.finditer(wording, 0, bound.start())]
         at = marks[-1] if marks else bound.start()
+        verb = None if words(wording[:at]) else _QUESTION_VERB.match(wording[: bound.start()])
+        at = verb.start(1) if verb else at
         if words(wording[:at]) and _compares_field(tool, wording, bound):
             return at
     for relative in _RELATIVE.finditer(wording):
@@ -86,6 +95,9 @@ def find_filter(found: Ranked, wording: str) -> int | None:
         lists = relative[0].lower() in _LISTING
         if words(wording[: relative.start()]) and _says_value(tool, said, lists=lists):
             return relative.start()
+    question = _QUESTION_VERB.match(wording)
+    if question and _names_field(tool, wording[question.end() :]):
+        return question.start(1)
     valued = _find_field_with_value(tool, wording)
     return _find_unknown_description(found, wording) if valued is None else valued
 
@@ -112,7 +124,9 @@ def find_only(tool: ToolSpec, wording: str) -> int | None:
     found = _ONLY.match(wording)
     if found is None:
         return None
-    key = stem((found["behind"] or found["before"] or found["what"]).lower())
+    if "_".join(words(found["ones"] or "")) in row_vocabulary(tool).fields:
+        return found.end()
+    key = stem((found["ones"] or found["behind"] or found["before"] or found["what"]).lower())
     vocabulary = row_vocabulary(tool)
     # "names only" asks for a column: without a value, only "just what differs" asks for rows.
     fields = vocabulary.fields if found["behind"] else ()
@@ -186,6 +200,13 @@ def _compares_field(tool: ToolSpec, wording: str, bound: re.Match[str]) -> bool:
     return False
 
 
+def _names_field(tool: ToolSpec, wording: str) -> bool:
+    """Return True if the next words are a whole field of several words: "root rights"."""
+    said = [stem(word) for word in words(wording)]
+    names = [[stem(word) for word in words(field)] for field in row_vocabulary(tool).fields]
+    return any(len(name) > 1 and name == said[: len(name)] for name in names)
+
+
 def _says_value(tool: ToolSpec, wording: str, *, lists: bool) -> bool:
     """Return True if the next words are a listed value, or a whole field of several words.
 
@@ -197,8 +218,10 @@ def _says_value(tool: ToolSpec, wording: str, *, lists: bool) -> bool:
         return True
     if lists:
         return False
+    if _names_field(tool, " ".join(said)):
+        return True
     names = [[stem(word) for word in words(field)] for field in vocabulary.fields]
-    if any(len(name) > 1 and name == said[: len(name)] for name in names):
+    if _DIFFERS.match(wording) and [said[0]] in names and said[0] not in owned:
         return True
     state = _IS_STATE.match(wording)
     key = stem(state[1].lower()) if state else ""

@@ -51,6 +51,9 @@ ROW_OPERATIONS: Mapping[str, re.Pattern[str]] = {
         {_ASKED}
         (?:{MOST}\s+{NUMBER}\b | {NUMBER}\s+{MOST}\b)
         | {_ASKED}
+          {NUMBER}\s+(?:[\w-]+\s+)?(?:that|which|who)\s+(?:[\w-]+\s+){{1,3}}?(?:the\s+)?
+          (?:most|least|fastest|slowest|{MOST})\b
+        | {_ASKED}
           {NUMBER}\s+(?:[\w-]+\s+){{0,3}}with\s+(?:the\s+)?(?:most|least|fewest|{MOST})\b
         | (?:(?:and|it|them|those)\s+)*
           (?:sort(?:ed|ing)?|order(?:ed|ing)?|rank(?:ed|ing)?)(?:\s+{_THEM}(?:\s+below)?)?\s+(?:by|on|after)\b
@@ -95,7 +98,8 @@ ROW_OPERATIONS: Mapping[str, re.Pattern[str]] = {
         (?:for\s+(?:the\s+)?[\w-]+\s+)?
         (?:as|in|into|to|out\s+of|like)\s+(?:an?\s+)?(?:form\s+of\s+)?(?:an?\s+)?
         {_KIND}{TABLE}\b(?!(?<=in\stable)\s+(?!(?:for|with|form|titled|headed|please|pls|so|and|to)\b)\w)
-        | (?:{_SHAPED}|put|give|show)\s+(?:(?:me|us|it|them|that|an?)\s+)*{_KIND}{TABLE}\b
+        | (?:for\s+(?:the|my|our|a)\s+[\w-]+,?\s+)?
+          (?:{_SHAPED}|put|give|show)\s+(?:(?:me|us|it|them|that|an?)\s+)*{_KIND}{TABLE}\b
         | (?:an?\s+)?(?:{_LOOK}\s+)+(?:\w+\s+)?{TABLE}\b
         | {_WISH}(?:{_LOOK}\s+)*{TABLE}$
         | (?:(?:an?|the|as)\s+)?{TABLE}\b(?!\s+(?:of|for)\s+(?:the\s+)?(?:rout|mount|partition))
