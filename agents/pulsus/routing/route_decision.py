@@ -5,10 +5,11 @@ Nothing is planned further, generated or delivered here. `pulsus explain` shows 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pulsus.core.types import ParsedIntent, Policy, RouteDecision, RouteOutcome
+from pulsus.core.types import ParsedIntent, Policy, RouteDecision, RouteOutcome, ToolSpec
 from pulsus.errors import PlanUnwirable
 from pulsus.routing import generation_refusal, plan_preview
 from pulsus.routing.delivery.route_run import RouteRun
@@ -78,16 +79,17 @@ def undelivered_outcome(
         uncovered=(*found.unplaced, *(p for p in found.repeated if p not in found.unplaced)),
         repeated=found.repeated,
         notes=(
-            *(_repeated_call(tools[0].id, part) for part in found.repeated),
+            *(_repeated_call(tools, part) for part in found.repeated),
             *(f"{_nothing_for(choice.policy)} the part {part!r}" for part in found.unplaced),
             *found.notes,
         ),
     )
 
 
-def _repeated_call(tool: str, part: str) -> str:
+def _repeated_call(tools: Sequence[ToolSpec], part: str) -> str:
+    called = tools[0].id if len(tools) == 1 else "each tool of a plan"
     return (
-        f"{tool} is called once: the part {part!r} asks for a second call and is left out; "
+        f"{called} is called once: the part {part!r} asks for a second call and is left out; "
         "ask for it in a request of its own"
     )
 

@@ -19,7 +19,7 @@ _P: Final = 0.9
 _PERSON_WORDS: Final = ("login", "account", "username")
 """Other words for an input that names a user."""
 _NO_VALUES: Final = frozenset(("called", "named", "new", "same", "back", "again", "too", "only"))
-_LINK = r"(?:\s+(?:is|to|as|of|be|should\s+be|called|named))?\s*[:=]?\s+|\s*[:=]\s*"
+_LINK = r"(?:\s+(?:is|to|as|be|should\s+be|called|named))?\s*[:=]?\s+|\s*[:=]\s*"
 _VALUE = r"\"([^\"]{1,200})\"|'([^']{1,200})'|([^\s;\"'()]{1,200})"
 _NAME = r"[A-Za-z_][\w.-]*"
 _IS_PATH = re.compile(r"[~\w.-]*/\S*|[\w.-]+\.\w{1,6}")
@@ -82,7 +82,9 @@ def _named(text: str, inputs: Sequence[Input]) -> Iterator[tuple[str, str, str]]
             if match[3] is not None and not _is_value(one, value, names):
                 continue
             if _COMMAS.search(one.description):
-                value = _whole_list(value, free, match.end(), names)
+                value = _whole_list(
+                    value, free, match.start(match.lastindex or 0) + len(value), names
+                )
             yield one.name, value, value if value in text else match[0]
             free = free[: match.start()] + " " * len(match[0]) + free[match.end() :]
             break

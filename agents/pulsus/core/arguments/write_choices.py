@@ -35,6 +35,7 @@ _TARGET = re.compile(
 _STRONG = re.compile(r"(?i)(?:->|=>|→|>|\b(?:to|into|as|under|file))[ :]*\Z")
 _PATH_NAMES = frozenset(("path", "file", "filename", "target", "destination", "output"))
 _SAYS_ARCHIVE = re.compile(r"(?i)^(?:the|an?)\s+(?:(?:tar|zip)\s+)?archive\b")
+_PACKED_OF = re.compile(r"(?i)\b(?:archive|backup|back-up|copy|tarball|snapshot)\s+of\s+\Z")
 _WRITES = re.compile(r"(?i)\bto\s+(?:write|create|make)\b")
 _ARCHIVE = re.compile(r"(?i)\.(?:tar|tgz|tbz2?|txz|zip|tar\.\w{2,4})$")
 _KILL_SIGNAL = re.compile(
@@ -107,6 +108,8 @@ def _two_places(text: str, inputs: Sequence[Input]) -> Iterator[FilledValue]:
     if _WRITES.search(archive.description):
         first = [s for s in paths if _STRONG.search(text[: s.start])]
         first = first or [s for s in paths if _TARGET.search(text[: s.start])]
+        packed = [s for s in paths if _PACKED_OF.search(text[: s.start])]
+        paths = [*packed, *first] or paths
     else:
         first = [s for s in paths if _ARCHIVE.search(s.text)]
     rest = [s for s in paths if s not in first]

@@ -131,7 +131,7 @@ def _plan_steps(
             inputs=_fillable(tool),
             columns=columns,
             about=about,
-            clause=clauses.get(tool.id, ""),
+            clause=_without(clauses.get(tool.id, ""), outcome.repeated),
             extends=extends,
         )
     return list(steps.values())

@@ -11,6 +11,7 @@ from datetime import datetime
 from pulsus.core.arguments.contract_inputs import from_arguments
 from pulsus.core.arguments.filler import fill
 from pulsus.core.arguments.write_choices import propose_write_choices
+from pulsus.core.compose.selection.clause_search import needs_step_data
 from pulsus.core.compose.selection.cut_points import find_pieces
 from pulsus.core.text.tokens import clean, content_words
 from pulsus.core.types import JsonValue, Ranked, ToolSpec
@@ -24,17 +25,21 @@ def find_repeated_calls(
     *,
     floor: float,
     now: datetime | None,
+    several: bool = False,
 ) -> tuple[str, ...]:
-    """Return the parts of a request that ask for another call of the tool than the first part.
+    """Return the parts of a request that ask for another call of the tool than its first part.
 
     Such a part has the tool as its best one with p ≥ `floor`, and another value than the first part
     for a required input. `uncovered` are parts that no tool serves. There is no such
-    part in "compare a.json and b.json".
+    part in "compare a.json and b.json". If the plan has `several` tools, the first part of this
+    tool is the first that has it as its best one.
     """
     text = clean(request)
     parts = [text[piece.start : piece.end].strip(" ,;.!?") for piece in find_pieces(text)]
     # "as yaml" is the form of a result, and no call.
     parts = [part for part in parts if part not in uncovered and len(content_words(part)) > 1]
+    if several:
+        parts = [part for part in parts if _is_best(tool, search(part), floor)]
     if len(parts) < 2:
         return ()
     first = _required_values(parts[0], tool, now)
@@ -42,8 +47,13 @@ def find_repeated_calls(
         part
         for part in parts[1:]
         if _is_other_call(first, _required_values(part, tool, now))
-        and _is_best(tool, search(part), floor)
+        and (several or _is_best(tool, search(part), floor))
     )
+
+
+def is_change(tool: ToolSpec) -> bool:
+    """Return True for a tool that changes something by itself, and writes no result of a step."""
+    return tool.kind == "write" and not needs_step_data(tool)
 
 
 def _is_other_call(first: dict[str, JsonValue], other: dict[str, JsonValue]) -> bool:

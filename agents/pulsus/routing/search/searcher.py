@@ -32,7 +32,7 @@ from pulsus.fast_dataclass import dataclass
 from pulsus.routing.search.access_filter import AccessFilter
 from pulsus.routing.search.clause_values import search_without_values
 from pulsus.routing.search.deprecations import Deprecations
-from pulsus.routing.search.repeated_calls import find_repeated_calls
+from pulsus.routing.search.repeated_calls import find_repeated_calls, is_change
 from pulsus.routing.search.value_evidence import take_values, with_value_evidence
 from pulsus.routing.tool_discovery import select_pool
 
@@ -200,6 +200,9 @@ class Searcher:
             ids = [tool.id for tool in chosen]
             parts = uncovered_parts.find_uncovered_parts(request, ids, self.clause)
             repeated = self._repeated_calls(request, chosen, parts)
+            if choice.policy == "compose":
+                lost = uncovered_parts.find_lost_orders(request, found.subintents, self.clause)
+                parts = tuple(dict.fromkeys((*parts, *(p for p in lost if p not in repeated))))
             return replace(found, unplaced=parts, repeated=repeated)
         good, rest = uncovered_parts.separate_served_parts(request, self.clause, config.threshold)
         if not good:
@@ -217,17 +220,25 @@ class Searcher:
     def _repeated_calls(
         self, request: str, chosen: Sequence[ToolSpec], uncovered: Collection[str]
     ) -> tuple[str, ...]:
-        if len(chosen) != 1:
-            return ()
         config = self.index.config
-        return find_repeated_calls(
-            request,
-            chosen[0],
-            self.clause,
-            uncovered,
-            floor=config.threshold - config.compose_slack,
-            now=self.now,
-        )
+        several = len(chosen) > 1
+        floor = config.threshold - config.compose_slack
+        # A second look is harmless and is not asked for: only a lost change is named in a plan.
+        called = [tool for tool in chosen if not several or is_change(tool)]
+        found = {
+            part: None
+            for tool in called
+            for part in find_repeated_calls(
+                request,
+                tool,
+                self.clause,
+                uncovered,
+                floor=floor,
+                now=self.now,
+                several=several,
+            )
+        }
+        return tuple(found)
 
     def _add_producers(
         self, request: str, choice: Decision, subintents: Sequence[SubIntent]

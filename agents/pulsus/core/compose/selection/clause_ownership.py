@@ -95,7 +95,7 @@ def _without_rows(
     if find_operation(piece, wording) not in (SORT, FILTER) or any(p.operation for p in found):
         return piece
     tasks = [find_tool(strip_orders(text[p.start : p.end]), None) for p in found]
-    changes = [t for t in tasks if t and t.tool.kind == "write" and not needs_step_data(t.tool)]
+    changes = [t for t in tasks if t and _is_change(t.tool) and not needs_step_data(t.tool)]
     return replace(piece, operation="") if len(changes) == len(tasks) else piece
 
 
@@ -127,9 +127,14 @@ def _belongs_to_previous(
     return False
 
 
+def _is_change(tool: ToolSpec) -> bool:
+    # A tool without a declared kind counts as one that writes, and may well give rows.
+    return tool.kind == "write" and tool.kind_declared
+
+
 def _is_same_change(last: Ranked | None, wording: str, find_tool: FindTool) -> bool:
     """Return True for "chgrp it to web" after "chmod 0640 a.key": one call makes both changes."""
-    if last is None or last.tool.kind != "write" or _IT.search(wording) is None:
+    if last is None or not _is_change(last.tool) or _IT.search(wording) is None:
         return False
     own = find_tool(wording, None)
     return own is not None and own.tool.id == last.tool.id

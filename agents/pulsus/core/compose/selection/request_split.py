@@ -15,7 +15,7 @@ from itertools import combinations
 
 from pulsus.core.compose.selection.clause_ownership import assign_parts, find_operation
 from pulsus.core.compose.selection.clause_search import ClauseSearch, Retrieve
-from pulsus.core.compose.selection.cut_points import WEAK_COST, RequestPiece, find_pieces
+from pulsus.core.compose.selection.cut_points import WEAK_COST, find_pieces
 from pulsus.core.compose.selection.row_operations import (
     match_given_rows,
     move_leading_table,

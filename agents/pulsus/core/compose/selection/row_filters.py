@@ -62,8 +62,8 @@ _QUESTION_VERB = re.compile(
     r"(?i)^(?:show\s+(?:me\s+)?)?(?:which|what)\s+(?:[\w-]+\s+){1,3}?((?:have|has|had|use[sd]?|hold[s]?|got)\b)"
 )
 """The verb of "which processes have more than 500 files open"."""
-_DIFFERS = re.compile(r"(?i)\s*\w+(?:\s+(?:from|to|with|by|in|and)\b|\s*(?:[,;.?]|$))")
-"""A verb that may be a field of the rows by itself: "which differ from"."""
+_DIFFERS = re.compile(r"(?i)\s*\w+\s*(?:[,;.?]|$)")
+"""A verb that may be a field of the rows by itself: "those that differ"."""
 _DESCRIBES = re.compile(r"(?i)\b(?:that|which|whose)\b")
 _IS_STATE = re.compile(r"(?i)\s*(?:is|are|was|were|isn't|aren't)\s+(?:not\s+)?(\w+)")
 _OF_THEM = re.compile(r"(?i)^(?:and\s+)?(?:all|those|these|ones|the\s+ones)\s+")

@@ -8,14 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from pulsus.core.compose.selection.clause_ownership import is_remark
 from pulsus.core.compose.selection.cut_points import RequestPiece, find_pieces
 from pulsus.core.compose.selection.row_operations import match_row_operation, strip_orders
-from pulsus.core.text.tokens import clean, content_words
-from pulsus.core.types import Ranked
+from pulsus.core.text.tokens import clean, content_words, first_words
+from pulsus.core.text.verb_tables import VERBS
+from pulsus.core.types import Ranked, SubIntent
 
 _MIN_COVERAGE = 0.5
 """Share of the idf mass of a part from which a tool covers it."""
 
+_FIRST_WORDS = 3
+"""By so many content words a clause is found again in the request."""
 _MIN_WORDS = 2
 """A clause of fewer content words is a remark ("basically") or a value ("20 tries")."""
 
@@ -54,6 +58,35 @@ def find_uncovered_parts(
         if _counts(part) and not _coverage(part, chosen, retrieve):
             missed.append((clause.start, part))
     return tuple(part for _, part in sorted(missed))
+
+
+def find_lost_orders(
+    request: str, steps: Sequence[SubIntent], retrieve: RetrieveWith
+) -> tuple[str, ...]:
+    """Return the parts that order a change, that begin no step, and that their step does not do.
+
+    `steps` are the clauses of a plan with their tools. "overwrite the old one" is no such part: it
+    is an input of the step before.
+    """
+    text = clean(request)
+    begun = [content_words(step.text)[:_FIRST_WORDS] for step in steps]
+    tools = {
+        step.candidates[0].tool.id: step.candidates[0].tool for step in steps if step.candidates
+    }
+    lost = []
+    for piece in find_pieces(text):
+        part = strip_orders(_wording(text, piece))
+        said = content_words(part)
+        first = first_words(part)
+        if not said or any(begin == said[: len(begin)] for begin in begun):
+            continue
+        if VERBS.isdisjoint(first[:1]) or match_row_operation(part):
+            continue
+        best = next(iter(retrieve(part)), None)
+        served = best is not None and best.tool.id in tools
+        if not served and not any(is_remark(tool, part) for tool in tools.values()):
+            lost.append(part)
+    return tuple(lost)
 
 
 def separate_served_parts(
