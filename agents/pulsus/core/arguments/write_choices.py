@@ -109,7 +109,7 @@ def _two_places(text: str, inputs: Sequence[Input]) -> Iterator[FilledValue]:
         first = [s for s in paths if _STRONG.search(text[: s.start])]
         first = first or [s for s in paths if _TARGET.search(text[: s.start])]
         packed = [s for s in paths if _PACKED_OF.search(text[: s.start])]
-        paths = [*packed, *first] or paths
+        paths = [*packed, *first] if packed else paths
     else:
         first = [s for s in paths if _ARCHIVE.search(s.text)]
     rest = [s for s in paths if s not in first]

@@ -91,3 +91,26 @@ def test_the_section_of_a_setting_is_read():
     text = "change timeout in the section http of svc/app.toml to 45"
     found = {v.name: v.value for v in propose_write_choices(text, SETTING)}
     assert found == {"key": "timeout", "value": "45", "section": "http"}
+
+
+BACKUP = from_arguments(
+    [
+        ArgSpec("folder", "str", True, None, "The file or folder to back up."),
+        ArgSpec("archive", "str", True, None, "The archive to write."),
+    ],
+    "create_backup",
+    "Back up a file or folder.",
+).inputs
+
+
+@pytest.mark.parametrize(
+    ("text", "folder", "archive"),
+    [
+        ("back up /etc/rsyslog.d to /tmp/r.tgz", "/etc/rsyslog.d", "/tmp/r.tgz"),
+        ("back up /opt/g/g.ini into /root/bak", "/opt/g/g.ini", "/root/bak"),
+        ("make /mnt/b writable, write an archive of /home/git to it", "/home/git", None),
+    ],
+)
+def test_what_is_backed_up_is_not_the_archive(text, folder, archive):
+    found = {v.name: v.value for v in propose_write_choices(text, BACKUP)}
+    assert (found.get("folder"), found.get("archive")) == (folder, archive)
