@@ -1,1 +1,1 @@
-"""What is checked in a model's text: leaked markup, invented results, repetition, length."""
+"""Checks of a model's text: leaked markup, invented results, repetition, length."""

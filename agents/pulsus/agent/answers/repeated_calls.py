@@ -14,7 +14,7 @@ from pulsus.gates.tool_response import ToolResponse, tool_blocked
 
 @dataclass(frozen=True, slots=True)
 class CountedCall:
-    """How often an equal call was proposed."""
+    """One call, and the number of times that it was proposed."""
 
     digest: str
     writes: bool

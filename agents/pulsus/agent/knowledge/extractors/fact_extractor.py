@@ -1,4 +1,4 @@
-"""What an extractor is, and how results become short text. Pure; no result raises an error."""
+"""The type of an extractor, and results as short text. Pure; no result raises an error."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def number_of(value: object, *path: str) -> float | None:
 
 
 def object_of(value: object, *path: str) -> Mapping[str, Any]:
-    """Return the object at `path` below the value; an empty one if there is none."""
+    """Return the object at `path` below the value; or an empty object."""
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None
     return value if isinstance(value, Mapping) else {}
