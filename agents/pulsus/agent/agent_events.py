@@ -41,7 +41,7 @@ class AgentEvent:
 
 
 EmitEvent = Callable[[AgentEvent], None]
-"""Sends an event to whoever follows the run. It must not raise."""
+"""Sends an event to the clients of the run. It must not raise."""
 
 
 def agent_event(name: str, /, **fields: JsonValue) -> AgentEvent:

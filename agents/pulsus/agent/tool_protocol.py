@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Protocol
 
+from pulsus.approvals.run_consent import RunConsent
 from pulsus.core.types import JsonValue
 from pulsus.execution.cancellation import Cancellation
 from pulsus.fast_dataclass import dataclass
@@ -29,15 +30,16 @@ class ProposedCall:
 
 @dataclass(frozen=True, slots=True)
 class CallNeeds:
-    """What a call would do, as far as gates have to know.
+    """The facts about a call that gates need, before it runs.
 
     `action` is the verb that is checked against a resource's allowed actions ("exec", "write",
     "restart", "search", …). `targets` are the names or ids of resources that it acts on, as the
     call names them: all of them have to be resolved for a write. `command` is a shell command that
     it would run. `paths` are absolute paths that it opens. `checks_routing` is True for calls that
     must not reach a parent while its child is meant: file, exec and command calls. `written` are
-    values that a write would set, by argument name; `unavailable` is a reason why no backend can
-    run the call here, or empty.
+    values that a write would set, by argument name. `unavailable` is a reason why no backend can
+    run the call here (EXECUTION_CONTEXT_UNAVAILABLE), `not_allowed` a reason why the agent may
+    never make it (ACTION_NOT_ALLOWED); both are empty for most calls.
     """
 
     action: str
@@ -47,6 +49,7 @@ class CallNeeds:
     checks_routing: bool = False
     written: Mapping[str, JsonValue] = field(default_factory=dict)
     unavailable: str = ""
+    not_allowed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +57,14 @@ class CallContext:
     """The circumstances of one allowed call.
 
     `resources` are the resolved targets, in the order of `CallNeeds.targets`. `cancellation` ends
-    the call early. `timeout_s` is the time that is left for it.
+    the call early. `timeout_s` is the time that is left for it. `consent` says how a call that may
+    write, or that needed an approval, was confirmed: a write without it does not run.
     """
 
     resources: tuple[ResolvedResource, ...]
     cancellation: Cancellation
     timeout_s: float
+    consent: RunConsent | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,9 @@ class Execution:
     in a folder that is made for this run alone and removed after it (`environment_in`). In `env`
     they lead nowhere. After `seconds` the session is killed. `most_bytes` are kept of its output,
     as many of its errors; what comes behind is read and dropped.
+
+    If it `ends_children`, processes that it started end with it. Otherwise they may go on when it
+    ends by itself: a service that it restarted.
     """
 
     argv: tuple[str, ...]
@@ -58,6 +61,7 @@ class Execution:
     stdin: str = "/dev/null"
     new_session: bool = True
     private: Mapping[str, str] = field(default_factory=dict)
+    ends_children: bool = True
 
     def environment_in(self, folder: str) -> dict[str, str]:
         """Return the whole environment, with caches, logs and temporary files in `folder`."""

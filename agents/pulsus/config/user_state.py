@@ -44,7 +44,7 @@ class UserState:
         Raises UserStateInvalid if the environment names none, or names one that writers of the
         project's repository could fill.
         """
-        folder = _state_folder()
+        folder = state_folder()
         root = repository(project)
         if folder.is_relative_to(root):
             raise UserStateInvalid(
@@ -138,7 +138,7 @@ def _is_plain_name(name: str) -> bool:
     return bool(name) and letters and not name.startswith(".")
 
 
-def _state_folder() -> Path:
+def state_folder() -> Path:
     """Return the folder that the environment names, with links resolved.
 
     A relative XDG_STATE_HOME is ignored, as the XDG specification asks.

@@ -19,6 +19,7 @@ from typing import IO, Final
 
 from pulsus.commands.execution_plan import Execution
 from pulsus.errors import UsageError
+from pulsus.execution.cancellation import Cancellation
 from pulsus.fast_dataclass import dataclass
 
 _CHUNK: Final = 65536
@@ -29,7 +30,9 @@ _LATE: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """The end of a command. `status` is None for a timeout, and below 0 for a signal.
+    """The end of a command. `status` is None if it was ended early, and below 0 for a signal.
+
+    It is ended early by a timeout, or if it was `cancelled`.
 
     `output` and `errors` are the first bytes of each stream; `cut` means that there were more.
     """
@@ -38,15 +41,18 @@ class CommandResult:
     output: bytes
     errors: bytes
     cut: bool
+    cancelled: bool = False
 
 
-def run(plan: Execution, folder: Path | None = None) -> CommandResult:
+def run(
+    plan: Execution, folder: Path | None = None, cancellation: Cancellation | None = None
+) -> CommandResult:
     """Return the result of the command, run in `folder` (the current one by default) in its limits.
 
-    Raises UsageError if the folder or the program cannot be used.
+    `cancellation` ends it early. Raises UsageError if the folder or the program cannot be used.
     """
     with _private_folder(plan) as private:
-        return _run_with_environment(plan, folder, plan.environment_in(private))
+        return _run_with_environment(plan, folder, plan.environment_in(private), cancellation)
 
 
 @contextmanager
@@ -60,7 +66,10 @@ def _private_folder(plan: Execution) -> Iterator[str]:
 
 
 def _run_with_environment(
-    plan: Execution, folder: Path | None, env: Mapping[str, str]
+    plan: Execution,
+    folder: Path | None,
+    env: Mapping[str, str],
+    cancellation: Cancellation | None,
 ) -> CommandResult:
     deadline = time.monotonic() + plan.seconds
     output, errors = bytearray(), bytearray()
@@ -68,25 +77,32 @@ def _run_with_environment(
         streams = ((process.stdout, output), (process.stderr, errors))
         ended = False
         try:
-            cut = _read_streams(streams, plan.most_bytes, deadline)
-            ended = _has_ended_in_time(process.pid, deadline)
+            watched = None if plan.ends_children else process.pid
+            cut = _read_streams(streams, plan.most_bytes, deadline, cancellation, watched)
+            ended = _has_ended_in_time(process.pid, deadline, cancellation)
         finally:
             # Leftover processes too. Done before its status is taken: until then no other process
             # can get its number.
-            os.killpg(process.pid, signal.SIGKILL)
+            if plan.ends_children or not ended:
+                os.killpg(process.pid, signal.SIGKILL)
             status = process.wait()
-    return CommandResult(status if ended else None, bytes(output), bytes(errors), cut)
+    cancelled = not ended and cancellation is not None and cancellation.is_cancelled
+    return CommandResult(status if ended else None, bytes(output), bytes(errors), cut, cancelled)
 
 
-def _has_ended_in_time(pid: int, deadline: float) -> bool:
-    """Return True if the process ends before the time is up; its status is not taken."""
+def _has_ended_in_time(pid: int, deadline: float, cancellation: Cancellation | None) -> bool:
+    """Return True if the process ends in time and uncancelled; its status is not taken."""
     wait = _SOON
-    while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
-        if time.monotonic() >= deadline:
+    while not _has_ended(pid):
+        if time.monotonic() >= deadline or (cancellation and cancellation.is_cancelled):
             return False
         time.sleep(wait)
         wait = min(2 * wait, _LATE)
     return True
+
+
+def _has_ended(pid: int) -> bool:
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
 
 
 def _start_process(
@@ -113,16 +129,34 @@ def _start_process(
 
 
 def _read_streams(
-    streams: Iterable[tuple[IO[bytes] | None, bytearray]], most: int, deadline: float
+    streams: Iterable[tuple[IO[bytes] | None, bytearray]],
+    most: int,
+    deadline: float,
+    cancellation: Cancellation | None,
+    watched: int | None,
 ) -> bool:
-    """Read until all streams end or the time is up. Return True if output was dropped."""
+    """Read until all streams end, the time is up or it is cancelled.
+
+    If a process is `watched`, its end ends the reading too: what it started may keep the streams.
+    Return True if output was dropped.
+    """
     cut = False
     with selectors.DefaultSelector() as selector:
+        ends_early = set()
+        if cancellation is not None:
+            ends_early.add(selector.register(cancellation, selectors.EVENT_READ).fd)
         for stream, buffer in streams:
             if stream is not None:
                 selector.register(stream, selectors.EVENT_READ, buffer)
-        while selector.get_map() and (remaining := deadline - time.monotonic()) > 0:
-            for key, _ in selector.select(remaining):
+        while len(selector.get_map()) > len(ends_early) and (
+            (remaining := deadline - time.monotonic()) > 0
+        ):
+            ready = selector.select(remaining if watched is None else min(remaining, _LATE))
+            if watched is not None and not ready and _has_ended(watched):
+                return cut
+            for key, _ in ready:
+                if key.fd in ends_early:
+                    return cut
                 data = os.read(key.fd, _CHUNK)
                 if not data:
                     selector.unregister(key.fileobj)

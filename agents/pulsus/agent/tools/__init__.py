@@ -1,0 +1,1 @@
+"""The agent's tools: one module a built-in tool, and the tools of the catalogue."""
