@@ -124,6 +124,8 @@ def _resolve(
     def refused(response: ToolResponse) -> RefusedCall:
         return RefusedCall(draft.call, draft.kind, response)
 
+    if needs.not_allowed:
+        return refused(tool_blocked("ACTION_NOT_ALLOWED", needs.not_allowed))
     denied = refuse_action(context, draft.kind, needs.action, needs.targets, now)
     if denied is not None:
         return refused(denied)

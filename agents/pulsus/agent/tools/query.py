@@ -71,9 +71,9 @@ class QueryTool:
             f"{each.name}: {each.reason}" for each in listing.backends if each.reason
         ]
         meta: dict[str, JsonValue] = {"unavailable": unusable} if unusable else {}
+        # No `read`: a listing finds resources. Only a read of one resource verifies a change of it.
         resources = tuple(each.resource for each in found)
-        read = tuple(each.id for each in resources)
-        return CallOutcome(self.system.report.success(data, meta), resources, read=read)
+        return CallOutcome(self.system.report.success(data, meta), resources)
 
     def _get(self, args: Mapping[str, JsonValue], *, with_config: bool) -> CallOutcome:
         (wanted,) = targets_of(args)

@@ -8,12 +8,15 @@ import pytest
 
 from pulsus.agent.loop.run_ports import PersonAnswer
 from pulsus.agent.model.proposal import TurnProposal
+from pulsus.agent.tool_protocol import CallNeeds
 from pulsus.errors import ModelBudget, ModelUnreachable
 from pulsus.gates.tool_response import tool_failed
 from tests.agent_runs import (
+    CONTROL,
     HOST,
     WEB,
     AllowAll,
+    FakeTool,
     Verifier,
     answers,
     call,
@@ -279,3 +282,19 @@ def test_results_reach_the_model_as_envelopes():
     session.run(proposes(call("pulsus_query", **SEARCH)), answers("fine"))
     (text,) = messages_of("tool", session.messages)
     assert json.loads(text)["ok"] is True
+
+
+class RuledOut(FakeTool):
+    """A tool that rules its call out."""
+
+    def needs(self, args):
+        return CallNeeds("restart", (WEB.id,), not_allowed="it has no Verify:")
+
+
+def test_a_call_that_its_tool_rules_out_is_refused_with_the_reason():
+    session = world()
+    session.tools["pulsus_control"] = tool = RuledOut(CONTROL, fails)
+    session.run(proposes(get()), proposes(restart()), answers("I could not."))
+    assert tool.ran == []
+    error = session.named("agent_tool_result")[1]["error"]
+    assert (error["code"], error["message"]) == ("ACTION_NOT_ALLOWED", "it has no Verify:")

@@ -30,11 +30,12 @@ def test_an_unknown_resource_is_not_found_and_registers_nothing(tools):
     assert outcome.read == ()
 
 
-def test_a_listing_registers_resources_without_marking_one(tools):
+def test_a_listing_registers_resources_without_marking_or_verifying_one(tools):
     outcome = call(tools, "pulsus_query", {"action": "list", "kind": "host"})
     assert data(outcome)["total"]["hosts"] == 1
     assert outcome.found == (tools.system.host,)
     assert not outcome.single
+    assert outcome.read == ()
 
 
 def test_a_search_finds_the_host_by_a_part_of_its_name(tools):
