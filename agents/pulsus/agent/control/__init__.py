@@ -1,0 +1,1 @@
+"""What a call may do: self-protection, grounding, control levels, approvals and grants."""

@@ -1,0 +1,181 @@
+"""The files that belong to Pulsus itself, found in every spelling of a path.
+
+Effect: only through `resolve`, which follows the links of a path.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import starmap
+from pathlib import Path
+from typing import Final, Literal
+from urllib.parse import unquote
+
+from pulsus.commands.risk.secret_paths import follow_links
+from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_pattern
+
+Relation = Literal["inside", "above"]
+"""A path is in a protected place (or is it), or is a folder around one."""
+
+_WILD: Final = re.compile(r"[*?\[]")
+_ANY_NAMES: Final = "**"
+"""A part that stands for any number of names: `xargs` fills it in."""
+_STANDARD_STREAMS: Final = frozenset({"0", "1", "2"})
+
+
+class ProtectedPlaces:
+    """The folders and files of Pulsus, and the folder in which commands run.
+
+    `project` is the root of the project, whose history shows old versions of its files.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        *,
+        folder: Path,
+        project: Path,
+        home: Path | None = None,
+        resolve: Callable[[str], str] = os.path.realpath,
+    ) -> None:
+        self.folder, self.project = str(folder), str(project)
+        self._home, self._resolve = str(home) if home else "/", resolve
+        spelled = [str(path) for path in paths]
+        every = [*spelled, *map(resolve, spelled)]
+        self._places = tuple(dict.fromkeys(_parts_of(path) for path in every))
+        self._tree = tuple(
+            dict.fromkeys(_parts_of(path) for path in (self.project, resolve(self.project)))
+        )
+
+    def find(
+        self,
+        path: str,
+        folders: Sequence[str] = (),
+        *,
+        wild: bool = False,
+        filled: bool = False,
+    ) -> Relation | None:
+        """Return how `path` lies to the protected places, or None if it is apart from them.
+
+        `folders` are those that `cd` and options went to before. With `wild` the path may hold
+        patterns. With `filled` something else fills in its `*`, also with several names.
+        """
+        found: Relation | None = None
+        for parts in dict.fromkeys(self._spellings(path, folders, wild=wild, filled=filled)):
+            if _is_open_file(parts):
+                return "inside"
+            for place in self._places:
+                relation = _relate(parts, place, wild=wild or filled, filled=filled)
+                if relation == "inside":
+                    return relation
+                found = relation or found
+        return found
+
+    def is_in_project(self, folders: Sequence[str] = ()) -> bool:
+        """Return True if the folder that `folders` lead to is in the project, or around it."""
+        for parts in self._spellings("", folders, wild=False, filled=False):
+            for tree in self._tree:
+                if _relate(parts, tree, wild=False, filled=False):
+                    return True
+        return False
+
+    def _spellings(
+        self, path: str, folders: Sequence[str], *, wild: bool, filled: bool
+    ) -> Iterator[tuple[str, ...]]:
+        """Yield the parts of the path as it is written, and as its links lead."""
+        for whole in self._absolute_paths(_without_scheme(path), folders):
+            yield _parts_of(whole)
+            known = follow_links(whole)
+            if known != whole:
+                yield _parts_of(known)
+            mark = _WILD.search(whole) if wild or filled else None
+            if mark is None:
+                yield _parts_of(self._resolve(whole))
+                continue
+            head, _, tail = whole[: mark.start()].rpartition("/")
+            tail += whole[mark.start() :]
+            if filled:
+                tail = tail.replace("*", f"/{_ANY_NAMES}/")
+            yield _parts_of(f"{self._resolve(head or '/')}/{tail}")
+
+    def _absolute_paths(self, path: str, folders: Sequence[str]) -> Iterator[str]:
+        base = self.folder
+        for folder in folders:
+            base = posixpath.join(base, self._expand(folder))
+        path = self._expand(path)
+        yield posixpath.join(base, path)
+        if folders:
+            # `cd` may have failed, and an option may belong to another program.
+            yield posixpath.join(self.folder, path)
+            yield from (posixpath.join(self.folder, self._expand(one), path) for one in folders)
+
+    def _expand(self, path: str) -> str:
+        """Return the path with `~` and the working folder of a process written out."""
+        if path[:1] == "~":
+            user, slash, rest = path.partition("/")
+            where = {"~+": self.folder, "~-": self.folder}.get(user, self._home)
+            path = f"{where}{slash}{rest}"
+        parts = path.split("/")
+        # The link of any process: the one of Pulsus leads to its project.
+        if parts[:2] == ["", "proc"] and "cwd" in parts[2:]:
+            rest_of = "/".join(parts[parts.index("cwd") + 1 :])
+            path = posixpath.join(self.folder, rest_of)
+        return path
+
+
+def _without_scheme(path: str) -> str:
+    """Return the path of a `file:` URL, as programs open it; other texts as they are."""
+    if path[:5].casefold() != "file:":
+        return path
+    path = unquote(path[5:].partition("?")[0].partition("#")[0])
+    if path[:2] == "//":
+        _, slash, rest = path[2:].partition("/")
+        path = slash + rest
+    return path
+
+
+def _parts_of(path: str) -> tuple[str, ...]:
+    plain = posixpath.normpath(path).casefold()
+    return tuple(part for part in plain.split("/") if part)
+
+
+def _is_open_file(parts: Sequence[str]) -> bool:
+    """Return True for a file that a process has open: it may be any."""
+    if parts[:1] == ("proc",):
+        inside = [at for at, part in enumerate(parts[:-1]) if part in {"fd", "map_files"}]
+    elif parts[:2] == ("dev", "fd"):
+        inside = [1] if len(parts) > 2 else []
+    else:
+        return False
+    return any(parts[at + 1] not in _STANDARD_STREAMS for at in inside)
+
+
+def _relate(
+    parts: Sequence[str], place: Sequence[str], *, wild: bool, filled: bool
+) -> Relation | None:
+    if filled and _ANY_NAMES in parts:
+        # Whatever stands before the filled part decides: it may end anywhere below.
+        parts = parts[: parts.index(_ANY_NAMES)]
+        shared = min(len(parts), len(place))
+        return "inside" if _are_alike(parts[:shared], place[:shared], wild=wild) else None
+    shared = min(len(parts), len(place))
+    if not _are_alike(parts[:shared], place[:shared], wild=wild):
+        return None
+    return "inside" if len(parts) >= len(place) else "above"
+
+
+def _are_alike(parts: Sequence[str], place: Sequence[str], *, wild: bool) -> bool:
+    if not wild:
+        return tuple(parts) == tuple(place)
+    return all(starmap(_may_be_named, zip(parts, place, strict=True)))
+
+
+def _may_be_named(pattern: str, name: str) -> bool:
+    if _WILD.search(pattern) is None:
+        return pattern == name
+    if name[0] == "." and pattern[0] in "*?":
+        return False
+    return patterns_overlap(simplify_pattern(pattern), name)

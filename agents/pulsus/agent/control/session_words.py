@@ -1,0 +1,128 @@
+"""The words of a session: those of the user, and those that results have shown.
+
+A model may write any name. A write acts only on names that somebody else wrote before (grounding).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from rapidfuzz import process
+from rapidfuzz.distance import JaroWinkler
+
+from pulsus.core.types import JsonValue
+
+_SPLITS: Final = re.compile(r"[\s\"'`,;()\[\]{}<>|=@]+")
+_PIECES: Final = re.compile(r"[^\W_]+")
+_EDGES: Final = ".,:;!?/…"
+_LONGEST: Final = 400
+_MOST_SEEN: Final = 50_000
+_SIMILAR: Final = 0.75
+
+
+class SessionWords:
+    """Collects words. `add_said` is for the user, the settings and discovered names, `add_seen` for
+    results of tools. At most 50,000 words of results are kept, the latest."""
+
+    def __init__(self, most_seen: int = _MOST_SEEN) -> None:
+        self._said: dict[str, None] = {}
+        self._pieces: set[str] = set()
+        self._seen: OrderedDict[str, None] = OrderedDict()
+        self._most = most_seen
+
+    def add_said(self, *texts: str) -> None:
+        """Add texts of the user, of the settings, or names that discovery found."""
+        for text in texts:
+            self._said |= dict.fromkeys(_names_in(text))
+            self._pieces |= set(_PIECES.findall(text.casefold()))
+
+    def add_seen(self, value: JsonValue | Mapping[str, JsonValue]) -> None:
+        """Add the data of a result."""
+        for text in _texts_in(value):
+            for name in _names_in(text):
+                self._seen[name] = None
+                self._seen.move_to_end(name)
+        while len(self._seen) > self._most:
+            self._seen.popitem(last=False)
+
+    def is_said(self, name: str) -> bool:
+        """Return True if the user, the settings or discovery wrote this name."""
+        plain = _plain(name)
+        return plain in self._said or self._is_spread(plain, self._said)
+
+    def is_known(self, name: str) -> bool:
+        """Return True if this name was said, or a result has shown it."""
+        plain = _plain(name)
+        return (
+            plain in self._said
+            or plain in self._seen
+            or self._is_spread(plain, {**self._said, **self._seen} if " " in plain else {})
+        )
+
+    def first_unsaid_piece(self, text: str) -> str:
+        """Return the first piece of `text` that was not said, or an empty text if all were.
+
+        A piece is a run of letters and digits. Numbers below 100 carry nothing.
+        """
+        for piece in _PIECES.findall(text.casefold()):
+            small = piece.isdigit() and len(piece) <= 2
+            if not small and piece not in self._pieces and piece not in _SCHEMES:
+                return str(piece)
+        return ""
+
+    def similar(self, name: str) -> list[str]:
+        """Return at most five known names that are like `name`, the most similar first."""
+        known = [*self._said, *self._seen]
+        found = process.extract(
+            _plain(name),
+            known,
+            scorer=JaroWinkler.normalized_similarity,
+            limit=5,
+            score_cutoff=_SIMILAR,
+        )
+        return [each for each, _, _ in found]
+
+    def _is_spread(self, plain: str, names: Iterable[str]) -> bool:
+        """Return True if a name of several words was written with all of them."""
+        parts = plain.split()
+        return len(parts) > 1 and all(part in names for part in parts)
+
+
+_SCHEMES: Final = frozenset({"http", "https"})
+
+
+def _plain(name: str) -> str:
+    plain = name.casefold().strip().strip("\"'`")
+    return plain.rstrip("/").removesuffix(".service") or plain
+
+
+def _names_in(text: str) -> Iterator[str]:
+    for token in _SPLITS.split(text.casefold()):
+        plain = token.strip(_EDGES) if token[:1] not in "/." else token.rstrip(_EDGES)
+        if not plain or len(plain) > _LONGEST:
+            continue
+        yield plain.removesuffix(".service")
+        if ":" in plain:
+            yield from (part for part in plain.split(":") if part)
+        if "/" in plain:
+            yield plain.rpartition("/")[2]
+
+
+def _texts_in(value: JsonValue | Mapping[str, JsonValue]) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case bool() | None:
+            return
+        case int() | float():
+            yield str(value)
+        case Mapping():
+            for name, each in value.items():
+                yield name
+                yield from _texts_in(each)
+        case list():
+            for each in value:
+                yield from _texts_in(each)
