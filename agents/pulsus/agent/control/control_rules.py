@@ -21,7 +21,7 @@ from pulsus.agent.control.call_description import (
 from pulsus.agent.control.call_paths import paths_in_arguments
 from pulsus.agent.control.grounding import refuse_ungrounded
 from pulsus.agent.control.self_protection import SelfProtection
-from pulsus.agent.control.sent_words import find_unsaid_word, said_hosts
+from pulsus.agent.control.sent_words import find_unsaid_words, said_hosts
 from pulsus.agent.control.session_grants import SessionGrants, grant_key
 from pulsus.agent.control.session_words import SessionWords
 from pulsus.agent.loop.call_draft import AskPerson, CallDraft, RefusedCall, RunCall
@@ -219,15 +219,15 @@ class AgentControl:
         if answer is not None:
             if not answer.ruling.lets_read:
                 return describe_ruling(answer.ruling)
-            unsaid = find_unsaid_word(answer.verdict, self.words)
-            if unsaid is not None:
-                return f"it would send {unsaid[0]!r} to {unsaid[1]}, and nobody said that word"
+            unsaid = find_unsaid_words(answer.verdict, self.words)
+            if unsaid:
+                return f"{unsaid}, and nobody said that"
         spec = self._spec(draft)
         if spec is not None and spec.effects is not None and spec.effects.hosts:
             for value in draft.call.args.values():
-                piece = self.words.first_unsaid_piece(value) if isinstance(value, str) else ""
-                if piece:
-                    return f"it connects to other hosts, and nobody said the word {piece!r}"
+                unsaid_pieces = self.words.unsaid_pieces(value) if isinstance(value, str) else []
+                if unsaid_pieces:
+                    return f"it connects to other hosts, and nobody said {unsaid_pieces[0]!r}"
         return ""
 
     def _policy_asks(self, draft: CallDraft) -> bool:
@@ -243,7 +243,7 @@ class AgentControl:
         ruling = answer.ruling if answer is not None else self._gate.policy.evaluate(command)
         if ruling.decision != "allow":
             return True
-        return answer is not None and find_unsaid_word(answer.verdict, self.words) is not None
+        return answer is not None and bool(find_unsaid_words(answer.verdict, self.words))
 
     def _ask(self, draft: CallDraft, reason: str) -> RunCall | AskPerson:
         """Return the question to a person, or the call if a grant of the session covers it."""
@@ -303,7 +303,7 @@ class AgentControl:
             return True
         away = any(each.dynamic for each in answer.verdict.destinations)
         unknown = answer.ruling.rule == EGRESS or away
-        return not unknown and find_unsaid_word(answer.verdict, self.words) is None
+        return not unknown and not find_unsaid_words(answer.verdict, self.words)
 
     def _risk(self, draft: CallDraft) -> ApprovalRisk:
         """Return the risk that a person is shown."""

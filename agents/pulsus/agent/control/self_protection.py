@@ -296,10 +296,10 @@ def _inner_scripts(stage: Stage) -> Iterator[str]:
                     yield given
                 break
     if "env" in wrappers(stage.words):
-        given = [word.text for word in stage.words]
-        for option, following in pairwise([*given, ""]):
+        words_of_env = [word.text for word in stage.words]
+        for option, value in pairwise([*words_of_env, ""]):
             if option in {"-S", "--split-string"}:
-                yield following
+                yield value
             elif option.startswith(("-S", "--split-string=")):
                 yield option.removeprefix("-S").removeprefix("--split-string=")
 

@@ -6,25 +6,29 @@ Data that was read in a run must not leave it as a host name, a URL or words of 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from pulsus.agent.control.session_words import SessionWords
 from pulsus.commands.program_tables.connects_declaration import CONFIGURED, INDEX
 from pulsus.commands.verdict import CommandVerdict
 from pulsus.gates.egress import is_this_machine
 
+_MOST_SHOWN: Final = 5
 
-def find_unsaid_word(verdict: CommandVerdict, words: SessionWords) -> tuple[str, str] | None:
-    """Return a word that would be sent and that nobody said, and the host that gets it, or None."""
+
+def find_unsaid_words(verdict: CommandVerdict, words: SessionWords) -> str:
+    """Return which words would be sent that nobody said, and where to; or an empty text."""
     for each in verdict.destinations:
         if is_this_machine(each.host):
             continue
         own = each.host in {CONFIGURED, INDEX}
         host = "" if own else each.host.removeprefix("@")
-        for text in (host, *each.sends):
-            unsaid = words.first_unsaid_piece(text)
-            if unsaid and unsaid != str(each.port):
-                return unsaid, host or f"the host that {each.program} connects to"
-    return None
+        unsaid = words.unsaid_pieces(" ".join((host, *each.sends)))
+        unsaid = [piece for piece in unsaid if piece != str(each.port)]
+        if unsaid:
+            where = host or f"the host that {each.program} connects to"
+            return f"it would send {', '.join(map(repr, unsaid[:_MOST_SHOWN]))} to {where}"
+    return ""
 
 
 def said_hosts(verdict: CommandVerdict, words: SessionWords) -> Sequence[str]:

@@ -62,16 +62,19 @@ class SessionWords:
             or self._is_spread(plain, {**self._said, **self._seen} if " " in plain else {})
         )
 
-    def first_unsaid_piece(self, text: str) -> str:
-        """Return the first piece of `text` that was not said, or an empty text if all were.
+    def unsaid_pieces(self, text: str) -> list[str]:
+        """Return the pieces of `text` that were not said, in order.
 
         A piece is a run of letters and digits. Numbers below 100 carry nothing.
         """
-        for piece in _PIECES.findall(text.casefold()):
-            small = piece.isdigit() and len(piece) <= 2
-            if not small and piece not in self._pieces and piece not in _SCHEMES:
-                return str(piece)
-        return ""
+        pieces = dict.fromkeys(_PIECES.findall(text.casefold()))
+        return [
+            piece
+            for piece in pieces
+            if piece not in self._pieces
+            and piece not in _SCHEMES
+            and not (piece.isdigit() and len(piece) <= 2)
+        ]
 
     def similar(self, name: str) -> list[str]:
         """Return at most five known names that are like `name`, the most similar first."""

@@ -12,6 +12,7 @@ from pulsus.agent.control.protected_places import ProtectedPlaces
 from pulsus.agent.control.self_protection import SelfProtection
 from pulsus.commands import classify
 from pulsus.commands.program_tables.loader import Tables
+from tests.control_rules import code_of
 
 PROJECT = Path("/srv/app")
 PACKAGE = "/opt/venv/lib/python3.11/site-packages/pulsus"
@@ -55,9 +56,9 @@ def protection(*, ports=(8765,)) -> SelfProtection:
     return SelfProtection(places, own, Tables())
 
 
-def refusal_code(command: str, kind: str) -> str | None:
+def refusal_code(command, kind):
     refusal = protection().refuse_command(command, kind, classify(command))
-    return refusal.error.code if refusal else None
+    return code_of(refusal) or None
 
 
 READS = [
@@ -304,11 +305,11 @@ def test_without_a_server_no_port_of_this_machine_is_refused():
     ("kind", "code"), [("read", "SENSITIVE_PATH"), ("write", "POLICY_BLOCKED")]
 )
 def test_a_path_argument_does_not_reach_own_files(path, kind, code):
-    assert protection().refuse_paths([path], kind).error.code == code
+    assert code_of(protection().refuse_paths([path], kind)) == code
 
 
 def test_a_write_on_a_folder_around_own_files_is_refused():
-    assert protection().refuse_paths(["/srv"], "write").error.code == "POLICY_BLOCKED"
+    assert code_of(protection().refuse_paths(["/srv"], "write")) == "POLICY_BLOCKED"
     assert protection().refuse_paths(["/srv"], "read") is None
 
 
