@@ -1,0 +1,151 @@
+"""Seeded faults in the gates of the agent, and a run of the state machine against each.
+
+  python -m tests.agent_faults [--only N …] [--examples 200]
+
+A fault is one edit of one module, in a copy of the package. It is caught if the state machine of
+`tests/property/test_agent_safety.py` fails on the copy. The script ends with 1 if one is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """An edit that a careless change could make."""
+
+    name: str
+    module: str
+    old: str
+    new: str
+
+
+WORKFLOW = "gates/workflow/state_machine.py"
+CONTEXT = "gates/resources/resolved_context.py"
+STRICT = "gates/resources/strict_resolution.py"
+MISMATCH = "gates/resources/routing_mismatch.py"
+CHECK = "agent/loop/check_calls.py"
+ABSORB = "agent/loop/absorb_results.py"
+CALLS = "agent/loop/turn_calls.py"
+TABLE = "gates/tool_descriptors.py"
+
+FAULTS = (
+    Fault("writes are let through in every state", WORKFLOW,
+          'return kind != "write" or self.name == "READING"', "return True"),
+    Fault("writes are let through in VERIFYING", WORKFLOW,
+          'return kind != "write" or self.name == "READING"',
+          'return kind != "write" or self.name != "RESOLVING"'),
+    Fault("gate 2 lets every answer pass", WORKFLOW,
+          "return self.running is None and not self.unverified", "return True"),
+    Fault("any read verifies every write", WORKFLOW,
+          "if write.resource_id not in shown or started <= write.ended",
+          "if not shown and started <= write.ended"),
+    Fault("a write counts only for what its tool says that it wrote", WORKFLOW,
+          "dict.fromkeys((*self.running.resources, *filter(None, wrote)))",
+          "dict.fromkeys(filter(None, wrote))"),
+    Fault("a search verifies a write", WORKFLOW,
+          'set(read) if kind == "read" or single else set()',
+          "set(read) or {w.resource_id for w in self.unverified}"),
+    Fault("a write forgets the earlier unverified one", WORKFLOW,
+          "return WorkflowState(True, None, earlier + new, self.writes + 1)",
+          "return WorkflowState(True, None, new[:0], self.writes + 1)"),
+    Fault("a write that failed needs no verification", ABSORB,
+          "changed = not (error is not None and error.blocked)", "changed = error is None"),
+    Fault("a failed read counts as a read", ABSORB,
+          "elif outcome.response.ok:", "else:"),
+    Fault("expired resources stay", CONTEXT,
+          "return entry.pinned or now - entry.last_accessed <= self.ttl_s", "return True"),
+    Fault("nothing is evicted", CONTEXT,
+          "too_many = len(kept) - self.max_resources", "too_many = 0"),
+    Fault("a write may name what was not discovered", STRICT,
+          'missing = unresolved[:1] if names else ("",)', "missing = ()"),
+    Fault("actions that a resource does not allow are let through", STRICT,
+          "if resource is not None and action not in resource.allowed_actions:",
+          "if resource is not None and not action:"),
+    Fault("no mismatch is found", MISMATCH,
+          "        if inside:\n", "        if len(inside) > 99:\n"),
+    Fault("a bulk discovery counts as explicit access", ABSORB,
+          "        if outcome.single:\n", "        if outcome.found:\n"),
+    Fault("two writes of one turn run", CHECK,
+          "    if writes:\n        why, required", "    if writes > 5:\n        why, required"),
+    Fault("an unknown argument is ignored", TABLE,
+          'if not set(args) <= set(properties):\n            return "write"',
+          'if not args:\n            return "write"'),
+    Fault("arguments are not checked against the schema", CHECK,
+          "    if not wrong:\n        return None\n", "    if True:\n        return None\n"),
+    Fault("a write runs beside the reads of its turn", CALLS,
+          'isinstance(c, RunCall) and c.draft.kind != "write"]', "isinstance(c, RunCall)]"),
+    Fault("refusals are recorded after the calls", CALLS,
+          "if isinstance(each, RefusedCall):\n                self._refuse(turn, each)\n",
+          "if each is checked[-1] and isinstance(each, RefusedCall):\n"
+          "                self._refuse(turn, each)\n"),
+    Fault("a denied approval runs", CALLS,
+          'if answer.decision != "approved":', 'if answer.decision == "never":'),
+    Fault("a reset keeps the resources", "gates/session_gates.py",
+          "self.resources.clear(keep_pinned=keep_pinned)", "self.resources"),
+)  # fmt: skip
+
+
+def is_caught(fault: Fault, examples: int) -> bool:
+    """Return True if the state machine fails on a copy with this fault."""
+    with tempfile.TemporaryDirectory() as folder:
+        package = Path(folder, "pulsus")
+        shutil.copytree(ROOT / "agents/pulsus", package, ignore=shutil.ignore_patterns("*.pyc"))
+        module = package / fault.module
+        text = module.read_text(encoding="utf-8")
+        if text.count(fault.old) != 1:
+            raise SystemExit(f"{fault.name}: its text is not there once in {fault.module}")
+        module.write_text(text.replace(fault.old, fault.new), encoding="utf-8")
+        environment = {
+            **os.environ,
+            "PYTHONPATH": folder,
+            "PULSUS_AGENT_EXAMPLES": str(examples),
+            "PULSUS_AGENT_PACKAGE": folder,
+        }
+        command = [
+            *(sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "slow"),
+            *("tests/property/test_agent_safety.py", "--no-header", "--tb=line"),
+        ]
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=900,
+            check=False,
+        )
+        if done.returncode not in (0, 1):
+            raise SystemExit(f"{fault.name}: the run itself failed:\n{done.stdout[-2000:]}")
+        return done.returncode == 1
+
+
+def main() -> int:
+    """Try the faults; print one line each."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", type=int, nargs="*", help="numbers of faults, from 1")
+    parser.add_argument("--examples", type=int, default=200)
+    asked = parser.parse_args()
+    missed = 0
+    for number, fault in enumerate(FAULTS, 1):
+        if asked.only and number not in asked.only:
+            continue
+        caught = is_caught(fault, asked.examples)
+        missed += not caught
+        sys.stdout.write(f"{number:2} {'caught' if caught else 'MISSED'}  {fault.name}\n")
+        sys.stdout.flush()
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

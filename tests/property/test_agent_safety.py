@@ -1,0 +1,412 @@
+"""Any proposer, any order of calls: what the gates of the agent must never let happen.
+
+A state machine proposes turns of one to six calls, invented ones among them, against tools that
+count their effects. It keeps its own simple record of what was discovered, written and read, and
+compares every effect with it. `PULSUS_AGENT_EXAMPLES` sets the number of sessions.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import Any
+
+import anyio
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
+
+import pulsus
+from pulsus.agent.answers.repeated_calls import RepeatedCalls
+from pulsus.agent.knowledge.knowledge_accumulator import KnowledgeAccumulator, KnowledgeLimits
+from pulsus.agent.loop.agent_loop import LoopPorts
+from pulsus.agent.loop.call_draft import AskPerson, RunCall
+from pulsus.agent.loop.check_calls import CallRules
+from pulsus.agent.loop.run_calls import CallRunner
+from pulsus.agent.loop.run_ports import PersonAnswer
+from pulsus.agent.loop.session_state import SessionState
+from pulsus.agent.loop.turn_calls import TurnCalls
+from pulsus.agent.tool_protocol import CallNeeds, CallOutcome, ProposedCall
+from pulsus.execution.cancellation import Cancellation
+from pulsus.gates.resources.resolved_context import ResolvedContext
+from pulsus.gates.resources.resolved_resource import ResolvedResource
+from pulsus.gates.session_gates import SessionGates
+from pulsus.gates.tool_descriptors import DescriptorTable, ToolDescriptor
+from pulsus.gates.tool_response import tool_blocked, tool_failed, tool_success
+from tests.agent_runs import Recorder, Verifier
+
+TTL = 2700.0
+MOST = 4
+"""Few, so that eviction happens."""
+
+ACTIONS = ("exec", "restart", "write")
+NODE = ResolvedResource(
+    "node", "pve1", "pve1", target_host="pve1", allowed_actions=ACTIONS
+)  # fmt: skip
+GUEST = ResolvedResource(
+    "lxc", "101", "homepage", host="pve1", parent="node:pve1", target_host="homepage",
+    allowed_actions=ACTIONS,
+)  # fmt: skip
+CONTAINER = ResolvedResource(
+    "docker_container", "abc", "jellyfin", host="homepage", parent="lxc:pve1:101",
+    target_host="homepage", allowed_actions=ACTIONS,
+)  # fmt: skip
+FROZEN = ResolvedResource("vm", "7", "vault", host="pve2", target_host="vault")
+OTHERS = tuple(
+    ResolvedResource("host", f"m{n}", f"web0{n}", target_host=f"web0{n}", allowed_actions=ACTIONS)
+    for n in range(1, 5)
+)
+WORLD = (NODE, GUEST, CONTAINER, FROZEN, *OTHERS)
+BY_ID = {one.id: one for one in WORLD}
+INVENTED = ("host:m99", "lxc:pve1:999", "homepag", "")
+
+TEXT = {"type": "string"}
+TARGET = {"target_resource_id": TEXT, "target_host": TEXT}
+
+
+def _descriptor(name: str, selector: str, kinds: dict[str, Any], **more: Any) -> ToolDescriptor:
+    properties = {selector: {"type": "string", "enum": [*kinds]}, **TARGET, **more}
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    found = set(kinds.values())
+    if len(found) == 1:
+        return ToolDescriptor(name, "", schema, kind=found.pop(), selector=selector)
+    return ToolDescriptor(name, "", schema, selector=selector, kinds=kinds)
+
+
+QUERY = _descriptor("pulsus_query", "action", {"search": "resolve", "get": "resolve"}, query=TEXT)
+READ = _descriptor("pulsus_read", "action", {"exec": "read", "file": "read"}, command=TEXT)
+CONTROL = _descriptor("pulsus_control", "type", {"command": "write"}, command=TEXT)
+EDIT = _descriptor("pulsus_file_edit", "action", {"read": "read", "write": "write"}, content=TEXT)
+TABLE = DescriptorTable([QUERY, READ, CONTROL, EDIT])
+
+
+@dataclass
+class Effect:
+    """One thing that a tool did: "found", "read" or "wrote", to these ids, in these seconds."""
+
+    what: str
+    ids: tuple[str, ...]
+    started: float
+    turn: int
+    ok: bool
+    single: bool = False
+
+
+class FakeClock:
+    """Seconds that never stand still."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        self.now += 0.001
+        return self.now
+
+
+@dataclass
+class EffectTool:
+    """A tool of the world. `fails` makes its next run fail; effects go to a common list."""
+
+    descriptor: ToolDescriptor
+    machine: Any
+    ran: int = 0
+
+    def needs(self, args):
+        action = str(args.get("action") or args.get("type"))
+        action = {"command": "exec"}.get(action, action)
+        targets = tuple(str(args[k]) for k in ("target_resource_id", "target_host") if k in args)
+        routed = self.descriptor.name != "pulsus_query"
+        return CallNeeds(action, targets, str(args.get("command", "")), checks_routing=routed)
+
+    def run(self, args, context):
+        self.ran += 1
+        machine, started = self.machine, self.machine.clock()
+        ok = not machine.fails
+        kind = self.descriptor.kind_of(args)
+        ids = tuple(one.id for one in context.resources)
+        single = args.get("action") == "get"
+        if kind == "resolve":
+            shown = [BY_ID[i] for i in ids] if single else machine.search(str(args.get("query")))
+            machine.effect("found", tuple(s.id for s in shown), started, ok, single)
+            if not ok:
+                return CallOutcome(tool_failed("EXECUTION_FAILED", "x"))
+            found = tuple(shown)
+            read = ids if single else ()
+            return CallOutcome(tool_success([]), found, single, read=read)
+        machine.effect("wrote" if kind == "write" else "read", ids, started, ok)
+        if not ok:
+            return CallOutcome(tool_failed("EXECUTION_FAILED", "x"))
+        if kind == "write":
+            return CallOutcome(tool_success([]), wrote=ids)
+        return CallOutcome(tool_success([]), read=ids)
+
+
+class AskingRules:
+    """Some writes ask a person, commands named `follow` are rewritten once."""
+
+    def refuse(self, draft):
+        if draft.needs.command.startswith("follow"):
+            return tool_blocked("POLICY_BLOCKED", "it never ends")
+        return None
+
+    def rewrite(self, draft):
+        # The second rewrite would be refused again: it must not be tried for ever.
+        return draft.needs.command.removeprefix("follow ") or "follow"
+
+    def decide(self, draft):
+        asks = draft.kind == "write" and draft.needs.command == "asks"
+        return AskPerson(draft, None) if asks else RunCall(draft)
+
+
+targets = st.sampled_from([*BY_ID, *(one.name for one in WORLD), *INVENTED])
+commands = st.sampled_from(["df -h", "asks", "follow log", "follow follow log"])
+
+
+@st.composite
+def proposed(draw) -> tuple[str, dict[str, Any]]:
+    tool = draw(st.sampled_from(["query", "query", "read", "control", "edit", "made_up"]))
+    key = draw(st.sampled_from(["target_resource_id", "target_host"]))
+    target = {key: draw(targets)}
+    extra = draw(st.sampled_from([{}, {}, {}, {"force": True}, {"sudo": "yes"}]))
+    match tool:
+        case "query":
+            one = draw(st.booleans())
+            args = {"action": "get", **target} if one else {"action": "search", "query": "all"}
+            if not one and draw(st.booleans()):
+                args["query"] = draw(st.sampled_from([one.name for one in WORLD]))
+            return "pulsus_query", args | extra
+        case "read":
+            action = draw(st.sampled_from(["exec", "file", "erase"]))
+            more = {"command": draw(commands)} if action == "exec" else {}
+            return "pulsus_read", {"action": action, **target, **more} | extra
+        case "control":
+            return "pulsus_control", {
+                "type": "command",
+                **target,
+                "command": draw(commands),
+            } | extra
+        case "edit":
+            action = draw(st.sampled_from(["read", "write", "append"]))
+            return "pulsus_file_edit", {"action": action, **target, "content": "x"} | extra
+        case _:
+            return draw(st.sampled_from(["pulsus_erase", "PULSUS_QUERY", "rm"])), {**target}
+
+
+class AgentSafety(RuleBasedStateMachine):
+    """One session against an adversary."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock = FakeClock()
+        self.effects: list[Effect] = []
+        self.turn, self.fails = 0, False
+        self.person = PersonAnswer("approved")
+        self.record = Recorder()
+        self.cancellation = Cancellation()
+        self.tools = {each.name: EffectTool(each, self) for each in TABLE}
+        rules = CallRules(self.tools, TABLE, AskingRules(), True, 2, 300)  # type: ignore[arg-type]
+        self.ports = LoopPorts(
+            lambda event: None, self, Verifier(), self.record, self.record, clock=self.clock
+        )
+        runner = CallRunner(self.cancellation, 4, self.clock)
+        self.calls = TurnCalls(rules, runner, self, self.ports)
+        self.state = self.fresh()
+        # The machine's own record.
+        self.used: dict[str, float] = {}
+        self.open: dict[str, float] = {}
+        self.explicit: str = ""
+        self.parent_named = False
+
+    def fresh(self) -> SessionState:
+        gates = SessionGates(resources=ResolvedContext(TTL, MOST))
+        knowledge = KnowledgeAccumulator(KnowledgeLimits(60, 2000, 200))
+        return SessionState(gates, knowledge, RepeatedCalls(1000, 1000), turn=1)
+
+    def teardown(self) -> None:
+        self.cancellation.close()
+
+    # The desk.
+    def describe(self, request):
+        return {"approval_id": "a"}
+
+    def decide(self, request):
+        self.clock.now += 400
+        return self.person
+
+    def redeem(self, request, now_call):
+        return None
+
+    def search(self, query: str):
+        return [one for one in WORLD if query in ("all", one.name)]
+
+    def effect(self, what, ids, started, ok, single=False):
+        self.effects.append(Effect(what, ids, started, self.turn, ok, single))
+
+    @rule(
+        calls=st.lists(proposed(), min_size=1, max_size=6),
+        fails=st.sampled_from([False] * 5 + [True]),
+    )
+    def propose(self, calls, fails):
+        self.turn += 1
+        self.fails = fails
+        self.state = replace(self.state, turn=self.turn, fresh_from_turn=self.turn)
+        before, rows = len(self.effects), len(self.record.rows)
+        state_before = self.state
+        offered = [
+            ProposedCall(f"c{self.turn}-{n}", tool, args) for n, (tool, args) in enumerate(calls)
+        ]
+
+        async def run():
+            return await self.calls.run(self.state, offered, 60.0, accepts_writes=True)
+
+        done = anyio.run(run)
+        self.state = done.state
+        new = self.effects[before:]
+        self.check_unknown(offered, done)
+        self.check_rows(self.record.rows[rows:])
+        self.check_writes(new, state_before)
+        self.check_mismatch(offered, done, new)
+        self.follow(new)
+
+    def check_unknown(self, offered, done):
+        """An unknown tool, action or argument has no effect."""
+        for each in done.envelopes:
+            call = each.call
+            tool = TABLE.get(call.tool)
+            known = tool is not None and set(call.args) <= set(tool.parameters["properties"])
+            listed = tool and tool.parameters["properties"][tool.selector]["enum"]
+            if not known or call.args.get(tool.selector) not in listed:
+                assert not each.envelope["ok"], call
+                assert TABLE.kind_of(call.tool, call.args) == "write" or tool.lowest_kind != "write"
+
+    def check_rows(self, rows):
+        """Each refusal of phase 1 is recorded before any call runs."""
+        phases = [phase for phase, _ in rows]
+        if "call" in phases and "approval" not in phases:
+            last = max((n for n, p in enumerate(phases) if p == "refusal"), default=-1)
+            assert last < phases.index("call")
+
+    def check_writes(self, new, state_before):
+        wrote = [each for each in new if each.what == "wrote"]
+        assert len(wrote) <= 1, "two writes in one turn"
+        for each in wrote:
+            assert not self.open, "a write before the last one was verified"
+            assert each.ids, "a write on nothing"
+            for one in each.ids:
+                assert one in self.used, "a write on what was never discovered"
+                assert BY_ID[one].allowed_actions, "a write on what allows none"
+                assert each.started - self.used[one] <= TTL + 401, "a write on what has expired"
+            # Reads of the turn ended before the write began.
+            others = [e.started for e in new if e.what != "wrote"]
+            assert all(at < each.started for at in others)
+
+    def check_mismatch(self, offered, done, new):
+        refused = [
+            e
+            for e in done.envelopes
+            if e.envelope.get("error", {}).get("code") == "ROUTING_MISMATCH"
+        ]
+        if not self.explicit:
+            single = any(e.single for e in new)
+            assert single or not refused, "a mismatch without an explicit access"
+        child = BY_ID.get(self.explicit)
+        if child is not None and child in (GUEST, CONTAINER) and not self.parent_named:
+            inside = {GUEST.id: {NODE.id}, CONTAINER.id: {NODE.id}}[child.id]
+            for each in new:
+                if each.what in ("wrote", "read"):
+                    assert not inside & set(each.ids), "a call on the parent of what was meant"
+
+    def follow(self, new):
+        """Keep the record of the machine itself."""
+        for each in new:
+            if each.what == "wrote":
+                self.open.update(dict.fromkeys(each.ids, each.started))
+        for each in new:
+            self.follow_use(each)
+            shows = each.what == "read" or (each.what == "found" and each.single)
+            for one in each.ids if shows and each.ok else ():
+                if each.started > self.open.get(one, each.started):
+                    del self.open[one]
+
+    def follow_use(self, each):
+        found = each.what == "found"
+        if found and not each.ok:
+            return
+        for one in each.ids:
+            # What was not found before is only ever used by a refused call.
+            self.used[one] = max(self.used.get(one, 0.0), each.started)
+        if found and each.single and each.ids:
+            self.explicit, self.parent_named = each.ids[0], False
+
+    @rule(minutes=st.sampled_from([1, 20, 46]))
+    def wait(self, minutes):
+        self.clock.now += minutes * 60
+
+    @rule(decision=st.sampled_from(["approved", "denied", "expired"]))
+    def person_changes_mind(self, decision):
+        self.person = PersonAnswer(decision, "no")
+
+    @rule(one=st.sampled_from([*BY_ID]))
+    def user_names(self, one):
+        context = self.state.gates.resources
+        now = self.clock()
+        if context.entry(one, now) is None:
+            return
+        context = context.mark_explicit([one], now, by_user=True)
+        self.state = replace(self.state, gates=replace(self.state.gates, resources=context))
+        self.used[one] = now
+        self.explicit, self.parent_named = one, False
+
+    @rule(keep=st.booleans())
+    def reset(self, keep):
+        gates = self.state.gates.reset(self.clock(), keep_pinned=keep)
+        self.state = replace(self.state, gates=gates)
+        assert len(gates.resources) == 0
+        self.used, self.open, self.explicit = {}, {}, ""
+
+    @rule()
+    def restart(self):
+        self.state = self.fresh()
+        assert not self.state.gates.resources.has_resources(self.clock())
+        self.used, self.open, self.explicit = {}, {}, ""
+
+    @invariant()
+    def an_answer_leaves_no_write_unverified(self):
+        workflow = self.state.gates.workflow
+        assert workflow.may_answer() == (not self.open)
+        assert {one.resource_id for one in workflow.unverified} == set(self.open)
+
+    @invariant()
+    def no_more_resources_than_the_limit(self):
+        assert len(self.state.gates.resources) <= MOST
+
+
+def test_the_package_under_test_is_the_one_that_was_asked_for():
+    wanted = os.environ.get("PULSUS_AGENT_PACKAGE", "")
+    assert pulsus.__file__.startswith(wanted)
+
+
+def examples() -> int:
+    return int(os.environ.get("PULSUS_AGENT_EXAMPLES", "500"))
+
+
+@pytest.mark.slow
+def test_no_order_of_calls_gets_past_the_gates_of_the_agent():
+    run_state_machine_as_test(
+        AgentSafety,
+        settings=settings(
+            max_examples=examples(),
+            stateful_step_count=50,
+            deadline=None,
+            # A seeded fault is to be found, not to be explained.
+            phases=[Phase.generate] if "PULSUS_AGENT_PACKAGE" in os.environ else list(Phase),
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
