@@ -135,13 +135,15 @@ class EffectTool:
             shown = [BY_ID[i] for i in ids] if single else machine.search(str(args.get("query")))
             machine.effect("found", tuple(s.id for s in shown), started, ok, single)
             if not ok:
-                return CallOutcome(tool_failed("EXECUTION_FAILED", "x"))
+                # A tool that failed may still say that it read something.
+                return CallOutcome(tool_failed("EXECUTION_FAILED", "x"), read=ids)
             found = tuple(shown)
             read = ids if single else ()
             return CallOutcome(tool_success([]), found, single, read=read)
         machine.effect("wrote" if kind == "write" else "read", ids, started, ok)
         if not ok:
-            return CallOutcome(tool_failed("EXECUTION_FAILED", "x"))
+            claimed = () if kind == "write" else ids
+            return CallOutcome(tool_failed("EXECUTION_FAILED", "x"), read=claimed)
         if kind == "write":
             return CallOutcome(tool_success([]), wrote=ids)
         return CallOutcome(tool_success([]), read=ids)
@@ -164,38 +166,38 @@ class AskingRules:
         return AskPerson(draft, None) if asks else RunCall(draft)
 
 
-targets = st.sampled_from([*BY_ID, *(one.name for one in WORLD), *INVENTED])
-commands = st.sampled_from(["df -h", "asks", "follow log", "follow follow log"])
+NAMES = [*BY_ID, *(one.name for one in WORLD), *INVENTED]
+COMMANDS = ["df -h", "df -h", "asks", "follow log", "follow follow log"]
+EXTRAS: list[dict[str, Any]] = [{}, {}, {}, {}, {"force": True}]
+KINDS = ["search", "get", "get", "read", "control", "control", "edit", "made_up"]
 
 
-@st.composite
-def proposed(draw) -> tuple[str, dict[str, Any]]:
-    tool = draw(st.sampled_from(["query", "query", "read", "control", "edit", "made_up"]))
-    key = draw(st.sampled_from(["target_resource_id", "target_host"]))
-    target = {key: draw(targets)}
-    extra = draw(st.sampled_from([{}, {}, {}, {"force": True}, {"sudo": "yes"}]))
-    match tool:
-        case "query":
-            one = draw(st.booleans())
-            args = {"action": "get", **target} if one else {"action": "search", "query": "all"}
-            if not one and draw(st.booleans()):
-                args["query"] = draw(st.sampled_from([one.name for one in WORLD]))
-            return "pulsus_query", args | extra
+def proposed(data: st.DataObject, used: list[str]) -> tuple[str, dict[str, Any]]:
+    """Draw one call. Half of them name something that the session has used."""
+
+    def pick(values: list[Any]) -> Any:
+        return data.draw(st.sampled_from(values))
+
+    name = pick(used) if used and data.draw(st.booleans()) else pick(NAMES)
+    target = {pick(["target_resource_id", "target_host"]): name}
+    match pick(KINDS):
+        case "search":
+            args = {"action": "search", "query": pick(["all", *(one.name for one in WORLD)])}
+            return "pulsus_query", args | pick(EXTRAS)
+        case "get":
+            return "pulsus_query", {"action": "get", **target} | pick(EXTRAS)
         case "read":
-            action = draw(st.sampled_from(["exec", "file", "erase"]))
-            more = {"command": draw(commands)} if action == "exec" else {}
-            return "pulsus_read", {"action": action, **target, **more} | extra
+            action = pick(["exec", "file", "file", "erase"])
+            more = {"command": pick(COMMANDS)} if action == "exec" else {}
+            return "pulsus_read", {"action": action, **target, **more} | pick(EXTRAS)
         case "control":
-            return "pulsus_control", {
-                "type": "command",
-                **target,
-                "command": draw(commands),
-            } | extra
+            args = {"type": "command", **target, "command": pick(COMMANDS)}
+            return "pulsus_control", args | pick(EXTRAS)
         case "edit":
-            action = draw(st.sampled_from(["read", "write", "append"]))
-            return "pulsus_file_edit", {"action": action, **target, "content": "x"} | extra
+            action = pick(["read", "write", "append"])
+            return "pulsus_file_edit", {"action": action, **target, "content": "x"} | pick(EXTRAS)
         case _:
-            return draw(st.sampled_from(["pulsus_erase", "PULSUS_QUERY", "rm"])), {**target}
+            return pick(["pulsus_erase", "PULSUS_QUERY", "rm"]), target
 
 
 class AgentSafety(RuleBasedStateMachine):
@@ -248,11 +250,9 @@ class AgentSafety(RuleBasedStateMachine):
     def effect(self, what, ids, started, ok, single=False):
         self.effects.append(Effect(what, ids, started, self.turn, ok, single))
 
-    @rule(
-        calls=st.lists(proposed(), min_size=1, max_size=6),
-        fails=st.sampled_from([False] * 5 + [True]),
-    )
-    def propose(self, calls, fails):
+    @rule(data=st.data(), size=st.integers(1, 6), fails=st.sampled_from([False] * 3 + [True]))
+    def propose(self, data, size, fails):
+        calls = [proposed(data, [*self.used]) for _ in range(size)]
         self.turn += 1
         self.fails = fails
         self.state = replace(self.state, turn=self.turn, fresh_from_turn=self.turn)

@@ -275,7 +275,7 @@ class AgentLoop:
 
 
 class _Run:
-    """What changes during a run."""
+    """The values that change during a run."""
 
     def __init__(self, state: SessionState, transcript: Transcript) -> None:
         self.state, self.transcript = state, transcript

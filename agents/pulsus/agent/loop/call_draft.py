@@ -69,7 +69,7 @@ CheckedCall = RunCall | AskPerson | RefusedCall | AnsweredCall
 
 
 class ControlRules(Protocol):
-    """What the control level, the policy and self-protection say about a call."""
+    """The answers of control level, policy and self-protection to a call."""
 
     def refuse(self, draft: CallDraft) -> ToolResponse | None:
         """Return why the call may not run at any level, or None.

@@ -33,7 +33,7 @@ from pulsus.llm.structured_answers import find_misfits
 
 @dataclass(frozen=True, slots=True)
 class CallRules:
-    """What does not change within a run: the tools, their table, and the rules of the settings."""
+    """The fixed parts of a run: the tools, their table, and the rules of the settings."""
 
     tools: Mapping[str, AgentTool]
     table: DescriptorTable

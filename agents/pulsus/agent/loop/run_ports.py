@@ -1,4 +1,4 @@
-"""What an agent run needs from outside: a person, a verifier, a record and counters. Types only."""
+"""The outside of an agent run: a person, a verifier, a record and counters. Types only."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from pulsus.gates.session_gates import SessionGates
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """What a session knows and has done.
+    """The knowledge and the deeds of a session.
 
     `turn` counts from 1 over the whole session. `fresh_from_turn` is the first turn whose facts may
     answer a repeated read. `calls_made` counts the tool calls of this request, `succeeded` those

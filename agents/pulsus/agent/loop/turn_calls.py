@@ -44,7 +44,7 @@ _RECOVERABLE = "auto_recoverable"
 
 
 class TurnPorts(Protocol):
-    """What a turn needs from outside: the ports of the loop."""
+    """The ports of the loop that a turn uses."""
 
     @property
     def emit(self) -> EmitEvent: ...
@@ -66,14 +66,14 @@ class CallEnvelope:
 
 @dataclass(frozen=True, slots=True)
 class PendingApproval:
-    """A write that waits for a person while nobody can be asked."""
+    """A write that waits for a person in a run that can ask none."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class TurnResult:
-    """What a turn's calls came to. `waited_s` is the time that a person took to answer."""
+    """The result of a turn's calls. `waited_s` is the time that a person took to answer."""
 
     state: SessionState
     envelopes: tuple[CallEnvelope, ...]
@@ -85,7 +85,7 @@ class TurnResult:
 
 
 class _Turn:
-    """What changes while the calls of one turn are handled."""
+    """The values that change while the calls of one turn are handled."""
 
     def __init__(self, state: SessionState) -> None:
         self.state = state

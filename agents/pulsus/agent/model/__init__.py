@@ -1,1 +1,1 @@
-"""How a language model is asked for tool calls and answers, and how its text is read."""
+"""Asking a language model for tool calls and answers, and reading its text."""

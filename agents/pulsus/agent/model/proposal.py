@@ -1,4 +1,4 @@
-"""What a model is asked in one turn, and what it proposes (tool calling chapter §32.1 to §32.3).
+"""The question to a model in one turn, and its proposal (tool calling chapter §32.1 to §32.3).
 
 Types only. A proposal has no effect: gates decide which of its calls run.
 """

@@ -12,7 +12,6 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final, Literal
 
-from pulsus.core.arguments.abbreviations import stem_in_full
 from pulsus.core.arguments.argument_model import ArgumentModel, shipped_model
 from pulsus.core.arguments.assignment import (
     ScoredValue,
@@ -27,7 +26,8 @@ from pulsus.core.arguments.features.request_reading import RequestReading, read_
 from pulsus.core.arguments.inputs import Fillable, Input
 from pulsus.core.arguments.spans.value_patterns import SYSTEMD_UNIT
 from pulsus.core.arguments.subject_names import find_subject_name
-from pulsus.core.arguments.word_set import word_set
+from pulsus.core.arguments.words.abbreviations import stem_in_full
+from pulsus.core.arguments.words.word_set import word_set
 from pulsus.core.types import JsonValue, Proponent
 from pulsus.fast_dataclass import dataclass
 

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from pulsus.core.arguments.abbreviations import stem_in_full
 from pulsus.core.arguments.input_roles import role_of, unit_of
-from pulsus.core.arguments.word_set import word_set
+from pulsus.core.arguments.words.abbreviations import stem_in_full
+from pulsus.core.arguments.words.word_set import word_set
 from pulsus.core.text.tokens import STOP_WORDS, words
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass

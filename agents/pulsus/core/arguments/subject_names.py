@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from pulsus.core.arguments.abbreviations import stem_in_full
 from pulsus.core.arguments.inputs import Fillable, Input
-from pulsus.core.arguments.word_set import word_set
+from pulsus.core.arguments.words.abbreviations import stem_in_full
+from pulsus.core.arguments.words.word_set import word_set
 from pulsus.core.text.tokens import STOP_WORDS
 from pulsus.fast_dataclass import dataclass
 

@@ -1,4 +1,4 @@
-"""Which resources a session is about, and who said so (assistant architecture §2.7).
+"""The resources that a session is about, and who named them (assistant architecture §2.7).
 
 An explicit access is a mention, the user's selection, or a query for one resource. It is kept apart
 from the times that expiry and eviction use, and outlives both: a flood of discovered resources must
@@ -22,7 +22,7 @@ _MOST = 500
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where commands for a resource run: the id of that resource.
+    """The place where commands for a resource run: the id of that resource.
 
     `above` are the ids of the resources around it, from inside to outside. `hosts` are the names of
     machines that they are on, in lower case.

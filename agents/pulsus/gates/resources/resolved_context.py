@@ -1,4 +1,4 @@
-"""What a session has discovered: the only source of resource ids (assistant architecture §5).
+"""Discovered resources: the only source of resource ids (assistant architecture §5).
 
 A frozen value. It lives in memory for one session and refuses to be pickled: an id that was true
 yesterday must be discovered again.
@@ -29,7 +29,7 @@ class ContextEntry:
 
 @dataclass(frozen=True, slots=True)
 class NameLookup:
-    """What a name means: one resource, or None. `ids` are all resources that it may mean."""
+    """The meaning of a name: one resource, or None. `ids` are all resources that it may mean."""
 
     resource: ResolvedResource | None
     ids: tuple[str, ...] = ()
@@ -97,7 +97,7 @@ class ResolvedContext:
         plain = name.casefold()
         ids = self._by_name.get(plain, ())
         if ":" in plain and self._has_kind(plain.partition(":")[0]):
-            # Whoever names a container may choose a name like the id of another resource.
+            # The owner of a container may choose a name like the id of another resource.
             ids = tuple(one for one in ids if one.casefold() == plain)
         known = [self._entries[one] for one in ids]
         found = [entry.resource for entry in known if self._is_live(entry, now)]

@@ -18,7 +18,7 @@ from pulsus.gates.tool_response import ToolResponse, tool_blocked
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What the targets of a call are, or why it is refused.
+    """The targets of a call, or the reason of its refusal.
 
     `resources` are the targets that were resolved, in the call's order. `unresolved` are the others
     of a call that may go on. `warnings` go into `meta` of the result.

@@ -37,7 +37,7 @@ class UnverifiedWrite:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowState:
-    """Where a session stands.
+    """The state of a session.
 
     `found` is True once a call found or read something. `unverified` are written resources that no
     read has confirmed, in the order of their writes. `writes` counts the writes that ended since

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from rapidfuzz import fuzz
 
-from pulsus.core.arguments.abbreviations import stem_in_full
 from pulsus.core.arguments.candidates.candidate import Candidate, make_candidate, make_from_words
 from pulsus.core.arguments.candidates.flag_candidates import LEAST_LETTERS, LEAST_RATIO, NEGATIONS
 from pulsus.core.arguments.inputs import Input
 from pulsus.core.arguments.spans.span import RequestSpans, Span
+from pulsus.core.arguments.words.abbreviations import stem_in_full
 from pulsus.core.text.tokens import STOP_WORDS
 from pulsus.core.types import JsonValue
 

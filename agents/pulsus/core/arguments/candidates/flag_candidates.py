@@ -7,11 +7,11 @@ from typing import Final
 
 from rapidfuzz import fuzz
 
-from pulsus.core.arguments.abbreviations import stem_in_full
 from pulsus.core.arguments.candidates.candidate import Candidate, make_from_words
 from pulsus.core.arguments.inputs import Input
 from pulsus.core.arguments.spans.span import RequestSpans
-from pulsus.core.arguments.word_set import word_set
+from pulsus.core.arguments.words.abbreviations import stem_in_full
+from pulsus.core.arguments.words.word_set import word_set
 from pulsus.core.text.tokens import stem
 from pulsus.core.text.tokens import words as split_words
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pulsus.core.arguments.abbreviations import stem_in_full
 from pulsus.core.arguments.candidates.candidate import KINDS_OF_ROLE, Candidate, make_candidate
 from pulsus.core.arguments.inputs import Input
 from pulsus.core.arguments.spans.span import RequestSpans, Span
+from pulsus.core.arguments.words.abbreviations import stem_in_full
 
 MOST_INTEGER: Final = 1e15
 """Above it a float does not hold every integer, so the value could be another one."""

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pulsus.core.arguments.abbreviations import stem_in_full
 from pulsus.core.arguments.candidates.candidate import NO_FIT, Candidate, fit_of_kind
 from pulsus.core.arguments.inputs import Input
-from pulsus.core.arguments.word_set import word_set
+from pulsus.core.arguments.words.abbreviations import stem_in_full
+from pulsus.core.arguments.words.word_set import word_set
 
 LEAST_P: Final = 0.75
 LEAST_P_OF_DATA_NAMES: Final = 0.35

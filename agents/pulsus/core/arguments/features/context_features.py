@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pulsus.core.arguments.candidates.candidate import Candidate
 from pulsus.core.arguments.inputs import Input
 from pulsus.core.arguments.request_words import RequestWords
-from pulsus.core.arguments.word_set import word_set
+from pulsus.core.arguments.words.word_set import word_set
 from pulsus.core.text.tokens import STOP_WORDS
 
 _NAMED_WITHIN = 3

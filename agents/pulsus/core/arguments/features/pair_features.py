@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pulsus.core.arguments.abbreviations import stem_in_full
 from pulsus.core.arguments.candidates.candidate import NO_FIT, Candidate, fit_of_kind
 from pulsus.core.arguments.features.context_features import add_context
 from pulsus.core.arguments.inputs import NO_DEFAULT, Input
 from pulsus.core.arguments.request_words import RequestWords
+from pulsus.core.arguments.words.abbreviations import stem_in_full
 from pulsus.core.text.tokens import words as split_words
 
 Features = dict[str, float]

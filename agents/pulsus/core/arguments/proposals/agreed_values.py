@@ -16,7 +16,7 @@ from pulsus.core.arguments.filler import FilledValue, Filling, limit_of
 from pulsus.core.arguments.inputs import Input
 from pulsus.core.arguments.proposals.grounding import means
 from pulsus.core.arguments.proposals.open_inputs import OpenInputs, is_free
-from pulsus.core.arguments.word_set import word_set
+from pulsus.core.arguments.words.word_set import word_set
 from pulsus.core.types import JsonValue, Proponent
 
 AGREED_P: Final = 0.93

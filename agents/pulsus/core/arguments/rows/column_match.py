@@ -9,7 +9,7 @@ from rapidfuzz.distance import OSA
 
 from pulsus.core.arguments.rows.clause_tokens import Token
 from pulsus.core.arguments.rows.columns import Column
-from pulsus.core.arguments.word_set import word_set
+from pulsus.core.arguments.words.word_set import word_set
 from pulsus.core.text.tokens import STOP_WORDS
 from pulsus.fast_dataclass import dataclass
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from pulsus.core.arguments.rows.clause_tokens import Token
-from pulsus.core.arguments.word_set import word_set
+from pulsus.core.arguments.words.word_set import word_set
 from pulsus.fast_dataclass import dataclass
 
 INVERSE: Final[Mapping[str, str]] = {

@@ -12,7 +12,7 @@ from pulsus.core.arguments.rows.column_match import ColumnMatch, column_at
 from pulsus.core.arguments.rows.columns import Column
 from pulsus.core.arguments.rows.comparisons import INVERSE, operator_behind
 from pulsus.core.arguments.rows.row_values import ReadValue, listed_value, read_value
-from pulsus.core.arguments.word_set import word_set
+from pulsus.core.arguments.words.word_set import word_set
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
 

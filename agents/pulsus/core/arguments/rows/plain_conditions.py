@@ -16,7 +16,7 @@ from pulsus.core.arguments.rows.condition import (
     make_equal,
 )
 from pulsus.core.arguments.rows.row_values import ReadValue, listed_value, read_value
-from pulsus.core.arguments.word_set import word_set
+from pulsus.core.arguments.words.word_set import word_set
 
 _PREPOSITIONS = word_set("in with on at to from for of by over under through like")
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from pulsus.core.arguments.inputs import Input
 from pulsus.core.arguments.rows.comparisons import count_operators
-from pulsus.core.arguments.word_set import word_set
+from pulsus.core.arguments.words.word_set import word_set
 from pulsus.core.text.tokens import words
 from pulsus.core.types import ArgSpec
 from pulsus.fast_dataclass import dataclass

@@ -10,8 +10,8 @@ from rapidfuzz.distance import OSA
 from pulsus.core.arguments.rows.clause_tokens import Token, read_tokens
 from pulsus.core.arguments.rows.column_match import column_at, find_by_measure, find_column
 from pulsus.core.arguments.rows.columns import Column
-from pulsus.core.arguments.superlatives import LEAST, MOST
-from pulsus.core.arguments.word_set import word_set
+from pulsus.core.arguments.words.superlatives import LEAST, MOST
+from pulsus.core.arguments.words.word_set import word_set
 from pulsus.fast_dataclass import dataclass
 
 _OF_UNIT: Final = {

@@ -7,7 +7,7 @@ from typing import Final
 
 from pulsus.core.arguments.rows.clause_tokens import Token
 from pulsus.core.arguments.rows.columns import Column
-from pulsus.core.arguments.word_set import word_set
+from pulsus.core.arguments.words.word_set import word_set
 from pulsus.core.text.tokens import STOP_WORDS, stem, words
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pulsus.core.arguments.rows.clause_tokens import Token, read_tokens
 from pulsus.core.arguments.rows.column_match import column_at
 from pulsus.core.arguments.rows.columns import Column
-from pulsus.core.arguments.word_set import word_set
+from pulsus.core.arguments.words.word_set import word_set
 from pulsus.fast_dataclass import dataclass
 
 _LEADS = word_set("with w/ of columns column cols col fields field showing show list for just only")

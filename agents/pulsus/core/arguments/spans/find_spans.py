@@ -12,7 +12,7 @@ from pulsus.core.arguments.spans.number_words import NUMBER_WORDS, ORDINALS, WOR
 from pulsus.core.arguments.spans.phrases import find_phrases
 from pulsus.core.arguments.spans.span import UNMISTAKABLE, RequestSpans, Span
 from pulsus.core.arguments.spans.value_patterns import VALUE
-from pulsus.core.arguments.superlatives import LEAST, MOST
+from pulsus.core.arguments.words.superlatives import LEAST, MOST
 from pulsus.core.telemetry.sanitize import find_control
 
 MAX_CHARS: Final = 4000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pulsus.core.arguments.word_set import word_set
+from pulsus.core.arguments.words.word_set import word_set
 
 INSIDE_NAMES: Final = word_set("of the de la le van von der and & del di for in on du")
 """Lower-case words that may stand inside a name: `Museum of Modern Art`."""

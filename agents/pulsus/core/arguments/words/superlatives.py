@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pulsus.core.arguments.word_set import word_set
+from pulsus.core.arguments.words.word_set import word_set
 
 MOST: Final = word_set("""
     most highest largest biggest greatest top heaviest hungriest busiest longest slowest oldest
