@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -118,8 +119,8 @@ def fails(args, context):
 class AllowAll:
     """Control rules that let every call run, but for names in `asked` and `refused`."""
 
-    def __init__(self, asked=(), refused=()):
-        self.asked, self.refused = asked, refused
+    def __init__(self, asked=(), refused=(), request="request"):
+        self.asked, self.refused, self.request = asked, refused, request
 
     def refuse(self, draft: CallDraft) -> ToolResponse | None:
         if draft.call.tool in self.refused:
@@ -130,7 +131,7 @@ class AllowAll:
         return None
 
     def decide(self, draft: CallDraft) -> RunCall | AskPerson | RefusedCall:
-        return AskPerson(draft, "request") if draft.call.tool in self.asked else RunCall(draft)
+        return AskPerson(draft, self.request) if draft.call.tool in self.asked else RunCall(draft)
 
 
 @dataclass
@@ -156,7 +157,7 @@ class ScriptedModel:
 
     provider, model = "scripted", "scripted"
 
-    def __init__(self, *proposals: TurnProposal | Exception):
+    def __init__(self, *proposals: Any):
         self.left = list(proposals)
         self.asked: list[TurnRequest] = []
 
@@ -165,7 +166,7 @@ class ScriptedModel:
         answer = self.left.pop(0) if len(self.left) > 1 else self.left[0]
         if isinstance(answer, Exception):
             raise answer
-        return answer
+        return answer(ask) if callable(answer) else answer
 
     def system_prompt(self, tools, context):
         return "system"
@@ -223,12 +224,15 @@ class AgentWorld:
     events: list[AgentEvent] = field(default_factory=list)
     state: SessionState | None = None
     max_turns: int = 8
+    ended_at: float = 0.0
 
-    def run(self, *proposals: TurnProposal | Exception, request: str = "do it") -> RunEnd:
+    def run(
+        self, *proposals: Any, request: str = "do it", cancellation: Cancellation | None = None
+    ) -> RunEnd:
         model = ScriptedModel(*proposals)
         table = DescriptorTable([tool.descriptor for tool in self.tools.values()])
         rules = CallRules(self.tools, table, self.control, True, 2, 300)
-        cancellation = Cancellation()
+        cancellation = cancellation or Cancellation()
         ports = LoopPorts(self.events.append, self.desk, self.verifier, self.record, self.record)
         loop = AgentLoop(
             model,
@@ -241,10 +245,17 @@ class AgentWorld:
         transcript = Transcript("system", request, keep_turns=2, min_chars=300, most_chars=100_000)
         state = self.state or fresh_state()
         try:
-            ended = anyio.run(loop.run, state, transcript, lambda state: list(table), "run-1")
+            ended = anyio.run(self._timed, loop, state, transcript, lambda state: list(table))
         finally:
             cancellation.close()
         self.state, self.model, self.messages = ended.state, model, transcript.all_messages
+        return ended
+
+    async def _timed(
+        self, loop: AgentLoop, state: SessionState, transcript: Transcript, tools: Any
+    ) -> RunEnd:
+        ended = await loop.run(state, transcript, tools, "run-1")
+        self.ended_at = time.monotonic()
         return ended
 
     def named(self, name: str) -> list[dict[str, Any]]:

@@ -48,7 +48,7 @@ class Terminal:
             name = option.rpartition("/")[2]
             console.note(f"  {number}. {name}{': ' if label else ''}{one_line(label)}{mark}")
         console.note(f"  0. none of these{' (default)' if default == '0' else ''}")
-        return _ask(f"number or name (Enter: {default})")
+        return ask_line(f"number or name (Enter: {default})")
 
     def decide(self, proposal: Proposal) -> ApprovalAnswer:
         """Approve, edit, relocate or discard."""
@@ -69,7 +69,7 @@ class Terminal:
         for name, effect in EFFECTS.items():
             console.note(f"  {name:<8} {effect.format(target=proposal.target.tool_id)}")
         while True:
-            said = _ask("approve, edit, relocate or discard [a/e/r/d]")
+            said = ask_line("approve, edit, relocate or discard [a/e/r/d]")
             if said is None:
                 return Discard("the input ended without a decision")
             choice = next((c for c in EFFECTS if said and c.startswith(said.lower())), None)
@@ -82,14 +82,14 @@ class Terminal:
     def reuse(self, module: str, status: str, reasons: tuple[str, ...]) -> bool:
         """Ask whether to use the candidate of an earlier run again, instead of a new one."""
         console.note(f"{module} was {status}: {one_line('; '.join(reasons)) or 'no reason noted'}")
-        said = (_ask("regenerate it, or debug the module as it is [r/d]") or "r").lower()
+        said = (ask_line("regenerate it, or debug the module as it is [r/d]") or "r").lower()
         return said.startswith("d")
 
     def example(self, problem: str) -> str | None:
         """An example of what a new tool must do."""
         if problem:
             console.note(one_line(problem))
-        return _ask('example, such as {"text": "a b"} -> {"words": 2} (Enter: no more)')
+        return ask_line('example, such as {"text": "a b"} -> {"words": 2} (Enter: no more)')
 
     def value(self, arg: ArgSpec, proposed: str = "", tool: str = "") -> str | None:
         """Text for an argument; Enter accepts what is proposed."""
@@ -99,7 +99,7 @@ class Terminal:
         told = f"{about} ({kind})" if about and kind else about or kind
         console.note(f"{needs}{': ' if told else ''}{told}")
         offered = f" (Enter: {one_line(proposed, 200)})" if proposed else ""
-        text = _ask(f"{arg.name}{offered}")
+        text = ask_line(f"{arg.name}{offered}")
         return proposed if text == "" else text
 
     def optional_value(self, arg: ArgSpec, proposed: str, words: str) -> str | None:
@@ -108,7 +108,7 @@ class Terminal:
         console.note(
             f'"{one_line(words, 100)}" may be for {arg.name}{f": {about}" if about else ""}'
         )
-        text = _ask(f"{arg.name} (Enter: {one_line(proposed, 200)}, - leaves it out)")
+        text = ask_line(f"{arg.name} (Enter: {one_line(proposed, 200)}, - leaves it out)")
         return {"": proposed, "-": ""}.get(text, text) if text is not None else None
 
     def explain_rejection(self, message: str) -> None:
@@ -135,7 +135,7 @@ class Terminal:
             return False
         self._show_run(run)
         console.note("The contract asks for an approver. To run it, type the target:")
-        return " ".join((_ask(run.target) or "").split()) == run.target
+        return " ".join((ask_line(run.target) or "").split()) == run.target
 
     def confirm_unconfined(self, tool_id: str) -> bool:
         """Ask whether a tool may run with all rights of this user. No pipe can answer."""
@@ -152,10 +152,10 @@ class Terminal:
             case "relocate":
                 return self._relocated(proposal.target)
             case _:
-                return Discard(_ask("why (kept with the candidate)") or "rejected")
+                return Discard(ask_line("why (kept with the candidate)") or "rejected")
 
     def _relocated(self, target: Target) -> ChangeTarget | None:
-        said = _ask(f"domain/action/name [{target.tool_id}]") or target.tool_id
+        said = ask_line(f"domain/action/name [{target.tool_id}]") or target.tool_id
         match said.split("/"):
             case [domain, action, name]:
                 try:
@@ -197,13 +197,13 @@ def confirm(question: str, details: Callable[[], None] | None = None) -> bool:
     """
     ways = "[y/N]" if details is None else "[y/N, d: details]"
     while True:
-        said = (_ask(f"{question} {ways}") or "").lower()
+        said = (ask_line(f"{question} {ways}") or "").lower()
         if details is None or said not in ("d", "details"):
             return said in ("y", "yes")
         details()
 
 
-def _ask(prompt: str) -> str | None:
+def ask_line(prompt: str) -> str | None:
     """Return one line from the person; None at the end of input. Ctrl-C raises click.Abort."""
     try:
         said: str = click.prompt(prompt, default="", show_default=False, err=True)

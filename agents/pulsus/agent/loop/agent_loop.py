@@ -28,6 +28,7 @@ from pulsus.agent.loop.transcript import Transcript
 from pulsus.agent.loop.turn_budget import TurnBudget
 from pulsus.agent.loop.turn_calls import PendingApproval, TurnCalls
 from pulsus.agent.model.proposal import Confidence, TurnModel, TurnProposal, TurnRequest
+from pulsus.core.compose.model_protocol import OnText
 from pulsus.core.types import JsonValue
 from pulsus.errors import ModelBudget, ModelError, PulsusError
 from pulsus.fast_dataclass import dataclass
@@ -39,9 +40,12 @@ OUT_OF_TURNS: Final = 1
 WAITING: Final = 4
 REFUSED: Final = 6
 MODEL_AWAY: Final = 75
+STOPPED: Final = 130
 """Exit statuses of a run (contracts)."""
 
 _NOT_VERIFIED: Final = "not verified: "
+_STOPPED_TEXT: Final = "it was stopped"
+_TIME_IS_OVER: Final = "the time of the run is over"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,7 @@ class AgentLoop:
     ) -> None:
         self._model, self._rules, self._ports, self._budget = model, rules, ports, budget
         self._calls = TurnCalls(rules, runner, ports.desk, ports)
+        self._cancellation = runner.cancellation
         self._seconds = run_seconds
 
     async def run(
@@ -115,8 +120,9 @@ class AgentLoop:
     ) -> RunEnd | None:
         if run.turn == self._budget.max_turns:
             await self._verify_open_writes(run)
-        if self._ports.clock() >= run.deadline:
-            return await self._end_early(run, "the time of the run is over", OUT_OF_TURNS)
+        over = self._reason_to_end(run)
+        if over is not None:
+            return await self._end_early(run, *over)
         text_only = self._budget.is_text_only(run.turn, run.state)
         try:
             proposal = await self._propose(run, tuple(tools(run.state)), text_only)
@@ -125,7 +131,9 @@ class AgentLoop:
         except ModelError as error:
             return await self._end_early(run, error.message, _exit_for(error), error)
         except TimeoutError:
-            return await self._end_early(run, "the time of the run is over", OUT_OF_TURNS)
+            return await self._end_early(run, _TIME_IS_OVER, OUT_OF_TURNS)
+        if proposal is None:
+            return await self._end_early(run, _STOPPED_TEXT, STOPPED)
         run.transcript.add_proposal(proposal, run.state.turn)
         if proposal.correction:
             self._correct(run, "malformed_json", proposal.correction)
@@ -138,12 +146,19 @@ class AgentLoop:
             return None
         return await self._finish(run, proposal)
 
+    def _reason_to_end(self, run: _Run) -> tuple[str, int] | None:
+        """Return why no further turn begins, with the exit status, or None."""
+        if self._cancellation.is_cancelled:
+            return _STOPPED_TEXT, STOPPED
+        return (_TIME_IS_OVER, OUT_OF_TURNS) if self._ports.clock() >= run.deadline else None
+
     async def _propose(
         self, run: _Run, tools: tuple[ToolDescriptor, ...], text_only: bool
-    ) -> TurnProposal:
-        """Return the model's proposal. A failure is tried once more if nothing was shown yet.
+    ) -> TurnProposal | None:
+        """Return the model's proposal, or None if the run was stopped while the model was asked.
 
-        Raises ModelError, and TimeoutError when the time of the run is over.
+        A failure is tried once more if nothing was shown yet. Raises ModelError, and TimeoutError
+        when the time of the run is over.
         """
         ask = TurnRequest(run.transcript.messages(run.state), tools, text_only, run.state.turn)
         shown = False
@@ -157,9 +172,7 @@ class AgentLoop:
             left = run.deadline - self._ports.clock()
             try:
                 with anyio.fail_after(max(left, 0.0)):
-                    return await anyio.to_thread.run_sync(
-                        self._model.propose, ask, show, abandon_on_cancel=True
-                    )
+                    return await self._ask_model(ask, show)
             except ModelBudget:
                 raise
             except ModelError as error:
@@ -167,6 +180,30 @@ class AgentLoop:
                     raise
                 self._ports.record.event("model_retry", decision=error.code, artifacts=[])
         raise AssertionError("the second attempt returns or raises")
+
+    async def _ask_model(self, ask: TurnRequest, show: OnText) -> TurnProposal | None:
+        """Return the proposal, or None if the run was stopped meanwhile. Raises ModelError."""
+        answer: TurnProposal | None = None
+        failure: ModelError | None = None
+
+        async with anyio.create_task_group() as group:
+
+            async def ask_in_thread() -> None:
+                nonlocal answer, failure
+                try:
+                    answer = await anyio.to_thread.run_sync(
+                        self._model.propose, ask, show, abandon_on_cancel=True
+                    )
+                except ModelError as error:  # a group would hide which error it is
+                    failure = error
+                group.cancel_scope.cancel()
+
+            group.start_soon(ask_in_thread)
+            await anyio.wait_readable(self._cancellation)
+            group.cancel_scope.cancel()
+        if failure is not None:
+            raise failure
+        return answer
 
     async def _run_calls(self, run: _Run, proposal: TurnProposal) -> RunEnd | None:
         before = run.state.calls_made

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from pulsus.agent.knowledge.knowledge_gate import KnownAnswer
 from pulsus.agent.tool_protocol import AgentTool, CallNeeds, ProposedCall
+from pulsus.approvals.run_consent import RunConsent
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
 from pulsus.gates.resources.resolved_resource import ResolvedResource
@@ -19,7 +20,7 @@ class CallDraft:
     """A call whose tool is known and whose arguments fit.
 
     `resources` are its resolved targets. `rewritten_from` is the command that a rewrite replaced.
-    `warnings` go into `meta` of the result.
+    `warnings` go into `meta` of the result. `consent` says how a person confirmed the call.
     """
 
     call: ProposedCall
@@ -29,6 +30,7 @@ class CallDraft:
     resources: tuple[ResolvedResource, ...] = ()
     warnings: tuple[str, ...] = ()
     rewritten_from: str = ""
+    consent: RunConsent | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from pulsus.agent.loop.call_draft import (
 )
 from pulsus.agent.loop.session_state import SessionState
 from pulsus.agent.tool_protocol import AgentTool, ProposedCall
+from pulsus.core.text.similar_names import similar_names
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
 from pulsus.gates.resources.routing_mismatch import refuse_parent
@@ -74,8 +75,13 @@ def _judge(
     kind = rules.table.kind_of(call.tool, call.args)
     tool = rules.tools.get(call.tool)
     if tool is None:
-        names: list[JsonValue] = [*sorted(rules.tools)]
-        refusal = tool_blocked("NOT_FOUND", f"there is no tool {call.tool!r}", suggestions=names)
+        near: list[JsonValue] = [*similar_names(call.tool, sorted(rules.tools))]
+        refusal = tool_blocked(
+            "NOT_FOUND",
+            f"there is no tool {call.tool!r}",
+            suggestions=near,
+            recovery_hint="Use pulsus_route to find the tool for a task",
+        )
         return state, RefusedCall(call, kind, refusal)
     misfit = _find_misfit(tool, call)
     if misfit is not None:

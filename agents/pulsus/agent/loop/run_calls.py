@@ -60,7 +60,7 @@ class CallRunner:
 
         The call is not abandoned: what has begun to change something is waited for.
         """
-        context = CallContext(draft.resources, self.cancellation, timeout_s)
+        context = CallContext(draft.resources, self.cancellation, timeout_s, draft.consent)
         started = self.clock()
         outcome = await anyio.to_thread.run_sync(_call_tool, draft, context)
         return FinishedCall(draft, outcome, started, self.clock())

@@ -26,14 +26,28 @@ class Transcript:
     """
 
     def __init__(
-        self, system: str, request: str, *, keep_turns: int, min_chars: int, most_chars: int
+        self,
+        system: str,
+        request: str,
+        *,
+        keep_turns: int,
+        min_chars: int,
+        most_chars: int,
+        earlier: Sequence[tuple[str, str]] = (),
     ) -> None:
-        self._all = [AgentMessage("system", system), AgentMessage("user", request)]
+        """Begin with a request. `earlier` are requests and answers of an earlier session."""
+        self._all = [AgentMessage("system", system)]
+        for asked, answer in earlier:
+            self._all += [AgentMessage("user", asked), AgentMessage("assistant", answer)]
+        self._request = len(self._all)
+        self._all.append(AgentMessage("user", request))
         self._tools: dict[str, str] = {}
         self._keep_turns, self._min, self._most = keep_turns, min_chars, most_chars
 
-    def add_request(self, request: str, turn: int) -> None:
-        """Add a further request of the same session."""
+    def begin_request(self, system: str, request: str, turn: int) -> None:
+        """Add a further request of the same session, with the system message of its run."""
+        self._all[0] = AgentMessage("system", system)
+        self._request = len(self._all)
         self._all.append(AgentMessage("user", request, turn=turn))
 
     def add_user(self, texts: Iterable[str], turn: int) -> None:
@@ -59,17 +73,18 @@ class Transcript:
     def messages(self, state: SessionState) -> tuple[AgentMessage, ...]:
         """Return the messages to send in this state."""
         kept = self._compacted(self._all, state)
-        head, rest = kept[:2], kept[2:]
+        system, request = kept[0], kept[self._request]
+        before, after = kept[1 : self._request], kept[self._request + 1 :]
         size = sum(len(each.content) for each in kept)
-        while rest and size > self._most:
+        while size > self._most and (before or after):
+            part = before or after
             # A call without its result, or a result without its call, would mislead the model.
-            turn = rest[0].turn
-            gone = [each for each in rest if each.turn == turn]
-            if len(gone) == len(rest):
+            gone = sum(each.turn == part[0].turn for each in part)
+            if not before and gone == len(after):
                 break
-            rest = rest[len(gone) :]
-            size -= sum(len(each.content) for each in gone)
-        return (*head, *rest)
+            size -= sum(len(each.content) for each in part[:gone])
+            del part[:gone]
+        return (system, *before, request, *after)
 
     def _compacted(
         self, messages: Sequence[AgentMessage], state: SessionState

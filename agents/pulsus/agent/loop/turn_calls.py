@@ -34,6 +34,7 @@ from pulsus.agent.loop.run_ports import (
 )
 from pulsus.agent.loop.session_state import SessionState
 from pulsus.agent.tool_protocol import ProposedCall
+from pulsus.approvals.run_consent import RunConsent
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
 from pulsus.gates.resources.strict_resolution import resolve_targets
@@ -208,7 +209,10 @@ class TurnCalls:
         if isinstance(checked, AskPerson):
             await self._ask(turn, checked, seconds)
             return
-        await self._run_one(turn, checked.draft, seconds)
+        # In autonomous mode the caller's choice of the level is the consent; a grant is a person's.
+        granted: RunConsent = "yes" if checked.grant == "autonomous" else "asked"
+        consent = granted if checked.grant else None
+        await self._run_one(turn, replace(checked.draft, consent=consent), seconds)
 
     async def _ask(self, turn: _Turn, asked: AskPerson, seconds: float) -> None:
         call = asked.draft.call
@@ -236,7 +240,8 @@ class TurnCalls:
         if changed is not None:
             self._refuse(turn, RefusedCall(call, asked.draft.kind, changed))
             return
-        await self._run_one(turn, asked.draft, seconds)
+        consent: RunConsent = "typed" if getattr(asked.request, "typed", "") else "asked"
+        await self._run_one(turn, replace(asked.draft, consent=consent), seconds)
 
     def _refuse_if_changed(self, state: SessionState, asked: AskPerson) -> ToolResponse | None:
         draft = asked.draft

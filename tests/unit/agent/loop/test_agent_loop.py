@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
+from types import SimpleNamespace
 
 import pytest
 
 from pulsus.agent.loop.run_ports import PersonAnswer
+from pulsus.agent.loop.transcript import Transcript
 from pulsus.agent.model.proposal import TurnProposal
 from pulsus.agent.tool_protocol import CallNeeds
 from pulsus.errors import ModelBudget, ModelUnreachable
+from pulsus.execution.cancellation import Cancellation
 from pulsus.gates.tool_response import tool_failed
 from tests.agent_runs import (
     CONTROL,
@@ -21,10 +26,13 @@ from tests.agent_runs import (
     answers,
     call,
     fails,
+    fresh_state,
     messages_of,
     proposes,
     world,
+    writes,
 )
+from tests.patience import PATIENCE_SECONDS
 
 SEARCH = {"action": "search", "query": "nginx"}
 
@@ -298,3 +306,71 @@ def test_a_call_that_its_tool_rules_out_is_refused_with_the_reason():
     assert tool.ran == []
     error = session.named("agent_tool_result")[1]["error"]
     assert (error["code"], error["message"]) == ("ACTION_NOT_ALLOWED", "it has no Verify:")
+
+
+def test_a_stopped_run_asks_the_model_no_more_and_says_so():
+    session = world()
+    cancelled = Cancellation()
+    cancelled.cancel("SIGINT")
+    ended = session.run(answers("never"), cancellation=cancelled)
+    assert ended.exit_status == 130
+    assert session.model.asked == []
+    assert session.named("agent_error") == [{"error": "it was stopped"}]
+
+
+def test_a_stop_does_not_wait_for_the_answer_of_the_model():
+    session = world()
+    cancelled, released = Cancellation(), threading.Event()
+
+    def answer_late(ask):
+        cancelled.cancel("SIGINT")
+        # The thread of the model ends after the run, as one that waits for a server does.
+        threading.Timer(1.0, released.set).start()
+        assert released.wait(PATIENCE_SECONDS)
+        return answers("too late")
+
+    started = time.monotonic()
+    ended = session.run(answer_late, cancellation=cancelled)
+    assert ended.exit_status == 130
+    assert "too late" not in ended.summary
+    assert session.ended_at - started < 0.9
+
+
+@pytest.mark.parametrize(
+    ("request_made", "consent"),
+    [(SimpleNamespace(typed=""), "asked"), (SimpleNamespace(typed="nginx"), "typed")],
+)
+def test_an_approved_call_carries_how_it_was_confirmed(request_made, consent):
+    seen = []
+
+    def writing(args, context):
+        seen.append(context.consent)
+        return writes(args, context)
+
+    session = world(control=writing)
+    session.control = AllowAll(asked=("pulsus_control",), request=request_made)
+    session.run(
+        proposes(call("pulsus_query", **SEARCH)),
+        proposes(restart()),
+        proposes(call("pulsus_read", action="exec", target_resource_id=WEB.id)),
+        answers("done"),
+    )
+    assert seen == [consent]
+
+
+def test_a_further_request_keeps_what_was_said_and_its_own_system_message():
+    transcript = Transcript("one", "first", keep_turns=2, min_chars=300, most_chars=10_000)
+    transcript.add_proposal(answers("yes"), 1)
+    transcript.begin_request("two", "second", 1)
+    sent = [(m.role, m.content) for m in transcript.messages(fresh_state())]
+    assert sent == [
+        ("system", "two"), ("user", "first"), ("assistant", "yes"), ("user", "second"),
+    ]  # fmt: skip
+
+
+def test_the_request_of_now_stays_when_earlier_ones_no_longer_fit():
+    transcript = Transcript("s", "x" * 500, keep_turns=2, min_chars=300, most_chars=150)
+    transcript.add_proposal(answers("y" * 200), 1)
+    transcript.begin_request("s", "second", 1)
+    transcript.add_proposal(answers("third"), 2)
+    assert [m.content for m in transcript.messages(fresh_state())] == ["s", "second", "third"]

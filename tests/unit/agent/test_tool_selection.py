@@ -1,0 +1,106 @@
+"""The tools that a model is offered: by state, control level and the words of the request."""
+
+from dataclasses import replace
+
+import pytest
+
+from pulsus.agent.tool_selection import project_tool, select_tools
+from pulsus.gates.built_in_tools import built_in_tools
+from pulsus.gates.tool_descriptors import DescriptorTable, ToolDescriptor
+from tests.agent_runs import WEB, fresh_state
+
+PLAIN = {"type": "object", "properties": {}}
+DISK = ToolDescriptor("disk_usage", "Show disks.", PLAIN, kind="read")
+RESTART = ToolDescriptor("restart_service", "Restart.", PLAIN, kind="write")
+STATUS = ToolDescriptor("service_status", "Show a service.", PLAIN, kind="read")
+TABLE = DescriptorTable(built_in_tools().values(), [DISK, RESTART, STATUS])
+VERIFYING = {"restart_service": "service_status"}
+
+
+def select(request, ranked=(), suggests=False):
+    return select_tools(TABLE, request, ranked, most=2, suggests=suggests, verifying=VERIFYING)
+
+
+def names(tools):
+    return {tool.name for tool in tools}
+
+
+def reading_state():
+    return fresh_state(WEB)
+
+
+def verifying_state():
+    state = reading_state()
+    workflow = state.gates.workflow.begin_write("restart_service", [WEB.id]).after_write(ended=1.0)
+    return replace(state, gates=replace(state.gates, workflow=workflow))
+
+
+@pytest.mark.parametrize(
+    ("request_text", "tool"),
+    [
+        ("how full are the disks", "pulsus_storage"),
+        ("what eats the memory", "pulsus_metrics"),
+        ("which containers are there", "pulsus_docker"),
+        ("any warnings?", "pulsus_alerts"),
+        ("which ports are open", "pulsus_discovery"),
+        ("restart nginx", "pulsus_control"),
+        ("append a line to the file", "pulsus_file_edit"),
+        ("use pulsus_run_command for this", "pulsus_run_command"),
+    ],
+)
+def test_the_words_of_a_request_list_the_built_in_tools_for_it(request_text, tool):
+    assert tool in select(request_text).listed
+
+
+def test_query_read_and_route_are_listed_for_any_request():
+    listed = set(select("say something").listed)
+    assert listed == {"pulsus_query", "pulsus_read", "pulsus_route"}
+
+
+def test_the_router_adds_a_handful_of_catalogue_tools():
+    listed = select("disks", ["disk_usage", "service_status", "restart_service"]).listed
+    assert {"disk_usage", "service_status"} <= set(listed)
+    assert "restart_service" not in listed
+
+
+def test_a_question_in_read_only_lists_no_way_to_write():
+    shown = select("list the files", ["restart_service"], suggests=True).at_start()
+    assert names(shown) == {"pulsus_query", "pulsus_read", "pulsus_route"}
+
+
+def test_a_wanted_change_in_read_only_can_be_proposed_so_that_it_is_suggested():
+    assert "pulsus_control" in names(select("restart nginx", suggests=True).at_start())
+
+
+@pytest.mark.parametrize("state", [fresh_state(), verifying_state()], ids=["nothing found", "open"])
+def test_a_state_that_refuses_writes_is_offered_none(state):
+    shown = select("restart nginx and edit its file", ["restart_service"]).in_state(state)
+    assert not names(shown) & {"pulsus_control", "restart_service"}
+    (edit,) = (tool for tool in shown if tool.name == "pulsus_file_edit")
+    assert edit.parameters["properties"]["action"]["enum"] == ["read"]
+    assert "content" not in edit.parameters["properties"]
+
+
+def test_writes_are_offered_once_something_was_found():
+    shown = select("restart nginx", ["restart_service"]).in_state(reading_state())
+    assert {"pulsus_control", "restart_service"} <= names(shown)
+
+
+def test_the_tool_that_verifies_an_open_write_is_listed():
+    selection = select("restart nginx", ["restart_service"])
+    assert "service_status" in names(selection.in_state(verifying_state()))
+    assert "service_status" not in names(selection.in_state(reading_state()))
+
+
+def test_a_tool_that_the_router_found_in_the_run_can_be_called():
+    selection = select("say something")
+    assert "disk_usage" in names(selection.in_state(reading_state(), {"disk_usage"}))
+
+
+def test_a_projected_tool_still_classifies_what_it_left_out_as_a_write():
+    docker = built_in_tools()["pulsus_docker"]
+    shown = project_tool(docker, {"resolve", "read"})
+    assert shown is not None
+    assert "operation" not in shown.parameters["properties"]
+    assert shown.kind_of({"action": "control", "target_resource_id": "x"}) == "write"
+    assert shown.kind_of({"action": "list"}) == "read"
