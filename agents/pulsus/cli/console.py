@@ -171,11 +171,13 @@ def note(text: str) -> None:
     click.echo(text, err=True)
 
 
-def echo(line: str, columns: int | None) -> None:
-    """Print a line of the result on stdout, folded if `columns` of a terminal are too few."""
+def echo(text: str, columns: int | None = None) -> None:
+    """Print lines of the result on stdout, folded if the terminal's `columns` are too few."""
     import click  # it writes UTF-8 where the environment says ASCII
 
-    click.echo(fold_line(line, columns) if columns else line)
+    wide = columns or width()
+    for line in text.split("\n"):
+        click.echo(fold_line(line, wide) if wide else line)
 
 
 def warn(text: str) -> None:

@@ -15,6 +15,16 @@ _MOST_BELOW = 24
 _HINT = "  hint: "
 _ITEM = re.compile(r"\[PULSUS\] {2,}")
 """The beginning of a line that belongs to the status line above it."""
+_NAMED = re.compile(r"\s*(?:[-*] |[\w*]+(?: \([^)]*\))?:)")
+"""The beginning of a line with something of its own: a list item, an argument, an output."""
+_HEADING = re.compile(r"[A-Z][\w ]*:")
+_COMMAND = re.compile(
+    r"(?:: +|, then )(?P<command>(?:pulsus|rm|git|pip) [^\s'\"]"
+    r"(?:'[^']*'|(?!, (?:or|and)\b|; )[^'])*)"
+)
+"""A command after its purpose (`prove it: pulsus validate FILE`), up to the next thought."""
+_WORD = re.compile(r"[^\s`]*`(?:pulsus|git|pip) [^`]+`\S*|\S+")
+"""A word, or a command in backticks, which stays on one line."""
 
 
 def fold_line(line: str, width: int, *, hanging: int | None = None) -> str:
@@ -22,7 +32,8 @@ def fold_line(line: str, width: int, *, hanging: int | None = None) -> str:
 
     They begin at column `hanging`; without it a little to the right of the first. A line breaks
     first where two blanks part it. No word is cut, so that a path or a command can still be copied.
-    A word that is too wide at `hanging` begins further left.
+    A word that is too wide at `hanging` begins further left. A command gets a line of its own, as
+    it is: it may be wider than the terminal, but it can be copied.
     A line that fits stays as it is; colours take no room.
     """
     if _shown_width(line) <= width:
@@ -33,28 +44,78 @@ def fold_line(line: str, width: int, *, hanging: int | None = None) -> str:
         hanging = len(_HINT) if line.startswith(_HINT) else len(item[0]) if item else start + 2
     head = line[: max(hanging, start)] if _is_aligned(line, hanging) else " " * start
     most = max(width, _MIN_WIDTH)
+    if command := _COMMAND.search(line, len(head)):
+        begin, end = command.span("command")
+        after = line[end:].strip()
+        parts = [fold_line(line[:begin].rstrip(), width, hanging=hanging)]
+        parts.append(" " * _indent(hanging, command["command"].rstrip(), most) + command["command"])
+        parts += [fold_line(" " * hanging + after, width, hanging=hanging)] if after else []
+        return "\n".join(part.rstrip() for part in parts)
     lines, gap = [head], ""  # no gap: the last line has no text yet
 
     def too_wide(text: str) -> bool:
         return bool(gap) and _shown_width(lines[-1] + gap + text) > most
 
     def begin_line(word: str) -> None:
-        lines.append(" " * max(0, min(hanging, most - _shown_width(word))))
+        lines.append(" " * _indent(hanging, word, most))
 
     parts = _GAP.split(line[len(head) :].strip())
     for number, part in enumerate(parts[::2]):
         gap = gap and parts[2 * number - 1]
         # A first word is a label: what it labels begins beside it.
         if number > 1 and too_wide(part):
-            begin_line(part.split()[0])
+            begin_line(_WORD.findall(part)[0])
             gap = ""
-        for word in part.split():
+        for word in _WORD.findall(part):
             if too_wide(word):
                 begin_line(word)
                 gap = ""
             lines[-1] += gap + word
             gap = " "
     return "\n".join(lines)
+
+
+def fold_docstring(text: str, width: int) -> Iterator[str]:
+    """Yield the lines of a tool's docstring for `width` columns; a paragraph is folded as a whole.
+
+    Only paragraphs with a line that is too wide change. Examples are YAML and keep their lines.
+    """
+    lines = text.split("\n")
+    end = next((n for n, line in enumerate(lines) if line.rstrip() == "Examples:"), len(lines))
+    for paragraph in _paragraphs(lines[:end]):
+        if max(map(len, paragraph)) <= width:
+            yield from paragraph
+            continue
+        start = len(paragraph[0]) - len(paragraph[0].lstrip())
+        whole = " " * start + " ".join(line.strip() for line in paragraph)
+        hanging = start + 4 if start and _NAMED.match(paragraph[0]) else start
+        yield from fold_line(whole, width, hanging=hanging).split("\n")
+    for line in lines[end:]:
+        yield from fold_line(line, width).split("\n")
+
+
+def _paragraphs(lines: Sequence[str]) -> Iterator[list[str]]:
+    """Yield lines that belong together: prose, or a name of a section with its description."""
+    found: list[str] = []
+    for line in lines:
+        if found and not _continues(found, line):
+            yield found
+            found = []
+        found.append(line)
+    if found:
+        yield found
+
+
+def _continues(found: Sequence[str], line: str) -> bool:
+    if not line.strip() or not found[-1].strip() or _HEADING.fullmatch(found[-1].rstrip()):
+        return False
+    first, own = (len(text) - len(text.lstrip()) for text in (found[0], line))
+    return own > first or (own == first and not _NAMED.match(line))
+
+
+def _indent(hanging: int, text: str, most: int) -> int:
+    """Return where a text begins: at `hanging`, or further left if it is too wide there."""
+    return max(0, min(hanging, most - _shown_width(text)))
 
 
 def _is_aligned(line: str, column: int) -> bool:

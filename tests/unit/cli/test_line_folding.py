@@ -51,3 +51,23 @@ def test_a_line_breaks_first_where_two_blanks_part_it():
     assert fold_line(line, 60) == (
         "[PULSUS] policy=select  validation=not run  route_id=route-1\n  already promoted"
     )
+
+
+def test_a_command_in_a_hint_is_not_wrapped_so_that_it_can_be_copied():
+    command = "pulsus promote workflows/_tmp/count_errors.py --action check --name 'a; b, or c'"
+    hint = f"  hint: prove and promote it: {command}, or leave it in workflows/_tmp, where it is"
+    assert fold_line(hint, 60).split("\n") == [
+        "  hint: prove and promote it:",
+        command,
+        "        , or leave it in workflows/_tmp, where it is",
+    ]
+    assert fold_line(f"[PULSUS]   promote: {command}", 60).split("\n")[1] == command
+
+
+def test_a_command_in_backticks_is_not_wrapped():
+    line = "this project is not trusted yet: `pulsus config trust tools.python` shows it and asks"
+    assert fold_line(line, 50).split("\n") == [
+        "this project is not trusted yet:",
+        "  `pulsus config trust tools.python` shows it and",
+        "  asks",
+    ]

@@ -63,15 +63,15 @@ def adopt(
         console.end_document(_body(found, session.project), failure)
     else:
         where = validation_text.relative(found.module, session.project)
-        click.echo(strip_controls(f"{file} → {where} (kind: {found.script.kind})"))
+        console.echo(strip_controls(f"{file} → {where} (kind: {found.script.kind})"))
         rows = [(p.name, p.hint, p.default or "required", p.text) for p in found.parameters]
         console.table(("argument", "type", "default", "text"), rows)
         for note in found.notes:
-            click.echo(strip_controls(f"- look at: {note}"))
+            console.echo(strip_controls(f"- look at: {note}"))
         for line in _test_lines(found, session.project):
-            click.echo(strip_controls(line))
-        click.echo("\n".join(validation_text.report_lines(found.report, session.project)))
-        click.echo(f"next: {_next(found, session.project)}")
+            console.echo(strip_controls(line))
+        console.echo("\n".join(validation_text.report_lines(found.report, session.project)))
+        console.echo(f"next: {_next(found, session.project)}")
     console.leave(failure)
 
 

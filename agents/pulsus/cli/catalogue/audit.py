@@ -236,29 +236,29 @@ def _tell(
         rows = [(NAMES[f.level], f.code, _where(f, session), f.reason) for f in shown]
         console.table(("level", "code", "where", "reason"), rows)
         if logged.checked.more:
-            click.echo(
+            console.echo(
                 f"and {console.counted(logged.checked.more, 'more line')} of the decision log"
             )
         click.echo()
         console.table(("code", "what to do"), sorted({(f.code, f.fix) for f in shown}))
         click.echo()
     for note in logged.checked.notes:
-        click.echo(f"note: {note}")
+        console.echo(f"note: {note}")
     for each in logged.checked.accepted:
         unknown = f"{console.counted(each.promotions, 'promotion')} that the log does not know"
-        click.echo(
+        console.echo(
             f"accepted by {one_line(each.by)} on {each.record.ts[:10]} (record {each.record.seq}): "
             f"{console.counted(each.damages, 'damage')} and {unknown}; {one_line(each.reason)}"
         )
-    click.echo(
+    console.echo(
         f"catalogue: {console.counted(catalogued.promoted, 'promoted tool')}, "
         f"{console.counted(catalogued.compositions, 'composition')}, "
         f"{console.counted(catalogued.versions, 'archived version')}"
     )
-    click.echo(_log(logged))
+    console.echo(_log(logged))
     more = "" if session.verbosity > 0 or not counts["info"] else " (-v lists them)"
     totals = (console.counted(counts[level], name) for level, name in NAMES.items())
-    click.echo(f"{', '.join(totals)}{more}")
+    console.echo(f"{', '.join(totals)}{more}")
 
 
 def _log(logged: LogAudit) -> str:

@@ -67,7 +67,7 @@ def run(session: CommandSession, commit: str | None) -> None:
     if session.json:
         console.document({"ok": True, "accepted": [_row(session, each) for each in found]})
     else:
-        click.echo(
+        console.echo(
             f"accepted {console.counted(count, 'record')} of {_tools(found)}"
             if found
             else "no record waits for you: you approved every promotion record here"
@@ -106,19 +106,19 @@ def _show(session: CommandSession, found: Sequence[PendingRecords], *, brief: bo
             )
             for each in found
         ]
-        click.echo(f"the records of {_tools(found)} are not in your decision log:")
+        console.echo(f"the records of {_tools(found)} are not in your decision log:")
         console.table(("tool", "version", "kind", "commit", "difference"), rows)
         return
     for each in found:
         latest = each.latest
         kind = latest.kind or "kind unknown"
-        click.echo(f"{each.tool} {latest.version} ({latest.id}, {kind}): {each.status.reason}")
-        click.echo(f"  file {relative(each.module, session.project)}")
-        click.echo(f"  commit {each.commit or 'none: the record is not committed'}")
+        console.echo(f"{each.tool} {latest.version} ({latest.id}, {kind}): {each.status.reason}")
+        console.echo(f"  file {relative(each.module, session.project)}")
+        console.echo(f"  commit {each.commit or 'none: the record is not committed'}")
         by = latest.approved_by or "an unnamed user"
-        click.echo(f"  approved by {one_line(by)} on {latest.created_at}, says the record")
+        console.echo(f"  approved by {one_line(by)} on {latest.created_at}, says the record")
         for line in each.difference:
-            click.echo(f"  {strip_controls(line)}")
+            console.echo(f"  {strip_controls(line)}")
         click.echo()
 
 

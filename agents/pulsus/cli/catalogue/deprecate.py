@@ -136,7 +136,7 @@ def _tell(session: CommandSession, record: PromotionRecord, *, created: bool) ->
 
     said = "is deprecated" if record.deprecated else "is not deprecated"
     already = "" if created else "already: "
-    click.echo(f"{TAG} {already}{record.tool_id} {said} (revision={record.id})")
+    console.echo(f"{TAG} {already}{record.tool_id} {said} (revision={record.id})")
     if record.deprecated:
         until = f"; not selected after {record.sunset}" if record.sunset else ""
-        click.echo(f"{TAG}   use {record.replacement}{until}")
+        console.echo(f"{TAG}   use {record.replacement}{until}")

@@ -70,12 +70,12 @@ def _document(
 
 def _tell(session: CommandSession, report: GcReport, sealed: Path | None, *, dry_run: bool) -> None:
     for path in report.removed:
-        click.echo(relative(path, session.project))
+        console.echo(relative(path, session.project))
     done = "would be" if dry_run else "was"
     if sealed:
-        click.echo(f"{relative(sealed, session.project)} {done} sealed")
+        console.echo(f"{relative(sealed, session.project)} {done} sealed")
     removed = f"{'would be ' if dry_run else ''}removed"
     old = console.counted(
         len(report.removed), "old candidate, log or run", "old candidates, logs or runs"
     )
-    click.echo(f"{old} {removed} ({report.bytes} bytes); {report.kept} younger ones are kept")
+    console.echo(f"{old} {removed} ({report.bytes} bytes); {report.kept} younger ones are kept")

@@ -42,13 +42,13 @@ def command(session: CommandSession, folder: Path, empty: bool) -> None:
         paths = [relative(path, root) for path in made]
         console.document({"folder": str(folder), "created": paths, "kept": kept})
         return
-    click.echo(f"{console.counted(len(made), 'file')} created, {kept} kept")
+    console.echo(f"{console.counted(len(made), 'file')} created, {kept} kept")
     enter = _enter(root)
     if empty:
-        click.echo(f"next: write a tool below workflows/domains, then: {enter}pulsus tools check")
+        console.echo(f"next: write a tool below workflows/domains, then: {enter}pulsus tools check")
         return
-    click.echo(f'next: {enter}pulsus "how full are my disks"')
-    click.echo("      (--explain instead shows why a tool is chosen, and runs nothing)")
+    console.echo(f'next: {enter}pulsus "how full are my disks"')
+    console.echo("      (--explain instead shows why a tool is chosen, and runs nothing)")
 
 
 def _enter(root: Path) -> str:

@@ -134,11 +134,11 @@ def print_delivery(session: CommandSession, target: Target, delivery: DeliveryRe
         }
         console.end_document(body, delivery.failure)
     if delivery.failure:
-        click.echo("\n".join(validation_text.report_lines(delivery.report, session.project)))
+        console.echo("\n".join(validation_text.report_lines(delivery.report, session.project)))
         raise delivery.failure
     made = delivery.promotion
     if made is None:
-        click.echo("discarded; nothing was promoted")
+        console.echo("discarded; nothing was promoted")
         return
     lines = [_line(made, session.project)]
     if delivery.report.network:

@@ -124,6 +124,6 @@ def _tell(
     from pulsus.cli.render.validation_text import TAG
 
     already = "" if created else "already: "
-    click.echo(f"{TAG} {already}{record.tool_id} is removed (revision={record.id})")
+    console.echo(f"{TAG} {already}{record.tool_id} is removed (revision={record.id})")
     if created:
-        click.echo(f"{TAG}   bring it back: pulsus rollback {record.tool_id}@{record.version}")
+        console.echo(f"{TAG}   bring it back: pulsus rollback {record.tool_id}@{record.version}")

@@ -12,6 +12,7 @@ from pulsus.cli import console
 from pulsus.cli.catalogue import adopt, remove, tools_check
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
+from pulsus.cli.line_folding import fold_docstring
 from pulsus.cli.options import common
 from pulsus.core.telemetry.sanitize import strip_controls
 
@@ -82,7 +83,7 @@ def show(session: CommandSession, tool_id: str) -> None:
     refusal = _refusal(session, tool)
     if refusal:
         console.warn(f"not routed to: {refusal}")
-    click.echo(f"{tool.id}  ({tool.kind}{'' if tool.kind_declared else ', undeclared'})")
+    console.echo(f"{tool.id}  ({tool.kind}{'' if tool.kind_declared else ', undeclared'})")
     columns = console.width()
     from pulsus.routing.maintenance.staleness import get_owner
 
@@ -90,8 +91,9 @@ def show(session: CommandSession, tool_id: str) -> None:
     for line in _describe_action(tool, get_owner(tool, session.app.past.told.get(tool.id))):
         console.echo(f"  {line}", columns)
     click.echo()
-    for line in strip_controls(tool.doc.strip()).split("\n"):
-        console.echo(line, columns)
+    doc = strip_controls(tool.doc.strip())
+    for line in fold_docstring(doc, columns) if columns else doc.split("\n"):
+        click.echo(line)
 
 
 command.add_command(tools_check.check)

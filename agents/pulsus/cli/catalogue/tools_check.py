@@ -214,7 +214,7 @@ def _tell(session: CommandSession, found: Sequence[CatalogueFinding]) -> None:
     more = "" if session.verbosity > 0 or not counts["info"] else " (-v lists them)"
     totals = (console.counted(counts[level], name) for level, name in NAMES.items())
     tools = console.counted(len(session.app.catalogue.tools), "tool")
-    click.echo(f"{tools}, {', '.join(totals)}{more}")
+    console.echo(f"{tools}, {', '.join(totals)}{more}")
 
 
 def _grouped(rows: Sequence[tuple[str, str, str, str]]) -> list[tuple[str, str, str, str]]:
@@ -241,9 +241,9 @@ def _listed(rows: Sequence[tuple[str, str, str, str]], width: int | None) -> Non
     from pulsus.cli.render.explain_table import wrapped
 
     for level, code, about, reason in rows:
-        click.echo(strip_controls(f"{level} {code}  {about}"))
+        console.echo(strip_controls(f"{level} {code}  {about}"))
         text = strip_controls(reason).replace("\n", " ")
-        click.echo("\n".join(wrapped(text, width, indent="    ")))
+        console.echo("\n".join(wrapped(text, width, indent="    ")))
 
 
 def _about(finding: CatalogueFinding, project: Path) -> str:

@@ -197,9 +197,9 @@ def show(session: CommandSession, program: str) -> None:
     if session.json:
         console.document(body)
         return
-    click.echo(f"{body['program']}  ({body['origin']}: {body['path']})")
+    console.echo(f"{body['program']}  ({body['origin']}: {body['path']})")
     if body["same_as"]:
-        click.echo(f"as {body['same_as']}, {body['same_as_path']}")
+        console.echo(f"as {body['same_as']}, {body['same_as_path']}")
     click.echo()
     click.echo(strip_controls(str(body.pop("text")).rstrip()))
 

@@ -75,7 +75,7 @@ def check(session: CommandSession, files: tuple[Path, ...], restrictions: bool) 
         console.document(body | (console.error_body(refusal) if refusal else {}))
     else:
         _print_tables(rows, others)
-        click.echo(
+        console.echo(
             f"{console.counted(len(checked), 'table')}, {console.counted(len(rows), 'finding')}"
         )
     raise SystemExit(refusal.exit_status if refusal else 0)
@@ -119,9 +119,9 @@ def _print_tables(rows: Sequence[dict[str, Any]], effects: Sequence[dict[str, An
         by_table.setdefault(", ".join(effect["because"]), []).append(effect)
     for because, brought in by_table.items():
         examples = console.counted(len(brought), "example")
-        click.echo(f"{because} decides otherwise than {examples} of other tables, as")
-        click.echo(f"  {brought[0]['path']}: {brought[0]['reason']}")
-        click.echo(f"  {brought[0]['fix']}")
+        console.echo(f"{because} decides otherwise than {examples} of other tables, as")
+        console.echo(f"  {brought[0]['path']}: {brought[0]['reason']}")
+        console.echo(f"  {brought[0]['fix']}")
         click.echo()
 
 

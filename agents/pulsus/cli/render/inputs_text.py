@@ -97,9 +97,14 @@ def _for_person(value: JsonValue) -> str:
 
 
 def shown(value: JsonValue) -> str:
-    """Return a value as the shell takes it, or as JSON."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return shlex.quote(text) if isinstance(value, str) else text
+    """Return a value as the shell takes it, or as JSON.
+
+    A text that begins with `=` is quoted: `op='=='`, not `op===`.
+    """
+    if not isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    quoted = shlex.quote(value)
+    return f"'{quoted}'" if quoted.startswith("=") else quoted
 
 
 def origin(value: InputValue) -> str:

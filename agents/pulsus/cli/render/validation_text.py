@@ -18,6 +18,9 @@ _Given = ParamSpec("_Given")
 TAG = "[PULSUS]"
 """The beginning of every status line (spec §11)."""
 
+_LEAST_QUOTED = 8
+"""Characters from which a line of a checker counts as quoted; a shorter one may be chance."""
+
 VERDICTS: dict[Verdict, str] = {"accepted": "OK", "refused": "FAILED", "unverified": "UNVERIFIED"}
 
 
@@ -41,7 +44,8 @@ def report_lines(found: ValidationReport, project: Path) -> Iterator[str]:
     for step in found.steps:
         yield f"  {_mark(step)} {step.step:<8} {step.duration_ms:>6} ms  {step.message}".rstrip()
         if not step.ok and step.output:
-            yield from (f"      {line}" for line in step.output.splitlines()[:20])
+            said = [line for line in step.output.splitlines() if not _is_repeated(line, step)]
+            yield from (f"      {line}" for line in said[:20])
     if found.network:
         yield f"  - network: its dry run may reach {', '.join(found.network)}"
     yield from _warning_lines(found)
@@ -49,8 +53,14 @@ def report_lines(found: ValidationReport, project: Path) -> Iterator[str]:
     told += ["cached"] if found.cached else []
     why = f" ({', '.join(told)})" if told else ""
     took = "" if found.cached else f" — {found.duration_ms / 1000:.1f}s"
-    end = took if found.verdict == "accepted" else f" — {found.summary}"
+    shown = {f"{step.step}: {step.message}": step.step for step in found.steps}
+    end = took if found.verdict == "accepted" else f" — {shown.get(found.summary, found.summary)}"
     yield f"{relative(found.path, project)}: {found.verdict}{why}{end}"
+
+
+def _is_repeated(line: str, step: StepResult) -> bool:
+    """Return True for a line of a checker that the message of its step already quotes."""
+    return len(line.strip()) > _LEAST_QUOTED and line.strip() in step.message
 
 
 @printable

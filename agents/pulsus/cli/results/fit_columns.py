@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from pulsus.cli.results.text_cells import cells, heading_pieces
 from pulsus.cli.results.units import short_heading
+from pulsus.cli.results.value_text import is_local_time
 from pulsus.fast_dataclass import dataclass
 
 GAP = 2
@@ -52,8 +53,9 @@ class TableColumn:
 
     @functools.cached_property
     def is_text(self) -> bool:
-        """True if a cell has several words, so that it can be shortened."""
-        return not self.right and any(" " in cell for cell in self.cells)
+        """True if a cell has several words, so that it can be shortened. A time stays whole."""
+        texts = (cell for cell in self.cells if not is_local_time(cell))
+        return not self.right and any(" " in cell for cell in texts)
 
     def smallest(self, width: int, text: int, *, first: bool) -> int:
         """Return the least width that is still useful in a table of `width` columns.
@@ -86,11 +88,15 @@ def natural_table(columns: Sequence[TableColumn]) -> FittedTable:
     return FittedTable(tuple(columns), tuple(column.natural for column in columns))
 
 
-def fit_columns(columns: Sequence[TableColumn], width: int) -> FittedTable:
+def fit_columns(
+    columns: Sequence[TableColumn], width: int, request: Set[str] = frozenset()
+) -> FittedTable:
     """Return the table for `width` columns of a terminal.
 
     By need, in this order: headings lose the unit that the cells show, columns without a value go,
-    texts are shortened, columns that say the same in every row go, then the last columns.
+    texts are shortened, columns that say the same in every row or repeat an earlier column go, then
+    the last columns. A column that the words of the `request` name stays as long as one that says
+    what is wrong.
     """
     if _total([column.natural for column in columns]) <= width:
         return natural_table(columns)
@@ -98,8 +104,9 @@ def fit_columns(columns: Sequence[TableColumn], width: int) -> FittedTable:
     if _total([column.natural for column in shown]) <= width:
         return natural_table(shown)
     shown = [c for n, c in enumerate(shown) if n == 0 or not c.empty]
-    shown = _drop(shown, width, _WIDE_TEXT, only_constant=True)
-    shown = _drop(shown, width, _NARROW_TEXT, only_constant=False)
+    kept = _KEPT_LONGEST.union(c.name for c in shown if _is_named(c.name, request))
+    shown = _drop(shown, width, _WIDE_TEXT, kept, only_constant=True)
+    shown = _drop(shown, width, _NARROW_TEXT, kept, only_constant=False)
     names = {column.name for column in shown}
     left_out = tuple(column.heading for column in columns if column.name not in names)
     return FittedTable(tuple(shown), _widen(shown, width), left_out)
@@ -114,19 +121,31 @@ def _with_short_headings(columns: Sequence[TableColumn]) -> list[TableColumn]:
     ]
 
 
+def _is_named(name: str, request: Set[str]) -> bool:
+    """Return True if all words of a column's name are among the words of the request."""
+    words = name.casefold().split("_")
+    return all(word in request or f"{word}s" in request for word in words)
+
+
 def _drop(
-    columns: list[TableColumn], width: int, text: int, *, only_constant: bool
+    columns: list[TableColumn], width: int, text: int, kept: Set[str], *, only_constant: bool
 ) -> list[TableColumn]:
     """Return the columns without the least useful ones; the first always stays."""
     shown = list(columns)
     while len(shown) > 1 and _total(_smallest(shown, width, text)) > width:
         rest = shown[1:]
-        ordinary = [column for column in rest if column.name not in _KEPT_LONGEST]
-        constant = [column for column in ordinary if column.constant]
+        ordinary = [column for column in rest if column.name not in kept]
+        constant = [column for column in ordinary if column.constant or _is_repeated(column, shown)]
         if only_constant and not constant:
             break
         shown.remove((constant or ordinary or rest)[-1])
     return shown
+
+
+def _is_repeated(column: TableColumn, shown: Sequence[TableColumn]) -> bool:
+    """Return True for texts that an earlier column shows too; equal numbers may be chance."""
+    earlier = shown[: shown.index(column)]
+    return not column.right and any(column.cells == other.cells for other in earlier)
 
 
 def _smallest(columns: Sequence[TableColumn], width: int, text: int) -> list[int]:

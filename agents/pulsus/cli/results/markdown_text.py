@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import json
 import os
 import re
 from itertools import dropwhile
 from typing import ClassVar
 
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import Markdown, TableElement
 from rich.text import Text
@@ -15,8 +19,10 @@ from rich.text import Text
 from pulsus.cli.results import value_text
 from pulsus.cli.results.fit_columns import TableColumn, fit_columns
 from pulsus.cli.results.table_lines import head_lines, row_lines
+from pulsus.cli.results.units import has_unit
 
-_INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
+_NUMBER = re.compile(r"-?\d{1,18}(?:\.\d{1,18})?", re.ASCII)
+_LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
 
 def render_markdown(text: str, width: int) -> list[str]:
@@ -35,7 +41,7 @@ def render_markdown(text: str, width: int) -> list[str]:
         emoji=False,
     )
     # Uncropped: rich would cut a path that is wider than the terminal, without a mark.
-    console.print(_ResultMarkdown(text, hyperlinks=False), crop=False)
+    console.print(_ResultMarkdown(text), crop=False)
     lines = [line.rstrip() for line in out.getvalue().rstrip("\n").split("\n")]
     return list(dropwhile(lambda line: not line, lines))
 
@@ -68,10 +74,39 @@ class _ResultTable(TableElement):
 
 def _for_person(heading: str, texts: tuple[str, ...]) -> tuple[str, ...]:
     """Return the cells with units and local times, as in every other table on a terminal."""
-    if all(_INTEGER.fullmatch(text) for text in texts):
-        return tuple(value_text.readable(heading, int(text)) for text in texts)
-    return tuple(value_text.local_time(text) for text in texts)
+    numbers = all(_NUMBER.fullmatch(text) for text in texts if text)
+    return tuple(_cell_for_person(heading, text, number=numbers) for text in texts)
+
+
+def _cell_for_person(heading: str, text: str, *, number: bool) -> str:
+    """Return one cell; a fraction without a unit stays, because it may be a version."""
+    if not text:
+        return value_text.ABSENT
+    if number and (has_unit(heading) or text.lstrip("-").isdecimal()):
+        return value_text.readable(heading, float(text) if "." in text else int(text))
+    if text.startswith(("{", "[")):
+        with contextlib.suppress(ValueError, RecursionError):
+            return value_text.readable(heading, json.loads(text))
+    return value_text.local_time(text)
 
 
 class _ResultMarkdown(Markdown):
+    """A Markdown text in which HTML is text, as a result must not hide a part of a message."""
+
     elements: ClassVar = {**Markdown.elements, "table_open": _ResultTable}
+
+    def __init__(self, text: str) -> None:
+        super().__init__("", hyperlinks=False)
+        parser = MarkdownIt().enable(["strikethrough", "table"]).disable("html_block")
+        self.markup = text
+        self.parsed = parser.parse(text)
+        for token in self.parsed:
+            for child in token.children or ():
+                _show_html(child)
+
+
+def _show_html(token: Token) -> None:
+    """Make text of a piece of HTML (`db<n>`); a line break becomes a blank."""
+    if token.type == "html_inline":
+        token.type = "text"
+        token.content = " " if _LINE_BREAK.fullmatch(token.content) else token.content

@@ -8,6 +8,7 @@ values for `grep` and `awk`.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -24,11 +25,12 @@ if TYPE_CHECKING:
 
 
 def print_result(
-    result: JsonValue, *, full: bool = False, parts: Sequence[ResultPart] = ()
+    result: JsonValue, *, full: bool = False, parts: Sequence[ResultPart] = (), request: str = ""
 ) -> None:
     """Print a JSON value; `full` shortens and folds nothing.
 
-    A person gets the `parts` of it, each under its heading; other programs get it as one.
+    A person gets the `parts` of it, each under its heading; other programs get it as one. A table
+    that is too wide keeps the columns that the `request` names.
     """
     terminal = console.is_terminal(sys.stdout)
     view = ResultView(
@@ -36,6 +38,7 @@ def print_result(
         most_rows=MOST_ROWS if terminal else None,
         full=full,
         markdown=_markdown if terminal else None,
+        request=frozenset(re.findall(r"\w+", request.casefold())),
     )
     whole = view.width is None or not parts
     shown = [ResultPart("", result)] if whole else parts

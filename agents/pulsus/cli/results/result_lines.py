@@ -38,7 +38,8 @@ class ResultView:
     `width` is the columns of the reader's terminal; None is for other programs, with every value
     exact. `most_rows` limits tables and texts; None shows all. `full` shortens and folds nothing.
     `markdown` renders a text for the terminal; None leaves it as it is. `about_ok` says what `ok`
-    of the result means.
+    of the result means. `request` are the words of the request: a table keeps the columns that they
+    name.
     """
 
     width: int | None
@@ -46,6 +47,7 @@ class ResultView:
     full: bool = False
     markdown: Callable[[str, int], list[str]] | None = None
     about_ok: str = ""
+    request: frozenset[str] = frozenset()
 
 
 def result_lines(result: JsonValue, view: ResultView) -> Iterator[Line]:
@@ -207,7 +209,7 @@ def _records(
     if not columns:
         yield "", f"{len(records)} empty records"
         return
-    table = fit_columns(columns, width)
+    table = fit_columns(columns, width, view.request)
     if view.full and (table.left_out or not _is_whole(table.columns, table.widths)):
         for number, record in enumerate(shown, 1):
             yield "bold", f"{number} of {len(records)}"

@@ -7,6 +7,7 @@ mapping as it is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,9 @@ from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pulsus.core.types import JsonValue, Plan, ToolSpec
+
+_TRUE_IF = re.compile(r"\A(?:whether|true (?:if|when|where)) ")
+"""Ways in which contracts describe a value that a person sees as yes or no."""
 
 
 @dataclass(frozen=True)
@@ -56,4 +60,5 @@ def _about_ok(tool: ToolSpec | None) -> str:
     """Return what `ok` of a tool means, to stand in brackets behind its value."""
     said = next((o.description for o in (tool.returns if tool else ()) if o.name == "ok"), "")
     text = " ".join(said.split()).rstrip(".")
-    return text[:1].lower() + text[1:]
+    text = text[:1].lower() + text[1:]
+    return _TRUE_IF.sub("yes if ", text, count=1)

@@ -29,6 +29,11 @@ def with_unit(name: str, number: float) -> str:
     return spell(number) if spell else plain_number(number)
 
 
+def has_unit(name: str) -> bool:
+    """Return True if numbers of that name get a unit."""
+    return _speller(name) is not None
+
+
 def short_heading(name: str) -> str:
     """Return the name without the unit that every cell shows: `used_percent` gives `used %`."""
     if _PERCENT.search(name):

@@ -19,6 +19,7 @@ NOTHING = "none"
 _TIME = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d(?::?\d\d)?)", re.ASCII
 )
+_LOCAL_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII)
 _MOST_ITEMS = 1000
 """Longer lists are counted, and not joined to see if they fit."""
 
@@ -41,6 +42,8 @@ def is_empty(value: JsonValue) -> bool:
 def readable(name: str, value: JsonValue, most: int | None = None) -> str:
     """Return the value on one line for a person, its unit and kind taken from `name`.
 
+    No value is blank: an empty text is shown as an absent value is.
+
     A list or mapping that takes more than `most` columns is folded to `3 items` or `{…}`; None
     writes it out.
     """
@@ -52,7 +55,7 @@ def readable(name: str, value: JsonValue, most: int | None = None) -> str:
         case int() | float():
             return with_unit(name, value)
         case str():
-            return on_one_line(local_time(value))
+            return on_one_line(local_time(value)) or ABSENT
         case _:
             return _readable_nested(name, value, most)
 
@@ -98,6 +101,11 @@ def local_time(text: str) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S}"
 
 
+def is_local_time(text: str) -> bool:
+    """Return True for a time as `local_time` writes it."""
+    return _LOCAL_TIME.fullmatch(text) is not None
+
+
 def is_folded(value: JsonValue, shown: str) -> bool:
     """Return True if `shown` stands for a list or mapping without showing it."""
     return is_nested(value) and shown in (_count(value), "{…}")
@@ -111,13 +119,19 @@ def _readable_nested(name: str, value: JsonValue, most: int | None) -> str:
         return short
     items = list(value.values()) if isinstance(value, Mapping) else value
     assert isinstance(items, list)
-    if any(is_nested(item) for item in items):
+    if isinstance(value, list) and all(_is_flat_mapping(item) for item in value):
+        whole = "; ".join(readable(name, item) for item in value)
+    elif any(is_nested(item) for item in items):
         whole = as_json(value)
     elif isinstance(value, Mapping):
         whole = ", ".join(f"{on_one_line(k)} {readable(k, v)}" for k, v in value.items())
     else:
         whole = ", ".join(readable(name, item) for item in items)
     return whole if most is None or cells(whole) <= most else short
+
+
+def _is_flat_mapping(value: JsonValue) -> bool:
+    return isinstance(value, dict) and not any(is_nested(item) for item in value.values())
 
 
 def _count(value: JsonValue) -> str:

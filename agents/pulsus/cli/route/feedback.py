@@ -81,11 +81,11 @@ def command(session: CommandSession, run_id: str, right: tuple[str, ...], nothin
         )
         return
     said = one_line(request, 80)
-    click.echo(f"{'noted' if row else 'known'}: {said!r} → {', '.join(tools) or 'nothing fits'}")
+    console.echo(f"{'noted' if row else 'known'}: {said!r} → {', '.join(tools) or 'nothing fits'}")
     if wrong:
-        click.echo(f"marked as wrong for it: {', '.join(wrong)}")
+        console.echo(f"marked as wrong for it: {', '.join(wrong)}")
     for line in _effect_lines(coming, request):
-        click.echo(strip_controls(line))
+        console.echo(strip_controls(line))
 
 
 def _next(coming: FeedbackEffect) -> dict[str, object]:

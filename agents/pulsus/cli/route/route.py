@@ -154,7 +154,7 @@ def print_outcome(
         status.part_from_result()
         decision = outcome.decision
         parts = list(result_parts(outcome.result, decision.plan, decision.selected))
-        print_result(outcome.result, full=full, parts=parts)
+        print_result(outcome.result, full=full, parts=parts, request=outcome.intent.intent)
     if outcome.failure:
         console.fail(outcome.failure, as_json=False)
     elif outcome.promotion and not outcome.ran and console.is_terminal(sys.stderr):

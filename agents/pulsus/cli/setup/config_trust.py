@@ -88,11 +88,11 @@ def _ask_approvals(session: CommandSession, keys: Sequence[str], *, every: bool)
         body: dict[str, Any] = {"ok": True, "approved": rows}
         console.end_document(body, refusal)
     for each in given:
-        click.echo(f"approved {each.key} for {session.project}")
+        console.echo(f"approved {each.key} for {session.project}")
     if refusal:
         raise refusal
     if not asked:
-        click.echo("nothing to approve")
+        console.echo("nothing to approve")
 
 
 def _declined_error(keys: Sequence[str]) -> ApprovalNeeded | None:
@@ -168,7 +168,7 @@ def _revoke_approvals(session: CommandSession, keys: Sequence[str]) -> None:
         console.document({"ok": True, "revoked": had})
         return
     for key in keys:
-        click.echo(f"revoked {key}" if key in had else f"{key} had no approval here")
+        console.echo(f"revoked {key}" if key in had else f"{key} had no approval here")
 
 
 def _list_approvals(session: CommandSession) -> None:
@@ -196,4 +196,4 @@ def _list_approvals(session: CommandSession) -> None:
     if rows:
         console.table(("approved", "setting", "value", "project"), rows)
     else:
-        click.echo("nothing is approved, and nothing here needs approval")
+        console.echo("nothing is approved, and nothing here needs approval")

@@ -54,3 +54,20 @@ def test_a_word_that_does_not_fit_beside_the_indentation_moves_left():
         "  /a/very/long/path/here",
         "      now",
     ]
+
+
+def test_a_time_is_never_shortened_while_another_column_repeats(monkeypatch):
+    monkeypatch.setenv("TZ", "UTC")
+    name = "a certificate authority of some length"
+    row = {"subject": name, "issuer": name, "not_after": "2026-12-18T10:11:12+00:00", "days": 20}
+    shown = lines([row], width=64)
+    assert "2026-12-18 10:11:12" in shown[1]
+    assert "(not shown: issuer; --full shows all)" in shown
+
+
+def test_a_column_that_the_request_names_is_not_left_out():
+    row = {"user": "u" * 20, "home": "h" * 20, "shell": "s" * 20, "can_log_in": True}
+    records = [row, {**row, "home": "i" * 20, "shell": "t" * 20, "can_log_in": False}]
+    asked = frozenset(["which", "accounts", "can", "log", "in"])
+    assert lines(records, width=50)[-1].startswith("(not shown: shell, can_log_in")
+    assert lines(records, width=50, request=asked)[-1].startswith("(not shown: home, shell")

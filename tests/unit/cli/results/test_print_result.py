@@ -163,16 +163,43 @@ def test_two_tools_in_one_answer_have_their_names_above_them(shown):
     text = shown(TerminalStream(), TWO, parts=parts, COLUMNS="80", NO_COLOR="1")
     assert "s1_" not in text
     assert text.index("disks") < text.index("mount") < text.index("memory") < text.index("kind")
-    assert "ok  no (whether ok is fine)" in text
+    assert "ok  no (yes if ok is fine)" in text
 
 
 def test_two_tools_in_a_pipe_keep_the_names_of_the_result(shown):
     text = shown(io.StringIO(), TWO, parts=list(result_parts(TWO, *two_steps())))
     assert "s1_rows" in text
-    assert "whether" not in text
+    assert "yes if" not in text
 
 
 def test_a_result_that_the_plan_does_not_cover_stays_whole():
     plan, tools = two_steps()
     found: dict[str, JsonValue] = {**TWO, "more": 1}
     assert [part.result for part in result_parts(found, plan, tools)] == [found]
+
+
+@pytest.mark.parametrize("said", ["Whether it is fine.", "True if it is fine."])
+def test_two_contracts_do_not_describe_a_yes_or_no_in_two_ways(said):
+    tool = spec("a/b/check", gives={"ok": "bool"})
+    tool = replace(tool, returns=tuple(replace(o, description=said) for o in tool.returns))
+    (part,) = result_parts({"ok": False}, None, [tool])
+    assert part.about_ok == "yes if it is fine"
+
+
+def test_a_placeholder_in_a_table_is_not_lost_as_html(shown):
+    table = "| message |\n| --- |\n| connection to db<n> refused |\n| a\\<b><br>c |\n"
+    text = shown(TerminalStream(), {"markdown": table}, COLUMNS="80", NO_COLOR="1")
+    assert "connection to db<n> refused" in text
+    assert "a<b> c" in text
+
+
+def test_a_composed_table_keeps_the_units_of_its_columns(shown):
+    table = (
+        "| mount | used_percent | version | parts |\n| --- | ---: | --- | --- |\n"
+        '| / | 81.25 | 1.10 | [{"used_percent":12.5}] |\n| /var |  | 1.9 | [] |\n'
+    )
+    text = shown(TerminalStream(), {"markdown": table}, COLUMNS="80", NO_COLOR="1")
+    assert "81.2 %" in text
+    assert "1.10" in text
+    assert "used_percent 12.5 %" in text
+    assert "–" in text

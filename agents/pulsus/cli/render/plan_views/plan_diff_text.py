@@ -28,7 +28,9 @@ def plan_diff_lines(
         yield f"{sign} {describe_change(change)}"
         wide = min(max(len(each.name) for each in change.fields), _LONGEST_NAME)
         for each in change.fields:
-            label = "" if each.name == change.name else cut(each.name, most)
+            # A setting or property of the plan is its own field; an input may be named `value`.
+            own = change.section in ("setting", "plan") and each.name == change.name
+            label = "" if own else cut(each.name, most)
             start = f"    {label:<{wide}}  " if label else "    "
             # Within a step that changed, a field may be new.
             told = (

@@ -23,6 +23,9 @@ MAX_CHARS = 10_000_000
 WHOLE = "the plan file"
 """The place of the whole document in messages."""
 _NUMERIC = frozenset("0123456789+-.")
+_DIGEST = 64
+"""Characters of a SHA-256. All are quoted, not only those that begin like a number."""
+_HEXADECIMAL = frozenset("0123456789abcdef")
 
 
 def parse_yaml(text: str) -> Plan:
@@ -99,7 +102,8 @@ class _PlanDumper(yaml.SafeDumper):
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     # PyYAML knows what YAML 1.1 takes for a number; 1.2, which is read, takes more.
-    quoted = not text.isprintable() or text[:1] in _NUMERIC
+    digest = len(text) == _DIGEST and _HEXADECIMAL.issuperset(text)
+    quoted = not text.isprintable() or text[:1] in _NUMERIC or digest
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if quoted else None)
 
 

@@ -172,3 +172,8 @@ def test_a_plan_with_too_many_steps_is_refused():
     steps = tuple(PlanStep(f"s{n}", "a/b/c", {}, {}) for n in range(51))
     text = plan_file.render_json(Plan("", steps))
     assert "more than 50 steps" in refusal(text, plan_file.parse_json)
+
+
+def test_all_digests_of_a_plan_are_quoted_not_only_some():
+    lines = plan_file.dump_yaml({"a": "a" * 64, "b": "1" * 64, "c": "abc"}).splitlines()
+    assert lines == [f'a: "{"a" * 64}"', f'b: "{"1" * 64}"', "c: abc"]
