@@ -9,7 +9,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-import atheris
+try:
+    import atheris
+except ImportError:
+    sys.exit("atheris is not installed: run `make setup` (it needs Linux on x86-64)")
 
 from tests.fuzz import NAMES
 

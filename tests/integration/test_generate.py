@@ -448,7 +448,7 @@ def test_a_skeleton_does_not_replace_that_of_another_request(project):
 
 def test_the_guessed_folder_of_a_skeleton_is_called_a_guess(project):
     done = pulsus_here(project, "generate", REQUEST, "--scaffold")
-    assert "are a guess: put your own for DOMAIN and ACTION" in done.out
+    assert "are a guess: choose your own in the next command" in done.out
     place = ("--domain", "text", "--action", "count", "--name", "vowels")
     said = pulsus_here(project, "generate", REQUEST, "--scaffold", *place)
     assert "a guess" not in said.out

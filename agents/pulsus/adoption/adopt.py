@@ -50,6 +50,9 @@ class Adopted:
     def notes(self) -> tuple[str, ...]:
         """Return the script's notes, with those on a script that may change something."""
         notes = self.script.notes
+        silent = [each.name for each in self.script.parameters if not each.text.strip()]
+        if silent:
+            notes += (f"no text of the script describes {', '.join(silent)}: complete Args:",)
         if tool_module.DRY_RUN in self.parameters:
             notes += ("with dry_run the script is not run: examples with dry_run: false prove it",)
         if self.script.kind == "write":

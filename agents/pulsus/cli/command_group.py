@@ -87,6 +87,10 @@ class Pulsus(click.Group):
         return super().resolve_command(ctx, args)
 
 
+_SHORT = 3
+"""Letters of a command name in which one typing error is too much for a ratio."""
+
+
 def _request_words(args: Sequence[str]) -> str:
     """Return the words before the first option, as one request."""
     return " ".join(takewhile(lambda word: not word.startswith("-"), args))
@@ -97,9 +101,17 @@ def _resembled(word: str) -> str | None:
     if not word.isidentifier():
         return None
     from rapidfuzz import fuzz, process  # only where a first word is no subcommand
+    from rapidfuzz.distance import OSA
 
-    found = process.extractOne(word.lower(), list(COMMANDS), scorer=fuzz.ratio, score_cutoff=75)
-    return found[0] if found else None
+    low = word.lower()
+    found = process.extractOne(low, list(COMMANDS), scorer=fuzz.ratio, score_cutoff=75)
+    if found:
+        return found[0]
+    # In a short name one typing error (`rnu`) is a third of the word.
+    short = [name for name in COMMANDS if len(name) == len(low) <= _SHORT]
+    return next((name for name in short if sorted(name) == sorted(low)), None) or next(
+        (name for name in short if OSA.distance(name, low) == 1), None
+    )
 
 
 EPILOG = page_end(

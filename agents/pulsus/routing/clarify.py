@@ -28,8 +28,10 @@ SearchInside = Callable[[ParsedIntent, Sequence[Place]], "SearchResult"]
 SHARED = "shared"
 """The name of the shared tools' folder in a question about the area."""
 
+LEAST_OFFERED = 0.005
+"""A tool with a smaller p (shown as 0.00) is no likely answer, so no question offers it."""
 WHICH_TOOL = "Which tool do you mean?"
-WHICH_AREA = "No tool does what you ask for. Which area is it about?"
+WHICH_AREA = "No tool fits these words. In which area shall Pulsus look?"
 
 _NONE = frozenset({"0", "none", "none of these", "neither", "no"})
 _SUMMARY_CHARS = 80
@@ -132,7 +134,7 @@ def _tool_choices(found: SearchResult) -> list[tuple[str, str]]:
     return [
         (r.tool.id, one_line(r.tool.summary, _SUMMARY_CHARS))
         for r in found.candidates
-        if not r.caution
+        if not r.caution and r.p >= LEAST_OFFERED
     ]
 
 

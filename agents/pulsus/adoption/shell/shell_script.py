@@ -68,7 +68,7 @@ def parse_shell_script(script: str, name: str) -> ParsedScript:
     summary, body = _leading_comment(script)
     usage = shell_usage.find_usage(script)
     summary = summary or usage.summary
-    parameters = [*map(usage.describe, parameters), *variables]
+    parameters = [*map(usage.describe, usage.name_words(parameters)), *variables]
     return ParsedScript(
         summary=summary,
         body=body,
@@ -219,6 +219,8 @@ def _leading_comment(script: str) -> tuple[str, str]:
     found: list[str] = []
     for line in script.split("\n")[1 if script.startswith("#!") else 0 :]:
         words = line.lstrip("#").strip()
+        if line.startswith("#") and shell_usage.is_synopsis(words):
+            continue  # it says how the script is called, which the contract says of the tool
         if line.startswith("#") and (words or found):
             found.append(words)
         elif found or line.strip():

@@ -10,12 +10,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pulsus.adoption.parsed_script import ToolParameter
+from pulsus.adoption.parsed_script import ToolParameter, python_name
 from pulsus.core.telemetry.sanitize import one_line
 
 _HERE = re.compile(r"<<-?\s*[\"']?(\w+)")
 _ECHO = re.compile(r"""^\s*(?:echo|printf)(?:\s+-[en]+)*\s+(["'])(.*?)\1\s*(?:[>;|&].*)?$""")
 _USAGE = re.compile(r"\busage:", re.IGNORECASE)
+_SYNOPSIS = re.compile(r"usage:\s+\S+((?:\s+\S+)*)\s*\Z", re.IGNORECASE)
+_OPTION_GROUP = re.compile(r"\[-[^\]]*\]")
+_PLACE = re.compile(r"[<\[]{0,2}([A-Za-z][A-Za-z0-9_-]{0,40})[>\]]{0,2}")
+_UNNAMED = re.compile(r"argument_\d")
 _FLAG = re.compile(r"-{1,2}[A-Za-z0-9][\w-]*")
 _ROW = re.compile(
     r"\s*(-{1,2}[A-Za-z0-9][\w-]*(?:[,|/ ]+-{1,2}[A-Za-z0-9][\w-]*)*)"  # -n, --count
@@ -29,15 +33,36 @@ _MOST_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class ShellUsage:
-    """The summary of a usage text, and the meaning of each option; both may be empty."""
+    """The summary of a usage text, the meaning of each option, and the names of the words.
+
+    All may be empty.
+    """
 
     summary: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
+    words: Sequence[str] = ()
 
     def describe(self, parameter: ToolParameter) -> ToolParameter:
         """Return the parameter with the meaning of its option, if the text tells one."""
         told = self.options.get(parameter.flag or "")
         return replace(parameter, text=told) if told else parameter
+
+    def name_words(self, parameters: Sequence[ToolParameter]) -> list[ToolParameter]:
+        """Return the parameters; words that the code does not name are called as in the text."""
+        found: list[ToolParameter] = []
+        places = iter(self.words)
+        for parameter in parameters:
+            word = next(places, "") if parameter.style == "place" else ""
+            if word and _UNNAMED.fullmatch(parameter.name):
+                taken = [each.name for each in (*found, *parameters)]
+                parameter = replace(parameter, name=python_name(word.lower(), taken))
+            found.append(parameter)
+        return found
+
+
+def is_synopsis(line: str) -> bool:
+    """Return True for a line such as `usage: count.sh FILE`."""
+    return _SYNOPSIS.match(line) is not None
 
 
 def find_usage(script: str) -> ShellUsage:
@@ -50,7 +75,20 @@ def find_usage(script: str) -> ShellUsage:
                 options.setdefault(flag, one_line(row[2]))
     plain = (line.strip() for line in shown)
     summary = next((line for line in plain if _is_sentence(line)), "")
-    return ShellUsage(one_line(summary), options)
+    called = map(_SYNOPSIS.match, (line.strip() for line in [*shown, *_top_comment(script)]))
+    synopsis = next((found[1] for found in called if found), "")
+    return ShellUsage(one_line(summary), options, tuple(_synopsis_words(synopsis)))
+
+
+def _synopsis_words(synopsis: str) -> Iterator[str]:
+    """Yield the names of the words in a synopsis, without options; stop at what is unclear."""
+    for part in _OPTION_GROUP.sub(" ", synopsis).split():
+        if part.startswith("-") or part.strip("[]").lower() in ("options", "option", "flags"):
+            continue
+        found = _PLACE.fullmatch(part)
+        if not found:
+            return
+        yield found[1]
 
 
 def _usage_lines(script: str) -> Iterator[str]:

@@ -40,7 +40,7 @@ def find_words(
         optional = optional or rest.startswith(_OPTIONAL)
         default = _default(rest, constants, last=number == max(uses)) if optional else None
         hint = "str | None" if default == "None" else "str"
-        parameters.append(ToolParameter(name, hint, default, f"Its word {number}.", "place"))
+        parameters.append(ToolParameter(name, hint, default, "", "place"))
     all_words = "it passes on all its words: give further ones in `arguments`"
     return parameters, [all_words] if _ALL.search(text) else []
 

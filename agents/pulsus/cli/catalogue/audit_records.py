@@ -86,7 +86,17 @@ def _ask(session: CommandSession, found: Sequence[PendingRecords], *, brief: boo
         console.note(f"d shows what they bring: {console.counted(count, 'line')}")
     details = partial(_show, session, found, brief=False) if brief else None
     if not confirm(f"accept these records of {_tools(found)}?", details):
-        raise RecordUnknown("nothing was accepted", hint="their tools still do not run")
+        runs = "run with a warning" if _is_without_log(session) else "do not run"
+        raise RecordUnknown(
+            "nothing was accepted", hint=f"their tools {runs} until you accept the records"
+        )
+
+
+def _is_without_log(session: CommandSession) -> bool:
+    """Return True in a new clone: without a decision log, unapproved tools run with a warning."""
+    from pulsus.core.storage.decision_log.user_witness import Witness
+
+    return Witness.of(session.app.state_dir / "audit").match() == "none"
 
 
 def _tools(found: Sequence[PendingRecords]) -> str:
@@ -102,7 +112,7 @@ def _show(session: CommandSession, found: Sequence[PendingRecords], *, brief: bo
                 each.latest.version,
                 each.latest.kind or "unknown",
                 (each.commit or "none")[:12],
-                f"{console.counted(len(each.difference), 'line')}",
+                "removed" if each.latest.removed else console.counted(len(each.difference), "line"),
             )
             for each in found
         ]

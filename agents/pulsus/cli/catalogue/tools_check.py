@@ -101,6 +101,8 @@ def _findings(
     from pulsus.core.telemetry.ids import utc_now
     from pulsus.routing.maintenance import catalogue_check, ranking_conflicts, similar_text
 
+    tell = console.line_progress(quiet=session.verbosity < 0)
+    tell("checking the catalogue: each tool is searched with its own words …")
     app = session.app
     latest = {r.tool_id: r for r in promotion_records.read_all(app.workflows_root)}
     found = catalogue_check.check_catalogue(app.catalogue, latest)

@@ -59,6 +59,8 @@ def check(session: CommandSession, files: tuple[Path, ...], restrictions: bool) 
     warnings = project_scope.warn(session, plugins=bool(files))
     verdict_json.names(session)  # all that is checked is judged by what can be read
     checked = [file.resolve() for file in files] or _used_tables(session.app.commands.unguarded)
+    tell = console.line_progress(quiet=session.verbosity < 0)
+    tell(f"checking {console.counted(len(checked), 'table')} with all examples …")
     found, effects = _check_files(session, checked)
     warnings += _list_advice(session, found)
     found = [each for each in found if not each.advises]

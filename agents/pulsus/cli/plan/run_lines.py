@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pulsus.cli.render.validation_text import TAG, printable
+from pulsus.cli.results.value_text import local_time
 from pulsus.core.types import Plan
 from pulsus.execution.journal.run_records import PersonNeeded, RunRecord, StepRecord
 
@@ -41,15 +42,24 @@ def run_lines(record: RunRecord, plan: Plan, *, why: bool = True) -> Iterator[st
             checker = each.verification.tool or "not verified"
             yield f"      {checker}: {each.verification.reason}"
     if record.needs:
-        yield from needs_lines(record.needs, why=why)
+        yield from needs_lines(record.run_id, record.needs, why=why)
 
 
-def needs_lines(needs: PersonNeeded, *, why: bool = True) -> Iterator[str]:
-    """Yield what a waiting run waits for, and with `why` the reason."""
-    yield f"  {needs.approval_id}  waits for an {needs.who}"
-    yield f"      since {needs.since}, until {needs.until}"
+def needs_lines(run_id: str, needs: PersonNeeded, *, why: bool = True) -> Iterator[str]:
+    """Yield whom a waiting run waits for, and with `why` the reason and the way on.
+
+    Times are local. The id of the approval is for other programs: no command takes it.
+    """
+    resume = f"pulsus runs resume {run_id}"
+    if needs.who == "approver":
+        who, way = "an approver, who types the target of the write", f"on a terminal: {resume}"
+    else:
+        who, way = "your confirmation", f"confirm it: {resume} --yes"
+    yield f"  waits for {who}"
+    yield f"      since {local_time(needs.since)}, until {local_time(needs.until)}"
     if why:
         yield f"      {needs.step}: {needs.why}"
+        yield f"      {way}"
 
 
 def run_to_dict(record: RunRecord, plan: Plan) -> dict[str, Any]:

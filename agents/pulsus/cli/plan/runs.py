@@ -33,7 +33,11 @@ def command() -> None:
 
 @command.command("list", epilog=page_end("pulsus runs list --output json", exits=_EXITS))
 @click.option(
-    "--limit", type=click.IntRange(1, 1000), default=20, help="Most runs shown. [default: 20]"
+    "--limit",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    default=20,
+    help="Most runs shown. [default: 20]",
 )
 @common()
 def list_command(session: CommandSession, limit: int) -> None:
@@ -60,7 +64,7 @@ def list_command(session: CommandSession, limit: int) -> None:
         console.note("no plan was applied here yet: pulsus apply plan.yaml")
     for each in found:
         console.echo(f"{each.run_id}  {each.state:<11}  {each.request}", console.width())
-        for line in needs_lines(each.needs) if each.needs else ():
+        for line in needs_lines(each.run_id, each.needs) if each.needs else ():
             console.echo(f"  {line}", console.width())
 
 

@@ -25,6 +25,10 @@ from pulsus.core.types import (
 )
 
 _NEAREST = 3
+_LEAST_SHOWN = 0.05
+"""A candidate below this p tells a reader nothing."""
+_LEAST_NEAR = 0.005
+"""A tool below this p, shown as p=0.00, is not near."""
 _SUMMARY_CHARS = 68
 
 
@@ -151,8 +155,10 @@ def candidate_commands(
     path = shlex.quote(relative(left.module, project))
     intent = outcome.intent
     request = shlex.quote(intent.intent)
-    where = f"--domain {intent.domain or 'DOMAIN'} --action {intent.action or 'ACTION'}"
     generate = outcome.decision.policy == "generate"
+    # The folder of a tool that does not exist yet is a guess: the user chooses it.
+    domain, action = (None, None) if generate else (intent.domain, intent.action)
+    where = f"--domain {domain or 'DOMAIN'} --action {action or 'ACTION'}"
     return {
         "validate": f"pulsus validate {path}",
         "promote": f"pulsus promote {path} {where}",
@@ -186,8 +192,10 @@ def _decision(outcome: RouteOutcome, project: Path) -> Iterator[str]:
         yield f"{TAG} {_miss(outcome)}"
         yield from nearest_tools(outcome)
         return
-    listed = ", ".join(f"{r.tool.name}({r.p:.2f})" for r in _leading(outcome))
-    yield f"{TAG} candidates: {listed or 'none'}"
+    leading = [r for r in _leading(outcome) if r.p >= _LEAST_SHOWN or r.tool in decision.selected]
+    listed = ", ".join(f"{r.tool.name}({r.p:.2f})" for r in leading)
+    if listed:
+        yield f"{TAG} candidates: {listed}"
     if decision.policy == "compose":
         steps = len(decision.plan.steps) if decision.plan else 0
         yield f"{TAG} compose plan={steps} steps: {_chain(outcome)}"
@@ -201,7 +209,7 @@ def nearest_tools(outcome: RouteOutcome) -> Iterator[str]:
     None is near if the answer to a question was "none of these": the person has seen the nearest.
     """
     refused = any(r.p_before_answer is not None for r in outcome.candidates)
-    near = () if refused else outcome.candidates[:_NEAREST]
+    near = [r for r in outcome.candidates[:_NEAREST] if r.p >= _LEAST_NEAR and not refused]
     if near:
         yield f"{TAG} nearest tools:"
     wide = max((len(r.tool.id) for r in near), default=0)

@@ -62,6 +62,7 @@ EPILOG = page_end(
 @click.option(
     "--rounds",
     type=click.IntRange(0, 10),
+    metavar="N",
     help="Repair rounds after a refused answer.  [default: generator.rounds]",
 )
 @click.option(

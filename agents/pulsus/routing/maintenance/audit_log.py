@@ -28,9 +28,9 @@ _ELSEWHERE = (
     "pulsus audit --accept-break REASON"
 )
 _NO_LOG = (
-    "in a new clone this is normal, so leave out --strict: files and records are compared all the "
-    "same; if this folder had a log, put .pulsus back from a backup; to take the promotions over, "
-    "look at git log -p -- '*metadata.jsonl', then: pulsus audit --accept-break REASON"
+    "in a new clone this is normal: look at the records and accept them: "
+    "pulsus audit --accept-records; if this folder had a log, put .pulsus back from a backup; if "
+    "that log is lost and you know why, go on: pulsus audit --accept-break REASON"
 )
 _CLOCK = "nothing, if the machine's clock was set back then; otherwise ask who wrote that record"
 _LISTED = 3

@@ -32,12 +32,22 @@ def description(tool: ToolSpec) -> str:
     return f"{plain_name(tool.name)}\n{tool.summary}\n{tool.doc}"
 
 
+def _are_counterparts(one: ToolSpec, other: ToolSpec) -> bool:
+    """Return True for a write and its reverse or its check: they share their words on purpose."""
+    return any(
+        call is not None and call.tool == theirs.id
+        for own, theirs in ((one, other), (other, one))
+        for call in (own.verify, own.undo)
+    )
+
+
 def similar_text_findings(
     tools: Iterable[ToolSpec], known: Sequence[CatalogueFinding] = ()
 ) -> Iterator[CatalogueFinding]:
     """Yield each pair of tools whose tf-idf cosine reaches `ALIKE`, the most similar pair first.
 
-    Pairs of `known` findings are left out. So are compositions: Pulsus writes their docstrings, and
+    Pairs of `known` findings are left out, and pairs of which one verifies or undoes the other. So
+    are compositions: Pulsus writes their docstrings, and
     all of these are alike.
     """
     told = {
@@ -51,7 +61,7 @@ def similar_text_findings(
     pairs = sorted(keywords.similar_pairs(ALIKE), key=lambda pair: (-pair[2], pair[:2]))
     for first, second, cosine in pairs:
         one, other = compared[first], compared[second]
-        if frozenset((one.id, other.id)) in told:
+        if frozenset((one.id, other.id)) in told or _are_counterparts(one, other):
             continue
         words = keywords.shared_words(first, second, _SHOWN)
         yield CatalogueFinding(

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from pulsus.core.types import DeclaredCall
 from pulsus.routing.maintenance.catalogue_check import CatalogueFinding
 from pulsus.routing.maintenance.similar_text import similar_text_findings
 from tests.ranking import CATALOGUE, tool
@@ -58,3 +59,8 @@ def test_more_tools_than_one_block_are_all_compared():
     others = [tool(f"m/n{n}/word{n}", f"Alpha{n} beta{n} gamma{n}.") for n in range(600)]
     found = pairs([ONE, *others, replace(TWO, id="z/depot/list_parcels")])
     assert found == [(ONE.id, "z/depot/list_parcels")]
+
+
+def test_a_write_and_its_reverse_are_not_to_be_merged():
+    undone = replace(ONE, undo=DeclaredCall(TWO.id, {}))
+    assert pairs([*CATALOGUE, undone, TWO]) == []
