@@ -9,6 +9,7 @@ _RULES = (
     (r"route([-_])[0-9a-f]{8}\b", r"route\1ID"),
     (r"rev-\d{8}-", "rev-DATE-"),
     (r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(\+\d\d:\d\d|Z)", "TIME"),
+    (r"\b(since|until) \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b", r"\1 TIME"),
     (r"\b\d{4}-\d\d-\d\d\b", "DATE"),
     (r'(sha256: )"([0-9a-f]{64})"', r"\1\2"),  # YAML quotes a hash that looks like a number
     (r"\b[0-9a-f]{64}\b", "SHA256"),

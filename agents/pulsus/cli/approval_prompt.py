@@ -53,13 +53,11 @@ class Terminal:
     def decide(self, proposal: Proposal) -> ApprovalAnswer:
         """Approve, edit, relocate or discard."""
         tool = proposal.tool
-        console.note(f"{tool.id}: {one_line(tool.summary)}")
+        console.note(f"{proposal.target.tool_id}: {one_line(tool.summary)}")
         console.note(f"  file {relative(proposal.report.path, Path.cwd())}")
         for number, step in enumerate(_steps(proposal.source), start=1):
             console.note(f"  step {number}: {step}")
-        console.note(
-            f"  kind {tool.kind}, proof {proposal.report.proof}, to {proposal.target.tool_id}"
-        )
+        console.note(f"  kind {tool.kind}, proof {proposal.report.proof}")
         for told in proposal.notes:
             console.note(f"  {one_line(told)}")
         if proposal.report.network:

@@ -46,7 +46,7 @@ def fold_line(line: str, width: int, *, hanging: int | None = None) -> str:
     most = max(width, _MIN_WIDTH)
     if command := _COMMAND.search(line, len(head)):
         begin, end = command.span("command")
-        after = line[end:].strip()
+        after = line[end:].strip(" ,;")
         parts = [fold_line(line[:begin].rstrip(), width, hanging=hanging)]
         parts.append(" " * _indent(hanging, command["command"].rstrip(), most) + command["command"])
         parts += [fold_line(" " * hanging + after, width, hanging=hanging)] if after else []

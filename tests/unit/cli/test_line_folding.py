@@ -59,7 +59,7 @@ def test_a_command_in_a_hint_is_not_wrapped_so_that_it_can_be_copied():
     assert fold_line(hint, 60).split("\n") == [
         "  hint: prove and promote it:",
         command,
-        "        , or leave it in workflows/_tmp, where it is",
+        "        or leave it in workflows/_tmp, where it is",
     ]
     assert fold_line(f"[PULSUS]   promote: {command}", 60).split("\n")[1] == command
 

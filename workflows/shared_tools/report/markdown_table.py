@@ -2,8 +2,8 @@ r"""Turn the rows of any result into a Markdown table for a ticket, wiki page or
 
 Every row is one line of the table and every key one column. Numbers are aligned to the right,
 lists and mappings are written as compact JSON, and characters that would break the table
-(pipes, line breaks) are escaped. Columns keep the order in which the keys first appear unless
-they are named. Rows beyond the limit are counted, not hidden silently.
+(pipes, line breaks, the `<` of a tag) are escaped. Columns keep the order in which the keys first
+appear unless they are named. Rows beyond the limit are counted, not hidden silently.
 
 Args:
     rows (list[dict[str, Any]]): The rows to show, as other tools return them.
@@ -43,12 +43,26 @@ Examples:
           | a\|b | 0 |
         shown: 2
         omitted: 0
+    - title: a placeholder is no HTML
+      inputs:
+        rows: [{message: "db<n> refused, 3 < 5"}]
+      output:
+        markdown: |
+          | message |
+          | --- |
+          | db\<n> refused, 3 < 5 |
+        shown: 1
+        omitted: 0
 """
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
+
+_HTML = re.compile(r"<(?=[A-Za-z/!?])")
+"""The beginning of a tag: `db<n>` would lose its end in HTML."""
 
 
 def run(
@@ -106,5 +120,5 @@ def _cell(value: object) -> str:
             text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
         case _:
             text = str(value)
-    escaped = text.replace("\\", "\\\\").replace("|", "\\|")
+    escaped = _HTML.sub(r"\\<", text.replace("\\", "\\\\")).replace("|", "\\|")
     return escaped.replace("\r\n", "<br>").replace("\n", "<br>").replace("\r", "<br>")

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import difflib
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +15,12 @@ from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.errors import UsageError
+
+if TYPE_CHECKING:
+    from pulsus.core.storage.promotion.archived_version import ArchivedVersion
+
+_MOST_LINES = 20
+"""Lines of the difference in the question."""
 
 EPILOG = page_end(
     "pulsus rollback storage/usage/disk_usage",
@@ -56,5 +67,22 @@ def command(session: CommandSession, tool: str, yes: bool) -> None:
     # The kept bytes, as they would lie in the tool's place.
     path = kept.target.path(app.workflows_root)
     module = candidate_module.module_of_bytes(app, path, kept.source, kept.target)
+    latest = app.past.told.get(target.tool_id)
+    now = latest.version if latest else "unknown"
+    module = replace(module, notes=(*module.notes, *_describe(path, kept, now)))
     delivery = promote.deliver(session, module, promoter, approved=yes)
     promote.print_delivery(session, target, delivery)
+
+
+def _describe(path: Path, kept: ArchivedVersion, now: str) -> Iterator[str]:
+    """Yield which version comes back, and the difference to the file that is there."""
+    yield f"brings back the bytes of version {kept.version}, as a new version above {now}"
+    with contextlib.suppress(OSError):
+        old, new = (
+            data.decode("utf-8", "replace").splitlines()
+            for data in (path.read_bytes(), kept.source)
+        )
+        lines = list(difflib.unified_diff(old, new, now, kept.version, lineterm="", n=0))
+        yield from lines[:_MOST_LINES]
+        if len(lines) > _MOST_LINES:
+            yield f"… {len(lines) - _MOST_LINES} more lines"
