@@ -6,9 +6,8 @@ import functools
 from collections.abc import Sequence, Set
 from dataclasses import replace
 
-from pulsus.cli.results.text_cells import cells, heading_pieces
+from pulsus.cli.results.text_cells import cells, heading_pieces, is_local_time
 from pulsus.cli.results.units import short_heading
-from pulsus.cli.results.value_text import is_local_time
 from pulsus.fast_dataclass import dataclass
 
 GAP = 2

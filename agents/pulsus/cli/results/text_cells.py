@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from pulsus.core.telemetry.sanitize import strip_controls
 
 ELLIPSIS = "…"
+_LOCAL_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII)
 _NARROW = str.maketrans("", "", "–…τ→")
 """Characters of our own lines: one column each, though they are not Latin."""
+
+
+def is_local_time(text: str) -> bool:
+    """Return True for a time as results show it: `2026-12-18 10:11:12`."""
+    return _LOCAL_TIME.fullmatch(text) is not None
 
 
 def cells(text: str) -> int:

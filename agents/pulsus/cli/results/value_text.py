@@ -19,7 +19,6 @@ NOTHING = "none"
 _TIME = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d(?::?\d\d)?)", re.ASCII
 )
-_LOCAL_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", re.ASCII)
 _MOST_ITEMS = 1000
 """Longer lists are counted, and not joined to see if they fit."""
 
@@ -99,11 +98,6 @@ def local_time(text: str) -> str:
     except (ValueError, OverflowError):
         return text
     return f"{moment:%Y-%m-%d %H:%M:%S}"
-
-
-def is_local_time(text: str) -> bool:
-    """Return True for a time as `local_time` writes it."""
-    return _LOCAL_TIME.fullmatch(text) is not None
 
 
 def is_folded(value: JsonValue, shown: str) -> bool:
