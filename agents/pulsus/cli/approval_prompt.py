@@ -57,7 +57,9 @@ class Terminal:
         console.note(f"  file {relative(proposal.report.path, Path.cwd())}")
         for number, step in enumerate(_steps(proposal.source), start=1):
             console.note(f"  step {number}: {step}")
-        console.note(f"  kind {tool.kind}, proof {proposal.report.proof}")
+        console.note(
+            f"  kind {tool.kind}, proof {proposal.report.proof}, to {proposal.target.tool_id}"
+        )
         for told in proposal.notes:
             console.note(f"  {one_line(told)}")
         if proposal.report.network:
