@@ -27,8 +27,6 @@ from pulsus.core.types import (
 _NEAREST = 3
 _LEAST_SHOWN = 0.05
 """A candidate below this p tells a reader nothing."""
-_LEAST_NEAR = 0.005
-"""A tool below this p, shown as p=0.00, is not near."""
 _SUMMARY_CHARS = 68
 
 
@@ -209,7 +207,7 @@ def nearest_tools(outcome: RouteOutcome) -> Iterator[str]:
     None is near if the answer to a question was "none of these": the person has seen the nearest.
     """
     refused = any(r.p_before_answer is not None for r in outcome.candidates)
-    near = [r for r in outcome.candidates[:_NEAREST] if r.p >= _LEAST_NEAR and not refused]
+    near = () if refused else outcome.candidates[:_NEAREST]
     if near:
         yield f"{TAG} nearest tools:"
     wide = max((len(r.tool.id) for r in near), default=0)
