@@ -236,7 +236,8 @@ def test_a_fresh_checkout_without_the_log_is_a_note_and_no_error(project):
     done = audited(project, "--strict")
     assert done.code == 1
     assert done.json["findings"][0]["fix"].startswith(
-        "in a new clone this is normal, so leave out --strict"
+        "in a new clone this is normal: look at the records and accept them: "
+        "pulsus audit --accept-records"
     )
     (project / TOOL).write_bytes(module("evil"))
     assert (audited(project).code, found(project)) == (1, ["CHANGED"])

@@ -29,8 +29,9 @@ _ELSEWHERE = (
 )
 _NO_LOG = (
     "in a new clone this is normal: look at the records and accept them: "
-    "pulsus audit --accept-records; if this folder had a log, put .pulsus back from a backup; if "
-    "that log is lost and you know why, go on: pulsus audit --accept-break REASON"
+    "pulsus audit --accept-records; in CI leave out --strict; if this folder had a log, put "
+    ".pulsus back from a backup; if that log is lost, look at git log -p -- '*metadata.jsonl', "
+    "then: pulsus audit --accept-break REASON"
 )
 _CLOCK = "nothing, if the machine's clock was set back then; otherwise ask who wrote that record"
 _LISTED = 3
