@@ -14,6 +14,7 @@ from pulsus.llm.http import response
 from pulsus.llm.http.anthropic import Anthropic
 from pulsus.llm.http.exchange import HttpAnswer, WireFailed
 from pulsus.llm.http.failures import ServerPlace, status_failure, wire_failure
+from pulsus.llm.http.ollama import Ollama
 from pulsus.llm.http.openai_compat import OpenAi
 from pulsus.llm.http.response import AnswerReader
 from pulsus.llm.http.retries import ExchangeFailure
@@ -27,6 +28,9 @@ WORDS = (
     *(b'"type":"text_delta","text":', b'"type":"message_start"', b'"type":"message_delta"'),
     *(b'"stop_reason":"end_turn"', b'"model":', b"```json\n", b"```python\n", b"```\n"),
     *(b"</think>", b"def run(", b'{"module":', b" -> ", b" => ", b"{}", b"NaN", b"\\ud800"),
+    *(b'"tool_calls":[{"index":0,"id":"c1","function":{"name":"f","arguments":"{}"}}]',),
+    *(b'"type":"content_block_start","index":0,"content_block":{"type":"tool_use"',),
+    *(b'"type":"input_json_delta","partial_json":"{"', b'"done":true', b'"message":{"content":"'),
     *(b"model not found", b"context length", b"<html>", b"retry-after", b"insufficient_quota"),
 )
 _SCHEMA = {
@@ -51,6 +55,8 @@ def fuzz_one(data):
             _heard(Anthropic(), data, 1 + size[0], "text/event-stream")
         case b"w":
             _heard(Anthropic(), data, 1 + size[0], "application/json")
+        case b"n":
+            _heard(Ollama(), data, 1 + size[0], "application/x-ndjson")
         case b"e":
             _refused(data, 400 + size[0] % 200)
         case _:
@@ -71,13 +77,19 @@ def _heard(dialect, data, size, kind):
     if failure:
         _told(failure)
     else:
-        assert found.text == "".join(heard)
-        assert found.model is None or isinstance(found.model, str)
-        assert found.finish in (None, "stop", "length", "other")
-        _in_words(found.text)
+        said = found.said
+        assert said.text == "".join(heard)
+        assert said.model is None or isinstance(said.model, str)
+        assert said.finish in (None, "stop", "length", "other")
+        for call in found.calls:
+            assert call.name
+            assert (call.name + call.call_id + call.arguments).encode("utf-8")
+        _in_words(said.text)
     assert len("".join(heard).encode("utf-8")) <= _MOST
     events = list(response.read_events(_pieces(data, size)))
     assert events == list(response.read_events([data]))
+    lines = list(response.read_json_lines(_pieces(data, size)))
+    assert lines == list(response.read_json_lines([data]))
 
 
 def _told(failure):

@@ -15,7 +15,10 @@ _LOCAL_ENDINGS = (".localhost", ".local", ".home.arpa", ".internal")
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _NAME = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})*\.?\Z", re.I)
 _PATH = re.compile(r"[A-Za-z0-9._~%:@+,=/-]*\Z")
-_ENDPOINTS = ("/chat/completions", "/completions", "/messages", "/models")
+_ENDPOINTS = (
+    *("/chat/completions", "/completions", "/messages", "/models"),
+    *("/api/chat", "/api/generate", "/api/tags"),
+)
 
 
 @dataclass(frozen=True, slots=True)

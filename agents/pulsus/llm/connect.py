@@ -10,9 +10,10 @@ from pulsus.core.compose.model_protocol import MakeProvider, Setup
 from pulsus.errors import ConfigError, LlmNotConfigured, ModelKeyWithheld, ModelRefused
 from pulsus.llm.address import Address, parse_address
 from pulsus.llm.budgeted_model import BudgetedModel
+from pulsus.llm.circuit_breaker import CircuitBreaker
 
 _OWN_KEY = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY\Z")
-OVER_HTTP = ("openai", "anthropic")
+OVER_HTTP = ("openai", "anthropic", "ollama")
 KNOWN_HOSTS = {"openai": "api.openai.com", "anthropic": "api.anthropic.com"}
 """The provider's own host: its own key may go there, whatever file names the host."""
 
@@ -28,11 +29,14 @@ def connect(
     *,
     redact_own: Callable[[str], str] | None = None,
     by_project: Mapping[str, str] | None = None,
+    context_tokens: int = 0,
+    breaker: CircuitBreaker | None = None,
 ) -> BudgetedModel:
     """Return the configured model. `redact_own` is that of BudgetedModel.
 
     `by_project`: the settings that stand in a file of the project, which others may have written,
-    and in which file. A plugin's provider may do without a `base_url`. Raises LlmNotConfigured
+    and in which file. A plugin's provider may do without a `base_url`. `context_tokens` is that of
+    Setup; `breaker` is shared by the models of one session. Raises LlmNotConfigured
     if a needed one is missing; ConfigError; ModelKeyWithheld; ModelRefused if a key
     is needed and missing.
     """
@@ -46,20 +50,32 @@ def connect(
             key="model.provider",
         )
     place = parse_address(settings.base_url) if settings.base_url else _NOWHERE
+    if settings.provider == "ollama" and place.base.endswith("/v1"):
+        raise ConfigError(
+            f"setting model.base_url = {place.base!r}: the provider ollama takes the address "
+            "without /v1",
+            hint=f'use {place.base.removesuffix("/v1")}, or model.provider = "openai"',
+            key="model.base_url",
+        )
     key = _allowed_key(settings, environ, place, by_project or {})
-    setup = Setup(settings, key, redact)
-    return BudgetedModel(make(setup), setup, redact_own)
+    setup = Setup(settings, key, redact, context_tokens)
+    return BudgetedModel(make(setup), setup, redact_own, breaker)
 
 
 def not_configured(settings: ModelConfig) -> LlmNotConfigured:
     """Return the error for a missing model. It says what to set."""
     return LlmNotConfigured(
         "no language model is configured: model.base_url is empty",
-        hint='set model.base_url (for example "http://127.0.0.1:11434/v1") and model.name in '
+        hint=f'set model.base_url (for example "{_example_base(settings)}") and model.name in '
         "config/pulsus.toml, or PULSUS_MODEL__BASE_URL and PULSUS_MODEL__NAME; a key goes to the "
         f"variable {settings.api_key_env or 'that model.api_key_env names'}; then "
         "`pulsus doctor --model`",
     )
+
+
+def _example_base(settings: ModelConfig) -> str:
+    local = "http://127.0.0.1:11434"
+    return local if settings.provider == "ollama" else f"{local}/v1"
 
 
 def _allowed_key(

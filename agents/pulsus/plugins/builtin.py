@@ -47,8 +47,8 @@ def pulsus_synonyms() -> Mapping[str, tuple[str, ...]]:
 
 @hookimpl
 def pulsus_model_providers() -> Mapping[str, MakeProvider]:
-    """Return the two dialects that most servers speak, over plain HTTP."""
-    return {"openai": _openai, "anthropic": _anthropic}
+    """Return the dialects that most servers speak, over plain HTTP."""
+    return {"openai": _openai, "anthropic": _anthropic, "ollama": _ollama}
 
 
 @hookimpl
@@ -75,3 +75,10 @@ def _anthropic(setup: Setup) -> Provider:
     from pulsus.llm.http.model_server import Server
 
     return Server(setup, Anthropic())
+
+
+def _ollama(setup: Setup) -> Provider:
+    from pulsus.llm.http.model_server import Server
+    from pulsus.llm.http.ollama import Ollama
+
+    return Server(setup, Ollama())

@@ -206,7 +206,7 @@ def test_an_unknown_provider_error_lists_the_existing_ones(tmp_path):
     flags = {"model": {"base_url": "http://127.0.0.1:9/v1", "provider": "nobody"}}
     with pytest.raises(ConfigError, match="'nobody'") as caught:
         bootstrap.build(tmp_path, flags).model()
-    assert "anthropic, openai" in caught.value.hint
+    assert "anthropic, ollama, openai" in caught.value.hint
 
 
 def test_each_run_has_a_budget_of_its_own(tmp_path):
@@ -226,6 +226,7 @@ def test_no_setting_reaches_the_scripted_provider(tmp_path):
     assert set(bootstrap.build(tmp_path, {}).contributions.model_providers) == {
         "openai",
         "anthropic",
+        "ollama",
     }
 
 

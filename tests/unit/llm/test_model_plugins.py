@@ -102,7 +102,7 @@ def test_a_plugin_cannot_take_the_name_of_another_provider():
 def test_an_invalid_contribution_fails_the_plugin(providers):
     found, failures = contributed(providers)
     assert failures
-    assert set(found) == {"openai", "anthropic"}
+    assert set(found) == {"openai", "anthropic", "ollama"}
 
 
 def test_a_failing_maker_is_an_error_with_its_plugin():

@@ -76,12 +76,14 @@ class ServedModel:
 class Setup:
     """The values that a provider is created from.
 
-    `key` is "" if there is no API key. `redact` removes secrets from a text.
+    `key` is "" if there is no API key. `redact` removes secrets from a text. `context_tokens` is
+    the length of context to ask a server for, where one takes it with each request; 0 for its own.
     """
 
     settings: ModelConfig
     key: str
     redact: Callable[[str], str]
+    context_tokens: int = 0
 
 
 class Provider(Protocol):

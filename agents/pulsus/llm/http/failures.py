@@ -40,18 +40,24 @@ _NO_KEY = re.compile(
     r"api[ _-]?key",
     re.I,
 )
-_NO_TOOLS = re.compile(r"(?:not support|unsupported|without).{0,40}\btools?\b|tool use", re.I)
+_NO_TOOLS = re.compile(
+    r"(?:not support|unsupported|without).{0,40}\btools?\b|tool use|tools? param requires", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ServerPlace:
-    """The server and model of a question, for messages. `redact` hides echoed secrets."""
+    """The server and model of a question, for messages. `redact` hides echoed secrets.
+
+    `base_form` says what `model.base_url` has to be for this dialect.
+    """
 
     base: str
     model: str
     key_env: str
     has_key: bool
     redact: Callable[[str], str]
+    base_form: str = "the address up to and with /v1"
 
 
 def wire_failure(failure: WireFailed, place: ServerPlace) -> ExchangeFailure:
@@ -93,6 +99,9 @@ def status_failure(
         return ExchangeFailure(_context_too_long(said, place))
     if status in (401, 402, 403) or _NO_MONEY.search(raw) or _NO_KEY.search(raw):
         return ExchangeFailure(_access_refused(status, said, raw, place))
+    if status == 500 and _NO_TOOLS.search(said):
+        # llama.cpp refuses tools so. The same again would be refused again.
+        return ExchangeFailure(_form_refused(status, said, place), said=raw)
     if is_transient(status):
         return _transient_failure(status, headers, said, place, now)
     if status == 404 and not _NO_MODEL.search(raw):
@@ -113,7 +122,7 @@ def status_failure(
 
 def wrong_url(place: ServerPlace, said: str, hint: str = "") -> ModelUrlWrong:
     """Return the error for a server without this endpoint."""
-    hint = hint or "model.base_url is the address up to and with /v1; compare model.provider too"
+    hint = hint or f"model.base_url is {place.base_form}; compare model.provider too"
     return ModelUrlWrong(f"{place.base} is no such model server: {said}", hint=hint, said=said)
 
 
@@ -131,7 +140,8 @@ def unreadable_answer(place: ServerPlace, said: str) -> ModelAnswerInvalid:
     """Return the error for an HTTP 200 answer in an unknown form."""
     return ModelAnswerInvalid(
         f"{place.base} answered in a form that is not understood: {said}",
-        hint="compare model.base_url (it ends in /v1) and model.provider with the server's manual",
+        hint=f"compare model.base_url ({place.base_form}) and model.provider with the server's "
+        "manual",
     )
 
 
@@ -171,7 +181,8 @@ def _transient_failure(
 def _form_refused(status: int, said: str, place: ServerPlace) -> ModelRequestRefused:
     hint = "this server or model does not take what Pulsus sends; try another model"
     if _NO_TOOLS.search(said):
-        hint = "Pulsus sends no native tools: something between it and the model adds them"
+        hint = 'this model takes no native tools: set agent.protocol = "json"; if Pulsus sent none '
+        hint += "(outside of the agent), something between it and the model adds them"
     return ModelRequestRefused(f"{place.base} refuses (HTTP {status}): {said}", hint=hint)
 
 

@@ -21,6 +21,13 @@ from pulsus.core.compose.model_protocol import (
     Setup,
     Usage,
 )
+from pulsus.core.compose.tool_calling_protocol import (
+    ChatMessage,
+    OfferedTool,
+    ToolChoice,
+    ToolCompletion,
+    ToolUse,
+)
 from pulsus.core.telemetry import ids
 from pulsus.errors import ModelNotFound, ModelRequestRefused, ModelUrlWrong
 from pulsus.llm.address import parse_address
@@ -28,7 +35,13 @@ from pulsus.llm.http import failures
 from pulsus.llm.http.dialect import AnswerChunk, Dialect, ModelAsk
 from pulsus.llm.http.exchange import ExchangeLimits, HttpRequest, WireFailed, exchange
 from pulsus.llm.http.failures import ServerPlace
-from pulsus.llm.http.response import ERROR_BYTES, AnswerReader, parse_models, read_text
+from pulsus.llm.http.response import (
+    ERROR_BYTES,
+    AnswerReader,
+    WholeAnswer,
+    parse_models,
+    read_text,
+)
 from pulsus.llm.http.retries import Attempts, ExchangeFailure
 
 _LIST_BYTES = 4 * 1024 * 1024
@@ -56,9 +69,17 @@ class Server:
         self._settings, self._dialect, self._key = settings, dialect, setup.key
         self._address = parse_address(settings.base_url)
         base, has_key = self._address.base, bool(setup.key)
-        place = ServerPlace(base, settings.name, settings.api_key_env, has_key, setup.redact)
+        place = ServerPlace(
+            base,
+            settings.name,
+            settings.api_key_env,
+            has_key,
+            setup.redact,
+            dialect.base_form,
+        )
         self._reader = AnswerReader(dialect, place, now)
         self._attempts = Attempts(settings.retries, clock, sleep)
+        self._context = setup.context_tokens
         self._without: frozenset[str] = frozenset()
 
     def complete(
@@ -72,24 +93,43 @@ class Server:
         on_text: OnText | None = None,
     ) -> Completion:
         """Return the model's answer, streamed to `on_text`. Raises kinds of ModelError."""
-        settings = self._settings
         ask = ModelAsk(
-            settings.name,
-            tuple(messages),
+            self._settings.name,
+            tuple(ChatMessage(m.role, m.content) for m in messages),
             schema,
-            settings.temperature if temperature is None else temperature,
-            settings.max_answer_tokens if max_tokens is None else max_tokens,
+            self._settings.temperature if temperature is None else temperature,
+            self._settings.max_answer_tokens if max_tokens is None else max_tokens,
             seed,
             on_text is not None,
+            context=self._context,
         )
-        heard = self._answer_with_retries(ask, on_text)
-        return Completion(
-            heard.text,
-            Usage(heard.prompt_tokens or 0, heard.completion_tokens or 0),
-            heard.model or settings.name,
-            heard.finish or "other",
-            self._dialect.lacking(ask, self._without),
+        return self._answer_with_retries(ask, on_text)[0]
+
+    def complete_with_tools(
+        self,
+        messages: Sequence[ChatMessage],
+        tools: Sequence[OfferedTool],
+        *,
+        choice: ToolChoice = "auto",
+        temperature: float | None = None,
+        max_tokens: int | None = None,
+        on_text: OnText | None = None,
+    ) -> ToolCompletion:
+        """Return the model's answer and calls. Raises kinds of ModelError."""
+        ask = ModelAsk(
+            self._settings.name,
+            tuple(messages),
+            None,
+            self._settings.temperature if temperature is None else temperature,
+            self._settings.max_answer_tokens if max_tokens is None else max_tokens,
+            None,
+            on_text is not None,
+            tuple(tools),
+            choice,
+            self._context,
         )
+        said, calls = self._answer_with_retries(ask, on_text)
+        return ToolCompletion(said.text, calls, said.usage, said.model, said.finish, said.dropped)
 
     def models(self) -> Sequence[ServedModel]:
         """Return the models that the server lists. Raises kinds of ModelError."""
@@ -99,18 +139,30 @@ class Server:
         except ExchangeFailure as failed:
             raise failed.error from None
 
-    def _answer_with_retries(self, ask: ModelAsk, on_text: OnText | None) -> AnswerChunk:
+    def _answer_with_retries(
+        self, ask: ModelAsk, on_text: OnText | None
+    ) -> tuple[Completion, tuple[ToolUse, ...]]:
         end = self._attempts.clock() + self._settings.total_seconds
         while True:
             left = end - self._attempts.clock()
             try:
-                return self._attempts.within(
+                whole = self._attempts.within(
                     left, lambda left: self._answer_once(ask, on_text, left)
                 )
+                return self._completion(whole.said, ask), whole.calls
             except ExchangeFailure as failed:
                 self._leave_out(failed)
 
-    def _answer_once(self, ask: ModelAsk, on_text: OnText | None, seconds: float) -> AnswerChunk:
+    def _completion(self, said: AnswerChunk, ask: ModelAsk) -> Completion:
+        return Completion(
+            said.text,
+            Usage(said.prompt_tokens or 0, said.completion_tokens or 0),
+            said.model or self._settings.name,
+            said.finish or "other",
+            self._dialect.lacking(ask, self._without),
+        )
+
+    def _answer_once(self, ask: ModelAsk, on_text: OnText | None, seconds: float) -> WholeAnswer:
         handed_on = False
 
         def tell(piece: str) -> None:
@@ -161,7 +213,7 @@ class Server:
         if names and said.startswith("HTTP 404"):
             hint = f"it lists models but has no {self._dialect.endpoint}: correct model.provider"
             return failures.wrong_url(place, said, hint)
-        if self._model_names(f"{base}/v1"):
+        if self._dialect.list_endpoint == "models" and self._model_names(f"{base}/v1"):
             hint = f"there is one at {base}/v1: set model.base_url to that"
             return failures.wrong_url(place, said, hint)
         return error
@@ -173,14 +225,14 @@ class Server:
             return ()
 
     def _list_models(self, base: str, seconds: float) -> tuple[ServedModel, ...]:
-        request = self._build_request(f"{base}/models", None)
+        request = self._build_request(f"{base}/{self._dialect.list_endpoint}", None)
         try:
             with exchange(request, self._exchange_limits(seconds, _LIST_BYTES)) as answer:
                 self._reader.check(answer)
                 text = read_text(answer, _LIST_BYTES)
         except WireFailed as failure:
             raise failures.wire_failure(failure, self._reader.place) from None
-        found = parse_models(text)
+        found = parse_models(text, self._dialect)
         if found is None:
             place = self._reader.place
             raise ExchangeFailure(

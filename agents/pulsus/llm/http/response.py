@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from pulsus.core.compose.model_protocol import OnText, ServedModel
-from pulsus.core.telemetry.sanitize import one_line
+from pulsus.core.compose.tool_calling_protocol import ToolUse
 from pulsus.fast_dataclass import dataclass
 from pulsus.llm.http import failures
-from pulsus.llm.http.dialect import AnswerChunk, Dialect
+from pulsus.llm.http.dialect import AnswerChunk, CallAssembly, Dialect
 from pulsus.llm.http.exchange import HttpAnswer, WireFailed
 from pulsus.llm.http.failures import ServerPlace
 from pulsus.llm.http.retries import ExchangeFailure
 
 ERROR_BYTES = 64 * 1024
 _MALFORMED = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
+
+
+@dataclass(frozen=True, slots=True)
+class WholeAnswer:
+    """An answer that was read to its end: the last values of its chunks, and its calls."""
+
+    said: AnswerChunk
+    calls: tuple[ToolUse, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,33 +44,55 @@ class AnswerReader:
             status, headers = answer.status, answer.headers
             raise failures.status_failure(status, headers, body, self.place, self.now())
 
-    def heard(self, answer: HttpAnswer, most: int, tell: OnText) -> AnswerChunk:
-        """Return at most `most` bytes of the model's text, and call `tell` with each piece.
+    def heard(self, answer: HttpAnswer, most: int, tell: OnText) -> WholeAnswer:
+        """Return the answer, and call `tell` with each piece of its text.
 
-        Raises ExchangeFailure and WireFailed.
+        Text and calls together have at most `most` bytes. Raises ExchangeFailure and WireFailed.
         """
         self.check(answer)
-        whole, texts = AnswerChunk(), []
+        whole, texts, calls = AnswerChunk(), [], CallAssembly()
         for piece in self._read_chunks(answer):
             whole = whole.then(piece)
-            text = piece.text.encode("utf-8", "replace").decode("utf-8")
-            if not text:
-                continue
+            text = _plain_unicode(piece.text)
             most -= len(text.encode("utf-8"))
+            for part in piece.calls:
+                most -= _CALL_BYTES + len(part.call_id) + len(part.name) + len(part.arguments)
             if most < 0:
                 raise WireFailed("too_long", "the answer is longer than is taken")
-            texts.append(text)
-            tell(text)
-        return whole.saying("".join(texts))
+            self._assemble(calls, piece)
+            if text:
+                texts.append(text)
+                tell(text)
+        return WholeAnswer(whole.saying("".join(texts)), calls.whole())
+
+    def _assemble(self, calls: CallAssembly, piece: AnswerChunk) -> None:
+        for part in piece.calls:
+            try:
+                calls.add(
+                    replace(
+                        part,
+                        call_id=_plain_unicode(part.call_id),
+                        name=_plain_unicode(part.name),
+                        arguments=_plain_unicode(part.arguments),
+                    )
+                )
+            except ValueError as error:
+                unread = failures.unreadable_answer(self.place, str(error))
+                raise ExchangeFailure(unread) from None
 
     def _read_chunks(self, answer: HttpAnswer) -> Iterator[AnswerChunk]:
         """Yield the answer piece by piece: one piece if the server does not stream."""
-        if "event-stream" not in answer.headers.get("content-type", ""):
+        kind = answer.headers.get("content-type", "")
+        if "event-stream" in kind:
+            parts = read_events(answer.chunks)
+        elif "ndjson" in kind:
+            parts = read_json_lines(answer.chunks)
+        else:
             text = b"".join(answer.chunks).decode("utf-8", "replace")
             yield self._read_document(text, self.dialect.whole)
             return
         ended = False
-        for data in read_events(answer.chunks):
+        for data in parts:
             if data.strip() == "[DONE]":
                 return
             heard = self._read_document(data, self.dialect.piece)
@@ -102,6 +133,14 @@ def read_text(answer: HttpAnswer, most: int) -> str:
     return bytes(body[:most]).decode("utf-8", "replace")
 
 
+def _plain_unicode(text: str) -> str:
+    """Return the text without lone surrogates, which no file and no request could hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+_CALL_BYTES = 16
+"""What a part of a call counts beside its arguments, so that empty ones are not without end."""
+
 MAX_EVENT = 1 << 20
 """Bytes of one event. An event with a piece of text has about a hundred."""
 
@@ -128,6 +167,16 @@ def read_events(chunks: Iterable[bytes]) -> Iterator[str]:
             data.append(value.removeprefix(b" ").decode("utf-8", "replace"))
 
 
+def read_json_lines(chunks: Iterable[bytes]) -> Iterator[str]:
+    """Yield each line of newline-delimited JSON; a last one without a line break is left out.
+
+    Raises WireFailed for a line longer than MAX_EVENT.
+    """
+    for line in _split_lines(chunks):
+        if line.strip():
+            yield line.decode("utf-8", "replace")
+
+
 def _split_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield lines that end with LF or CR LF. No model server ends a line with CR alone."""
     begun: list[bytes] = []
@@ -143,23 +192,9 @@ def _split_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
             raise WireFailed("too_long", "one event of the stream is longer than is taken")
 
 
-_CONTEXT = ("n_ctx", "max_model_len", "context_length", "context_window", "max_input_tokens")
-"""The keys of llama.cpp, vLLM, OpenRouter, Groq and Anthropic.
-
-`n_ctx_train` of llama.cpp is not among them: the server may run with less.
-"""
-
-
-def parse_models(text: str) -> tuple[ServedModel, ...] | None:
-    """Return the models that a server lists under `/v1/models`, or None for another text."""
+def parse_models(text: str, dialect: Dialect) -> tuple[ServedModel, ...] | None:
+    """Return the models in a server's list, or None for another text."""
     try:
-        rows = json.loads(text)["data"]
-        return tuple(_served_model(row) for row in rows)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return dialect.served(json.loads(text))
+    except _MALFORMED:
         return None
-
-
-def _served_model(row: Mapping[str, Any]) -> ServedModel:
-    stated = {**(row.get("meta") or {}), **row}
-    lengths = [stated[name] for name in _CONTEXT if isinstance(stated.get(name), int)]
-    return ServedModel(one_line(str(row["id"])), max([0, *lengths]))
