@@ -11,15 +11,19 @@ from pulsus.config.trust.approved_settings import SOURCES
 if TYPE_CHECKING:
     from pulsus.bootstrap.project_context import ProjectContext
     from pulsus.llm.budgeted_model import BudgetedModel
+    from pulsus.llm.circuit_breaker import CircuitBreaker
 
 _TELLING = ("model.api_key_env", "model.base_url")
 """Settings that have further rules if a file of the project sets them, approved or not."""
 
 
-def connect_model(ground: ProjectContext, seconds: float | None = None) -> BudgetedModel:
+def connect_model(
+    ground: ProjectContext, seconds: float | None = None, breaker: CircuitBreaker | None = None
+) -> BudgetedModel:
     """Return the configured model, with a budget of its own.
 
-    With `seconds` an answer is asked for once, and waited for no longer than that.
+    With `seconds` an answer is asked for once, and waited for no longer than that. `breaker` is
+    that of a session.
 
     Raises LlmNotConfigured, ConfigError, ModelRefused.
     """
@@ -37,4 +41,7 @@ def connect_model(ground: ProjectContext, seconds: float | None = None) -> Budge
         ground.redactor.redact,
         redact_own=ground.redactor.redact_derived,
         by_project={key: o for key, o in origins.items() if o in SOURCES},
+        # One length for every question: a server that takes it loads the model anew for another.
+        context_tokens=ground.settings.agent.context_tokens,
+        breaker=breaker,
     )

@@ -313,6 +313,8 @@ class AgentConfig(Section):
     temperature: Annotated[float, ValueLimits(ge=0.0, le=2.0), FREE] = 0.1
     max_answer_tokens: Annotated[int, ValueLimits(ge=16), ASKS_RAISED] = 400
     context_tokens: Annotated[int, ValueLimits(ge=1024), FREE] = 8192
+    breaker_failures: Annotated[int, ValueLimits(ge=1, le=1000), FREE] = 3
+    breaker_seconds: Annotated[Seconds, FREE] = 60.0
     parallel_reads: Annotated[int, ValueLimits(ge=1, le=64), ASKS_RAISED] = 4
     context_ttl_minutes: Annotated[float, ValueLimits(gt=0.0, le=1440.0), ASKS_RAISED] = 45.0
     context_max_resources: Annotated[int, ValueLimits(ge=1, le=100_000), ASKS_RAISED] = 500

@@ -1,13 +1,20 @@
 """What every question to a model passes: redaction, budget, the check of the answer."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from pulsus.config.settings import ModelConfig
 from pulsus.core.compose.model_protocol import Completion, Message, Setup, Usage
+from pulsus.core.compose.tool_calling_protocol import (
+    ChatMessage,
+    OfferedTool,
+    ToolCompletion,
+    ToolUse,
+)
 from pulsus.core.telemetry.redaction import Redactor
-from pulsus.errors import ModelAnswerInvalid, ModelBudget, ModelUnreachable
+from pulsus.errors import ConfigError, ModelAnswerInvalid, ModelBudget, ModelUnreachable
 from pulsus.llm.budgeted_model import BudgetedModel, estimate_tokens
 
 SETTINGS = ModelConfig(base_url="http://127.0.0.1:1/v1", name="tiny", max_answer_tokens=100)
@@ -184,3 +191,61 @@ def test_the_options_reach_the_provider():
     gate(said).complete(ASK, temperature=0.9, seed=3)
     ((_, options),) = said.asked
     assert (options["temperature"], options["seed"], options["max_tokens"]) == (0.9, 3, 100)
+
+
+class Called(Said):
+    """A provider with native calls."""
+
+    def complete_with_tools(self, messages, tools, **options):
+        self.asked.append((list(messages), list(tools), options))
+        return ToolCompletion("", (ToolUse("c1", "read", "x" * 40),), Usage(), "tiny-1", "stop")
+
+
+TOOLS = [OfferedTool("read", f"Read {SECRET}.", {"type": "object", "description": SECRET})]
+
+
+def test_a_secret_never_reaches_a_prompt_with_tools():
+    said = Called()
+    call = ToolUse("c1", "read", json.dumps({"path": f"/{SECRET}", "n": [1, f'"{SECRET}"']}))
+    messages = [
+        ChatMessage("user", f"It is {SECRET}."),
+        ChatMessage("assistant", "", (call,)),
+        ChatMessage("tool", f"password: hunter2hunter2 {SECRET}", call_id="c1", tool="read"),
+    ]
+    gate(said).complete_with_tools(messages, TOOLS)
+    ((sent, tools, _),) = said.asked
+    assert SECRET not in repr((sent, tools))
+    assert "hunter2hunter2" not in sent[2].content
+    assert json.loads(sent[1].calls[0].arguments)["n"][0] == 1
+    assert (sent[2].call_id, sent[2].tool) == ("c1", "read")
+
+
+def test_calls_count_as_tokens_and_are_not_sent_above_the_budget():
+    said = Called()
+    model = gate(said, max_tokens_per_run=400)
+    found = model.complete_with_tools([ChatMessage("user", "x" * 400)], TOOLS, max_tokens=100)
+    assert found.usage.estimated
+    assert found.usage.completion_tokens == (len("read") + 40) // 4
+    assert model.spent == found.usage
+    with pytest.raises(ModelBudget):
+        model.complete_with_tools([ChatMessage("user", "x" * 400)], TOOLS, max_tokens=200)
+    assert len(said.asked) == 1
+
+
+def test_a_provider_without_native_calls_names_the_other_protocol():
+    with pytest.raises(ConfigError) as caught:
+        gate(Said()).complete_with_tools([ChatMessage("user", "Look.")], TOOLS)
+    assert 'agent.protocol = "json"' in caught.value.hint
+
+
+def test_calls_that_are_too_long_are_refused():
+    with pytest.raises(ModelAnswerInvalid, match="KiB"):
+        gate(Long(), max_answer_kb=1).complete_with_tools([ChatMessage("user", "Look.")], TOOLS)
+
+
+class Long(Called):
+    """Its arguments are longer than any answer may be."""
+
+    def complete_with_tools(self, messages, tools, **options):
+        found = super().complete_with_tools(messages, tools, **options)
+        return replace(found, calls=(ToolUse("c1", "read", "x" * 2000),))

@@ -230,6 +230,13 @@ def test_no_setting_reaches_the_scripted_provider(tmp_path):
     }
 
 
+def test_ollama_is_asked_below_the_address_without_v1(tmp_path):
+    flags = {"model": {"base_url": "http://127.0.0.1:11434/v1", "provider": "ollama"}}
+    with pytest.raises(ConfigError, match="without /v1") as caught:
+        bootstrap.build(tmp_path, flags).model()
+    assert "use http://127.0.0.1:11434," in caught.value.hint
+
+
 def test_the_package_does_not_import_its_tests():
     assert Scripted.__module__.startswith("tests.")
     for path in PACKAGE.rglob("*.py"):
