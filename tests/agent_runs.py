@@ -133,6 +133,12 @@ class AllowAll:
     def decide(self, draft: CallDraft) -> RunCall | AskPerson | RefusedCall:
         return AskPerson(draft, self.request) if draft.call.tool in self.asked else RunCall(draft)
 
+    def hear(self, texts):
+        self.heard = [*getattr(self, "heard", []), *texts]
+
+    def learn(self, outcome):
+        self.learned = [*getattr(self, "learned", []), outcome]
+
 
 @dataclass
 class ScriptedDesk:

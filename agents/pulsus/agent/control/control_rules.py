@@ -7,8 +7,8 @@ tool that writes, the policy, targets that nobody named. Only then the control l
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
-from dataclasses import field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field, replace
 from typing import Final, Literal, Protocol
 
 from pulsus.agent.control.approval_request import ApprovalRequest, plan_hash
@@ -25,6 +25,7 @@ from pulsus.agent.control.sent_words import find_unsaid_words, said_hosts
 from pulsus.agent.control.session_grants import SessionGrants, grant_key
 from pulsus.agent.control.session_words import SessionWords
 from pulsus.agent.loop.call_draft import AskPerson, CallDraft, RefusedCall, RunCall
+from pulsus.agent.tool_protocol import CallOutcome
 from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.risk.secret_paths import is_secret
 from pulsus.commands.shell.script_parser import parse_command
@@ -113,12 +114,23 @@ class AgentControl:
         """Return what is done with a call that no rule refused."""
         if draft.kind != "write":
             reason = self._reason_to_ask(draft)
-            return self._ask(draft, reason) if reason else RunCall(draft)
+            # The rules know every word of the session, and the tool only those of its start.
+            return self._ask(draft, reason) if reason else RunCall(replace(draft, consent="yes"))
         if self.level == "read_only":
             return self._suggest(draft)
         if self.level == "autonomous" and not self._policy_asks(draft):
             return RunCall(draft, grant="autonomous")
         return self._ask(draft, f"{draft.call.tool} may change things")
+
+    def hear(self, texts: Iterable[str]) -> None:
+        """Take note of what the user said: its names may be acted on, and sent."""
+        self.words.add_said(*texts)
+
+    def learn(self, outcome: CallOutcome) -> None:
+        """Take note of a result: its names may be acted on. Discovered names may be sent too."""
+        self.words.add_said(*(name for each in outcome.found for name in each.names))
+        if outcome.response.ok:
+            self.words.add_seen(outcome.response.data)
 
     def hash_of(self, draft: CallDraft) -> str:
         """Return the hash of the call as it is now, with the tool's file as it is now."""
@@ -249,7 +261,9 @@ class AgentControl:
         """Return the question to a person, or the call if a grant of the session covers it."""
         request = self._request(draft, reason)
         grant = self.grants.find(request.grant_key, request.risk_level)
-        return RunCall(draft, grant=grant.grant_id) if grant else AskPerson(draft, request)
+        if grant is None:
+            return AskPerson(draft, request)
+        return RunCall(replace(draft, consent="asked"), grant=grant.grant_id)
 
     def _suggest(self, draft: CallDraft) -> RefusedCall:
         """Return the refusal of a write in read_only, with the call as a suggestion."""

@@ -109,7 +109,9 @@ class AgentLoop:
             self._ports.counters.count(
                 "agentic_iterations_total", provider=self._model.provider, model=self._model.model
             )
-            run.transcript.add_user(self._ports.steer(), run.state.turn)
+            steering = tuple(self._ports.steer())
+            self._rules.control.hear(steering)
+            run.transcript.add_user(steering, run.state.turn)
             ended = await self._run_turn(run, tools)
             if ended is not None:
                 return ended

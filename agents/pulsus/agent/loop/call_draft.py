@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import field
 from typing import Any, Protocol
 
 from pulsus.agent.knowledge.knowledge_gate import KnownAnswer
-from pulsus.agent.tool_protocol import AgentTool, CallNeeds, ProposedCall
+from pulsus.agent.tool_protocol import AgentTool, CallNeeds, CallOutcome, ProposedCall
 from pulsus.approvals.run_consent import RunConsent
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
@@ -86,4 +87,12 @@ class ControlRules(Protocol):
 
     def decide(self, draft: CallDraft) -> RunCall | AskPerson | RefusedCall:
         """Return what is done with a call that no rule refused."""
+        ...
+
+    def hear(self, texts: Iterable[str]) -> None:
+        """Take note of what the user said: its names may be acted on."""
+        ...
+
+    def learn(self, outcome: CallOutcome) -> None:
+        """Take note of a result: names in it may be acted on."""
         ...

@@ -106,18 +106,21 @@ def _judge_effects(
     rules: CallRules, state: SessionState, draft: CallDraft, now: float
 ) -> CheckedCall:
     """Return the verdict of the rules on targets, commands and control, after one rewrite."""
+    if draft.needs.not_allowed:
+        refusal = tool_blocked("ACTION_NOT_ALLOWED", draft.needs.not_allowed)
+        return RefusedCall(draft.call, draft.kind, refusal)
     found = _resolve(rules, state, draft, now)
     if isinstance(found, RefusedCall):
         return found
-    refusal = rules.control.refuse(found)
-    if refusal is not None:
+    refused = rules.control.refuse(found)
+    if refused is not None:
         other = None if found.kind == "write" else rules.control.rewrite(found)
         if other is None:
-            return RefusedCall(draft.call, draft.kind, refusal)
+            return RefusedCall(draft.call, draft.kind, refused)
         found = _with_command(found, other)
-        refusal = rules.control.refuse(found)
-        if refusal is not None:
-            return RefusedCall(found.call, found.kind, refusal)
+        refused = rules.control.refuse(found)
+        if refused is not None:
+            return RefusedCall(found.call, found.kind, refused)
     return RunCall(found) if found.kind == "resolve" else rules.control.decide(found)
 
 

@@ -42,6 +42,8 @@ from pulsus.gates.tool_response import ToolResponse, tool_blocked
 
 _ALL_FAILED = "Every tool call of this turn failed. Use another tool, or give your final answer."
 _RECOVERABLE = "auto_recoverable"
+_UNGROUNDED = "ungrounded"
+"""The reason of a refusal whose target nobody named."""
 
 
 class TurnPorts(Protocol):
@@ -173,6 +175,8 @@ class TurnCalls:
             artifacts=[],
         )
         self._count_refusal(refused, state)
+        if error.details.get("reason") == _UNGROUNDED:
+            self._ports.emit(agent_event("agent_correction", reason=_UNGROUNDED))
         turn.answers[call.call_id] = envelope_of(refused.response, None)
         if refused.suggestion:
             turn.suggested.append(refused.suggestion)
@@ -280,6 +284,7 @@ class TurnCalls:
                 "auto_recovery_success_total", error_code=code, tool=call.tool
             )
         turn.state = absorb_result(turn.state, done, len(json.dumps(envelope)))
+        self._rules.control.learn(done.outcome)
         self._ports.record.event(
             "call",
             decision=call.tool,
