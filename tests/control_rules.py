@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,7 @@ def control(
     words.add_said(said, *HOST.names)
     for each in seen:
         words.add_seen(each)
-    numbers = iter(range(1, 10_000))
+    numbers = count(1)
     return AgentControl(
         level,
         gate,

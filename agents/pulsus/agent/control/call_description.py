@@ -19,6 +19,8 @@ ReadFile = Callable[[str], str | None]
 
 _MOST_LINES: Final = 60
 _LONGEST_LINE: Final = 200
+_MOST_COMPARED: Final = 400
+"""Lines of both versions together that are compared one by one."""
 
 
 def equivalent_command(draft: CallDraft) -> str:
@@ -89,11 +91,34 @@ def _difference(draft: CallDraft, read_file: ReadFile) -> list[str]:
     path = str(draft.call.args.get("path", ""))
     content = str(draft.call.args.get("content", ""))
     before = read_file(path)
-    old = (before or "").splitlines()
     after = (before or "") + content if draft.call.args.get("action") == "append" else content
     name = path if before is not None else f"{path} (new, or not shown)"
-    found = list(difflib.unified_diff(old, after.splitlines(), name, path, lineterm="", n=2))
+    found = _changed_lines((before or "").splitlines(), after.splitlines(), name, path)
     shown = [line[:_LONGEST_LINE] for line in found[:_MOST_LINES]]
     if len(found) > _MOST_LINES:
         shown.append(f"… {len(found) - _MOST_LINES} more lines")
     return shown or ["the file stays as it is"]
+
+
+def _changed_lines(old: list[str], new: list[str], name: str, path: str) -> list[str]:
+    """Return the lines of a unified difference. Long changes are listed and not compared.
+
+    A comparison of two long files takes seconds, and nobody reads it.
+    """
+    if len(old) + len(new) <= _MOST_COMPARED:
+        return list(difflib.unified_diff(old, new, name, path, lineterm="", n=2))
+    most = min(len(old), len(new))
+    start = next((at for at in range(most) if old[at] != new[at]), most)
+    end = next((at for at in range(most - start) if old[-1 - at] != new[-1 - at]), most - start)
+    gone, come = old[start : len(old) - end], new[start : len(new) - end]
+    if not gone and not come:
+        return []
+    head = [
+        f"--- {name}",
+        f"+++ {path}",
+        f"@@ line {start + 1}: -{len(gone)} +{len(come)} lines @@",
+    ]
+    half = _MOST_LINES // 2
+    rest = len(gone[half:]) + len(come[half:])
+    lines = [*(f"-{line}" for line in gone[:half]), *(f"+{line}" for line in come[:half])]
+    return [*head, *lines, *([f"… {rest} more lines"] if rest else [])]

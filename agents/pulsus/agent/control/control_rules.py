@@ -76,6 +76,14 @@ class ControlPorts:
     new_id: Callable[[], str] = field(default=lambda: f"approval-{secrets.token_hex(6)}")
 
 
+@dataclass(frozen=True, slots=True)
+class _JudgedCommand:
+    """The answer to a command, and those of its hosts that had been said by then."""
+
+    answer: GateAnswer
+    hosts: tuple[str, ...]
+
+
 class AgentControl:
     """The rules of one session. It satisfies the protocol of the loop."""
 
@@ -93,7 +101,7 @@ class AgentControl:
         self.level, self._gate, self._protection = level, gate, protection
         self.words, self.grants = words, grants
         self._seconds, self._ports = approval_seconds, ports or ControlPorts()
-        self._answers: dict[tuple[str, str | None, tuple[str, ...]], GateAnswer] = {}
+        self._answers: dict[tuple[str, str | None], _JudgedCommand] = {}
 
     def refuse(self, draft: CallDraft) -> ToolResponse | None:
         """Return why the call may not run at any control level, or None."""
@@ -141,23 +149,25 @@ class AgentControl:
 
     def _answer(self, draft: CallDraft) -> GateAnswer | None:
         """Return the gate's answer to the command of a call, or None without a command."""
-        command = draft.needs.command
-        if not command:
-            return None
+        return self._judge(draft.needs.command, draft) if draft.needs.command else None
+
+    def _equivalent(self, draft: CallDraft) -> GateAnswer | None:
+        """Return the gate's answer to the command that does what the call would do, or None."""
+        command = equivalent_command(draft)
+        return self._judge(command, draft) if command else None
+
+    def _judge(self, command: str, draft: CallDraft) -> GateAnswer:
         target = draft.resources[0].name if draft.resources else None
+        known = self._answers.get((command, target))
+        if known is not None and known.hosts == said_hosts(known.answer.verdict, self.words):
+            return known.answer
         policy = self._gate.policy
-        # Words are only added to a session: what was said before is said now.
-        for (known_command, known_target, hosts), answer in self._answers.items():
-            if (known_command, known_target) == (command, target) and hosts == tuple(
-                said_hosts(answer.verdict, self.words)
-            ):
-                return answer
         verdict = policy.judge(command)
-        hosts = tuple(said_hosts(verdict, self.words))
+        hosts = said_hosts(verdict, self.words)
         answer = answer_command(policy, verdict, target, hosts)
         if len(self._answers) >= _MOST_ANSWERS:
-            self._answers.pop(next(iter(self._answers)))
-        self._answers[command, target, hosts] = answer
+            del self._answers[next(iter(self._answers))]
+        self._answers[command, target] = _JudgedCommand(answer, hosts)
         return answer
 
     def _refuse_own(self, draft: CallDraft) -> ToolResponse | None:
@@ -202,16 +212,13 @@ class AgentControl:
         """Return the refusal of a write that the policy blocks, or None."""
         if draft.kind != "write":
             return None
-        answer = self._answer(draft)
-        command = equivalent_command(draft)
-        if not command:
+        answer = self._equivalent(draft)
+        if answer is None or answer.ruling.decision != "block":
             return None
-        ruling = answer.ruling if answer is not None else self._gate.policy.evaluate(command)
-        if ruling.decision != "block":
-            return None
+        command = answer.verdict.command
         return tool_blocked(
             "POLICY_BLOCKED",
-            f"{command}: {describe_ruling(ruling)}",
+            f"{command}: {describe_ruling(answer.ruling)}",
             command=command,
             auto_recoverable=False,
         )
@@ -249,13 +256,10 @@ class AgentControl:
         spec = self._spec(draft)
         if spec is not None:
             return spec.approval == "approver"
-        answer, command = self._answer(draft), equivalent_command(draft)
-        if not command:
+        answer = self._equivalent(draft)
+        if answer is None or answer.ruling.decision != "allow":
             return True
-        ruling = answer.ruling if answer is not None else self._gate.policy.evaluate(command)
-        if ruling.decision != "allow":
-            return True
-        return answer is not None and bool(find_unsaid_words(answer.verdict, self.words))
+        return bool(find_unsaid_words(answer.verdict, self.words))
 
     def _ask(self, draft: CallDraft, reason: str) -> RunCall | AskPerson:
         """Return the question to a person, or the call if a grant of the session covers it."""
@@ -326,13 +330,12 @@ class AgentControl:
             return "high" if spec.approval == "approver" else "medium"
         if _is_always_asked(draft):
             return "high"
-        answer = self._answer(draft)
-        if answer is not None:
-            return approval_risk(draft.needs.command, answer.verdict)
         if draft.call.tool == "pulsus_file_edit":
             return "medium"
-        command = equivalent_command(draft)
-        return approval_risk(command, self._gate.policy.judge(command)) if command else "medium"
+        answer = self._equivalent(draft)
+        if answer is None:
+            return "medium"
+        return approval_risk(answer.verdict.command, answer.verdict)
 
     def _spec(self, draft: CallDraft) -> ToolSpec | None:
         return self._ports.catalogue.get(draft.call.tool)

@@ -5,7 +5,6 @@ Data that was read in a run must not leave it as a host name, a URL or words of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from pulsus.agent.control.session_words import SessionWords
@@ -31,6 +30,6 @@ def find_unsaid_words(verdict: CommandVerdict, words: SessionWords) -> str:
     return ""
 
 
-def said_hosts(verdict: CommandVerdict, words: SessionWords) -> Sequence[str]:
+def said_hosts(verdict: CommandVerdict, words: SessionWords) -> tuple[str, ...]:
     """Return the hosts of the command that the user, the settings or discovery named."""
     return tuple(each.host for each in verdict.destinations if words.is_said(each.host))

@@ -106,21 +106,18 @@ def _judge_effects(
     rules: CallRules, state: SessionState, draft: CallDraft, now: float
 ) -> CheckedCall:
     """Return the verdict of the rules on targets, commands and control, after one rewrite."""
-    if draft.needs.not_allowed:
-        refusal = tool_blocked("ACTION_NOT_ALLOWED", draft.needs.not_allowed)
-        return RefusedCall(draft.call, draft.kind, refusal)
     found = _resolve(rules, state, draft, now)
     if isinstance(found, RefusedCall):
         return found
-    refused = rules.control.refuse(found)
-    if refused is not None:
+    refusal = rules.control.refuse(found)
+    if refusal is not None:
         other = None if found.kind == "write" else rules.control.rewrite(found)
         if other is None:
-            return RefusedCall(draft.call, draft.kind, refused)
+            return RefusedCall(draft.call, draft.kind, refusal)
         found = _with_command(found, other)
-        refused = rules.control.refuse(found)
-        if refused is not None:
-            return RefusedCall(found.call, found.kind, refused)
+        refusal = rules.control.refuse(found)
+        if refusal is not None:
+            return RefusedCall(found.call, found.kind, refusal)
     return RunCall(found) if found.kind == "resolve" else rules.control.decide(found)
 
 

@@ -109,6 +109,8 @@ def protected_folders(project: Project) -> tuple[Path, ...]:
         project.workflows_root,
         project.project / "config",
         project.project / "agents",
+        project.project / "pyproject.toml",  # it may hold settings, like config/pulsus.toml
+        project.project / ".git",  # it holds every earlier version of all of these
         Path(pulsus.__file__).parent,
     ]
     with suppress(PulsusError):  # a user without HOME has none
