@@ -224,7 +224,7 @@ class AgentWorld:
 
     tools: dict[str, FakeTool]
     control: Any = field(default_factory=AllowAll)
-    desk: ScriptedDesk = field(default_factory=ScriptedDesk)
+    desk: Any = field(default_factory=ScriptedDesk)
     verifier: Verifier = field(default_factory=Verifier)
     record: Recorder = field(default_factory=Recorder)
     events: list[AgentEvent] = field(default_factory=list)

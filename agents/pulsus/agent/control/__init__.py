@@ -1,1 +1,1 @@
-"""What a call may do: self-protection, grounding, control levels, approvals and grants."""
+"""Limits of a call: self-protection, grounding, control levels, approvals and grants."""

@@ -21,7 +21,7 @@ from pulsus.gates.tool_response import ToolResponse, tool_blocked
 
 @dataclass(frozen=True, slots=True)
 class CallDecision:
-    """What a person chose: "session" approves the call, and equal ones for a while."""
+    """The choice of a person: "session" approves the call, and equal ones for a while."""
 
     choice: Literal["yes", "no", "session"]
     reason: str = ""
@@ -36,7 +36,7 @@ class CallApprover(Protocol):
 
 
 class PersonDesk:
-    """Keeps the requests of one session. Without `person` nobody can be asked.
+    """Keeps the requests of one session. Without `person` each of them is unattended.
 
     `hash_of` returns the hash of a call as it is now, with the tool's file as it is now.
     """

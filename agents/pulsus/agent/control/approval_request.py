@@ -16,7 +16,7 @@ GrantScope = Literal["", "session"]
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
-    """What a person is asked (contracts, APPROVAL_REQUIRED).
+    """The question to a person (contracts, APPROVAL_REQUIRED).
 
     `command` is one line, `description` the lines that explain it: the target, the risk and the
     difference that a file edit makes. `expires_in` is in seconds. `typed` is a text that an

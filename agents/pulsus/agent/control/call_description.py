@@ -15,7 +15,7 @@ from pulsus.agent.loop.call_draft import CallDraft
 from pulsus.core.types import ToolSpec
 
 ReadFile = Callable[[str], str | None]
-"""Returns the text of a file, or None if there is none that can be shown."""
+"""Returns the text of a file, or None if it cannot be shown."""
 
 _MOST_LINES: Final = 60
 _LONGEST_LINE: Final = 200
@@ -103,7 +103,7 @@ def _difference(draft: CallDraft, read_file: ReadFile) -> list[str]:
 def _changed_lines(old: list[str], new: list[str], name: str, path: str) -> list[str]:
     """Return the lines of a unified difference. Long changes are listed and not compared.
 
-    A comparison of two long files takes seconds, and nobody reads it.
+    A comparison of two long files takes seconds, and is too long to read.
     """
     if len(old) + len(new) <= _MOST_COMPARED:
         return list(difflib.unified_diff(old, new, name, path, lineterm="", n=2))

@@ -1,7 +1,7 @@
-"""What policy, control level and self-protection say about a call (architecture §2.6, §6; §32).
+"""The verdict of policy, control level and self-protection on a call (architecture §2.6, §6; §32).
 
 Rules refuse in a fixed order: Pulsus itself, secrets, commands that are no reads, reads sent to the
-tool that writes, the policy, targets that nobody named. Only then the control level decides.
+tool that writes, the policy, targets that were not named. Only then the control level decides.
 """
 
 from __future__ import annotations
@@ -240,13 +240,15 @@ class AgentControl:
                 return describe_ruling(answer.ruling)
             unsaid = find_unsaid_words(answer.verdict, self.words)
             if unsaid:
-                return f"{unsaid}, and nobody said that"
+                return f"{unsaid}, and the user did not say that"
         spec = self._spec(draft)
         if spec is not None and spec.effects is not None and spec.effects.hosts:
             for value in draft.call.args.values():
                 unsaid_pieces = self.words.unsaid_pieces(value) if isinstance(value, str) else []
                 if unsaid_pieces:
-                    return f"it connects to other hosts, and nobody said {unsaid_pieces[0]!r}"
+                    return (
+                        f"it connects to other hosts, and the user did not say {unsaid_pieces[0]!r}"
+                    )
         return ""
 
     def _policy_asks(self, draft: CallDraft) -> bool:

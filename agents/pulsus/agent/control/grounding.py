@@ -1,7 +1,7 @@
-"""Refuse a write whose target nobody named: the model made it up (tool calling chapter, issue 10).
+"""Refuse a write whose target was not named: the model made it up (tool calling chapter §32).
 
 Targets are resources, paths, services and the inputs that a contract calls `Target:`. Content that
-is written is none: a person sees it as a difference before it is approved.
+is written is not a target: a person sees it as a difference before it is approved.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def refuse_ungrounded(
     words: SessionWords,
     tables: Tables,
 ) -> ToolResponse | None:
-    """Return the refusal INVALID_INPUT of a write on a target that nobody named, or None.
+    """Return the refusal INVALID_INPUT of a write on a target that was not named, or None.
 
     `inputs` are the values of the inputs that a contract names in `Target:`.
     """

@@ -16,7 +16,7 @@ _MOST_SHOWN: Final = 5
 
 
 def find_unsaid_words(verdict: CommandVerdict, words: SessionWords) -> str:
-    """Return which words would be sent that nobody said, and where to; or an empty text."""
+    """Return which unsaid words would be sent, and where to; or an empty text."""
     for each in verdict.destinations:
         if is_this_machine(each.host):
             continue

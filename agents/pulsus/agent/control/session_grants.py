@@ -1,7 +1,7 @@
 """Grants for a session: "allow this call again", as narrow as the call that was approved.
 
-A grant covers the same parsed program, options, target and risk, for at most an hour. There is none
-for high risk, unknown destinations and migrations: such a request has no key.
+A grant covers the same parsed program, options, target and risk, for at most an hour. High
+risk, unknown destinations and migrations get no grant: such a request has no key.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The words of a session: those of the user, and those that results have shown.
 
-A model may write any name. A write acts only on names that somebody else wrote before (grounding).
+A model may write any name. A write acts only on names that the user or a
+result wrote before (grounding).
 """
 
 from __future__ import annotations

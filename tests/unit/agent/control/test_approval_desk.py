@@ -68,7 +68,7 @@ def test_a_session_grant_ends_the_questions_for_this_call():
     assert desk.decide(asked).decision == "approved"
     again = rules.decide(restart())
     assert again.grant
-    assert again.draft.consent == "yes"
+    assert again.draft.consent == "asked"
 
 
 def test_a_revoked_grant_asks_again():
