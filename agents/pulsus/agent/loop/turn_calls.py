@@ -43,7 +43,7 @@ from pulsus.gates.tool_response import ToolResponse, tool_blocked
 _ALL_FAILED = "Every tool call of this turn failed. Use another tool, or give your final answer."
 _RECOVERABLE = "auto_recoverable"
 _UNGROUNDED = "ungrounded"
-"""The reason of a refusal whose target nobody named."""
+"""The reason of a refusal whose target was not named."""
 
 
 class TurnPorts(Protocol):
