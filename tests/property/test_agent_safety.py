@@ -42,7 +42,7 @@ from pulsus.gates.tool_response import tool_blocked, tool_failed, tool_success
 from tests.agent_runs import Recorder, Verifier
 
 TTL = 2700.0
-MOST = 4
+MOST = 6
 """Few, so that eviction happens."""
 
 ACTIONS = ("exec", "restart", "write")
@@ -62,7 +62,8 @@ OTHERS = tuple(
     ResolvedResource("host", f"m{n}", f"web0{n}", target_host=f"web0{n}", allowed_actions=ACTIONS)
     for n in range(1, 5)
 )
-WORLD = (NODE, GUEST, CONTAINER, FROZEN, *OTHERS)
+WORLD = (*OTHERS, FROZEN, NODE, GUEST, CONTAINER)
+# A search for all of them evicts the first ones.
 BY_ID = {one.id: one for one in WORLD}
 INVENTED = ("host:m99", "lxc:pve1:999", "homepag", "")
 
