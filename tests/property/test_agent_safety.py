@@ -176,6 +176,7 @@ class AskingRules:
 NAMES = [*BY_ID, *(one.name for one in WORLD), *INVENTED]
 COMMANDS = ["df -h", "df -h", "asks", "follow log", "follow follow log"]
 EXTRAS: list[dict[str, Any]] = [{}, {}, {}, {}, {"force": True}]
+EVENTS = [*["wait", "user", "person"] * 3, "reset", "restart"]
 KINDS = ["search", "get", "get", "read", "control", "control", "edit", "made_up"]
 
 
@@ -230,7 +231,7 @@ class AgentSafety(RuleBasedStateMachine):
         self.used: dict[str, float] = {}
         self.open: dict[str, float] = {}
         self.explicit: str = ""
-        self.parent_named = False
+        self.ever_explicit: set[str] = set()
 
     def fresh(self) -> SessionState:
         gates = SessionGates(resources=ResolvedContext(TTL, MOST))
@@ -259,6 +260,18 @@ class AgentSafety(RuleBasedStateMachine):
 
     @rule(data=st.data(), size=st.integers(1, 6), fails=st.sampled_from([False] * 3 + [True]))
     def propose(self, data, size, fails):
+        self.play(data, size, fails)
+
+    @rule(data=st.data(), size=st.integers(1, 3))
+    def propose_few(self, data, size):
+        self.play(data, size, fails=False)
+
+    @rule(data=st.data())
+    def propose_one(self, data):
+        self.play(data, 1, fails=False)
+
+    def play(self, data, size, fails):
+        """One turn of calls, and every check of what it did."""
         calls = [proposed(data, [*self.used]) for _ in range(size)]
         self.turn += 1
         self.fails = fails
@@ -290,7 +303,7 @@ class AgentSafety(RuleBasedStateMachine):
             listed = tool and tool.parameters["properties"][tool.selector]["enum"]
             if not known or call.args.get(tool.selector) not in listed:
                 assert not each.envelope["ok"], call
-                assert TABLE.kind_of(call.tool, call.args) == "write" or tool.lowest_kind != "write"
+                assert TABLE.kind_of(call.tool, call.args) == "write", call
 
     def check_rows(self, rows):
         """Each refusal of phase 1 is recorded before any call runs."""
@@ -314,16 +327,13 @@ class AgentSafety(RuleBasedStateMachine):
             assert all(at < each.started for at in others)
 
     def check_mismatch(self, offered, done, new):
-        refused = [
-            e
-            for e in done.envelopes
-            if e.envelope.get("error", {}).get("code") == "ROUTING_MISMATCH"
-        ]
-        if not self.explicit:
-            single = any(e.single for e in new)
-            assert single or not refused, "a mismatch without an explicit access"
+        errors = [e.envelope.get("error", {}) for e in done.envelopes]
+        for error in errors:
+            if error.get("code") == "ROUTING_MISMATCH":
+                meant = set(error["details"]["more_specific_resource_ids"])
+                assert meant <= self.ever_explicit, "a mismatch without an explicit access"
         child = BY_ID.get(self.explicit)
-        if child is not None and child in (GUEST, CONTAINER) and not self.parent_named:
+        if child is not None and child in (GUEST, CONTAINER):
             inside = {GUEST.id: {NODE.id}, CONTAINER.id: {NODE.id}}[child.id]
             for each in new:
                 if each.what in ("wrote", "read"):
@@ -349,39 +359,44 @@ class AgentSafety(RuleBasedStateMachine):
             # What was not found before is only ever used by a refused call.
             self.used[one] = max(self.used.get(one, 0.0), each.started)
         if found and each.single and each.ids:
-            self.explicit, self.parent_named = each.ids[0], False
+            self.explicit = each.ids[0]
+            self.ever_explicit.add(each.ids[0])
 
-    @rule(minutes=st.sampled_from([1, 20, 46]))
-    def wait(self, minutes):
-        self.clock.now += minutes * 60
+    @rule(
+        data=st.data(), what=st.sampled_from([*["wait", "user", "person"] * 3, "reset", "restart"])
+    )
+    def happen(self, data, what):
+        """One of the rarer events, so that most steps are proposals."""
+        match what:
+            case "wait":
+                self.clock.now += data.draw(st.sampled_from([60, 3600]))
+            case "person":
+                decision = data.draw(st.sampled_from(["approved", "denied", "expired"]))
+                self.person = PersonAnswer(decision, "no")
+            case "user":
+                self.name(data.draw(st.sampled_from([*BY_ID])))
+            case "reset":
+                gates = self.state.gates.reset(self.clock(), keep_pinned=data.draw(st.booleans()))
+                self.state = replace(self.state, gates=gates)
+                self.forget()
+            case _:
+                self.state = self.fresh()
+                self.forget()
 
-    @rule(decision=st.sampled_from(["approved", "denied", "expired"]))
-    def person_changes_mind(self, decision):
-        self.person = PersonAnswer(decision, "no")
-
-    @rule(one=st.sampled_from([*BY_ID]))
-    def user_names(self, one):
-        context = self.state.gates.resources
-        now = self.clock()
+    def name(self, one):
+        """The user names a resource: an explicit access, if it was discovered."""
+        context, now = self.state.gates.resources, self.clock()
         if context.entry(one, now) is None:
             return
         context = context.mark_explicit([one], now, by_user=True)
         self.state = replace(self.state, gates=replace(self.state.gates, resources=context))
         self.used[one] = now
-        self.explicit, self.parent_named = one, False
+        self.explicit = one
+        self.ever_explicit.add(one)
 
-    @rule(keep=st.booleans())
-    def reset(self, keep):
-        gates = self.state.gates.reset(self.clock(), keep_pinned=keep)
-        self.state = replace(self.state, gates=gates)
-        assert len(gates.resources) == 0
-        self.used, self.open, self.explicit = {}, {}, ""
-
-    @rule()
-    def restart(self):
-        self.state = self.fresh()
+    def forget(self):
         assert not self.state.gates.resources.has_resources(self.clock())
-        self.used, self.open, self.explicit = {}, {}, ""
+        self.used, self.open, self.explicit, self.ever_explicit = {}, {}, "", set()
 
     @invariant()
     def an_answer_leaves_no_write_unverified(self):
