@@ -186,7 +186,7 @@ def proposed(data: st.DataObject, used: list[str]) -> tuple[str, dict[str, Any]]
     def pick(values: list[Any]) -> Any:
         return data.draw(st.sampled_from(values))
 
-    name = pick(used) if used and data.draw(st.booleans()) else pick(NAMES)
+    name = pick(used) if used and pick([True, False]) else pick(NAMES)
     target = {pick(["target_resource_id", "target_host"]): name}
     match pick(KINDS):
         case "search":
@@ -208,6 +208,16 @@ def proposed(data: st.DataObject, used: list[str]) -> tuple[str, dict[str, Any]]
             return pick(["pulsus_erase", "PULSUS_QUERY", "rm"]), target
 
 
+def is_known(call: ProposedCall) -> bool:
+    """True if the table has the tool, the action and every argument of the call."""
+    tool = TABLE.get(call.tool)
+    if tool is None:
+        return False
+    properties = tool.parameters["properties"]
+    listed = properties[tool.selector]["enum"]
+    return set(call.args) <= set(properties) and call.args.get(tool.selector) in listed
+
+
 class AgentSafety(RuleBasedStateMachine):
     """One session against an adversary."""
 
@@ -220,7 +230,7 @@ class AgentSafety(RuleBasedStateMachine):
         self.record = Recorder()
         self.cancellation = Cancellation()
         self.tools = {each.name: EffectTool(each, self) for each in TABLE}
-        rules = CallRules(self.tools, TABLE, AskingRules(), True, 2, 300)  # type: ignore[arg-type]
+        rules = CallRules(self.tools, TABLE, AskingRules(), True, 2, 300)
         self.ports = LoopPorts(
             lambda event: None, self, Verifier(), self.record, self.record, clock=self.clock
         )
@@ -298,10 +308,7 @@ class AgentSafety(RuleBasedStateMachine):
         """An unknown tool, action or argument has no effect."""
         for each in done.envelopes:
             call = each.call
-            tool = TABLE.get(call.tool)
-            known = tool is not None and set(call.args) <= set(tool.parameters["properties"])
-            listed = tool and tool.parameters["properties"][tool.selector]["enum"]
-            if not known or call.args.get(tool.selector) not in listed:
+            if not is_known(call):
                 assert not each.envelope["ok"], call
                 assert TABLE.kind_of(call.tool, call.args) == "write", call
 
