@@ -65,6 +65,9 @@ class Silent:
     def example(self, problem):
         raise AssertionError("not asked for an example")
 
+    def confirm_incomplete(self, words):
+        raise AssertionError(words)
+
     def explain_rejection(self, message):
         raise AssertionError("not asked for another input")
 

@@ -99,6 +99,10 @@ class Approver(Protocol):
         """
         ...
 
+    def confirm_incomplete(self, words: tuple[str, ...]) -> bool:
+        """Return True if a run is to go ahead although its answer does not follow these words."""
+        ...
+
     def explain_rejection(self, message: str) -> None:
         """Say why a tool rejects its inputs, before other values are asked for."""
         ...

@@ -111,6 +111,12 @@ class Terminal:
         text = ask_line(f"{arg.name} (Enter: {one_line(proposed, 200)}, - leaves it out)")
         return {"": proposed, "-": ""}.get(text, text) if text is not None else None
 
+    def confirm_incomplete(self, words: tuple[str, ...]) -> bool:
+        """Ask whether to run although nothing follows these words of the request."""
+        listed = ", ".join(f'"{one_line(word, 60)}"' for word in words)
+        console.note(f"The answer would not follow {listed} of your request.")
+        return confirm("Run it all the same?")
+
     def explain_rejection(self, message: str) -> None:
         """Show why a tool rejects its inputs."""
         console.note(one_line(message, 500))

@@ -753,6 +753,7 @@ class RouteOutcome:
 
     Inputs: `inputs` are the values by name, `missing` the required arguments without one. Values of
     the request that are not sure enough are `proposed`, and `unused` are those that no input takes.
+    `left_out` are other words that restrict the answer and that nothing of the decision follows.
     `input_model` says how a language model was asked about them, or is None.
 
     Delivery: `module` is the candidate file, with `validation`, `promotion` and `generation`. If
@@ -777,6 +778,7 @@ class RouteOutcome:
     missing: tuple[ArgSpec, ...] = ()
     proposed: Mapping[str, InputValue] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     input_model: InputModelUse | None = None
     module: Path | None = None
     validation: ValidationReport | None = None

@@ -22,6 +22,9 @@ _SURE = 7
 _FOLDER = re.compile(r"\S*/[^\s.]*(?=\s|$)")
 """A path that names no file: its words are not the object of a verb."""
 
+_FILE = re.compile(r"\S*(?:/|\w\.\w)\S*")
+"""A path or a file name: `access.log` is no access that "give me" asks for."""
+
 _ME = frozenset({"me", "us"})
 _PLAIN = table.VERBS
 _HEADS = _PLAIN.union(table.PARTICLES, table.OBJECTS)
@@ -48,6 +51,8 @@ def find_command(clause: str, known: Known) -> str | None:
     if start == len(said):
         return None
     first, rest = said[start], said[start + 1 :]
+    if first in table.OBJECTS and not _ME.isdisjoint(rest[:1]):
+        rest = words(_FILE.sub(" ", clause))[start + 1 :]
     verb = _find_command_verb(first, rest, known)
     if verb is None:
         return _find_wished_verb(said)

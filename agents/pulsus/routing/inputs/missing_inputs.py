@@ -23,8 +23,10 @@ def collect_inputs(outcome: RouteOutcome, person: Approver | None) -> RouteOutco
 
     A proposal is the default answer. Raises InputMissing and InputUnclear, which offer what the
     request proposes, if no person can be asked or one gives no answer, and UsageError for an answer
-    that does not fit.
+    that does not fit. A person is first asked whether to run at all if words of the request that
+    change the answer are not followed.
     """
+    confirm_unfollowed_words(outcome, person)
     if not outcome.missing and not any(one.unclear for one in outcome.proposed.values()):
         return outcome
     proposed = {name: value.value for name, value in outcome.proposed.items()}
@@ -37,6 +39,25 @@ def collect_inputs(outcome: RouteOutcome, person: Approver | None) -> RouteOutco
     # Answers come first, and go before a default of the same name.
     inputs = {**given, **outcome.inputs, **given}
     return replace(outcome, inputs=inputs, missing=(), proposed=left)
+
+
+def confirm_unfollowed_words(outcome: RouteOutcome, person: Approver | None) -> None:
+    """Ask a person before a run whose answer does not follow what the request restricts it to.
+
+    These are the words left out, and the unused values if no input takes one. Raises InputUnclear
+    if the person does not want the run. Without a person the notes say the same.
+    """
+    takes = [value.source in ("request", "option") for value in outcome.inputs.values()]
+    open_values = outcome.missing or outcome.proposed or any(takes)
+    words = outcome.left_out or (() if open_values else outcome.unused)
+    if not words or person is None or person.confirm_incomplete(words):
+        return
+    listed = ", ".join(map(repr, words))
+    raise InputUnclear(
+        f"not run: nothing in the answer would follow {listed} of the request",
+        hint="give the value with --input NAME=VALUE, or add a step that keeps the rows you want",
+        unclear=[{"words": word} for word in words],
+    )
 
 
 def ask_about_unclear_values(

@@ -31,7 +31,7 @@ from pulsus.core.types import (
 from pulsus.errors import PlanUnwirable
 from pulsus.execution.parse_inputs import parse_inputs
 from pulsus.routing import plan_preview
-from pulsus.routing.inputs import own_values, plan_steps, promoted_steps
+from pulsus.routing.inputs import left_out_words, own_values, plan_steps, promoted_steps
 from pulsus.routing.inputs.plan_steps import PromotedPlan, StepInputs
 from pulsus.routing.inputs.request_values import (
     NO_VALUES,
@@ -107,15 +107,65 @@ def with_inputs(
     inputs |= {name: _from_request(one) for name, one in found.items() if one.state == "fill"}
     inputs |= {a.name: d for a in args if a.name not in inputs and (d := _default(a)) is not None}
     named = [arg for arg in args if not arg.kind.startswith("var_")]
+    left_out = _left_out(outcome, steps, read, found, inputs) if fill else ()
     return replace(
         outcome,
         inputs={**{a.name: inputs[a.name] for a in named if a.name in inputs}, **_wired(outcome)},
         missing=tuple(arg for arg in named if arg.required and arg.name not in inputs),
         proposed={n: _from_request(one) for n, one in found.items() if one.state == "propose"},
         unused=_not_given(read.unused, given),
+        left_out=left_out,
         input_model=use,
-        notes=(*outcome.notes, *_failures(use), *_early_limits(steps, {*given, *found})),
+        notes=(
+            *outcome.notes,
+            *_say_left_out(left_out),
+            *_failures(use),
+            *_early_limits(steps, {*given, *found}),
+        ),
     )
+
+
+def _left_out(
+    outcome: RouteOutcome,
+    steps: Sequence[StepInputs],
+    read: RequestValues,
+    found: Mapping[str, FilledValue],
+    inputs: Mapping[str, InputValue],
+) -> tuple[str, ...]:
+    """Return the words that restrict the answer, and that no tool, input or named part follows."""
+    chosen = {step.tool.id for step in steps}
+    ranked = [
+        *outcome.candidates,
+        *(candidate for part in outcome.subintents for candidate in part.candidates),
+    ]
+    matched = {
+        word
+        for one in ranked
+        if one.tool.id in chosen
+        for words in one.matched.values()
+        for word in words
+    }
+    used = [value.text for step in read.values for value in step]
+    numbers = {
+        float(value)
+        for value in (
+            *(one.value for one in inputs.values()),
+            *(one.value for one in found.values()),
+            *(one.default for step in steps for one in step.inputs.inputs),
+        )
+        # True is 1, and 0 and 1 are defaults of many inputs.
+        if isinstance(value, int | float) and value not in (0, 1)
+    }
+    said = (*used, *read.unused, *outcome.uncovered)
+    tools = [step.tool for step in steps]
+    return left_out_words.find_left_out(outcome.intent.intent, tools, said, matched, numbers)
+
+
+def _say_left_out(left_out: Sequence[str]) -> tuple[str, ...]:
+    if not left_out:
+        return ()
+    listed = ", ".join(map(repr, left_out))
+    return (f"left out: {listed}; nothing in this answer follows these words",)
 
 
 def _early_limits(steps: Sequence[StepInputs], known: Collection[str]) -> Iterator[str]:

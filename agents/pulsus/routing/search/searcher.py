@@ -198,7 +198,9 @@ class Searcher:
             if any(tool.composed for tool in chosen):
                 return found  # its summary is the whole request that it was composed for
             ids = [tool.id for tool in chosen]
-            parts = uncovered_parts.find_uncovered_parts(request, ids, self.clause)
+            parts = uncovered_parts.find_uncovered_parts(
+                request, ids, self.clause, config.threshold
+            )
             repeated = self._repeated_calls(request, chosen, parts)
             if choice.policy == "compose":
                 lost = uncovered_parts.find_lost_orders(request, found.subintents, self.clause)

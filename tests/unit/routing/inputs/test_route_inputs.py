@@ -190,6 +190,29 @@ def test_a_person_confirms_corrects_or_leaves_out_an_unclear_value():
         collect_inputs(found, Person(None))
 
 
+@pytest.mark.parametrize("answer", [True, False])
+def test_a_run_that_ignores_a_restriction_is_asked_about(answer):
+    found = filled("biggest files in /var/log except quarantined")
+    assert found.left_out == ("except quarantined",)
+    assert any(note.startswith("left out: 'except quarantined'") for note in found.notes)
+    person = Person(answer)
+    if answer:
+        collect_inputs(found, person)
+    else:
+        with pytest.raises(InputUnclear, match="not run: nothing in the answer"):
+            collect_inputs(found, person)
+    assert person.proposed == [("except quarantined",)]
+
+
+def test_a_run_is_asked_about_if_its_only_value_is_not_used():
+    optional = replace(TOOL, args=(LIMIT,))
+    found = filled("biggest files of 10.1.2.3", tool=optional)
+    assert found.unused == ("10.1.2.3",)
+    with pytest.raises(InputUnclear):
+        collect_inputs(found, Person(False))
+    collect_inputs(found, None)
+
+
 class Person:
     """Answers with these texts; remembers what was proposed to it."""
 
@@ -198,6 +221,10 @@ class Person:
 
     def optional_value(self, arg, proposed, words):
         self.proposed.append((proposed, words))
+        return self.answers.pop(0)
+
+    def confirm_incomplete(self, words):
+        self.proposed.append(words)
         return self.answers.pop(0)
 
     def __getattr__(self, name: str) -> Any:

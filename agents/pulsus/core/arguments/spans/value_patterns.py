@@ -110,6 +110,7 @@ _RULES: tuple[tuple[str, str], ...] = (
         _any_case(
             rf"(?<![\w.@-])(?!{_SYSTEMD_UNIT})(?:[a-z0-9-]{{1,63}}\.){{1,8}}"
             rf"(?:{_TOP_LEVEL})(?::\d{{1,5}})?(?![\w-])",
+            r"(?<![\w.@/:-])localhost(?::\d{1,5})?(?![\w.-])",
             # Any name with a port: `redis-2.prod:6379`, `bastion:22`.
             r"(?<![\w.@/:-])[a-z][a-z0-9-]{0,62}(?:\.[a-z0-9-]{1,63}){0,8}:\d{2,5}(?![\w:-])",
         ),

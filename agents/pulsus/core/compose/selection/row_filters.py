@@ -18,7 +18,7 @@ from pulsus.core.compose.selection.row_vocabulary import (
 from pulsus.core.text.tokens import content_words, stem, words
 from pulsus.core.types import Ranked, ToolSpec
 
-_BOUND = re.compile(
+BOUND = re.compile(
     r"(?i)(?:\b(?:(?:more|greater|larger|bigger|higher|longer|older|slower|less|fewer|smaller|lower"
     r"|shorter|newer|faster)\s+than|over|above|below|under|beyond|past|at\s+(?:least|most)"
     r"|exceed(?:s|ing)?)|[<>≥≤]=?)\s*\d[\d.,]*"
@@ -83,7 +83,7 @@ def find_filter(found: Ranked, wording: str) -> int | None:
     also be a clause that describes the rows in words that the tool does not have.
     """
     tool = found.tool
-    for bound in _BOUND.finditer(wording):
+    for bound in BOUND.finditer(wording):
         marks = [m.start() for m in _RELATIVE.finditer(wording, 0, bound.start())]
         at = marks[-1] if marks else bound.start()
         verb = None if words(wording[:at]) else _QUESTION_VERB.match(wording[: bound.start()])
@@ -104,7 +104,7 @@ def find_filter(found: Ranked, wording: str) -> int | None:
 
 def is_filter(tool: ToolSpec, wording: str) -> bool:
     """Return True if a whole part of a request says which rows of the tool are wanted."""
-    bound = _BOUND.search(wording)
+    bound = BOUND.search(wording)
     if bound and _compares_field(tool, wording, bound):
         return True
     if find_only(tool, wording) is not None:

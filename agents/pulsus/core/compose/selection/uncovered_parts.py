@@ -11,6 +11,7 @@ from typing import Protocol
 from pulsus.core.compose.selection.clause_ownership import is_remark
 from pulsus.core.compose.selection.cut_points import RequestPiece, find_pieces
 from pulsus.core.compose.selection.row_operations import match_row_operation, strip_orders
+from pulsus.core.text.literals import cut_out_values
 from pulsus.core.text.tokens import clean, content_words, first_words
 from pulsus.core.text.verb_tables import VERBS
 from pulsus.core.types import Ranked, SubIntent
@@ -24,6 +25,10 @@ _MIN_WORDS = 2
 """A clause of fewer content words is a remark ("basically") or a value ("20 tries")."""
 
 
+_UNLIKELY = 0.15
+"""p of the chosen tools below which a clause with a file of its own is meant for another tool."""
+
+
 class RetrieveWith(Protocol):
     """Return the candidates of a text, best first, with the tools of `include` among them."""
 
@@ -31,13 +36,14 @@ class RetrieveWith(Protocol):
 
 
 def find_uncovered_parts(
-    request: str, chosen: Sequence[str], retrieve: RetrieveWith
+    request: str, chosen: Sequence[str], retrieve: RetrieveWith, tau: float
 ) -> tuple[str, ...]:
     """Return the parts of a request that none of the chosen tools covers, in order.
 
     Parts after "then", a semicolon or a sentence are tasks of their own: a selected tool must share
-    enough words with each. Clauses after "and" or a comma often only describe the task. They are
-    returned if they share no word at all, and neither say what to do with the rows before them.
+    enough words with each, and no other tool may fit (p ≥ `tau`) if it does not. Clauses after
+    "and" or a comma often only describe the task. They are returned if they share no word at all,
+    and neither say what to do with the rows before them, or if they name a file for another tool.
     """
     text = clean(request)
     tasks = find_pieces(text, weak=False)
@@ -48,6 +54,7 @@ def find_uncovered_parts(
             (start, part)
             for start, part in named
             if _coverage(part, chosen, retrieve) < _MIN_COVERAGE
+            or _is_for_another(part, chosen, retrieve, tau, most=tau)
         ]
     clauses = find_pieces(text)
     for clause in clauses if len(clauses) > 1 else ():
@@ -55,7 +62,10 @@ def find_uncovered_parts(
         task = max((t.start for t in tasks if t.start <= clause.start), default=0)
         if any(start == task for start, _ in missed) or match_row_operation(part):
             continue
-        if _counts(part) and not _coverage(part, chosen, retrieve):
+        if _counts(part) and (
+            not _coverage(part, chosen, retrieve)
+            or (_names_file(part) and _is_for_another(part, chosen, retrieve, tau, most=_UNLIKELY))
+        ):
             missed.append((clause.start, part))
     return tuple(part for _, part in sorted(missed))
 
@@ -83,7 +93,8 @@ def find_lost_orders(
         if VERBS.isdisjoint(first[:1]) or match_row_operation(part):
             continue
         best = next(iter(retrieve(part)), None)
-        served = best is not None and best.tool.id in tools
+        # A tool that only reads does not do what a part orders to change.
+        served = best is not None and best.tool.id in tools and best.caution is None
         if not served and not any(is_remark(tool, part) for tool in tools.values()):
             lost.append(part)
     return tuple(lost)
@@ -114,6 +125,20 @@ def _wording(text: str, piece: RequestPiece) -> str:
 
 def _counts(part: str) -> bool:
     return sum(word.isalpha() for word in content_words(part)) >= _MIN_WORDS
+
+
+def _names_file(part: str) -> bool:
+    return any("/" in value.text or "." in value.text for value in cut_out_values(part)[1])
+
+
+def _is_for_another(
+    part: str, chosen: Sequence[str], retrieve: RetrieveWith, tau: float, *, most: float
+) -> bool:
+    """Return True if a tool that is not chosen fits a part, and all chosen have p below `most`."""
+    found = retrieve(part, include=chosen)
+    if not found or found[0].tool.id in chosen or found[0].p < tau:
+        return False
+    return all(each.p < most for each in found if each.tool.id in chosen)
 
 
 def _coverage(part: str, chosen: Sequence[str], retrieve: RetrieveWith) -> float:

@@ -14,7 +14,7 @@ INDEX = Ranker.build(CATALOGUE)
 
 def uncovered(request, *chosen):
     return find_uncovered_parts(
-        request, chosen, lambda text, include=(): INDEX.rank(text, limit=5, include=include)
+        request, chosen, lambda text, include=(): INDEX.rank(text, limit=5, include=include), 0.6
     )
 
 
