@@ -61,7 +61,10 @@ class AttackedProject:
             project=self.app.project,
             home=Path(self.names["home"]),
         )
-        programs = [str(Path(sys.executable).with_name("pulsus")), str(Path(pulsus.__file__).parent)]
+        programs = [
+            str(Path(sys.executable).with_name("pulsus")),
+            str(Path(pulsus.__file__).parent),
+        ]
         own = OwnProcess(programs, hosts=(self.names["host"],), ports=(PORT,))
         gate = self.app.commands
         return AgentControl(

@@ -1,6 +1,6 @@
 """The files that belong to Pulsus itself, found in every spelling of a path.
 
-Effect: only through `resolve`, which follows the links of a path.
+Effect: follows the links of a path, with `resolve` and as `linked_files.py` says.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import unquote
 
+from pulsus.agent.control.linked_files import LinkedFiles, linked_names, links_below, real_path
 from pulsus.commands.risk.secret_paths import follow_links
 from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_pattern
 
@@ -29,7 +30,8 @@ _STANDARD_STREAMS: Final = frozenset({"0", "1", "2"})
 class ProtectedPlaces:
     """The folders and files of Pulsus, and the folder in which commands run.
 
-    `project` is the root of the project, whose history shows old versions of its files.
+    `project` is the root of the project. The history of its git work tree, which may begin farther
+    above, shows old versions of its files.
     """
 
     def __init__(
@@ -39,16 +41,16 @@ class ProtectedPlaces:
         folder: Path,
         project: Path,
         home: Path | None = None,
-        resolve: Callable[[str], str] = os.path.realpath,
+        resolve: Callable[[str], str] = real_path,
     ) -> None:
         self.folder, self.project = str(folder), str(project)
         self._home, self._resolve = str(home) if home else "/", resolve
         spelled = [str(path) for path in paths]
         every = [*spelled, *map(resolve, spelled)]
         self._places = tuple(dict.fromkeys(_parts_of(path) for path in every))
-        self._tree = tuple(
-            dict.fromkeys(_parts_of(path) for path in (self.project, resolve(self.project)))
-        )
+        self._linked = LinkedFiles(tuple(dict.fromkeys(every)))
+        trees = [_work_tree(path) for path in (self.project, resolve(self.project))]
+        self._tree = tuple(dict.fromkeys(map(_parts_of, trees)))
 
     def find(
         self,
@@ -62,6 +64,7 @@ class ProtectedPlaces:
 
         `folders` are those that `cd` and options went to before. With `wild` the path may hold
         patterns. With `filled` something else fills in its `*`, also with several names.
+        Raises TooManyNames for a pattern that too many names fit.
         """
         found: Relation | None = None
         for parts in dict.fromkeys(self._spellings(path, folders, wild=wild, filled=filled)):
@@ -74,9 +77,9 @@ class ProtectedPlaces:
                 found = relation or found
         return found
 
-    def is_in_project(self, folders: Sequence[str] = ()) -> bool:
-        """Return True if the folder that `folders` lead to is in the project, or around it."""
-        for parts in self._spellings("", folders, wild=False, filled=False):
+    def is_in_project(self, path: str, folders: Sequence[str] = ()) -> bool:
+        """Return True if the folder `path` is in the work tree of the project, or around it."""
+        for parts in self._spellings(path, folders, wild=False, filled=False):
             for tree in self._tree:
                 if _relate(parts, tree, wild=False, filled=False):
                     return True
@@ -93,13 +96,34 @@ class ProtectedPlaces:
                 yield _parts_of(known)
             mark = _WILD.search(whole) if wild or filled else None
             if mark is None:
-                yield _parts_of(self._resolve(whole))
+                yield from self._real_names(whole)
                 continue
             head, _, tail = whole[: mark.start()].rpartition("/")
             tail += whole[mark.start() :]
             if filled:
                 tail = tail.replace("*", f"/{_ANY_NAMES}/")
             yield _parts_of(f"{self._resolve(head or '/')}/{tail}")
+            for name in linked_names(posixpath.normpath(whole)):
+                yield from self._real_names(name)
+
+    def _real_names(self, path: str) -> Iterator[tuple[str, ...]]:
+        """Yield where the links of `path` lead, and a place that has the same file."""
+        real = self._resolve(path)
+        yield _parts_of(real)
+        if self._linked.is_same_file(real):
+            yield self._places[0]
+
+    def has_links_inside(self, path: str, folders: Sequence[str] = ()) -> bool:
+        """Return True if a link below the folder `path` leads to the protected places.
+
+        Raises TooManyNames.
+        """
+        for whole in dict.fromkeys(self._absolute_paths(_without_scheme(path), folders)):
+            for target in links_below(whole):
+                parts = _parts_of(target)
+                if any(_relate(parts, place, wild=False, filled=False) for place in self._places):
+                    return True
+        return False
 
     def _absolute_paths(self, path: str, folders: Sequence[str]) -> Iterator[str]:
         base = self.folder
@@ -124,6 +148,12 @@ class ProtectedPlaces:
             rest_of = "/".join(parts[parts.index("cwd") + 1 :])
             path = posixpath.join(self.folder, rest_of)
         return path
+
+
+def _work_tree(folder: str) -> str:
+    """Return the root of the git work tree around `folder`, or `folder` without one."""
+    above = [folder, *map(str, Path(folder).parents)]
+    return next((one for one in above if os.path.lexists(f"{one}/.git")), folder)
 
 
 def _without_scheme(path: str) -> str:

@@ -6,11 +6,13 @@ command that writes and cannot be read is refused.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
+from pulsus.agent.control.linked_files import TooManyNames
 from pulsus.agent.control.own_process import OwnProcess, is_own_name
 from pulsus.agent.control.protected_places import ProtectedPlaces, Relation
 from pulsus.commands.call_check.piped_file_names import check_piped_file_names
@@ -68,6 +70,26 @@ _GIT_PATCHES: Final = re.compile(
 )
 _ATTRIBUTES: Final = frozenset({"chmod", "chown", "chgrp", "touch"})
 _FIND_ACTIONS: Final = ("-delete", "-exec", "-ok", "-fprint", "-fls")
+_FOLLOWING: Final[Mapping[str, str]] = {
+    "grep egrep fgrep": "-R --dereference-recursive",
+    "rg": "-L --follow",
+    "ag ack": "-f --follow",
+    "tar bsdtar gtar": "-h -L --dereference",
+    "cpio": "-L --dereference",
+    "rsync": "-L -k --copy-links --copy-dirlinks --copy-unsafe-links",
+    "git": "",
+}
+"""Programs that look below folders, and the options with which they follow links there.
+
+Others are taken to follow them."""
+_FIND_PATTERNS: Final = frozenset(
+    {
+        *("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename"),
+        *("-regex", "-iregex", "-lname", "-ilname"),
+    }
+)
+"""Tests of `find` whose value is a pattern of names below its folders, and opens nothing."""
+_BEGINS_TESTS: Final = re.compile(r"-(?![HLP]$|D$|O\d?$)|[(!]|\\[(!]")
 _DEEPEST: Final = 4
 _OWN_PATTERNS: Final = frozenset(
     {"rsync", "tar", "bsdtar", "gtar", "zip", "7z", "cpio", "scp", "duckdb", "find", "fd", "git"}
@@ -123,6 +145,8 @@ class SelfProtection:
             return _refuse_process(reached, "this is the address of Pulsus itself")
         try:
             blocked = self._find_in_script(script, kind == "write", 0)
+        except TooManyNames as error:
+            blocked = _Blocked(str(error), "a link among them may lead to Pulsus itself")
         except Unreadable as error:
             blocked = None
             if kind == "write":
@@ -140,9 +164,15 @@ class SelfProtection:
         for call in calls_in_text(command):
             for word in call:
                 for path in (word.text, *_SEPARATORS.split(word.text)):
-                    if path and self._places.find(path, wild=True) == "inside":
+                    if path and self._is_inside(path):
                         return self._refuse_file(_Blocked(word.text, "it is Pulsus's own"), kind)
         return None
+
+    def _is_inside(self, pattern: str) -> bool:
+        try:
+            return self._places.find(pattern, wild=True) == "inside"
+        except TooManyNames:
+            return False  # the gate refuses the command in any case
 
     def _find_in_script(self, script: Script, writes: bool, depth: int) -> _Blocked | None:
         """Return the first word that names a protected place. Raises Unreadable."""
@@ -191,12 +221,15 @@ class SelfProtection:
         """
         whole_paths = 0
         skipped = self._subcommand_words(use)
+        tests = _find_expression(use)
         for at, word in enumerate(use.words[1:], 1):
+            if at in tests and use.words[at - 1].text in _FIND_PATTERNS:
+                continue
             if at in use.searched and not writes:
                 candidates: Iterator[tuple[str, bool]] = _paths_in_code(word.text)
             else:
                 candidates = _path_candidates(word, is_name=at in skipped)
-            is_operand = word.text[:1] != "-" and at not in skipped
+            is_operand = word.text[:1] != "-" and at not in skipped and at not in tests
             whole_paths += is_operand and at not in use.searched
             filled = word.wild and id(word) not in written and word.text != "*"
             for text, whole in candidates:
@@ -204,6 +237,9 @@ class SelfProtection:
                 relation = self._places.find(text, use.folders, wild=wild, filled=filled)
                 if relation and self._is_blocked(relation, use, writes, whole=whole):
                     return _Blocked(word.text, "it belongs to Pulsus itself")
+                looks_below = whole and is_operand and at not in use.searched and not word.wild
+                if looks_below and _follows_links(use) and self._has_links(text, use):
+                    return _Blocked(word.text, "a link below it leads to Pulsus itself")
         if use.program and self._acts_on_folder(use, whole_paths):
             return _Blocked(program_name(use.words), "it would show files of Pulsus in its folder")
         return None
@@ -213,9 +249,8 @@ class SelfProtection:
             return True
         if not whole:
             return False
-        if writes:
-            return not _only_looks(use)
-        return use.deep and not use.only_names
+        shows_below = use.deep and not use.only_names
+        return shows_below or (writes and not _only_looks(use))
 
     def _subcommand_words(self, use: FileUse) -> frozenset[int]:
         """Return the places of words that are no files: subcommands, names of other things."""
@@ -230,10 +265,21 @@ class SelfProtection:
     def _acts_on_folder(self, use: FileUse, whole_paths: int) -> bool:
         """Return True if the call shows files of the folder that it is in, without naming one."""
         if use.program == "git":
-            return _shows_content(use.words) and self._places.is_in_project(use.folders)
+            return _shows_content(use.words) and self._is_in_project(use)
         if not use.deep or whole_paths:
             return False
         return self._places.find(".", use.folders) is not None
+
+    def _has_links(self, path: str, use: FileUse) -> bool:
+        return self._places.has_links_inside(path, use.folders)
+
+    def _is_in_project(self, use: FileUse) -> bool:
+        """Return True if a call of git may be in the project's work tree."""
+        named = [value.text for option, value in pairwise(use.words) if option.text == "-C"]
+        if named and named[0][:1] in {"/", "~"}:
+            # git ends if it cannot go there: the folder that it was started in does not matter.
+            return self._places.is_in_project(posixpath.join(*named))
+        return self._places.is_in_project("", use.folders)
 
     def _refuse_file(self, blocked: _Blocked, kind: CallKind) -> ToolResponse:
         code = "POLICY_BLOCKED" if kind == "write" else "SENSITIVE_PATH"
@@ -268,6 +314,34 @@ def _only_looks(use: FileUse) -> bool:
     if use.program == "find":
         return not any(word.text.startswith(_FIND_ACTIONS) for word in use.words[1:])
     return use.program == "mkdir" or (use.only_names and use.program not in _ATTRIBUTES)
+
+
+def _find_expression(use: FileUse) -> range:
+    """Return the places of the words of `find` behind the folders that it looks into."""
+    if use.program != "find":
+        return range(0)
+    begins = (at for at, word in enumerate(use.words[1:], 1) if _BEGINS_TESTS.match(word.text))
+    return range(next(begins, len(use.words)), len(use.words))
+
+
+def _follows_links(use: FileUse) -> bool:
+    """Return True if the call may open what a link below its folder leads to."""
+    if not use.deep or use.only_names:
+        return False
+    texts = [word.text for word in use.words[1:]]
+    options = next((v for k, v in _FOLLOWING.items() if use.program in k.split()), None)
+    if options is not None:
+        return any(_gives(text, option) for text in texts for option in options.split())
+    if use.program != "find":
+        return True
+    unsure = {"-L", "-H", "-follow", "-o", "-or", "!", "-not", ",", "(", "\\("} & set(texts)
+    return bool(unsure) or ("-type", "f") not in pairwise(texts)
+
+
+def _gives(text: str, option: str) -> bool:
+    if option[:2] == "--":
+        return text.startswith(option)
+    return re.match(rf"-[A-Za-z0-9]*{option[1]}", text) is not None
 
 
 def _runs_module(inner: Sequence[Word]) -> bool:

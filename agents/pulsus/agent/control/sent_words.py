@@ -13,6 +13,15 @@ from pulsus.commands.verdict import CommandVerdict
 from pulsus.gates.egress import is_this_machine
 
 _MOST_SHOWN: Final = 5
+_USUAL_PORTS: Final = frozenset(
+    {
+        *(22, 25, 53, 80, 110, 143, 389, 443, 465, 587, 636, 853, 993, 995, 1433, 1521, 1883),
+        *(2375, 2376, 2379, 3000, 3306, 4222, 5000, 5432, 5601, 5672, 6379, 6443, 8000, 8006),
+        *(8080, 8086, 8123, 8200, 8443, 8500, 9000, 9042, 9090, 9092, 9093, 9100, 9200, 10250),
+        *(11211, 15672, 27017),
+    }
+)
+"""Ports of well-known services carry no words. Any other number may."""
 
 
 def find_unsaid_words(verdict: CommandVerdict, words: SessionWords) -> str:
@@ -23,7 +32,8 @@ def find_unsaid_words(verdict: CommandVerdict, words: SessionWords) -> str:
         own = each.host in {CONFIGURED, INDEX}
         host = "" if own else each.host.removeprefix("@")
         unsaid = words.unsaid_pieces(" ".join((host, *each.sends)))
-        unsaid = [piece for piece in unsaid if piece != str(each.port)]
+        port = str(each.port) if each.port in _USUAL_PORTS else ""
+        unsaid = [piece for piece in unsaid if piece != port]
         if unsaid:
             where = host or f"the host that {each.program} connects to"
             return f"it would send {', '.join(map(repr, unsaid[:_MOST_SHOWN]))} to {where}"

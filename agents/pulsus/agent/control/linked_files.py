@@ -1,0 +1,150 @@
+"""Find names that lead to files of Pulsus by a link, a hard link or a second mount.
+
+Effect: lists folders and looks at the facts of files. It opens no file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Final
+
+from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_pattern
+
+_WILD: Final = re.compile(r"[*?\[]")
+_MOST_NAMES: Final = 20_000
+"""Names that are looked at for one word. It takes about 30 ms."""
+_DEEPEST_LINK: Final = 40
+"""Links that the kernel follows for one path."""
+
+_FileId = tuple[int, int]
+
+
+class TooManyNames(Exception):
+    """A pattern or a folder has more names than are looked at, so its links are unknown."""
+
+
+class LinkedFiles:
+    """Knows the files and folders of `places` by their identity: device and number."""
+
+    def __init__(self, places: Sequence[str]) -> None:
+        self._places = tuple(places)
+        found = (_status_of(place) for place in places)
+        self._ids = frozenset(_id_of(status) for status in found if status is not None)
+
+    def is_same_file(self, path: str) -> bool:
+        """Return True if `path`, which has no links, is a file of Pulsus under another name.
+
+        Other names are those below a second mount, another case of letters where the file system
+        does not tell them apart, and hard links.
+        """
+        at = ""
+        for part in path.split("/"):
+            at = f"{at}/{part}" if part else at
+            status = _status_of(at) if at else None
+            if status is None:
+                continue
+            if _id_of(status) in self._ids:
+                return True
+        status = _status_of(path)
+        if status is None or not stat.S_ISREG(status.st_mode) or status.st_nlink < 2:
+            return False
+        return any(_id_of(status) == other for other in self._linked_ids(status))
+
+    def _linked_ids(self, wanted: os.stat_result) -> Iterator[_FileId]:
+        """Yield the identities of the files in the places that have the number of `wanted`."""
+        for place in self._places:
+            for folder, _, names in os.walk(place):
+                for name in names:
+                    with suppress(OSError):
+                        status = os.lstat(f"{folder}/{name}")
+                        if status.st_ino == wanted.st_ino:
+                            yield _id_of(status)
+
+
+def linked_names(pattern: str) -> Iterator[str]:
+    """Yield the names that fit a pattern of the shell and have or pass a link, or are hard links.
+
+    Raises TooManyNames.
+    """
+    parts = [part for part in pattern.split("/") if part]
+    yield from _expand("", parts, [_MOST_NAMES], linked=False)
+
+
+def _expand(folder: str, parts: Sequence[str], left: list[int], *, linked: bool) -> Iterator[str]:
+    part, rest = parts[0], parts[1:]
+    for path in _names_like(folder, part, left):
+        try:
+            status = os.lstat(path)
+        except (OSError, ValueError):
+            continue
+        passes = linked or stat.S_ISLNK(status.st_mode)
+        if rest:
+            yield from _expand(path, rest, left, linked=passes)
+        elif passes or (stat.S_ISREG(status.st_mode) and status.st_nlink > 1):
+            yield path
+
+
+def _names_like(folder: str, part: str, left: list[int]) -> Iterator[str]:
+    if _WILD.search(part) is None:
+        yield f"{folder}/{part}"
+        return
+    plain = simplify_pattern(part.casefold())
+    for entry in _entries_of(folder or "/", left):
+        hidden = entry.name[0] == "." and part[0] in "*?"
+        if not hidden and patterns_overlap(plain, entry.name.casefold()):
+            yield f"{folder}/{entry.name}"
+
+
+def links_below(folder: str) -> Iterator[str]:
+    """Yield the target of every link below a folder, and of links in the folders they lead to.
+
+    Raises TooManyNames.
+    """
+    left, waiting, seen = [_MOST_NAMES], [os.path.realpath(folder)], set[str]()
+    while waiting:
+        at = waiting.pop()
+        if at in seen:
+            continue
+        seen.add(at)
+        for entry in _entries_of(at, left):
+            if entry.is_symlink():
+                target = real_path(entry.path)
+                yield target
+                waiting += [target] if os.path.isdir(target) else []  # noqa: PTH112 - the same
+            elif entry.is_dir(follow_symlinks=False):
+                waiting.append(entry.path)
+
+
+def real_path(path: str) -> str:
+    """Return `path` as its links lead, or as far as this user may follow them."""
+    try:
+        return os.path.realpath(path)
+    except OSError:
+        return os.path.normpath(path)
+
+
+def _entries_of(folder: str, left: list[int]) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                left[0] -= 1
+                if left[0] < 0:
+                    raise TooManyNames(f"{folder}: more than {_MOST_NAMES} names")
+                yield entry
+    except OSError:
+        return
+
+
+def _status_of(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)  # noqa: PTH116 - a Path for each part costs more
+    except (OSError, ValueError):
+        return None
+
+
+def _id_of(status: os.stat_result) -> _FileId:
+    return status.st_dev, status.st_ino
