@@ -233,9 +233,13 @@ class AgentWorld:
     ended_at: float = 0.0
 
     def run(
-        self, *proposals: Any, request: str = "do it", cancellation: Cancellation | None = None
+        self,
+        *proposals: Any,
+        request: str = "do it",
+        cancellation: Cancellation | None = None,
+        model: Any = None,
     ) -> RunEnd:
-        model = ScriptedModel(*proposals)
+        model = model or ScriptedModel(*proposals)
         table = DescriptorTable([tool.descriptor for tool in self.tools.values()])
         rules = CallRules(self.tools, table, self.control, True, 2, 300)
         cancellation = cancellation or Cancellation()

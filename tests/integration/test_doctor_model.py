@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 from referencing import Registry, Resource
 
-from tests.model_server import playing, reply, says, status
+from tests.model_server import calls_openai, playing, reply, says, status
 from tests.project import make, pulsus_here
 
 pytestmark = pytest.mark.seconds
@@ -17,13 +17,30 @@ TEXTS = {
     "ready": "ready",
     "Count": "1 2 3",
     "Which tool": '{"tool": "disk_usage", "count": 2}',
+    "/var/log/syslog": json.dumps(
+        {"tool_call": {"name": "read_file", "parameters": {"path": "/var/log/syslog", "lines": 20}}}
+    ),
     "Python": "```python\ndef run(names: list[str]) -> dict[str, int]:\n    return {}\n```",
 }
 
 
+ARGUMENTS = {"path": "/var/log/syslog", "lines": 20}
+
+
 def able(handler):
-    asked = handler.played.asked[-1]["body"]["messages"][-1]["content"]
+    body = handler.played.asked[-1]["body"]
+    asked = body["messages"][-1]["content"]
+    if "tools" in body:
+        calls_openai(("c1", "read_file", json.dumps(ARGUMENTS)))(handler)
+        return
     says(next(text for word, text in TEXTS.items() if word in asked))(handler)
+
+
+def able_in_text(handler):
+    if "tools" in handler.played.asked[-1]["body"]:
+        says("I would read the file.")(handler)
+        return
+    able(handler)
 
 
 @pytest.fixture
@@ -54,6 +71,21 @@ def test_a_capable_model_is_ready(project):
     assert model["context_tokens"] == 8192
     assert model["usage"]["completion_tokens"] > 0
     assert "does it write Python?" in done.err
+    assert model["protocol"] == "native"
+
+
+def test_a_model_that_misses_native_calls_is_asked_by_json(project):
+    with playing(able_in_text, models=[{"id": "tiny", "max_model_len": 8192}]) as played:
+        done = asked(project, played.url)
+    model = valid(done.json)["model"]
+    assert (model["ready"], model["protocol"]) == (True, "json")
+    checks = {check["name"]: check for check in model["checks"]}
+    assert [checks[n]["ok"] for n in ("json calls", "native calls", "protocol")] == [
+        True,
+        False,
+        True,
+    ]
+    assert 'agent.protocol = "json"' in checks["protocol"]["found"]
 
 
 @pytest.mark.parametrize(

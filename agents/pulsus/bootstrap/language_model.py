@@ -1,15 +1,18 @@
-"""The settings of a project → its language model."""
+"""The settings of a project → its language model, and the model of an agent."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pulsus.config.trust.approved_settings import SOURCES
 
 if TYPE_CHECKING:
+    from pulsus.agent.model.json_model import JsonModel
+    from pulsus.agent.model.native_model import NativeModel
     from pulsus.bootstrap.project_context import ProjectContext
+    from pulsus.config.settings import AgentConfig
     from pulsus.llm.budgeted_model import BudgetedModel
     from pulsus.llm.circuit_breaker import CircuitBreaker
 
@@ -45,3 +48,37 @@ def connect_model(
         context_tokens=ground.settings.agent.context_tokens,
         breaker=breaker,
     )
+
+
+def connect_turn_model(ground: ProjectContext, breaker: CircuitBreaker) -> JsonModel | NativeModel:
+    """Return the model of one agent run, which calls tools as `agent.protocol` says.
+
+    `breaker` is that of the session (`new_breaker`). Raises as `connect_model`.
+    """
+    config, model = ground.settings.agent, connect_model(ground, breaker=breaker)
+    if config.protocol == "native":
+        model.require_native_calls()
+    return turn_model(config, model, config.protocol)
+
+
+def turn_model(
+    config: AgentConfig, model: BudgetedModel, protocol: Literal["json", "native"]
+) -> JsonModel | NativeModel:
+    """Return a model that calls tools in one of the two ways."""
+    from pulsus.agent.model.json_model import JsonModel
+    from pulsus.agent.model.native_model import NativeModel
+
+    make = NativeModel if protocol == "native" else JsonModel
+    return make(
+        model,
+        temperature=config.temperature,
+        max_tokens=config.max_answer_tokens,
+        context_tokens=config.context_tokens,
+    )
+
+
+def new_breaker(config: AgentConfig) -> CircuitBreaker:
+    """Return the circuit breaker of a session."""
+    from pulsus.llm.circuit_breaker import CircuitBreaker
+
+    return CircuitBreaker(config.breaker_failures, config.breaker_seconds)

@@ -149,14 +149,7 @@ class BudgetedModel:
         Raises ModelBudget before asking, kinds of ModelError, and ConfigError for a provider
         without native tool calls.
         """
-        if not hasattr(self._provider, "complete_with_tools"):
-            raise ConfigError(
-                f'setting agent.protocol = "native": the provider {self.provider} has no native '
-                "tool calls",
-                hint='set agent.protocol = "json"',
-                key="agent.protocol",
-            )
-        provider = cast("ToolCallingProvider", self._provider)
+        provider = self.require_native_calls()
         sent = [self._redact_chat_message(message) for message in messages]
         offered = [self._redact_tool(tool) for tool in tools]
         most = self._settings.max_answer_tokens if max_tokens is None else max_tokens
@@ -177,6 +170,17 @@ class BudgetedModel:
         self._spent += usage
         self._require_short(written)
         return replace(answer, usage=usage, model=one_line(answer.model) or self.model)
+
+    def require_native_calls(self) -> ToolCallingProvider:
+        """Return the provider. Raises ConfigError if it has no native tool calls."""
+        if not hasattr(self._provider, "complete_with_tools"):
+            raise ConfigError(
+                f'setting agent.protocol = "native": the provider {self.provider} has no native '
+                "tool calls",
+                hint='set agent.protocol = "json"',
+                key="agent.protocol",
+            )
+        return cast("ToolCallingProvider", self._provider)
 
     def models(self) -> Sequence[ServedModel]:
         """Return the models that the server lists."""

@@ -34,7 +34,10 @@ _SCHEMA = {
 
 @dataclass(frozen=True, slots=True)
 class ProbeFinding:
-    """One tested ability. A model without a `required` one cannot be used."""
+    """One tested ability. A model without a `required` one cannot be used.
+
+    `protocol` is the value for `agent.protocol` that the test found best.
+    """
 
     name: str
     ok: bool
@@ -43,6 +46,7 @@ class ProbeFinding:
     required: bool = True
     tokens_per_second: float | None = None
     context: int | None = None
+    protocol: str | None = None
 
 
 Probe = Callable[[Proposer], ProbeFinding]

@@ -9,6 +9,9 @@ import pytest
 
 import pulsus
 from pulsus import bootstrap
+from pulsus.agent.model.json_model import JsonModel
+from pulsus.agent.model.native_model import NativeModel
+from pulsus.bootstrap.language_model import connect_turn_model, new_breaker
 from pulsus.config.settings import ModelConfig
 from pulsus.core.compose.model_protocol import Message, Setup
 from pulsus.errors import (
@@ -235,6 +238,17 @@ def test_ollama_is_asked_below_the_address_without_v1(tmp_path):
     with pytest.raises(ConfigError, match="without /v1") as caught:
         bootstrap.build(tmp_path, flags).model()
     assert "use http://127.0.0.1:11434," in caught.value.hint
+
+
+@pytest.mark.parametrize(("protocol", "kind"), [("json", JsonModel), ("native", NativeModel)])
+def test_the_agent_calls_tools_by_the_protocol_of_the_settings(protocol, kind, tmp_path):
+    flags = {
+        "model": {"base_url": "http://127.0.0.1:9", "provider": "ollama"},
+        "agent": {"protocol": protocol},
+    }
+    app = bootstrap.build(tmp_path, flags)
+    made = connect_turn_model(app, new_breaker(app.settings.agent))
+    assert isinstance(made, kind)
 
 
 def test_the_package_does_not_import_its_tests():

@@ -43,6 +43,7 @@ MODEL_AWAY: Final = 75
 STOPPED: Final = 130
 """Exit statuses of a run (contracts)."""
 
+_NO_CALL_NOW: Final = "No tool can be called now: give your final answer."
 _NOT_VERIFIED: Final = "not verified: "
 _STOPPED_TEXT: Final = "it was stopped"
 _TIME_IS_OVER: Final = "the time of the run is over"
@@ -136,7 +137,7 @@ class AgentLoop:
             return await self._end_early(run, _TIME_IS_OVER, OUT_OF_TURNS)
         if proposal is None:
             return await self._end_early(run, _STOPPED_TEXT, STOPPED)
-        run.transcript.add_proposal(proposal, run.state.turn)
+        self._note_proposal(run, proposal)
         if proposal.correction:
             self._correct(run, "malformed_json", proposal.correction)
             return None
@@ -144,7 +145,7 @@ class AgentLoop:
             run.state = replace(run.state, verified_write=False)
             return await self._run_calls(run, proposal)
         if proposal.calls:
-            self._correct(run, "malformed_json", "No tool can be called now: give a final_answer.")
+            self._correct(run, "malformed_json", _NO_CALL_NOW)
             return None
         return await self._finish(run, proposal)
 
@@ -244,6 +245,8 @@ class AgentLoop:
         names = self._rules.tools.keys()
         claim = find_phantom_claim(proposal.text, names, tools_succeeded=run.state.succeeded)
         text = remove_leaks(proposal.text, names)
+        if text != proposal.text:
+            self._withdraw_markup(run)
         if claim is not None:
             self._ports.counters.count(
                 "phantom_detected_total", provider=self._model.provider, model=self._model.model
@@ -252,6 +255,16 @@ class AgentLoop:
             self._ports.emit(agent_event("agent_correction", reason="phantom"))
             text, confidence = SAFE_MESSAGE, "low"
         return self._end(run, text, confidence, DONE)
+
+    def _note_proposal(self, run: _Run, proposal: TurnProposal) -> None:
+        run.transcript.add_proposal(proposal, run.state.turn)
+        if proposal.leaked:
+            self._withdraw_markup(run)
+
+    def _withdraw_markup(self, run: _Run) -> None:
+        """Withdraw the text of a turn that held the markup of a tool call."""
+        self._ports.record.event("withdrawn", decision="artifact", artifacts=[])
+        self._ports.emit(agent_event("agent_withdrawn", turn=run.turn, reason="artifact"))
 
     def _correct(self, run: _Run, reason: str, message: str) -> None:
         self._ports.record.event("correction", decision=reason, artifacts=[])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pulsus.agent.answers.compaction import TranscriptResult, compact_results
 from pulsus.agent.model.proposal import AgentMessage, TurnProposal
+from pulsus.llm.budgeted_model import BYTES_PER_TOKEN, OVERHEAD_TOKENS
 
 if TYPE_CHECKING:
     from pulsus.agent.loop.session_state import SessionState
@@ -19,10 +20,11 @@ class Transcript:
     """All messages so far.
 
     Results of more than `min_chars` characters are shortened when they are `keep_turns` turns old.
-    `most_chars` is what fits into the model's context.
+    `most_chars` is what fits into the model's context, where a character counts its bytes in UTF-8.
 
     `messages` gives what is sent: old results shortened, and the oldest turns left out where the
-    rest is still too long. The system message and the request always stay.
+    rest is still too long. The system message and the request always stay. If the last turn alone
+    is too long, its results are cut.
     """
 
     def __init__(
@@ -75,16 +77,26 @@ class Transcript:
         kept = self._compacted(self._all, state)
         system, request = kept[0], kept[self._request]
         before, after = kept[1 : self._request], kept[self._request + 1 :]
-        size = sum(len(each.content) for each in kept)
+        size = sum(map(_size, kept))
         while size > self._most and (before or after):
             part = before or after
             # A call without its result, or a result without its call, would mislead the model.
             gone = sum(each.turn == part[0].turn for each in part)
             if not before and gone == len(after):
                 break
-            size -= sum(len(each.content) for each in part[:gone])
+            size -= sum(map(_size, part[:gone]))
             del part[:gone]
+        if size > self._most:
+            after = self._cut_results(after, size - self._most)
         return (system, *before, request, *after)
+
+    def _cut_results(self, messages: Sequence[AgentMessage], excess: int) -> list[AgentMessage]:
+        """Return the messages with their results cut to equal shares, by `excess` in all."""
+        sizes = [_size(each) for each in messages if each.role == "tool"]
+        if not sizes:
+            return list(messages)
+        share = max((sum(sizes) - excess) // len(sizes), self._min)
+        return [_cut(each, share) if each.role == "tool" else each for each in messages]
 
     def _compacted(
         self, messages: Sequence[AgentMessage], state: SessionState
@@ -103,3 +115,20 @@ class Transcript:
         )
         texts = iter(short)
         return [replace(m, content=next(texts).text) if m.role == "tool" else m for m in messages]
+
+
+def _size(message: AgentMessage) -> int:
+    """Return what a message counts: its bytes, those of its calls, and what is around it."""
+    calls = sum(len(call.tool) + len(json.dumps(dict(call.args))) for call in message.calls)
+    around = OVERHEAD_TOKENS * BYTES_PER_TOKEN
+    return len(message.content.encode("utf-8", "replace")) + calls + around
+
+
+def _cut(message: AgentMessage, size: int) -> AgentMessage:
+    """Return a result of about `size` bytes, which says that its rest is left out."""
+    whole = message.content.encode("utf-8", "replace")
+    if _size(message) <= size:
+        return message
+    note = f"… [cut: this result has {len(whole)} bytes; ask for less]"
+    room = max(size - OVERHEAD_TOKENS * BYTES_PER_TOKEN - len(note.encode()), 0)
+    return replace(message, content=whole[:room].decode("utf-8", "ignore") + note)

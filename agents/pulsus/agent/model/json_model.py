@@ -8,27 +8,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import cache
-from importlib.resources import files
-from typing import TYPE_CHECKING
 
 from pulsus.agent.model.answer_schema import answer_schema, keep_supported
+from pulsus.agent.model.context_limits import ContextLimits
 from pulsus.agent.model.json_protocol import read_answer
+from pulsus.agent.model.prompt_template import render_prompt
 from pulsus.agent.model.proposal import AgentMessage, TurnProposal, TurnRequest
 from pulsus.core.compose.model_protocol import Message, OnText, Proposer
 from pulsus.errors import ModelAnswerInvalid
 from pulsus.gates.tool_descriptors import ToolDescriptor
-
-if TYPE_CHECKING:
-    from jinja2 import Template
+from pulsus.llm.budgeted_model import estimate_tokens
 
 
 class JsonModel:
     """A TurnModel over a Proposer. `on_text` gets nothing: an object is no text for a person."""
 
-    def __init__(self, proposer: Proposer, *, temperature: float, max_tokens: int) -> None:
-        self._proposer, self._temperature, self._max_tokens = proposer, temperature, max_tokens
-        self._with_schema = True
+    def __init__(
+        self, proposer: Proposer, *, temperature: float, max_tokens: int, context_tokens: int
+    ) -> None:
+        self._proposer, self._temperature = proposer, temperature
+        self._limits = ContextLimits(context_tokens, max_tokens)
 
     @property
     def provider(self) -> str:
@@ -42,18 +41,29 @@ class JsonModel:
 
     def system_prompt(self, tools: Sequence[ToolDescriptor], context: str) -> str:
         """Return the system message, made once a run."""
-        return _template().render(tools=[_describe(tool) for tool in tools], context=context)
+        described = [_describe(tool) for tool in tools]
+        return render_prompt("agent.j2", tools=described, context=context)
+
+    def transcript_chars(self, tools: Sequence[ToolDescriptor]) -> int:
+        """Return how many characters a transcript may have beside an answer.
+
+        The schema of the answer counts: a server that takes none gets it in words.
+        """
+        schema = answer_schema(tools, text_only=False)
+        return self._limits.transcript_chars(estimate_tokens((), schema))
 
     def propose(self, ask: TurnRequest, on_text: OnText | None) -> TurnProposal:
         """Return the proposal in the model's answer. Raises ModelError."""
         before = self._proposer.spent
         schema = answer_schema(ask.tools, text_only=ask.text_only)
+        messages = [_plain_message(each) for each in ask.messages]
+        self._limits.require_fit(estimate_tokens(messages, schema))
         try:
             answer = self._proposer.complete(
-                [_plain_message(each) for each in ask.messages],
+                messages,
                 schema=schema,
                 temperature=self._temperature,
-                max_tokens=self._max_tokens,
+                max_tokens=self._limits.answer_tokens,
             )
         except ModelAnswerInvalid as error:
             spent = self._proposer.spent
@@ -87,13 +97,3 @@ def _describe(tool: ToolDescriptor) -> str:
         "parameters": keep_supported(tool.parameters),
     }
     return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
-
-
-@cache
-def _template() -> Template:
-    from jinja2 import Environment, StrictUndefined
-
-    text = files("pulsus.agent.model").joinpath("prompts/agent.j2").read_text(encoding="utf-8")
-    # Not HTML: a prompt is plain text, and escaping would change what tools are called.
-    environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(text)

@@ -49,6 +49,19 @@ def read_answer(raw: str, call_id: str, usage: Usage = Usage()) -> TurnProposal:
             return _correction(raw, usage, "it is neither a tool_call nor a final_answer")
 
 
+def parse_arguments(text: str) -> dict[str, Any] | None:
+    """Return the JSON object that is the whole text, or None.
+
+    A key that occurs twice, a constant such as NaN, and a lone surrogate make it invalid.
+    """
+    try:
+        value = _DECODER.decode(text)
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
 def _correction(raw: str, usage: Usage, why: str) -> TurnProposal:
     text = (
         f"Your JSON object is not valid: {why}. Your answer was: {one_line(raw, _QUOTED)!r}. "

@@ -47,7 +47,8 @@ class TurnProposal:
     """The model's answer to one question.
 
     Either `calls`, or a final `text` with a `confidence`, or `correction`: the message to send back
-    because the answer was no valid JSON object. `raw` is the answer as the model wrote it.
+    because the answer was no valid JSON object. `raw` is the answer as the transcript keeps it.
+    `leaked` is True if the markup of a tool call was cut out of its text.
     """
 
     raw: str
@@ -56,6 +57,7 @@ class TurnProposal:
     confidence: Confidence = "medium"
     correction: str = ""
     usage: Usage = Usage()
+    leaked: bool = False
 
 
 class TurnModel(Protocol):

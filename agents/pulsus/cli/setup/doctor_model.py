@@ -41,6 +41,7 @@ class ModelExamination:
             ],
             "tokens_per_second": self._first("tokens_per_second"),
             "context_tokens": self._first("context"),
+            "protocol": self._first("protocol"),
             "usage": asdict(self.usage),
         }
 
@@ -50,6 +51,8 @@ class ModelExamination:
 
 def examine_model(app: App, tell: Callable[[str], None]) -> ModelExamination:
     """Everything tried on the configured model; `tell` gets a line before each."""
+    from pulsus.agent.model.protocol_probe import probe_protocols
+    from pulsus.bootstrap.language_model import turn_model
     from pulsus.core.compose.model_protocol import Usage
     from pulsus.llm import model_probe
 
@@ -61,7 +64,19 @@ def examine_model(app: App, tell: Callable[[str], None]) -> ModelExamination:
         findings = [model_probe.describe_failure("configured", error)]
         return ModelExamination(settings.provider, settings.name, shown, findings, Usage())
     tell(f"asking {settings.name} at {shown or settings.provider}; this may take minutes")
-    found = list(
-        model_probe.run_probes(model, time.monotonic, lambda question: tell(f"  {question}?"))
-    )
-    return ModelExamination(settings.provider, settings.name, shown, found, model.spent)
+
+    def ask(question: str) -> None:
+        tell(f"  {question}?")
+
+    found = list(model_probe.run_probes(model, time.monotonic, ask))
+    spent = model.spent
+    if all(finding.ok for finding in found if finding.name == "answers"):
+        by_json, natively = app.model(), app.model()
+        found += probe_protocols(
+            turn_model(app.settings.agent, by_json, "json"),
+            turn_model(app.settings.agent, natively, "native"),
+            app.settings.agent.protocol,
+            ask,
+        )
+        spent += by_json.spent + natively.spent
+    return ModelExamination(settings.provider, settings.name, shown, found, spent)

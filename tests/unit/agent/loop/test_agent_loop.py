@@ -205,6 +205,21 @@ def test_a_claim_of_work_that_no_tool_did_is_withdrawn():
     assert session.named("agent_withdrawn") == [{"turn": 1, "reason": "phantom"}]
 
 
+def test_text_with_the_markup_of_a_call_is_withdrawn():
+    session = world()
+    leaked = TurnProposal("Which host?", correction="Call the tool.", leaked=True)
+    end = session.run(
+        proposes(call("pulsus_query", **SEARCH)),
+        leaked,
+        answers("Which host?\n<tool_call>{}</tool_call>"),
+    )
+    assert end.summary == "Which host?"
+    assert session.named("agent_withdrawn") == [
+        {"turn": 2, "reason": "artifact"},
+        {"turn": 3, "reason": "artifact"},
+    ]
+
+
 def test_a_refusal_is_recorded_before_anything_else_of_the_turn_runs():
     session = world()
     session.run(proposes(restart(), call("pulsus_query", **SEARCH)), answers("I could not."))

@@ -1,0 +1,44 @@
+"""The room that a transcript has in the context of a model. Pure.
+
+Prompt and answer together must fit into `agent.context_tokens`. Some servers cut a longer prompt
+at its beginning, and say nothing about it.
+"""
+
+from __future__ import annotations
+
+from pulsus.errors import ModelContextTooLong
+from pulsus.fast_dataclass import dataclass
+from pulsus.llm.budgeted_model import BYTES_PER_TOKEN
+
+_SPARE = 8
+"""One part in so many of the context is spare, because tokens are estimated: logs take more."""
+_LEAST_CHARS = 1000
+"""A transcript always has this much room. If it does not fit, the question is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextLimits:
+    """The settings `agent.context_tokens` and `agent.max_answer_tokens`."""
+
+    context_tokens: int
+    answer_tokens: int
+
+    def transcript_chars(self, beside: int) -> int:
+        """Return how many characters the messages of a transcript may have.
+
+        `beside` are the tokens that each question has beside them: schemas of tools.
+        """
+        spare = self.context_tokens // _SPARE
+        left = self.context_tokens - self.answer_tokens - beside - spare
+        return max(left * BYTES_PER_TOKEN, _LEAST_CHARS)
+
+    def require_fit(self, asked: int) -> None:
+        """Raise ModelContextTooLong if a question of `asked` tokens and an answer do not fit."""
+        if asked + self.answer_tokens > self.context_tokens:
+            raise ModelContextTooLong(
+                f"the question has about {asked} tokens and the answer may have "
+                f"{self.answer_tokens}: together they exceed agent.context_tokens = "
+                f"{self.context_tokens}",
+                hint="raise agent.context_tokens if the model's context is longer, or ask for less "
+                "at once",
+            )
