@@ -139,7 +139,7 @@ def _plain_unicode(text: str) -> str:
 
 
 _CALL_BYTES = 16
-"""What a part of a call counts beside its arguments, so that empty ones are not without end."""
+"""Bytes that each part of a call counts beside its texts, so that empty parts have a limit too."""
 
 MAX_EVENT = 1 << 20
 """Bytes of one event. An event with a piece of text has about a hundred."""
