@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from pulsus.core.arguments.rows.columns import read_columns
-from pulsus.core.arguments.word_set import word_set
+from pulsus.core.arguments.words.word_set import word_set
 from pulsus.core.compose.selection.row_filters import BOUND
 from pulsus.core.compose.selection.row_vocabulary import owned_stems
 from pulsus.core.text.literals import cut_out_values
