@@ -23,7 +23,7 @@ from pulsus.routing import plan_preview
 from pulsus.routing.delivery.delivery_outcome import keep_promotion_in_error
 from pulsus.routing.delivery.route_run import RouteOptions, RouteRun
 from pulsus.routing.prompt_parser import ParseResult, validate_request
-from pulsus.routing.route_decision import decide_route
+from pulsus.routing.route_outcome import decide_route
 from pulsus.routing.search_and_clarify import search_and_clarify
 
 if TYPE_CHECKING:

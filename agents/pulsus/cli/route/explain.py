@@ -86,7 +86,7 @@ def _explained(
     from pulsus.routing.inputs.route_inputs import with_inputs
     from pulsus.routing.plan_preview import compose_plan, mark_unconnected
     from pulsus.routing.prompt_parser import validate_request
-    from pulsus.routing.route_decision import undelivered_outcome
+    from pulsus.routing.route_outcome import undelivered_outcome
     from pulsus.routing.search import why_not
 
     app = session.app

@@ -1,6 +1,8 @@
-"""The decision of a route, from what the search found: select, compose or generate (spec §6).
+"""Turn the choice of a search into a RouteOutcome with its plan and notes (spec §6).
 
-Nothing is planned further, generated or delivered here. `pulsus explain` shows the same outcome.
+The choice between select, compose and generate is made before, by `decide_policy` in
+core/compose/selection/selector.py. One change of it is made here: a plan that cannot be wired, or a
+forced generation, becomes generate. `pulsus explain` shows the same outcome.
 """
 
 from __future__ import annotations
