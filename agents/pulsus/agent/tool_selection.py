@@ -95,7 +95,7 @@ def select_tools(
 
 
 def project_tool(tool: ToolDescriptor, kinds: Collection[CallKind]) -> ToolDescriptor | None:
-    """Return the tool with only its actions of these kinds, or None if there are none.
+    """Return the tool with only its actions of these kinds, or None without such an action.
 
     Arguments that only left-out actions need are left out as well.
     """

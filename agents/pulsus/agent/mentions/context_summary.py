@@ -1,6 +1,6 @@
 """The summary of mentioned resources that a model gets with a request (deep dive §1). Pure.
 
-Names and states come from discovery, and whoever started a container chose its name. So each value
+Names and states come from discovery, and any user may choose the name of a container. So each value
 is on one line, short, and in quotes.
 """
 

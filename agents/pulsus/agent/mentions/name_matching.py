@@ -1,4 +1,4 @@
-"""How a name in a request matches a resource: exactly, or by a likeness (deep dive §1). Pure.
+"""Match names in a request to resources, exactly or by a likeness (deep dive §1). Pure.
 
 A likeness is never certain. It puts a resource into the session, but does not count as if the user
 had named it.

@@ -36,7 +36,7 @@ _MOST_SIMILAR: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Prefetched:
-    """What the words of one request mean.
+    """The meaning of the words of one request.
 
     `resources` are those found and everything around them. `exact` and `similar` are ids of the
     first. `unresolved` are mentions that no resource has, `ambiguous` those that several have.
