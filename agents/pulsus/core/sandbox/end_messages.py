@@ -40,6 +40,56 @@ def starved_message() -> str:
     return "this machine was too busy to run it: try again when less is going on"
 
 
+def memory_limit_message(limits: SandboxLimits) -> str:
+    """Say that it used more memory than it may."""
+    return f"it used more than {limits.memory_bytes >> 20} MB of memory"
+
+
+def process_limit_message(limits: SandboxLimits) -> str:
+    """Say that it ran more processes and threads than it may."""
+    return f"it ran more than {limits.processes} processes and threads"
+
+
+def output_limit_message(most_bytes: int) -> str:
+    """Say that it printed more than `most_bytes`."""
+    return f"it printed more than {most_bytes >> 20} MiB: print less"
+
+
+def large_result_message() -> str:
+    """Say that its result is larger than the result channel may carry."""
+    return "it sent more than a result may hold"
+
+
+def invalid_result_message() -> str:
+    """Say that it sent a line that no harness sends."""
+    return "it sent something that is not a result"
+
+
+def message_order_message() -> str:
+    """Say that a message of the harness came in a stage that has no such message."""
+    return "it sent messages out of order"
+
+
+def late_message() -> str:
+    """Say that a message came after the last one."""
+    return "it sent a message after its last"
+
+
+def cancelled_message() -> str:
+    """Say that the caller cancelled the job."""
+    return "its caller cancelled it"
+
+
+def unwatched_message(error: OSError) -> str:
+    """Say that the resource monitor cannot be set up."""
+    return f"it cannot be watched: {error}"
+
+
+def killed_message(reason: str, stage: Stage) -> str:
+    """Return the reason of the host, and say that it was killed if the module had begun."""
+    return reason if stage == "start" else f"{reason}; it was killed"
+
+
 def leftover_processes_message(processes: Sequence[str]) -> str:
     """Say that processes with these names outlived it."""
     what = _list_named("process", _printable_names(processes)) if processes else "a process"

@@ -129,7 +129,7 @@ class SandboxSession:
             self._monitor.close()
         if self._group is not None:
             if self._group.out_of_memory() and not self._kill_reason:
-                self._kill_reason = self._describe_memory_limit()
+                self._kill_reason = end_messages.memory_limit_message(self._limits)
             self._group.close()
         if self._relay is not None and not self._kill_reason:
             self._kill_reason = self._relay.problem()
@@ -181,14 +181,14 @@ class SandboxSession:
 
     def _read_messages(self) -> None:
         if self._pipes.result.total > self._result_cap():
-            self._kill_reason = "it sent more than a result may hold"
+            self._kill_reason = end_messages.large_result_message()
             return
         data = bytes(self._pipes.result.data)
         while self._final is None and (end := data.find(b"\n", self._seen)) >= 0:
             line, self._seen = data[self._seen : end], end + 1
             message = self._decode_message(line)
             if message is None:
-                self._kill_reason = "it sent something that is not a result"
+                self._kill_reason = end_messages.invalid_result_message()
                 return
             self._handle_message(message)
 
@@ -206,7 +206,7 @@ class SandboxSession:
     def _handle_message(self, message: dict[str, Any]) -> None:
         match message.get("phase"):
             case _ if self._last_message is not None:
-                self._kill_reason = "it sent a message after its last"
+                self._kill_reason = end_messages.late_message()
             case "ready" if self._stage == "start":
                 if self._start_watching(end_messages.to_number(message.get("calls"))):
                     self._stage = "import"
@@ -231,7 +231,7 @@ class SandboxSession:
                 self._clock.cut(_LEFT_SECONDS)
                 self._end_if_alone()
             case _:
-                self._kill_reason = "it sent messages out of order"
+                self._kill_reason = end_messages.message_order_message()
 
     def _end_if_alone(self) -> None:
         if self._monitor is not None and not self._monitor.others((1, HARNESS)):
@@ -256,7 +256,7 @@ class SandboxSession:
                 self._calls = Listener.take(pid, calls)
                 self._selector.register(self._calls, selectors.EVENT_READ, self._calls)
         except OSError as error:
-            self._final = {"phase": "unsafe", "message": f"it cannot be watched: {error}"}
+            self._final = {"phase": "unsafe", "message": end_messages.unwatched_message(error)}
             return False
         return True
 
@@ -283,26 +283,23 @@ class SandboxSession:
         if self._last_message is not None:
             self._end_if_alone()
         if is_cancelled():
-            self._kill_reason = "its caller cancelled it"
+            self._kill_reason = end_messages.cancelled_message()
         elif self._clock.ended():
             self._kill_reason = self._describe_timeout()
         elif self._relay is not None and (problem := self._relay.problem()):
             self._kill_reason = problem
         elif self._pipes.stdout.total + self._pipes.stderr.total > OUTPUT_KILL_BYTES:
-            self._kill_reason = f"it printed more than {OUTPUT_KILL_BYTES >> 20} MiB: print less"
+            self._kill_reason = end_messages.output_limit_message(OUTPUT_KILL_BYTES)
         elif self._monitor is not None:
             with suppress(OSError):  # its first process is just ending
                 usage = self._monitor.usage()
                 if self._group is not None and self._group.out_of_memory():
-                    self._kill_reason = self._describe_memory_limit()
+                    self._kill_reason = end_messages.memory_limit_message(self._limits)
                 self._peak = max(self._peak, usage.memory)
                 if usage.memory > limits.memory_bytes:
-                    self._kill_reason = self._describe_memory_limit()
+                    self._kill_reason = end_messages.memory_limit_message(self._limits)
                 elif usage.threads > limits.processes + 2:  # bubblewrap's own two
-                    self._kill_reason = f"it ran more than {limits.processes} processes and threads"
-
-    def _describe_memory_limit(self) -> str:
-        return f"it used more than {self._limits.memory_bytes >> 20} MB of memory"
+                    self._kill_reason = end_messages.process_limit_message(limits)
 
     def _describe_timeout(self) -> str:
         if self._last_message is not None and self._monitor is not None:
@@ -316,7 +313,7 @@ class SandboxSession:
 
     def _describe_end(self, final: dict[str, Any]) -> str:
         if self._kill_reason:
-            return self._kill_reason + ("" if self._stage == "start" else "; it was killed")
+            return end_messages.killed_message(self._kill_reason, self._stage)
         if final:
             return end_messages.failure_message(final)
         if self._stage == "start":
