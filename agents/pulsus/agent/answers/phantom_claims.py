@@ -34,6 +34,13 @@ _LONGEST_SENTENCE: Final = 300
 """Longer sentences are looked at in parts: the time of a check is bounded."""
 
 
+_BARE_FIGURE: Final = re.compile(
+    r"(?:[\w ./@-]{1,40}[:=] *)?(?:about |around |approximately |only |~ ?)?\d[\d.,]*"
+    r"(?: ?(?:%|[kmgt]i?b|[a-z]{2,12})(?: (?:free|used|left|available|in use))?)?[.!]?"
+)
+"""A sentence that is a reading and nothing else, such as `4.0 GB` or `memory: 63 % used`."""
+
+
 @dataclass(frozen=True, slots=True)
 class PhantomClaim:
     """A claim that no tool result supports: its category, and the sentence that makes it."""
@@ -76,6 +83,8 @@ def _category_of(sentence: str) -> ClaimCategory | None:
     rules = _claim_rules()
     if any(pattern.search(plain) for pattern in rules.certain):
         return "output"
+    if _BARE_FIGURE.fullmatch(plain):
+        return "figure"
     general = rules.general.match(plain)
     for category, patterns in rules.categories.items():
         if general and category != "action":

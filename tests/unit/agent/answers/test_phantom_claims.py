@@ -81,3 +81,19 @@ def test_a_long_reply_is_checked_in_bounded_time():
     started = time.process_time()
     assert claim(text) is None
     assert time.process_time() - started < 3
+
+
+@pytest.mark.parametrize(
+    "reply", ["4.0 GB", "63 %", "about 12 GiB free.", "memory: 63 % used", "7"]
+)
+def test_a_reading_without_any_sentence_is_not_believed(reply):
+    claim = find_phantom_claim(reply, (), tools_succeeded=0)
+    assert claim is not None
+    assert claim.category == "figure"
+
+
+@pytest.mark.parametrize(
+    "reply", ["Port 22 is the default of ssh.", "Use RAID 1 or 5.", "See step 3"]
+)
+def test_general_knowledge_with_a_number_is_no_reading(reply):
+    assert find_phantom_claim(reply, (), tools_succeeded=0) is None
