@@ -1,10 +1,14 @@
-"""Wrap what a plugin adds, so that its failure does not stop Pulsus. Calls plugin code."""
+"""Decide what happens when a plugin fails: Pulsus goes on without it. Calls plugin code.
+
+A hook that raises marks its plugin as failed, and the plugin is not called again. What a hook gave
+is wrapped, so that a later failure of it has its own consequence.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar, get_args
 
@@ -44,6 +48,87 @@ def contain_plugin() -> Iterator[None]:
             yield
     except SystemExit as leaving:
         raise PluginExit(f"it called exit({leaving.code!r})") from None
+
+
+class PluginIsolation:
+    """Calls of hooks that never raise, and the error of each plugin that failed, by its name."""
+
+    def __init__(self) -> None:
+        self.errors: dict[str, str] = {}
+        self._answers: list[tuple[str, Any]] = []
+
+    @contextlib.contextmanager
+    def guard(self, name: str) -> Iterator[None]:
+        """Run code of that plugin in a block, and mark it as failed if the block raises."""
+        try:
+            with contain_plugin():
+                yield
+        except Exception as error:  # noqa: BLE001 - a plugin may raise anything
+            self.fail(name, error)
+
+    def fail(self, name: str, error: Exception) -> None:
+        """Mark that plugin as failed."""
+        self.errors[name] = one_line(f"{type(error).__name__}: {error}")
+
+    def forget_answers(self) -> None:
+        """Begin a call of a hook: the answers of the last one are no longer needed."""
+        self._answers = []
+
+    def source(self, answer: Any) -> str:
+        """Return the name of the plugin that gave this answer to the hook."""
+        return next(name for name, given in self._answers if given is answer)
+
+    def isolate(self, name: str, function: Callable[..., Any]) -> Callable[[], Any]:
+        """Return `function` as one that gives no answer if it raises, or if its plugin failed."""
+
+        def call() -> Any:
+            if name not in self.errors:
+                with self.guard(name):
+                    answer = function()
+                    if answer is None:
+                        raise TypeError("it answered None")
+                    self._answers.append((name, answer))
+                    return answer
+            return None  # pluggy leaves it out
+
+        return call
+
+    def isolate_wrapper(
+        self, name: str, function: Callable[..., Any]
+    ) -> Callable[[], Generator[None, Any, Any]]:
+        """Return the hook wrapper `function` as one that changes nothing if it raises."""
+
+        def call() -> Generator[None, Any, Any]:
+            wrapper = None
+            if name not in self.errors:
+                with self.guard(name):
+                    wrapper = function()
+                    next(wrapper)
+            result = yield
+            if wrapper is None or name in self.errors:
+                return result
+            with self.guard(name):
+                try:
+                    wrapper.send(result)
+                except StopIteration as end:
+                    return self._changed(name, result, end.value)
+                raise TypeError("the hook wrapper yields more than once")
+            return result
+
+        return call
+
+    def _changed(self, name: str, result: Any, changed: Any) -> Any:
+        """Return what a wrapper made of the answers, each new one with that plugin as its source.
+
+        An old-style wrapper gets an outcome of pluggy, and changes this instead of returning.
+        """
+        if not isinstance(result, list):
+            changed = result.get_result()
+        if not isinstance(changed, list):
+            raise TypeError(f"the hook wrapper returned {changed!r:.80}, not the list of answers")
+        known = [id(answer) for _, answer in self._answers]
+        self._answers += [(name, answer) for answer in changed if id(answer) not in known]
+        return changed if isinstance(result, list) else None
 
 
 @dataclass(slots=True)
