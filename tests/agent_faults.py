@@ -30,7 +30,7 @@ class Fault:
     new: str
 
 
-WORKFLOW = "gates/workflow/state_machine.py"
+WORKFLOW = "gates/workflow/workflow_state.py"
 CONTEXT = "gates/resources/resolved_context.py"
 STRICT = "gates/resources/strict_resolution.py"
 MISMATCH = "gates/resources/routing_mismatch.py"

@@ -16,7 +16,7 @@ from pulsus.gates.resources.resolved_resource import ResolvedResource
 from pulsus.gates.resources.routing_mismatch import refuse_parent
 from pulsus.gates.resources.strict_resolution import refuse_action, resolve_targets
 from pulsus.gates.tool_descriptors import DescriptorTable
-from pulsus.gates.workflow.state_machine import WorkflowState, refuse_call
+from pulsus.gates.workflow.workflow_state import WorkflowState, refuse_call
 
 pytestmark = pytest.mark.bench
 

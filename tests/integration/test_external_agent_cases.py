@@ -12,7 +12,7 @@ import pytest
 
 from pulsus.gates.built_in_tools import built_in_tools
 from pulsus.gates.tool_descriptors import DescriptorTable
-from pulsus.gates.workflow.state_machine import WorkflowState
+from pulsus.gates.workflow.workflow_state import WorkflowState
 
 FOLDER = Path(os.environ.get("PULSUS_CASES", "../shared/cases"), "pulse")
 AGREEING = 0.95

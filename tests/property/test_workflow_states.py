@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulsus.gates.workflow.state_machine import WorkflowState, refuse_answer, refuse_call
+from pulsus.gates.workflow.workflow_state import WorkflowState, refuse_answer, refuse_call
 
 IDS = st.sampled_from(["a", "b", "c"])
 STEPS = st.lists(

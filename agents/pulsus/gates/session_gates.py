@@ -7,7 +7,7 @@ from dataclasses import field
 from pulsus.fast_dataclass import dataclass
 from pulsus.gates.resources.resolved_context import ResolvedContext
 from pulsus.gates.workflow.pending_recovery import PendingRecoveries
-from pulsus.gates.workflow.state_machine import WorkflowState
+from pulsus.gates.workflow.workflow_state import WorkflowState
 
 
 @dataclass(frozen=True, slots=True)

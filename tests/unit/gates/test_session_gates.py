@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pulsus.gates.resources.resolved_context import ResolvedContext
 from pulsus.gates.session_gates import SessionGates
-from pulsus.gates.workflow.state_machine import WorkflowState
+from pulsus.gates.workflow.workflow_state import WorkflowState
 from tests.resources import DELLY, HOMEPAGE
 
 

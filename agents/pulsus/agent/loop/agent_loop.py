@@ -33,7 +33,7 @@ from pulsus.core.types import JsonValue
 from pulsus.errors import ModelBudget, ModelError, PulsusError
 from pulsus.fast_dataclass import dataclass
 from pulsus.gates.tool_descriptors import ToolDescriptor
-from pulsus.gates.workflow.state_machine import refuse_answer
+from pulsus.gates.workflow.workflow_state import refuse_answer
 
 DONE: Final = 0
 OUT_OF_TURNS: Final = 1

@@ -28,7 +28,7 @@ from pulsus.gates.resources.routing_mismatch import refuse_parent
 from pulsus.gates.resources.strict_resolution import refuse_action, resolve_targets
 from pulsus.gates.tool_descriptors import DescriptorTable
 from pulsus.gates.tool_response import ToolResponse, tool_blocked
-from pulsus.gates.workflow.state_machine import refuse_call
+from pulsus.gates.workflow.workflow_state import refuse_call
 from pulsus.llm.structured_answers import find_misfits
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pulsus.gates.built_in_tools import built_in_tools
-from pulsus.gates.workflow.state_machine import WorkflowState, refuse_answer, refuse_call
+from pulsus.gates.workflow.workflow_state import WorkflowState, refuse_answer, refuse_call
 
 WEB = "docker_container:web1:abc"
 NODE = "node:delly"
