@@ -29,7 +29,7 @@ from pulsus.core.validators.validator_protocol import Finding, Steps
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pulsus.core.sandbox.interpreter import Interpreter
-    from pulsus.core.validators.steps.packages import Packages
+    from pulsus.core.validators.steps.installed_packages import PackageCheck
 
 MAX_NODES = 50_000  # twice what 200 kB of ordinary code holds; keeps later checkers quick
 
@@ -77,12 +77,12 @@ def run_static_gate(
     return Finding(ok=not problem, message=problem, output=output, warnings=warnings)
 
 
-def _check_packages(text: str, tree: ast.Module, python: Interpreter | None) -> Packages | None:
+def _check_packages(text: str, tree: ast.Module, python: Interpreter | None) -> PackageCheck | None:
     """Check the packages that the tool needs, or return None if it needs none."""
     if "# /// script" not in text and not list_third_party(tree):
         return None
     from pulsus.core.sandbox.interpreter import own_interpreter  # these take their time to load
-    from pulsus.core.validators.steps.packages import check_packages
+    from pulsus.core.validators.steps.installed_packages import check_packages
 
     return check_packages(text, tree, python or own_interpreter())
 

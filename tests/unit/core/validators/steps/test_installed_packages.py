@@ -7,8 +7,8 @@ import pytest
 
 from pulsus.core.python_source.imports import list_third_party
 from pulsus.core.sandbox.interpreter import NoInterpreter, own_interpreter, read_interpreter
-from pulsus.core.validators.steps.packages import HeaderInvalid, check_packages
-from pulsus.core.validators.steps.packages import read_header as header
+from pulsus.core.validators.steps.installed_packages import HeaderInvalid, check_packages
+from pulsus.core.validators.steps.installed_packages import read_header as header
 from pulsus.core.validators.steps.static_gate import run_static_gate
 from tests.candidates import DOCUMENTED, tool_of
 

@@ -1,7 +1,8 @@
-"""Checks the third-party packages of a tool against its Python (spec §8; PEP 723).
+"""Check that the packages which a tool imports are installed for its Python (spec §8; PEP 723).
 
 A missing package is a finding before anything runs, not a traceback. Effect: looks up what is
-installed; starts nothing, fetches nothing.
+installed; starts nothing, fetches nothing. Whether a generated module may import a package is
+decided elsewhere (core/compose/guardrails/import_check.py).
 """
 
 from __future__ import annotations
@@ -46,30 +47,30 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True)
-class Packages:
+class PackageCheck:
     """`problems` refuse the module; `warnings` are of imports that only some calls need."""
 
     problems: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
-def check_packages(text: str, tree: ast.Module, python: Interpreter) -> Packages:
+def check_packages(text: str, tree: ast.Module, python: Interpreter) -> PackageCheck:
     """Return the unmet parts of the header, and the imports that are not installed."""
     try:
         header = read_header(text)
         unmet = _check_unmet(header, python) if header else ()
     except HeaderInvalid as error:
-        return Packages((f"the `# /// script` header: {error}",))
+        return PackageCheck((f"the `# /// script` header: {error}",))
     if unmet:
-        return Packages(unmet)
+        return PackageCheck(unmet)
     wanted = [each for each in list_third_party(tree) if not each.optional]
     names = {each.name for each in wanted}
     if len(names) > MOST_PACKAGES:
         text = f"it imports {len(names)} packages; the limit is {MOST_PACKAGES}: split the module"
-        return Packages((text,))
+        return PackageCheck((text,))
     missing = {name for name in names if not python.has(name)}
     absent = [each for each in wanted if each.name in missing]
-    return Packages(
+    return PackageCheck(
         tuple(_describe_absent(each, python) for each in absent if not each.late),
         tuple(_describe_absent(each, python) for each in absent if each.late),
     )
