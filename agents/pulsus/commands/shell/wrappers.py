@@ -1,7 +1,7 @@
 """The program that a command runs in the end, without those that only run it (sudo, timeout).
 
-For what is said *about* a command: its risk, its policy, what it reads. What may run is never
-decided by it: there every wrapper has a table.
+For what is said *about* a command: its risk, its policy, what it reads. The verdict on the program
+that a wrapper runs is decided in call_check/nested_commands.py, by the wrapper's table.
 """
 
 from __future__ import annotations
