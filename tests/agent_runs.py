@@ -177,6 +177,9 @@ class ScriptedModel:
     def system_prompt(self, tools, context):
         return "system"
 
+    def transcript_chars(self, tools):
+        return 100_000
+
 
 _ids = itertools.count(1)
 

@@ -24,7 +24,7 @@ from tests.sandboxes import need_sandbox
 ANSWERS = Path(__file__).parents[1] / "fixtures/answers"
 TRANSCRIPTS = sorted((Path(__file__).parent / "transcripts").glob("*.txt"))
 QUICK = {
-    *("config", "explain", "fill", "help", "housekeeping", "plan", "refused_flags"),
+    *("agent", "config", "explain", "fill", "help", "housekeeping", "plan", "refused_flags"),
     *("show_and_diff", "tools"),
 }
 

@@ -46,8 +46,9 @@ class Transcript:
         self._tools: dict[str, str] = {}
         self._keep_turns, self._min, self._most = keep_turns, min_chars, most_chars
 
-    def begin_request(self, system: str, request: str, turn: int) -> None:
+    def begin_request(self, system: str, request: str, turn: int, most_chars: int) -> None:
         """Add a further request of the same session, with the system message of its run."""
+        self._most = most_chars
         self._all[0] = AgentMessage("system", system)
         self._request = len(self._all)
         self._all.append(AgentMessage("user", request, turn=turn))

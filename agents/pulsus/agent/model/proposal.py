@@ -83,3 +83,7 @@ class TurnModel(Protocol):
     def system_prompt(self, tools: Sequence[ToolDescriptor], context: str) -> str:
         """Return the system message for these tools and this context."""
         ...
+
+    def transcript_chars(self, tools: Sequence[ToolDescriptor]) -> int:
+        """Return how many characters a transcript may have beside these tools and an answer."""
+        ...

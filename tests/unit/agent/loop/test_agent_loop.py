@@ -376,7 +376,7 @@ def test_an_approved_call_carries_how_it_was_confirmed(request_made, consent):
 def test_a_further_request_keeps_what_was_said_and_its_own_system_message():
     transcript = Transcript("one", "first", keep_turns=2, min_chars=300, most_chars=10_000)
     transcript.add_proposal(answers("yes"), 1)
-    transcript.begin_request("two", "second", 1)
+    transcript.begin_request("two", "second", 1, 10_000)
     sent = [(m.role, m.content) for m in transcript.messages(fresh_state())]
     assert sent == [
         ("system", "two"), ("user", "first"), ("assistant", "yes"), ("user", "second"),
@@ -386,6 +386,6 @@ def test_a_further_request_keeps_what_was_said_and_its_own_system_message():
 def test_the_request_of_now_stays_when_earlier_ones_no_longer_fit():
     transcript = Transcript("s", "x" * 500, keep_turns=2, min_chars=300, most_chars=150)
     transcript.add_proposal(answers("y" * 200), 1)
-    transcript.begin_request("s", "second", 1)
+    transcript.begin_request("s", "second", 1, 150)
     transcript.add_proposal(answers("third"), 2)
     assert [m.content for m in transcript.messages(fresh_state())] == ["s", "second", "third"]

@@ -1,0 +1,201 @@
+"""A project → one session of the agent: model, tools, gates, approvals, trace and counters."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pulsus
+from pulsus.agent.agent_metrics import AgentMetrics
+from pulsus.agent.agent_session import AgentSession, SessionParts
+from pulsus.agent.control.approval_desk import CallApprover, PersonDesk
+from pulsus.agent.control.control_rules import AgentControl, ControlLevel, ControlPorts
+from pulsus.agent.control.own_process import OwnProcess
+from pulsus.agent.control.protected_places import ProtectedPlaces
+from pulsus.agent.control.self_protection import SelfProtection
+from pulsus.agent.control.session_grants import GrantChange, SessionGrant, SessionGrants
+from pulsus.agent.control.session_words import SessionWords
+from pulsus.agent.loop.run_ports import RunRecord
+from pulsus.agent.mentions.prefetcher import Prefetcher
+from pulsus.agent.tool_protocol import CallContext
+from pulsus.agent.tools.all_tools import AgentTools, agent_tools, protected_folders
+from pulsus.agent.tools.catalogue.catalogue_tool import CatalogueTool
+from pulsus.agent.tools.local.readable_files import FileRefused, read_start
+from pulsus.approvals.pending_approvals import PendingApprovals
+from pulsus.bootstrap.language_model import connect_turn_model, new_breaker
+from pulsus.core.telemetry import ids
+from pulsus.core.telemetry.logging import open_trace
+from pulsus.core.types import JsonValue
+from pulsus.errors import ExtraMissing
+from pulsus.execution.cancellation import Cancellation
+from pulsus.routing.delivery.candidate_module import read_module
+from pulsus.routing.delivery.deliver import digest
+
+if TYPE_CHECKING:
+    from pulsus.bootstrap.app import App
+
+_LEAST_P = 0.02
+"""Below this probability a catalogue tool is not offered for a request."""
+_LOOK_SECONDS = 10.0
+_SERVE_PORT = 8765
+"""The default port of `pulsus serve` (contracts)."""
+
+
+def require_agent_extra(*packages: str) -> None:
+    """Raise ExtraMissing if a package of the extra `agent` is not installed."""
+    from importlib.util import find_spec
+
+    lacking = [name for name in packages if find_spec(name) is None]
+    if lacking:
+        raise ExtraMissing(
+            f"the agent needs {', '.join(lacking)}, which is not installed",
+            hint="pip install 'pulsus-workbench[agent]'",
+            extra="agent",
+        )
+
+
+def make_agent_session(
+    app: App, person: CallApprover | None, level: ControlLevel | None = None
+) -> AgentSession:
+    """Return a new session. `person` is None if no person can be asked.
+
+    `level` is the control level, by default that of the settings. The model is made for each
+    request. Raises ExtraMissing and what reading the catalogue raises.
+    """
+    require_agent_extra("anyio", "psutil")
+    config = app.settings.agent
+    tools = agent_tools(app, app.commands, environ=os.environ, now=ids.utc_now)
+    catalogue = {t.name: t for t in tools.by_name.values() if isinstance(t, CatalogueTool)}
+    record, breaker = _CurrentRecord(app), new_breaker(config)
+    grants = SessionGrants(time.monotonic, minutes=config.grant_minutes, record=record.note_grant)
+    control = AgentControl(
+        level or config.control_level,
+        app.commands,
+        _self_protection(app),
+        _session_words(app),
+        grants,
+        approval_seconds=config.approval_minutes * 60,
+        ports=ControlPorts(
+            {name: tool.tool for name, tool in catalogue.items()},
+            lambda spec: digest(read_module(spec.path)),
+            lambda path: _shown_text(path, tools.system.protected),
+        ),
+    )
+    pending = PendingApprovals(time.monotonic, seconds=config.approval_minutes * 60)
+    return AgentSession(
+        SessionParts(
+            tools=tools,
+            control=control,
+            desk=PersonDesk(pending, grants, control.hash_of, person),
+            prefetcher=Prefetcher(tools.system.machine, lambda one: _look_closer(tools, one)),
+            make_model=lambda: connect_turn_model(app, breaker),
+            rank=lambda request: _rank(app, request, catalogue),
+            verifying=_verifying_tools(catalogue),
+            open_record=record.open,
+            new_run_id=app.new_run_id,
+            metrics=AgentMetrics(app.metrics(), frozenset(tools.by_name)),
+            redactor=app.redactor,
+            config=config,
+            max_turns=config.max_turns if config.protocol == "native" else config.json_max_turns,
+        )
+    )
+
+
+class _CurrentRecord:
+    """The trace of the run of now. Changes of grants between runs are in the trace of the last."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._trace: RunRecord | None = None
+
+    def open(self, run_id: str) -> RunRecord:
+        """Begin the trace of a run. Raises StorageUnwritable, DiskFull."""
+        self._trace = open_trace(
+            self._app.log_dir, run_id, clock=ids.utc_now, redactor=self._app.redactor
+        )
+        return self._trace
+
+    def note_grant(self, change: GrantChange, grant: SessionGrant) -> None:
+        """Write what happened to a grant."""
+        if self._trace is not None:
+            self._trace.event(
+                "grant",
+                decision=change,
+                grant_id=grant.grant_id,
+                command=grant.command,
+                risk_level=grant.risk_level,
+                artifacts=[],
+            )
+
+
+def _rank(app: App, request: str, catalogue: Mapping[str, CatalogueTool]) -> list[str]:
+    """Return the agent's names of the catalogue tools for a request, the best first."""
+    names = {tool.tool.id: name for name, tool in catalogue.items() if not tool.not_allowed}
+    found = app.searcher().search(app.parser().parse(request))
+    ranked = [*found.choice.chosen, *(one for one in found.candidates if one.p >= _LEAST_P)]
+    ids_in_order = dict.fromkeys(one.tool.id for one in ranked)
+    return [names[one] for one in ids_in_order if one in names]
+
+
+def _verifying_tools(catalogue: Mapping[str, CatalogueTool]) -> dict[str, str]:
+    """Return for each tool the agent's name of the tool under `Verify:` of its contract."""
+    by_ref: dict[str, str] = {}
+    for name, tool in catalogue.items():
+        by_ref |= {tool.tool.id: name, tool.tool.name: by_ref.get(tool.tool.name, name)}
+    calls = {name: tool.tool.verify for name, tool in catalogue.items()}
+    return {
+        name: by_ref[call.tool]
+        for name, call in calls.items()
+        if call is not None and call.tool in by_ref
+    }
+
+
+def _look_closer(tools: AgentTools, resource_id: str) -> Mapping[str, JsonValue]:
+    """Return what discovery says about one resource; empty if its backend says nothing."""
+    cancellation = Cancellation()
+    try:
+        args: dict[str, JsonValue] = {"action": "get", "target_resource_id": resource_id}
+        context = CallContext((), cancellation, _LOOK_SECONDS)
+        response = tools.by_name["pulsus_discovery"].run(args, context).response
+    finally:
+        cancellation.close()
+    return response.data if response.ok and isinstance(response.data, dict) else {}
+
+
+def _session_words(app: App) -> SessionWords:
+    """Return the words that the settings say: the hosts of the egress policy."""
+    words = SessionWords()
+    words.add_said(*map(str, app.settings.policy.egress_hosts))
+    return words
+
+
+def _self_protection(app: App) -> SelfProtection:
+    """Return the rules that keep Pulsus from being a target of its own agent."""
+    folders = protected_folders(app)
+    home = None
+    with suppress(RuntimeError):  # a user without a home folder
+        home = Path.home()
+    places = ProtectedPlaces(folders, folder=Path.cwd(), project=app.project, home=home)
+    programs = [sys.argv[0], str(Path(pulsus.__file__).parent), shutil.which("pulsus") or ""]
+    own = OwnProcess(
+        [each for each in programs if each],
+        hosts=(socket.gethostname(), socket.getfqdn()),
+        ports=(_SERVE_PORT,),
+    )
+    return SelfProtection(places, own, app.commands.context.tables)
+
+
+def _shown_text(path: str, protected: Sequence[Path]) -> str | None:
+    """Return the text of a file for the difference that an approver sees, or None."""
+    try:
+        found = read_start(path, protected)
+    except FileRefused:
+        return None
+    return found.text if found.complete else None

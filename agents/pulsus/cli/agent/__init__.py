@@ -1,0 +1,1 @@
+"""`pulsus agent` and `pulsus chat`."""

@@ -1,0 +1,62 @@
+"""The person at the terminal who approves one call of the agent. Reads stdin, writes stderr."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import click
+
+from pulsus.agent.control.approval_desk import CallDecision
+from pulsus.agent.control.approval_request import ApprovalRequest
+from pulsus.cli import console
+from pulsus.cli.approval_prompt import ask_line
+from pulsus.core.telemetry.sanitize import strip_controls
+
+AskLine = Callable[[str], str | None]
+"""Asks for one line; None at the end of the input."""
+
+
+class TerminalApprover:
+    """Asks about one call at a time. `is_asking` is True while it waits for the answer."""
+
+    def __init__(self) -> None:
+        self.is_asking = False
+
+    def decide_call(self, request: ApprovalRequest) -> CallDecision:
+        """Return the person's choice. The end of the input means no."""
+        self.is_asking = True
+        try:
+            return decide_with(ask_line, request)
+        except click.Abort:
+            return CallDecision("no", "the person stopped the run")
+        finally:
+            self.is_asking = False
+
+
+def decide_with(ask: AskLine, request: ApprovalRequest) -> CallDecision:
+    """Show the request, and return the choice that is read through `ask`."""
+    show_request(request)
+    if request.typed:
+        console.note("The contract asks for an approver. To run it, type the target:")
+        typed = " ".join((ask(request.typed) or "").split())
+        return CallDecision("yes") if typed == request.typed else CallDecision("no", "not typed")
+    ways = "[y]es, once; [s]ession; [n]o" if request.grant_key else "[y]es, once; [n]o"
+    while True:
+        said = ask(f"Run it? {ways}")
+        match (said or "n").lower():
+            case "y" | "yes":
+                return CallDecision("yes")
+            case "s" | "session" if request.grant_key:
+                return CallDecision("session")
+            case "n" | "no":
+                reason = ask("why (told to the agent; Enter: no reason)") if said else ""
+                return CallDecision("no", reason or "")
+            case _:
+                console.note(f"{said!r} is not one of the answers")
+
+
+def show_request(request: ApprovalRequest) -> None:
+    """Show what would run, where, and at which risk."""
+    console.note(f"approval needed, risk {request.risk_level}: {strip_controls(request.command)}")
+    for line in request.description.splitlines():
+        console.note(f"  {strip_controls(line)}")
