@@ -109,8 +109,8 @@ def is_caught(fault: Fault, examples: int) -> bool:
         environment = {
             **os.environ,
             "PYTHONPATH": folder,
-            "PULSUS_AGENT_EXAMPLES": str(examples),
-            "PULSUS_AGENT_PACKAGE": folder,
+            "AGENT_EXAMPLES": str(examples),
+            "AGENT_PACKAGE": folder,
         }
         command = [
             *(sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "slow"),

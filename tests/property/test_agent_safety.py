@@ -2,7 +2,7 @@
 
 A state machine proposes turns of one to six calls, invented ones among them, against tools that
 count their effects. It keeps its own simple record of what was discovered, written and read, and
-compares every effect with it. `PULSUS_AGENT_EXAMPLES` sets the number of sessions.
+compares every effect with it. `AGENT_EXAMPLES` sets the number of sessions.
 """
 
 from __future__ import annotations
@@ -417,12 +417,12 @@ class AgentSafety(RuleBasedStateMachine):
 
 
 def test_the_package_under_test_is_the_one_that_was_asked_for():
-    wanted = os.environ.get("PULSUS_AGENT_PACKAGE", "")
+    wanted = os.environ.get("AGENT_PACKAGE", "")
     assert pulsus.__file__.startswith(wanted)
 
 
 def examples() -> int:
-    return int(os.environ.get("PULSUS_AGENT_EXAMPLES", "500"))
+    return int(os.environ.get("AGENT_EXAMPLES", "500"))
 
 
 @pytest.mark.slow
@@ -434,7 +434,7 @@ def test_no_order_of_calls_gets_past_the_gates_of_the_agent():
             stateful_step_count=50,
             deadline=None,
             # A seeded fault is to be found, not to be explained.
-            phases=[Phase.generate] if "PULSUS_AGENT_PACKAGE" in os.environ else list(Phase),
+            phases=[Phase.generate] if "AGENT_PACKAGE" in os.environ else list(Phase),
             database=None,
             suppress_health_check=list(HealthCheck),
         ),
