@@ -6,22 +6,26 @@ import re
 from math import inf
 from typing import Final
 
+from pulsus.core.text.unit_factors import KIB, SECONDS
+
 _NUMBER: Final = r"(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+|0[xX][0-9a-fA-F]+)"
 _PLAIN: Final = re.compile(_NUMBER)
 _PIECE: Final = re.compile(rf"{_NUMBER}\s*([A-Za-zµ]*)\s*")
 _CLOCK: Final = re.compile(r"(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)")
 
 _SECONDS: Final = {
-    **dict.fromkeys(("ns", "nsec", "nanosecond", "nanoseconds"), 1e-9),
-    **dict.fromkeys(("us", "µs", "usec", "microsecond", "microseconds"), 1e-6),
-    **dict.fromkeys(("ms", "msec", "millisecond", "milliseconds", "millis"), 1e-3),
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
-    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60.0),
-    **dict.fromkeys(("h", "hr", "hour", "hours"), 3600.0),
-    **dict.fromkeys(("d", "day", "days"), 86400.0),
-    **dict.fromkeys(("w", "week", "weeks"), 604800.0),
-    **dict.fromkeys(("mon", "month", "months"), 2629800.0),
-    **dict.fromkeys(("y", "year", "years"), 31557600.0),
+    **dict.fromkeys(("ns", "nsec", "nanosecond", "nanoseconds"), SECONDS["nanosecond"]),
+    **dict.fromkeys(("us", "µs", "usec", "microsecond", "microseconds"), SECONDS["microsecond"]),
+    **dict.fromkeys(
+        ("ms", "msec", "millisecond", "milliseconds", "millis"), SECONDS["millisecond"]
+    ),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), SECONDS["second"]),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), SECONDS["minute"]),
+    **dict.fromkeys(("h", "hr", "hour", "hours"), SECONDS["hour"]),
+    **dict.fromkeys(("d", "day", "days"), SECONDS["day"]),
+    **dict.fromkeys(("w", "week", "weeks"), SECONDS["week"]),
+    **dict.fromkeys(("mon", "month", "months"), SECONDS["month"]),
+    **dict.fromkeys(("y", "year", "years"), SECONDS["year"]),
 }
 _SIZES: Final = {"b": 512.0, "c": 1.0, "w": 2.0}
 _POWERS: Final = "kmgtpezy"
@@ -61,7 +65,7 @@ def number(text: str, unit: float = 1.0) -> float | None:
     power = _POWERS.find(name[0])
     if power < 0 or name[1:] not in {"", "b", "ib", "i"}:
         return None
-    return _parse_number(found[1]) * 1024.0 ** (power + 1)
+    return _parse_number(found[1]) * KIB ** (power + 1)
 
 
 def _parse_number(text: str) -> float:

@@ -9,26 +9,27 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from pulsus.core.text.unit_factors import BYTES, SECONDS
 from pulsus.core.types import JsonValue
 
 NUMERIC: Final = ("integer", "number")
 NO_UNIT: Final = ("", 1.0)
 
 _SECONDS = {
-    **dict.fromkeys(("ms", "milliseconds", "millisecond", "millis"), 0.001),
-    **dict.fromkeys(("seconds", "second", "secs", "sec"), 1.0),
-    **dict.fromkeys(("minutes", "minute", "mins"), 60.0),
-    **dict.fromkeys(("hours", "hour", "hrs"), 3600.0),
-    **dict.fromkeys(("days", "day"), 86400.0),
-    **dict.fromkeys(("weeks", "week"), 604800.0),
-    **dict.fromkeys(("months", "month"), 2629800.0),
-    **dict.fromkeys(("years", "year"), 31557600.0),
+    **dict.fromkeys(("ms", "milliseconds", "millisecond", "millis"), SECONDS["millisecond"]),
+    **dict.fromkeys(("seconds", "second", "secs", "sec"), SECONDS["second"]),
+    **dict.fromkeys(("minutes", "minute", "mins"), SECONDS["minute"]),
+    **dict.fromkeys(("hours", "hour", "hrs"), SECONDS["hour"]),
+    **dict.fromkeys(("days", "day"), SECONDS["day"]),
+    **dict.fromkeys(("weeks", "week"), SECONDS["week"]),
+    **dict.fromkeys(("months", "month"), SECONDS["month"]),
+    **dict.fromkeys(("years", "year"), SECONDS["year"]),
 }
 _BYTES = {
-    **dict.fromkeys(("bytes", "byte"), 1.0),
-    **dict.fromkeys(("kb", "kib", "kilobytes"), 1024.0),
-    **dict.fromkeys(("mb", "mib", "megabytes"), 1024.0**2),
-    **dict.fromkeys(("gb", "gib", "gigabytes"), 1024.0**3),
+    **dict.fromkeys(("bytes", "byte"), BYTES["byte"]),
+    **dict.fromkeys(("kb", "kib", "kilobytes"), BYTES["kilobyte"]),
+    **dict.fromkeys(("mb", "mib", "megabytes"), BYTES["megabyte"]),
+    **dict.fromkeys(("gb", "gib", "gigabytes"), BYTES["gigabyte"]),
 }
 _PERCENT = frozenset(("percent", "percentage", "pct"))
 _PARTS_OF_DATES = frozenset(("year", "month", "day", "hour", "minute"))

@@ -1,8 +1,10 @@
-"""Words for numbers, and units with their factors to seconds, bytes and percent. Tables only."""
+"""Words of requests for numbers and units (factors: core/text/unit_factors.py). Tables only."""
 
 from __future__ import annotations
 
 from typing import Final
+
+from pulsus.core.text.unit_factors import BYTES, SECONDS
 
 _TO_TWENTY = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
@@ -28,19 +30,19 @@ SCALES: Final = {
 }  # fmt: skip
 
 _WRITTEN_UNITS = {
-    ("seconds", 1.0): "s sec secs second seconds",
-    ("seconds", 0.001): "ms msec millisecond milliseconds",
-    ("seconds", 60.0): "min mins minute minutes",
-    ("seconds", 3600.0): "h hr hrs hour hours",
-    ("seconds", 86400.0): "d day days",
-    ("seconds", 604800.0): "w week weeks",
-    ("seconds", 2629800.0): "month months",
-    ("seconds", 31557600.0): "y year years yr yrs",
-    ("bytes", 1.0): "b byte bytes",
-    ("bytes", 1024.0): "kb kib kilobyte kilobytes",
-    ("bytes", 1024.0**2): "mb mib megabyte megabytes meg",
-    ("bytes", 1024.0**3): "gb gib gigabyte gigabytes gig gigs",
-    ("bytes", 1024.0**4): "tb tib terabyte terabytes",
+    ("seconds", SECONDS["second"]): "s sec secs second seconds",
+    ("seconds", SECONDS["millisecond"]): "ms msec millisecond milliseconds",
+    ("seconds", SECONDS["minute"]): "min mins minute minutes",
+    ("seconds", SECONDS["hour"]): "h hr hrs hour hours",
+    ("seconds", SECONDS["day"]): "d day days",
+    ("seconds", SECONDS["week"]): "w week weeks",
+    ("seconds", SECONDS["month"]): "month months",
+    ("seconds", SECONDS["year"]): "y year years yr yrs",
+    ("bytes", BYTES["byte"]): "b byte bytes",
+    ("bytes", BYTES["kilobyte"]): "kb kib kilobyte kilobytes",
+    ("bytes", BYTES["megabyte"]): "mb mib megabyte megabytes meg",
+    ("bytes", BYTES["gigabyte"]): "gb gib gigabyte gigabytes gig gigs",
+    ("bytes", BYTES["terabyte"]): "tb tib terabyte terabytes",
     ("percent", 1.0): "% percent pct",
 }
 UNITS: Final[dict[str, tuple[str, float]]] = {
