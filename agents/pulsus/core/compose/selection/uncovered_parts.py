@@ -13,7 +13,7 @@ from pulsus.core.compose.selection.cut_points import RequestPiece, find_pieces
 from pulsus.core.compose.selection.row_operations import match_row_operation, strip_orders
 from pulsus.core.text.literals import cut_out_values
 from pulsus.core.text.tokens import clean, content_words, first_words
-from pulsus.core.text.verb_tables import VERBS
+from pulsus.core.text.verb_tables import READING, VERBS
 from pulsus.core.types import Ranked, SubIntent
 
 _MIN_COVERAGE = 0.5
@@ -55,6 +55,7 @@ def find_uncovered_parts(
             for start, part in named
             if _coverage(part, chosen, retrieve) < _MIN_COVERAGE
             or _is_for_another(part, chosen, retrieve, tau, most=tau)
+            or (start and _reads_after_change(part, chosen, retrieve))
         ]
     clauses = find_pieces(text)
     for clause in clauses if len(clauses) > 1 else ():
@@ -139,6 +140,17 @@ def _is_for_another(
     if not found or found[0].tool.id in chosen or found[0].p < tau:
         return False
     return all(each.p < most for each in found if each.tool.id in chosen)
+
+
+def _reads_after_change(part: str, chosen: Sequence[str], retrieve: RetrieveWith) -> bool:
+    """Return True if a later part asks to see something, and the only tool changes something.
+
+    "Then show what the archive contains" shares its words with the tool that makes an archive.
+    """
+    if READING.isdisjoint(first_words(part)) or match_row_operation(part):
+        return False
+    kinds = {each.tool.kind for each in retrieve(part, include=chosen) if each.tool.id in chosen}
+    return kinds == {"write"}
 
 
 def _coverage(part: str, chosen: Sequence[str], retrieve: RetrieveWith) -> float:

@@ -23,6 +23,11 @@ def test_a_task_that_the_selected_tool_does_not_cover_is_reported():
     assert uncovered(request, "logs/errors/error_counts") == ("book a flight",)
 
 
+def test_a_look_after_a_change_is_not_lost_because_it_shares_words_with_the_change():
+    request = "write the table to /tmp/a.md, then show what the table says"
+    assert "show what the table says" in uncovered(request, "shared/save/save_report")
+
+
 @pytest.mark.parametrize("joint", [" and ", ", "])
 def test_a_clause_that_shares_no_word_with_the_selected_tool_is_reported(joint):
     request = f"count the errors in the log file{joint}book a flight"
