@@ -85,7 +85,7 @@ class SessionParts:
 
 @dataclass(frozen=True, slots=True)
 class AskOptions:
-    """The options of one request. `mentions` carry ids from a completion; they are resolved again."""
+    """The options of one request. Ids in `mentions`, from a completion, are resolved again."""
 
     emit: EmitEvent
     cancellation: Cancellation
