@@ -13,7 +13,7 @@ from pulsus.core.python_source import imports
 from pulsus.core.sandbox.interpreter import own_interpreter
 from pulsus.core.storage.promotion import version_rules
 from pulsus.core.types import BrokenTool
-from pulsus.core.validators.steps import packages
+from pulsus.core.validators.steps import installed_packages
 from pulsus.core.validators.steps.static_gate import run_static_gate
 from pulsus.routing.index import value_codec
 from tests.fuzz import harmless
@@ -68,7 +68,7 @@ def _passed(data, tool):
     text = data.decode("utf-8-sig")
     assert "\0" not in text
     tree = ast.parse(text)
-    found_packages = packages.check_packages(text, tree, _PYTHON)
+    found_packages = installed_packages.check_packages(text, tree, _PYTHON)
     assert all(map(harmless, (*found_packages.problems, *found_packages.warnings)))
     found = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == tool.entry]
     assert found
