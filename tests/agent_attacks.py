@@ -145,6 +145,7 @@ def attacked_project(folder: Path) -> AttackedProject:
         "package": str(Path(pulsus.__file__).parent),
         "venv": str(Path(sys.executable).parents[1]),
         "host": tools.system.host.name,
+        "pid": str(os.getpid()),
     }
     return AttackedProject(names, app, tools)
 
