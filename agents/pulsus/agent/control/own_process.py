@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -25,6 +26,7 @@ _NAMES: Final = frozenset({"pulsus", "pulsus-workbench", "pulsus_workbench"})
 _ENDINGS: Final = re.compile(
     r"\.(?:service|socket|timer|target|exe|pyz|py)$|@[\w.-]*$|[=<>!~\[].*$"
 )
+_KILLS: Final = re.compile(r"--kill|-[a-zA-Z]*k")
 _PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*")
 _TOKENS: Final = re.compile(r"[\s'\"=,;()<>|&`{}\\]+")
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443, "ws": 80, "wss": 443}
@@ -35,7 +37,8 @@ class OwnProcess:
 
     `programs` are paths of its command and package, as their links lead. `ports` are those of
     `pulsus serve`; without any, no connection is refused here. `hosts` are names and addresses of
-    this machine beside the loopback ones.
+    this machine beside the loopback ones. `processes` are the ids and command lines of Pulsus, by
+    default this process and the one that started it.
     """
 
     def __init__(
@@ -44,12 +47,14 @@ class OwnProcess:
         *,
         hosts: Sequence[str] = (),
         ports: Sequence[int] = (),
+        processes: Mapping[int, str] | None = None,
         resolve: Callable[[str], str] = os.path.realpath,
         locate: Callable[[str], str | None] = shutil.which,
     ) -> None:
         self._programs = frozenset(map(resolve, programs))
         self._hosts = frozenset(map(normalize_host, hosts))
         self._ports = frozenset(ports)
+        self._processes = _this_process() if processes is None else processes
         self._resolve, self._locate = resolve, locate
 
     def find_start(self, script: Script, verdict: CommandVerdict, *, writes: bool) -> str:
@@ -62,6 +67,9 @@ class OwnProcess:
             if call and self._is_start(call):
                 return call[0].text
         if writes:
+            for call in _calls_of(script, verdict):
+                if call and (ended := self._ended_process(call)):
+                    return ended
             for stage in script.stages:
                 for word in stage.words:
                     if any(map(is_own_name, _TOKENS.split(word.text))):
@@ -75,6 +83,24 @@ class OwnProcess:
         if is_own_name(name) or self._is_own_program(call[0].text):
             return True
         return _PYTHON.fullmatch(name) is not None and self._runs_own_module(call[1:])
+
+    def _ended_process(self, call: Sequence[Word]) -> str:
+        """Return the word of a call that ends a process of Pulsus, or an empty text."""
+        name = program_name(call).casefold()
+        texts = [word.text for word in call[1:]]
+        if name in {"kill", "tgkill"}:
+            own = {str(one) for pid in self._processes for one in (pid, -pid)}
+            # The first word may be a signal. `-1` behind it stands for every process.
+            texts = texts[1:] if len(texts) > 1 and texts[0][:1] == "-" else texts
+            return next((text for text in texts if text in own or text in {"-1", "0"}), "")
+        if name == "fuser":
+            ends = any(_KILLS.match(text) for text in texts)
+            ports = (text for text in texts if text.partition("/")[0] in map(str, self._ports))
+            return next(ports, "") if ends else ""
+        if name not in {"pkill", "killall", "killall5", "skill"}:
+            return ""
+        names = [*_NAMES, *self._programs, *self._processes.values()]
+        return next((text for text in texts if text[:1] != "-" and _fits(text, names)), "")
 
     def _is_own_program(self, program: str) -> bool:
         path = program if "/" in program else self._locate(program)
@@ -109,7 +135,7 @@ class OwnProcess:
 
     def is_own_host(self, host: str) -> bool:
         """Return True if `host` is this machine, in any spelling that a program may take."""
-        name = normalize_host(host)
+        name = normalize_host(re.split("%", host.removeprefix("["), maxsplit=1)[0])
         if is_this_machine(name) or name in self._hosts or name.endswith(".localhost"):
             return True
         plain = _usual_address(name)
@@ -129,6 +155,21 @@ class OwnProcess:
                     if port is not None and port in self._ports:
                         ports.append(port)
         return hosts, ports
+
+
+def _this_process() -> Mapping[int, str]:
+    """Return this process and the one that started it. The latter's command line is not known."""
+    return {os.getpid(): " ".join(sys.orig_argv), os.getppid(): ""}
+
+
+def _fits(pattern: str, names: Iterable[str]) -> bool:
+    """Return True if the pattern of a process fits one of `names`. Patterns that Python reads in
+    another way count as fitting."""
+    try:
+        expression = re.compile(pattern, re.IGNORECASE)
+    except re.error:
+        return True
+    return any(expression.search(name) for name in names)
 
 
 def _calls_of(script: Script, verdict: CommandVerdict) -> Iterator[Sequence[Word]]:

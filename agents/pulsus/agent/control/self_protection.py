@@ -68,6 +68,23 @@ _GIT_CONTENT: Final = frozenset(
 _GIT_PATCHES: Final = re.compile(
     r"-(?:p|u|L|W|S|G|-patch|-word-diff|-function-context|c|-cc|-stat)"
 )
+_GIT_REPLACING: Final = frozenset(
+    {
+        *("apply", "am", "pull", "merge", "rebase", "reset", "switch", "stash", "clean"),
+        *("cherry-pick", "revert", "bisect", "read-tree", "checkout-index", "sparse-checkout"),
+        *("filter-branch", "submodule"),
+    }
+)
+"""Commands of git that change files of the work tree without naming them."""
+_UNPACKERS: Final[Mapping[str, str]] = {
+    "patch": "",
+    "unzip unrar pax": "",
+    "tar bsdtar gtar jar": r"-?[a-zA-Z]*x[a-zA-Z]*|--extract|--get",
+    "cpio": r"-[a-z]*i[a-z]*|--extract",
+    "7z 7za": r"[xe]",
+}
+"""Programs that write files whose names another file says, and the words that ask for it."""
+_UNPACK_FOLDER: Final = re.compile(r"(?:-[CdoD]|--(?:directory|chdir)=?)(?P<folder>.*)")
 _ATTRIBUTES: Final = frozenset({"chmod", "chown", "chgrp", "touch"})
 _FIND_ACTIONS: Final = ("-delete", "-exec", "-ok", "-fprint", "-fls")
 _FOLLOWING: Final[Mapping[str, str]] = {
@@ -240,8 +257,9 @@ class SelfProtection:
                 looks_below = whole and is_operand and at not in use.searched and not word.wild
                 if looks_below and _follows_links(use) and self._has_links(text, use):
                     return _Blocked(word.text, "a link below it leads to Pulsus itself")
-        if use.program and self._acts_on_folder(use, whole_paths):
-            return _Blocked(program_name(use.words), "it would show files of Pulsus in its folder")
+        if use.program and self._acts_on_folder(use, whole_paths, writes):
+            rule = "it would change" if writes else "it would show"
+            return _Blocked(program_name(use.words), f"{rule} files of Pulsus in its folder")
         return None
 
     def _is_blocked(self, relation: Relation, use: FileUse, writes: bool, *, whole: bool) -> bool:
@@ -262,10 +280,13 @@ class SelfProtection:
             last = level.at
         return frozenset(range(1, last))
 
-    def _acts_on_folder(self, use: FileUse, whole_paths: int) -> bool:
-        """Return True if the call shows files of the folder that it is in, without naming one."""
+    def _acts_on_folder(self, use: FileUse, whole_paths: int, writes: bool) -> bool:
+        """Return True if the call uses files of the folder that it is in, without naming one."""
         if use.program == "git":
-            return _shows_content(use.words) and self._is_in_project(use)
+            acts = _shows_content(use.words) or (writes and _replaces_files(use.words))
+            return acts and self._is_in_project(use)
+        if writes and _unpacks_here(use):
+            return self._places.find(".", use.folders) is not None
         if not use.deep or whole_paths:
             return False
         return self._places.find(".", use.folders) is not None
@@ -384,7 +405,9 @@ def _path_candidates(word: Word, *, is_name: bool) -> Iterator[tuple[str, bool]]
     if not is_name or _looks_like_path(text):
         yield text, True
     if text[:1] == "-" and text[1:2] != "-" and len(text) > 2:
-        yield from ((text[2:], True),) if _looks_like_path(text[2:]) else ()
+        yield text[2:], True
+    if text[:1] == "-" and "=" in text:
+        yield text.partition("=")[2], True
     for sign in "=@:,":
         head, found, rest = text.partition(sign)
         if found and _looks_like_path(rest):
@@ -405,6 +428,25 @@ def _paths_in_code(text: str) -> Iterator[tuple[str, bool]]:
 
 def _looks_like_path(text: str) -> bool:
     return "/" in text or text[:1] in {".", "~"} or "." in text[1:]
+
+
+def _unpacks_here(use: FileUse) -> bool:
+    """Return True if a call unpacks an archive, or a patch, into the folder that it is in."""
+    asks = next((v for k, v in _UNPACKERS.items() if use.program in k.split()), None)
+    texts = [word.text for word in use.words[1:]]
+    if asks is None or (asks and not any(re.fullmatch(asks, text) for text in texts)):
+        return False
+    for text, following in pairwise([*texts, ""]):
+        found = _UNPACK_FOLDER.fullmatch(text)
+        if found and (found["folder"] or following)[:1] == "/":
+            return False
+    return True
+
+
+def _replaces_files(call: Sequence[Word]) -> bool:
+    """Return True if a call of git changes files of the work tree without naming which."""
+    texts = [word.text for word in call[1:]]
+    return bool(_GIT_REPLACING & set(texts)) or ("checkout" in texts and "--" not in texts)
 
 
 def _shows_content(call: Sequence[Word]) -> bool:

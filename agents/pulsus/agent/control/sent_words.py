@@ -24,6 +24,10 @@ _USUAL_PORTS: Final = frozenset(
 """Ports of well-known services carry no words. Any other number may."""
 
 
+_MOST_DIGITS: Final = 4
+"""Digits of small numbers that a command may send unsaid: a few counts and limits, no text."""
+
+
 def find_unsaid_words(verdict: CommandVerdict, words: SessionWords) -> str:
     """Return which unsaid words would be sent, and where to; or an empty text."""
     for each in verdict.destinations:
@@ -37,7 +41,19 @@ def find_unsaid_words(verdict: CommandVerdict, words: SessionWords) -> str:
         if unsaid:
             where = host or f"the host that {each.program} connects to"
             return f"it would send {', '.join(map(repr, unsaid[:_MOST_SHOWN]))} to {where}"
-    return ""
+    return _find_many_numbers(verdict, words)
+
+
+def _find_many_numbers(verdict: CommandVerdict, words: SessionWords) -> str:
+    """Return that small numbers are sent which together could be a text, or an empty text."""
+    away = [each for each in verdict.destinations if not is_this_machine(each.host)]
+    sent = dict.fromkeys(
+        (each.program, each.sends or (each.host, str(each.port or ""))) for each in away
+    )
+    numbers = [n for _, texts in sent for n in words.small_numbers(" ".join(texts))]
+    if sum(map(len, numbers)) <= _MOST_DIGITS:
+        return ""
+    return f"it would send the numbers {', '.join(numbers[:_MOST_SHOWN])} to {away[0].host}"
 
 
 def said_hosts(verdict: CommandVerdict, words: SessionWords) -> tuple[str, ...]:

@@ -18,6 +18,8 @@ from pulsus.core.types import JsonValue
 
 _SPLITS: Final = re.compile(r"[\s\"'`,;()\[\]{}<>|=@]+")
 _PIECES: Final = re.compile(r"[^\W_]+")
+_ODD_SIGNS: Final = re.compile(r"[^\w\s\x00-\x7f]+|(?:[^\w\s]|_){6,}")
+"""Signs beyond ASCII, and six signs in a row: they could carry what letters may not."""
 _EDGES: Final = ".,:;!?/…"
 _LONGEST: Final = 400
 _MOST_SEEN: Final = 50_000
@@ -38,7 +40,7 @@ class SessionWords:
         """Add texts of the user, of the settings, or names that discovery found."""
         for text in texts:
             self._said |= dict.fromkeys(_names_in(text))
-            self._pieces |= set(_PIECES.findall(text.casefold()))
+            self._pieces |= {*_PIECES.findall(text), *_PIECES.findall(text.casefold())}
 
     def add_seen(self, value: JsonValue | Mapping[str, JsonValue]) -> None:
         """Add the data of a result."""
@@ -66,16 +68,25 @@ class SessionWords:
     def unsaid_pieces(self, text: str) -> list[str]:
         """Return the pieces of `text` that were not said, in order.
 
-        A piece is a run of letters and digits. Numbers below 100 carry nothing.
+        A piece is a run of letters and digits, in the case that was said or in plain case, or a
+        run of signs that no usual text has. Numbers below 100 are no pieces: `small_numbers`.
         """
-        pieces = dict.fromkeys(_PIECES.findall(text.casefold()))
-        return [
-            piece
-            for piece in pieces
-            if piece not in self._pieces
-            and piece not in _SCHEMES
-            and not (piece.isdigit() and len(piece) <= 2)
-        ]
+        signs = dict.fromkeys(_ODD_SIGNS.findall(text))
+        return [piece for piece in self._unsaid(text) if not _is_small(piece)] + [*signs]
+
+    def small_numbers(self, text: str) -> list[str]:
+        """Return the numbers below 100 in `text` that were not said, each as often as it stands."""
+        unsaid = {piece for piece in self._unsaid(text) if _is_small(piece)}
+        return [piece for piece in _PIECES.findall(text) if piece in unsaid]
+
+    def _unsaid(self, text: str) -> Iterator[str]:
+        for piece in dict.fromkeys(_PIECES.findall(text)):
+            plain = piece.casefold()
+            if plain in _SCHEMES:
+                continue
+            usual = piece in {plain, piece.upper(), piece.capitalize()} or piece in self._pieces
+            if plain not in self._pieces or not usual:
+                yield piece
 
     def similar(self, name: str) -> list[str]:
         """Return at most five known names that are like `name`, the most similar first."""
@@ -96,6 +107,10 @@ class SessionWords:
 
 
 _SCHEMES: Final = frozenset({"http", "https"})
+
+
+def _is_small(piece: str) -> bool:
+    return piece.isdigit() and len(piece) <= 2
 
 
 def _plain(name: str) -> str:

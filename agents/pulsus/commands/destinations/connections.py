@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pulsus.commands.destinations.addresses import NetworkPlace, UnknownPlace, has_scheme
 from pulsus.commands.destinations.named_destinations import places
 from pulsus.commands.program_tables.connects_declaration import (
+    CONFIGURED,
     INDEX,
     LOCAL,
     Connects,
@@ -25,6 +27,8 @@ _FILES: Final = frozenset(
     {"maybe", "colon", "rsync", "git", "mongo", "postgres", "cloud", "inside", "qemu", "remote"}
 )
 """Kinds where a word may name no place at all, so that a pattern of file names names none."""
+_DIG_SETTING: Final = re.compile(r"\+[a-z]+")
+"""How dig asks and prints. A setting with a value may be sent."""
 _ENDS: Final = ("/", "?", "#")
 
 
@@ -48,9 +52,9 @@ def connections(
         for word in _destination_words(source, levels):
             here = list(_places_in_word(source.place, word))
             found += here
-            if here and source.place not in {"url", "urls", "dig", "name", "lookup", "cloud"}:
+            if here and all(_is_only_place(word.text, place) for place in here):
                 used.add(id(word))
-    sent = [word for word in _words_sent(levels) if id(word) not in used]
+    sent = [word for word in _words_sent(declared, levels) if id(word) not in used]
     # An address where a table expects none is a place too.
     for word in sent:
         if has_scheme(word.text):
@@ -72,6 +76,20 @@ def connections(
         )
         for place in dict.fromkeys(found)
     )
+
+
+def _is_only_place(text: str, place: NetworkPlace | None) -> bool:
+    """Return True if a word says no more than where the place is: nothing else of it is sent.
+
+    A path, a user or a setting in the same word reaches the place.
+    """
+    if place is None or place.host in {LOCAL, CONFIGURED}:
+        return True
+    bare = place.host.removeprefix("@").casefold()
+    spelled = {bare, f"[{bare}]"}
+    if place.port is not None:
+        spelled |= {f"{one}:{place.port}" for one in spelled}
+    return text.casefold() in spelled
 
 
 def _implicit_places(
@@ -131,14 +149,17 @@ def _places_in_word(kind: str, word: Word) -> Iterator[NetworkPlace | None]:
         yield None
 
 
-def _words_sent(levels: Sequence[Parsed]) -> Iterator[Word]:
+def _words_sent(declared: Connects, levels: Sequence[Parsed]) -> Iterator[Word]:
     """Yield the words that may reach the other side: operands, and values that are no local
     files."""
     for parsed in levels:
         for one in parsed.given:
             if one.option.kind is not None and one.option.kind.name not in _NOT_SENT:
                 yield from one.values
-    yield from levels[-1].operands
+    asks_names = any(source.place == "dig" for source in declared.sources)
+    for word in levels[-1].operands:
+        if not (asks_names and _DIG_SETTING.fullmatch(word.text)):
+            yield word
 
 
 def is_local(destination: Destination) -> bool:

@@ -162,6 +162,36 @@ def test_a_word_of_a_result_may_not_leave_the_machine():
     assert isinstance(decided(rules, leaking), AskPerson)  # its host is not the one that was named
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "curl -s http://web1/44/17/83/09",
+        "for p in 44 17 83; do nc -z web1 $p; done",
+        "curl -s http://web1:44178/",
+        "curl -s http://web1/._-~._-~",
+        "curl -s http://web1/\U0001f600",
+        "curl -s http://wEb1/HeAlTh",
+        "git ls-remote https://web1/abc123x",
+        "ssh abc123x@web1 df",
+    ],
+)
+def test_numbers_signs_case_and_paths_carry_no_data_away(command):
+    assert isinstance(decided(control(said="health df web1"), read_command(command)), AskPerson)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "curl -s -m 5 http://web1:8080/HEALTH",
+        "ping -c 3 -W 2 web1",
+        "dig +short +tcp web1",
+        "ssh web1 df",
+    ],
+)
+def test_usual_reads_of_a_named_host_are_not_asked_about(command):
+    assert isinstance(decided(control(said="health df web1"), read_command(command)), RunCall)
+
+
 def test_words_to_this_machine_are_no_egress():
     call = read_command("curl -s http://localhost:9090/api/v1/query")
     assert isinstance(decided(control(), call), RunCall)

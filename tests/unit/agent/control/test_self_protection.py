@@ -50,6 +50,7 @@ def protection(*, ports=(8765,)) -> SelfProtection:
         ["/opt/venv/bin/pulsus", PACKAGE],
         hosts=("ops1", "10.0.0.5"),
         ports=ports,
+        processes={4711: "/opt/venv/bin/python /opt/venv/bin/pulsus agent x", 4700: ""},
         resolve=resolve,
         locate=locate,
     )
@@ -316,3 +317,53 @@ def test_a_write_on_a_folder_around_own_files_is_refused():
 def test_a_container_that_runs_pulsus_is_not_stopped():
     assert protection().refuse_names(["docker_container:ops1:pulsus"]) is not None
     assert protection().refuse_names(["nginx"]) is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "kill -9 4711",
+        "kill -- -4711",
+        "kill -9 -1",
+        "pkill -f puls",
+        "pkill -f 'agent|x'",
+        "pkill '('",
+        "killall -r p.lsus",
+        "fuser -k 8765/tcp",
+        "cp --target-directory=config /tmp/x",
+        "cp -tconfig /tmp/x",
+        "git pull",
+        "git checkout main",
+        "git -C docs stash",
+        "patch -p1 -i /tmp/x",
+        "tar -xf /tmp/x.tar",
+        "tar xf /tmp/x.tar",
+        "unzip /tmp/x.zip",
+        "unzip -d workflows /tmp/x.zip",
+    ],
+)
+def test_pulsus_is_not_ended_and_its_files_are_not_replaced_unnamed(command):
+    assert refusal_code(command, "write") == "POLICY_BLOCKED"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "kill -1 99",
+        "kill 99",
+        "pkill -f nginx",
+        "fuser -k 80/tcp",
+        "git -C /opt/other pull",
+        "git checkout -- docs/a.md",
+        "git commit -m x",
+        "tar -C /tmp/y -xf /tmp/x.tar",
+        "tar -czf /tmp/b.tar /etc/nginx",
+        "unzip -d /tmp/y /tmp/x.zip",
+    ],
+)
+def test_other_processes_and_work_trees_may_be_changed(command):
+    assert refusal_code(command, "write") is None
+
+
+def test_an_address_with_a_zone_is_this_machine():
+    assert refusal_code("curl 'http://[::1%25lo]:8765/'", "read") == "POLICY_BLOCKED"
