@@ -28,7 +28,7 @@ _FILES: Final = frozenset(
 )
 """Kinds where a word may name no place at all, so that a pattern of file names names none."""
 _DIG_SETTING: Final = re.compile(r"\+[a-z]+")
-"""How dig asks and prints. A setting with a value may be sent."""
+"""Settings of how dig asks and prints. A setting with a value may be sent."""
 _ENDS: Final = ("/", "?", "#")
 
 
