@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import anyio
 
@@ -54,7 +54,7 @@ class CarefulPerson:
     wanted: Callable[[Any], bool]
     meanwhile: Callable[[], None] = lambda: None
     asked: list[str] = field(default_factory=list)
-    choice: str = "yes"
+    choice: Literal["yes", "session"] = "yes"
 
     def decide_call(self, request):
         self.asked.append(request.command)
@@ -108,7 +108,8 @@ class Injection:
 
     def turn_results(self, turn: int) -> list[Mapping[str, Any]]:
         """Return the results of one turn, from 1."""
-        at, found = 0, []
+        at = 0
+        found: list[Mapping[str, Any]] = []
         for event in self.events:
             at += event.name == "agent_turn"
             if at == turn and event.name == "agent_tool_result":
