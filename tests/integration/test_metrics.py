@@ -121,5 +121,7 @@ def test_the_page_lists_exactly_the_metrics_that_the_code_writes():
         text = path.read_text(encoding="utf-8")
         if "metrics" in text:
             written |= set(re.findall(r'\b(?:observe_ms|metrics\(?\)?\.count)\(\s*"(\w+)"', text))
+        if "/agent/loop/" in path.as_posix():
+            written |= {f"pulsus_ai_{n}" for n in re.findall(r'count\(\s*"(\w+_total)"', text)}
     listed = re.findall(r"^\| `(\w+)` \|", DOCS.read_text(encoding="utf-8"), re.M)
     assert sorted(listed) == sorted(written)
