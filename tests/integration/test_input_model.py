@@ -201,9 +201,9 @@ ROW = {
 }
 
 
-def filled(project, url, *args, rows=(ROW,)):
+def filled(project, url, *args, rows=(ROW,), **more):
     (project / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    env = {"PULSUS_MODEL__BASE_URL": url, "PULSUS_MODEL__NAME": "tiny"}
+    env = {"PULSUS_MODEL__BASE_URL": url, "PULSUS_MODEL__NAME": "tiny", **more}
     done = pulsus_here(project, "fill", "--jsonl", "rows.jsonl", "--proposed", *args, env=env)
     return done, [json.loads(line) for line in done.out.splitlines()]
 
@@ -245,7 +245,9 @@ def test_every_value_of_a_real_model_stands_in_the_request(project, doubting):
     queries = ("zork-7 is the one to look up", "look up the mailbox please", "member: ada or bert?")
     rows = [{**ROW, "id": query, "query": query} for query in queries]
     with local_model() as url:
-        done, answers = filled(project, url, "--model", rows=rows)
+        # Other tests share the processor with the model: its limit of 30 s is not what is tested.
+        patient = {"PULSUS_MODEL__INPUT_SECONDS": "300"}
+        done, answers = filled(project, url, "--model", rows=rows, **patient)
     assert done.code == 0
     for answer in answers:
         found = {**answer["text"], **{k: v["text"] for k, v in answer["proposed"].items()}}

@@ -358,7 +358,7 @@ def test_the_checks_of_this_machine_can_be_read_in_a_log():
 
 def test_a_long_error_is_folded_on_a_terminal_and_whole_in_a_pipe(folder):
     name = "a_tool_of_a_rather_long_name_that_does_not_exist"
-    assert sized(["run", name], folder, 50)[:2] == [
+    assert sized(["run", name], folder, 54)[:2] == [
         "error[TOOL_NOT_FOUND]: no tool is called",
         f"  {name!r}",
     ]

@@ -181,12 +181,17 @@ KINDS = ["search", "get", "get", "read", "control", "control", "edit", "made_up"
 
 
 def proposed(data: st.DataObject, used: list[str]) -> tuple[str, dict[str, Any]]:
-    """Draw one call. Half of them name something that the session has used."""
+    """Draw one call. Half of them name something that the session has used.
+
+    Reads run side by side, so that what was used may differ between two runs of the same draws.
+    What is drawn must not depend on it, or the same draws could not be made again.
+    """
 
     def pick(values: list[Any]) -> Any:
         return data.draw(st.sampled_from(values))
 
-    name = pick(used) if used and pick([True, False]) else pick(NAMES)
+    new, old = pick(NAMES), pick(list(range(len(NAMES))))
+    name = used[old % len(used)] if pick([True, False]) and used else new
     target = {pick(["target_resource_id", "target_host"]): name}
     match pick(KINDS):
         case "search":
@@ -282,7 +287,7 @@ class AgentSafety(RuleBasedStateMachine):
 
     def play(self, data, size, fails):
         """One turn of calls, and every check of what it did."""
-        calls = [proposed(data, [*self.used]) for _ in range(size)]
+        calls = [proposed(data, sorted(self.used)) for _ in range(size)]
         self.turn += 1
         self.fails = fails
         self.state = replace(self.state, turn=self.turn, fresh_from_turn=self.turn)

@@ -48,14 +48,14 @@ def run_lines(record: RunRecord, plan: Plan, *, why: bool = True) -> Iterator[st
 def needs_lines(run_id: str, needs: PersonNeeded, *, why: bool = True) -> Iterator[str]:
     """Yield whom a waiting run waits for, and with `why` the reason and the way on.
 
-    Times are local. The id of the approval is for other programs: no command takes it.
+    Times are local. No command takes the id of the approval: traces and other programs name it.
     """
     resume = f"pulsus runs resume {run_id}"
     if needs.who == "approver":
         who, way = "an approver, who types the target of the write", f"on a terminal: {resume}"
     else:
-        who, way = "your confirmation", f"confirm it: {resume} --yes"
-    yield f"  waits for {who}"
+        who, way = "an operator, who confirms it", f"confirm it: {resume} --yes"
+    yield f"  {needs.approval_id}  waits for {who}"
     yield f"      since {local_time(needs.since)}, until {local_time(needs.until)}"
     if why:
         yield f"      {needs.step}: {needs.why}"

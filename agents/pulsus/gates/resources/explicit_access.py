@@ -94,11 +94,15 @@ class ExplicitAccesses:
         event, by_id = self.last + 1, dict(self.by_id)
         for resource in resources:
             before = by_id.pop(resource.id, None)
-            by_id[resource.id] = ExplicitAccess(
-                resource,
-                find_surroundings(resource, known),
-                event if accessed else before.accessed if before else 0,
-                event if named else before.named if before else 0,
+            access = (
+                before.extended(known)
+                if before
+                else ExplicitAccess(resource, find_surroundings(resource, known), 0, 0)
+            )
+            by_id[resource.id] = replace(
+                access,
+                accessed=event if accessed else access.accessed,
+                named=event if named else access.named,
             )
         if len(by_id) > _MOST:
             # What the user named goes last, so that no number of queries can push it out.
@@ -136,5 +140,9 @@ def find_surroundings(resource: ResolvedResource, known: LookUp) -> Surroundings
     if chain[0].shares_parent:
         return Surroundings(beyond[0] if beyond else resource.id, (), ())
     ids = [one.id for one in chain]
-    hosts = (one.host.casefold() for one in chain if one.kind not in MACHINE_KINDS and one.host)
-    return Surroundings(ids[0], (*ids[1:], *beyond), tuple(dict.fromkeys(hosts)))
+    hosts = [one.host for one in chain if one.kind not in MACHINE_KINDS]
+    # A parent that was evicted, or never found, still has its machine in its id: `lxc:pve1:101`.
+    scopes = [one.split(":") for one in beyond]
+    hosts += [scope[1] for scope in scopes if len(scope) > 2 and scope[0] not in MACHINE_KINDS]
+    known_hosts = dict.fromkeys(host.casefold() for host in hosts if host)
+    return Surroundings(ids[0], (*ids[1:], *beyond), tuple(known_hosts))

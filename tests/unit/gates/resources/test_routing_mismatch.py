@@ -95,6 +95,19 @@ def test_an_evicted_parent_between_child_and_machine_does_not_break_the_chain():
     assert refused(meant)
 
 
+def test_a_guest_that_was_never_found_does_not_hide_the_machine_in_its_id():
+    assert refused(by_user(ResolvedContext().add([DELLY, JELLYFIN], 0.0), JELLYFIN))
+
+
+def test_naming_the_child_again_does_not_forget_what_was_around_it():
+    inner = dataclasses.replace(JELLYFIN, parent="lxc:105", host="")
+    around = dataclasses.replace(MEDIA, host="")
+    small = ResolvedContext(max_resources=3).add([DELLY, around, inner], 0.0)
+    meant = by_user(small, inner).touch([DELLY.id, inner.id], 1.0).add([NGINX], 2.0)
+    assert meant.entry(around.id, 2.0) is None
+    assert refused(meant.mark_explicit([inner.id], 2.0, by_user=True))
+
+
 def test_a_flood_of_discoveries_does_not_make_the_session_forget_the_child():
     flooded = by_user(FLEET, HOMEPAGE)
     many = [dataclasses.replace(NGINX, uid=str(number)) for number in range(600)]
