@@ -113,6 +113,10 @@ class StateCorrupt(PulsusError, code="STATE_CORRUPT", exit_status=2):
     """`.pulsus/` or metadata cannot be read, or was written by a newer Pulsus."""
 
 
+class SessionCorrupt(StateCorrupt, code="SESSION_CORRUPT"):
+    """A saved session of the agent cannot be read. The file stays as it is."""
+
+
 class MetadataCorrupt(StateCorrupt, code="METADATA_CORRUPT"):
     """A promotion record is not a JSON object, so the tool's history is not trusted."""
 

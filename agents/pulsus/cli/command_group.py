@@ -30,6 +30,7 @@ COMMANDS = {
     "runs": ("plan.runs", "List runs of plans; go on with one, replay or undo it."),
     "fill": ("route.fill", "Say which inputs of a tool a request fills."),
     "agent": ("agent.agent", "Let a model answer a request with tools that code controls."),
+    "chat": ("agent.chat", "Talk with the agent; it remembers what was found."),
     "feedback": ("route.feedback", "Say which tool was right for a past request."),
     "generate": ("route.generate", "Let a model write a tool; it passes the same gate."),
     "validate": ("validate.validate", "Prove modules: lint, types, import, sandboxed dry run."),

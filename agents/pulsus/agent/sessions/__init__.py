@@ -1,0 +1,1 @@
+"""Saved transcripts of `pulsus chat`."""
