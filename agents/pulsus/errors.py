@@ -280,6 +280,18 @@ class SensitivePath(CommandRefused, code="SENSITIVE_PATH"):
     """A command names a path that holds secrets."""
 
 
+class ApprovalUnknown(Denied, code="APPROVAL_UNKNOWN"):
+    """A request for approval, or its token, is unknown, used, decided or expired."""
+
+
+class SelfApprovalRefused(Denied, code="SELF_APPROVAL"):
+    """A person may not approve an own request while others may."""
+
+
+class TooManyApprovals(Denied, code="TOO_MANY_APPROVALS"):
+    """So many requests wait for approval that no more are taken."""
+
+
 class TargetRefused(Denied, code="TARGET_REFUSED"):
     """A promotion target lies outside the workflows folder or crosses a link."""
 

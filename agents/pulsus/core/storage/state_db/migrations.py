@@ -59,4 +59,24 @@ CREATE TABLE steps (
 # A copy of a small result of a write: committing it costs one sync, and syncing a file two more.
 _KEPT_RESULTS = "ALTER TABLE steps ADD COLUMN kept_result TEXT"
 
-MIGRATIONS: tuple[str, ...] = (_RUNS, _KEPT_RESULTS)
+# From the approval on. What only waits for a decision ends with its process.
+_APPROVALS = """
+CREATE TABLE approvals (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    card TEXT NOT NULL UNIQUE,
+    state TEXT NOT NULL CHECK (state IN ('approved', 'denied', 'started', 'done', 'failed')),
+    kind TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    plan TEXT NOT NULL,
+    requester TEXT NOT NULL,
+    approver TEXT NOT NULL,
+    approved_at TEXT NOT NULL,
+    expires_at TEXT NOT NULL,
+    started_at TEXT,
+    ended_at TEXT,
+    results TEXT,
+    settled_by TEXT
+) STRICT;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_RUNS, _KEPT_RESULTS, _APPROVALS)

@@ -1,0 +1,322 @@
+"""The cards of one process, and every change of them (tool calling §32.5, ADR 49).
+
+A card is pending until one person approves or denies it, or its time is over. Approving takes a
+token that was revealed to that person. Whatever happens at the same time, a card is decided once,
+and a denial before the start wins. Safe for use by several threads.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Callable
+from dataclasses import field, replace
+from datetime import datetime, timedelta
+from typing import Final, Protocol
+
+from pulsus.approvals.cards.approval_card import ApprovalCard, ApprovalSubject, CardStatus
+from pulsus.approvals.cards.card_events import CardChange, EmitCardEvent, change_events
+from pulsus.approvals.cards.one_time_token import RandomToken, find_hash, is_token, mint_token
+from pulsus.core.telemetry.ids import Clock, utc_now
+from pulsus.core.types import JsonValue
+from pulsus.errors import (
+    ApprovalUnknown,
+    PlanMoved,
+    SelfApprovalRefused,
+    TooManyApprovals,
+    UsageError,
+)
+from pulsus.fast_dataclass import dataclass
+from pulsus.gates.approval_risk import ApprovalRisk
+
+MOST_PENDING: Final = 100
+_MOST_KEPT: Final = 1000
+"""Cards that ended and are still shown. The oldest go first."""
+
+_MOST_REASON: Final = 1000
+"""Characters of the reason of a denial."""
+
+
+class KeepDecision(Protocol):
+    """Keeps decisions for good before anything runs: the decision log, and the ledger."""
+
+    def approved(self, card: ApprovalCard) -> None:
+        """Keep an approval. An error means that nothing runs."""
+        ...
+
+    def denied(self, card: ApprovalCard) -> None:
+        """Keep a denial."""
+        ...
+
+    def started(self, card: ApprovalCard) -> None:
+        """Keep that the execution starts. Raises an error if it was started before."""
+        ...
+
+    def ended(self, card: ApprovalCard) -> None:
+        """Keep how the execution ended."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class BookPorts:
+    """What a book needs from outside.
+
+    `seconds` is a monotonic clock, by which cards expire: setting the time of day back revives
+    none. `approvers` returns the number of people who may approve: with one, that person may
+    approve an own request.
+    """
+
+    keep: KeepDecision
+    emit: EmitCardEvent
+    seconds: Callable[[], float]
+    approvers: Callable[[], int] = lambda: 1
+    now: Clock = utc_now
+    random: RandomToken = field(default=secrets.token_hex)
+
+
+@dataclass(frozen=True, slots=True)
+class RevealedToken:
+    """A token for the person who asked for it. `repr` does not show it."""
+
+    token: str
+    expires_in: int
+
+    def __repr__(self) -> str:
+        """Return a text without the token."""
+        return f"RevealedToken(expires_in={self.expires_in})"
+
+
+class ApprovalBook:
+    """All cards of one process. They end with it; what was approved is in the ledger."""
+
+    def __init__(self, ports: BookPorts, *, most: int = MOST_PENDING) -> None:
+        self._ports, self._most = ports, most
+        self._cards: dict[str, ApprovalCard] = {}
+        self._ends: dict[str, float] = {}
+        # The hash of each live token, with the card and the person that it is for.
+        self._tokens: dict[bytes, tuple[str, str]] = {}
+        self._lock = threading.RLock()
+
+    def propose(
+        self, subject: ApprovalSubject, *, risk: ApprovalRisk, reason: str, seconds: float
+    ) -> ApprovalCard:
+        """Add a card and return it. Raises TooManyApprovals, ValueError for no time to decide."""
+        if seconds <= 0:
+            raise ValueError("a card needs time to be decided")
+        with self._lock:
+            self._expire()
+            waiting = sum(card.status == "pending" for card in self._cards.values())
+            if waiting >= self._most:
+                raise TooManyApprovals(
+                    f"{waiting} requests for approval are waiting, and more are not taken",
+                    hint="approve or deny some of them first",
+                )
+            now = self._ports.now()
+            card = ApprovalCard(
+                f"apr-{self._ports.random(8)}",
+                subject,
+                risk,
+                reason,
+                _as_text(now),
+                _as_text(now + timedelta(seconds=seconds)),
+            )
+            self._cards[card.id] = card
+            self._ends[card.id] = self._ports.seconds() + seconds
+            self._announce(card, "requested")
+            self._forget_old()
+            return card
+
+    def cards(self) -> tuple[ApprovalCard, ...]:
+        """Return all cards as they are now, the oldest first."""
+        with self._lock:
+            self._expire()
+            return tuple(self._cards.values())
+
+    def get(self, card_id: str) -> ApprovalCard:
+        """Return a card as it is now. Raises ApprovalUnknown."""
+        with self._lock:
+            self._expire()
+            return self._find(card_id)
+
+    def reveal(self, card_id: str, approver: str) -> RevealedToken:
+        """Return a new token of a pending card for one signed-in person.
+
+        It voids an earlier token of that person for that card, and of nobody else. Raises
+        ApprovalUnknown for a card that is not pending, SelfApprovalRefused.
+        """
+        with self._lock:
+            self._expire()
+            card = self._find(card_id)
+            if card.status != "pending":
+                raise _unknown(f"the request {card_id} is {card.status} already")
+            self._refuse_own(card, approver)
+            self._void_tokens(card_id, approver)
+            token, kept = mint_token(self._ports.random)
+            self._tokens[kept] = (card_id, approver)
+            return RevealedToken(token, int(self._ends[card_id] - self._ports.seconds()))
+
+    def approve(
+        self,
+        token: str,
+        approver: str,
+        digest_now: Callable[[ApprovalCard], str],
+        *,
+        card_id: str | None = None,
+    ) -> ApprovalCard:
+        """Approve the card of a token, and return it. Exactly one caller gets it.
+
+        `digest_now` computes the digest of the subject from what is on disk and in the facts now.
+        `card_id` is the card that the caller means, if it said so. Raises ApprovalUnknown for a
+        token that is unknown, used, expired or of another person; PlanMoved if the digest differs;
+        SelfApprovalRefused; and any error of keeping the decision. In each case nothing runs.
+        """
+        with self._lock:
+            self._expire()
+            card = self._open(token, approver, card_id)
+            self._refuse_own(card, approver)
+            if digest_now(card) != card.subject.digest:
+                self._void_tokens(card.id)
+                raise PlanMoved(
+                    f"what the request {card.id} shows has changed since it was made",
+                    hint="deny it, and ask for the plan as it is now",
+                )
+            approved = replace(card, status="approved", decided_by=approver)
+            self._ports.keep.approved(approved)
+            self._end_decision(approved, "approved")
+            return approved
+
+    def deny(
+        self, token: str, approver: str, reason: str, *, card_id: str | None = None
+    ) -> ApprovalCard:
+        """Deny the card of a token, and return it. Raises ApprovalUnknown.
+
+        Everyone who may approve may deny, also an own request.
+        """
+        with self._lock:
+            self._expire()
+            card = self._open(token, approver, card_id)
+            denied = replace(
+                card, status="denied", decided_by=approver, note=reason[:_MOST_REASON].strip()
+            )
+            self._ports.keep.denied(denied)
+            self._end_decision(denied, "denied")
+            return denied
+
+    def withdraw(self, card_id: str, approver: str, reason: str) -> ApprovalCard:
+        """Deny a card without a token: a denial of what was approved wins until it starts.
+
+        Raises ApprovalUnknown for a card that was started, has ended, or does not exist.
+        """
+        with self._lock:
+            self._expire()
+            card = self._find(card_id)
+            if card.status not in ("pending", "approved"):
+                raise _unknown(f"the request {card_id} is {card.status} already")
+            denied = replace(
+                card, status="denied", decided_by=approver, note=reason[:_MOST_REASON].strip()
+            )
+            self._ports.keep.denied(denied)
+            self._end_decision(denied, "denied")
+            return denied
+
+    def start(self, card_id: str) -> ApprovalCard:
+        """Mark an approved card as started, and return it. Exactly one caller gets it.
+
+        Raises ApprovalUnknown for any other state, and any error of keeping the start.
+        """
+        with self._lock:
+            self._expire()
+            card = self._find(card_id)
+            if card.status != "approved":
+                raise _unknown(f"the request {card_id} is {card.status}, not approved")
+            started = replace(card, status="started")
+            self._ports.keep.started(started)
+            return self._set(started)
+
+    def finish(self, card_id: str, results: tuple[JsonValue, ...], *, ok: bool) -> ApprovalCard:
+        """Mark a started card as done or failed, and return it."""
+        with self._lock:
+            card = self._find(card_id)
+            if card.status != "started":
+                raise _unknown(f"the request {card_id} is {card.status}, not started")
+            status: CardStatus = "done" if ok else "failed"
+            ended = replace(card, status=status, results=results)
+            self._ports.keep.ended(ended)
+            return self._set(ended)
+
+    def expire(self) -> int:
+        """End the cards whose time is over, and return their number."""
+        with self._lock:
+            return self._expire()
+
+    def _open(self, token: str, approver: str, card_id: str | None) -> ApprovalCard:
+        """Return the pending card of a token of this person."""
+        if not is_token(token):
+            raise UsageError("the token is missing or no token", hint="reveal the request first")
+        kept = find_hash(token, tuple(self._tokens))
+        card_of, person = self._tokens.get(kept, ("", "")) if kept else ("", "")
+        if not card_of or person != approver or card_id not in (None, card_of):
+            raise _unknown("the token is unknown, used or expired")
+        card = self._find(card_of)
+        if card.status != "pending":
+            raise _unknown(f"the request {card.id} is {card.status} already")
+        return card
+
+    def _refuse_own(self, card: ApprovalCard, approver: str) -> None:
+        if card.subject.requester == approver and self._ports.approvers() > 1:
+            raise SelfApprovalRefused(
+                f"{approver} asked for {card.id}, so another person has to approve it",
+                hint="ask another approver; you may deny it",
+            )
+
+    def _find(self, card_id: str) -> ApprovalCard:
+        card = self._cards.get(card_id)
+        if card is None:
+            raise _unknown(f"there is no request {card_id!r}")
+        return card
+
+    def _set(self, card: ApprovalCard) -> ApprovalCard:
+        self._cards[card.id] = card
+        return card
+
+    def _end_decision(self, card: ApprovalCard, change: CardChange) -> None:
+        self._set(card)
+        self._void_tokens(card.id)
+        self._announce(card, change)
+
+    def _void_tokens(self, card_id: str, approver: str | None = None) -> None:
+        for kept, (card_of, person) in list(self._tokens.items()):
+            if card_of == card_id and approver in (None, person):
+                del self._tokens[kept]
+
+    def _announce(self, card: ApprovalCard, change: CardChange) -> None:
+        rest = self._ends[card.id] - self._ports.seconds()
+        for name, fields in change_events(card, change, rest):
+            self._ports.emit(name, fields)
+
+    def _expire(self) -> int:
+        now, count = self._ports.seconds(), 0
+        for card in list(self._cards.values()):
+            # An approval that was not started in time is void as well.
+            if card.status in ("pending", "approved") and now >= self._ends[card.id]:
+                self._end_decision(replace(card, status="expired"), "expired")
+                count += 1
+        return count
+
+    def _forget_old(self) -> None:
+        ended = [one for one in self._cards.values() if one.status in _ENDED]
+        for card in ended[: max(0, len(self._cards) - _MOST_KEPT)]:
+            del self._cards[card.id], self._ends[card.id]
+
+
+_ENDED: Final = frozenset({"denied", "expired", "done", "failed", "unknown"})
+
+
+def _as_text(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds")
+
+
+def _unknown(message: str) -> ApprovalUnknown:
+    return ApprovalUnknown(
+        message, hint="`pulsus approvals list` shows what waits; reveal a request, then decide"
+    )

@@ -1,0 +1,273 @@
+"""A card is decided once, by the person who holds its token, for exactly what it shows."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import replace
+
+import pytest
+
+from pulsus.approvals.cards.approval_card import ApprovalSubject
+from pulsus.errors import (
+    ApprovalUnknown,
+    DiskFull,
+    PlanMoved,
+    SelfApprovalRefused,
+    TooManyApprovals,
+    UsageError,
+)
+from tests.approval_cards import MOVE, SUBJECT, BookOfTest
+
+
+@pytest.fixture
+def made():
+    return BookOfTest()
+
+
+def test_an_approved_card_is_started_and_done_once(made):
+    card = made.propose()
+    made.approve(made.token(card))
+    assert made.book.start(card.id).status == "started"
+    assert made.book.finish(card.id, ("OK vmid=101 -> pve2",), ok=True).status == "done"
+    for again in (made.book.start, lambda one: made.book.finish(one, (), ok=True)):
+        with pytest.raises(ApprovalUnknown):
+            again(card.id)
+    assert made.keep.rows == [(what, card.id) for what in ("approved", "started", "ended")]
+
+
+def test_a_token_is_used_once(made):
+    token = made.token(made.propose())
+    made.approve(token)
+    with pytest.raises(ApprovalUnknown):
+        made.approve(token)
+    with pytest.raises(ApprovalUnknown):
+        made.book.deny(token, "ada", "late")
+
+
+def test_a_guessed_or_foreign_token_approves_nothing(made):
+    card = made.propose()
+    token = made.token(card)
+    with pytest.raises(ApprovalUnknown):
+        made.approve("0" * 64)
+    with pytest.raises(ApprovalUnknown):
+        made.approve(token, "bert")
+    with pytest.raises(ApprovalUnknown):
+        made.approve(token, card_id=made.propose().id)
+    assert made.book.get(card.id).status == "pending"
+
+
+@pytest.mark.parametrize("token", ["", "x" * 64, "0" * 63, "0" * 65, "A" * 64, "\ud800" * 64])
+def test_what_is_no_token_is_a_usage_error(made, token):
+    made.propose()
+    with pytest.raises(UsageError):
+        made.approve(token)
+
+
+def test_a_second_token_voids_only_the_earlier_one_of_the_same_person(made):
+    card = made.propose()
+    first, other = made.token(card), made.token(card, "bert")
+    second = made.token(card)
+    with pytest.raises(ApprovalUnknown):
+        made.approve(first)
+    assert made.approve(other, "bert").decided_by == "bert"
+    with pytest.raises(ApprovalUnknown):
+        made.approve(second)
+
+
+def test_an_expired_card_is_not_revived_by_a_clock_that_steps_back(made):
+    card = made.propose(seconds=600)
+    token = made.token(card)
+    made.seconds = 600.0
+    assert made.book.expire() == 1
+    made.seconds = 1.0
+    with pytest.raises(ApprovalUnknown):
+        made.approve(token)
+    assert made.book.get(card.id).status == "expired"
+
+
+def test_an_approval_that_is_not_started_in_time_is_void(made):
+    card = made.propose(seconds=600)
+    made.approve(made.token(card))
+    made.seconds = 601.0
+    with pytest.raises(ApprovalUnknown):
+        made.book.start(card.id)
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [
+        {"plan": [MOVE | {"target": "pve3"}]},
+        {"kind": "command"},
+        {"targets": ("vm:pve1:102",)},
+        {"tool_hashes": {"t": "cd"}},
+        {"policy_version": "2"},
+        {"requester": "bert"},
+    ],
+)
+def test_an_approval_is_refused_if_any_part_of_the_subject_moved(made, moved):
+    card = made.propose()
+    token = made.token(card)
+    now = replace(SUBJECT, **moved).digest
+    with pytest.raises(PlanMoved):
+        made.book.approve(token, "ada", lambda _: now)
+    assert (made.book.get(card.id).status, made.keep.rows) == ("pending", [])
+    with pytest.raises(ApprovalUnknown):
+        made.approve(token)
+
+
+def test_a_plan_whose_keys_have_another_order_is_the_same_plan():
+    turned = ApprovalSubject(
+        "migration", [dict(reversed([*MOVE.items()]))], "ada", ("vm:pve1:101",), {"t": "ab"}, "1"
+    )
+    assert turned.digest == SUBJECT.digest
+
+
+def test_nothing_runs_if_the_decision_cannot_be_kept(made):
+    card = made.propose()
+    token = made.token(card)
+    made.keep.error = DiskFull("no room")
+    with pytest.raises(DiskFull):
+        made.approve(token)
+    with pytest.raises(ApprovalUnknown):
+        made.book.start(card.id)
+    made.keep.error = None
+    assert made.approve(token).status == "approved"
+
+
+def test_nothing_runs_if_the_start_cannot_be_kept(made):
+    card = made.propose()
+    made.approve(made.token(card))
+    made.keep.error = DiskFull("no room")
+    with pytest.raises(DiskFull):
+        made.book.start(card.id)
+    assert made.book.get(card.id).status == "approved"
+
+
+def test_a_denied_card_is_never_approved(made):
+    card = made.propose()
+    token, other = made.token(card), made.token(card, "bert")
+    assert made.book.deny(token, "ada", " not now ").note == "not now"
+    with pytest.raises(ApprovalUnknown):
+        made.approve(other, "bert")
+    with pytest.raises(ApprovalUnknown):
+        made.token(card)
+
+
+def test_a_denial_wins_over_an_approval_that_was_not_started(made):
+    card = made.propose()
+    made.approve(made.token(card))
+    made.book.withdraw(card.id, "bert", "the window is closed")
+    with pytest.raises(ApprovalUnknown):
+        made.book.start(card.id)
+
+
+def test_what_was_started_is_not_denied(made):
+    card = made.propose()
+    made.approve(made.token(card))
+    made.book.start(card.id)
+    with pytest.raises(ApprovalUnknown):
+        made.book.withdraw(card.id, "bert", "too late")
+
+
+def test_a_person_does_not_approve_an_own_request_while_there_are_others():
+    made = BookOfTest(approvers=2)
+    card = made.propose()
+    with pytest.raises(SelfApprovalRefused):
+        made.token(card)
+    assert made.approve(made.token(card, "bert"), "bert").decided_by == "bert"
+
+
+def test_a_token_from_before_a_second_approver_existed_does_not_approve_an_own_request(made):
+    token = made.token(made.propose())
+    others = BookOfTest(approvers=2)
+    made.book._ports = replace(made.book._ports, approvers=others.book._ports.approvers)
+    with pytest.raises(SelfApprovalRefused):
+        made.approve(token)
+
+
+def test_the_only_approver_may_approve_an_own_request(made):
+    assert made.approve(made.token(made.propose())).decided_by == "ada"
+
+
+def test_more_requests_than_the_limit_are_refused_and_ended_ones_do_not_count():
+    made = BookOfTest(most=2)
+    first, _ = made.propose(), made.propose()
+    with pytest.raises(TooManyApprovals):
+        made.propose()
+    made.book.deny(made.token(first), "ada", "")
+    assert made.propose().status == "pending"
+
+
+def test_no_event_card_or_repr_shows_a_token(made):
+    card = made.propose()
+    revealed = made.book.reveal(card.id, "ada")
+    made.approve(revealed.token)
+    shown = json.dumps(made.events) + json.dumps(made.book.get(card.id).to_json())
+    assert revealed.token not in f"{shown}{revealed}{made.book.__dict__}"
+
+
+def test_each_change_of_a_migration_has_its_events(made):
+    first, second, third = made.propose(), made.propose(), made.propose(seconds=1)
+    made.approve(made.token(first))
+    made.book.deny(made.token(second), "ada", "")
+    made.seconds = 2.0
+    made.book.expire()
+    found = {name: fields for name, fields in made.events if name.startswith("migration")}
+    assert found == {
+        "migration_proposal": {
+            "id": third.id, "plan": [MOVE], "reason": "drain pve1", "expires_in": 1,
+        },
+        "migration_approved": {"id": first.id, "plan_count": 1},
+        "migration_denied": {"id": second.id},
+        "migration_expired": {"id": third.id},
+    }  # fmt: skip
+    general = [name for name, _ in made.events if name.startswith("approval")]
+    assert general.count("approval_requested") == 3
+    assert {*general} == {
+        *("approval_requested", "approval_approved", "approval_denied", "approval_expired")
+    }
+
+
+def race(*calls):
+    """Run all calls at once. Return the results of those that raised no error of an approval."""
+    barrier, results = threading.Barrier(len(calls)), []
+
+    def run(call):
+        barrier.wait()
+        try:
+            results.append(call())
+        except (ApprovalUnknown, PlanMoved):
+            return
+
+    threads = [threading.Thread(target=run, args=(call,)) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    return results
+
+
+@pytest.mark.parametrize("number", range(30))
+def test_of_sixteen_approvers_at_once_exactly_one_starts_the_execution(number):
+    made = BookOfTest()
+    card = made.propose(replace(SUBJECT, requester="nobody"))
+    people = [f"p{n}" for n in range(16)]
+    tokens = [made.token(card, person) for person in people]
+
+    def decide(token, person):
+        made.approve(token, person)
+        return made.book.start(card.id)
+
+    started = race(*(lambda t=t, p=p: decide(t, p) for t, p in zip(tokens, people, strict=True)))
+    assert len(started) == 1
+    assert made.keep.rows == [("approved", card.id), ("started", card.id)]
+
+
+@pytest.mark.parametrize("number", range(30))
+def test_an_approval_and_a_denial_at_once_leave_one_decision(number):
+    made = BookOfTest()
+    card = made.propose()
+    mine, other = made.token(card), made.token(card, "bert")
+    decided = race(lambda: made.approve(mine), lambda: made.book.deny(other, "bert", "no"))
+    assert [one.status for one in decided] == [made.book.get(card.id).status]
