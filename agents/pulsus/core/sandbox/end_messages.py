@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pulsus.core.sandbox.harness.audit_hook import printable
 from pulsus.core.sandbox.job import Stage
 from pulsus.core.sandbox.output_channels import Channel
-from pulsus.core.sandbox.sandbox_limits import SandboxLimits
+from pulsus.core.sandbox.sandbox_limits import HANDLER_SECONDS, SandboxLimits
 from pulsus.core.telemetry.sanitize import one_line, strip_controls
 
 _NAMED = 5
@@ -27,9 +27,10 @@ def timeout_message(stage: Stage, limits: SandboxLimits, threads: object) -> str
                 f"{limits.run_seconds:g} s were over: join what it starts before it returns"
             )
         case "end":
+            most = min(HANDLER_SECONDS, limits.run_seconds)
             return (
-                f"it returned, but its exit handlers still ran when its "
-                f"{limits.run_seconds:g} s were over"
+                f"it returned, but its exit handlers or finalizers still ran when their "
+                f"{most:g} s were over: do the work before it returns"
             )
         case _:
             return f"it took longer than {limits.run_seconds:g} s"

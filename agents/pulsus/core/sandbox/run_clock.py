@@ -53,6 +53,10 @@ class RunClock:
         elapsed = self._now() - self._began
         return max(0.0, min(waited - self._waited, elapsed - (used - self._used)))
 
+    def shorten(self, seconds: float) -> None:
+        """Leave at most `seconds` of it; lost time still does not count."""
+        self._seconds = min(self._seconds, self._now() - self._began - self.lost() + seconds)
+
     def cut(self, seconds: float) -> None:
         """Leave at most `seconds` of it, by the clock."""
         self._seconds = min(self._seconds, self._now() - self._began + seconds)

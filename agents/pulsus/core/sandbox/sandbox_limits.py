@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from pulsus.config.settings import SandboxConfig
 
 MIB = 1024 * 1024
+HANDLER_SECONDS = 10.0
+"""For exit handlers and finalizers, of the seconds of the run. Waiting for threads is not in it."""
+
 _ADDRESS_FACTOR = 1.5
 """Mapped but untouched memory is not used memory; the resource monitor counts that."""
 

@@ -26,7 +26,7 @@ from pulsus.core.sandbox.observation.seccomp_notify import Listener
 from pulsus.core.sandbox.output_channels import Pipes
 from pulsus.core.sandbox.resource_monitor import ResourceMonitor
 from pulsus.core.sandbox.run_clock import HARNESS, RunClock
-from pulsus.core.sandbox.sandbox_limits import SandboxLimits
+from pulsus.core.sandbox.sandbox_limits import HANDLER_SECONDS, SandboxLimits
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.core.types import ObservedEffects
 
@@ -223,6 +223,7 @@ class SandboxSession:
                 self._stage, self._returned = "end", message
             case "joined" if self._stage == "end":
                 self._returned["threads"] = []
+                self._clock.shorten(HANDLER_SECONDS)
             case "failed" if self._stage in ("import", "run", "end"):
                 self._final = message
             case "done" if self._stage == "end":

@@ -64,3 +64,14 @@ def test_leftover_processes_get_their_seconds_by_the_clock(machine):
     clock.cut(2.0)
     assert not machine.after(2.9).ended()
     assert machine.after(3.1, waited=2.0).ended()
+
+
+def test_late_work_gets_its_own_seconds_without_those_that_the_machine_took(machine):
+    machine.after(2.0, used=0.5, waited=1.5).shorten(1.0)
+    assert not machine.after(4.0, used=0.5, waited=3.0).ended()
+    assert machine.after(4.6, used=1.6, waited=3.0).ended()
+
+
+def test_late_work_does_not_prolong_the_run(machine):
+    machine.after(2.9, used=2.9).shorten(10.0)
+    assert machine.after(3.1, used=3.1).ended()

@@ -155,7 +155,25 @@ def test_an_exit_handler_that_outlives_the_clock_is_a_timeout_that_says_so():
         "import atexit, time\ndef run():\n    atexit.register(time.sleep, 60)\n    return 1",
         run_seconds=1.0,
     )
-    assert "its exit handlers still ran when its 1 s were over" in outcome.message
+    assert "its exit handlers or finalizers still ran when their 1 s were over" in outcome.message
+
+
+@pytest.mark.slow
+def test_a_finalizer_does_not_use_the_seconds_that_the_run_left_over():
+    outcome = sandboxed(
+        """
+        import time
+        class Spin:
+            def __del__(self, sleep=time.sleep):
+                sleep(25)
+        KEPT = [Spin()]
+        def run():
+            return 1
+        """,
+        run_seconds=30.0,
+    )
+    assert (outcome.status, outcome.stage) == ("failed", "end")
+    assert "finalizers still ran when their 10 s were over" in outcome.message
 
 
 def test_a_daemon_thread_that_still_runs_at_the_end_is_reported():
