@@ -292,6 +292,22 @@ class TooManyApprovals(Denied, code="TOO_MANY_APPROVALS"):
     """So many requests wait for approval that no more are taken."""
 
 
+class GoalInvalid(PulsusError, code="GOAL_INVALID", exit_status=2):
+    """A goal of the knowledge base is ill-formed, or an argument is of the wrong type."""
+
+
+class GoalRefused(PulsusError, code="GOAL_REFUSED", exit_status=6):
+    """A goal is more than one allowed, read-only predicate. Nothing of it was evaluated."""
+
+
+class FactsInvalid(PulsusError, code="FACTS_INVALID", exit_status=2):
+    """A facts file, or the document of a fact source, is not valid."""
+
+
+class KnowledgeTimeout(PulsusError, code="KNOWLEDGE_TIMEOUT"):
+    """A query of the knowledge base took longer than it may."""
+
+
 class TargetRefused(Denied, code="TARGET_REFUSED"):
     """A promotion target lies outside the workflows folder or crosses a link."""
 

@@ -7,7 +7,10 @@ bytes, and `WORDS`, what a mutation may put in. Kept inputs are in `corpus/NAME/
 import unicodedata
 from pathlib import Path
 
-NAMES = ("manifest", "records", "index", "protocol", "contract", "cost", "answers", "command")
+NAMES = (
+    *("manifest", "records", "index", "protocol", "contract", "cost", "answers", "command"),
+    "goal",
+)
 CORPUS = Path(__file__).with_name("corpus")
 
 _TURNS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}

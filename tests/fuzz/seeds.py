@@ -340,6 +340,25 @@ def _cost() -> list[bytes]:
     ]
 
 
+def _goal() -> list[bytes]:
+    """The first byte says what is read: an even one a goal, an odd one a facts document."""
+    goals = (
+        "node_health(pve1, S)",
+        "live_state:node_metric('pve-1', cpu, 93.5)",
+        "live_shortest_path(pve1, X, P)",
+        "node_health(pve1,S), assertz(x)",
+        "current_vm_host(101,H)",
+    )
+    documents = (
+        '{"nodes": [{"name": "a", "health": "nominal"}, {"name": "b"}], '
+        '"links": [{"a": "a", "b": "b", "cost": 1.5, "directed": true}]}',
+        'observed_at: "2026-03-01T12:00:00Z"\nnodes:\n- {name: a, health: nominal}\n'
+        "vms:\n- {vmid: 1, host: a, ha_group: db}\n"
+        "metrics:\n- {node: a, metric: cpu, value: 5}\n",
+    )
+    return [*(b"\0" + g.encode() for g in goals), *(b"\1" + d.encode() for d in documents)]
+
+
 _SEEDS: dict[str, Callable[[], list[bytes]]] = {
     "manifest": _manifest,
     "records": _records,
@@ -349,4 +368,5 @@ _SEEDS: dict[str, Callable[[], list[bytes]]] = {
     "cost": _cost,
     "answers": _answers,
     "command": _command,
+    "goal": _goal,
 }

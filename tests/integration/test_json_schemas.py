@@ -17,7 +17,7 @@ REGISTRY: Registry = Registry().with_resources(
     (f"{name}.json", Resource.from_contents(schema)) for name, schema in SCHEMAS.items()
 )
 
-FILES = {"plan-file"}
+FILES = {"plan-file", "kb-facts-file"}
 """Schemas of files that Pulsus reads. An unknown key in them is an error."""
 PRINTED = sorted({*SCHEMAS} - FILES)
 
@@ -38,6 +38,11 @@ RAN = [
     ("commands-list", 0, ["commands", "list"]),
     ("commands-show", 0, ["commands", "show", "egrep"]),
     ("commands-check", 3, ["commands", "check", "wrong.yaml"]),
+    ("kb-query", 0, ["kb", "query", "live_shortest_path(A, B, Path)", "--facts", "facts.yaml"]),
+    ("kb-facts", 0, ["kb", "facts", "--facts", "facts.yaml"]),
+    ("kb-facts", 0, ["kb", "facts"]),
+    ("kb-explain", 0, ["kb", "explain", "node_health(pve4, S)", "--facts", "facts.yaml"]),
+    ("kb-explain", 0, ["kb", "explain", "can_reach(pve1, pve4)", "--facts", "facts.yaml"]),
     ("init", 0, ["init", "new"]),
     ("config", 0, ["config", "show"]),
     ("config-trust", 0, ["config", "trust", "--list"]),
@@ -110,6 +115,9 @@ FAILED = [
     ("USAGE", 2, ["deprecate", "say_hello"]),
     ("TOOL_NOT_FOUND", 2, ["tools", "show", "no_such_tool"]),
     ("TOOL_NOT_FOUND", 2, ["tools", "remove", "no_such_tool"]),
+    ("GOAL_REFUSED", 6, ["kb", "query", "shell(ls)"]),
+    ("GOAL_INVALID", 2, ["kb", "explain", "node_health(pve1"]),
+    ("FACTS_INVALID", 2, ["kb", "facts", "--facts", "requests.jsonl"]),
     ("RUN_NOT_FOUND", 2, ["feedback", "run-20260301-120000-1a2b3c", "--none"]),
     ("TOOL_NOT_FOUND", 2, ["explain", COUNT, "--why-not", "no_such_tool"]),
     ("NOT_PROMOTED", 6, ["run", "say_hello"]),
@@ -128,7 +136,9 @@ def check(name, document):
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
-    return make(tmp_path_factory.mktemp("json") / "project", "requests", "candidate", "tables")
+    return make(
+        tmp_path_factory.mktemp("json") / "project", "requests", "candidate", "tables", "knowledge"
+    )
 
 
 @pytest.mark.parametrize(

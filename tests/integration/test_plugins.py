@@ -19,6 +19,7 @@ HELLO = "say hello, a friendly greeting for a person"
 HOOKS = {
     "pulsus_command_tables",
     "pulsus_content_inspectors",
+    "pulsus_fact_sources",
     "pulsus_features",
     "pulsus_model_providers",
     "pulsus_synonyms",

@@ -24,6 +24,7 @@ from pulsus.fast_dataclass import dataclass
 if TYPE_CHECKING:
     from pulsus.approvals.approver_protocol import Approver
     from pulsus.bootstrap.command_gate import CommandGate
+    from pulsus.bootstrap.knowledge import ProjectKnowledge
     from pulsus.bootstrap.project_history import ProjectHistory
     from pulsus.bootstrap.project_trust import SettingApproval
     from pulsus.bootstrap.ranking import Ranking
@@ -158,6 +159,13 @@ class App:
         from pulsus.bootstrap.command_gate import CommandGate
 
         return CommandGate(self)
+
+    @cached_property
+    def knowledge(self) -> ProjectKnowledge:
+        """The knowledge base."""
+        from pulsus.bootstrap.knowledge import ProjectKnowledge
+
+        return ProjectKnowledge(self)
 
     @cached_property
     def proving(self) -> ValidationSetup:

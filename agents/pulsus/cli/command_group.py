@@ -31,6 +31,7 @@ COMMANDS = {
     "fill": ("route.fill", "Say which inputs of a tool a request fills."),
     "agent": ("agent.agent", "Let a model answer a request with tools that code controls."),
     "chat": ("agent.chat", "Talk with the agent; it remembers what was found."),
+    "kb": ("kb.kb", "Ask what is known of the cluster; each fact has a source and an age."),
     "feedback": ("route.feedback", "Say which tool was right for a past request."),
     "generate": ("route.generate", "Let a model write a tool; it passes the same gate."),
     "validate": ("validate.validate", "Prove modules: lint, types, import, sandboxed dry run."),

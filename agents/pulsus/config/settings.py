@@ -331,6 +331,24 @@ class AgentConfig(Section):
 
 
 @dataclass(frozen=True)
+class KnowledgeConfig(Section):
+    """The knowledge base (tool calling chapter, §32.1.2). `files` lie below the project."""
+
+    files: Annotated[tuple[str, ...], FREE] = ()
+    local_metrics: Annotated[bool, FREE] = True
+    use_degraded: Annotated[bool, ASKS_RAISED] = False
+    alert_seconds: Annotated[float, ValueLimits(gt=0.0, le=86_400.0), FREE] = 300.0
+    live_ttl_seconds: Annotated[float, ValueLimits(gt=0.0, le=86_400.0), ASKS_RAISED] = 300.0
+    inventory_ttl_seconds: Annotated[float, ValueLimits(gt=0.0, le=31_536_000.0), ASKS_RAISED] = (
+        86_400.0
+    )
+    max_answers: Annotated[int, ValueLimits(ge=1, le=100_000), FREE] = 1000
+    query_seconds: Annotated[Seconds, ASKS_RAISED] = 5.0
+    context_seconds: Annotated[Seconds, ASKS_RAISED] = 3.0
+    source_seconds: Annotated[Seconds, ASKS_RAISED] = 3.0
+
+
+@dataclass(frozen=True)
 class ToolsConfig(Section):
     """The Python for tools. If `python` is empty, it is the Python that runs Pulsus."""
 
@@ -372,5 +390,6 @@ class Settings(Section):
     run: RunConfig = RunConfig()
     plans: PlansConfig = PlansConfig()
     agent: AgentConfig = AgentConfig()
+    kb: KnowledgeConfig = KnowledgeConfig()
     tools: ToolsConfig = ToolsConfig()
     plugins: PluginsConfig = PluginsConfig()

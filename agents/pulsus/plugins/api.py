@@ -15,16 +15,19 @@ from pulsus.core.compose.model_protocol import (
     Usage,
 )
 from pulsus.core.rankers.feature_protocol import Feature
-from pulsus.core.types import ArgSpec, ParsedIntent, StepResult, ToolSpec
+from pulsus.core.types import ArgSpec, JsonValue, ParsedIntent, StepResult, ToolSpec
 from pulsus.core.validators.validator_protocol import Validator
 from pulsus.errors import ModelBusy, ModelError, ModelUnreachable
+from pulsus.kb.fact_sources import FactSource
 from pulsus.plugins.hookspecs import hookimpl
 
 __all__ = [
     "ArgSpec",
     "Completion",
     "ContentInspector",
+    "FactSource",
     "Feature",
+    "JsonValue",
     "MakeProvider",
     "Message",
     "ModelBusy",

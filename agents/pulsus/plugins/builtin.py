@@ -17,6 +17,7 @@ from pulsus.plugins.hookspecs import hookimpl
 if TYPE_CHECKING:
     from pulsus.commands.content_inspector import ContentInspector
     from pulsus.core.compose.model_protocol import MakeProvider, Provider, Setup
+    from pulsus.kb.fact_sources import FactSource
 
 
 @hookimpl
@@ -61,6 +62,14 @@ def pulsus_command_tables() -> Iterable[Path]:
 def pulsus_content_inspectors() -> Mapping[str, ContentInspector]:
     """Return none: the gate has its own inspectors."""
     return {}
+
+
+@hookimpl
+def pulsus_fact_sources() -> Iterable[FactSource]:
+    """Return the facts about this machine."""
+    from pulsus.infra.local_facts import LocalFacts  # imported only where facts are asked for
+
+    return (LocalFacts(),)
 
 
 def _openai(setup: Setup) -> Provider:

@@ -23,6 +23,7 @@ from pulsus.routing.intent.synonyms import merge_synonyms
 if TYPE_CHECKING:
     from pulsus.commands.content_inspector import ContentInspector
     from pulsus.core.compose.model_protocol import MakeProvider
+    from pulsus.kb.fact_sources import FactSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class Contributions:
     model_providers: Mapping[str, MakeProvider]
     command_tables: tuple[Path, ...] = ()
     content_inspectors: Mapping[str, ContentInspector] = field(default_factory=dict)
+    fact_sources: tuple[FactSource, ...] = ()
 
 
 def gather(plugins: Plugins) -> Contributions:
@@ -53,6 +55,7 @@ def _gather(plugins: Plugins) -> Contributions:
     taken = set(BUILT_IN)
     makers: set[str] = set()
     kinds: set[str] = set()
+    origins: set[str] = set()
 
     def features(plugin: str, answer: Any) -> Iterable[Feature]:
         return [_feature(f, taken, partial(plugins.fail, plugin)) for f in _list(answer)]
@@ -63,6 +66,9 @@ def _gather(plugins: Plugins) -> Contributions:
     def inspectors(plugin: str, answer: Any) -> Iterable[tuple[str, ContentInspector]]:
         return [(kind, _inspector(kind, judge, kinds)) for kind, judge in dict(answer).items()]
 
+    def sources_of_facts(plugin: str, answer: Any) -> Iterable[FactSource]:
+        return [_fact_source(each, origins) for each in _list(answer)]
+
     return Contributions(
         features=plugins.gather("pulsus_features", features),
         validators=plugins.gather("pulsus_validators", _validators),
@@ -71,6 +77,7 @@ def _gather(plugins: Plugins) -> Contributions:
         model_providers=dict(plugins.gather("pulsus_model_providers", providers)),
         command_tables=plugins.gather("pulsus_command_tables", _folders),
         content_inspectors=dict(plugins.gather("pulsus_content_inspectors", inspectors)),
+        fact_sources=plugins.gather("pulsus_fact_sources", sources_of_facts),
     )
 
 
@@ -104,6 +111,21 @@ def _inspector(kind: Any, judge: Any, taken: set[str]) -> ContentInspector:
         raise ValueError(f"there is a kind called {kind} already")
     taken.add(kind)
     return PluginInspector(judge)
+
+
+def _fact_source(source: Any, taken: set[str]) -> FactSource:
+    name = getattr(source, "name", None)
+    if (
+        not isinstance(name, str)
+        or not name.isidentifier()
+        or not callable(getattr(source, "read", None))
+    ):
+        raise TypeError(f"{source!r:.80} is no fact source: it needs a name and a method `read`")
+    if name in taken:
+        raise ValueError(f"there is a fact source called {name} already")
+    taken.add(name)
+    found: FactSource = source
+    return found
 
 
 def _validators(_: str, answer: Any) -> Iterable[tuple[str, Validator]]:

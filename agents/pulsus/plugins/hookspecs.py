@@ -18,6 +18,7 @@ from pulsus.core.validators.validator_protocol import Validator
 if TYPE_CHECKING:
     from pulsus.commands.content_inspector import ContentInspector
     from pulsus.core.compose.model_protocol import MakeProvider
+    from pulsus.kb.fact_sources import FactSource
 
 hookspec = pluggy.HookspecMarker("pulsus")
 hookimpl = pluggy.HookimplMarker("pulsus")
@@ -56,3 +57,8 @@ def pulsus_command_tables() -> Iterable[Path]:  # type: ignore[empty-body]
 @hookspec
 def pulsus_content_inspectors() -> Mapping[str, ContentInspector]:  # type: ignore[empty-body]
     """Return inspectors of the text inside a command's words, by the kind that tables name."""
+
+
+@hookspec
+def pulsus_fact_sources() -> Iterable[FactSource]:  # type: ignore[empty-body]
+    """Return sources of facts for the knowledge base. Names must be unique."""

@@ -99,6 +99,12 @@ WIDER = {
     "agent.context_max_resources": "90000",
     "agent.max_identical_calls": "90",
     "agent.approval_minutes": "1000",
+    "kb.use_degraded": "true",
+    "kb.live_ttl_seconds": "80000",
+    "kb.inventory_ttl_seconds": "900000",
+    "kb.query_seconds": "3000",
+    "kb.context_seconds": "3000",
+    "kb.source_seconds": "3000",
     "tools.python": '"evil/bin/python"',
     "plugins.disabled": '["acme-validators"]',
 }

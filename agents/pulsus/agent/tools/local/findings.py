@@ -15,15 +15,11 @@ from pulsus.agent.tools.local import machine_figures
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
 from pulsus.infra.inventory import CONTAINER, SERVICE
+from pulsus.infra.local_facts import DISK_LIMITS, LOAD_LIMITS, MEMORY_LIMITS
 from pulsus.infra.local_machine import LocalMachine
 from pulsus.infra.processes import load_psutil
 
 Severity = Literal["info", "warning", "critical"]
-
-_DISK: Final = (90.0, 95.0)
-_MEMORY: Final = (90.0, 95.0)
-_LOAD: Final = (2.0, 4.0)
-"""Percent of space and of memory; load of the last five minutes a core: warning, critical."""
 
 _VMSTAT: Final = Path("/proc/vmstat")
 
@@ -74,7 +70,7 @@ def _space(machine: LocalMachine) -> Iterator[LocalFinding]:
             value = row[key]
             if not isinstance(value, int | float) or row["read_only"]:
                 continue
-            severity, threshold = _grade(value, _DISK)
+            severity, threshold = _grade(value, DISK_LIMITS)
             if severity:
                 mount = str(row["mountpoint"])
                 title = f"{mount} has used {value:g} % of its {what}"
@@ -96,8 +92,8 @@ def _memory(machine: LocalMachine) -> Iterator[LocalFinding]:
     used = float(psutil.virtual_memory().percent)
     load = os.getloadavg()[1] / (os.cpu_count() or 1)
     for kind, value, limits, title in (
-        ("memory", used, _MEMORY, f"{used:g} % of the memory is in use"),
-        ("load", round(load, 2), _LOAD, f"the load of five minutes is {load:.2f} a core"),
+        ("memory", used, MEMORY_LIMITS, f"{used:g} % of the memory is in use"),
+        ("load", round(load, 2), LOAD_LIMITS, f"the load of five minutes is {load:.2f} a core"),
     ):
         severity, threshold = _grade(value, limits)
         if severity:

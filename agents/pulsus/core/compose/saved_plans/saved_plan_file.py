@@ -19,8 +19,8 @@ from pulsus.core.compose.saved_plans.saved_plan_mapping import (
     saved_plan_from_dict,
     saved_plan_to_dict,
 )
-from pulsus.core.compose.saved_plans.yaml_position import find_position
 from pulsus.core.system import atomic_write, regular_files
+from pulsus.core.system.yaml_position import find_position
 from pulsus.core.types import JsonValue, Plan
 from pulsus.errors import PlanEdited, PlanInvalid, PulsusError
 

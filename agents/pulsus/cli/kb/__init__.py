@@ -1,0 +1,1 @@
+"""`pulsus kb`: ask the knowledge base, list its facts, explain an answer."""

@@ -1,0 +1,74 @@
+"""Find the line and column of a place in a YAML or JSON document, for error messages. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import cast
+
+import yaml
+
+_PART = re.compile(r"[^.\[\]]+")
+_LOADER = cast("type[yaml.SafeLoader]", getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
+def find_position(text: str, place: str) -> tuple[int, int] | None:
+    """Return line and column, from 1, of the node at `place`, such as `plan.steps[1].tool`.
+
+    If the document has no such node, the position is that of the deepest part that it has. Returns
+    None for text that is not YAML. Only the text before the place is read.
+    """
+    events = yaml.parse(text, Loader=_LOADER)
+    try:
+        return _find(events, _PART.findall(place))
+    except (yaml.YAMLError, UnicodeError):
+        return None
+
+
+def _find(events: Iterator[yaml.Event], parts: list[str]) -> tuple[int, int] | None:
+    node: yaml.Event | None = next((e for e in events if isinstance(e, yaml.NodeEvent)), None)
+    if node is None:
+        return None
+    position = _position(node)
+    for part in parts:
+        found = _find_child(events, node, part)
+        if found is None:
+            break
+        position, node = found
+    return position
+
+
+def _find_child(
+    events: Iterator[yaml.Event], parent: yaml.Event, part: str
+) -> tuple[tuple[int, int], yaml.Event] | None:
+    """Return the position of the key or item, and the event that begins its value."""
+    at = 0
+    while isinstance(parent, yaml.MappingStartEvent | yaml.SequenceStartEvent):
+        event = next(events)
+        if isinstance(event, yaml.CollectionEndEvent):
+            return None
+        if isinstance(parent, yaml.SequenceStartEvent):
+            value, matches = event, part == str(at)
+        else:
+            _skip(events, event)
+            value, matches = next(events), getattr(event, "value", None) == part
+        if matches:
+            return _position(event), value
+        _skip(events, value)
+        at += 1
+    return None
+
+
+def _position(event: yaml.Event) -> tuple[int, int]:
+    """Return line and column of the event. Only events that a program makes have none."""
+    assert event.start_mark is not None
+    return event.start_mark.line + 1, event.start_mark.column + 1
+
+
+def _skip(events: Iterator[yaml.Event], event: yaml.Event) -> None:
+    """Read the rest of the node that begins with `event`."""
+    depth = int(isinstance(event, yaml.CollectionStartEvent))
+    while depth:
+        event = next(events)
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)

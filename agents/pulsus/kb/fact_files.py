@@ -1,0 +1,144 @@
+"""Read facts files, JSON or YAML, with the line of a fault. Effect: reads files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Final, NoReturn, TypeVar
+
+from pulsus.core.system import regular_files, strict_yaml
+from pulsus.core.system.yaml_position import find_position
+from pulsus.core.types import JsonValue
+from pulsus.errors import FactsInvalid
+from pulsus.fast_dataclass import dataclass
+from pulsus.kb.facts import ClusterFact, KnownNode
+from pulsus.kb.facts_document import FactDefaults, parse_document, require_known_nodes
+
+_Found = TypeVar("_Found")
+MOST_BYTES: Final = 10_000_000
+"""Largest facts file that is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactsFile:
+    """One file with its facts. `shown` is its path as the user named it."""
+
+    shown: str
+    text: str
+    facts: tuple[ClusterFact, ...]
+
+
+def read_fact_files(
+    paths: list[tuple[Path, str]], defaults: FactDefaults
+) -> tuple[ClusterFact, ...]:
+    """Return the facts of all files. A path comes with the form in which messages name it.
+
+    A link, alert, metric or VM may name a node of another file. The same fact in two files is an
+    error, because nothing says which of them is right. Raises FactsInvalid with file, line, value
+    and fix.
+    """
+    files = [read_facts_file(path, shown, defaults) for path, shown in paths]
+    known = frozenset(f.name for file in files for f in file.facts if isinstance(f, KnownNode))
+    origin: dict[object, str] = {}
+    for file in files:
+        _located(file.shown, file.text, partial(require_known_nodes, file.facts, known))
+        for fact in file.facts:
+            first = origin.setdefault((fact.kind, fact.key), file.shown)
+            if first != file.shown:
+                raise FactsInvalid(
+                    f"{file.shown}: the same {fact.kind} is in {first}: {fact.text}",
+                    hint="remove it from one of the two files",
+                    file=file.shown,
+                )
+    return tuple(fact for file in files for fact in file.facts)
+
+
+def read_facts_file(path: Path, shown: str, defaults: FactDefaults) -> FactsFile:
+    """Return one file with its facts. Whether the nodes it names exist is not checked.
+
+    `observed_at` of the defaults is replaced by the time at which the file changed. Raises
+    FactsInvalid with file, line, value and fix.
+    """
+    try:
+        data, stamp = regular_files.read_file(path.resolve(), MOST_BYTES)
+    except regular_files.UnreadableFile as failure:
+        reason = failure.reason.removeprefix("cannot be read: ")
+        raise FactsInvalid(
+            f"cannot read the facts {shown}: {reason}",
+            hint=f"name a JSON or YAML file of at most {MOST_BYTES // 1_000_000} MB",
+            file=shown,
+        ) from failure
+    changed = datetime.fromtimestamp(stamp.mtime_ns / 1e9, UTC)
+    text = _decode(data, shown)
+    document = _parse(text, shown)
+    times = replace(defaults, observed_at=min(changed, defaults.observed_at))
+    facts = _located(shown, text, lambda: parse_document(document, shown, times))
+    return FactsFile(shown, text, facts)
+
+
+def _decode(data: bytes, shown: str) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as failure:
+        line = data.count(b"\n", 0, failure.start) + 1
+        _refuse(shown, line, f"byte {data[failure.start]:#x} is not UTF-8 text", "save it as UTF-8")
+
+
+def _parse(text: str, shown: str) -> JsonValue:
+    """Return the value of the text: JSON if it begins with a brace, else YAML."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return _parse_yaml(text, shown)
+    try:
+        found: JsonValue = json.loads(
+            text, object_pairs_hook=_reject_repeated_keys, parse_constant=_reject_constant
+        )
+    except json.JSONDecodeError as error:
+        _refuse(shown, error.lineno, f"it is not JSON: {error.msg}", "correct that line")
+    except RecursionError:
+        _refuse(shown, 1, "it is nested too deeply", "write the sections of a facts file")
+    except ValueError as error:
+        # The reader of YAML knows the line; if it accepts the text, only the problem is known.
+        _parse_yaml(text, shown)
+        _refuse(shown, 1, str(error), "correct it")
+    return found
+
+
+def _parse_yaml(text: str, shown: str) -> JsonValue:
+    try:
+        return strict_yaml.load_yaml(text)
+    except strict_yaml.YamlError as error:
+        line = error.position[0] if error.position else 1
+        _refuse(shown, line, f"it is not plain YAML: {error.problem}", "correct that line")
+
+
+def _reject_repeated_keys(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!a} occurs twice")
+    return found
+
+
+def _reject_constant(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not a finite number")
+
+
+def _located(shown: str, text: str, parse: Callable[[], _Found]) -> _Found:
+    """Return what `parse` returns; name file and line in its error."""
+    try:
+        return parse()
+    except FactsInvalid as error:
+        at = find_position(text, str(error.details.get("place", ""))) or (1, 1)
+        details = {**error.details, "file": shown, "line": at[0], "column": at[1]}
+        raise FactsInvalid(
+            f"{shown}:{at[0]}: {error.message}", hint=error.hint, **details
+        ) from None
+
+
+def _refuse(shown: str, line: int, problem: str, fix: str) -> NoReturn:
+    raise FactsInvalid(f"{shown}:{line}: {problem}", hint=fix, file=shown, line=line)

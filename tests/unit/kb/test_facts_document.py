@@ -1,0 +1,70 @@
+"""A facts document: every fault is refused with its place, the value and the fix."""
+
+import pytest
+
+from pulsus.errors import FactsInvalid
+from tests.knowledge import ago, facts_of, links, nodes
+
+TEXT = {"node": "a", "metric": "m", "value": "1", "at": ago(1)}
+FAULTS = [
+    ([], "", "an object"),
+    ({"node": []}, "node", "'nodes'"),
+    ({"nodes": {}}, "nodes", "a list"),
+    ({"nodes": ["a"]}, "nodes[0]", "an object"),
+    ({"nodes": [{}]}, "nodes[0].name", "add 'name'"),
+    ({"nodes": [{"name": 5}]}, "nodes[0].name", "letters"),
+    ({"nodes": [{"name": "a b"}]}, "nodes[0].name", "letters"),
+    ({"nodes": [{"name": "p\u0430ve"}]}, "nodes[0].name", "letters"),
+    ({"nodes": [{"name": "all"}]}, "nodes[0].name", "rename"),
+    ({"nodes": [{"name": "a", "helth": "nominal"}]}, "nodes[0].helth", "'health'"),
+    ({"nodes": [{"name": "a", "health": "fine"}]}, "nodes[0].health", "nominal"),
+    ({"nodes": [{"name": "a", "status": "up"}]}, "nodes[0].status", "online"),
+    ({"nodes": [{"name": "a", "ram_mib": "5"}]}, "nodes[0].ram_mib", "whole number"),
+    ({"nodes": [{"name": "a", "ram_mib": True}]}, "nodes[0].ram_mib", "whole number"),
+    ({"nodes": [{"name": "a", "ram_mib": 0}]}, "nodes[0].ram_mib", "whole number"),
+    ({"nodes": [{"name": "a", "observed_at": "2026-03-01T12:00"}]}, "nodes[0].observed_at", "zone"),
+    ({"nodes": [{"name": "a", "observed_at": "soon"}]}, "nodes[0].observed_at", "ISO"),
+    ({"nodes": [{"name": "a", "ttl_seconds": 0}]}, "nodes[0].ttl_seconds", "number from 1"),
+    ({"nodes": nodes("a", "a")}, "nodes[1]", "remove"),
+    ({"links": links(("a", "a", 1))}, "links[0].b", "another"),
+    ({"links": links(("a", "b", 0))}, "links[0].cost", "number from"),
+    ({"links": links(("a", "b", float("nan")))}, "links[0].cost", "number from"),
+    ({"links": links(("a", "b", float("inf")))}, "links[0].cost", "number from"),
+    ({"links": links(("a", "b", 1), ("b", "a", 2))}, "links[1]", "remove"),
+    ({"links": [{"a": "a", "b": "b", "cost": 1, "directed": "yes"}]}, "links[0].directed", "true"),
+    ({"alerts": [{"node": "a", "condition": "c"}]}, "alerts[0].at", "add 'at'"),
+    ({"alerts": [{"node": "a", "condition": "c", "at": 5}]}, "alerts[0].at", "ISO"),
+    ({"vms": [{"vmid": "101"}]}, "vms[0].vmid", "whole number"),
+    ({"vms": [{"vmid": 1}, {"vmid": 1}]}, "vms[1]", "remove"),
+    ({"vms": [{"vmid": 1, "priority": -1}]}, "vms[0].priority", "whole number"),
+    ({"metrics": [{"node": "a", "metric": "m", "value": 1}]}, "metrics[0].at", "add 'at'"),
+    ({"metrics": [TEXT]}, "metrics[0].value", "number"),
+    ({"observed_at": None}, "observed_at", "ISO"),
+]
+
+
+@pytest.mark.parametrize(("document", "place", "fix"), FAULTS)
+def test_a_fault_is_refused_with_place_and_fix(document, place, fix):
+    with pytest.raises(FactsInvalid) as caught:
+        facts_of(document)
+    assert caught.value.details["place"] == place
+    assert fix in caught.value.hint
+
+
+def test_a_message_shows_no_more_than_the_start_of_a_long_value():
+    with pytest.raises(FactsInvalid) as caught:
+        facts_of({"nodes": [{"name": "x" * 10_000}]})
+    assert len(caught.value.message) < 300
+
+
+def test_a_document_without_a_time_holds_and_one_with_a_time_expires():
+    (node, health) = facts_of({"nodes": nodes("a")})
+    assert node.provenance.ttl_seconds is health.provenance.ttl_seconds is None
+    (node, health) = facts_of({"observed_at": ago(5), "nodes": nodes("a")})
+    assert (node.provenance.ttl_seconds, health.provenance.ttl_seconds) == (86_400, 300)
+    (node, health) = facts_of({"nodes": nodes("a", observed_at=ago(5))})
+    assert (node.provenance.ttl_seconds, health.provenance.ttl_seconds) == (None, 300)
+
+
+def test_a_node_without_a_health_gives_no_health_fact():
+    assert [fact.kind for fact in facts_of({"nodes": [{"name": "a"}]})] == ["node"]
