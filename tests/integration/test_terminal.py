@@ -131,6 +131,19 @@ def test_a_write_tool_runs_only_after_confirmation(folder):
     assert "deleted  none" in shown
 
 
+def test_the_question_of_a_rollback_names_the_version_that_it_promotes(folder):
+    tool, place = "text/count/count_words", ["--domain", "text", "--action", "count", "--yes"]
+    path = folder / "workflows/domains/text/count/count_words.py"
+    assert pulsus(folder, "promote", path, *place).code == 0
+    path.write_text(path.read_text("utf-8") + "\n\nWIDE = 1\n", encoding="utf-8")
+    assert pulsus(folder, "promote", path, *place).code == 0
+    code, shown = talk(folder, ["rollback", f"{tool}@1.0.0"], (DECIDE, "a\n"))
+    assert code == 0
+    asked, _, done = shown.partition(DECIDE)
+    assert "becomes version 1.0.2" in asked
+    assert "version=1.0.2" in done
+
+
 @pytest.mark.parametrize("flag", ["--explain", "--plan", "--dry-run", "--non-interactive"])
 def test_plan_and_explain_ask_no_question(flag, folder):
     code, shown = talk(folder, ["route", COUNT, flag])

@@ -156,7 +156,14 @@ def _description_lines(body: str) -> Iterator[str]:
 
 
 def _describe_parameter(parameter: ToolParameter) -> str:
-    return one_line(parameter.text, 200) or f"The {parameter.name.replace('_', ' ').strip()}."
+    """Return the script's help text, or say that it has none: a guess would read like a fact."""
+    text = one_line(parameter.text, 200)
+    if text:
+        return text
+    named = parameter.flag.startswith("-") and parameter.flag != "--"
+    spoken = f"The {parameter.name.replace('_', ' ').strip()}"
+    what = f"Option {parameter.flag}" if named else spoken
+    return f"{what}; the script has no help text for it."
 
 
 def _write_section(header: str, lines: Iterable[str]) -> str:

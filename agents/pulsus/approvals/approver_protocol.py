@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Protocol
 
 from pulsus.core.storage.records.promotion_target import Target
-from pulsus.core.types import ArgSpec, Clarification, JsonValue, ToolSpec, ValidationReport
+from pulsus.core.types import (
+    ArgSpec,
+    Clarification,
+    InputValue,
+    JsonValue,
+    ToolSpec,
+    ValidationReport,
+)
 from pulsus.fast_dataclass import dataclass
 
 
@@ -30,12 +38,15 @@ class WriteRun:
 
     `writers` are the tools that may write: the called tool itself, or steps of it. `inputs` are the
     values of the call by name, with secrets masked; for the other arguments of `tool` its defaults
-    apply.
+    apply. `origins` says where values of a request came from, and `unfollowed` are its words that
+    nothing in the answer follows.
     """
 
     tool: ToolSpec
     writers: tuple[ToolSpec, ...]
     inputs: Mapping[str, JsonValue]
+    origins: Mapping[str, InputValue] = field(default_factory=dict)
+    unfollowed: tuple[str, ...] = ()
 
     @property
     def target(self) -> str:

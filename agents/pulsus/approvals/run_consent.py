@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 from pulsus.approvals.approver_protocol import Approver, WriteRun
 from pulsus.core.compose.plans.module_source import read_plan
-from pulsus.core.types import Constant, JsonValue, ParamRef, PlanStep, ToolSpec
+from pulsus.core.types import Constant, InputValue, JsonValue, ParamRef, PlanStep, ToolSpec
 from pulsus.core.validators.effects.observed_against_declared import DRY_RUN, has_dry_run
 from pulsus.errors import ApprovalNeeded
 
@@ -36,13 +36,16 @@ class RunApproval:
     """The ways to confirm a run: a person, or the caller beforehand (`yes`).
 
     `given` are the `--input` options of the call, which the hint repeats. `request` is set for a
-    plan that is in no catalogue: only the same request leads to it again.
+    plan that is in no catalogue: only the same request leads to it again. The question to the
+    person shows `origins` and `unfollowed`, as in WriteRun.
     """
 
     person: Approver | None = None
     yes: bool = False
     given: Sequence[str] = ()
     request: str = ""
+    origins: Mapping[str, InputValue] = field(default_factory=dict)
+    unfollowed: tuple[str, ...] = ()
 
     def obtain(self, run: WriteRun, *, dry: bool) -> RunConsent:
         """Return how a run that may write is confirmed. Raises ApprovalNeeded.
@@ -51,6 +54,7 @@ class RunApproval:
         """
         if dry:
             return "dry_run"
+        run = replace(run, origins=self.origins, unfollowed=self.unfollowed)
         strict = [each.id for each in (run.tool, *run.writers) if each.approval == "approver"]
         if strict:
             return self._obtain_from_approver(run, strict[0])

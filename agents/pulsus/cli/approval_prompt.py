@@ -134,6 +134,9 @@ class Terminal:
         wide = max((len(name) for name, _ in values), default=0)
         for name, text in values:
             console.note(f"  {name:<{wide}}  {text}")
+        if run.unfollowed:
+            listed = ", ".join(f'"{one_line(word, 60)}"' for word in run.unfollowed)
+            console.note(f"The run would not follow {listed} of your request.")
 
     def confirm_target(self, run: WriteRun) -> bool:
         """Show the run, and ask for its target in the person's own words. No pipe can answer."""

@@ -76,7 +76,7 @@ def command(session: CommandSession, tool: str, yes: bool) -> None:
 
 def _describe(path: Path, kept: ArchivedVersion, now: str) -> Iterator[str]:
     """Yield which version comes back, and the difference to the file that is there."""
-    yield f"brings back the bytes of version {kept.version}, as a new version above {now}"
+    yield f"brings back the bytes of version {kept.version}, in place of {now}"
     with contextlib.suppress(OSError):
         old, new = (
             data.decode("utf-8", "replace").splitlines()

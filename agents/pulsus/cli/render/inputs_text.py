@@ -74,13 +74,21 @@ def write_run_values(run: WriteRun) -> Iterator[tuple[str, str]]:
     """Yield name and text of each value that a writing run gets, also of telling defaults."""
     for arg in run.tool.args:
         if arg.name in run.inputs:
-            yield arg.name, _for_person(run.inputs[arg.name])
+            yield arg.name, _for_person(run.inputs[arg.name]) + _origin_in_question(run, arg.name)
         elif arg.default is not None and not arg.kind.startswith("var_"):
             value = _literal(arg.default)
             if value not in (None, "", False):
                 yield arg.name, f"{_for_person(value)} (default)"
     named = {arg.name for arg in run.tool.args}
     yield from ((n, _for_person(v)) for n, v in run.inputs.items() if n not in named)
+
+
+def _origin_in_question(run: WriteRun, name: str) -> str:
+    known = run.origins.get(name)
+    if known is None:
+        return ""
+    # A value that differs is a masked secret, and the words of the request may hold it too.
+    return origin(known) if known.value == run.inputs[name] else f" ({known.source})"
 
 
 def _literal(source: str) -> JsonValue:

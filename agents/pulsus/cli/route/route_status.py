@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -27,9 +27,13 @@ class RouteStatus:
     def announce(self, outcome: RouteOutcome, options: RouteOptions) -> None:
         """Show what was decided, on stderr, before inputs are asked for and the tool runs."""
         from pulsus.cli.render import outcome_text
+        from pulsus.routing.inputs.missing_inputs import take_proposals
 
         if self.session.json:
             return
+        # The confirmation of a write shows these values, so they are not told twice.
+        open_values = take_proposals(outcome, self.session.person).proposed
+        outcome = replace(outcome, proposed=open_values)
         for line in self._explanation(outcome, options):
             console.note(line)
         if self.session.verbosity >= 0:

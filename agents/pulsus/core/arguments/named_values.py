@@ -39,8 +39,9 @@ _GROUP = re.compile(
     rf"\s*(?:(?:the\s+)?group\s+)?({_NAME})(?![\w/:])"
 )
 _MODE = re.compile(
-    r"(?i)\b(?:chmod(?:\s+(?:-R|it|them|to|\S*/\S*))*"
-    r"|(?:mode|permissions?)(?:\s+(?:is|to|of|be|on\s+\S+\s+to))?)\s+"
+    r"(?i)\b(?:chmod(?:\s+(?:-R|it|them|to|[^\s,;]*[./][^\s,;]*))*|chmod(?:\s+[^\s,;]+){1,4}?\s+to"
+    r"|(?:mode|permissions?|access\s+rights)(?:\s+bits)?(?:\s+(?:is|to|of|be|should\s+be)"
+    r"|\s+(?:of|on|for)(?:\s+[^\s,;]+){1,4}?\s+(?:to|as))?)\s+"
     r"([0-7]{3,4}(?![\w/])|(?=[ugoa]*[=+-])(?:[ugoa]*[=+-][rwxXstugo]*,?)+)"
 )
 _THE_GROUP = re.compile(rf"(?i)\b(?:the|to|in)\s+({_NAME})\s+groups?\b(?!\s+[\w-]+[:=])")

@@ -132,6 +132,19 @@ class CataloguePromoter:
             kind=record.kind,
         )
 
+    def restored_version(self, validated: ValidatedModule, target: Target) -> str | None:
+        """Return the version that a rollback would give its module now; None if it is no rollback.
+
+        Runs the examples of earlier versions, as the promotion does again under its lock.
+        """
+        if self.restores is None:
+            return None
+        here = CurrentRevision.read(checked_root(self.store.workflows_root), target, self.find)
+        behaviour = self._replay_examples(validated, target)
+        return choose_version.choose_version(
+            validated.source, here, None, self.bump, self.owner, behaviour
+        ).version
+
     def is_new(self, target: Target) -> bool:
         """Return True if no version of the tool was ever promoted, here or at the place before."""
         root = checked_root(self.store.workflows_root)

@@ -220,8 +220,11 @@ class DeliveryPipeline:
     ) -> ApprovalAnswer:
         if self.person is None:
             return Approve()
+        version = self.promoter.restored_version(validated, module.target)
+        told = (f"becomes version {version}",) if version else ()
+        notes = (*told, *module.notes)
         proposal = Proposal(
-            validated.tool, validated.source, module.target, validated.report, module.notes
+            validated.tool, validated.source, module.target, validated.report, notes
         )
         return self.person.decide(proposal)
 

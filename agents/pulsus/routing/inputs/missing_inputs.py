@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pulsus.approvals.approver_protocol import Approver
+from pulsus.core.arguments.filler import FIRM_LIMIT
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import ArgSpec, InputValue, JsonValue, ParamRef, RouteOutcome, ToolSpec
+from pulsus.core.validators.effects.observed_against_declared import DRY_RUN
 from pulsus.errors import InputMissing, InputUnclear, UsageError
 from pulsus.execution.parse_inputs import parse_inputs
 from pulsus.routing.inputs.plan_steps import decision_arguments
@@ -24,9 +26,13 @@ def collect_inputs(outcome: RouteOutcome, person: Approver | None) -> RouteOutco
     A proposal is the default answer. Raises InputMissing and InputUnclear, which offer what the
     request proposes, if no person can be asked or one gives no answer, and UsageError for an answer
     that does not fit. A person is first asked whether to run at all if words of the request that
-    change the answer are not followed.
+    change the answer are not followed. Before a write the confirmation of the run shows all this
+    at once, so proposals are taken as they are, and only values that nothing proposes are asked
+    for.
     """
-    confirm_unfollowed_words(outcome, person)
+    outcome = take_proposals(outcome, person)
+    if not asks_once_before_a_write(outcome, person):
+        confirm_unfollowed_words(outcome, person)
     if not outcome.missing and not any(one.unclear for one in outcome.proposed.values()):
         return outcome
     proposed = {name: value.value for name, value in outcome.proposed.items()}
@@ -41,15 +47,58 @@ def collect_inputs(outcome: RouteOutcome, person: Approver | None) -> RouteOutco
     return replace(outcome, inputs=inputs, missing=(), proposed=left)
 
 
+def asks_once_before_a_write(outcome: RouteOutcome, person: Approver | None) -> bool:
+    """Return True if a person confirms the run anyway, because a tool of it writes.
+
+    A dry run is not confirmed, so its inputs are asked for one by one.
+    """
+    known = (outcome.inputs.get(DRY_RUN), outcome.proposed.get(DRY_RUN))
+    dry = any(value is not None and value.value is not False for value in known)
+    return (
+        person is not None and not dry and any(t.kind == "write" for t in outcome.decision.selected)
+    )
+
+
+def take_proposals(outcome: RouteOutcome, person: Approver | None) -> RouteOutcome:
+    """Return the outcome with a value for each input that a run would ask about, if one is known.
+
+    Only the outcome of a write that the person confirms changes. Sure values of optional inputs
+    are taken too: they are proposals only because the tool writes. Values keep the source
+    `request`, with their words.
+    """
+    if not asks_once_before_a_write(outcome, person):
+        return outcome
+    needed = {arg.name for arg in outcome.missing}
+    taken = {
+        name: replace(value, unclear=False)
+        for name, value in outcome.proposed.items()
+        if value.unclear or name in needed or value.p >= FIRM_LIMIT
+    }
+    return replace(
+        outcome,
+        inputs={**taken, **outcome.inputs, **taken},
+        missing=tuple(arg for arg in outcome.missing if arg.name not in taken),
+        proposed={n: value for n, value in outcome.proposed.items() if n not in taken},
+    )
+
+
+def unfollowed_words(outcome: RouteOutcome) -> tuple[str, ...]:
+    """Return words of the request that the answer does not follow, as a person is asked about them.
+
+    These are the words left out, and the unused values if no input takes one.
+    """
+    takes = [value.source in ("request", "option", "answer") for value in outcome.inputs.values()]
+    open_values = outcome.missing or outcome.proposed or any(takes)
+    return outcome.left_out or (() if open_values else outcome.unused)
+
+
 def confirm_unfollowed_words(outcome: RouteOutcome, person: Approver | None) -> None:
     """Ask a person before a run whose answer does not follow what the request restricts it to.
 
-    These are the words left out, and the unused values if no input takes one. Raises InputUnclear
-    if the person does not want the run. Without a person the notes say the same.
+    Raises InputUnclear if the person does not want the run. Without a person the notes say the
+    same.
     """
-    takes = [value.source in ("request", "option") for value in outcome.inputs.values()]
-    open_values = outcome.missing or outcome.proposed or any(takes)
-    words = outcome.left_out or (() if open_values else outcome.unused)
+    words = unfollowed_words(outcome)
     if not words or person is None or person.confirm_incomplete(words):
         return
     listed = ", ".join(map(repr, words))

@@ -23,7 +23,11 @@ from pulsus.errors import ApprovalNeeded, ToolNotFound, UsageError, WriteUnverif
 from pulsus.execution.tool_process import RunResult
 from pulsus.routing.delivery.candidate_module import read_module
 from pulsus.routing.delivery.project_protocol import Project
-from pulsus.routing.inputs.missing_inputs import ask_after_rejection
+from pulsus.routing.inputs.missing_inputs import (
+    ask_after_rejection,
+    asks_once_before_a_write,
+    unfollowed_words,
+)
 from pulsus.routing.plans.run_composition import run_composition
 from pulsus.routing.plans.verify_write import verify_write
 from pulsus.routing.run_promoted import ToolRun, prepare_tool, run_prepared
@@ -61,7 +65,14 @@ def run_module(
     if isinstance(tool, BrokenTool):
         raise ToolNotFound(f"{path} is no tool: {tool.reason}")
     request = outcome.intent.intent if rendered else ""
-    consent = RunApproval(person, given=tuple(input_options(inputs)), request=request)
+    once = asks_once_before_a_write(outcome, person)
+    consent = RunApproval(
+        person,
+        given=tuple(input_options(inputs)),
+        request=request,
+        origins=outcome.inputs,
+        unfollowed=unfollowed_words(outcome) if once else (),
+    )
     try:
         done, answers = run_verified(
             project, ToolRun(tool, source, inputs, consent, rendered=rendered)

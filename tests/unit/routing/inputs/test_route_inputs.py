@@ -13,6 +13,7 @@ from pulsus.routing.inputs.missing_inputs import (
     ask_after_rejection,
     ask_for_inputs,
     collect_inputs,
+    unfollowed_words,
 )
 from pulsus.routing.inputs.route_inputs import call_values, with_inputs
 
@@ -236,11 +237,51 @@ class Person:
 
 
 def test_a_person_accepts_the_proposal_by_an_empty_answer():
-    found = filled("five biggest files in /var/log", tool=replace(TOOL, kind="write"))
     person = Person("")
-    asked = collect_inputs(found, person)
+    assert ask_for_inputs([FOLDER], {"folder": "/srv"}, person, {}) == {"folder": "/srv"}
+    assert person.proposed == ["/srv"]
+
+
+WRITER = replace(TOOL, kind="write")
+
+
+def test_a_write_whose_values_are_all_proposed_is_asked_about_once_by_its_confirmation():
+    found = filled("five biggest files in /var/log", tool=WRITER)
+    assert (found.missing, found.proposed["folder"].value) == ((FOLDER,), "/var/log")
+    taken = collect_inputs(found, Person())
+    folder = taken.inputs["folder"]
+    assert (folder.value, folder.source, folder.text) == ("/var/log", "request", "/var/log")
+    assert not taken.missing
+    # The limit is optional. Its words are as sure as for a tool that reads.
+    assert call_values(taken) == {"folder": "/var/log", "limit": 5}
+    assert not taken.proposed
+
+
+def test_a_write_asks_for_a_value_that_nothing_proposes():
+    person = Person("/srv")
+    taken = collect_inputs(filled("five biggest files", tool=WRITER), person)
+    assert person.proposed == [""]
+    assert (taken.inputs["folder"].value, taken.inputs["folder"].source) == ("/srv", "answer")
+
+
+def test_the_confirmation_of_a_write_names_the_words_that_are_not_followed():
+    found = filled("biggest files in /var/log except quarantined", tool=WRITER)
+    taken = collect_inputs(found, Person())
+    assert unfollowed_words(taken) == ("except quarantined",)
+
+
+def test_a_dry_run_takes_no_proposal_because_nobody_confirms_it():
+    dry = ArgSpec("dry_run", "bool", False, "False", "Change nothing.")
+    tool = replace(WRITER, args=(*WRITER.args, dry))
+    person = Person("/srv")
+    taken = collect_inputs(filled("biggest files in /var/log", "dry_run=true", tool=tool), person)
     assert person.proposed == ["/var/log"]
-    assert (asked.inputs["folder"].value, asked.inputs["folder"].source) == ("/var/log", "answer")
+    assert taken.inputs["folder"].value == "/srv"
+
+
+def test_without_a_person_a_proposal_for_a_write_is_no_value():
+    with pytest.raises(InputMissing, match="folder"):
+        collect_inputs(filled("five biggest files in /var/log", tool=WRITER), None)
 
 
 def test_an_answer_of_the_wrong_type_is_refused_and_not_passed_on():

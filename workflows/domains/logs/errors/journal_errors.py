@@ -1,23 +1,24 @@
 r"""Count the error-level messages of the systemd journal by unit.
 
-Reads a saved journal export, made by `journalctl -o json` or `journalctl -o export`, or asks
-`journalctl` on this machine for the last hours. Shows which units complain most, how severe it
-is and the latest message of each. Where there is no journal the result says so.
+Totals tell which units complain most, how severe it is, and the newest complaint of each. Single
+lines are not listed. The input is this machine for the last hours (`journalctl`), or a file that
+`journalctl -o json` or `journalctl -o export` wrote. A machine without a journal gives a reason
+in `error` and no rows.
 
 Args:
-    path (str): A saved export to read; this machine's journal when empty.
-    priority (int): The least severe level that counts, 0 (emergency) to 7 (debug); 3 is error,
+    path (str): A file to count instead of this machine.
+    priority (int): The mildest severity that counts, 0 (emergency) to 7 (debug); 3 is error,
         4 also takes warnings.
-    since_hours (int): How far back to ask this machine's journal, at least 1. Not applied to a
-        saved export.
+    since_hours (int): How many hours back to count on this machine, at least 1. Not applied to a
+        file.
 
 Returns:
-    rows (list[dict[str, Any]]): One a unit: `unit`, `errors`, `worst` (name of the most severe
-        level), `last_time` (ISO 8601, UTC), `last_message`; most errors first.
-    total (int): How many messages counted.
-    entries (int): How many journal entries were read.
-    malformed (int): Entries that could not be read.
-    error (str | None): Why the journal of this machine could not be asked.
+    rows (list[dict[str, Any]]): One a unit: `unit`, `errors`, `worst` (name of the gravest
+        severity), `last_time` (ISO 8601, UTC), `last_message`; most errors first.
+    total (int): How many errors were counted in all.
+    entries (int): How many records were read.
+    malformed (int): Records that could not be read.
+    error (str | None): Why nothing could be counted on this machine.
 
 Side effects:
     none
@@ -38,11 +39,11 @@ Examples:
         /tmp/journal.export: |
           __REALTIME_TIMESTAMP=1740823200000000
           PRIORITY=3
-          _SYSTEMD_UNIT=nginx.service
+          _SYSTEMD_UNIT=redis.service
           MESSAGE=bind failed
 
           PRIORITY=6
-          _SYSTEMD_UNIT=nginx.service
+          _SYSTEMD_UNIT=redis.service
           MESSAGE=started
 
           __REALTIME_TIMESTAMP=1740823201000000
@@ -53,7 +54,7 @@ Examples:
         rows:
           - {unit: kernel, errors: 1, worst: critical, last_time: "2025-03-01T10:00:01+00:00",
              last_message: out of memory}
-          - {unit: nginx.service, errors: 1, worst: error,
+          - {unit: redis.service, errors: 1, worst: error,
              last_time: "2025-03-01T10:00:00+00:00", last_message: bind failed}
         total: 2
         entries: 3
