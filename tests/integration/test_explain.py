@@ -189,6 +189,15 @@ def test_warnings_fail_the_check_only_with_strict(tmp_path):
     assert pulsus_here(project, "tools", "check", "--strict").code == 3
 
 
+@pytest.mark.seconds
+def test_a_new_project_passes_the_strict_check(tmp_path):
+    """Two tools of the journal described themselves almost alike."""
+    (tmp_path / ".git").mkdir()
+    assert pulsus_here(tmp_path, "init").code == 0
+    done = pulsus_here(tmp_path, "tools", "check", "--strict")
+    assert done.code == 0, done.out
+
+
 def test_tools_check_reports_a_tool_that_wins_requests_of_another(tmp_path):
     project = make(tmp_path / "project")
     asked = [COUNT, "how many words are in a text"]
