@@ -150,6 +150,33 @@ def test_the_model_is_asked_with_few_tools_and_the_mentioned_resource(agent):
     assert "This machine is" in system
 
 
+@pytest.mark.parametrize(
+    ("request_", "state"),
+    [
+        ("is pve1 well?", "State of pve1 at"),
+        ("is anything wrong", "State of all at"),
+        ("move from pve1 to pve2", "State of all at"),
+    ],
+)
+def test_the_model_is_told_the_state_of_the_cluster(agent, project, request_, state):
+    rows = "nodes: [{name: pve1, health: degraded}, {name: pve2, health: nominal}]\n"
+    (project / "facts.yaml").write_text(rows, encoding="utf-8")
+    facts = {"PULSUS_KB__FILES": '["facts.yaml"]'}
+    agent(request_, answers=[final("yes", "low")], env=facts)
+    system = agent.asked[0]["messages"][0]["content"]
+    assert f"## RAG Context\n{state}" in system
+    assert "- pve1: degraded" in system
+
+
+def test_a_run_goes_on_without_facts(agent, project):
+    (project / "facts.yaml").write_text("nodes: [{name: 5}]\n", encoding="utf-8")
+    facts = {"PULSUS_KB__FILES": '["facts.yaml"]'}
+    done = agent("is pve1 well?", answers=[final("no idea", "low")], env=facts)
+    assert (done.code, done.out) == (0, "no idea\n")
+    assert "## RAG Context\n*Unavailable.*" in agent.asked[0]["messages"][0]["content"]
+    assert "facts.yaml:1" in done.err
+
+
 @pytest.mark.slow
 @pytest.mark.sandbox
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")

@@ -16,6 +16,7 @@ import anyio.to_thread
 from pulsus.agent.agent_events import AgentEvent, EmitEvent
 from pulsus.agent.agent_metrics import AgentMetrics
 from pulsus.agent.answers.repeated_calls import RepeatedCalls
+from pulsus.agent.cluster_context import ClusterContext, join_contexts
 from pulsus.agent.knowledge.knowledge_accumulator import KnowledgeAccumulator, KnowledgeLimits
 from pulsus.agent.knowledge.knowledge_gate import asks_to_look_again
 from pulsus.agent.loop.agent_loop import AgentLoop, LoopPorts, RunEnd
@@ -64,13 +65,15 @@ class SessionParts:
 
     `rank` gives the agent's names of catalogue tools for a request, the best first. `verifying`
     maps a catalogue tool to the tool under `Verify:`. `open_record` begins the trace of a run.
-    `max_turns` is that of a request which names none.
+    `max_turns` is that of a request which names none. `cluster` adds the state of the cluster to
+    the prompt.
     """
 
     tools: AgentTools
     control: AgentControl
     desk: ApprovalDesk
     prefetcher: Prefetcher
+    cluster: ClusterContext
     make_model: MakeModel
     rank: Callable[[str], Sequence[str]]
     verifying: Mapping[str, str]
@@ -150,6 +153,7 @@ class AgentSession:
         self._routed.clear()
         fetched = await anyio.to_thread.run_sync(parts.prefetcher.fetch, text, options.mentions)
         self.last_prefetched = fetched
+        cluster = await parts.cluster.fetch(text)
         self._begin(text, fetched)
         selection = select_tools(
             parts.tools.table,
@@ -160,7 +164,8 @@ class AgentSession:
             verifying=parts.verifying,
         )
         self.selection = selection
-        system = model.system_prompt(selection.at_start(), fetched.summary)
+        context = join_contexts(cluster, fetched.summary)
+        system = model.system_prompt(selection.at_start(), context)
         most_chars = model.transcript_chars(selection.at_start())
         transcript = self._transcript_for(system, text, most_chars)
         record.event(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pulsus
 from pulsus.agent.agent_metrics import AgentMetrics
 from pulsus.agent.agent_session import AgentSession, SessionParts
+from pulsus.agent.cluster_context import ClusterContext
 from pulsus.agent.control.approval_desk import CallApprover, PersonDesk
 from pulsus.agent.control.control_rules import AgentControl, ControlLevel, ControlPorts
 from pulsus.agent.control.own_process import OwnProcess
@@ -95,6 +96,7 @@ def make_agent_session(
             control=control,
             desk=PersonDesk(pending, grants, control.hash_of, person),
             prefetcher=Prefetcher(tools.system.machine, lambda one: _look_closer(tools, one)),
+            cluster=ClusterContext(app.knowledge.context, app.settings.kb.context_seconds),
             make_model=lambda: connect_turn_model(app, breaker),
             rank=lambda request: _rank(app, request, catalogue),
             verifying=_verifying_tools(catalogue),

@@ -16,11 +16,11 @@ from pulsus.errors import ConfigError
 from pulsus.fast_dataclass import dataclass
 from pulsus.kb.fact_base import FactBase
 from pulsus.kb.fact_files import read_fact_files
-from pulsus.kb.fact_sources import GatheredFacts, SourceFailure, gather_facts
+from pulsus.kb.fact_sources import FactSource, GatheredFacts, SourceFailure, gather_facts
 from pulsus.kb.facts import EVERY_NODE, KnownNode
 from pulsus.kb.facts_document import FactDefaults
 from pulsus.kb.query_limits import QueryDeadline, QueryLimits
-from pulsus.kb.rag_context import UNAVAILABLE, rag_context
+from pulsus.kb.rag_context import rag_context
 from pulsus.plugins.plugin_failures import contain_plugin
 
 _LOCAL = "local"
@@ -47,10 +47,13 @@ class ProjectKnowledge:
         config = self.ground.settings.kb
         return QueryLimits(config.max_answers, config.query_seconds, config.use_degraded)
 
-    def load(self, files: Sequence[Path] = ()) -> LoadedKnowledge:
+    def load(
+        self, files: Sequence[Path] = (), source_seconds: float | None = None
+    ) -> LoadedKnowledge:
         """Return the facts of `files`, or of all sources of the project if none is named.
 
-        A source that fails is listed. Raises FactsInvalid for a file, and ConfigError.
+        Sources have `source_seconds`, by default those of the settings. A source that fails is
+        listed. Raises FactsInvalid for a file, and ConfigError.
         """
         config = self.ground.settings.kb
         now = ids.utc_now()
@@ -62,35 +65,40 @@ class ProjectKnowledge:
             return LoadedKnowledge(FactBase(facts), now)
         stated = read_fact_files([self._own_file(name) for name in config.files], defaults)
         known = frozenset(fact.name for fact in stated if isinstance(fact, KnownNode))
-        gathered = self._gather(known, now, defaults)
+        seconds = config.source_seconds if source_seconds is None else source_seconds
+        gathered = self._gather(known, now, defaults, seconds)
         # A file of the project decides what a node is; sources say how it is now.
         added = [f for f in gathered.facts if not (isinstance(f, KnownNode) and f.name in known)]
         return LoadedKnowledge(FactBase([*stated, *added]), now, gathered.failures)
 
-    def context(self, target: str = EVERY_NODE) -> str:
-        """Return the context of a model's prompt, `*Unavailable.*` for an unknown node.
+    def context(self, request: str) -> str:
+        """Return the context of a request's prompt: of the node that it names, or of all.
 
-        Raises what `load` raises, and KnowledgeTimeout.
+        It is empty in a project without facts files and sources of its own, because the agent's
+        tools tell about this machine. Raises what `load` raises, and KnowledgeTimeout.
         """
-        limits = replace(self.limits, seconds=self.ground.settings.kb.context_seconds)
+        config = self.ground.settings.kb
+        if not config.files and all(s.name == _LOCAL for s in self._sources()):
+            return ""
+        limits = replace(self.limits, seconds=config.context_seconds)
         deadline = QueryDeadline(limits)
-        loaded = self.load()
+        # A source that is late ends before the context is given up, so the rest of it is shown.
+        loaded = self.load(source_seconds=min(config.source_seconds, config.context_seconds / 2))
         view = loaded.facts.at(loaded.now, use_degraded=limits.use_degraded)
-        if target != EVERY_NODE and view.node(target) is None:
-            return UNAVAILABLE
-        return rag_context(view, target, deadline)
+        words = {word.strip("@.,:;?!'\"()") for word in request.split()}
+        named = sorted(word for word in words if view.node(word) is not None)
+        return rag_context(view, named[0] if len(named) == 1 else EVERY_NODE, deadline)
 
     def _gather(
-        self, known: frozenset[str], now: datetime, defaults: FactDefaults
+        self, known: frozenset[str], now: datetime, defaults: FactDefaults, seconds: float
     ) -> GatheredFacts:
-        config = self.ground.settings.kb
-        sources = [
-            source
-            for source in self.ground.contributions.fact_sources
-            if config.local_metrics or source.name != _LOCAL
-        ]
         with contain_plugin():
-            return gather_facts(sources, known, now, defaults, config.source_seconds)
+            return gather_facts(self._sources(), known, now, defaults, seconds)
+
+    def _sources(self) -> list[FactSource]:
+        local = self.ground.settings.kb.local_metrics
+        found = self.ground.contributions.fact_sources
+        return [source for source in found if local or source.name != _LOCAL]
 
     def _own_file(self, name: str) -> tuple[Path, str]:
         """Return a file of the settings, which has to lie in the project. Raises ConfigError."""
