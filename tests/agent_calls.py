@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pulsus.agent.tool_protocol import CallContext
 from pulsus.agent.tools.all_tools import agent_tools
 from pulsus.bootstrap import build
+from pulsus.bootstrap.agent_session import _ask_knowledge
 from pulsus.execution.cancellation import Cancellation
 
 NOW = datetime(2026, 7, 1, 12, 30, tzinfo=UTC)
@@ -14,7 +15,13 @@ NOW = datetime(2026, 7, 1, 12, 30, tzinfo=UTC)
 def tools_in(project, **environ):
     """Return the tools of a session in `project`; `environ` is added to the environment."""
     app = build(project, {})
-    return agent_tools(app, app.commands, environ={**os.environ, **environ}, now=lambda: NOW)
+    return agent_tools(
+        app,
+        app.commands,
+        environ={**os.environ, **environ},
+        now=lambda: NOW,
+        ask=lambda goal: _ask_knowledge(app, goal),
+    )
 
 
 def call(tools, name, args, *, consent=None, on=(), seconds=30.0, cancelled=False):

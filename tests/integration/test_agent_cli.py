@@ -168,6 +168,26 @@ def test_the_model_is_told_the_state_of_the_cluster(agent, project, request_, st
     assert "- pve1: degraded" in system
 
 
+def test_a_goal_of_the_model_is_answered_and_its_answers_are_in_the_event(agent, project):
+    rows = "nodes: [{name: pve1, health: degraded}]\n"
+    (project / "facts.yaml").write_text(rows, encoding="utf-8")
+    answers = [
+        call("query_wam", goal="node_health(pve1, Status)"),
+        call("query_wam", goal="node_health(pve1, S), assertz(x)"),
+        final("pve1 is degraded."),
+    ]
+    env = {"PULSUS_KB__FILES": '["facts.yaml"]'}
+    done = agent("is node pve1 well", "--output", "ndjson", answers=answers, env=env)
+    assert done.code == 0, done.err
+    events_ = [json.loads(line) for line in done.out.splitlines()]
+    for event in events_:
+        check("agent-event", event)
+    good, bad = [each for each in events_ if each["event"] == "agent_tool_result"]
+    assert good["result"] == [{"Status": "degraded"}]
+    assert (bad["ok"], bad["error"]["code"]) == (False, "INVALID_INPUT")
+    assert '"name":"query_wam"' in agent.asked[0]["messages"][0]["content"]
+
+
 def test_a_run_goes_on_without_facts(agent, project):
     (project / "facts.yaml").write_text("nodes: [{name: 5}]\n", encoding="utf-8")
     facts = {"PULSUS_KB__FILES": '["facts.yaml"]'}

@@ -29,6 +29,7 @@ from pulsus.agent.tool_protocol import CallContext
 from pulsus.agent.tools.all_tools import AgentTools, agent_tools, protected_folders
 from pulsus.agent.tools.catalogue.catalogue_tool import CatalogueTool
 from pulsus.agent.tools.local.readable_files import FileRefused, read_start
+from pulsus.agent.tools.query_wam import KnowledgeAnswer
 from pulsus.approvals.pending_approvals import PendingApprovals
 from pulsus.bootstrap.language_model import connect_turn_model, new_breaker
 from pulsus.core.telemetry import ids
@@ -36,6 +37,8 @@ from pulsus.core.telemetry.logging import open_trace
 from pulsus.core.types import JsonValue
 from pulsus.errors import ExtraMissing
 from pulsus.execution.cancellation import Cancellation
+from pulsus.kb.engine import answer, find_predicate
+from pulsus.kb.terms import parse_goal
 from pulsus.routing.delivery.candidate_module import read_module
 from pulsus.routing.delivery.deliver import digest
 
@@ -72,7 +75,13 @@ def make_agent_session(
     """
     require_agent_extra("anyio", "psutil")
     config = app.settings.agent
-    tools = agent_tools(app, app.commands, environ=os.environ, now=ids.utc_now)
+    tools = agent_tools(
+        app,
+        app.commands,
+        environ=os.environ,
+        now=ids.utc_now,
+        ask=lambda goal: _ask_knowledge(app, goal),
+    )
     catalogue = {t.name: t for t in tools.by_name.values() if isinstance(t, CatalogueTool)}
     record, breaker = _CurrentRecord(app), new_breaker(config)
     grants = SessionGrants(time.monotonic, minutes=config.grant_minutes, record=record.note_grant)
@@ -135,6 +144,15 @@ class _CurrentRecord:
                 risk_level=grant.risk_level,
                 artifacts=[],
             )
+
+
+def _ask_knowledge(app: App, goal: str) -> KnowledgeAnswer:
+    """Return the answers to a goal. A refused goal costs no reading of facts."""
+    parsed = parse_goal(goal)
+    find_predicate(parsed)
+    loaded = app.knowledge.load()
+    found = answer(parsed, loaded.facts, loaded.now, app.knowledge.limits)
+    return KnowledgeAnswer(found, tuple(loaded.facts.at(loaded.now).node_names()))
 
 
 def _rank(app: App, request: str, catalogue: Mapping[str, CatalogueTool]) -> list[str]:

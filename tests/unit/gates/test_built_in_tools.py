@@ -30,6 +30,7 @@ CALLS = [
     pytest.param("pulsus_kubernetes", {"action": "pods"}, "write", id="kubernetes other selector"),
     pytest.param("pulsus_kubernetes", {"type": "exec"}, "write", id="kubernetes exec"),
     pytest.param("pulsus_route", {"request": "renew a certificate"}, "read", id="route"),
+    pytest.param("query_wam", {"goal": "node_health(pve1, S)"}, "read", id="goal"),
 ]
 
 

@@ -34,6 +34,7 @@ from pulsus.agent.loop.run_ports import (
 )
 from pulsus.agent.loop.session_state import SessionState
 from pulsus.agent.tool_protocol import ProposedCall
+from pulsus.agent.tools.query_wam import QUERY_WAM
 from pulsus.approvals.run_consent import RunConsent
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
@@ -333,4 +334,9 @@ def _approval_required(text: str, fields: Mapping[str, JsonValue]) -> ToolRespon
 
 
 def _result_event(call: ProposedCall, envelope: Mapping[str, JsonValue]) -> AgentEvent:
-    return agent_event("agent_tool_result", **{"tool": call.tool, **envelope})
+    """Return the event. The answers of the knowledge base are its `result` too (contracts)."""
+    fields: dict[str, JsonValue] = {"tool": call.tool, **envelope}
+    data = envelope.get("data")
+    if call.tool == QUERY_WAM and isinstance(data, dict):
+        fields["result"] = data.get("answers")
+    return agent_event("agent_tool_result", **fields)

@@ -22,6 +22,7 @@ from pulsus.agent.tools.local.tool_report import ToolReport
 from pulsus.agent.tools.metrics import MetricsTool
 from pulsus.agent.tools.pmg import MailGatewayTool
 from pulsus.agent.tools.query import QueryTool
+from pulsus.agent.tools.query_wam import AskGoal, QueryWamTool
 from pulsus.agent.tools.read import ReadTool
 from pulsus.agent.tools.storage import StorageTool
 from pulsus.config.user_state import state_folder
@@ -51,10 +52,12 @@ def agent_tools(
     environ: Mapping[str, str],
     now: Callable[[], datetime],
     known_hosts: Sequence[str] = (),
+    ask: AskGoal | None = None,
 ) -> AgentTools:
     """Return the tools for one session in this project.
 
-    `judge` is the project's command gate, `known_hosts` are hosts that the request names. Tools
+    `judge` is the project's command gate, `known_hosts` are hosts that the request names, `ask` is
+    the knowledge base, or None without one. Tools
     that the filters of the settings exclude are left out. Raises what reading the catalogue raises.
     """
     machine = LocalMachine(environ)
@@ -85,6 +88,8 @@ def agent_tools(
         MailGatewayTool(system),
         RouteTool(project, report, names),
     ]
+    if ask is not None:
+        built_in.append(QueryWamTool(ask, report))
     added: list[AgentTool] = [
         CatalogueTool(project, system, tool, names[tool.id]) for tool in chosen
     ]
