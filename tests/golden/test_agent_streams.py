@@ -1,8 +1,9 @@
-"""Golden event streams of `pulsus agent`: a scripted model over HTTP, everything else real.
+"""Golden event streams of the agent: a scripted model over HTTP, everything else real.
 
 A file has the request, the options, what the model answers in turn, the exit status and the
-events. To accept a change on purpose: `UPDATE_GOLDEN=1 pytest tests/golden`, then read the
-difference.
+events. A file below `failures` is a failure mode of the assistant architecture (Appendix A): its
+requests are those of one session, in which a person approves every call that asks. To accept a
+change on purpose: `UPDATE_GOLDEN=1 pytest tests/golden`, then read the difference.
 """
 
 import json
@@ -10,8 +11,15 @@ import os
 import re
 from pathlib import Path
 
+import anyio
 import pytest
 
+from pulsus.agent.agent_session import AskOptions
+from pulsus.agent.control.approval_desk import CallDecision
+from pulsus.bootstrap import build
+from pulsus.bootstrap.agent_session import make_agent_session
+from pulsus.execution.cancellation import Cancellation
+from pulsus.infra.containers import ContainerEngine, ContainerState
 from pulsus.infra.local_machine import LocalMachine
 from tests.golden.normalise import normalise
 from tests.integration.test_json_schemas import check
@@ -19,6 +27,8 @@ from tests.model_server import playing, says
 from tests.project import make, pulsus_here
 
 STREAMS = sorted((Path(__file__).parent / "agent").glob("*.json"))
+FAILURES = sorted((Path(__file__).parent / "agent/failures").glob("*.json"))
+CONTAINER = ContainerState("abcdef123456", "homepage", "homepage:1", "running", "running", "")
 NOTES = "port=8080\nworkers=4\n"
 
 pytest.importorskip("anyio", reason="the extra `agent` is not installed")
@@ -40,6 +50,7 @@ def stable(value, project):
             text = re.sub(
                 r"approval-[0-9a-f]{12}", "approval-ID", value.replace(host.id, "HOST-ID")
             )
+            text = re.sub(r"\d{8}T\d{6}\.\d{6}-[0-9a-f]{8}", "EDIT-ID", text)
             text = re.sub(rf"\b{re.escape(host.name)}\b", "HOST", text)
             return normalise(text, project).removesuffix("\n") if text else text
         case dict():
@@ -75,3 +86,54 @@ def test_a_run_gives_the_events_of_its_golden_file(path, project):
         path.write_text(f"{text}\n", encoding="utf-8")
     assert found == wanted, done.err
     assert (project / "notes.txt").read_text(encoding="utf-8") == NOTES
+
+
+class ApprovingPerson:
+    """Approves each call that asks, once."""
+
+    def decide_call(self, request):
+        return CallDecision("yes")
+
+
+def play_session(wanted, project, answers, emit):
+    """Run the requests in one session, and return their exit statuses."""
+    with playing(*map(says, answers)) as server:
+        model = {"model": {"base_url": server.url, "name": "tiny"}}
+        made = make_agent_session(build(project, model), ApprovingPerson(), wanted["level"])
+        cancellation = Cancellation()
+        try:
+            options = AskOptions(emit, cancellation, max_turns=wanted["max_turns"])
+            asked = [each.replace("PROJECT", str(project)) for each in wanted["requests"]]
+            return [anyio.run(made.ask, each, options).end.exit_status for each in asked]
+        finally:
+            cancellation.close()
+
+
+def test_each_documented_failure_has_a_stream():
+    assert [path.stem for path in FAILURES] == [
+        "file_operations_on_wrong_host",
+        "stderr_redirects_blocked",
+        "sticky_read_after_write",
+        "verifying_deadlock",
+        "verifying_never_clears",
+    ]
+
+
+@pytest.mark.parametrize("path", FAILURES, ids=lambda path: path.stem)
+def test_a_documented_failure_does_not_come_back(path, project, monkeypatch):
+    monkeypatch.setattr(ContainerEngine, "containers", lambda engine: (CONTAINER,))
+    monkeypatch.setattr(ContainerEngine, "inspect", lambda engine, name: {})
+    monkeypatch.chdir(project)
+    wanted = json.loads(path.read_text(encoding="utf-8"))
+    answers = [json.dumps(each).replace("PROJECT", str(project)) for each in wanted["answers"]]
+    answers = [each.replace("HOST-NAME", LocalMachine(os.environ).host.name) for each in answers]
+    lines = []
+    exits = play_session(wanted, project, answers, lambda event: lines.append(event.to_json()))
+    for line in lines:
+        check("agent-event", {"schema_version": 1, **line})
+    notes = (project / "notes.txt").read_text(encoding="utf-8")
+    found = {**wanted, "exits": exits, "notes": notes, "events": stable(lines, project)}
+    if os.environ.get("UPDATE_GOLDEN"):
+        text = json.dumps(found, indent=1, ensure_ascii=False)
+        path.write_text(f"{text}\n", encoding="utf-8")
+    assert found == wanted

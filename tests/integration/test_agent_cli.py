@@ -6,9 +6,14 @@ import sys
 
 import pytest
 
+from pulsus.agent.control.approval_request import ApprovalRequest
+from pulsus.cli.agent.call_approver import decide_with
+from pulsus.core.storage.records.promotion_target import Target
 from tests.integration.test_json_schemas import check
+from tests.integration.test_run_verified import FACTS, READER, WRITER
 from tests.model_server import playing, says, status
 from tests.project import PULSUS, events, make, pulsus_here
+from tests.promotions import promoted
 from tests.sandboxes import need_sandbox
 
 pytest.importorskip("anyio", reason="the extra `agent` is not installed")
@@ -141,6 +146,65 @@ def test_a_suggestion_that_no_plan_holds_is_said(agent, project):
     assert done.code == 0
     assert "pulsus_file_edit is built into the agent" in done.err
     assert not (project / "plan.yaml").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.sandbox
+def test_a_saved_suggestion_is_a_plan_that_apply_runs(agent, project):
+    need_sandbox()
+    promoted(project, READER, target=FACTS)
+    promoted(project, WRITER, target=Target("system", "change", "leave_mark"))
+    mark = call("leave_mark", path="PROJECT/mark.txt", text="kept")
+    request = "leave a mark in PROJECT/mark.txt"
+    answers = [mark, final("I suggest to leave a mark.")]
+    done = agent(request, "--save-plan", "plan.yaml", answers=answers)
+    assert (done.code, "wrote plan.yaml: 1 step" in done.err) == (0, True), done.err
+    assert not (project / "mark.txt").exists()
+    applied = pulsus_here(project, "apply", "plan.yaml", "--yes", "--output", "json")
+    assert applied.code == 0, applied.err
+    assert (project / "mark.txt").read_text(encoding="utf-8") == "kept"
+
+
+@pytest.mark.parametrize(
+    ("request_text", "waits"),
+    [
+        pytest.param("is http://shop.invalid/ up", False, id="the request names the host"),
+        pytest.param("is the shop up", True, id="only the model names it"),
+    ],
+)
+def test_a_read_connects_unasked_only_to_a_host_that_the_request_names(agent, request_text, waits):
+    command = "curl --silent --max-time 5 http://shop.invalid/"
+    read = call("pulsus_read", action="exec", command=command, target_host="localhost")
+    done = agent(request_text, "--output", "json", answers=[read, final("It is not.", "low")])
+    assert done.code == (4 if waits else 0)
+    # The name does not exist: curl itself ran, and its status is the result.
+    assert [each["code"] for each in done.json["calls"]] == ["APPROVAL_REQUIRED" if waits else None]
+
+
+@pytest.mark.parametrize(("port", "code"), [(8765, "POLICY_BLOCKED"), (9876, None)])
+def test_the_address_of_pulsus_follows_the_setting(agent, port, code):
+    read = call(
+        "pulsus_read",
+        action="exec",
+        command="curl --silent --max-time 5 http://127.0.0.1:8765/",
+        target_host="localhost",
+    )
+    done = agent(
+        "is http://127.0.0.1:8765/ up",
+        "--output",
+        "json",
+        answers=[read, final("no")],
+        env={"PULSUS_SERVE__PORT": str(port)},
+    )
+    (shown,) = done.json["calls"]
+    assert shown["code"] == code
+
+
+def test_an_approver_sees_which_plan_is_approved(capsys):
+    digest = "0123456789abcdef" * 4
+    asked = ApprovalRequest("a1", "pulsus_control", "x", "low", "why", digest, 600)
+    assert decide_with(lambda question: "y", asked).choice == "yes"
+    assert "plan 0123456789ab\n" in capsys.readouterr().err
 
 
 def test_the_model_is_asked_with_few_tools_and_the_mentioned_resource(agent):

@@ -191,6 +191,7 @@ class AgentSession:
                 config.strict_resolution,
                 config.compaction_keep_turns,
                 config.compaction_min_chars,
+                config.max_turn_calls,
             ),
             CallRunner(options.cancellation, config.parallel_reads, parts.clock),
             LoopPorts(
@@ -202,7 +203,12 @@ class AgentSession:
                 options.steer,
                 parts.clock,
             ),
-            TurnBudget(max_turns, config.wrap_up_after, config.wrap_up_escalate_after),
+            TurnBudget(
+                max_turns,
+                config.wrap_up_after,
+                config.wrap_up_escalate_after,
+                config.max_error_turns,
+            ),
             config.run_seconds,
         )
         end = await loop.run(self.state, transcript, self._offered, run_id)

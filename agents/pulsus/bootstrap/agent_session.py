@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 _LEAST_P = 0.02
 """Below this probability a catalogue tool is not offered for a request."""
 _LOOK_SECONDS = 10.0
-_SERVE_PORT = 8765
-"""The default port of `pulsus serve` (contracts)."""
 
 
 def require_agent_extra(*packages: str) -> None:
@@ -207,7 +205,7 @@ def _self_protection(app: App) -> SelfProtection:
     own = OwnProcess(
         [each for each in programs if each],
         hosts=(socket.gethostname(), socket.getfqdn()),
-        ports=(_SERVE_PORT,),
+        ports=(app.settings.serve.port,),
     )
     return SelfProtection(places, own, app.commands.context.tables)
 

@@ -321,7 +321,9 @@ class AgentConfig(Section):
     max_facts: Annotated[int, ValueLimits(ge=1, le=10_000), FREE] = 60
     max_fact_chars: Annotated[int, ValueLimits(ge=200, le=1_000_000), FREE] = 2000
     max_fact_value: Annotated[int, ValueLimits(ge=20, le=10_000), FREE] = 200
+    max_turn_calls: Annotated[int, ValueLimits(ge=1, le=6), FREE] = 6
     max_identical_calls: Annotated[int, ValueLimits(ge=1, le=100), ASKS_RAISED] = 3
+    max_error_turns: Annotated[int, ValueLimits(ge=1, le=100), ASKS_RAISED] = 3
     compaction_keep_turns: Annotated[int, ValueLimits(ge=1, le=100), FREE] = 2
     compaction_min_chars: Annotated[int, ValueLimits(ge=50), FREE] = 300
     wrap_up_after: Annotated[int, ValueLimits(ge=1), FREE] = 12
@@ -346,6 +348,13 @@ class KnowledgeConfig(Section):
     query_seconds: Annotated[Seconds, ASKS_RAISED] = 5.0
     context_seconds: Annotated[Seconds, ASKS_RAISED] = 3.0
     source_seconds: Annotated[Seconds, ASKS_RAISED] = 3.0
+
+
+@dataclass(frozen=True)
+class ServeConfig(Section):
+    """The address of `pulsus serve`. The agent never connects to it (contracts, Commands)."""
+
+    port: Annotated[int, ValueLimits(ge=1, le=65535), ASKS] = 8765
 
 
 @dataclass(frozen=True)
@@ -391,5 +400,6 @@ class Settings(Section):
     plans: PlansConfig = PlansConfig()
     agent: AgentConfig = AgentConfig()
     kb: KnowledgeConfig = KnowledgeConfig()
+    serve: ServeConfig = ServeConfig()
     tools: ToolsConfig = ToolsConfig()
     plugins: PluginsConfig = PluginsConfig()

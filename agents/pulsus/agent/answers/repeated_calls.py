@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 
 from pulsus.agent.call_digest import call_digest
 from pulsus.core.types import JsonValue
@@ -14,9 +14,8 @@ from pulsus.gates.tool_response import ToolResponse, tool_blocked
 
 @dataclass(frozen=True, slots=True)
 class CountedCall:
-    """One call, and the number of times that it was proposed."""
+    """The number of times that one call was proposed."""
 
-    digest: str
     writes: bool
     count: int
 
@@ -31,12 +30,12 @@ class RepeatedCalls:
 
     max_identical: int
     max_calls: int
-    calls: tuple[CountedCall, ...] = ()
+    calls: Mapping[str, CountedCall] = field(default_factory=dict)
 
     def count(self, tool: str, args: Mapping[str, JsonValue]) -> int:
         """Return how often an equal call was proposed."""
-        digest = call_digest(tool, args)
-        return next((call.count for call in self.calls if call.digest == digest), 0)
+        found = self.calls.get(call_digest(tool, args))
+        return found.count if found is not None else 0
 
     def check(
         self, descriptor: ToolDescriptor, args: Mapping[str, JsonValue]
@@ -47,12 +46,17 @@ class RepeatedCalls:
         """
         if descriptor.polls:
             return self, None
-        digest, earlier = call_digest(descriptor.name, args), self.count(descriptor.name, args)
+        digest = call_digest(descriptor.name, args)
+        before = self.calls.get(digest)
+        earlier = before.count if before is not None else 0
         if earlier >= self.max_identical:
             return self, _refuse(descriptor.name, earlier)
-        counted = CountedCall(digest, descriptor.kind_of(args) == "write", earlier + 1)
-        others = tuple(call for call in self.calls if call.digest != digest)
-        return replace(self, calls=(*others, counted)[-max(self.max_calls, 1) :]), None
+        calls = dict(self.calls)
+        calls.pop(digest, None)
+        calls[digest] = CountedCall(descriptor.kind_of(args) == "write", earlier + 1)
+        while len(calls) > max(self.max_calls, 1):
+            del calls[next(iter(calls))]
+        return replace(self, calls=calls), None
 
     def after_write(self) -> RepeatedCalls:
         """Return the state after a write took effect: reads start anew, writes do not.
@@ -60,7 +64,8 @@ class RepeatedCalls:
         The read that verifies a write is often one that ran before it. Refusing it would leave the
         run in VERIFYING for ever.
         """
-        return replace(self, calls=tuple(call for call in self.calls if call.writes))
+        writes = {digest: call for digest, call in self.calls.items() if call.writes}
+        return replace(self, calls=writes)
 
 
 def _refuse(tool: str, times: int) -> ToolResponse:

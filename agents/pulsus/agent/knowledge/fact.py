@@ -27,7 +27,9 @@ _SCOPES: Final[dict[FactCategory, str]] = {
 _LONGEST_KEY: Final = 160
 """Longer keys end in a digest: a key holds a command, and commands have no such limit."""
 
-_BREAKS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]+|\s*[\n\t]\s*")
+_BREAKS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_MOST_READ: Final = 12_000
+"""Characters of a text that are looked at: more than the longest value that a session keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +81,12 @@ def fact_key(*parts: object) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return the text without line breaks and control characters, which could forge a fact."""
-    return _BREAKS.sub(" ", text).strip()
+    """Return the text without line breaks and control characters, which could forge a fact.
+
+    Of a long text only the beginning is returned.
+    """
+    parts = (part.strip() for part in _BREAKS.split(text[:_MOST_READ]))
+    return " ".join(part for part in parts if part)
 
 
 def cut(text: str, limit: int) -> str:

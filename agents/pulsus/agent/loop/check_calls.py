@@ -34,7 +34,10 @@ from pulsus.llm.structured_answers import find_misfits
 
 @dataclass(frozen=True, slots=True)
 class CallRules:
-    """The fixed parts of a run: the tools, their table, and the rules of the settings."""
+    """The fixed parts of a run: the tools, their table, and the rules of the settings.
+
+    Of the calls of a turn the first `max_turn_calls` are judged, and the others refused.
+    """
 
     tools: Mapping[str, AgentTool]
     table: DescriptorTable
@@ -42,6 +45,7 @@ class CallRules:
     strict: bool
     keep_turns: int
     min_chars: int
+    max_turn_calls: int = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +65,27 @@ def check_calls(
     """
     checked: list[CheckedCall] = []
     writes = 0
-    for call in calls:
+    for call in calls[: rules.max_turn_calls]:
         state, found = _judge(rules, state, call, moment, writes)
         writes += not isinstance(found, RefusedCall | AnsweredCall) and found.draft.kind == "write"
         checked.append(found)
+    checked += [_refuse_excess(rules, call, len(calls)) for call in calls[rules.max_turn_calls :]]
     return state, tuple(checked)
+
+
+def _refuse_excess(rules: CallRules, call: ProposedCall, proposed: int) -> RefusedCall:
+    """Return the refusal of a call behind the most that a turn may have."""
+    most = rules.max_turn_calls
+    refusal = tool_blocked(
+        "INVALID_INPUT",
+        f"this turn has {proposed} calls, and only the first {most} are looked at: "
+        f"{call.tool} is not",
+        proposed_calls=proposed,
+        most_calls=most,
+        recovery_hint=f"Propose at most {most} calls a turn",
+        auto_recoverable=True,
+    )
+    return RefusedCall(call, rules.table.kind_of(call.tool, call.args), refusal)
 
 
 def _judge(

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 class Transcript:
     """All messages so far.
 
-    Results of more than `min_chars` characters are shortened when they are `keep_turns` turns old.
+    Results of more than `min_chars` characters are shortened when they are `keep_turns` turns old,
+    once and for good: a long session keeps its requests and answers, and not every output.
     `most_chars` is what fits into the model's context, where a character counts its bytes in UTF-8.
 
     `messages` gives what is sent: old results shortened, and the oldest turns left out where the
-    rest is still too long. The system message and the request always stay. If the last turn alone
-    is too long, its results are cut.
+    rest is still too long. What was left out once stays out. The system message and the request
+    always stay. If the last turn alone is too long, its results are cut.
     """
 
     def __init__(
@@ -38,58 +39,113 @@ class Transcript:
         earlier: Sequence[tuple[str, str]] = (),
     ) -> None:
         """Begin with a request. `earlier` are requests and answers of an earlier session."""
-        self._all = [AgentMessage("system", system)]
+        self._all: list[AgentMessage] = []
+        self._sizes: list[int] = []
+        self._request = 0
+        self._first_long = 0
+        """The first message that may be shortened later."""
+        self._start, self._sent_size = 1, 0
+        """The first message that is sent, beside the system message and the request; and the size
+        of all that are sent."""
+        self._add(AgentMessage("system", system))
         for asked, answer in earlier:
-            self._all += [AgentMessage("user", asked), AgentMessage("assistant", answer)]
+            self._add(AgentMessage("user", asked), AgentMessage("assistant", answer))
         self._request = len(self._all)
-        self._all.append(AgentMessage("user", request))
+        self._add(AgentMessage("user", request))
         self._tools: dict[str, str] = {}
         self._keep_turns, self._min, self._most = keep_turns, min_chars, most_chars
 
     def begin_request(self, system: str, request: str, turn: int, most_chars: int) -> None:
         """Add a further request of the same session, with the system message of its run."""
         self._most = most_chars
-        self._all[0] = AgentMessage("system", system)
+        self._replace(0, AgentMessage("system", system))
+        if self._request < self._start:
+            self._sent_size -= self._sizes[self._request]
         self._request = len(self._all)
-        self._all.append(AgentMessage("user", request, turn=turn))
+        self._add(AgentMessage("user", request, turn=turn))
 
     def add_user(self, texts: Iterable[str], turn: int) -> None:
         """Add what the user or the runtime says to the model."""
-        self._all += [AgentMessage("user", text, turn=turn) for text in texts if text]
+        self._add(*(AgentMessage("user", text, turn=turn) for text in texts if text))
 
     def add_proposal(self, proposal: TurnProposal, turn: int) -> None:
         """Add the model's own answer."""
-        self._all.append(AgentMessage("assistant", proposal.raw, calls=proposal.calls, turn=turn))
+        self._add(AgentMessage("assistant", proposal.raw, calls=proposal.calls, turn=turn))
 
     def add_results(self, results: Iterable[CallEnvelope], turn: int) -> None:
         """Add the envelope that answers each call."""
         for each in results:
             text = json.dumps(each.envelope, ensure_ascii=False, separators=(",", ":"))
-            self._all.append(AgentMessage("tool", text, each.call.call_id, turn=turn))
+            self._add(AgentMessage("tool", text, each.call.call_id, turn=turn))
             self._tools[each.call.call_id] = each.call.tool
 
     @property
     def all_messages(self) -> tuple[AgentMessage, ...]:
-        """Return every message as it was."""
+        """Return every message, with old results in their short form."""
         return tuple(self._all)
 
     def messages(self, state: SessionState) -> tuple[AgentMessage, ...]:
         """Return the messages to send in this state."""
-        kept = self._compacted(self._all, state)
-        system, request = kept[0], kept[self._request]
-        before, after = kept[1 : self._request], kept[self._request + 1 :]
-        size = sum(map(_size, kept))
-        while size > self._most and (before or after):
-            part = before or after
-            # A call without its result, or a result without its call, would mislead the model.
-            gone = sum(each.turn == part[0].turn for each in part)
-            if not before and gone == len(after):
+        self._shorten_old_results(state)
+        end = len(self._all)
+        while self._sent_size > self._most and self._start < end:
+            if self._start == self._request:
+                self._start += 1
+                continue
+            part_end = self._request if self._start < self._request else end
+            gone = self._end_of_turn(self._start, part_end)
+            if gone == end:
                 break
-            size -= sum(map(_size, part[:gone]))
-            del part[:gone]
-        if size > self._most:
-            after = self._cut_results(after, size - self._most)
-        return (system, *before, request, *after)
+            self._sent_size -= sum(self._sizes[self._start : gone])
+            self._start = gone
+        before = self._all[self._start : self._request]
+        latest = self._all[max(self._start, self._request + 1) :]
+        if self._sent_size > self._most:
+            latest = self._cut_results(latest, self._sent_size - self._most)
+        return (self._all[0], *before, self._all[self._request], *latest)
+
+    def _add(self, *messages: AgentMessage) -> None:
+        for message in messages:
+            self._all.append(message)
+            self._sizes.append(_size(message))
+            self._sent_size += self._sizes[-1]
+
+    def _replace(self, at: int, message: AgentMessage) -> None:
+        size = _size(message)
+        if at in (0, self._request) or at >= self._start:
+            self._sent_size += size - self._sizes[at]
+        self._all[at], self._sizes[at] = message, size
+
+    def _end_of_turn(self, start: int, end: int) -> int:
+        """Return where the turn that begins at `start` ends, at most `end`.
+
+        Turns are left out whole: a call without its result, or a result without its call, would
+        mislead the model.
+        """
+        turn = self._all[start].turn
+        return next((at for at in range(start, end) if self._all[at].turn != turn), end)
+
+    def _shorten_old_results(self, state: SessionState) -> None:
+        """Shorten the results that have become old. What was short enough before stays."""
+        while self._first_long < len(self._all):
+            message = self._all[self._first_long]
+            if state.turn - message.turn <= self._keep_turns and message.role != "system":
+                return
+            if message.role == "tool":
+                self._replace(self._first_long, self._short(message, state))
+            self._first_long += 1
+
+    def _short(self, message: AgentMessage, state: SessionState) -> AgentMessage:
+        tool = self._tools.pop(message.call_id, "")
+        result = TranscriptResult(message.turn, message.call_id, tool, message.content)
+        (short,) = compact_results(
+            [result],
+            state.knowledge,
+            turn=state.turn,
+            keep_turns=self._keep_turns,
+            min_chars=self._min,
+        )
+        return replace(message, content=short.text)
 
     def _cut_results(self, messages: Sequence[AgentMessage], excess: int) -> list[AgentMessage]:
         """Return the messages with their results cut to equal shares, by `excess` in all."""
@@ -98,24 +154,6 @@ class Transcript:
             return list(messages)
         share = max((sum(sizes) - excess) // len(sizes), self._min)
         return [_cut(each, share) if each.role == "tool" else each for each in messages]
-
-    def _compacted(
-        self, messages: Sequence[AgentMessage], state: SessionState
-    ) -> list[AgentMessage]:
-        results = [
-            TranscriptResult(m.turn, m.call_id, self._tools[m.call_id], m.content)
-            for m in messages
-            if m.role == "tool"
-        ]
-        short = compact_results(
-            results,
-            state.knowledge,
-            turn=state.turn,
-            keep_turns=self._keep_turns,
-            min_chars=self._min,
-        )
-        texts = iter(short)
-        return [replace(m, content=next(texts).text) if m.role == "tool" else m for m in messages]
 
 
 def _size(message: AgentMessage) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 import click
 
@@ -11,6 +12,9 @@ from pulsus.agent.control.approval_request import ApprovalRequest
 from pulsus.cli import console
 from pulsus.cli.approval_prompt import ask_line
 from pulsus.core.telemetry.sanitize import strip_controls
+
+_SHOWN_DIGITS: Final = 12
+"""Of the plan hash: enough to tell two requests apart."""
 
 AskLine = Callable[[str], str | None]
 """Asks for one line; None at the end of the input."""
@@ -60,3 +64,4 @@ def show_request(request: ApprovalRequest) -> None:
     console.note(f"approval needed, risk {request.risk_level}: {strip_controls(request.command)}")
     for line in request.description.splitlines():
         console.note(f"  {strip_controls(line)}")
+    console.note(f"  plan {request.plan_hash[:_SHOWN_DIGITS]}")

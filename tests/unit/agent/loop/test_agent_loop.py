@@ -122,6 +122,26 @@ def test_two_writes_of_one_turn_do_not_both_run():
     assert codes == ["FSM_BLOCKED"]
 
 
+def test_calls_beyond_the_sixth_of_a_turn_are_refused_and_not_run():
+    session = world()
+    reads = [call("pulsus_read", action="exec", command=f"df {n}") for n in range(8)]
+    session.run(proposes(call("pulsus_query", **SEARCH)), proposes(*reads), answers("done"))
+    assert len(session.tools["pulsus_read"].ran) == 6
+    refused = [r["error"] for r in session.named("agent_tool_result") if not r["ok"]]
+    assert [each["code"] for each in refused] == ["INVALID_INPUT"] * 2
+    assert refused[0]["details"]["most_calls"] == 6
+    assert len([m for m in session.messages if m.role == "tool"]) == 9
+
+
+def test_a_write_behind_the_sixth_call_of_a_turn_does_not_run():
+    session = world()
+    reads = [call("pulsus_read", action="exec", command=f"df {n}") for n in range(6)]
+    session.run(
+        proposes(call("pulsus_query", **SEARCH)), proposes(*reads, restart()), answers("done")
+    )
+    assert session.tools["pulsus_control"].ran == []
+
+
 def test_a_failed_write_is_verified_too():
     session = world(control=fails)
     end = session.run(

@@ -98,6 +98,7 @@ WIDER = {
     "agent.context_ttl_minutes": "1400",
     "agent.context_max_resources": "90000",
     "agent.max_identical_calls": "90",
+    "agent.max_error_turns": "90",
     "agent.approval_minutes": "1000",
     "kb.use_degraded": "true",
     "kb.live_ttl_seconds": "80000",
@@ -105,6 +106,7 @@ WIDER = {
     "kb.query_seconds": "3000",
     "kb.context_seconds": "3000",
     "kb.source_seconds": "3000",
+    "serve.port": "9000",
     "tools.python": '"evil/bin/python"',
     "plugins.disabled": '["acme-validators"]',
 }
