@@ -24,7 +24,7 @@ COMMANDS = re.findall(r"^\$ pulsus (kb .*)$", PAGE, re.MULTILINE)
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
-    folder = make(tmp_path_factory.mktemp("kb") / "project")
+    folder = make(tmp_path_factory.mktemp("kb") / "project", warm=False)
     (folder / "facts.yaml").write_text(FACTS, encoding="utf-8")
     return folder
 

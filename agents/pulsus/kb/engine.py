@@ -9,20 +9,26 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Final, NamedTuple
 
 from pulsus.errors import GoalInvalid, GoalRefused
-from pulsus.fast_dataclass import dataclass
 from pulsus.kb.fact_base import FactBase, FactView
 from pulsus.kb.facts import ClusterFact
-from pulsus.kb.predicates import PREDICATES, AnswerValue, Given, Parameter, Predicate
+from pulsus.kb.predicates import (
+    PREDICATES,
+    AnswerValue,
+    Given,
+    Parameter,
+    ParameterType,
+    Predicate,
+)
 from pulsus.kb.query_limits import QueryDeadline, QueryLimits
 from pulsus.kb.terms import Goal, Value, Variable, parse_goal
 
 Answer = Mapping[str, AnswerValue]
 
 
-@dataclass(frozen=True, slots=True)
-class GoalAnswers:
+class GoalAnswers(NamedTuple):
     """The answers to one goal, each distinct one once, in a fixed order.
 
     `truncated` is True if there are more. `evidence` has the facts of each answer. `unknown` are
@@ -36,6 +42,16 @@ class GoalAnswers:
     unknown: tuple[str, ...] = ()
 
 
+_ACCEPTED: Final[Mapping[ParameterType, tuple[type, ...]]] = {
+    "node": (str,),
+    "name": (str,),
+    "node_or_all": (str,),
+    "vmid": (int,),
+    "number": (int, float),
+    "list": (),
+    "text": (),
+}
+"""The types of values that a goal may give. A list or a text has no form in a goal."""
 _DEFAULT_LIMITS = QueryLimits()
 
 
@@ -84,7 +100,7 @@ def find_predicate(goal: Goal) -> Predicate:
                     f"{goal.indicator} needs a value for {parameter.name}, not a variable",
                     hint=f"name a node in {predicate.signature}",
                 )
-        elif not _fits(parameter, argument):
+        elif not isinstance(argument, _ACCEPTED[parameter.type]):
             raise GoalInvalid(
                 f"{argument!a} is no value for {parameter.name} of {goal.indicator}",
                 hint=_fix(parameter),
@@ -93,46 +109,62 @@ def find_predicate(goal: Goal) -> Predicate:
 
 
 def _collect(predicate: Predicate, goal: Goal, view: FactView, limits: QueryLimits) -> GoalAnswers:
-    """Return the answers. Lists in place of generators: most goals have one answer, in 30 µs."""
     deadline = QueryDeadline(limits)
-    arguments = goal.arguments
-    given: list[Given] = [None if isinstance(a, Variable) else a for a in arguments]
-    names = [a.name if isinstance(a, Variable) else None for a in arguments]
-    shown = list({name: None for name in names if name is not None and name[0] != "_"})
+    terms = _Terms(goal)
     found: dict[tuple[AnswerValue, ...], Answer] = {}
     evidence: list[tuple[ClusterFact, ...]] = []
     truncated = False
-    for row, facts in predicate.solve(view, tuple(given), deadline):
+    for row, facts in predicate.solve(view, terms.given, deadline):
         deadline.check()
-        bound = _unify(given, names, row)
-        if bound is None:
+        if not terms.fit(row):
             continue
-        values = tuple([bound[name] for name in shown])
+        bindings = {name: row[at] for name, at in terms.shown.items()}
+        values = tuple(bindings.values())
         if values in found:
             continue
         if len(found) == limits.max_answers:
             truncated = True
             break
-        found[values] = {name: bound[name] for name in shown}
+        found[values] = bindings
         evidence.append(facts)
-        if not shown:
-            break  # it holds, and no other row can say more
+        if not values:
+            break  # the goal holds, and no other row can say more
     unknown = () if found else _unknown_names(predicate, goal, view)
     return GoalAnswers(goal.text, tuple(found.values()), truncated, tuple(evidence), unknown)
 
 
-def _unify(
-    given: list[Given], names: list[str | None], row: tuple[AnswerValue, ...]
-) -> dict[str, AnswerValue] | None:
-    """Return the values of the variables, or None if the row does not fit the goal."""
-    bound: dict[str, AnswerValue] = {}
-    for value, name, own in zip(row, names, given, strict=True):
-        if name is None:
-            if own != value:
-                return None
-        elif name != "_" and bound.setdefault(name, value) != value:
-            return None
-    return bound
+class _Terms:
+    """The arguments of a goal, sorted by what they ask of a row.
+
+    `given` has the value of each argument, and None for a variable. `shown` are the variables of
+    the answers with the place of their value in a row.
+    """
+
+    __slots__ = ("_equal", "_fixed", "given", "shown")
+
+    def __init__(self, goal: Goal) -> None:
+        given: list[Given] = [None] * len(goal.arguments)
+        self._fixed: list[tuple[int, Value]] = []
+        self._equal: list[tuple[int, int]] = []
+        self.shown: dict[str, int] = {}
+        hidden: dict[str, int] = {}
+        for at, argument in enumerate(goal.arguments):
+            if not isinstance(argument, Variable):
+                given[at] = argument
+                self._fixed.append((at, argument))
+            elif argument.name != "_":
+                names = self.shown if argument.shown else hidden
+                first = names.setdefault(argument.name, at)
+                if first != at:
+                    self._equal.append((first, at))
+        self.given = tuple(given)
+
+    def fit(self, row: tuple[AnswerValue, ...]) -> bool:
+        """Return True if the row has the values of the goal, and equal ones for one variable."""
+        for at, value in self._fixed:
+            if row[at] != value:
+                return False
+        return all(row[one] == row[other] for one, other in self._equal) if self._equal else True
 
 
 def _unknown_names(predicate: Predicate, goal: Goal, view: FactView) -> tuple[str, ...]:
@@ -149,18 +181,6 @@ def _unknown_names(predicate: Predicate, goal: Goal, view: FactView) -> tuple[st
         if missing:
             unknown.append(str(argument))
     return tuple(unknown)
-
-
-def _fits(parameter: Parameter, argument: Value) -> bool:
-    match parameter.type:
-        case "node" | "name" | "node_or_all":
-            return isinstance(argument, str)
-        case "vmid":
-            return isinstance(argument, int)
-        case "number":
-            return isinstance(argument, int | float)
-        case _:  # a list or a text has no form in a goal
-            return False
 
 
 def _fix(parameter: Parameter) -> str:

@@ -51,11 +51,15 @@ class Provenance:
         """Return the age in seconds. It is negative for a time in the future."""
         return (now - self.observed_at).total_seconds()
 
+    def is_fresh(self, now: datetime) -> bool:
+        """Return True if the fact may be used at `now`."""
+        return self.usable_from <= now and (self.expires_at is None or now < self.expires_at)
+
     def state(self, now: datetime) -> FactState:
-        """Return whether the fact may be used at `now`; only a fresh one may."""
-        if now < self.usable_from:
-            return "future"
-        return "fresh" if self.expires_at is None or now < self.expires_at else "expired"
+        """Return why the fact may not be used at `now`, or `fresh`."""
+        if self.is_fresh(now):
+            return "fresh"
+        return "future" if now < self.usable_from else "expired"
 
 
 @dataclass(frozen=True, slots=True)

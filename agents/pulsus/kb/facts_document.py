@@ -267,12 +267,14 @@ def _require_known(body: Mapping[str, JsonValue], keys: Any, place: str) -> None
 
 
 def _refuse(place: str, value: object, problem: str, fix: str) -> NoReturn:
-    shown = ascii(value)
-    if len(shown) > _MOST_SHOWN:
-        shown = f"{shown[:_MOST_SHOWN]}…"
-    raise FactsInvalid(
-        f"{place or 'the document'} is {shown}: {problem}", hint=fix, place=place, value=shown
-    )
+    shown = _shortened(ascii(value))
+    # An unknown key is part of the place, and it may have any character.
+    where = _shortened(ascii(place)[1:-1]) or "the document"
+    raise FactsInvalid(f"{where} is {shown}: {problem}", hint=fix, place=place, value=shown)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
 
 
 def _shown_key(key: object) -> object:

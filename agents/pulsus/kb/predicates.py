@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from pulsus.fast_dataclass import dataclass
 from pulsus.kb.fact_base import FactView
-from pulsus.kb.facts import EVERY_NODE, ClusterFact
+from pulsus.kb.facts import EVERY_NODE, ClusterFact, KnownNode
 from pulsus.kb.query_limits import QueryDeadline
 from pulsus.kb.rag_context import rag_context
 from pulsus.kb.topology import LiveTopology
@@ -50,27 +50,26 @@ class Predicate:
         return f"{self.name}({', '.join(each.name for each in self.parameters)})"
 
 
-def _names(view: FactView, given: Given) -> list[str]:
+def _nodes(view: FactView, given: Given) -> list[KnownNode]:
     """Return the given node if it exists, or all nodes."""
     if given is None:
-        return view.node_names()
-    name = str(given)
-    return [] if view.node(name) is None else [name]
+        return view.hosts()
+    node = view.node(str(given))
+    return [] if node is None else [node]
 
 
 def _solve_known_node(view: FactView, args: tuple[Given, ...], _: QueryDeadline) -> Iterator[Row]:
-    for name in _names(view, args[0]):
-        yield (name,), _node_facts(view, name)
+    for node in _nodes(view, args[0]):
+        yield (node.name,), (node,)
 
 
 def _solve_health(view: FactView, args: tuple[Given, ...], _: QueryDeadline) -> Iterator[Row]:
-    for name in _names(view, args[0]):
-        fact = view.health_fact(name)
+    for node in _nodes(view, args[0]):
+        fact = view.health_fact(node.name)
         if fact is not None:
-            yield (name, fact.health), (*_node_facts(view, name), fact)
+            yield (node.name, fact.health), (node, fact)
         else:  # it rests on the facts that are too old to be used
-            reasons = view.base.healths.get(name, ())
-            yield (name, "unknown"), (*_node_facts(view, name), *reasons)
+            yield (node.name, "unknown"), (node, *view.base.healths.get(node.name, ()))
 
 
 def _solve_link(view: FactView, args: tuple[Given, ...], deadline: QueryDeadline) -> Iterator[Row]:
@@ -117,10 +116,10 @@ def _solve_path(view: FactView, args: tuple[Given, ...], deadline: QueryDeadline
 
 
 def _solve_alerts(view: FactView, args: tuple[Given, ...], _: QueryDeadline) -> Iterator[Row]:
-    for name in _names(view, args[0]):
-        alerts = view.alerts(name)
+    for node in _nodes(view, args[0]):
+        alerts = view.alerts(node.name)
         conditions = tuple(alert.condition for alert in alerts)
-        yield (name, conditions), (*_node_facts(view, name), *alerts)
+        yield (node.name, conditions), (node, *alerts)
 
 
 def _solve_host(view: FactView, args: tuple[Given, ...], _: QueryDeadline) -> Iterator[Row]:
@@ -132,10 +131,10 @@ def _solve_host(view: FactView, args: tuple[Given, ...], _: QueryDeadline) -> It
 
 
 def _solve_metric(view: FactView, args: tuple[Given, ...], _: QueryDeadline) -> Iterator[Row]:
-    for name in _names(view, args[0]):
-        for metric in view.metrics(name):
+    for node in _nodes(view, args[0]):
+        for metric in view.metrics(node.name):
             if args[1] is None or args[1] == metric.metric:
-                yield (name, metric.metric, metric.value), (metric,)
+                yield (node.name, metric.metric, metric.value), (metric,)
 
 
 def _solve_context(
@@ -150,11 +149,6 @@ def _live_names(topology: LiveTopology, given: Given) -> Iterable[str]:
     if given is None:
         return topology.onward
     return [str(given)] if str(given) in topology.onward else []
-
-
-def _node_facts(view: FactView, name: str) -> tuple[ClusterFact, ...]:
-    fact = view.node(name)
-    return () if fact is None else (fact,)
 
 
 def _path_facts(topology: LiveTopology, path: tuple[str, ...]) -> tuple[ClusterFact, ...]:

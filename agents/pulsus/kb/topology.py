@@ -59,7 +59,7 @@ class LiveTopology:
             ways = ((link.a, link.b),) if link.directed else ((link.a, link.b), (link.b, link.a))
             for start, end in ways:
                 known = onward[start].get(end)
-                if known is None or link.weight < known.weight:
+                if known is None or link.cost < known.cost:
                     onward[start][end] = backward[end][start] = link
         return cls(nodes, onward, backward)
 

@@ -57,6 +57,16 @@ def test_a_message_shows_no_more_than_the_start_of_a_long_value():
     assert len(caught.value.message) < 300
 
 
+@pytest.mark.parametrize("key", ["\x1b[2J", "a\tb", "\u202e", "k" * 10_000])
+def test_an_unknown_key_is_shown_escaped_and_cut(key):
+    for document in ({key: 1}, {"nodes": [{"name": "a", key: 1}]}):
+        with pytest.raises(FactsInvalid) as caught:
+            facts_of(document)
+        assert caught.value.message.replace("…", "").isprintable()
+        assert caught.value.message.replace("…", "").isascii()
+        assert len(caught.value.message) < 300
+
+
 def test_a_document_without_a_time_holds_and_one_with_a_time_expires():
     (node, health) = facts_of({"nodes": nodes("a")})
     assert node.provenance.ttl_seconds is health.provenance.ttl_seconds is None
