@@ -32,6 +32,8 @@ COMMANDS = {
     "agent": ("agent.agent", "Let a model answer a request with tools that code controls."),
     "chat": ("agent.chat", "Talk with the agent; it remembers what was found."),
     "kb": ("kb.kb", "Ask what is known of the cluster; each fact has a source and an age."),
+    "serve": ("serve.serve", "Serve the pages where people approve what waits."),
+    "users": ("serve.users", "Say who may sign in at the server."),
     "feedback": ("route.feedback", "Say which tool was right for a past request."),
     "generate": ("route.generate", "Let a model write a tool; it passes the same gate."),
     "validate": ("validate.validate", "Prove modules: lint, types, import, sandboxed dry run."),

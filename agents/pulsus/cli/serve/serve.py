@@ -1,0 +1,159 @@
+"""`pulsus serve`: the pages and the API where people approve what waits."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket  # noqa: TID251 - the port is bound here, so that a taken one is an error of its own
+from pathlib import Path
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
+from pulsus.cli.options import common
+from pulsus.errors import UsageError
+
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+EPILOG = page_end(
+    "pulsus serve",
+    "pulsus serve --port 9000",
+    "pulsus serve --host 0.0.0.0 --name ops.example.org --tls-cert cert.pem --tls-key key.pem",
+    notes=(
+        "\n".join(
+            (
+                "Roles:",
+                "  viewer    sees what waits and what was decided",
+                "  operator  starts the agent too",
+                "  approver  decides too",
+            )
+        ),
+    ),
+    exits={0: "ended by you", 2: "usage, settings, or the port is taken"},
+)
+
+
+@click.command(epilog=EPILOG)
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    metavar="ADDRESS",
+    help="Address to listen on. [default: 127.0.0.1]",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8765,
+    metavar="N",
+    help="Port; 0 picks a free one. [default: 8765]",
+)
+@click.option(
+    "--name",
+    "names",
+    multiple=True,
+    metavar="HOST",
+    help="A name that browsers may use for this server; repeatable.",
+)
+@click.option(
+    "--tls-cert",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Certificate, for https.",
+)
+@click.option(
+    "--tls-key",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Key of the certificate.",
+)
+@click.option("--insecure-remote", is_flag=True, help="Listen beyond this machine without TLS.")
+@common()
+def command(
+    session: CommandSession,
+    host: str,
+    port: int,
+    names: tuple[str, ...],
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    insecure_remote: bool,
+) -> None:
+    """Serve the pages and the API where people see and approve what waits.
+
+    At the first start the terminal shows a link, with which you make the first user. It works once.
+    More users: pulsus users add.
+    """
+    from pulsus.cli.serve.web_extra import require_web_extra
+
+    if session.output != "text":
+        raise UsageError("pulsus serve prints text only", hint="a program reads GET /healthz")
+    if (tls_cert is None) != (tls_key is None):
+        raise UsageError("a certificate needs its key", hint="give both --tls-cert and --tls-key")
+    tls = tls_cert is not None
+    _require_safe(host, tls=tls, insecure=insecure_remote)
+    require_web_extra()
+    import uvicorn
+
+    from pulsus.web.application import make_application
+    from pulsus.web.server_setup import make_server_state
+
+    listening = _bind(host, port)
+    port = listening.getsockname()[1]
+    state = make_server_state(session.app, secure_cookies=tls)
+    allowed = [name.casefold() for name in (*_LOOPBACK, host, *names)]
+    hosts = {f"{name}:{port}" for name in allowed} | set(allowed if port in (80, 443) else ())
+    application = make_application(state, hosts, tls=tls)
+    shown = names[0] if names else ("localhost" if host == "127.0.0.1" else host)
+    address = f"{'https' if tls else 'http'}://{shown}:{port}"
+    if state.setup.code is not None:
+        console.note(f"make the first user: {address}/setup/{state.setup.code}")
+    console.note(f"serving {state.project} at {address}; Ctrl-C ends it")
+    config = uvicorn.Config(
+        application,
+        log_level="warning",
+        access_log=False,  # an address may hold the code of the setup link
+        server_header=False,
+        proxy_headers=False,
+        lifespan="off",
+        ws="none",
+        timeout_graceful_shutdown=3,
+        ssl_certfile=tls_cert,
+        ssl_keyfile=tls_key,
+    )
+    try:
+        uvicorn.Server(config).run(sockets=[listening])
+    finally:
+        state.runs.close()
+        listening.close()
+
+
+def _require_safe(host: str, *, tls: bool, insecure: bool) -> None:
+    """Raise UsageError for an address beyond this machine without TLS."""
+    if tls or insecure or host == "localhost":
+        return
+    try:
+        local = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        local = False
+    if not local:
+        raise UsageError(
+            f"{host} is reachable from other machines, and passwords would travel unencrypted",
+            hint="add --tls-cert FILE --tls-key FILE, or put a TLS proxy before it and add "
+            "--insecure-remote",
+        )
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, proto, _, address = found[0]
+        listening = socket.socket(family, kind, proto)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(128)  # who reads the address below may connect at once
+    except OSError as failure:
+        raise UsageError(
+            f"cannot listen on {host}:{port}: {failure.strerror or failure}",
+            hint="choose another port with --port, or end what listens there",
+        ) from None
+    return listening

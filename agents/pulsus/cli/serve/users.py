@@ -1,0 +1,160 @@
+"""`pulsus users`: who may sign in at the server, with which role; tokens of clients."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
+from pulsus.cli.options import common
+from pulsus.cli.serve.web_extra import require_web_extra
+from pulsus.errors import ApprovalNeeded, UsageError
+
+_ROLES = ("viewer", "operator", "approver")
+_EXITS = {0: "done", 2: "usage, or a damaged file"}
+role_option = click.option(
+    "--role", type=click.Choice(_ROLES), default="viewer", help="What it may do. [default: viewer]"
+)
+
+
+@click.group(
+    epilog=page_end(
+        "pulsus users add ada --role approver",
+        "pulsus users token ada --role operator --days 30",
+        "pulsus users disable ada",
+    )
+)
+def command() -> None:
+    """Say who may sign in at `pulsus serve`. A running server sees each change at once."""
+    require_web_extra(server=False)
+
+
+@command.command("list", epilog=page_end("pulsus users list --output json", exits=_EXITS))
+@common()
+def list_command(session: CommandSession) -> None:
+    """List the users and their roles."""
+    from pulsus.web.accounts.user_accounts import UserAccounts
+
+    users = UserAccounts(session.app.state_dir).users()
+    if session.json:
+        rows = [{"name": u.name, "role": u.role, "enabled": u.enabled} for u in users]
+        console.document({"ok": True, "users": rows})
+        return
+    if not users:
+        console.note("there are no users yet: pulsus serve shows a link for the first one")
+    for user in users:
+        console.echo(f"{user.name}  {user.role}{'' if user.enabled else '  disabled'}")
+
+
+@command.command("add", epilog=page_end("pulsus users add ada --role approver", exits=_EXITS))
+@click.argument("name")
+@role_option
+@common()
+def add_command(session: CommandSession, name: str, role: str) -> None:
+    """Add the user NAME. The password is asked for, or read from a pipe."""
+    from pulsus.web.accounts.user_accounts import UserAccounts
+
+    accounts = UserAccounts(session.app.state_dir)
+    accounts.add(name, role, _password(session))  # type: ignore[arg-type]  # a click.Choice
+    _done(session, f"added {name}, {role}", name=name, role=role)
+
+
+@command.command("disable", epilog=page_end("pulsus users disable ada", exits=_EXITS))
+@click.argument("name")
+@common()
+def disable_command(session: CommandSession, name: str) -> None:
+    """Lock the user NAME out at once, with all sessions and tokens."""
+    from pulsus.web.accounts.user_accounts import UserAccounts
+
+    UserAccounts(session.app.state_dir).disable(name)
+    _done(session, f"disabled {name}", name=name)
+
+
+@command.command(
+    "token", epilog=page_end("pulsus users token ada --role operator --days 30", exits=_EXITS)
+)
+@click.argument("name")
+@role_option
+@click.option(
+    "--days", type=click.IntRange(1, 366), default=90, metavar="N", help="Its term. [default: 90]"
+)
+@common()
+def token_command(session: CommandSession, name: str, role: str, days: int) -> None:
+    """Make a token for a client of the user NAME. It is shown once.
+
+    It may do what its role and its user both may.
+    """
+    from pulsus.web.accounts.bearer_tokens import BearerTokens
+    from pulsus.web.accounts.user_accounts import UserAccounts
+
+    state_dir = session.app.state_dir
+    if UserAccounts(state_dir).get(name) is None:
+        raise UsageError(f"there is no user {name!r}", hint="pulsus users list")
+    token, kept = BearerTokens(state_dir).make(name, role, days)  # type: ignore[arg-type]
+    if session.json:
+        body = {"ok": True, "id": kept.id, "token": token, "expires_at": kept.expires_at}
+        console.document(body)
+        return
+    console.note(
+        f"{kept.id} is valid until {kept.expires_at}; revoke it: pulsus users revoke {kept.id}"
+    )
+    console.result(f"{token}\n")
+
+
+@command.command("revoke", epilog=page_end("pulsus users revoke tok-1a2b3c4d", exits=_EXITS))
+@click.argument("token_id", metavar="ID")
+@common()
+def revoke_command(session: CommandSession, token_id: str) -> None:
+    """End the token ID at once."""
+    from pulsus.web.accounts.bearer_tokens import BearerTokens
+
+    BearerTokens(session.app.state_dir).revoke(token_id)
+    _done(session, f"revoked {token_id}", id=token_id)
+
+
+@command.command("tokens", epilog=page_end("pulsus users tokens", exits=_EXITS))
+@common()
+def tokens_command(session: CommandSession) -> None:
+    """List the tokens: whose they are, their roles and terms."""
+    from pulsus.web.accounts.bearer_tokens import BearerTokens
+
+    found = BearerTokens(session.app.state_dir).tokens()
+    if session.json:
+        rows = [
+            {
+                "id": t.id,
+                "user": t.user,
+                "role": t.role,
+                "expires_at": t.expires_at,
+                "revoked": t.revoked,
+            }
+            for t in found
+        ]
+        console.document({"ok": True, "tokens": rows})
+        return
+    for each in found:
+        ends = "revoked" if each.revoked else f"until {each.expires_at}"
+        console.echo(f"{each.id}  {each.user}  {each.role}  {ends}")
+
+
+def _password(session: CommandSession) -> str:
+    """Return the password that a person types twice, or the first line of a pipe."""
+    if session.interactive:
+        found: str = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+        return found
+    if console.is_terminal(sys.stdin):
+        raise ApprovalNeeded(
+            "the password is needed, and no person can be asked here",
+            hint="pipe it in: pulsus users add NAME < FILE",
+        )
+    return sys.stdin.readline().rstrip("\n")
+
+
+def _done(session: CommandSession, text: str, **fields: str) -> None:
+    if session.json:
+        console.document({"ok": True, **fields})
+    else:
+        console.note(text)

@@ -1,0 +1,23 @@
+"""The packages that the server needs: the extra `web`."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Final
+
+from pulsus.errors import ExtraMissing
+
+_SERVER: Final = ("starlette", "uvicorn", "sse_starlette", "jwt", "prometheus_client", "anyio")
+_ACCOUNTS: Final = ("argon2",)
+
+
+def require_web_extra(*, server: bool = True) -> None:
+    """Raise ExtraMissing if a package is not installed. Accounts need fewer than the server."""
+    wanted = (*_ACCOUNTS, *(_SERVER if server else ()))
+    lacking = [name for name in wanted if find_spec(name) is None]
+    if lacking:
+        raise ExtraMissing(
+            f"this needs {', '.join(lacking)}, which is not installed",
+            hint="pip install 'pulsus-workbench[web,agent]'",
+            extra="web",
+        )

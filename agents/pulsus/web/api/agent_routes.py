@@ -1,0 +1,96 @@
+"""Routes that start agent runs and follow them (contracts, tool calling §32.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from pulsus.core.types import JsonValue
+from pulsus.web.agent_runs import AgentRun, RunRequest
+from pulsus.web.api.event_stream import broker_stream, last_event_id, run_stream
+from pulsus.web.api.json_body import read_object, text_field
+from pulsus.web.identity import Identity, require
+from pulsus.web.refusals import Refused
+from pulsus.web.server_state import ServerState
+
+_MOST_QUESTION: Final = 8000
+_MOST_MENTIONS: Final = 20
+_FIELDS: Final = frozenset({"question", "node", "mentions"})
+_MENTION: Final = frozenset({"name", "resource_id", "resource_type"})
+_KINDS: Final = frozenset({"node", "host", "vm", "lxc", "docker_container"})
+
+
+async def start(request: Request) -> Response:
+    """`POST /api/v1/agent {question, node?, mentions?}`: the events of the run."""
+    state: ServerState = request.app.state.server
+    person = require(request, state, "operator")
+    wait = state.changes.wait_seconds(person.name)
+    if wait:
+        raise Refused(429, "TOO_MANY_REQUESTS", "too many runs at once", retry_after=wait)
+    body = await read_object(request, _FIELDS)
+    question = text_field(body, "question", _MOST_QUESTION)
+    node = text_field(body, "node", 64, needed=False).strip()
+    mentions = _mentions(body.get("mentions", []))
+    if node:
+        question = f"{question}\n@{node}"
+    run = state.runs.begin(RunRequest(person.name, question, mentions))
+    response = run_stream(run, None)
+    response.headers["X-Run-Id"] = run.run_id
+    return response
+
+
+async def follow(request: Request) -> Response:
+    """`GET /api/v1/agent/runs/{run_id}/events`: what the client has not seen yet."""
+    state: ServerState = request.app.state.server
+    person = require(request, state, "viewer")
+    run = state.runs.get(request.path_params["run_id"])
+    _require_own(run, person)
+    return run_stream(run, last_event_id(request))
+
+
+async def stop(request: Request) -> Response:
+    """`POST /api/v1/agent/runs/{run_id}/stop`: cancel a run."""
+    state: ServerState = request.app.state.server
+    person = require(request, state, "operator")
+    run = state.runs.get(request.path_params["run_id"])
+    _require_own(run, person)
+    if not run.ended:
+        run.cancellation.cancel(f"{person.name} stopped it")
+    return JSONResponse({"run_id": run.run_id})
+
+
+async def events(request: Request) -> Response:
+    """`GET /api/v1/events`: what happens to cards."""
+    state: ServerState = request.app.state.server
+    require(request, state, "viewer")
+    return broker_stream(state.broker, last_event_id(request))
+
+
+def _require_own(run: AgentRun, person: Identity) -> None:
+    """Raise Refused for a run of another user, unless the person may approve."""
+    if run.user != person.name and not person.may("approver"):
+        raise Refused(403, "NOT_YOURS", "the run is another user's")
+
+
+def _mentions(found: Any) -> tuple[Mapping[str, JsonValue], ...]:
+    if not isinstance(found, list) or len(found) > _MOST_MENTIONS:
+        raise Refused(400, "MENTIONS_WRONG", f"mentions is a list of at most {_MOST_MENTIONS}")
+    for each in found:
+        fits = isinstance(each, dict) and each.keys() <= _MENTION and "name" in each
+        if not fits or not all(isinstance(v, str) and len(v) <= 256 for v in each.values()):
+            raise Refused(400, "MENTIONS_WRONG", "a mention has name, resource_id, resource_type")
+        if each.get("resource_type", "host") not in _KINDS:
+            raise Refused(400, "MENTIONS_WRONG", f"resource_type is one of {sorted(_KINDS)}")
+    return tuple(found)
+
+
+ROUTES: Final = [
+    Route("/api/v1/agent", start, methods=["POST"]),
+    Route("/api/v1/agent/runs/{run_id}/events", follow, methods=["GET"]),
+    Route("/api/v1/agent/runs/{run_id}/stop", stop, methods=["POST"]),
+    Route("/api/v1/events", events, methods=["GET"]),
+]

@@ -1,0 +1,100 @@
+"""Routes that show cards, mint tokens and take decisions (contracts, tool calling §32.4)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from pulsus.approvals.cards.approval_card import ApprovalCard
+from pulsus.web.api.json_body import read_object, text_field
+from pulsus.web.identity import Identity, require
+from pulsus.web.refusals import Refused
+from pulsus.web.server_state import ServerState
+
+_MOST_REASON: Final = 1000
+_TOKEN_CHARS: Final = 200
+_FIELDS: Final = frozenset({"token", "reason"})
+
+
+async def list_approvals(request: Request) -> Response:
+    """`GET /api/v1/approvals`."""
+    state = _state(request)
+    require(request, state, "viewer")
+    cards = await run_in_threadpool(state.book.cards)
+    return JSONResponse([card.to_json() for card in cards])
+
+
+async def reveal(request: Request) -> Response:
+    """`POST /api/v1/approvals/{id}/reveal`: a token for the person who asks."""
+    state, person = _decider(request)
+    await read_object(request, frozenset())
+    card_id = request.path_params["card_id"]
+    found = await run_in_threadpool(state.book.reveal, card_id, person.name)
+    return JSONResponse({"token": found.token, "expires_in": found.expires_in})
+
+
+async def approve(request: Request) -> Response:
+    """`POST …/approve {token}`: `{executed, results, actions}`."""
+    state, person = _decider(request)
+    body = await read_object(request, _FIELDS)
+    token = text_field(body, "token", _TOKEN_CHARS)
+    card = await run_in_threadpool(
+        state.book.approve,
+        token,
+        person.name,
+        _digest_now,
+        card_id=request.path_params.get("card_id"),
+    )
+    # An agent's call is carried out by its run, which waits for this: the stream has the result.
+    return JSONResponse(
+        {"executed": 0, "results": [*card.results], "actions": [], "status": card.status}
+    )
+
+
+async def deny(request: Request) -> Response:
+    """`POST …/deny {token, reason?}`."""
+    state, person = _decider(request)
+    body = await read_object(request, _FIELDS)
+    token = text_field(body, "token", _TOKEN_CHARS)
+    reason = text_field(body, "reason", _MOST_REASON, needed=False)
+    card = await run_in_threadpool(
+        lambda: state.book.deny(
+            token, person.name, reason, card_id=request.path_params.get("card_id")
+        )
+    )
+    return JSONResponse({"id": card.id, "status": card.status})
+
+
+def _digest_now(card: ApprovalCard) -> str:
+    """Return the digest of a command card: its call is compared again by the run itself."""
+    return card.subject.digest
+
+
+def _decider(request: Request) -> tuple[ServerState, Identity]:
+    """Return the state, and the approver who may decide now. Raises Refused."""
+    state = _state(request)
+    person = require(request, state, "approver")
+    wait = state.changes.wait_seconds(person.name)
+    if wait:
+        raise Refused(429, "TOO_MANY_REQUESTS", "too many decisions at once", retry_after=wait)
+    return state, person
+
+
+def _state(request: Request) -> ServerState:
+    state: Any = request.app.state.server
+    assert isinstance(state, ServerState)
+    return state
+
+
+ROUTES: Final = [
+    Route("/api/v1/approvals", list_approvals, methods=["GET"]),
+    Route("/api/v1/approvals/{card_id}/reveal", reveal, methods=["POST"]),
+    Route("/api/v1/approvals/{card_id}/approve", approve, methods=["POST"]),
+    Route("/api/v1/approvals/{card_id}/deny", deny, methods=["POST"]),
+    Route("/api/v1/agent/approve", approve, methods=["POST"]),
+    Route("/api/v1/agent/deny", deny, methods=["POST"]),
+]

@@ -1,0 +1,40 @@
+"""Read the JSON body of a request, with an error that names what is wrong."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from starlette.requests import Request
+
+from pulsus.web.refusals import Refused
+
+
+async def read_object(request: Request, allowed: frozenset[str]) -> dict[str, Any]:
+    """Return the object in the body. Raises Refused for anything else, and for an unknown key."""
+    body = await request.body()
+    try:
+        found = json.loads(body or b"{}")
+    except (ValueError, RecursionError) as failure:
+        raise Refused(400, "INVALID_JSON", f"the body is no JSON: {failure}") from None
+    if not isinstance(found, dict):
+        raise Refused(400, "INVALID_JSON", "the body is no JSON object")
+    unknown = sorted(found.keys() - allowed)
+    if unknown:
+        raise Refused(
+            400, "UNKNOWN_FIELD", f"unknown field {unknown[0][:80]!r}",
+            f"known fields: {', '.join(sorted(allowed))}",
+        )  # fmt: skip
+    return found
+
+
+def text_field(body: dict[str, Any], name: str, most: int, *, needed: bool = True) -> str:
+    """Return a text of the body. Raises Refused if it is missing, no text, or too long."""
+    value = body.get(name, "" if not needed else None)
+    if not isinstance(value, str) or (needed and not value.strip()):
+        raise Refused(400, "FIELD_MISSING", f"the field {name!r} needs a text")
+    if len(value) > most:
+        raise Refused(
+            400, "FIELD_TOO_LONG", f"{name!r} has {len(value)} characters, at most {most}"
+        )
+    return value

@@ -1,0 +1,90 @@
+"""Lets an agent run wait for an approval card (assistant architecture §6, contracts).
+
+The thread of the run waits here; the time does not count as run time. What the person approves is
+one call, whose hash is part of the card.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Final
+
+from pulsus.agent.agent_events import AgentEvent
+from pulsus.agent.control.approval_desk import CallDecision
+from pulsus.agent.control.approval_request import ApprovalRequest
+from pulsus.approvals.cards.approval_book import ApprovalBook
+from pulsus.approvals.cards.approval_card import ApprovalCard, ApprovalSubject
+from pulsus.core.types import JsonValue
+from pulsus.errors import PulsusError
+from pulsus.execution.cancellation import Cancellation
+
+_POLL_SECONDS: Final = 0.1
+
+
+class CardApprover:
+    """Asks by a card. `requester` is the user who started the run."""
+
+    def __init__(self, book: ApprovalBook, requester: str, cancellation: Cancellation) -> None:
+        self._book, self._requester, self._cancellation = book, requester, cancellation
+        self._started: list[str] = []
+        self._pause = threading.Event()
+
+    def decide_call(self, request: ApprovalRequest) -> CallDecision:
+        """Return the decision on a card. Blocks until there is one, or its time is over."""
+        try:
+            card = self._book.propose(
+                _subject(request, self._requester),
+                risk=request.risk_level,
+                reason=request.description,
+                seconds=float(request.expires_in),
+            )
+        except PulsusError as full:
+            return CallDecision("no", full.message)
+        card = self._wait(card)
+        if card.status != "approved":
+            return CallDecision("no", card.note or f"the request {card.id} is {card.status}")
+        try:
+            self._book.start(card.id)
+        except PulsusError as error:
+            return CallDecision("no", error.message)
+        self._started.append(card.id)
+        return CallDecision("yes")
+
+    def hear(self, event: AgentEvent) -> None:
+        """End the card of a call with the call's result."""
+        if event.name == "agent_tool_result":
+            self._end(ok=event.fields.get("ok") is True)
+
+    def close(self) -> None:
+        """End what was started and had no result: the run broke off."""
+        self._end(ok=False)
+
+    def _end(self, *, ok: bool) -> None:
+        while self._started:
+            card_id = self._started.pop()
+            card = self._book.get(card_id)
+            word = "OK" if ok else "FAILED"
+            self._book.finish(card_id, (f"{word} {_command(card)}",), ok=ok)
+
+    def _wait(self, card: ApprovalCard) -> ApprovalCard:
+        while card.status == "pending":
+            if self._cancellation.is_cancelled:
+                return self._book.withdraw(card.id, self._requester, "the run was stopped")
+            self._pause.wait(_POLL_SECONDS)
+            card = self._book.get(card.id)
+        return card
+
+
+def _subject(request: ApprovalRequest, requester: str) -> ApprovalSubject:
+    plan: dict[str, JsonValue] = {
+        "tool": request.tool,
+        "command": request.command,
+        "call_hash": request.plan_hash,
+        "typed": request.typed,
+    }
+    return ApprovalSubject("command", plan, requester, request.targets)
+
+
+def _command(card: ApprovalCard) -> str:
+    plan = card.subject.plan
+    return str(plan.get("command", "")) if isinstance(plan, dict) else ""

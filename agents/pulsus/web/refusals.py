@@ -1,0 +1,80 @@
+"""Refusals and failures as HTTP answers, all with one JSON body (contracts)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from pulsus.errors import (
+    ApprovalUnknown,
+    Busy,
+    Denied,
+    DiskFull,
+    LlmNotConfigured,
+    PlanMoved,
+    PulsusError,
+    RequestInvalid,
+    SelfApprovalRefused,
+    TooManyApprovals,
+    UsageError,
+)
+from pulsus.web.protection.request_guard import error_body
+
+_STATUS: Final[tuple[tuple[type[PulsusError], int], ...]] = (
+    (ApprovalUnknown, 404),
+    (SelfApprovalRefused, 403),
+    (TooManyApprovals, 429),
+    (PlanMoved, 409),
+    (Denied, 403),
+    (UsageError, 400),
+    (RequestInvalid, 400),
+    (LlmNotConfigured, 503),
+    (Busy, 503),
+    (DiskFull, 507),
+)
+
+
+class Refused(Exception):
+    """A request that is answered with a status and an error code."""
+
+    def __init__(
+        self, status: int, code: str, message: str, hint: str = "", *, retry_after: float = 0.0
+    ) -> None:
+        super().__init__(message)
+        self.status, self.code, self.message, self.hint = status, code, message, hint
+        self.retry_after = retry_after
+
+
+def http_status(error: PulsusError) -> int:
+    """Return the HTTP status of an error of Pulsus; 500 for one that is no fault of the client."""
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+
+
+async def answer_refused(request: Request, error: Exception) -> Response:
+    """Answer a Refused."""
+    assert isinstance(error, Refused)
+    headers = {"Retry-After": str(int(error.retry_after) + 1)} if error.retry_after else None
+    body = error_body(error.code, error.message, error.hint)
+    return JSONResponse(body, error.status, headers)
+
+
+async def answer_pulsus_error(request: Request, error: Exception) -> Response:
+    """Answer a PulsusError. Its texts are made for users, and hold no secret."""
+    assert isinstance(error, PulsusError)
+    return JSONResponse(error_body(error.code, error.message, error.hint), http_status(error))
+
+
+async def answer_too_large(request: Request, error: Exception) -> Response:
+    """Answer a body that is too large."""
+    return JSONResponse(error_body("BODY_TOO_LARGE", "the request is too large"), 413)
+
+
+async def answer_not_found(request: Request, error: Exception) -> Response:
+    """Answer an unknown address or a wrong method."""
+    status = getattr(error, "status_code", 404)
+    code = {404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED"}.get(status, "REQUEST_REFUSED")
+    message = getattr(error, "detail", "not found")
+    headers = getattr(error, "headers", None)
+    return JSONResponse(error_body(code, f"{message}: {request.url.path[:200]}"), status, headers)

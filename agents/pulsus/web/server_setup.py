@@ -1,0 +1,96 @@
+"""A project → the state of its server: cards, users, agent runs and events."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import anyio
+
+from pulsus.agent.agent_events import AgentEvent
+from pulsus.agent.agent_session import AgentSession, AskOptions
+from pulsus.agent.mentions.mention_parser import Mention
+from pulsus.approvals.cards.approval_book import ApprovalBook, BookPorts
+from pulsus.approvals.cards.decision_keeper import DecisionKeeper
+from pulsus.approvals.cards.execution_ledger import ExecutionLedger
+from pulsus.bootstrap.agent_session import make_agent_session
+from pulsus.core.system.state_dir import open_state
+from pulsus.core.types import JsonValue
+from pulsus.execution.cancellation import Cancellation
+from pulsus.web.accounts.bearer_tokens import BearerTokens
+from pulsus.web.accounts.user_accounts import UserAccounts
+from pulsus.web.accounts.web_sessions import WebSessions
+from pulsus.web.agent_runs import AgentRuns, RunRequest, StartAgent
+from pulsus.web.card_approver import CardApprover
+from pulsus.web.event_broker import EventBroker
+from pulsus.web.metrics_text import metrics_text
+from pulsus.web.protection.rate_limit import RateLimit
+from pulsus.web.server_state import ServerState, SetupLink
+
+if TYPE_CHECKING:
+    from pulsus.bootstrap.app import App
+
+_SIGN_INS: Final = 10
+"""Sign-ins in a minute, for each address and for each name."""
+
+_CHANGES: Final = 240
+"""Decisions and agent runs in a minute, for each user."""
+
+
+def make_server_state(app: App, *, secure_cookies: bool = False) -> ServerState:
+    """Return the state of a server for this project. Raises StateCorrupt, StorageUnwritable."""
+    state_dir = open_state(app.state_dir).path
+    accounts, broker = UserAccounts(state_dir), EventBroker()
+    keeper = DecisionKeeper(
+        ExecutionLedger(state_dir, app.project), state_dir, app.redactor, app.workflows_root
+    )
+    book = ApprovalBook(BookPorts(keeper, broker.emit, time.monotonic, accounts.approvers))
+    return ServerState(
+        project=app.project.name,
+        book=book,
+        broker=broker,
+        accounts=accounts,
+        tokens=BearerTokens(state_dir),
+        sessions=WebSessions(time.time),
+        runs=AgentRuns(_agent_starter(app, book), app.new_run_id),
+        setup=SetupLink(needed=not accounts.users()),
+        sign_ins=RateLimit(_SIGN_INS, 60.0, time.monotonic),
+        changes=RateLimit(_CHANGES, 60.0, time.monotonic),
+        metrics_text=lambda: metrics_text(app.log_dir),
+        secure_cookies=secure_cookies,
+    )
+
+
+def _agent_starter(app: App, book: ApprovalBook) -> StartAgent:
+    def start(
+        run_id: str,
+        request: RunRequest,
+        emit: Callable[[AgentEvent], None],
+        cancellation: Cancellation,
+    ) -> None:
+        approver = CardApprover(book, request.user, cancellation)
+        made = make_agent_session(app, approver)
+        session = AgentSession(replace(made.parts, new_run_id=lambda: run_id))
+
+        def hear(event: AgentEvent) -> None:
+            approver.hear(event)
+            emit(event)
+
+        options = AskOptions(hear, cancellation, _mentions(request.mentions))
+        try:
+            anyio.run(session.ask, request.question, options)
+        finally:
+            approver.close()
+
+    return start
+
+
+def _mentions(found: Sequence[Mapping[str, JsonValue]]) -> tuple[Mention, ...]:
+    return tuple(
+        Mention("structured", str(each["name"]), str(each.get("resource_id", "")))
+        if each.get("resource_id")
+        else Mention("at", str(each["name"]))
+        for each in found
+    )

@@ -1,0 +1,69 @@
+"""Everything that one server shares between its requests."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pulsus.approvals.cards.approval_book import ApprovalBook
+from pulsus.web.accounts.bearer_tokens import BearerTokens
+from pulsus.web.accounts.user_accounts import UserAccounts
+from pulsus.web.accounts.web_sessions import WebSessions
+from pulsus.web.agent_runs import AgentRuns
+from pulsus.web.event_broker import EventBroker
+from pulsus.web.protection.rate_limit import RateLimit
+
+
+class SetupLink:
+    """The one-time link by which the first user is made. It ends with its use, or with the server.
+
+    `code` is None once it was used, or if there were users from the start.
+    """
+
+    def __init__(self, *, needed: bool) -> None:
+        self._code = secrets.token_urlsafe(24) if needed else None
+        self._lock = threading.Lock()
+
+    @property
+    def code(self) -> str | None:
+        """Return the code, for the terminal of the server only."""
+        return self._code
+
+    def fits(self, code: str) -> bool:
+        """Return True for the right code. It stays valid."""
+        known = self._code
+        return known is not None and hmac.compare_digest(known.encode(), code.encode())
+
+    def use(self, code: str, make: Callable[[], object]) -> bool:
+        """Call `make` for the right code, and end the link. Return False for any other code.
+
+        If `make` raises an error, the link stays.
+        """
+        with self._lock:
+            if not self.fits(code):
+                return False
+            make()
+            self._code = None
+            return True
+
+
+@dataclass
+class ServerState:
+    """The parts of one server. `project` is the name that its pages show."""
+
+    project: str
+    book: ApprovalBook
+    broker: EventBroker
+    accounts: UserAccounts
+    tokens: BearerTokens
+    sessions: WebSessions
+    runs: AgentRuns
+    setup: SetupLink
+    sign_ins: RateLimit
+    changes: RateLimit
+    metrics_text: Callable[[], str]
+    secure_cookies: bool = False
+    closing: threading.Event = field(default_factory=threading.Event)
