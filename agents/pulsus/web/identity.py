@@ -1,4 +1,4 @@
-"""Who sends a request, and what that person may do: a session cookie, or a bearer token."""
+"""The sender of a request and its rights: a session cookie, or a bearer token."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def identify(request: Request, state: ServerState) -> Identity | None:
 def require(request: Request, state: ServerState, role: Role) -> Identity:
     """Return the sender of a request that `role` may make.
 
-    Raises Refused: 401 if nobody is signed in, 403 for another role, or for a change by a page
+    Raises Refused: 401 without a valid session or token, 403 for another role, or for a change by a page
     that does not send its CSRF token.
     """
     found = identify(request, state)

@@ -59,7 +59,7 @@ class KeepDecision(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BookPorts:
-    """What a book needs from outside.
+    """The ports of a book.
 
     `seconds` is a monotonic clock, by which cards expire: setting the time of day back revives
     none. `approvers` returns the number of people who may approve: with one, that person may
@@ -141,7 +141,7 @@ class ApprovalBook:
     def reveal(self, card_id: str, approver: str) -> RevealedToken:
         """Return a new token of a pending card for one signed-in person.
 
-        It voids an earlier token of that person for that card, and of nobody else. Raises
+        It voids an earlier token of that person for that card, and no other. Raises
         ApprovalUnknown for a card that is not pending, SelfApprovalRefused.
         """
         with self._lock:

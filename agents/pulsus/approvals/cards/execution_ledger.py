@@ -1,4 +1,4 @@
-"""What was approved, started and done, written ahead to `state.db` (ADR 49). Effect: database.
+"""Approvals and their executions, written ahead to `state.db` (ADR 49). Effect: database.
 
 A crash loses no approval and doubles none: `started` succeeds once for each card. A card that was
 started without an end needs a person, who looks at what happened and settles it.

@@ -19,7 +19,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 EPILOG = page_end(
     "pulsus serve",
     "pulsus serve --port 9000",
-    "pulsus serve --host 0.0.0.0 --name ops.example.org --tls-cert cert.pem --tls-key key.pem",
+    "pulsus serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem",
     notes=(
         "\n".join(
             (

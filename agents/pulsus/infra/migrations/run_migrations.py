@@ -17,7 +17,7 @@ from pulsus.infra.migrations.migration_action import MigrationAction
 
 @dataclass(frozen=True, slots=True)
 class ActionReport:
-    """What became of one action. `verified` means that the node reported the guest there."""
+    """The end of one action. `verified` means that the node reported the guest there."""
 
     action: MigrationAction
     ok: bool

@@ -57,7 +57,7 @@ class UserAccounts:
         self._hasher = PasswordHasher()
         self._lock = threading.Lock()
         # A name that does not exist costs as much time as a wrong password.
-        self._nobody = self._hasher.hash("nobody has this password")
+        self._unknown = self._hasher.hash("no user has this password")
         self._file = AccountFile(state_dir, FILE)
         self._known: dict[str, User] = {}
 
@@ -119,7 +119,7 @@ class UserAccounts:
         from argon2.exceptions import InvalidHashError, VerificationError
 
         user = self._users.get(name)
-        kept = user.password_hash if user is not None else self._nobody
+        kept = user.password_hash if user is not None else self._unknown
         try:
             self._hasher.verify(kept, password[:_MOST_PASSWORD])
         except (VerificationError, InvalidHashError):

@@ -1,1 +1,1 @@
-"""What every request passes before a route sees it: host, origin, size, rate and headers."""
+"""Checks of every request before its route: host, origin, size, rate and headers."""
