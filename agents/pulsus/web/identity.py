@@ -52,8 +52,8 @@ def identify(request: Request, state: ServerState) -> Identity | None:
 def require(request: Request, state: ServerState, role: Role) -> Identity:
     """Return the sender of a request that `role` may make.
 
-    Raises Refused: 401 without a valid session or token, 403 for another role, or for a change by a page
-    that does not send its CSRF token.
+    Raises Refused: 401 without a valid session or token, 403 for another role, or for a change by a
+    page that does not send its CSRF token.
     """
     found = identify(request, state)
     if found is None:
