@@ -27,7 +27,7 @@ _MISSING: Final = "is not installed on this machine"
 class ProxmoxExecutor:
     """Runs `qm migrate` and `pvesh` here. `network` is the CIDR for migrations, or empty.
 
-    Raises ValueError for a network that is none.
+    Raises ValueError for text that is no network.
     """
 
     commands: LocalCommands
