@@ -105,6 +105,10 @@ class ExtraMissing(PulsusError, code="EXTRA_MISSING", exit_status=2):
     """A setting or flag needs packages of an extra that is not installed."""
 
 
+class ClusterInvalid(PulsusError, code="CLUSTER_INVALID", exit_status=2):
+    """A cluster file or a placement plan has an unknown key or an invalid value."""
+
+
 class CalibrationRefused(PulsusError, code="CALIBRATION_REFUSED", exit_status=2):
     """The requests allow no calibration: too few, of one kind, or worse than the one in use."""
 

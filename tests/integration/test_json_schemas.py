@@ -17,7 +17,7 @@ REGISTRY: Registry = Registry().with_resources(
     (f"{name}.json", Resource.from_contents(schema)) for name, schema in SCHEMAS.items()
 )
 
-FILES = {"plan-file", "kb-facts-file"}
+FILES = {"cluster-file", "plan-file", "kb-facts-file"}
 """Schemas of files that Pulsus reads. An unknown key in them is an error."""
 PRINTED = sorted({*SCHEMAS} - FILES)
 

@@ -28,6 +28,7 @@ COMMANDS = {
     "diff": ("plan.diff", "Compare two saved plans, writes first."),
     "apply": ("plan.apply", "Run a plan that was reviewed."),
     "runs": ("plan.runs", "List runs of plans; go on with one, replay or undo it."),
+    "place": ("place.place", "Plan which VM runs on which host, step by step."),
     "fill": ("route.fill", "Say which inputs of a tool a request fills."),
     "agent": ("agent.agent", "Let a model answer a request with tools that code controls."),
     "chat": ("agent.chat", "Talk with the agent; it remembers what was found."),

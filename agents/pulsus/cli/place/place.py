@@ -1,0 +1,140 @@
+"""`pulsus place`: a placement plan for a cluster, or the check of one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
+from pulsus.cli.options import common
+from pulsus.errors import UsageError
+
+if TYPE_CHECKING:
+    from pulsus.placement.cluster import Cluster
+
+EPILOG = page_end(
+    "pulsus place cluster.json",
+    "pulsus place cluster.json --drain pve3 --output json > plan.json",
+    "pulsus place --check cluster.json plan.json --drain pve3",
+    exits={
+        0: "optimal or feasible; the check found no violation",
+        1: "infeasible, no plan in time, or a violation",
+        2: "usage, or an invalid file",
+    },
+)
+
+
+@click.command(epilog=EPILOG)
+@click.argument(
+    "files", nargs=-1, metavar="CLUSTER.json [PLAN.json]", type=click.Path(path_type=Path)
+)
+@click.option("--check", is_flag=True, help="Check PLAN.json against the cluster; plan nothing.")
+@click.option(
+    "--drain", "drains", multiple=True, metavar="HOST", help="Empty this host; repeatable."
+)
+@click.option(
+    "--what-if",
+    "changes",
+    multiple=True,
+    metavar="TEXT",
+    help='Change the cluster first, for example "add host pve9 ram 65536 cpu 32000"; repeatable.',
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0.1, max=3600),
+    default=10.0,
+    show_default=True,
+    metavar="S",
+    help="Seconds to search, with the time to build models.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**31 - 1),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Seed of the search.",
+)
+@click.option(
+    "--plot",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.svg",
+    help="Also write the load before and after as a picture.",
+)
+@common(searches=False)
+def command(
+    session: CommandSession,
+    files: tuple[Path, ...],
+    check: bool,
+    drains: tuple[str, ...],
+    changes: tuple[str, ...],
+    time_limit: float,
+    seed: int,
+    plot: Path | None,
+) -> None:
+    """Plan which virtual machine runs on which host, in an order that can be executed.
+
+    Nothing is moved. Every step of the plan keeps to RAM, CPU, reserve, pins and HA groups, with a
+    migrating virtual machine on both hosts. Fewest unplaced virtual machines count first, then
+    soft violations, moves, and MiB moved.
+    """
+    from pulsus.placement.cluster_file import load_cluster
+    from pulsus.placement.what_if import apply_change
+
+    if len(files) != (2 if check else 1):
+        raise UsageError(
+            f"{len(files)} files are given, and {'two are' if check else 'one is'} needed",
+            hint="pulsus place CLUSTER.json, or pulsus place --check CLUSTER.json PLAN.json",
+        )
+    cluster = load_cluster(files[0])
+    for change in (*(f"drain {host}" for host in drains), *changes):
+        cluster = apply_change(cluster, change)
+    if check:
+        _check(session, cluster, files[1])
+        return
+    _plan(session, cluster, time_limit, seed, plot)
+
+
+def _check(session: CommandSession, cluster: Cluster, path: Path) -> None:
+    from pulsus.placement.plan_checker import check_plan
+    from pulsus.placement.plan_file import load_plan
+
+    actions, unplaced = load_plan(path)
+    found = check_plan(cluster, actions, unplaced)
+    if session.json:
+        from pulsus.cli.place.placement_json import certificate_json
+
+        console.document({"ok": found.ok, "certificate": certificate_json(found)})
+    else:
+        for each in found.violations:
+            click.echo(f"{f'step {each.step}' if each.step else 'at the end'}: {each.reason}")
+        steps = console.counted(found.steps_checked, "step")
+        click.echo(f"{steps} checked: {console.counted(len(found.violations), 'violation')}")
+    raise SystemExit(0 if found.ok else 1)
+
+
+def _plan(
+    session: CommandSession, cluster: Cluster, time_limit: float, seed: int, plot: Path | None
+) -> None:
+    from pulsus.placement.planner import PlanRequest, plan_placement
+
+    plan = plan_placement(cluster, PlanRequest(seed=seed, time_limit_s=time_limit))
+    if plot:
+        from pulsus.cli.place.load_picture import load_svg
+        from pulsus.core.system import atomic_write
+
+        atomic_write.write_bytes(plot, load_svg(plan.ram_shares).encode("utf-8"))
+    if session.json:
+        from pulsus.cli.place.placement_json import placement_json
+
+        console.document(placement_json(plan))
+    else:
+        from pulsus.cli.place.placement_text import placement_lines
+
+        for line in placement_lines(plan):
+            click.echo(line)
+    raise SystemExit(0 if plan.status in ("optimal", "feasible") else 1)

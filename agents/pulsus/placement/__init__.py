@@ -1,0 +1,1 @@
+"""Plan which virtual machine runs on which host, in an order that never overloads a host."""

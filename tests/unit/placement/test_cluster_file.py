@@ -1,0 +1,68 @@
+"""A bad cluster file is refused with line, value and fix."""
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from pulsus.errors import ClusterInvalid
+from pulsus.placement.cluster_file import MAX_BYTES, load_cluster
+
+ROOT = Path(__file__).parents[3]
+SCHEMA = Draft202012Validator(json.loads((ROOT / "docs/schemas/cluster-file.json").read_text()))
+GOOD = {
+    "hosts": [{"name": "a", "ram_mib": 10, "cpu_mc": 10}],
+    "vms": [{"vmid": 1, "ram_mib": 1, "cpu_mc": 1, "host": "a", "pinned": True}],
+}
+
+
+def changed(**vm):
+    return {**GOOD, "vms": [{**GOOD["vms"][0], **vm}]}
+
+
+@pytest.mark.parametrize(
+    ("data", "words", "in_schema"),
+    [
+        (changed(ram_gib=4), "unknown key 'ram_gib'", True),
+        (changed(ram_mib="4"), "'4' is not a whole number", True),
+        (changed(ram_mib=True), "True is not a whole number", True),
+        (changed(host="b"), "there is no host 'b'", False),
+        ({**GOOD, "vms": GOOD["vms"] * 2}, "1 is a VM already", False),
+        ({**GOOD, "hosts": GOOD["hosts"] * 2}, "'a' is a host already", False),
+        ({**GOOD, "hosts": []}, "there are no hosts", True),
+        ({"hosts": GOOD["hosts"]}, "the key 'vms' is missing", True),
+    ],
+)
+def test_a_wrong_value_is_refused_with_its_line(tmp_path, data, words, in_schema):
+    file = tmp_path / "cluster.json"
+    file.write_text(json.dumps(data, indent=2))
+    with pytest.raises(ClusterInvalid) as refused:
+        load_cluster(file)
+    assert words in refused.value.message
+    assert refused.value.hint
+    assert SCHEMA.is_valid(data) is not in_schema
+    assert isinstance(refused.value.details["line"], int)
+    if "unknown key" in words:
+        assert '"ram_gib"' in file.read_text().splitlines()[refused.value.details["line"] - 1]
+
+
+def test_a_good_file_fits_the_schema_and_reads_as_yaml_too(tmp_path):
+    file = tmp_path / "cluster.yaml"
+    file.write_text("hosts:\n- {name: a, ram_mib: 10, cpu_mc: 10}\nvms: []\n")
+    assert load_cluster(file).hosts[0].ram_mib == 10
+    assert SCHEMA.is_valid(GOOD)
+
+
+def test_a_key_that_is_written_twice_is_refused(tmp_path):
+    file = tmp_path / "cluster.json"
+    file.write_text('{"hosts": [],\n "hosts": []}')
+    with pytest.raises(ClusterInvalid, match=r"json:2: .*'hosts' is written twice"):
+        load_cluster(file)
+
+
+def test_a_file_that_is_too_large_is_refused(tmp_path):
+    file = tmp_path / "cluster.json"
+    file.write_bytes(b" " * (MAX_BYTES + 1))
+    with pytest.raises(ClusterInvalid, match="cannot read"):
+        load_cluster(file)
