@@ -53,6 +53,7 @@ RAN = [
     ("eval", 3, ["eval", "requests.jsonl", "--limit", "1", "--floor", "compose_exact=1"]),
     ("gc", 0, ["gc", "--dry-run"]),
     ("audit", 0, ["audit"]),
+    ("place", 1, ["place", "--check", "cluster.json", "moves.json"]),
     ("doctor", 3, ["doctor", "--state-dir", "requests.jsonl/state"]),
 ]
 PROVEN = [
@@ -136,9 +137,13 @@ def check(name, document):
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
-    return make(
+    root = make(
         tmp_path_factory.mktemp("json") / "project", "requests", "candidate", "tables", "knowledge"
     )
+    host = {"name": "a", "ram_mib": 1, "cpu_mc": 1}
+    (root / "cluster.json").write_text(json.dumps({"hosts": [host], "vms": []}))
+    (root / "moves.json").write_text('[{"action": "start", "vmid": 1, "target": "a"}]')
+    return root
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ class AntiAffinity:
 
 
 class PlacementRules:
-    """What a placement has to keep to.
+    """The constraints that a placement has to keep to.
 
     `at` is the host on which a virtual machine runs now. One on an offline host does not run.
     `ram_limit` and `cpu_limit` are capacities without the reserve.
@@ -113,7 +113,7 @@ class PlacementRules:
 
 
 class PlacementState:
-    """Which virtual machine is on which host, with the loads and the members of each place.
+    """The host of each virtual machine, with the loads and the members of each place.
 
     `where[vm]` is the host that it is on, properly placed or not, or NOWHERE.
     """
