@@ -38,7 +38,7 @@ _WORK_PER_SECOND = 0.4
 
 @dataclass(frozen=True, slots=True)
 class PlanRequest:
-    """The options of one planning run. `time_limit_s` is in seconds and includes building models."""
+    """The options of one run. `time_limit_s` is in seconds with the building of models."""
 
     seed: int = 0
     time_limit_s: float = 10.0
