@@ -124,7 +124,15 @@ def test_the_trace_has_the_request_and_each_decision_and_no_secret(agent, projec
     done = agent(f"{REQUEST} token=abcdef1234567890", "--output", "ndjson", answers=answers)
     assert "hunter2-secret" not in done.out + done.err
     found = events(project)
-    assert [each["phase"] for each in found] == ["start", "request", "call", "refusal", "end"]
+    assert [each["phase"] for each in found] == [
+        "start",
+        "request",
+        "verdict",
+        "call",
+        "verdict",
+        "refusal",
+        "end",
+    ]
     text = json.dumps(found)
     assert "hunter2-secret" not in text
     assert "abcdef1234567890" not in text
@@ -146,6 +154,58 @@ def test_a_suggestion_that_no_plan_holds_is_said(agent, project):
     assert done.code == 0
     assert "pulsus_file_edit is built into the agent" in done.err
     assert not (project / "plan.yaml").exists()
+
+
+def replayed(project, run_id):
+    done = pulsus_here(project, "runs", "replay", run_id, "--output", "json")
+    return done.code, [(each["state"], each["recorded"]) for each in done.json["verdicts"]]
+
+
+def test_replay_decides_the_calls_of_a_run_again(agent, project):
+    exec_read = call("pulsus_read", action="exec", command="wc -l notes.txt")
+    lost = call("pulsus_control", type="service", action="stop", target_resource_id="lxc:a:9")
+    answers = [exec_read, call("pulsus_erase"), lost, call("pulsus_file_edit", **WRITE), final("x")]
+    options = ("--output", "json", "--max-turns", "9")
+    run_id = agent(REQUEST, *options, answers=answers).json["run_id"]
+    code, rows = replayed(project, run_id)
+    assert code == 0
+    assert rows == [
+        ("same", "run"),
+        ("same", "NOT_FOUND"),
+        ("same", "STRICT_RESOLUTION"),
+        ("digest", "ACTION_NOT_ALLOWED"),
+    ]
+    text = pulsus_here(project, "runs", "replay", run_id).out
+    assert "compared by digest only: the control rules decided" in text
+
+
+def test_replay_names_a_verdict_that_is_another_today(agent, project):
+    answers = [call("pulsus_read", action="exec", command="wc -l notes.txt"), final("x")]
+    run_id = agent(REQUEST, "--output", "json", answers=answers).json["run_id"]
+    trace = project / "logs/runs" / run_id / "steps.log"
+    # As if the table of now refused a command that was let run.
+    import pulsus.agent.trace_replay as replay
+
+    text = trace.read_text(encoding="utf-8")
+    key = replay.replay_key(project / ".pulsus")
+    rows = [json.loads(line) for line in text.splitlines()]
+    for row in rows:
+        if row["phase"] == "verdict":
+            row["args"] = {"action": "exec", "command": "rm notes.txt"}
+            row["inputs_digest"] = replay._digest(key, row)
+    trace.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    done = pulsus_here(project, "runs", "replay", run_id)
+    assert done.code == 1
+    assert "pulsus_read  CHANGED: recorded run, now ACTION_NOT_ALLOWED" in done.out
+
+
+def test_replay_does_not_decide_by_placeholders_of_secrets(agent, project):
+    read = call("pulsus_read", action="exec", command="grep token=abcdef1234567890 notes.txt")
+    done = agent(
+        f"{REQUEST} token=abcdef1234567890", "--output", "json", answers=[read, final("x")]
+    )
+    _, rows = replayed(project, done.json["run_id"])
+    assert [state for state, _ in rows] == ["digest"]
 
 
 @pytest.mark.slow

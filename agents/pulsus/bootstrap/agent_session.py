@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -23,6 +24,7 @@ from pulsus.agent.control.protected_places import ProtectedPlaces
 from pulsus.agent.control.self_protection import SelfProtection
 from pulsus.agent.control.session_grants import GrantChange, SessionGrant, SessionGrants
 from pulsus.agent.control.session_words import SessionWords
+from pulsus.agent.loop.check_calls import CallRules
 from pulsus.agent.loop.run_ports import RunRecord
 from pulsus.agent.mentions.prefetcher import Prefetcher
 from pulsus.agent.tool_protocol import CallContext
@@ -30,12 +32,20 @@ from pulsus.agent.tools.all_tools import AgentTools, agent_tools, protected_fold
 from pulsus.agent.tools.catalogue.catalogue_tool import CatalogueTool
 from pulsus.agent.tools.local.readable_files import FileRefused, read_start
 from pulsus.agent.tools.query_wam import KnowledgeAnswer
+from pulsus.agent.trace_replay import (
+    VERDICT,
+    KeyedRecord,
+    NoControl,
+    ReplayedVerdict,
+    replay_key,
+    replay_trace,
+)
 from pulsus.approvals.pending_approvals import PendingApprovals
 from pulsus.bootstrap.language_model import connect_turn_model, new_breaker
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import open_trace
 from pulsus.core.types import JsonValue
-from pulsus.errors import ExtraMissing
+from pulsus.errors import ExtraMissing, StateCorrupt
 from pulsus.execution.cancellation import Cancellation
 from pulsus.kb.engine import answer, find_predicate
 from pulsus.kb.terms import parse_goal
@@ -126,9 +136,10 @@ class _CurrentRecord:
 
     def open(self, run_id: str) -> RunRecord:
         """Begin the trace of a run. Raises StorageUnwritable, DiskFull."""
-        self._trace = open_trace(
+        trace = open_trace(
             self._app.log_dir, run_id, clock=ids.utc_now, redactor=self._app.redactor
         )
+        self._trace = KeyedRecord(trace, replay_key(self._app.state_dir))
         return self._trace
 
     def note_grant(self, change: GrantChange, grant: SessionGrant) -> None:
@@ -151,6 +162,42 @@ def _ask_knowledge(app: App, goal: str) -> KnowledgeAnswer:
     loaded = app.knowledge.load()
     found = answer(parsed, loaded.facts, loaded.now, app.knowledge.limits)
     return KnowledgeAnswer(found, tuple(loaded.facts.at(loaded.now).node_names()))
+
+
+def replay_agent_run(app: App, run_id: str) -> tuple[ReplayedVerdict, ...] | None:
+    """Return the verdicts of a recorded run beside those of now; None if no agent made that run.
+
+    Raises ExtraMissing, and StateCorrupt for a trace that cannot be read.
+    """
+    if Path(run_id).name != run_id:
+        return None
+    path = app.log_dir / "runs" / run_id / "steps.log"
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    try:
+        events = [json.loads(line) for line in lines]
+        if not any(each.get("phase") == VERDICT for each in events):
+            return None
+        require_agent_extra("anyio", "psutil")
+        config = app.settings.agent
+        tools = agent_tools(app, app.commands, environ=os.environ, now=ids.utc_now)
+        rules = CallRules(
+            tools.by_name,
+            tools.table,
+            NoControl(),
+            config.strict_resolution,
+            config.compaction_keep_turns,
+            config.compaction_min_chars,
+        )
+        key = replay_key(app.state_dir)
+        return replay_trace(events, rules, app.commands.answer, key)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StateCorrupt(
+            f"{path} is no trace of an agent's run: {error}",
+            hint="replay another run",
+        ) from None
 
 
 def _rank(app: App, request: str, catalogue: Mapping[str, CatalogueTool]) -> list[str]:

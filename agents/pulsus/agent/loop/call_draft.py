@@ -52,12 +52,16 @@ class AskPerson:
 
 @dataclass(frozen=True, slots=True)
 class RefusedCall:
-    """The call is refused. `kind` is that of the call; `suggestion` what it would have done."""
+    """The call is refused. `kind` is that of the call; `suggestion` what it would have done.
+
+    `by_control` is True if the control rules refuse it, and not the gates of the session.
+    """
 
     call: ProposedCall
     kind: CallKind
     response: ToolResponse
     suggestion: dict[str, JsonValue] = field(default_factory=dict)
+    by_control: bool = False
 
 
 @dataclass(frozen=True, slots=True)

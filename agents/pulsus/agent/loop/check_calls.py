@@ -1,12 +1,12 @@
 """Phase 1 of a turn: judge each proposed call, in order, before anything runs (deep dive §6).
 
 A rule returns the envelope that refuses the call, or None. The order of the rules is that of
-`_judge`: a later rule relies on every earlier one. Pure, but for what `ControlRules` asks.
+`judge_call`: a later rule relies on every earlier one. Pure, but for what `ControlRules` asks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -56,8 +56,16 @@ class TurnMoment:
     accepts_writes: bool
 
 
+NoteVerdict = Callable[[SessionState, ProposedCall, int, CheckedCall], None]
+"""Takes note of a verdict: the state before the call, the call, the writes let through before."""
+
+
 def check_calls(
-    rules: CallRules, state: SessionState, calls: Sequence[ProposedCall], moment: TurnMoment
+    rules: CallRules,
+    state: SessionState,
+    calls: Sequence[ProposedCall],
+    moment: TurnMoment,
+    note: NoteVerdict = lambda state, call, writes, checked: None,
 ) -> tuple[SessionState, tuple[CheckedCall, ...]]:
     """Return the state with every call counted, and a verdict on each call, in order.
 
@@ -66,7 +74,9 @@ def check_calls(
     checked: list[CheckedCall] = []
     writes = 0
     for call in calls[: rules.max_turn_calls]:
-        state, found = _judge(rules, state, call, moment, writes)
+        before = state
+        state, found = judge_call(rules, state, call, moment, writes)
+        note(before, call, writes, found)
         writes += not isinstance(found, RefusedCall | AnsweredCall) and found.draft.kind == "write"
         checked.append(found)
     checked += [_refuse_excess(rules, call, len(calls)) for call in calls[rules.max_turn_calls :]]
@@ -88,7 +98,7 @@ def _refuse_excess(rules: CallRules, call: ProposedCall, proposed: int) -> Refus
     return RefusedCall(call, rules.table.kind_of(call.tool, call.args), refusal)
 
 
-def _judge(
+def judge_call(
     rules: CallRules, state: SessionState, call: ProposedCall, moment: TurnMoment, writes: int
 ) -> tuple[SessionState, CheckedCall]:
     """Return the verdict on one call. `writes` is how many of this turn were let through."""
@@ -133,12 +143,13 @@ def _judge_effects(
     if refusal is not None:
         other = None if found.kind == "write" else rules.control.rewrite(found)
         if other is None:
-            return RefusedCall(draft.call, draft.kind, refusal)
+            return RefusedCall(draft.call, draft.kind, refusal, by_control=True)
         found = _with_command(found, other)
         refusal = rules.control.refuse(found)
         if refusal is not None:
-            return RefusedCall(found.call, found.kind, refusal)
-    return RunCall(found) if found.kind == "resolve" else rules.control.decide(found)
+            return RefusedCall(found.call, found.kind, refusal, by_control=True)
+    decided = RunCall(found) if found.kind == "resolve" else rules.control.decide(found)
+    return replace(decided, by_control=True) if isinstance(decided, RefusedCall) else decided
 
 
 def _resolve(

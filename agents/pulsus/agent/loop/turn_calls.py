@@ -33,6 +33,7 @@ from pulsus.agent.loop.run_ports import (
     WriteVerifier,
 )
 from pulsus.agent.loop.session_state import SessionState
+from pulsus.agent.loop.verdict_inputs import session_verdict, verdict_inputs, whole_verdict
 from pulsus.agent.tool_protocol import ProposedCall
 from pulsus.agent.tools.query_wam import QUERY_WAM
 from pulsus.approvals.run_consent import RunConsent
@@ -121,7 +122,13 @@ class TurnCalls:
         Reads of the turn end before its write starts, so that none of them can verify it.
         """
         moment = TurnMoment(self._ports.clock(), accepts_writes)
-        state, checked = check_calls(self._rules, state, calls, moment)
+        state, checked = check_calls(
+            self._rules,
+            state,
+            calls,
+            moment,
+            lambda before, call, writes, found: self._note(before, call, writes, found, moment),
+        )
         turn = _Turn(state)
         for each in checked:
             if isinstance(each, RefusedCall):
@@ -152,6 +159,25 @@ class TurnCalls:
         workflow = state.gates.workflow.after_read("read", ids, started=started)
         gates = replace(state.gates, workflow=workflow)
         return replace(state, gates=gates), f"The write of {draft.call.tool} was verified."
+
+    def _note(
+        self,
+        state: SessionState,
+        call: ProposedCall,
+        writes: int,
+        checked: CheckedCall,
+        moment: TurnMoment,
+    ) -> None:
+        """Record a verdict with everything that it was decided by."""
+        self._ports.record.event(
+            "verdict",
+            decision=whole_verdict(checked),
+            session=session_verdict(checked),
+            tool=call.tool,
+            args=dict(call.args),
+            inputs=verdict_inputs(self._rules, state, call, moment, writes),
+            artifacts=[],
+        )
 
     def _refuse(self, turn: _Turn, refused: RefusedCall) -> None:
         """Record and count a refusal, and keep its envelope."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 import click
 
@@ -12,9 +13,10 @@ from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common, full_option
-from pulsus.errors import UsageError
+from pulsus.errors import RunNotFound, UsageError
 
 if TYPE_CHECKING:
+    from pulsus.agent.trace_replay import ReplayedVerdict
     from pulsus.execution.engine.recovery import Settlement
 
 EPILOG = page_end(
@@ -143,7 +145,10 @@ def resume_command(
     print_applied(session, saved, applied, full=full)
 
 
-@command.command("replay", epilog=page_end("pulsus runs replay RUN", exits=_EXITS))
+@command.command(
+    "replay",
+    epilog=page_end("pulsus runs replay RUN", exits={**_EXITS, 1: "a verdict is another today"}),
+)
 @click.argument("run_id", metavar="RUN")
 @full_option
 @common()
@@ -151,12 +156,21 @@ def replay_command(session: CommandSession, run_id: str, full: bool) -> None:
     """Go through RUN again from its journal, without running anything.
 
     Each step is shown in the order in which it ended, with the inputs that it had and its result.
-    It also says what moved since: whether `pulsus apply` would run the same plan today.
+    It also says what moved since: whether `pulsus apply` would run the same plan today. Of a run of
+    the agent, each verdict of the gates is decided again: exit 1 if one is another today.
     """
     from pulsus.cli.plan.replay_lines import replay_lines, replay_to_dict
     from pulsus.routing.plans.replay_run import replay_run
 
-    found = replay_run(session.app, run_id)
+    try:
+        found = replay_run(session.app, run_id)
+    except RunNotFound:
+        from pulsus.bootstrap.agent_session import replay_agent_run
+
+        verdicts = replay_agent_run(session.app, run_id)
+        if verdicts is None:
+            raise
+        raise SystemExit(_print_verdicts(session, run_id, verdicts)) from None
     if session.json:
         console.document(replay_to_dict(found))
         return
@@ -186,6 +200,35 @@ def undo_command(session: CommandSession, run_id: str, target: Path | None) -> N
 
     undo = make_undo_plan(session.app, run_id)
     print_plan(session, undo, target)
+
+
+def _print_verdicts(
+    session: CommandSession, run_id: str, verdicts: Sequence[ReplayedVerdict]
+) -> int:
+    """Print the verdicts of an agent's run. Returns the exit status."""
+    from pulsus.agent.trace_replay import verdicts_to_json
+
+    changed = [each for each in verdicts if each.state == "changed"]
+    if session.json:
+        rows = verdicts_to_json(verdicts)
+        console.document({"run_id": run_id, "ok": not changed, "verdicts": rows})
+        return int(bool(changed))
+    console.echo(f"replay of {run_id}, nothing runs", console.width())
+    for each in verdicts:
+        console.echo(f"step {each.step}  {each.tool}  {_verdict_text(each)}", console.width())
+    return int(bool(changed))
+
+
+def _verdict_text(found: ReplayedVerdict) -> str:
+    match found.state:
+        case "same":
+            return f"{found.recorded}, as recorded"
+        case "changed":
+            return f"CHANGED: recorded {found.recorded}, now {found.now}"
+        case "digest":
+            return f"{found.recorded}, compared by digest only: {found.why}"
+        case _:
+            assert_never(found.state)
 
 
 def _parse_settled(settled: tuple[str, ...]) -> dict[str, Settlement]:

@@ -160,6 +160,10 @@ class ResolvedContext:
         """
         return self._mark(ids, now, accessed=False, named=True)
 
+    def with_explicit(self, explicit: ExplicitAccesses) -> ResolvedContext:
+        """Return the context with these explicit accesses in place of its own."""
+        return self._copy(self._entries, explicit, self._by_name)
+
     def remove_expired(self, now: float) -> ResolvedContext:
         """Return the context without expired resources, and without those beyond the limit."""
         kept = {one: entry for one, entry in self._entries.items() if self._is_live(entry, now)}
