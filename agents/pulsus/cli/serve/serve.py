@@ -44,9 +44,8 @@ EPILOG = page_end(
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
-    default=8765,
     metavar="N",
-    help="Port; 0 picks a free one. [default: 8765]",
+    help="Port; 0 picks a free one. [default: serve.port, 8765]",
 )
 @click.option(
     "--name",
@@ -72,7 +71,7 @@ EPILOG = page_end(
 def command(
     session: CommandSession,
     host: str,
-    port: int,
+    port: int | None,
     names: tuple[str, ...],
     tls_cert: Path | None,
     tls_key: Path | None,
@@ -97,7 +96,7 @@ def command(
     from pulsus.web.application import make_application
     from pulsus.web.server_setup import make_server_state
 
-    listening = _bind(host, port)
+    listening = _bind(host, session.app.settings.serve.port if port is None else port)
     port = listening.getsockname()[1]
     state = make_server_state(session.app, secure_cookies=tls)
     allowed = [name.casefold() for name in (*_LOOPBACK, host, *names)]
