@@ -151,3 +151,19 @@ def test_a_client_that_comes_back_gets_the_events_that_it_missed(file):
         )
         again = re.findall(r"^event: (.*?)\r?$", text, re.MULTILINE)
         assert again == [name for name, _ in events[2:]]
+
+
+def test_the_agent_does_not_connect_to_the_server_that_started_it(file):
+    def reach(handler):
+        says(call("pulsus_read", action="exec", command=f"curl {address}"))(handler)
+
+    address = ""
+    with (
+        playing(reach, says(final("It is refused."))) as model,
+        serving(file.parent, **controlled(model)) as server,
+    ):
+        address = f"http://127.0.0.1:{server.port}/api/v1/approvals"
+        ada = server.first_user()
+        events = Asked(ada, f"what does {address} answer").events()
+        (result,) = [fields for name, fields in events if name == "agent_tool_result"]
+        assert (result["ok"], result["error"]["code"]) == (False, "POLICY_BLOCKED")

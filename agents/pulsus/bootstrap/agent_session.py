@@ -74,12 +74,16 @@ def require_agent_extra(*packages: str) -> None:
 
 
 def make_agent_session(
-    app: App, person: CallApprover | None, level: ControlLevel | None = None
+    app: App,
+    person: CallApprover | None,
+    level: ControlLevel | None = None,
+    own_ports: Sequence[int] = (),
 ) -> AgentSession:
     """Return a new session. `person` is None if no person can be asked.
 
-    `level` is the control level, by default that of the settings. The model is made for each
-    request. Raises ExtraMissing and what reading the catalogue raises.
+    `level` is the control level, by default that of the settings. The agent connects neither to
+    `own_ports` of this machine nor to the port of the settings. The model is made for each request.
+    Raises ExtraMissing and what reading the catalogue raises.
     """
     require_agent_extra("anyio", "psutil")
     config = app.settings.agent
@@ -96,7 +100,7 @@ def make_agent_session(
     control = AgentControl(
         level or config.control_level,
         app.commands,
-        _self_protection(app),
+        _self_protection(app, own_ports),
         _session_words(app),
         grants,
         approval_seconds=config.approval_minutes * 60,
@@ -241,7 +245,7 @@ def _session_words(app: App) -> SessionWords:
     return words
 
 
-def _self_protection(app: App) -> SelfProtection:
+def _self_protection(app: App, own_ports: Sequence[int]) -> SelfProtection:
     """Return the rules that keep Pulsus from being a target of its own agent."""
     folders = protected_folders(app)
     home = None
@@ -252,7 +256,7 @@ def _self_protection(app: App) -> SelfProtection:
     own = OwnProcess(
         [each for each in programs if each],
         hosts=(socket.gethostname(), socket.getfqdn()),
-        ports=(app.settings.serve.port,),
+        ports=(app.settings.serve.port, *own_ports),
     )
     return SelfProtection(places, own, app.commands.context.tables)
 

@@ -39,8 +39,8 @@ _CHANGES: Final = 240
 """Decisions and agent runs in a minute, for each user."""
 
 
-def make_server_state(app: App, *, secure_cookies: bool = False) -> ServerState:
-    """Return the state of a server for this project. Raises StateCorrupt, StorageUnwritable."""
+def make_server_state(app: App, port: int, *, secure_cookies: bool = False) -> ServerState:
+    """Return the state of a server at that port. Raises StateCorrupt, StorageUnwritable."""
     state_dir = open_state(app.state_dir).path
     accounts, broker = UserAccounts(state_dir), EventBroker()
     keeper = DecisionKeeper(
@@ -54,7 +54,7 @@ def make_server_state(app: App, *, secure_cookies: bool = False) -> ServerState:
         accounts=accounts,
         tokens=BearerTokens(state_dir),
         sessions=WebSessions(time.time),
-        runs=AgentRuns(_agent_starter(app, book), app.new_run_id),
+        runs=AgentRuns(_agent_starter(app, book, port), app.new_run_id),
         setup=SetupLink(needed=not accounts.users()),
         sign_ins=RateLimit(_SIGN_INS, 60.0, time.monotonic),
         changes=RateLimit(_CHANGES, 60.0, time.monotonic),
@@ -63,7 +63,7 @@ def make_server_state(app: App, *, secure_cookies: bool = False) -> ServerState:
     )
 
 
-def _agent_starter(app: App, book: ApprovalBook) -> StartAgent:
+def _agent_starter(app: App, book: ApprovalBook, port: int) -> StartAgent:
     def start(
         run_id: str,
         request: RunRequest,
@@ -71,7 +71,7 @@ def _agent_starter(app: App, book: ApprovalBook) -> StartAgent:
         cancellation: Cancellation,
     ) -> None:
         approver = CardApprover(book, request.user, cancellation)
-        made = make_agent_session(app, approver)
+        made = make_agent_session(app, approver, own_ports=(port,))
         session = AgentSession(replace(made.parts, new_run_id=lambda: run_id))
 
         def hear(event: AgentEvent) -> None:

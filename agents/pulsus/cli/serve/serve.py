@@ -98,7 +98,7 @@ def command(
 
     listening = _bind(host, session.app.settings.serve.port if port is None else port)
     port = listening.getsockname()[1]
-    state = make_server_state(session.app, secure_cookies=tls)
+    state = make_server_state(session.app, port, secure_cookies=tls)
     allowed = [name.casefold() for name in (*_LOOPBACK, host, *names)]
     hosts = {f"{name}:{port}" for name in allowed} | set(allowed if port in (80, 443) else ())
     application = make_application(state, hosts, tls=tls)

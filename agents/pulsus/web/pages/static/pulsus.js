@@ -141,7 +141,7 @@ function line(text, kind) {
 
 const told = {
   agent_tool_call: (e) => line(`${e.tool} ${JSON.stringify(e.args)}`),
-  agent_tool_result: (e) => line(`${e.tool}: ${e.ok ? "ok" : e.code || "failed"}`),
+  agent_tool_result: (e) => line(`${e.tool}: ${e.ok ? "ok" : (e.error && e.error.code) || "failed"}`),
   approval_needed: (e) => line(`waits for approval: ${e.command}`),
   agent_final: (e) => line(`${e.summary}\nconfidence ${e.confidence}`, "final"),
   agent_error: (e) => line(e.error, "wrong"),
