@@ -87,7 +87,7 @@ def whole_verdict(checked: CheckedCall) -> str:
 def derive_verdict(rules: CallRules, call: ProposedCall, inputs: Mapping[str, Any]) -> CheckedCall:
     """Return the verdict of these rules on a call, decided by recorded inputs.
 
-    Raises KeyError, TypeError and ValueError for inputs that are none.
+    Raises KeyError, TypeError and ValueError for inputs that do not have this form.
     """
     descriptor = rules.table.get(call.tool)
     writes = descriptor is not None and descriptor.kind_of(call.args) == "write"

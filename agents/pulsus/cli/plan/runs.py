@@ -147,7 +147,10 @@ def resume_command(
 
 @command.command(
     "replay",
-    epilog=page_end("pulsus runs replay RUN", exits={**_EXITS, 1: "a verdict is another today"}),
+    epilog=page_end(
+        "pulsus runs replay RUN",
+        exits={0: "done", 1: "a verdict is another today", 2: _EXITS[2], 75: "try again"},
+    ),
 )
 @click.argument("run_id", metavar="RUN")
 @full_option
