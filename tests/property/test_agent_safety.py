@@ -426,16 +426,22 @@ def test_the_package_under_test_is_the_one_that_was_asked_for():
     assert pulsus.__file__.startswith(wanted)
 
 
+_PARTS = 5
+"""So that several processes share the examples."""
+
+
 def examples() -> int:
     return int(os.environ.get("AGENT_EXAMPLES", "500"))
 
 
 @pytest.mark.slow
-def test_no_order_of_calls_gets_past_the_gates_of_the_agent():
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("part", range(_PARTS))
+def test_no_order_of_calls_gets_past_the_gates_of_the_agent(part):
     run_state_machine_as_test(
         AgentSafety,
         settings=settings(
-            max_examples=examples(),
+            max_examples=max(1, examples() // _PARTS),
             stateful_step_count=50,
             deadline=None,
             # A seeded fault is to be found, not to be explained.
