@@ -97,6 +97,7 @@ class Effect:
     turn: int
     ok: bool
     single: bool = False
+    command: str = ""
 
 
 class FakeClock:
@@ -141,7 +142,8 @@ class EffectTool:
             found = tuple(shown)
             read = ids if single else ()
             return CallOutcome(tool_success([]), found, single, read=read)
-        machine.effect("wrote" if kind == "write" else "read", ids, started, ok)
+        what = "wrote" if kind == "write" else "read"
+        machine.effect(what, ids, started, ok, command=str(args.get("command", "")))
         if not ok:
             claimed = () if kind == "write" else ids
             return CallOutcome(tool_failed("EXECUTION_FAILED", "x"), read=claimed)
@@ -270,8 +272,8 @@ class AgentSafety(RuleBasedStateMachine):
     def search(self, query: str):
         return [one for one in WORLD if query in ("all", one.name)]
 
-    def effect(self, what, ids, started, ok, single=False):
-        self.effects.append(Effect(what, ids, started, self.turn, ok, single))
+    def effect(self, what, ids, started, ok, single=False, command=""):
+        self.effects.append(Effect(what, ids, started, self.turn, ok, single, command))
 
     @rule(data=st.data(), size=st.integers(1, 6), fails=st.sampled_from([False] * 3 + [True]))
     def propose(self, data, size, fails):
@@ -305,6 +307,7 @@ class AgentSafety(RuleBasedStateMachine):
         new = self.effects[before:]
         self.check_unknown(offered, done)
         self.check_rows(self.record.rows[rows:])
+        self.check_expiry(new)
         self.check_writes(new, state_before)
         self.check_mismatch(offered, done, new)
         self.follow(new)
@@ -324,16 +327,28 @@ class AgentSafety(RuleBasedStateMachine):
             last = max((n for n, p in enumerate(phases) if p == "refusal"), default=-1)
             assert last < phases.index("call")
 
+    def check_expiry(self, new):
+        """Nothing is read, written or looked at by an id that has expired."""
+        used = dict(self.used)
+        for each in sorted(new, key=lambda effect: effect.started):
+            for one in each.ids:
+                if each.what != "found" or each.single:
+                    unused_s = each.started - used.get(one, each.started)
+                    # An answer of a person takes 400 s here.
+                    assert unused_s <= TTL + 401, "a call on what has expired"
+                used[one] = each.started
+
     def check_writes(self, new, state_before):
         wrote = [each for each in new if each.what == "wrote"]
         assert len(wrote) <= 1, "two writes in one turn"
         for each in wrote:
             assert not self.open, "a write before the last one was verified"
             assert each.ids, "a write on nothing"
+            if each.command == "asks":
+                assert self.person.decision == "approved", "a write that a person refused"
             for one in each.ids:
                 assert one in self.used, "a write on what was never discovered"
                 assert BY_ID[one].allowed_actions, "a write on what allows none"
-                assert each.started - self.used[one] <= TTL + 401, "a write on what has expired"
             # Reads of the turn ended before the write began.
             others = [e.started for e in new if e.what != "wrote"]
             assert all(at < each.started for at in others)
