@@ -10,9 +10,9 @@ from typing import Any
 
 from pulsus.agent.control.approval_request import ApprovalRequest
 from pulsus.agent.control.control_rules import AgentControl, ControlPorts
-from pulsus.agent.control.own_process import OwnProcess
-from pulsus.agent.control.protected_places import ProtectedPlaces
-from pulsus.agent.control.self_protection import SelfProtection
+from pulsus.agent.control.protection.own_process import OwnProcess
+from pulsus.agent.control.protection.protected_places import ProtectedPlaces
+from pulsus.agent.control.protection.self_protection import SelfProtection
 from pulsus.agent.control.session_grants import SessionGrants
 from pulsus.agent.control.session_words import SessionWords
 from pulsus.agent.loop.call_draft import AskPerson, CallDraft

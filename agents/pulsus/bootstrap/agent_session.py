@@ -19,9 +19,9 @@ from pulsus.agent.agent_session import AgentSession, SessionParts
 from pulsus.agent.cluster_context import ClusterContext
 from pulsus.agent.control.approval_desk import CallApprover, PersonDesk
 from pulsus.agent.control.control_rules import AgentControl, ControlLevel, ControlPorts
-from pulsus.agent.control.own_process import OwnProcess
-from pulsus.agent.control.protected_places import ProtectedPlaces
-from pulsus.agent.control.self_protection import SelfProtection
+from pulsus.agent.control.protection.own_process import OwnProcess
+from pulsus.agent.control.protection.protected_places import ProtectedPlaces
+from pulsus.agent.control.protection.self_protection import SelfProtection
 from pulsus.agent.control.session_grants import GrantChange, SessionGrant, SessionGrants
 from pulsus.agent.control.session_words import SessionWords
 from pulsus.agent.loop.check_calls import CallRules

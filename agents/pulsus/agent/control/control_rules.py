@@ -20,7 +20,7 @@ from pulsus.agent.control.call_description import (
 )
 from pulsus.agent.control.call_paths import paths_in_arguments
 from pulsus.agent.control.grounding import refuse_ungrounded
-from pulsus.agent.control.self_protection import SelfProtection
+from pulsus.agent.control.protection.self_protection import SelfProtection
 from pulsus.agent.control.sent_words import find_unsaid_words, said_hosts
 from pulsus.agent.control.session_grants import SessionGrants, grant_key
 from pulsus.agent.control.session_words import SessionWords

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.agent.control.own_process import OwnProcess
-from pulsus.agent.control.protected_places import ProtectedPlaces
-from pulsus.agent.control.self_protection import SelfProtection
+from pulsus.agent.control.protection.own_process import OwnProcess
+from pulsus.agent.control.protection.protected_places import ProtectedPlaces
+from pulsus.agent.control.protection.self_protection import SelfProtection
 from pulsus.commands import classify
 from pulsus.commands.program_tables.loader import Tables
 from tests.control_rules import code_of

@@ -14,7 +14,12 @@ from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import unquote
 
-from pulsus.agent.control.linked_files import LinkedFiles, linked_names, links_below, real_path
+from pulsus.agent.control.protection.linked_files import (
+    LinkedFiles,
+    linked_names,
+    links_below,
+    real_path,
+)
 from pulsus.commands.risk.secret_paths import follow_links
 from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_pattern
 

@@ -7,106 +7,42 @@ command that writes and cannot be read is refused.
 from __future__ import annotations
 
 import posixpath
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Final
 
-from pulsus.agent.control.linked_files import TooManyNames
-from pulsus.agent.control.own_process import OwnProcess, is_own_name
-from pulsus.agent.control.protected_places import ProtectedPlaces, Relation
+from pulsus.agent.control.protection.inner_code import inner_scripts, require_known_code
+from pulsus.agent.control.protection.linked_files import TooManyNames
+from pulsus.agent.control.protection.own_process import OwnProcess, is_own_name
+from pulsus.agent.control.protection.path_candidates import (
+    SEPARATORS,
+    path_candidates,
+    paths_in_code,
+)
+from pulsus.agent.control.protection.protected_places import ProtectedPlaces, Relation
+from pulsus.agent.control.protection.unnamed_files import (
+    FIND_PATTERNS,
+    find_expression,
+    follows_links,
+    only_looks,
+    replaces_files,
+    shows_content,
+    unpacks_here,
+)
 from pulsus.commands.call_check.piped_file_names import check_piped_file_names
 from pulsus.commands.program_tables.loader import Tables
 from pulsus.commands.program_tables.subcommands import levels
 from pulsus.commands.risk.file_uses import FileUse, find_uses, rule_for_program
 from pulsus.commands.risk.risk_level import calls_in_text
 from pulsus.commands.risk.secret_paths import words
-from pulsus.commands.shell.script_parser import Script, Stage, parse_command
-from pulsus.commands.shell.words import Unreadable, Word
+from pulsus.commands.shell.script_parser import Script, parse_command
+from pulsus.commands.shell.words import Unreadable
 from pulsus.commands.shell.wrappers import program_name, unwrap, wrappers
 from pulsus.commands.verdict import CommandVerdict
 from pulsus.fast_dataclass import dataclass
 from pulsus.gates.tool_descriptors import CallKind
 from pulsus.gates.tool_response import ToolResponse, tool_blocked
 
-_SEPARATORS: Final = re.compile(r"[\s'\"=,:;@()<>|&`{}\\]+")
-_SHELLS: Final = frozenset(
-    {"sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "mksh", "csh", "tcsh"}
-)
-_LANGUAGES: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("python", "pypy"), "cm"),
-    "perl": "eE",
-    "ruby": "e",
-    "node": "ep",
-    "php": "rBRE",
-    "lua": "e",
-    "deno": "",
-    "bun": "e",
-    "tclsh": "",
-    "guile": "c",
-    "Rscript": "e",
-}
-"""General languages, and the letters of the options that give code."""
-
-_GIT_CONTENT: Final = frozenset(
-    {
-        *(
-            "show",
-            "diff",
-            "grep",
-            "cat-file",
-            "blame",
-            "annotate",
-            "archive",
-            "bundle",
-            "whatchanged",
-        ),
-        *("format-patch", "difftool", "range-diff", "diff-tree", "diff-index", "diff-files"),
-        *("stash", "fast-export", "unpack-file", "checkout-index"),
-    }
-)
-_GIT_PATCHES: Final = re.compile(
-    r"-(?:p|u|L|W|S|G|-patch|-word-diff|-function-context|c|-cc|-stat)"
-)
-_GIT_REPLACING: Final = frozenset(
-    {
-        *("apply", "am", "pull", "merge", "rebase", "reset", "switch", "stash", "clean"),
-        *("cherry-pick", "revert", "bisect", "read-tree", "checkout-index", "sparse-checkout"),
-        *("filter-branch", "submodule"),
-    }
-)
-"""Commands of git that change files of the work tree without naming them."""
-_UNPACKERS: Final[Mapping[str, str]] = {
-    "patch": "",
-    "unzip unrar pax": "",
-    "tar bsdtar gtar jar": r"-?[a-zA-Z]*x[a-zA-Z]*|--extract|--get",
-    "cpio": r"-[a-z]*i[a-z]*|--extract",
-    "7z 7za": r"[xe]",
-}
-"""Programs that write files whose names another file says, and the words that ask for it."""
-_UNPACK_FOLDER: Final = re.compile(r"(?:-[CdoD]|--(?:directory|chdir)=?)(?P<folder>.*)")
-_ATTRIBUTES: Final = frozenset({"chmod", "chown", "chgrp", "touch"})
-_FIND_ACTIONS: Final = ("-delete", "-exec", "-ok", "-fprint", "-fls")
-_FOLLOWING: Final[Mapping[str, str]] = {
-    "grep egrep fgrep": "-R --dereference-recursive",
-    "rg": "-L --follow",
-    "ag ack": "-f --follow",
-    "tar bsdtar gtar": "-h -L --dereference",
-    "cpio": "-L --dereference",
-    "rsync": "-L -k --copy-links --copy-dirlinks --copy-unsafe-links",
-    "git": "",
-}
-"""Programs that look below folders, and the options with which they follow links there.
-
-Others are taken to follow them."""
-_FIND_PATTERNS: Final = frozenset(
-    {
-        *("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename"),
-        *("-regex", "-iregex", "-lname", "-ilname"),
-    }
-)
-"""Tests of `find` whose value is a pattern of names below its folders, and opens nothing."""
-_BEGINS_TESTS: Final = re.compile(r"-(?![HLP]$|D$|O\d?$)|[(!]|\\[(!]")
 _DEEPEST: Final = 4
 _OWN_PATTERNS: Final = frozenset(
     {"rsync", "tar", "bsdtar", "gtar", "zip", "7z", "cpio", "scp", "duckdb", "find", "fd", "git"}
@@ -180,7 +116,7 @@ class SelfProtection:
             command = command.replace(f"${{{name}}}", value).replace(f"${name}", value)
         for call in calls_in_text(command):
             for word in call:
-                for path in (word.text, *_SEPARATORS.split(word.text)):
+                for path in (word.text, *SEPARATORS.split(word.text)):
                     if path and self._is_inside(path):
                         return self._refuse_file(_Blocked(word.text, "it is Pulsus's own"), kind)
         return None
@@ -208,7 +144,7 @@ class SelfProtection:
             if blocked is not None:
                 return blocked
         for stage in script.stages:
-            for text in _inner_scripts(stage):
+            for text in inner_scripts(stage):
                 if depth >= _DEEPEST:
                     raise Unreadable(text[:40], "shells within shells are followed no deeper")
                 blocked = self._find_in_script(parse_command(text), writes, depth + 1)
@@ -221,7 +157,7 @@ class SelfProtection:
         for at, stage in enumerate(script.stages):
             inner = unwrap(stage.words)
             name = program_name(inner).rstrip("0123456789.")
-            _require_known_code(stage, inner, name)
+            require_known_code(stage, inner, name)
             if "xargs" in wrappers(stage.words) and name not in words("no_readers"):
                 source = program_name(script.stages[at - 1].words) if stage.fed else ""
                 lists = source == "find" or rule_for_program("listers", source) is not None
@@ -238,14 +174,14 @@ class SelfProtection:
         """
         whole_paths = 0
         skipped = self._subcommand_words(use)
-        tests = _find_expression(use)
+        tests = find_expression(use)
         for at, word in enumerate(use.words[1:], 1):
-            if at in tests and use.words[at - 1].text in _FIND_PATTERNS:
+            if at in tests and use.words[at - 1].text in FIND_PATTERNS:
                 continue
             if at in use.searched and not writes:
-                candidates: Iterator[tuple[str, bool]] = _paths_in_code(word.text)
+                candidates: Iterator[tuple[str, bool]] = paths_in_code(word.text)
             else:
-                candidates = _path_candidates(word, is_name=at in skipped)
+                candidates = path_candidates(word, is_name=at in skipped)
             is_operand = word.text[:1] != "-" and at not in skipped and at not in tests
             whole_paths += is_operand and at not in use.searched
             filled = word.wild and id(word) not in written and word.text != "*"
@@ -255,7 +191,7 @@ class SelfProtection:
                 if relation and self._is_blocked(relation, use, writes, whole=whole):
                     return _Blocked(word.text, "it belongs to Pulsus itself")
                 looks_below = whole and is_operand and at not in use.searched and not word.wild
-                if looks_below and _follows_links(use) and self._has_links(text, use):
+                if looks_below and follows_links(use) and self._has_links(text, use):
                     return _Blocked(word.text, "a link below it leads to Pulsus itself")
         if use.program and self._acts_on_folder(use, whole_paths, writes):
             rule = "it would change" if writes else "it would show"
@@ -268,7 +204,7 @@ class SelfProtection:
         if not whole:
             return False
         shows_below = use.deep and not use.only_names
-        return shows_below or (writes and not _only_looks(use))
+        return shows_below or (writes and not only_looks(use))
 
     def _subcommand_words(self, use: FileUse) -> frozenset[int]:
         """Return the places of words that are no files: subcommands, names of other things."""
@@ -283,9 +219,9 @@ class SelfProtection:
     def _acts_on_folder(self, use: FileUse, whole_paths: int, writes: bool) -> bool:
         """Return True if the call uses files of the folder that it is in, without naming one."""
         if use.program == "git":
-            acts = _shows_content(use.words) or (writes and _replaces_files(use.words))
+            acts = shows_content(use.words) or (writes and replaces_files(use.words))
             return acts and self._is_in_project(use)
-        if writes and _unpacks_here(use):
+        if writes and unpacks_here(use):
             return self._places.find(".", use.folders) is not None
         if not use.deep or whole_paths:
             return False
@@ -309,155 +245,6 @@ class SelfProtection:
             f"{blocked.word}: {blocked.rule}, and no approval changes that",
             auto_recoverable=False,
         )
-
-
-def _require_known_code(stage: Stage, inner: Sequence[Word], name: str) -> None:
-    """Raise Unreadable for code that a shell or a language is given in a way that is not read."""
-    operands = [word.text for word in inner[1:] if word.text[:1] != "-" or word.text == "-"]
-    codes = _LANGUAGES.get(name)
-    if name in _SHELLS or name in {"source", ".", "eval"}:
-        if stage.fed and (not operands or operands[0] in {"-", "/dev/stdin"}):
-            raise Unreadable(name, "the program that it would run is written by another program")
-        if name == "eval":
-            raise Unreadable(name, "what it runs is not known before it runs")
-    elif codes is not None:
-        if stage.fed and (not operands or operands[0] in {"-", "/dev/stdin"}):
-            raise Unreadable(name, "the program that it would run is written by another program")
-        given = re.compile(rf"-[a-zA-Z]*[{codes}]") if codes else None
-        has_code = given and any(given.match(one.text) for one in inner[1:] if one.text[:2] != "--")
-        # `-m` runs a module: `own_process.py` looks at its name.
-        if has_code and not (name in {"python", "pypy"} and _runs_module(inner)):
-            raise Unreadable(name, "code of a general language is not followed")
-
-
-def _only_looks(use: FileUse) -> bool:
-    """Return True if a call that names a folder around the protected places leaves them alone."""
-    if use.program == "find":
-        return not any(word.text.startswith(_FIND_ACTIONS) for word in use.words[1:])
-    return use.program == "mkdir" or (use.only_names and use.program not in _ATTRIBUTES)
-
-
-def _find_expression(use: FileUse) -> range:
-    """Return the places of the words of `find` behind the folders that it looks into."""
-    if use.program != "find":
-        return range(0)
-    begins = (at for at, word in enumerate(use.words[1:], 1) if _BEGINS_TESTS.match(word.text))
-    return range(next(begins, len(use.words)), len(use.words))
-
-
-def _follows_links(use: FileUse) -> bool:
-    """Return True if the call may open what a link below its folder leads to."""
-    if not use.deep or use.only_names:
-        return False
-    texts = [word.text for word in use.words[1:]]
-    options = next((v for k, v in _FOLLOWING.items() if use.program in k.split()), None)
-    if options is not None:
-        return any(_gives(text, option) for text in texts for option in options.split())
-    if use.program != "find":
-        return True
-    unsure = {"-L", "-H", "-follow", "-o", "-or", "!", "-not", ",", "(", "\\("} & set(texts)
-    return bool(unsure) or ("-type", "f") not in pairwise(texts)
-
-
-def _gives(text: str, option: str) -> bool:
-    if option[:2] == "--":
-        return text.startswith(option)
-    return re.match(rf"-[A-Za-z0-9]*{option[1]}", text) is not None
-
-
-def _runs_module(inner: Sequence[Word]) -> bool:
-    """Return True if the first option of Python that decides what runs is `-m`."""
-    for word in inner[1:]:
-        if word.text[:1] != "-" or word.text[:2] == "--":
-            return False
-        if "c" in word.text:
-            return False
-        if "m" in word.text:
-            return True
-    return False
-
-
-def _inner_scripts(stage: Stage) -> Iterator[str]:
-    """Yield the texts that a shell within the call would run."""
-    inner = unwrap(stage.words)
-    places = [at for at, word in enumerate(inner) if program_name((word,)) in {*_SHELLS, "su"}]
-    for at in places:
-        for place, word in enumerate(inner[at + 1 :], at + 1):
-            text = word.text
-            if text in {"--command"} or (text[:1] == "-" and text[1:2] != "-" and "c" in text):
-                following = [each.text for each in inner[place + 1 :]]
-                given = next((each for each in following if each[:1] != "-"), "")
-                if given:
-                    yield given
-                break
-    if "env" in wrappers(stage.words):
-        words_of_env = [word.text for word in stage.words]
-        for option, value in pairwise([*words_of_env, ""]):
-            if option in {"-S", "--split-string"}:
-                yield value
-            elif option.startswith(("-S", "--split-string=")):
-                yield option.removeprefix("-S").removeprefix("--split-string=")
-
-
-def _path_candidates(word: Word, *, is_name: bool) -> Iterator[tuple[str, bool]]:
-    """Yield each text in `word` that may be a path, with True for the whole word."""
-    text = word.text
-    if not is_name or _looks_like_path(text):
-        yield text, True
-    if text[:1] == "-" and text[1:2] != "-" and len(text) > 2:
-        yield text[2:], True
-    if text[:1] == "-" and "=" in text:
-        yield text.partition("=")[2], True
-    for sign in "=@:,":
-        head, found, rest = text.partition(sign)
-        if found and _looks_like_path(rest):
-            yield rest, True
-        if found and _looks_like_path(head) and head[:1] != "-":
-            yield head, True
-    if "file:" in text.casefold():
-        start = text.casefold().index("file:")
-        yield text[start:], True
-    yield from _paths_in_code(text)
-
-
-def _paths_in_code(text: str) -> Iterator[tuple[str, bool]]:
-    tokens = _SEPARATORS.split(text)
-    if len(tokens) > 1:
-        yield from ((token, False) for token in tokens if token and _looks_like_path(token))
-
-
-def _looks_like_path(text: str) -> bool:
-    return "/" in text or text[:1] in {".", "~"} or "." in text[1:]
-
-
-def _unpacks_here(use: FileUse) -> bool:
-    """Return True if a call unpacks an archive, or a patch, into the folder that it is in."""
-    asks = next((v for k, v in _UNPACKERS.items() if use.program in k.split()), None)
-    texts = [word.text for word in use.words[1:]]
-    if asks is None or (asks and not any(re.fullmatch(asks, text) for text in texts)):
-        return False
-    for text, following in pairwise([*texts, ""]):
-        found = _UNPACK_FOLDER.fullmatch(text)
-        if found and (found["folder"] or following)[:1] == "/":
-            return False
-    return True
-
-
-def _replaces_files(call: Sequence[Word]) -> bool:
-    """Return True if a call of git changes files of the work tree without naming which."""
-    texts = [word.text for word in call[1:]]
-    return bool(_GIT_REPLACING & set(texts)) or ("checkout" in texts and "--" not in texts)
-
-
-def _shows_content(call: Sequence[Word]) -> bool:
-    """Return True if a call of git shows what files hold, without naming which."""
-    texts = [word.text for word in call[1:]]
-    named = [text for text in texts if text[:1] != "-"]
-    if "--" in texts and texts[texts.index("--") + 1 :]:
-        return False
-    if _GIT_CONTENT & set(named):
-        return True
-    return "log" in named and any(_GIT_PATCHES.match(text) for text in texts)
 
 
 def _refuse_process(word: str, rule: str) -> ToolResponse:

@@ -5,9 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.agent.control import linked_files
-from pulsus.agent.control.linked_files import TooManyNames, linked_names, links_below, real_path
-from pulsus.agent.control.protected_places import ProtectedPlaces
+from pulsus.agent.control.protection import linked_files
+from pulsus.agent.control.protection.linked_files import (
+    TooManyNames,
+    linked_names,
+    links_below,
+    real_path,
+)
+from pulsus.agent.control.protection.protected_places import ProtectedPlaces
 
 
 @pytest.fixture
