@@ -224,7 +224,7 @@ _TABLE: Final = (
     Predicate(
         "gather_rag_context",
         (Parameter("Node", "node_or_all", required=True), Parameter("Context", "text")),
-        "what a model is told of a node, or of `all`",
+        "the context that a model gets about a node, or about `all`",
         _solve_context,
         ("rag_context",),
     ),

@@ -6,12 +6,12 @@ best score any passage could have had for the request, so that it lies in [0, 1]
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from pulsus.core.rankers.lexical.postings import idf
 from pulsus.core.retrieval.passages import DocSection, Place
 from pulsus.core.text.tokens import stems
 from pulsus.core.types import Passage
@@ -47,7 +47,7 @@ class PassageIndex:
 
     @classmethod
     def of(cls, sections: Sequence[DocSection]) -> PassageIndex:
-        """Return the shelf of these sections; their headings count as text."""
+        """Return the index of these sections; their headings count as text."""
         postings: dict[str, list[Posting]] = {}
         lengths = []
         for number, section in enumerate(sections):
@@ -60,7 +60,7 @@ class PassageIndex:
         return cls(cards, tuple(lengths), found)
 
     def passages(self, text: str) -> tuple[Passage, ...]:
-        """Return the passages that say something about a request, best first; ties in shelf
+        """Return the passages that say something about a request, best first; ties in index
         order.
         """
         scores = self._score_by_words(text)
@@ -84,25 +84,26 @@ class PassageIndex:
         most = 0.0
         for key in dict.fromkeys(stems(text)):
             column = self.postings.get(key, ())
-            idf = math.log(1 + (size - len(column) + 0.5) / (len(column) + 0.5))
-            most += idf * (_K1 + 1)
+            weight = idf(size, len(column))
+            most += weight * (_K1 + 1)
             for number, count in column:
                 drag = _K1 * (1 - _B + _B * self.lengths[number] / mean)
-                scores[number] = scores.get(number, 0.0) + idf * count * (_K1 + 1) / (count + drag)
+                gain = weight * count * (_K1 + 1) / (count + drag)
+                scores[number] = scores.get(number, 0.0) + gain
         return {number: score / most for number, score in scores.items()} if most else {}
 
 
-def to_json(shelf: PassageIndex) -> dict[str, Any]:
-    """JSON values from which `from_json` makes an equal shelf."""
+def to_json(index: PassageIndex) -> dict[str, Any]:
+    """Return JSON values from which `from_json` makes an equal index."""
     return {
-        "cards": [[c.source, c.heading, c.places, c.tools] for c in shelf.cards],
-        "lengths": shelf.lengths,
-        "postings": shelf.postings,
+        "cards": [[c.source, c.heading, c.places, c.tools] for c in index.cards],
+        "lengths": index.lengths,
+        "postings": index.postings,
     }
 
 
 def from_json(data: Mapping[str, Any]) -> PassageIndex:
-    """Return the shelf. Raises KeyError, TypeError or ValueError for anything `to_json` did not
+    """Return the index. Raises KeyError, TypeError or ValueError for anything `to_json` did not
     make.
     """
     cards = tuple(
@@ -111,7 +112,7 @@ def from_json(data: Mapping[str, Any]) -> PassageIndex:
         )
         for source, heading, places, tools in data["cards"]
     )
-    shelf = PassageIndex(
+    index = PassageIndex(
         cards,
         tuple(map(int, data["lengths"])),
         {
@@ -120,11 +121,11 @@ def from_json(data: Mapping[str, Any]) -> PassageIndex:
         },
     )
     numbers = range(len(cards))
-    if len(shelf.lengths) != len(cards) or not all(
-        n in numbers and count > 0 for column in shelf.postings.values() for n, count in column
+    if len(index.lengths) != len(cards) or not all(
+        n in numbers and count > 0 for column in index.postings.values() for n, count in column
     ):
         raise ValueError("its parts speak of different passages")
-    return shelf
+    return index
 
 
 def _parse_place(raw: Sequence[Any]) -> Place:
