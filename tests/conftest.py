@@ -54,6 +54,20 @@ def pytest_collection_modifyitems(config, items):
 def pytest_configure(config):
     """Choose how many examples property tests try, before any of them is imported."""
     example_counts.choose(config.option.markexpr)
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Failures(config))
+
+
+class _Failures:
+    """Names each failure when it happens: a run of half an hour may be ended before its summary."""
+
+    def __init__(self, config):
+        self._config = config
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed:
+            terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+            terminal.write_line(f"\nFAILED {report.nodeid} ({report.when})")
 
 
 def pytest_unconfigure():
