@@ -87,6 +87,7 @@ def test_plot_matrix_takes_what_summarize_matrix_gives(load, tmp_path):
     assert first["bytes"] == second["bytes"]
 
 
+@pytest.mark.seconds
 def test_plot_matrix_labels_its_axes_with_matplotlib(load, tmp_path):
     pytest.importorskip("matplotlib", reason="needs the extra `plot`")
     target = tmp_path / "labelled.png"

@@ -13,6 +13,7 @@ ROWS = [
 ]
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", ROWS)
 def test_every_corpus_input_passes(name):
     target = importlib.import_module(f"tests.fuzz.{name}")

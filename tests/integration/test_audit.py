@@ -481,6 +481,7 @@ def test_gc_refuses_to_seal_a_changed_log_and_names_the_line(project):
     assert not (project / ".pulsus/audit/decisions-000002.jsonl").exists()
 
 
+@pytest.mark.seconds
 def test_a_fresh_project_is_clean_and_a_starter_record_changed_later_is_found(tmp_path):
     assert pulsus_here(tmp_path, "init", "shop").code == 0
     shop = tmp_path / "shop"

@@ -72,6 +72,7 @@ def test_an_invalid_request_is_refused_before_anything_is_written(fresh, request
     assert tree(fresh) == before
 
 
+@pytest.mark.seconds
 def test_a_refused_request_is_one_json_document(fresh):
     done = pulsus(fresh, "route", "", "--output", "json")
     assert told_in_json(done, "REQUEST_INVALID", 2)["message"] == "the request '' has no words"
@@ -462,6 +463,7 @@ def raw(folder, *args, **options):
     return subprocess.run([PULSUS, *args], cwd=folder, check=False, **given)
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     "arguments",
     [("tools", "list"), ("tools", "list", "--output", "json"), ("--help",), ("valdate",)],
@@ -484,6 +486,7 @@ def test_a_result_that_cannot_be_written_is_one_error(fresh):
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("closed", "option", "status"),
     [
@@ -507,6 +510,7 @@ def test_a_closed_stream_neither_crashes_nor_becomes_a_file_of_ours(
     assert all(json.loads(line)["phase"] for line in log.read_text("utf-8").splitlines())
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8:strict"])
 def test_no_encoding_of_the_terminal_crashes_a_command(fresh, encoding):
     env = {"PYTHONIOENCODING": encoding}
@@ -537,6 +541,7 @@ def test_a_name_with_a_line_break_forges_no_line(fresh):
     assert [line for line in done.err.splitlines() if line.startswith("error[FORGED]")] == []
 
 
+@pytest.mark.seconds
 def test_an_empty_environment_is_enough(fresh):
     done = raw(fresh, "tools", "list", env={})
     assert (done.returncode, done.stderr) == (0, b"")
@@ -564,6 +569,7 @@ def test_a_current_folder_that_is_gone_is_one_error(fresh, tmp_path):
     assert there("tools", "list", "--project", str(fresh)).returncode == 0
 
 
+@pytest.mark.seconds
 def test_a_read_only_checkout_can_be_read(fresh):
     index = fresh / ".pulsus/index/discovery.idx"
     index.unlink()  # reading starts with what cannot be kept
@@ -577,6 +583,7 @@ def test_a_read_only_checkout_can_be_read(fresh):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("line", [(HELLO, "--plan"), (HELLO, "--explain"), ("explain", HELLO)])
 def test_plan_and_explain_work_in_a_read_only_checkout(fresh, line):
     writable = pulsus_here(fresh, *line)
@@ -608,6 +615,7 @@ def test_a_run_in_a_read_only_checkout_is_refused_and_names_plan_and_explain(fre
     assert "`pulsus explain` work without a writable log folder" in done.stderr
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("command", [(HELLO,), ("validate", GREETER), PROMOTE], ids=lambda c: c[0])
 def test_a_read_only_logs_folder_is_one_error(fresh, command):
     (fresh / "logs").mkdir()
@@ -763,11 +771,13 @@ def test_a_sunset_that_is_no_day_is_shown_the_form(tmp_path):
     assert "%Y" not in done.err
 
 
+@pytest.mark.seconds
 def test_gc_names_what_it_counts(tmp_path):
     project = make(tmp_path / "project", warm=False)
     assert "old candidates, logs or runs would be removed" in pulsus(project, "gc", "--dry-run").out
 
 
+@pytest.mark.seconds
 def test_accepting_without_need_says_so(tmp_path):
     project = make(tmp_path / "project", warm=False)
     assert "no record waits for you" in pulsus(project, "audit", "--accept-records").out
@@ -775,6 +785,7 @@ def test_accepting_without_need_says_so(tmp_path):
     assert "nothing to accept: there is no damage" in done.err
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("call", "given", "reason"),
     [

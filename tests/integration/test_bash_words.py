@@ -172,6 +172,7 @@ def called_by_bash(commands, folder):
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.seconds) for seed in (1, 2))]
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_texts_are_refused_or_have_the_words_that_bash_sees(seed, tmp_path):
     dice = random.Random(seed)

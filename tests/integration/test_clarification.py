@@ -49,6 +49,7 @@ def route(app, request, answer):
     return app.router(person).route(request, RouteOptions(plan=True)), person.question
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("request_text", VAGUE)
 def test_every_answer_to_the_question_selects_its_tool(app, request_text):
     before, asked = route(app, request_text, None)

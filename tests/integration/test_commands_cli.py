@@ -475,6 +475,7 @@ def test_examples_of_a_table_are_not_offered_as_the_refused_command(project, com
     assert ("examples of reads of this program" in shown) or examples == ""
 
 
+@pytest.mark.seconds
 def test_a_program_that_shares_a_table_has_a_summary_of_its_own(project):
     rows = pulsus_here(project, "commands", "list", "--output", "json").json["programs"]
     said = {row["program"]: row["summary"] for row in rows}
@@ -635,6 +636,7 @@ def test_a_failed_plugin_is_a_warning_in_the_check_of_one_table(project, tmp_pat
     assert (one.code, "plugin broken failed" in one.err) == (0, True)
 
 
+@pytest.mark.seconds
 def test_a_broken_table_is_named_by_the_list_and_hides_no_other(tmp_path):
     folder = make(tmp_path / "project", "tables", warm=False)
     (folder / "config/commands/df.yaml").write_text("program: df\nflags: [-h\n")
@@ -676,6 +678,7 @@ def test_the_explanation_of_a_refused_pipe_does_not_say_that_it_runs(project, co
     assert found["explanation"]["policy"]["answer"] == "needs approval"
 
 
+@pytest.mark.seconds
 def test_rows_judged_in_parallel_keep_their_order_and_one_warning(project):
     commands = ("ls", "rm x", "df -h", "reboot", "cat a.txt")
     lines: list[object] = [

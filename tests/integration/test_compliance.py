@@ -99,6 +99,7 @@ def test_shared_types_are_defined_in_core_types_only():
     assert again == set()
 
 
+@pytest.mark.seconds
 @pytest.mark.sandbox
 def test_logs_hold_app_runs_validation_and_metrics_only(tmp_path):
     need_sandbox()

@@ -72,6 +72,7 @@ def test_a_report_works_without_approval(unapproved, args, code):
     assert pulsus_here(unapproved, *args).code == code
 
 
+@pytest.mark.seconds
 def test_every_report_names_an_unapproved_value(unapproved):
     shown = pulsus_here(unapproved, "config", "show", "tools")
     assert "NOT APPROVED" in shown.out

@@ -34,6 +34,7 @@ def report(tmp_path_factory):
     pytest.skip("needs a mount namespace: neither root nor user namespaces can make one here")
 
 
+@pytest.mark.seconds
 def test_a_full_disk_stops_promotion_at_any_point_and_leaves_the_catalogue_as_it_was(report):
     rows = [row for row in report["full"] if row[0] == "promote"]
     assert rows[-1][2] == "ok", "promotion fits once there is room"

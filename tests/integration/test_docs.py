@@ -57,6 +57,7 @@ def test_every_command_on_the_page_works(page, project):
         assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
 
 
+@pytest.mark.seconds
 def test_the_request_of_add_a_tool_selects_the_tool_it_adds_and_no_starter_tool(tmp_path):
     page = ROOT / "docs/guides/add-a-tool.md"
     name, source = FILES.findall(page.read_text(encoding="utf-8"))[0]

@@ -52,6 +52,7 @@ def test_the_same_request_offers_the_earlier_candidate_with_commands(project):
     assert "regenerate: rm" in shown
 
 
+@pytest.mark.seconds
 def test_the_offered_commands_work(project):
     commands = kept(project)["commands"]
     validate, promote = (shlex.split(commands[name])[1:] for name in ("validate", "promote"))
@@ -68,6 +69,7 @@ def test_another_request_is_not_offered_the_candidate(project):
     assert other.json["kept"] == []
 
 
+@pytest.mark.seconds
 def test_an_edited_candidate_is_neither_overwritten_nor_promoted_unattended(project):
     path = candidate(project)
     edited = path.read_bytes() + b"\n# by hand\n"
@@ -81,6 +83,7 @@ def test_an_edited_candidate_is_neither_overwritten_nor_promoted_unattended(proj
     assert "was edited since Pulsus made it" in done.err
 
 
+@pytest.mark.seconds
 def test_a_rejected_candidate_is_not_promoted_by_the_next_unattended_run(project):
     note(project, status="rejected", reasons=["too slow"])
     for _ in range(2):

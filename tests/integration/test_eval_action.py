@@ -47,6 +47,7 @@ def project(tmp_path):
     return make(tmp_path / "project", "requests")
 
 
+@pytest.mark.seconds
 def test_a_floor_that_is_met_passes_with_a_summary_and_a_report(project):
     done = measure(project)
     assert done.returncode == 0, done.stderr
@@ -56,6 +57,7 @@ def test_a_floor_that_is_met_passes_with_a_summary_and_a_report(project):
     assert report["schema_version"] == 1
 
 
+@pytest.mark.seconds
 def test_a_floor_that_is_missed_fails_the_job_with_a_summary_and_a_report(project):
     row = {"query": "count the words of the text", "tools": ["text/count/gone"]}
     with (project / "requests.jsonl").open("a", encoding="utf-8") as file:
@@ -66,6 +68,7 @@ def test_a_floor_that_is_missed_fails_the_job_with_a_summary_and_a_report(projec
     assert json.loads((project / "pulsus-eval.json").read_text("utf-8"))["ok"] is False
 
 
+@pytest.mark.seconds
 def test_the_report_of_one_run_is_the_baseline_of_the_next(project):
     measure(project, report="main.json")
     done = measure(project, baseline="main.json")
@@ -75,6 +78,7 @@ def test_the_report_of_one_run_is_the_baseline_of_the_next(project):
     assert "| +0.000 |" in summary
 
 
+@pytest.mark.seconds
 def test_a_first_run_has_no_baseline_and_needs_none(project):
     assert measure(project, baseline="gone.json").returncode == 0
 

@@ -30,6 +30,7 @@ def project(tmp_path):
     return folder
 
 
+@pytest.mark.seconds
 def test_a_stored_calibration_is_used_and_named(project):
     done = pulsus_here(project, "eval", "many.jsonl", "--calibrate", "--output", "json")
     check("eval", done.json)
@@ -45,6 +46,7 @@ def test_a_stored_calibration_is_used_and_named(project):
     assert "project version 1" in explained.out
 
 
+@pytest.mark.seconds
 def test_calibration_is_reproducible(project):
     pulsus_here(project, "eval", "many.jsonl", "--calibrate")
     path = project / "config/calibration.json"
@@ -82,6 +84,7 @@ def test_too_few_requests_are_refused_and_nothing_is_stored(project):
     assert "the project's calibration (version 1 on 48 requests) stays in use" in told.err
 
 
+@pytest.mark.seconds
 def test_a_fit_worse_than_the_current_one_is_refused(project, monkeypatch):
     from pulsus.routing.evaluation import calibration_fit
 
@@ -355,6 +358,7 @@ def test_eval_uses_hints_from_docs_as_route_does(project):
     assert "--rag has no meaning with --catalogue" in refused.err
 
 
+@pytest.mark.seconds
 def test_progress_is_shown_on_a_terminal_only_and_is_erased(project, monkeypatch):
     from pulsus.cli import console
 

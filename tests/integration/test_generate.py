@@ -64,6 +64,7 @@ def test_an_unused_and_a_forgotten_import_are_repaired_without_another_round(pro
     assert "\nimport re\n" in text
 
 
+@pytest.mark.seconds
 def test_an_unclosed_docstring_is_repaired_without_another_round(ask):
     unclosed = MODULE.replace('"""\n\nfrom __future__', "\nfrom __future__")
     done = ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE, answers=(fenced(unclosed),))
@@ -71,6 +72,7 @@ def test_an_unclosed_docstring_is_repaired_without_another_round(ask):
     assert done.json["generation"]["repairs"] == 0
 
 
+@pytest.mark.seconds
 def test_the_command_in_the_hint_promotes_a_proven_module_and_records_its_model(project, ask):
     done = ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE)
     assert done.code == 4, done.out
@@ -95,6 +97,7 @@ def test_the_command_in_the_hint_promotes_a_proven_module_and_records_its_model(
     assert ran.json["result"] == {"vowels": 4}
 
 
+@pytest.mark.seconds
 def test_an_unattended_promotion_needs_two_different_examples_and_a_target(project, ask):
     shape = ask("generate", REQUEST, *PLACE, "--non-interactive")
     assert (shape.code, shape.json["validation"]["proof"]) == (4, "shape")
@@ -109,6 +112,7 @@ def test_an_unattended_promotion_needs_two_different_examples_and_a_target(proje
     assert record["proof"] == "behaviour"
 
 
+@pytest.mark.seconds
 def test_one_of_two_examples_is_hidden_and_unproven_boundaries_are_reported(ask):
     done = ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE)
     (told,) = [note for note in done.json["notes"] if "checked with" in note]
@@ -127,6 +131,7 @@ TABLE = '    return {"vowels": {4: 2, 6: 0}.get(len(text), 1)}'
 THIRD = ("--example", '{"text": "audio"} -> {"vowels": 4}')
 
 
+@pytest.mark.seconds
 def test_a_lookup_table_of_the_examples_is_not_promoted_unattended(project, ask):
     by_length = [fenced(module(counts=TABLE))]
     done = ask("generate", REQUEST, *GIVEN, *OTHER, *PLACE, "--non-interactive", answers=by_length)
@@ -135,6 +140,7 @@ def test_a_lookup_table_of_the_examples_is_not_promoted_unattended(project, ask)
     assert not records(project)
 
 
+@pytest.mark.seconds
 def test_the_hidden_example_decides_and_is_never_sent_to_the_model(project, ask):
     said = f'{REQUEST}, where {{"text": "audio"}} -> {{"vowels": 4}}'
     given = ("generate", said, *GIVEN, *OTHER, *THIRD, *PLACE, "--non-interactive")
@@ -152,6 +158,7 @@ def test_the_hidden_example_decides_and_is_never_sent_to_the_model(project, ask)
     assert "text: audio" in (project / done.json["promotion"]["path"]).read_text("utf-8")
 
 
+@pytest.mark.seconds
 def test_a_module_that_reads_its_examples_out_of_memory_is_refused(project, ask):
     reads = """    found: list[int] = []
     with open("/proc/self/maps", encoding="utf-8") as maps, open("/proc/self/mem", "rb") as memory:
@@ -173,6 +180,7 @@ def test_a_module_that_reads_its_examples_out_of_memory_is_refused(project, ask)
     assert not records(project)
 
 
+@pytest.mark.seconds
 def test_refusals_are_sent_with_lines_of_the_module_without_the_hidden_example(ask):
     forbidden = module(body="    import os\n    os.getcwd()")
     mistyped = module(counts='    size: int = "a"\n    return {"vowels": size}')
@@ -244,6 +252,7 @@ def test_an_answer_with_terminal_codes_is_refused_and_not_printed(project, form)
     assert not records(project)
 
 
+@pytest.mark.seconds
 def test_a_routed_request_never_promotes_a_generated_module_unattended(project, ask):
     request = NOTHING + ' as in {"text": "echo"} -> {"vowels": 2} and {"text": ""} -> {"vowels": 0}'
     done = ask("route", request, "--non-interactive")
@@ -315,6 +324,7 @@ def test_a_rejected_or_edited_candidate_is_not_promoted_unattended(project, ask)
     assert records(project) == []
 
 
+@pytest.mark.seconds
 def test_an_edited_candidate_is_not_overwritten(project, ask):
     ask("generate", REQUEST, *GIVEN, *PLACE, "--rounds", "0", answers=[fenced(BAD)])
     path = candidate(project)
@@ -354,6 +364,7 @@ def test_a_plan_that_cannot_be_wired_is_generated(project, ask, monkeypatch):
     assert (alone.code, alone.json["error"]["code"]) == (5, "PLAN_UNWIRABLE")
 
 
+@pytest.mark.seconds
 def test_the_summary_says_why_a_tool_is_written_although_one_fits(project, monkeypatch):
     with playing(says(fenced(MODULE)), says(fenced(MODULE))) as server:
         env = {"PULSUS_MODEL__BASE_URL": server.url, "PULSUS_MODEL__NAME": "tiny"}
@@ -408,6 +419,7 @@ def test_a_name_that_is_taken_is_refused(project, ask):
     assert (done.code, done.json["error"]["code"]) == (2, "USAGE")
 
 
+@pytest.mark.seconds
 def test_a_skeleton_fails_validation_until_its_body_is_written(project):
     done = pulsus_here(project, "generate", REQUEST, *GIVEN, "--scaffold", "--output", "json")
     assert done.code == 0, done.out
@@ -507,6 +519,7 @@ def test_the_approval_prompt_says_that_no_example_proves_the_behaviour(project, 
     assert note(project)["status"] == "rejected"
 
 
+@pytest.mark.seconds
 def test_a_rejected_module_is_offered_for_debugging_or_a_new_one_is_generated(project, monkeypatch):
     interactive(project, PersonAtTerminal(Discard("no")), [fenced(MODULE)], monkeypatch)
     keep = PersonAtTerminal(Discard("still no"), reuse=True)
@@ -517,6 +530,7 @@ def test_a_rejected_module_is_offered_for_debugging_or_a_new_one_is_generated(pr
     assert len(asked) == 1
 
 
+@pytest.mark.seconds
 def test_a_module_that_reads_other_files_is_not_promoted_unattended(project, ask):
     reads = """    extra = 0
     for name in ("/etc/" + "shadow" + text[:0],):

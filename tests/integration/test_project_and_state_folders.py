@@ -22,6 +22,7 @@ def here(tmp_path):
     return folder
 
 
+@pytest.mark.seconds
 def test_another_repository_is_routed_promoted_and_run_from_anywhere(here, there):
     done = pulsus(here, COUNT, "--non-interactive", "--project", there)
     assert done.code == 0, done.err
@@ -42,6 +43,7 @@ def test_paths_are_relative_to_the_current_folder_and_not_to_the_project(here, t
     assert [p.name for p in here.iterdir()] == ["hello.py"]
 
 
+@pytest.mark.seconds
 def test_state_dir_moves_all_state(tmp_path, there):
     before = tree(there / ".pulsus")
     state = tmp_path / "state"

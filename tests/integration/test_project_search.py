@@ -23,12 +23,14 @@ def test_a_command_below_a_project_works_on_it_and_names_it_on_stderr(project):
     assert "project:" not in there.err
 
 
+@pytest.mark.seconds
 def test_quiet_leaves_the_name_out_and_json_stays_one_document(project):
     assert "project:" not in pulsus(project / "notes", "tools", "list", "-q").err
     done = pulsus(project / "notes", "tools", "list", "--output", "json")
     assert json.loads(done.out)["tools"]
 
 
+@pytest.mark.seconds
 def test_a_given_project_is_used_as_it_is(project):
     done = pulsus(project / "notes", "tools", "list", "--project", ".")
     assert done.code == 2
@@ -52,6 +54,7 @@ def test_init_sets_up_the_folder_it_is_given_and_not_the_project_above(project):
     assert (project / "notes/config/pulsus.toml").exists()
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("form", [(), ("--explain",)])
 def test_settings_of_the_project_need_their_approval_below_it_too(form, project):
     settings = project / "config/pulsus.toml"

@@ -83,6 +83,7 @@ assert len(started) == 3 and no_child() and time.monotonic() - began < 90
 """
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("body", [SAME, FAILING, INTERRUPTED], ids=["same", "fail", "interrupt"])
 def test_reader_processes(tmp_path, body):
     root = tmp_path / "workflows"

@@ -72,6 +72,7 @@ def in_ci(tmp_path_factory):
     return outcomes(tmp_path_factory.mktemp("ci"), "1")
 
 
+@pytest.mark.seconds
 def test_a_missing_component_is_a_skip_on_a_machine_without_one(tmp_path):
     found, _, status = outcomes(tmp_path, "")
     assert status == 0
@@ -79,6 +80,7 @@ def test_a_missing_component_is_a_skip_on_a_machine_without_one(tmp_path):
     assert all(found.values())
 
 
+@pytest.mark.seconds
 def test_a_broken_sandbox_fails_ci_instead_of_skipping_its_tests(in_ci):
     found, shown, status = in_ci
     (line,) = found["sandbox"]

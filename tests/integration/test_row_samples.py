@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 TESTS = """
 import pytest
@@ -37,6 +39,7 @@ def collected(folder, *options):
     return [name.removeprefix("test_").removesuffix("]").replace("[", " ") for name in names]
 
 
+@pytest.mark.seconds
 def test_some_rows_of_many_are_left_out_and_no_test_or_row_of_the_sandbox(tmp_path):
     every = collected(tmp_path)
     assert len(every) == 8 + 9 + 9 + 1

@@ -55,6 +55,7 @@ def test_a_write_tool_does_not_run_non_interactively(source, option, tmp_path):
     assert consents(tmp_path) == []
 
 
+@pytest.mark.seconds
 def test_a_yes_from_a_pipe_does_not_confirm_a_write_tool(tmp_path):
     promoted(tmp_path, WRITER)
     args = ("run", "things", "--input", f"path={tmp_path / 'mark'}", "--input", "dry_run=false")
@@ -106,6 +107,7 @@ def test_a_read_tool_that_was_observed_writing_counts_as_write_despite_its_dry_r
     assert done.json["error"]["code"] == "APPROVAL_REQUIRED"
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 4), ("", 4)])
 def test_a_person_at_the_terminal_is_asked(answer, code, tmp_path):
     promoted(tmp_path, WRITER)
@@ -117,6 +119,7 @@ def test_a_person_at_the_terminal_is_asked(answer, code, tmp_path):
     assert consents(tmp_path) == (["asked"] if code == 0 else [])
 
 
+@pytest.mark.seconds
 def test_the_environment_variable_prevents_the_question(tmp_path):
     promoted(tmp_path, WRITER)
     args = ["run", "things", "--input", "path=mark", "--input", "dry_run=false"]

@@ -91,6 +91,7 @@ def ended(folder, source, number):
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("number", "status", "code"),
     [(signal.SIGTERM, 143, "TERMINATED"), (signal.SIGHUP, 129, "HUNG_UP")],
@@ -105,15 +106,18 @@ def test_a_signal_that_ends_pulsus_ends_the_tool_and_its_children(tmp_path, numb
     assert "Traceback" not in err
 
 
+@pytest.mark.seconds
 def test_sigkill_of_pulsus_ends_the_tool_and_its_children(tmp_path):
     assert ended(tmp_path, SLOW, signal.SIGKILL)[0] == -signal.SIGKILL
 
 
+@pytest.mark.seconds
 def test_a_tool_may_tidy_up_before_it_ends(tmp_path):
     assert ended(tmp_path, CAREFUL, signal.SIGTERM)[0] == 143
     assert (tmp_path / "tidy").exists()
 
 
+@pytest.mark.seconds
 def test_a_tool_that_ignores_the_signal_is_killed_after_a_grace_period(tmp_path):
     assert ended(tmp_path, DEAF, signal.SIGTERM)[0] == 143
 

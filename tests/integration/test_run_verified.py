@@ -164,6 +164,7 @@ def test_yes_alone_does_not_stand_for_an_approver(tmp_path):
     assert "type the target" in done.json["error"]["hint"]
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(("typed", "code"), [("{}", 0), ("y", 4), ("", 4)])
 def test_an_approver_types_the_target(typed, code, tmp_path):
     promoted(tmp_path, READER, target=FACTS)
@@ -272,6 +273,7 @@ def read(source, target):
     return read_tool(source, path=path, tool_id=target.tool_id, max_bytes=10_000, **names)
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("returns", [("text", "mark", "size"), ("mark", "size")])
 def test_a_writing_step_is_verified_with_its_own_values_also_if_they_are_not_returned(
     tmp_path, returns

@@ -41,6 +41,7 @@ def code_of(answer):
     return answer[0], answer[2]["error"]["code"]
 
 
+@pytest.mark.seconds
 def test_the_setup_link_works_once(server):
     stranger = server.client()
     form = {"name": "eve", "password": PASSWORD}
@@ -89,6 +90,7 @@ def test_an_operator_does_not_decide(server):
     assert code_of(otto.ask("POST", "/api/v1/agent/approve", body)) == (403, "ROLE_MISSING")
 
 
+@pytest.mark.seconds
 def test_a_guessed_token_decides_nothing(server):
     for way in ("approve", "deny"):
         found = server.ada.ask("POST", f"/api/v1/agent/{way}", {"token": "0" * 64})
@@ -171,6 +173,7 @@ def test_signing_out_ends_the_session_on_the_server(server):
     assert client.ask("GET", "/api/v1/approvals")[0] == 401
 
 
+@pytest.mark.seconds
 def test_a_disabled_user_is_out_at_once(server):
     server.users("add", "gone", "--role", "approver")
     token = server.users("token", "gone", "--role", "approver")
@@ -182,6 +185,7 @@ def test_a_disabled_user_is_out_at_once(server):
     assert client.ask("GET", "/api/v1/approvals")[0] == 401
 
 
+@pytest.mark.seconds
 def test_a_token_does_no_more_than_its_role_and_ends_when_it_is_revoked(server):
     client = server.client()
     client.token = server.users("token", "ada", "--role", "viewer")
@@ -192,11 +196,13 @@ def test_a_token_does_no_more_than_its_role_and_ends_when_it_is_revoked(server):
     assert client.ask("GET", "/api/v1/approvals")[0] == 401
 
 
+@pytest.mark.seconds
 def test_the_json_of_users_and_tokens_is_as_documented(server):
     for args in (["list"], ["tokens"], ["token", "vera"]):
         Draft202012Validator(SCHEMA).validate(json.loads(server.users(*args, "--output", "json")))
 
 
+@pytest.mark.seconds
 def test_guessing_passwords_is_slowed_down(server):
     client, form = server.client(), {"name": "victim", "password": "x" * 12}
     tried = [client.ask("POST", "/sign-in", form=form) for _ in range(14)]
@@ -255,6 +261,7 @@ def test_a_wider_address_needs_tls_or_a_flag(project):
     assert "--insecure-remote" in done.stderr
 
 
+@pytest.mark.seconds
 def test_a_port_that_is_taken_is_an_error_that_names_it(server, project):
     done = run_serve(project, "--port", str(server.port))
     assert (done.returncode, f"127.0.0.1:{server.port}" in done.stderr) == (2, True)

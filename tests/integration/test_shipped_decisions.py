@@ -21,6 +21,7 @@ def decided(found):
     return found.choice.policy, [r.tool.name for r in found.choice.chosen]
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("request_text", "tools"),
     [

@@ -158,6 +158,7 @@ def test_a_changed_step_selects_its_composition(tmp_path):
     assert "HASH_MOVED" in done.json["modules"][0]["summary"]
 
 
+@pytest.mark.seconds
 def test_ctrl_c_ends_it_with_every_process(tmp_path):
     folder = make(tmp_path / "project")
     slow = DOCUMENTED.replace("    return", "    import time\n\n    time.sleep(300)\n    return")
@@ -267,6 +268,7 @@ def test_the_fast_path_prints_the_same_as_the_full_command(many, name):
     assert (many / "logs" / "validation").is_dir()
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("name", "settings"),
     [
@@ -290,6 +292,7 @@ def test_watch_refuses_json_output(many):
     assert (done.code, done.json["error"]["code"]) == (2, "USAGE")
 
 
+@pytest.mark.seconds
 def test_the_modules_of_the_benchmark_are_valid_and_distinct(tmp_path):
     paths = write(tmp_path, 3)
     lend(tmp_path / ".pulsus/cache/mypy")
@@ -341,6 +344,7 @@ def test_the_action_annotates_writes_its_files_and_fails_for_a_refused_module(ma
     assert "<testsuites" in (many / "found.xml").read_text(encoding="utf-8")
 
 
+@pytest.mark.seconds
 @pytest.mark.skipif(BASH is None, reason="no bash")
 def test_the_action_passes_for_accepted_modules_and_fails_for_a_missing_path(many):
     done = act(many, paths="mine/double.py mine/sub/double.py")
@@ -349,6 +353,7 @@ def test_the_action_passes_for_accepted_modules_and_fails_for_a_missing_path(man
     assert act(many, paths="nowhere", sarif="x.sarif").returncode == 2
 
 
+@pytest.mark.seconds
 @pytest.mark.skipif(BASH is None, reason="no bash")
 @pytest.mark.parametrize("between", ["\n", " \n\t", "\r\n"], ids=["lines", "blanks", "crlf"])
 def test_the_action_validates_every_line_of_paths(many, between):
@@ -419,6 +424,7 @@ def test_the_pre_commit_hook_calls_an_existing_command(many):
     assert done.code == 3
 
 
+@pytest.mark.seconds
 def test_watch_validates_changes_and_ctrl_c_ends_it_with_the_last_verdict(many):
     file = many / "mine" / "double.py"
     file.write_text(WRONG, encoding="utf-8")
@@ -438,6 +444,7 @@ def test_watch_validates_changes_and_ctrl_c_ends_it_with_the_last_verdict(many):
     assert watching.exitstatus == 3
 
 
+@pytest.mark.seconds
 def test_a_terminal_shows_the_progress(many):
     shown = pexpect.spawn(
         str(PULSUS), ["validate", "--no-cache", "mine/double.py", "mine/runs.py"], cwd=many

@@ -7,6 +7,7 @@ and further stages.
 import re
 import shlex
 
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -59,6 +60,7 @@ def spelt(draw, words):
     )
 
 
+@pytest.mark.seconds
 @FEW
 @given(PLAIN, st.data())
 def test_quotes_and_blanks_change_nothing(found, data):
@@ -221,6 +223,7 @@ def _grouped():
     return st.sampled_from([(words, groups) for words, groups in found if groups is not None])
 
 
+@pytest.mark.seconds
 @FEW
 @given(st.deferred(_grouped), st.data())
 def test_clusters_and_order_of_options_change_nothing(found, data):

@@ -83,6 +83,7 @@ def test_any_byte_changed_added_or_taken_away_is_found(tmp_path_factory, data):
     shutil.rmtree(changed)
 
 
+@pytest.mark.seconds
 @given(data=st.data())
 @MANY
 def test_any_record_dropped_doubled_moved_or_cut_off_is_found(tmp_path_factory, data):

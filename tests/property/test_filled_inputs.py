@@ -54,6 +54,7 @@ def tool(properties):
     return from_schema({"name": "t", "description": "Report.", "parameters": parameters})
 
 
+@pytest.mark.seconds
 @settings(max_examples=150, deadline=None)
 @given(requests, schemas)
 def test_values_fit_their_type_and_are_words_of_the_request(request, properties):
@@ -116,6 +117,7 @@ def test_the_rules_read_a_hostile_text_in_bounded_time(piece):
     assert seconds(lambda: sum(1 for _ in VALUE.finditer(text))) < 2
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_a_hostile_request_is_filled_in_bounded_time(piece):
     inputs = tool({name: {"type": "string"} for name in NAMES})
@@ -154,6 +156,7 @@ def test_the_shipped_model_keeps_its_precision_and_recall():
 answers = st.none() | st.booleans() | st.integers(0, 9) | requests | st.lists(requests, max_size=2)
 
 
+@pytest.mark.seconds
 @settings(max_examples=150, deadline=None)
 @given(requests, schemas, st.data())
 def test_whatever_a_model_answers_a_value_is_words_of_the_request_that_nothing_else_took(

@@ -4,6 +4,7 @@ import json
 from dataclasses import fields
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -57,6 +58,7 @@ BROKEN = every_field(types.BrokenTool, path=PATHS)
 LOADED = every_field(LoadedManifest, manifest=st.none() | MANIFESTS)
 
 
+@pytest.mark.seconds
 @settings(max_examples=examples(150), deadline=None)
 @given(st.one_of(TOOLS, BROKEN, LOADED))
 def test_decoding_what_was_encoded_gives_the_same_value(value):

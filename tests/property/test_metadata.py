@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,6 +47,7 @@ def written(records):
     return text
 
 
+@pytest.mark.seconds
 @given(st.lists(RECORDS, max_size=4))
 def test_appended_records_are_read_back(records):
     assert promotion_records.parse_records(written(records)) == tuple(records)

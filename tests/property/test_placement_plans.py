@@ -31,6 +31,7 @@ def build(rows, drained=False, running=True):
     return cluster([("a", 100, {"drain": drained}), ("b", 100, {}), ("c", 60, {})], vms)
 
 
+@pytest.mark.seconds
 @settings(max_examples=60, deadline=None)
 @given(VMS, st.booleans())
 def test_the_checker_accepts_every_plan(rows, drained):

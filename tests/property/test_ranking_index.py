@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -89,6 +90,7 @@ def plain():
         yield
 
 
+@pytest.mark.seconds
 @settings(max_examples=examples(60), deadline=None)
 @given(catalogues, catalogues)
 def test_arrays_and_plain_sums_give_the_same_ranking(before, after):

@@ -2,6 +2,7 @@
 
 import unicodedata
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -44,6 +45,7 @@ def test_no_line_is_wider_than_the_terminal_but_for_one_long_word(result, width,
         assert cells(line) <= width or " " not in line.strip(), line
 
 
+@pytest.mark.seconds
 @settings(max_examples=100, deadline=None)
 @given(RESULTS, st.none() | WIDTHS, st.booleans())
 def test_no_control_character_of_a_result_is_shown(result, width, full):
@@ -53,6 +55,7 @@ def test_no_control_character_of_a_result_is_shown(result, width, full):
     assert not set(shown) & set("\u061c\u200b\u200e\u202e\u2066\ufeff")
 
 
+@pytest.mark.seconds
 @settings(max_examples=60, deadline=None)
 @given(RECORDS.filter(lambda records: records and any(records)))
 def test_a_pipe_gets_one_line_for_each_record(records):
@@ -61,6 +64,7 @@ def test_a_pipe_gets_one_line_for_each_record(records):
     assert len(lines) == len(records) + 1
 
 
+@pytest.mark.seconds
 @settings(max_examples=60, deadline=None)
 @given(RECORDS, WIDTHS)
 def test_full_leaves_out_no_field(records, width):

@@ -78,6 +78,7 @@ def test_the_inverse_of_the_inverse_is_the_operator_itself(op):
     assert INVERSE[INVERSE[op]] == op
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     "piece", ["used_percent over 80 and ", "user root or ", "(", "is not ", "5 "]
 )

@@ -79,6 +79,7 @@ def test_no_change_is_a_patch(one):
     assert diff_specs(one, one).changes == ()
 
 
+@pytest.mark.seconds
 @settings(deadline=None)
 @given(tools(), tools())
 def test_a_compatible_change_breaks_no_call_with_named_arguments(old, new):

@@ -1,5 +1,6 @@
 """The limits of session knowledge hold after any sequence of changes."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,6 +29,7 @@ STEPS = st.lists(
 LIMITS = st.builds(KnowledgeLimits, st.integers(0, 6), st.integers(0, 200), st.integers(0, 40))
 
 
+@pytest.mark.seconds
 @given(LIMITS, STEPS)
 def test_the_limits_hold_and_keys_stay_unique(limits, steps):
     known = KnowledgeAccumulator(limits)

@@ -48,6 +48,7 @@ def test_every_feature_score_and_p_lies_between_0_and_1(request, history):
         assert found.score == pytest.approx(total)
 
 
+@pytest.mark.seconds
 @given(REQUESTS, st.permutations(CATALOGUE))
 @settings(deadline=None, max_examples=50)
 def test_the_order_of_the_files_does_not_change_the_ranking(request, shuffled):

@@ -117,6 +117,7 @@ def test_the_test_above_the_folder_of_a_script_is_found(tmp_path):
     assert find_test(script, tmp_path / "scripts") is None  # outside the project
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     "imports",
     [

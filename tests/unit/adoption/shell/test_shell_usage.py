@@ -80,6 +80,7 @@ def test_defaults_of_words_are_the_defaults_of_arguments_and_a_reading_pipeline_
     assert found.kind == "read"
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     "line", ["<<A\n" * 20000, "-" * 80, "-a" * 40, "--a|" * 40 + "!", "# " + "-" * 5000]
 )

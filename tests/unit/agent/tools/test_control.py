@@ -89,6 +89,7 @@ def test_virtual_machines_have_no_backend(tools):
     assert tools.by_name["pulsus_control"].needs(args).unavailable
 
 
+@pytest.mark.seconds
 def test_what_an_approved_command_starts_goes_on_and_its_output_is_not_waited_for(tools, tmp_path):
     text = f"(sleep 4; touch {tmp_path}/late) & echo started"
     assert data(command(tools, text))["output"] == "started\n"

@@ -130,6 +130,7 @@ def mutated(rng, statements, pieces):
     return "".join(words)
 
 
+@pytest.mark.seconds
 def test_what_is_allowed_writes_nothing_by_sqlites_own_account():
     """Oracle: SQLite's authorizer is asked for each thing that a statement would do."""
     statements = lines("sqlite.reads") + lines("sqlite.writes")

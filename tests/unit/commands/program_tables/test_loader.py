@@ -13,6 +13,7 @@ CONTEXT = JudgeContext()
 NAMES = Tables().names()
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("first", sorted({name[0] for name in NAMES}))
 def test_the_check_that_users_have_finds_nothing_in_a_table_that_ships(first):
     found = {}

@@ -23,6 +23,7 @@ def append_many(path, who):
         jsonl.append(Path(path), json.dumps({"who": who, "n": n, "pad": "x" * 3000}))
 
 
+@pytest.mark.seconds
 def test_lines_of_concurrent_processes_never_mix(tmp_path):
     path = tmp_path / "x.jsonl"
     spawn = multiprocessing.get_context("spawn")

@@ -317,6 +317,7 @@ RULES_FOR_NAMES = ("_BLOCK", "_ASSIGNED", "_ELEMENT", "_PAIR")
 ASCII = st.characters(codec="ascii")
 
 
+@pytest.mark.seconds
 @given(
     st.sampled_from(RULES_FOR_NAMES).flatmap(
         lambda name: st.from_regex(getattr(redaction_rules, name), alphabet=ASCII)

@@ -36,6 +36,7 @@ def steps(report):
     return [step.step for step in report.steps]
 
 
+@pytest.mark.seconds
 @pytest.mark.sandbox
 def test_a_good_tool_is_accepted_end_to_end_with_its_proof(tmp_path):
     need_sandbox()

@@ -39,6 +39,7 @@ def sklearn_fit(x, y, weights, *, ridge):
     return np.append(model.coef_[0], model.intercept_)
 
 
+@pytest.mark.seconds
 @given(SEEDS, st.sampled_from([0.3, 1.0, 30.0]))
 @settings(deadline=None, max_examples=25)
 def test_without_signs_the_fit_is_that_of_scikit_learn(seed, ridge):
@@ -56,6 +57,7 @@ def test_signs_that_the_data_follow_change_nothing(seed):
     assert own_fit(x, y, weights, ridge=1.0, signs=signs) == pytest.approx(free, abs=1e-4)
 
 
+@pytest.mark.seconds
 @given(SEEDS)
 @settings(deadline=None, max_examples=25)
 def test_a_coefficient_of_the_wrong_sign_is_zero_and_the_others_are_fitted_without_it(seed):

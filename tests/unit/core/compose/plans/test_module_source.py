@@ -321,6 +321,7 @@ def test_a_module_file_is_named_after_its_route():
             module_source.name_module_file(bad)
 
 
+@pytest.mark.seconds
 def test_ruff_and_mypy_accept_a_rendered_module_unchanged(tmp_path):
     tools = [
         LIST,

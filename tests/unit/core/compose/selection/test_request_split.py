@@ -259,6 +259,7 @@ def test_one_tool_that_serves_both_parts_nearly_as_well_is_one_step():
     assert len(split_request("alpha and beta", lambda said: answers.get(said, ()), floor=0.55)) == 1
 
 
+@pytest.mark.seconds
 @pytest.mark.skipif(not (ROOT / "workflows").is_dir(), reason="no shipped catalogue here")
 def test_a_step_named_in_the_request_is_not_replaced_by_the_next_tool():
     """The shipped plot_matrix speaks of a summary too: the summary asked for must not be lost."""

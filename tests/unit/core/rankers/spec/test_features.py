@@ -14,6 +14,7 @@ ONE = math.log(4 / 2) + 1  # 1.693147
 TWO = math.log(4 / 3) + 1  # 1.287682
 
 
+@pytest.mark.seconds
 def test_doc_keywords_are_the_cosine_of_tf_idf():
     # The request "show disk" is (TWO, ONE), of length √(TWO² + ONE²) = √4.524872 = 2.127175.
     # Text 1 is (TWO, ONE, ONE), of length √(TWO² + 2·ONE²) = √7.391619 = 2.718753:

@@ -89,6 +89,7 @@ def test_tmp_has_a_size():
     assert "No space left" in outcome.message
 
 
+@pytest.mark.seconds
 def test_a_fork_bomb_ends_with_nothing_left():
     token = f"bomb{secrets.token_hex(8)}"
     outcome = sandboxed(
@@ -110,6 +111,7 @@ def test_a_fork_bomb_ends_with_nothing_left():
     assert gone(token)
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(("stage", "where"), [("import", 0), ("run", 4)])
 def test_each_stage_is_killed_at_its_own_clock_with_its_children(stage, where):
     token = f"late{secrets.token_hex(8)}"
@@ -130,6 +132,7 @@ def test_each_stage_is_killed_at_its_own_clock_with_its_children(stage, where):
     assert gone(token)
 
 
+@pytest.mark.seconds
 def test_a_daemon_does_not_outlive_its_run():
     token = f"daemon{secrets.token_hex(8)}"
     outcome = sandboxed(
@@ -145,6 +148,7 @@ def test_a_daemon_does_not_outlive_its_run():
     assert not processes_with(token)
 
 
+@pytest.mark.seconds
 def test_everything_dies_with_the_process_that_validates():
     need_sandbox()
     first, last = "orphan", secrets.token_hex(8)

@@ -178,6 +178,7 @@ def test_importing_the_standard_library_shows_no_effect():
     assert (outcome.value, outcome.observed) == (7, ObservedEffects())
 
 
+@pytest.mark.seconds
 @pytest.mark.sandbox
 def test_a_flood_of_effects_is_cut_and_marked():
     outcome = sandboxed(

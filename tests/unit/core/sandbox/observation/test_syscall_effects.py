@@ -338,6 +338,7 @@ def test_the_candidate_cannot_answer_for_itself():
     assert not [name for name in outcome.value if "seccomp" in name], outcome.value
 
 
+@pytest.mark.seconds
 def test_calls_with_senseless_arguments_do_not_stop_the_host():
     ends = ("kill", "sig", "clone", "fork", "prlimit")  # what may end the caller itself
     numbers = [n for n, name in names().items() if not any(word in name for word in ends)]

@@ -75,6 +75,7 @@ def test_secrets_do_not_get_into_the_log(tmp_path):
     assert '"password":"[redacted]"' in text
 
 
+@pytest.mark.seconds
 def test_values_that_are_no_json_and_far_too_long_ones_are_recorded_all_the_same(tmp_path):
     append(tmp_path, data={"path": tmp_path, "odd": "\udcff", "inf": float("inf")})
     append(tmp_path, data={"long": "é" * 500_000, "many": list(range(50_000))})

@@ -46,6 +46,7 @@ def check(cache):
     return call
 
 
+@pytest.mark.seconds
 def test_well_typed_source_passes(check):
     assert check("def run() -> int:\n    return 1\n").ok
 
@@ -106,6 +107,7 @@ def test_a_mypy_that_got_no_processor_time_proves_nothing(check, fake_mypy):
     assert (finding.ok, finding.unverified, finding.code) == (False, True, "BUSY")
 
 
+@pytest.mark.seconds
 def test_one_that_starves_is_not_tried_again_in_halves(cache, fake_mypy, tmp_path):
     started = tmp_path / "started"
     fake_mypy(f"open({str(started)!r}, 'a').write('x')\ntime.sleep(60)")
@@ -141,6 +143,7 @@ def test_a_flag_that_is_not_about_checking_is_a_configuration_error(check, flag)
         check("x = 1\n", flags=(flag,))
 
 
+@pytest.mark.seconds
 def test_an_unusable_cache_folder_is_done_without(tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     unusable = tmp_path / "file" / "sub"
@@ -158,6 +161,7 @@ def test_of_many_each_gets_its_own_findings(cache):
     assert [f.message[:5] for f in found] == ["a.py:", "", "c.py:", "d.py:"]
 
 
+@pytest.mark.seconds
 def test_one_that_mypy_stops_at_is_refused_and_the_others_are_checked(cache):
     sources = ["x = 1\n", "def (:\n", WRONG]
     texts = [CheckedSource("t", s.encode()) for s in sources]
@@ -210,6 +214,7 @@ def test_nothing_of_a_candidate_stays_in_the_cache(check, cache):
     assert [p.name for p in cache.rglob("m_*")] == []
 
 
+@pytest.mark.seconds
 def test_caches_of_other_flags_do_not_undo_each_other(check, cache):
     before = {p.name for p in cache.iterdir()}
     check("x = 1\n", flags=("--strict",))

@@ -28,6 +28,7 @@ def test_missing_sections_are_a_warning_only():
     assert "Args" not in finding.warnings[0]  # there are none to describe
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("source", "said"),
     [
