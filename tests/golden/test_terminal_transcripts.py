@@ -4,9 +4,9 @@ A transcript begins with a comment. Then follow `$ commands`, each with `< PROMP
 every question in turn, and with the screen as a person sees it. An exit status other than 0 stands
 in brackets. `# hides: machine` hides numbers of this machine. The project is a new one, made by
 `pulsus init`, with the files of tests/golden/terminal/files. `$ cat FILE` shows a file, and
-`$ edit FILE OLD NEW` changes one. `run-ID` in a command is the latest run that was shown. To accept
-a change on purpose: `UPDATE_GOLDEN=1 pytest tests/golden`, then read the difference as an engineer
-on call would.
+`$ edit FILE OLD NEW` changes one. `$ kill-in-write STEP` leaves the latest run as a kill in that
+write does. `run-ID` in a command is the latest run that was shown. To accept a change on purpose:
+`UPDATE_GOLDEN=1 pytest tests/golden`, then read the difference as an engineer on call would.
 """
 
 import os
@@ -21,6 +21,7 @@ import pytest
 
 from pulsus.cli.results.text_cells import cells
 from tests.golden.normalise import normalise
+from tests.interrupted_runs import leave_write_started
 from tests.project import PULSUS, pulsus
 
 pexpect = pytest.importorskip("pexpect", reason="pexpect is not installed")
@@ -115,6 +116,9 @@ def played(folder, command, answers, latest):
         text = (folder / words[1]).read_text("utf-8")
         assert words[2] in text
         (folder / words[1]).write_text(text.replace(words[2], words[3], 1), encoding="utf-8")
+        return "", 0
+    if words[0] == "kill-in-write":
+        leave_write_started(folder, words[1])
         return "", 0
     return screen(folder, command.replace("run-ID", latest), answers)
 

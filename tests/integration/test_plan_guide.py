@@ -2,13 +2,13 @@
 
 import re
 import shlex
-import sqlite3
 
 import pytest
 import yaml
 
 from tests.integration.test_docs import FILES, ROOT
 from tests.integration.test_terminal import talk
+from tests.interrupted_runs import leave_write_started
 from tests.project import pulsus
 
 pytestmark = [pytest.mark.slow, pytest.mark.sandbox]
@@ -53,15 +53,7 @@ class Reader:
 
     def stop_in_the_write(self, found):
         """Leave the latest run as a kill in its write does, with `found` in the file."""
-        with sqlite3.connect(self.folder / ".pulsus/state.db") as state:
-            state.execute("UPDATE runs SET state = 'running', ended_at = NULL WHERE number IN "
-                          "(SELECT max(number) FROM runs)")  # fmt: skip
-            state.execute(
-                "UPDATE steps SET state = 'started', result_file = NULL, sha256 = NULL, "
-                "kept_result = NULL, verification = NULL, ended_at = NULL "
-                "WHERE step = 's2' AND run IN (SELECT max(number) FROM runs)"
-            )
-        state.close()
+        leave_write_started(self.folder, "s2")
         (self.folder / "app.yaml").write_text(f"port: 80\nworkers: {found}\n", encoding="utf-8")
         assert pulsus(self.folder, "runs", "resume", self.latest()).code == 4
         assert "in doubt" in pulsus(self.folder, "runs", "show", self.latest()).out

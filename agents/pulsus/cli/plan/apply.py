@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pulsus.cli.plan.plan_progress import PlanProgress
     from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
     from pulsus.core.types import JsonValue
+    from pulsus.execution.journal.run_records import RunRecord
     from pulsus.routing.plans.apply_plan import AppliedRun, AskInputs, CheckedPlan
 
 EPILOG = page_end(
@@ -157,7 +158,7 @@ def print_applied(
     if applied.outputs and applied.end.state == "done":
         if console.is_terminal(sys.stdout) and session.verbosity >= 0:
             console.note("")
-        print_outputs(session, saved, applied.outputs, full=full)
+        print_outputs(session, saved, applied.record, applied.outputs, full=full)
     if failure:
         console.fail(failure, as_json=False)
     console.leave(failure, status)
@@ -169,6 +170,8 @@ def _is_in_doubt(applied: AppliedRun) -> bool:
 
 def end_failure(applied: AppliedRun) -> PulsusError | None:
     """Return the error of a run that did not end well; None for one that did."""
+    from pulsus.cli.plan.run_lines import settle_command
+
     end = applied.end
     if end.state == "done":
         return None
@@ -176,7 +179,7 @@ def end_failure(applied: AppliedRun) -> PulsusError | None:
     if end.state == "waiting":
         needs = end.needs
         assert needs is not None
-        doubt = f"{resume} --settle {needs.step}=done|again"
+        doubt = settle_command(end.run_id, needs.step)
         way = f"decide, and go on: {doubt if _is_in_doubt(applied) else f'{resume} --yes'}"
         if needs.who == "approver" and not _is_in_doubt(applied):
             way = f"an approver runs this at a terminal, and types the target: {resume}"
@@ -199,13 +202,29 @@ def end_failure(applied: AppliedRun) -> PulsusError | None:
 
 
 def print_outputs(
-    session: CommandSession, saved: SavedPlan, outputs: Mapping[str, JsonValue], *, full: bool
+    session: CommandSession,
+    saved: SavedPlan,
+    record: RunRecord,
+    outputs: Mapping[str, JsonValue],
+    *,
+    full: bool,
 ) -> None:
-    """Print what a plan returned: the result of each step under the name of its tool."""
+    """Print what a plan returned: the result of each step under the name of its tool.
+
+    A write that was settled after a fault has no result, and is left out.
+    """
     from pulsus.cli.results.print_result import print_result
     from pulsus.cli.results.result_parts import result_parts
 
-    result = dict(outputs)
+    unknown = {
+        each.step
+        for each in record.steps
+        if each.item is None and each.state == "done" and each.result_file is None
+    }
+    names = {n for step in saved.plan.steps if step.id in unknown for n in step.outputs}
+    result = {name: value for name, value in outputs.items() if name not in names}
+    if not result:
+        return
     known = (session.app.catalogue.get(step.tool) for step in saved.plan.steps)
     tools = [tool for tool in known if tool is not None]
     print_result(result, full=full, parts=list(result_parts(result, saved.plan, tools)))

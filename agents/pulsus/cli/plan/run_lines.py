@@ -42,16 +42,24 @@ def run_lines(record: RunRecord, plan: Plan, *, why: bool = True) -> Iterator[st
             checker = each.verification.tool or "not verified"
             yield f"      {checker}: {each.verification.reason}"
     if record.needs:
-        yield from needs_lines(record.run_id, record.needs, why=why)
+        doubt = any(each.state == "in_doubt" for each in record.steps)
+        yield from needs_lines(record.run_id, record.needs, in_doubt=doubt, why=why)
 
 
-def needs_lines(run_id: str, needs: PersonNeeded, *, why: bool = True) -> Iterator[str]:
+def needs_lines(
+    run_id: str, needs: PersonNeeded, *, in_doubt: bool, why: bool = True
+) -> Iterator[str]:
     """Yield whom a waiting run waits for, and with `why` the reason and the way on.
 
-    Times are local. No command takes the id of the approval: traces and other programs name it.
+    `in_doubt` says that one of its writes is. Times are local. No command takes the id of the
+    approval: traces and other programs name it.
     """
     resume = f"pulsus runs resume {run_id}"
-    if needs.who == "approver":
+    if in_doubt:
+        # A confirmation settles nothing: it is unknown what the write did.
+        who = "an operator, who settles it"
+        way = f"settle it: {settle_command(run_id, needs.step)}"
+    elif needs.who == "approver":
         who, way = "an approver, who types the target of the write", f"on a terminal: {resume}"
     else:
         who, way = "an operator, who confirms it", f"confirm it: {resume} --yes"
@@ -60,6 +68,11 @@ def needs_lines(run_id: str, needs: PersonNeeded, *, why: bool = True) -> Iterat
     if why:
         yield f"      {needs.step}: {needs.why}"
         yield f"      {way}"
+
+
+def settle_command(run_id: str, step: str) -> str:
+    """Return the command that says what was found of a write in doubt."""
+    return f"pulsus runs resume {run_id} --settle {step}=done|again"
 
 
 def run_to_dict(record: RunRecord, plan: Plan) -> dict[str, Any]:

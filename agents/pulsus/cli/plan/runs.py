@@ -66,8 +66,10 @@ def list_command(session: CommandSession, limit: int) -> None:
         console.note("no plan was applied here yet: pulsus apply plan.yaml")
     for each in found:
         console.echo(f"{each.run_id}  {each.state:<11}  {each.request}", console.width())
-        for line in needs_lines(each.run_id, each.needs) if each.needs else ():
-            console.echo(f"  {line}", console.width())
+        if each.needs:
+            doubt = bool(each.counts.get("in_doubt"))
+            for line in needs_lines(each.run_id, each.needs, in_doubt=doubt):
+                console.echo(f"  {line}", console.width())
 
 
 @command.command("show", epilog=page_end("pulsus runs show RUN", exits=_EXITS))
@@ -93,7 +95,7 @@ def show_command(session: CommandSession, run_id: str, full: bool) -> None:
     if outputs:
         if console.width():
             console.echo("", None)
-        print_outputs(session, saved, outputs, full=full)
+        print_outputs(session, saved, record, outputs, full=full)
 
 
 @command.command(
