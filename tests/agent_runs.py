@@ -234,6 +234,7 @@ class AgentWorld:
     state: SessionState | None = None
     max_turns: int = 8
     ended_at: float = 0.0
+    looks_first: bool = False
 
     def run(
         self,
@@ -267,7 +268,7 @@ class AgentWorld:
     async def _timed(
         self, loop: AgentLoop, state: SessionState, transcript: Transcript, tools: Any
     ) -> RunEnd:
-        ended = await loop.run(state, transcript, tools, "run-1")
+        ended = await loop.run(state, transcript, tools, "run-1", looks_first=self.looks_first)
         self.ended_at = time.monotonic()
         return ended
 

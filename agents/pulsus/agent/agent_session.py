@@ -17,6 +17,7 @@ from pulsus.agent.agent_events import AgentEvent, EmitEvent
 from pulsus.agent.agent_metrics import AgentMetrics
 from pulsus.agent.answers.repeated_calls import RepeatedCalls
 from pulsus.agent.cluster_context import ClusterContext, join_contexts
+from pulsus.agent.first_call import call_hint
 from pulsus.agent.knowledge.knowledge_accumulator import KnowledgeAccumulator, KnowledgeLimits
 from pulsus.agent.knowledge.knowledge_gate import asks_to_look_again
 from pulsus.agent.loop.agent_loop import AgentLoop, LoopPorts, RunEnd
@@ -41,12 +42,15 @@ from pulsus.gates.tool_descriptors import ToolDescriptor
 if TYPE_CHECKING:
     from pulsus.agent.control.control_rules import AgentControl
     from pulsus.agent.model.proposal import TurnModel
+    from pulsus.agent.tool_protocol import ProposedCall
     from pulsus.agent.tools.all_tools import AgentTools
     from pulsus.core.telemetry.redaction import Redactor
     from pulsus.core.types import JsonValue
 
 CATALOGUE_TOOLS: Final = 4
 """Catalogue tools that a request lists, the best by the router's ranking."""
+_WITH_LIKELY: Final = 1
+"""As many are listed if the router is sure of one: a shorter list misleads a small model less."""
 MOST_REQUEST_CHARS: Final = 8000
 _REMEMBERED_CALLS: Final = 500
 
@@ -66,7 +70,7 @@ class SessionParts:
     `rank` gives the agent's names of catalogue tools for a request, the best first. `verifying`
     maps a catalogue tool to the tool under `Verify:`. `open_record` begins the trace of a run.
     `max_turns` is that of a request which names none. `cluster` adds the state of the cluster to
-    the prompt.
+    the prompt. `suggest` gives the likely first call.
     """
 
     tools: AgentTools
@@ -83,6 +87,7 @@ class SessionParts:
     redactor: Redactor
     config: AgentConfig
     max_turns: int
+    suggest: Callable[[str], ProposedCall | None] = field(default=lambda request: None)
     clock: Callable[[], float] = field(default=time.monotonic)
 
 
@@ -155,16 +160,17 @@ class AgentSession:
         self.last_prefetched = fetched
         cluster = await parts.cluster.fetch(text)
         self._begin(text, fetched)
+        likely = await anyio.to_thread.run_sync(parts.suggest, text)
         selection = select_tools(
             parts.tools.table,
             text,
             await anyio.to_thread.run_sync(parts.rank, text),
-            most=CATALOGUE_TOOLS,
+            most=CATALOGUE_TOOLS if likely is None else _WITH_LIKELY,
             suggests=parts.control.level == "read_only",
             verifying=parts.verifying,
         )
         self.selection = selection
-        context = join_contexts(cluster, fetched.summary)
+        context = join_contexts(cluster, fetched.summary) + call_hint(likely)
         system = model.system_prompt(selection.at_start(), context)
         most_chars = model.transcript_chars(selection.at_start())
         transcript = self._transcript_for(system, text, most_chars)
@@ -211,7 +217,14 @@ class AgentSession:
             ),
             config.run_seconds,
         )
-        end = await loop.run(self.state, transcript, self._offered, run_id)
+        end = await loop.run(
+            self.state,
+            transcript,
+            self._offered,
+            run_id,
+            looks_first=likely is not None or selection.measures,
+            likely=likely,
+        )
         self.state = end.state
         return AskEnd(run_id, end, fetched)
 

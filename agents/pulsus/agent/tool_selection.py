@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from pulsus.agent.first_call import named_paths
 from pulsus.agent.loop.session_state import SessionState
 from pulsus.commands.shipped_data import rules_of
 from pulsus.fast_dataclass import dataclass
@@ -31,10 +32,12 @@ _ALL: Final[frozenset[CallKind]] = _READING | {"write"}
 class ToolSelection:
     """The tools for one request.
 
-    `listed` are the tools that the request needs, in the order of the table. `verifying` maps a
-    catalogue tool to the tool under `Verify:` of its contract, both as the agent names them.
+    `listed` are the tools that the request needs: built-in ones, then the best of the catalogue.
+    `verifying` maps a catalogue tool to the tool under `Verify:` of its contract, both as the agent
+    names them.
     `suggests` is True in `read_only`: writes are offered only if the request asks for a change.
-    `wants_change` says if it does.
+    `wants_change` says if it does, `reads_machine` if a tool fits it or it
+    names a path.
     """
 
     table: DescriptorTable
@@ -42,6 +45,7 @@ class ToolSelection:
     verifying: Mapping[str, str]
     suggests: bool
     wants_change: bool
+    reads_machine: bool = False
 
     def at_start(self) -> tuple[ToolDescriptor, ...]:
         """Return the tools of the whole run, for the system prompt."""
@@ -62,14 +66,19 @@ class ToolSelection:
         return self._project(names, kinds)
 
     @property
+    def measures(self) -> bool:
+        """Return True if a tool can read what the request asks for, and it asks for no change."""
+        return not self.wants_change and self.reads_machine
+
+    @property
     def _may_write(self) -> bool:
         return self.wants_change or not self.suggests
 
     def _project(
         self, names: Collection[str], kinds: frozenset[CallKind]
     ) -> tuple[ToolDescriptor, ...]:
-        wanted = set(names)
-        shown = (project_tool(tool, kinds) for tool in self.table if tool.name in wanted)
+        found = (self.table.get(name) for name in dict.fromkeys(names))
+        shown = (project_tool(tool, kinds) for tool in found if tool is not None)
         return tuple(tool for tool in shown if tool is not None)
 
 
@@ -87,11 +96,15 @@ def select_tools(
     `ranked` are catalogue tools by the router's ranking, the best first; `most` of them are listed.
     Of the built-in tools those are listed whose words the request has, or whose name it has.
     """
-    changes = _has_words(request, _words()["changes"])
+    changes = _asks_change(request)
     built_in = [name for name in built_in_tools() if _is_wanted(name, request)]
-    chosen = {*ALWAYS, *built_in, *list(ranked)[:most]}
-    listed = tuple(tool.name for tool in table if tool.name in chosen)
-    return ToolSelection(table, listed, verifying or {}, suggests, changes)
+    best = list(ranked)[:most]
+    fitting = [tool for name in built_in if name not in ALWAYS and (tool := table.get(name))]
+    readable = any(project_tool(tool, _READING) for tool in fitting)
+    reads = readable or bool(best or named_paths(request))
+    # The same tools come first in every request: a server does not read that beginning again.
+    listed = tuple(name for name in dict.fromkeys((*ALWAYS, *built_in, *best)) if table.get(name))
+    return ToolSelection(table, listed, verifying or {}, suggests, changes, reads)
 
 
 def project_tool(tool: ToolDescriptor, kinds: Collection[CallKind]) -> ToolDescriptor | None:
@@ -128,13 +141,40 @@ def _is_wanted(name: str, request: str) -> bool:
     return name not in _ALIASES and _has_words(request, _words()["tools"].get(name, ()))
 
 
+def _asks_change(request: str) -> bool:
+    """Return True if the request asks for a change.
+
+    In a question a word counts only where a clause begins: "which disks are full, and clean them".
+    """
+    words = tuple(_words()["changes"])
+    if _question()(request) is None:
+        return _has_words(request, words)
+    return _clause(words)(request) is not None
+
+
+@cache
+def _question() -> Callable[[str], re.Match[str] | None]:
+    words = "|".join(_words()["questions"])
+    return re.compile(rf"\s*(?:{words})\b", re.IGNORECASE).match
+
+
+@cache
+def _clause(words: tuple[str, ...]) -> Callable[[str], re.Match[str] | None]:
+    begins = r"(?:[,;.?!:]|\band\b|\bthen\b|\bplease\b)\s*(?:(?:and|then|please)\s+)*"
+    return re.compile(rf"{begins}\b(?:{_one_of(words)})", re.IGNORECASE).search
+
+
+def _one_of(words: Sequence[str]) -> str:
+    return "|".join(re.escape(one.rstrip("$")) + r"\b" * one.endswith("$") for one in words)
+
+
 def _has_words(request: str, words: Sequence[str]) -> bool:
     return bool(words) and _pattern(tuple(words))(request) is not None
 
 
 @cache
 def _pattern(words: tuple[str, ...]) -> Callable[[str], re.Match[str] | None]:
-    return re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})", re.IGNORECASE).search
+    return re.compile(rf"\b(?:{_one_of(words)})", re.IGNORECASE).search
 
 
 @cache

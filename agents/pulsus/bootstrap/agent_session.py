@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,10 +25,11 @@ from pulsus.agent.control.protection.protected_places import ProtectedPlaces
 from pulsus.agent.control.protection.self_protection import SelfProtection
 from pulsus.agent.control.session_grants import GrantChange, SessionGrant, SessionGrants
 from pulsus.agent.control.session_words import SessionWords
+from pulsus.agent.first_call import likely_call
 from pulsus.agent.loop.check_calls import CallRules
 from pulsus.agent.loop.run_ports import RunRecord
 from pulsus.agent.mentions.prefetcher import Prefetcher
-from pulsus.agent.tool_protocol import CallContext
+from pulsus.agent.tool_protocol import CallContext, ProposedCall
 from pulsus.agent.tools.all_tools import AgentTools, agent_tools, protected_folders
 from pulsus.agent.tools.catalogue.catalogue_tool import CatalogueTool
 from pulsus.agent.tools.local.readable_files import FileRefused, read_start
@@ -126,6 +128,7 @@ def make_agent_session(
             metrics=AgentMetrics(app.metrics(), frozenset(tools.by_name)),
             redactor=app.redactor,
             config=config,
+            suggest=lambda request: _suggest(app, request, catalogue),
             max_turns=config.max_turns if config.protocol == "native" else config.json_max_turns,
         )
     )
@@ -211,6 +214,29 @@ def _rank(app: App, request: str, catalogue: Mapping[str, CatalogueTool]) -> lis
     ranked = [*found.choice.chosen, *(one for one in found.candidates if one.p >= _LEAST_P)]
     ids_in_order = dict.fromkeys(one.tool.id for one in ranked)
     return [names[one] for one in ids_in_order if one in names]
+
+
+def _suggest(app: App, request: str, catalogue: Mapping[str, CatalogueTool]) -> ProposedCall | None:
+    """Return the call that the router would make for the request, or None. No model is asked."""
+    from pulsus.routing.inputs.route_inputs import inputs_of_search
+
+    intent = app.parser().parse(request)
+    found = app.searcher().search(intent)
+    choice = found.choice
+    if choice.policy != "select" or not choice.chosen:
+        return None
+    tool = choice.chosen[0].tool
+    names = [name for name, each in catalogue.items() if each.tool.id == tool.id]
+    if not names:
+        return None
+    inputs = inputs_of_search(
+        intent,
+        found,
+        app.catalogue,
+        max_steps=app.settings.compose.max_steps,
+        now=datetime.now().astimezone(),
+    )
+    return likely_call(request, names[0], tool, inputs)
 
 
 def _verifying_tools(catalogue: Mapping[str, CatalogueTool]) -> dict[str, str]:

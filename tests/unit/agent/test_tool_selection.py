@@ -104,3 +104,38 @@ def test_a_projected_tool_still_classifies_what_it_left_out_as_a_write():
     assert "operation" not in shown.parameters["properties"]
     assert shown.kind_of({"action": "control", "target_resource_id": "x"}) == "write"
     assert shown.kind_of({"action": "list"}) == "read"
+
+
+@pytest.mark.parametrize(
+    ("request_text", "changes"),
+    [
+        ("how much memory is free", False),
+        ("is nginx running", False),
+        ("which disks are full, and clean them", True),
+        ("free some space", True),
+        ("run the clean-up", True),
+    ],
+)
+def test_a_question_is_not_taken_for_a_change(request_text, changes):
+    assert select(request_text, suggests=True).wants_change is changes
+
+
+@pytest.mark.parametrize(
+    ("request_text", "ranked", "measures"),
+    [
+        ("how full are the disks", (), True),
+        ("what does /etc/hosts say", (), True),
+        ("is it up", ("service_status",), True),
+        ("restart nginx", ("restart_service",), False),
+        ("thank you", (), False),
+    ],
+)
+def test_only_a_question_that_a_tool_can_read_has_to_look_first(request_text, ranked, measures):
+    assert select(request_text, ranked, suggests=True).measures is measures
+
+
+def test_the_same_tools_come_first_so_that_a_server_does_not_read_them_again():
+    first = select("how full are the disks", ("disk_usage",)).listed
+    second = select("any warnings?", ("service_status",)).listed
+    assert first[:3] == second[:3] == ("pulsus_query", "pulsus_read", "pulsus_route")
+    assert first[-1] == "disk_usage"

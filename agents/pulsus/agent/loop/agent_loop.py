@@ -19,6 +19,7 @@ from pulsus.agent.agent_events import EmitEvent, agent_event
 from pulsus.agent.answers.phantom_claims import SAFE_MESSAGE, find_phantom_claim
 from pulsus.agent.answers.repeated_calls import ErrorTurns
 from pulsus.agent.answers.tool_markup import remove_leaks
+from pulsus.agent.answers.ungrounded_numbers import find_ungrounded_numbers
 from pulsus.agent.loop.call_draft import CallDraft
 from pulsus.agent.loop.check_calls import CallRules
 from pulsus.agent.loop.run_calls import CallRunner
@@ -28,6 +29,7 @@ from pulsus.agent.loop.transcript import Transcript
 from pulsus.agent.loop.turn_budget import TurnBudget
 from pulsus.agent.loop.turn_calls import PendingApproval, TurnCalls
 from pulsus.agent.model.proposal import Confidence, TurnModel, TurnProposal, TurnRequest
+from pulsus.agent.tool_protocol import ProposedCall
 from pulsus.core.compose.model_protocol import OnText
 from pulsus.core.types import JsonValue
 from pulsus.errors import ModelBudget, ModelError, PulsusError
@@ -43,6 +45,12 @@ MODEL_AWAY: Final = 75
 STOPPED: Final = 130
 """Exit statuses of a run (contracts)."""
 
+_LOOKING_TURNS: Final = 2
+_LOOK_FIRST: Final = "Nothing was read yet: call a tool first, and answer from its result."
+_UNGROUNDED: Final = (
+    "No tool result has {numbers}. Answer again: copy numbers with their units from the results, "
+    "or call a tool."
+)
 _NO_CALL_NOW: Final = "No tool can be called now: give your final answer."
 _NOT_VERIFIED: Final = "not verified: "
 _STOPPED_TEXT: Final = "it was stopped"
@@ -97,12 +105,20 @@ class AgentLoop:
         transcript: Transcript,
         tools: Callable[[SessionState], Sequence[ToolDescriptor]],
         run_id: str,
+        *,
+        looks_first: bool = False,
+        likely: ProposedCall | None = None,
     ) -> RunEnd:
-        """Return the end of the run. `tools` are those offered to the model in a state."""
+        """Return the end of the run. `tools` are those offered to the model in a state.
+
+        With `looks_first` the first turn has to call a tool: the request is about a machine.
+        `likely` is the call that is suggested.
+        """
         emit = self._ports.emit
         emit(agent_event("agent_start", run_id=run_id, max_turns=self._budget.max_turns))
         run = _Run(replace(state, calls_made=0, succeeded=0, errors=ErrorTurns()), transcript)
         run.deadline = self._ports.clock() + self._seconds
+        run.looks_first, run.likely = looks_first, likely
         for run_turn in range(1, self._budget.max_turns + 1):
             run.turn = run_turn
             run.state = replace(run.state, turn=run.state.turn + 1)
@@ -144,8 +160,8 @@ class AgentLoop:
         if proposal.calls and not text_only:
             run.state = replace(run.state, verified_write=False)
             return await self._run_calls(run, proposal)
-        if proposal.calls:
-            self._correct(run, "malformed_json", _NO_CALL_NOW)
+        if proposal.calls or run.must_call:
+            self._correct_kind(run, proposal)
             return None
         return await self._finish(run, proposal)
 
@@ -163,7 +179,10 @@ class AgentLoop:
         A failure is tried once more if nothing was shown yet. Raises ModelError, and TimeoutError
         when the time of the run is over.
         """
-        ask = TurnRequest(run.transcript.messages(run.state), tools, text_only, run.state.turn)
+        run.must_call = run.must_look() and bool(tools) and not text_only
+        messages = run.transcript.messages(run.state)
+        likely = run.likely if run.must_call and run.turn == 1 else None
+        ask = TurnRequest(messages, tools, text_only, run.state.turn, run.must_call, likely)
         shown = False
 
         def show(piece: str) -> None:
@@ -241,6 +260,8 @@ class AgentLoop:
                 "responding.",
             )
             return None
+        if self._sends_back(run, proposal.text):
+            return None
         confidence = proposal.confidence
         names = self._rules.tools.keys()
         claim = find_phantom_claim(proposal.text, names, tools_succeeded=run.state.succeeded)
@@ -256,6 +277,17 @@ class AgentLoop:
             text, confidence = SAFE_MESSAGE, "low"
         return self._end(run, text, confidence, DONE)
 
+    def _sends_back(self, run: _Run, answer: str) -> bool:
+        """Return True if the answer has numbers that nothing has. Asked once a run."""
+        if run.sent_back or not run.state.succeeded or run.turn >= self._budget.max_turns:
+            return False
+        sources = [m.content for m in run.transcript.all_messages if m.role != "assistant"]
+        numbers = find_ungrounded_numbers(answer, sources)
+        run.sent_back = bool(numbers)
+        if numbers:
+            self._correct(run, "ungrounded", _UNGROUNDED.format(numbers=", ".join(numbers)))
+        return run.sent_back
+
     def _note_proposal(self, run: _Run, proposal: TurnProposal) -> None:
         run.transcript.add_proposal(proposal, run.state.turn)
         if proposal.leaked:
@@ -265,6 +297,13 @@ class AgentLoop:
         """Withdraw the text of a turn that held the markup of a tool call."""
         self._ports.record.event("withdrawn", decision="artifact", artifacts=[])
         self._ports.emit(agent_event("agent_withdrawn", turn=run.turn, reason="artifact"))
+
+    def _correct_kind(self, run: _Run, proposal: TurnProposal) -> None:
+        """Tell the model that this turn takes the other kind of answer."""
+        if proposal.calls:
+            self._correct(run, "malformed_json", _NO_CALL_NOW)
+        else:
+            self._correct(run, "nothing_read", _LOOK_FIRST)
 
     def _correct(self, run: _Run, reason: str, message: str) -> None:
         self._ports.record.event("correction", decision=reason, artifacts=[])
@@ -333,8 +372,14 @@ class _Run:
         self.state, self.transcript = state, transcript
         self.turn = 0
         self.deadline = 0.0
+        self.looks_first = self.must_call = self.sent_back = False
+        self.likely: ProposedCall | None = None
         self.suggested: list[dict[str, JsonValue]] = []
         self.writes: list[CallDraft] = []
+
+    def must_look(self) -> bool:
+        """Return True if a tool has to be called now: in two turns at most, until one worked."""
+        return self.looks_first and self.turn <= _LOOKING_TURNS and not self.state.succeeded
 
 
 def _exit_for(error: ModelError) -> int:

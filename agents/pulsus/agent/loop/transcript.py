@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pulsus.agent.answers.compaction import TranscriptResult, compact_results
+from pulsus.agent.answers.result_text import result_text
 from pulsus.agent.model.proposal import AgentMessage, TurnProposal
 from pulsus.llm.budgeted_model import BYTES_PER_TOKEN, OVERHEAD_TOKENS
 
@@ -75,7 +76,7 @@ class Transcript:
     def add_results(self, results: Iterable[CallEnvelope], turn: int) -> None:
         """Add the envelope that answers each call."""
         for each in results:
-            text = json.dumps(each.envelope, ensure_ascii=False, separators=(",", ":"))
+            text = result_text(each.envelope)
             self._add(AgentMessage("tool", text, each.call.call_id, turn=turn))
             self._tools[each.call.call_id] = each.call.tool
 

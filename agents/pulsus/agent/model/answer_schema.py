@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pulsus.agent.tool_protocol import ProposedCall
+from pulsus.core.types import JsonValue
 from pulsus.gates.tool_descriptors import ToolDescriptor
 
 _SUPPORTED = frozenset(
@@ -34,20 +36,57 @@ FINAL_ANSWER: Mapping[str, Any] = {
 }
 
 
-def answer_schema(tools: Sequence[ToolDescriptor], *, text_only: bool) -> Mapping[str, Any]:
-    """Return the schema of an answer. With `text_only` only a final answer fits."""
+def answer_schema(
+    tools: Sequence[ToolDescriptor],
+    *,
+    text_only: bool,
+    must_call: bool = False,
+    likely: ProposedCall | None = None,
+) -> Mapping[str, Any]:
+    """Return the schema of an answer.
+
+    With `text_only` only a final answer fits, with `must_call` only a tool call,
+    and `likely` is the only call of its tool.
+    """
     if text_only or not tools:
         return FINAL_ANSWER
-    return {"anyOf": [*(_call_schema(tool) for tool in tools), FINAL_ANSWER]}
+    exact = likely.tool if likely is not None and must_call else ""
+    calls = [_call_schema(tool) for tool in tools if tool.name != exact]
+    if likely is not None and exact:
+        calls.insert(0, _exact_call(likely))
+    return {"anyOf": calls if must_call else [*calls, FINAL_ANSWER]}
+
+
+def _exact_call(call: ProposedCall) -> dict[str, Any]:
+    values = {name: _constant(value) for name, value in call.args.items()}
+    parameters = {
+        "type": "object",
+        "properties": values,
+        "required": list(values),
+        "additionalProperties": False,
+    }
+    return _wrapped(call.tool, parameters)
+
+
+def _constant(value: JsonValue) -> dict[str, Any]:
+    """Return the schema of exactly this value; of its type only, if it is not a plain value."""
+    match value:
+        case str() | bool() | int() | float() | None:
+            return {"const": value}
+        case list():
+            return {"type": "array"}
+        case _:
+            return {"type": "object"}
 
 
 def _call_schema(tool: ToolDescriptor) -> dict[str, Any]:
+    return _wrapped(tool.name, keep_supported(tool.parameters))
+
+
+def _wrapped(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     call = {
         "type": "object",
-        "properties": {
-            "name": {"type": "string", "const": tool.name},
-            "parameters": keep_supported(tool.parameters),
-        },
+        "properties": {"name": {"type": "string", "const": name}, "parameters": parameters},
         "required": ["name", "parameters"],
         "additionalProperties": False,
     }

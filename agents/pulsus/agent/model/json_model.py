@@ -55,7 +55,9 @@ class JsonModel:
     def propose(self, ask: TurnRequest, on_text: OnText | None) -> TurnProposal:
         """Return the proposal in the model's answer. Raises ModelError."""
         before = self._proposer.spent
-        schema = answer_schema(ask.tools, text_only=ask.text_only)
+        schema = answer_schema(
+            ask.tools, text_only=ask.text_only, must_call=ask.must_call, likely=ask.likely
+        )
         messages = [_plain_message(each) for each in ask.messages]
         self._limits.require_fit(estimate_tokens(messages, schema))
         try:

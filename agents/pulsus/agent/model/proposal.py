@@ -34,12 +34,18 @@ class AgentMessage:
 
 @dataclass(frozen=True, slots=True)
 class TurnRequest:
-    """One question to the model. With `text_only` no tool may be called."""
+    """One question to the model.
+
+    With `text_only` no tool may be called, with `must_call` one has to be.
+    `likely` is offered as a whole then: its tool is called so, or another tool.
+    """
 
     messages: tuple[AgentMessage, ...]
     tools: tuple[ToolDescriptor, ...]
     text_only: bool
     turn: int
+    must_call: bool = False
+    likely: ProposedCall | None = None
 
 
 @dataclass(frozen=True, slots=True)

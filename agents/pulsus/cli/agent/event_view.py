@@ -27,6 +27,7 @@ _REASONS: Final[Mapping[str, str]] = {
     "malformed_json": "its answer was no valid JSON object; asking again",
     "verification_required": "the change has to be verified before the answer",
     "phantom": "it claimed what no tool did; the answer is withheld",
+    "nothing_read": "it answered without looking; asking again",
     "ungrounded": "it named what no one mentioned; asking again",
 }
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from pulsus.cli.results.text_cells import cells, heading_pieces, is_local_time
-from pulsus.cli.results.units import short_heading
+from pulsus.core.text.value_units import short_heading
 from pulsus.fast_dataclass import dataclass
 
 GAP = 2

@@ -19,7 +19,7 @@ from rich.text import Text
 from pulsus.cli.results import value_text
 from pulsus.cli.results.fit_columns import TableColumn, fit_columns
 from pulsus.cli.results.table_lines import head_lines, row_lines
-from pulsus.cli.results.units import has_unit
+from pulsus.core.text.value_units import has_unit
 
 _NUMBER = re.compile(r"-?\d{1,18}(?:\.\d{1,18})?", re.ASCII)
 _LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)

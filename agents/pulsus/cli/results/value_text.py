@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pulsus.cli.results.text_cells import cells, on_one_line
-from pulsus.cli.results.units import plain_number, with_unit
 from pulsus.core.telemetry.sanitize import escape_controls
+from pulsus.core.text.value_units import plain_number, with_unit
 
 if TYPE_CHECKING:
     from pulsus.core.types import JsonValue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from types import SimpleNamespace
@@ -320,11 +319,11 @@ def test_the_fourth_equal_call_is_refused():
     assert codes == ["LOOP_DETECTED"]
 
 
-def test_results_reach_the_model_as_envelopes():
+def test_results_reach_the_model_as_short_text():
     session = world()
     session.run(proposes(call("pulsus_query", **SEARCH)), answers("fine"))
     (text,) = messages_of("tool", session.messages)
-    assert json.loads(text)["ok"] is True
+    assert text.splitlines()[:2] == ["ok", "resources (2): id"]
 
 
 class RuledOut(FakeTool):
@@ -409,3 +408,31 @@ def test_the_request_of_now_stays_when_earlier_ones_no_longer_fit():
     transcript.begin_request("s", "second", 1, 150)
     transcript.add_proposal(answers("third"), 2)
     assert [m.content for m in transcript.messages(fresh_state())] == ["s", "second", "third"]
+
+
+def test_an_answer_without_a_look_is_sent_back_when_the_request_is_about_the_machine():
+    session = world()
+    session.looks_first = True
+    end = session.run(
+        answers("It has 4 cores."), proposes(call("pulsus_query", **SEARCH)), answers("fine")
+    )
+    assert session.named("agent_correction") == [{"reason": "nothing_read"}]
+    assert end.summary == "fine"
+
+
+def test_a_model_that_never_looks_ends_with_the_safe_message():
+    session = world()
+    session.looks_first = True
+    end = session.run(answers("The disk is 99 % full."))
+    reasons = [each["reason"] for each in session.named("agent_correction")]
+    assert reasons == ["nothing_read", "nothing_read", "phantom"]
+    assert "could not check" in end.summary
+
+
+def test_a_number_that_no_result_has_is_sent_back_once():
+    session = world()
+    end = session.run(
+        proposes(call("pulsus_query", **SEARCH)), answers("It has 16 GB."), answers("It has 32 GB.")
+    )
+    assert session.named("agent_correction") == [{"reason": "ungrounded"}]
+    assert end.summary == "It has 32 GB."

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from pulsus.cli.results.units import short_heading, with_unit
+from pulsus.core.text.value_units import short_heading, with_unit
 
 
 @pytest.mark.parametrize(

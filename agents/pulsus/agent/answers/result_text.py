@@ -1,0 +1,87 @@
+"""A tool's envelope as the short text that a model reads. Pure.
+
+A small model copies what it sees and does not convert units. So numbers get the unit that their
+name announces, rows become a table with one heading, and the metadata of a call is left out unless
+it changes the meaning of the result. Texts of several lines stay on one line, as JSON strings: a
+result cannot look like another message.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from pulsus.core.text.value_units import plain_number, short_heading, with_unit
+from pulsus.core.types import JsonValue
+
+_TOLD: Final = ("warnings", "rewritten_from", "command", "cut", "note", "verify_with", "host")
+"""Metadata that a model needs. The client's envelope has all of it."""
+_MOST_ROWS: Final = 40
+
+
+def result_text(envelope: Mapping[str, JsonValue]) -> str:
+    """Return the envelope as text: how the call went, then one line for each value."""
+    return "\n".join(_envelope_lines(envelope))
+
+
+def _envelope_lines(envelope: Mapping[str, JsonValue]) -> Iterator[str]:
+    yield "ok" if envelope.get("ok") else "failed"
+    if "error" in envelope:
+        yield f"error: {_exact(envelope['error'])}"
+    if "data" in envelope:
+        yield from _lines("data", envelope["data"])
+    meta = envelope.get("meta")
+    told = meta if isinstance(meta, dict) else {}
+    for name in _TOLD:
+        if name in told:
+            yield f"{name}: {_value(name, told[name])}"
+
+
+def _lines(name: str, value: JsonValue) -> Iterator[str]:
+    match value:
+        case dict() if value:
+            for key, each in value.items():
+                yield from _lines(key, each)
+        case list() if value and all(isinstance(row, dict) for row in value):
+            yield from _table(name, [row for row in value if isinstance(row, dict)])
+        case _:
+            yield f"{name}: {_value(name, value)}"
+
+
+def _table(name: str, rows: Sequence[Mapping[str, JsonValue]]) -> Iterator[str]:
+    """Yield rows of the same thing: their number, one heading, and the cells of each."""
+    names = list(dict.fromkeys(key for row in rows for key in row))
+    names = [key for key in names if any(row.get(key) not in (None, [], "") for row in rows)]
+    yield f"{name} ({len(rows)}): {' | '.join(map(short_heading, names))}"
+    for row in rows[:_MOST_ROWS]:
+        yield " | ".join(_cell(key, row.get(key)) for key in names)
+    if len(rows) > _MOST_ROWS:
+        yield f"… {len(rows) - _MOST_ROWS} more rows are not shown"
+
+
+def _cell(name: str, value: JsonValue) -> str:
+    text = _value(name, value)
+    return _exact(text) if " | " in text else text
+
+
+def _value(name: str, value: JsonValue) -> str:
+    match value:
+        case None | []:
+            return "none"
+        case bool():
+            return "yes" if value else "no"
+        case int() | float():
+            return with_unit(name, value)
+        case str():
+            return _exact(value) if not value or not value.isprintable() else value
+        case list() if all(isinstance(each, str | int | float) for each in value):
+            return ", ".join(_value(name, each) for each in value)
+        case _:
+            return _exact(value)
+
+
+def _exact(value: JsonValue) -> str:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return plain_number(value)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,41 @@
+"""The hint of the first call: complete reads only, and never one that misses a path."""
+
+import pytest
+
+from pulsus.agent.first_call import call_hint, likely_call, named_paths
+from pulsus.core.types import InputValue
+from tests.ranking import tool
+
+
+def found(request, said, *, kind="read"):
+    inputs = {name: InputValue(value, "request") for name, value in said.items()}
+    inputs["limit"] = InputValue(5, "default")
+    return likely_call(
+        request, "biggest", tool("storage/usage/biggest", kind=kind, args=("folder",)), inputs
+    )
+
+
+def test_the_call_has_what_the_words_give_and_no_default():
+    call = found("big files in /var", {"folder": "/var"})
+    assert (call.tool, call.args) == ("biggest", {"folder": "/var"})
+    assert '{"name": "biggest", "parameters": {"folder": "/var"}}' in call_hint(call)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "said", "kind"),
+    [
+        pytest.param("big files", {}, "read", id="a required input is open"),
+        pytest.param("big files in /var", {"folder": "/var"}, "write", id="it writes"),
+        pytest.param("big files in /var", {"folder": "log"}, "read", id="the path is not used"),
+    ],
+)
+def test_a_call_that_misses_the_request_is_no_hint(request_text, said, kind):
+    assert found(request_text, said, kind=kind) is None
+    assert call_hint(None) == ""
+
+
+def test_a_mark_behind_a_path_is_no_part_of_it():
+    assert named_paths("what is in /etc/hosts? and /srv/a-b.log, or a/b") == [
+        "/etc/hosts",
+        "/srv/a-b.log",
+    ]
