@@ -29,7 +29,7 @@ from pulsus.agent.loop.transcript import Transcript
 from pulsus.agent.loop.turn_budget import TurnBudget
 from pulsus.agent.mentions.mention_parser import Mention
 from pulsus.agent.mentions.prefetcher import Prefetched, Prefetcher
-from pulsus.agent.tool_selection import ToolSelection, select_tools
+from pulsus.agent.tool_selection import ToolSelection, refers_back, select_tools
 from pulsus.agent.write_verification import ContractVerifier
 from pulsus.config.settings import AgentConfig
 from pulsus.errors import RequestInvalid
@@ -170,6 +170,7 @@ class AgentSession:
             verifying=parts.verifying,
         )
         self.selection = selection
+        follows_up = self.transcript is not None and refers_back(text)
         context = join_contexts(cluster, fetched.summary) + call_hint(likely)
         system = model.system_prompt(selection.at_start(), context)
         most_chars = model.transcript_chars(selection.at_start())
@@ -222,7 +223,7 @@ class AgentSession:
             transcript,
             self._offered,
             run_id,
-            looks_first=likely is not None or selection.measures,
+            looks_first=likely is not None or (selection.measures and not follows_up),
             likely=likely,
         )
         self.state = end.state

@@ -9,31 +9,52 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from pulsus.agent.tool_protocol import ProposedCall
-from pulsus.core.types import InputValue, ToolSpec
+from pulsus.core.types import ArgSpec, InputValue, ToolSpec
 
 _PATH: Final = re.compile(r"(?<![\w/])/[\w.@+/-]+")
+_FOLDER: Final = re.compile(r"(?<![^\W_])(?:folder|directory|dir)(?![^\W_])", re.IGNORECASE)
+_FILE: Final = re.compile(r"(?<![^\W_])file(?![^\W_])", re.IGNORECASE)
+
+IsFolder = Callable[[str], bool | None]
+"""Says if a path is a folder, False for another file, or None if nothing is there."""
 
 
 def likely_call(
-    request: str, name: str, tool: ToolSpec, inputs: Mapping[str, InputValue]
+    request: str,
+    name: str,
+    tool: ToolSpec,
+    inputs: Mapping[str, InputValue],
+    is_folder: IsFolder = lambda path: None,
 ) -> ProposedCall | None:
     """Return the call of the selected tool, which the agent calls `name`, or None.
 
     The tool has to read only, and every required input needs a value. The inputs have to hold each
-    path of the request: otherwise the tool answers something else. Defaults are left out.
+    path of the request: otherwise the tool answers something else. An input for a folder takes no
+    file, and one for a file no folder. Defaults are left out.
     """
     said = {key: one.value for key, one in inputs.items() if one.source == "request"}
     needed = {arg.name for arg in tool.args if arg.required}
     given = [value for value in said.values() if isinstance(value, str)]
     if tool.kind == "write" or not needed <= said.keys():
         return None
-    if not all(path in given for path in named_paths(request)):
+    paths = named_paths(request)
+    if not all(path in given for path in paths):
+        return None
+    takers = [arg for arg in tool.args if said.get(arg.name) in paths]
+    if not all(_takes(arg, is_folder(str(said[arg.name]))) for arg in takers):
         return None
     return ProposedCall("suggested", name, said)
+
+
+def _takes(arg: ArgSpec, is_folder: bool | None) -> bool:
+    """Return False if the words about an input say that it takes the other kind of path."""
+    words = f"{arg.name} {arg.description}"
+    wants_folder, wants_file = bool(_FOLDER.search(words)), bool(_FILE.search(words))
+    return is_folder is None or wants_folder in (wants_file, is_folder)
 
 
 def call_hint(call: ProposedCall | None) -> str:

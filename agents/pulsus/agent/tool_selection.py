@@ -24,6 +24,7 @@ ALWAYS: Final = ("pulsus_query", "pulsus_read", "pulsus_route")
 _ALIASES: Final = frozenset({"pulsus_run_command"})
 """Names of tools that are listed under another name already. They can be called all the same."""
 
+_SENTENCES: Final = re.compile(r"(?<=[.?!])\s+|\n")
 _READING: Final[frozenset[CallKind]] = frozenset({"resolve", "read"})
 _ALL: Final[frozenset[CallKind]] = _READING | {"write"}
 
@@ -36,8 +37,7 @@ class ToolSelection:
     `verifying` maps a catalogue tool to the tool under `Verify:` of its contract, both as the agent
     names them.
     `suggests` is True in `read_only`: writes are offered only if the request asks for a change.
-    `wants_change` says if it does, `reads_machine` if a tool fits it or it
-    names a path.
+    `wants_change` says if it does, and `reads_machine` if a tool fits it or it names a path.
     """
 
     table: DescriptorTable
@@ -130,6 +130,11 @@ def project_tool(tool: ToolDescriptor, kinds: Collection[CallKind]) -> ToolDescr
     return replace(tool, parameters=parameters, kinds=kept, needs=needs)
 
 
+def refers_back(request: str) -> bool:
+    """Return True if a later request of a session may be about its earlier results."""
+    return _has_words(request, _words()["referring"])
+
+
 def _arguments_of(tool: ToolDescriptor, actions: Collection[str]) -> set[str]:
     names = [name for action in actions for name in tool.needs.get(action, ())]
     return {one for name in names for one in name.split("|")}
@@ -147,9 +152,12 @@ def _asks_change(request: str) -> bool:
     In a question a word counts only where a clause begins: "which disks are full, and clean them".
     """
     words = tuple(_words()["changes"])
-    if _question()(request) is None:
-        return _has_words(request, words)
-    return _clause(words)(request) is not None
+    return any(
+        _has_words(sentence, words)
+        if _question()(sentence) is None
+        else _clause(words)(sentence) is not None
+        for sentence in _SENTENCES.split(request)
+    )
 
 
 @cache
@@ -160,7 +168,7 @@ def _question() -> Callable[[str], re.Match[str] | None]:
 
 @cache
 def _clause(words: tuple[str, ...]) -> Callable[[str], re.Match[str] | None]:
-    begins = r"(?:[,;.?!:]|\band\b|\bthen\b|\bplease\b)\s*(?:(?:and|then|please)\s+)*"
+    begins = r"(?:[,;:]|\b(?:and|then|please|otherwise|if not)\b)\s*(?:(?:and|then|please)\s+)*"
     return re.compile(rf"{begins}\b(?:{_one_of(words)})", re.IGNORECASE).search
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import socket
+import stat
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -226,7 +227,7 @@ def _suggest(app: App, request: str, catalogue: Mapping[str, CatalogueTool]) -> 
     if choice.policy != "select" or not choice.chosen:
         return None
     tool = choice.chosen[0].tool
-    names = [name for name, each in catalogue.items() if each.tool.id == tool.id]
+    names = [n for n, one in catalogue.items() if one.tool.id == tool.id and not one.not_allowed]
     if not names:
         return None
     inputs = inputs_of_search(
@@ -236,7 +237,15 @@ def _suggest(app: App, request: str, catalogue: Mapping[str, CatalogueTool]) -> 
         max_steps=app.settings.compose.max_steps,
         now=datetime.now().astimezone(),
     )
-    return likely_call(request, names[0], tool, inputs)
+    return likely_call(request, names[0], tool, inputs, _is_folder)
+
+
+def _is_folder(path: str) -> bool | None:
+    """Return True for a folder, False for another file, or None if nothing can be seen there."""
+    try:
+        return stat.S_ISDIR(Path(path).stat().st_mode)
+    except (OSError, ValueError):
+        return None
 
 
 def _verifying_tools(catalogue: Mapping[str, CatalogueTool]) -> dict[str, str]:

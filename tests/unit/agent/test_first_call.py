@@ -1,9 +1,11 @@
 """The hint of the first call: complete reads only, and never one that misses a path."""
 
+from dataclasses import replace
+
 import pytest
 
 from pulsus.agent.first_call import call_hint, likely_call, named_paths
-from pulsus.core.types import InputValue
+from pulsus.core.types import ArgSpec, InputValue
 from tests.ranking import tool
 
 
@@ -32,6 +34,28 @@ def test_the_call_has_what_the_words_give_and_no_default():
 def test_a_call_that_misses_the_request_is_no_hint(request_text, said, kind):
     assert found(request_text, said, kind=kind) is None
     assert call_hint(None) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "is_folder", "fits"),
+    [
+        ("folder", "Where to start.", True, True),
+        ("folder", "Where to start.", False, False),
+        ("path", "The log file.", True, False),
+        ("path", "The log file.", False, True),
+        ("path", "The file or folder to look at.", True, True),
+        ("folder", "Where to start.", None, True),
+    ],
+)
+def test_no_call_is_suggested_whose_input_takes_another_kind_of_path(
+    name, description, is_folder, fits
+):
+    spec = replace(
+        tool("storage/usage/x", kind="read"), args=(ArgSpec(name, "str", True, None, description),)
+    )
+    inputs = {name: InputValue("/var/log", "request")}
+    made = likely_call("how big is /var/log", "x", spec, inputs, lambda path: is_folder)
+    assert (made is not None) is fits
 
 
 def test_a_mark_behind_a_path_is_no_part_of_it():

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.agent.tool_selection import project_tool, select_tools
+from pulsus.agent.tool_selection import project_tool, refers_back, select_tools
 from pulsus.gates.built_in_tools import built_in_tools
 from pulsus.gates.tool_descriptors import DescriptorTable, ToolDescriptor
 from tests.agent_runs import WEB, fresh_state
@@ -113,6 +113,10 @@ def test_a_projected_tool_still_classifies_what_it_left_out_as_a_write():
         ("is nginx running", False),
         ("which disks are full, and clean them", True),
         ("free some space", True),
+        ("is nginx running? if not, restart it", True),
+        ("is nginx running? restart it", True),
+        ("show the disks, otherwise clean them", True),
+        ("how do I restart nginx?", False),
         ("run the clean-up", True),
     ],
 )
@@ -132,6 +136,14 @@ def test_a_question_is_not_taken_for_a_change(request_text, changes):
 )
 def test_only_a_question_that_a_tool_can_read_has_to_look_first(request_text, ranked, measures):
     assert select(request_text, ranked, suggests=True).measures is measures
+
+
+@pytest.mark.parametrize(
+    ("request_text", "refers"),
+    [("what does that mean", True), ("summarise them", True), ("how full are the disks", False)],
+)
+def test_a_follow_up_question_need_not_look_again(request_text, refers):
+    assert refers_back(request_text) is refers
 
 
 def test_the_same_tools_come_first_so_that_a_server_does_not_read_them_again():

@@ -3,7 +3,8 @@
 A small model copies what it sees and does not convert units. So numbers get the unit that their
 name announces, rows become a table with one heading, and the metadata of a call is left out unless
 it changes the meaning of the result. Texts of several lines stay on one line, as JSON strings: a
-result cannot look like another message.
+result cannot look like another message. A nested value is named with its path, and a row begins
+with a mark: neither can look like a line of the envelope.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from pulsus.core.telemetry.sanitize import escape_controls
 from pulsus.core.text.value_units import plain_number, short_heading, with_unit
 from pulsus.core.types import JsonValue
 
@@ -30,7 +32,7 @@ def _envelope_lines(envelope: Mapping[str, JsonValue]) -> Iterator[str]:
     if "error" in envelope:
         yield f"error: {_exact(envelope['error'])}"
     if "data" in envelope:
-        yield from _lines("data", envelope["data"])
+        yield from _lines("", "data", envelope["data"])
     meta = envelope.get("meta")
     told = meta if isinstance(meta, dict) else {}
     for name in _TOLD:
@@ -38,24 +40,29 @@ def _envelope_lines(envelope: Mapping[str, JsonValue]) -> Iterator[str]:
             yield f"{name}: {_value(name, told[name])}"
 
 
-def _lines(name: str, value: JsonValue) -> Iterator[str]:
+def _lines(path: str, name: str, value: JsonValue) -> Iterator[str]:
+    """Yield the lines of a value. `path` names where it is, and `name` announces its unit."""
     match value:
         case dict() if value:
             for key, each in value.items():
-                yield from _lines(key, each)
+                yield from _lines(f"{path}.{_name(key)}" if path else _name(key), key, each)
         case list() if value and all(isinstance(row, dict) for row in value):
-            yield from _table(name, [row for row in value if isinstance(row, dict)])
+            yield from _table(path or name, [row for row in value if isinstance(row, dict)])
         case _:
-            yield f"{name}: {_value(name, value)}"
+            yield f"{path or name}: {_value(name, value)}"
+
+
+def _name(key: str) -> str:
+    return key if key.isprintable() else _exact(key)
 
 
 def _table(name: str, rows: Sequence[Mapping[str, JsonValue]]) -> Iterator[str]:
     """Yield rows of the same thing: their number, one heading, and the cells of each."""
     names = list(dict.fromkeys(key for row in rows for key in row))
     names = [key for key in names if any(row.get(key) not in (None, [], "") for row in rows)]
-    yield f"{name} ({len(rows)}): {' | '.join(map(short_heading, names))}"
+    yield f"{name} ({len(rows)}): {' | '.join(_name(short_heading(key)) for key in names)}"
     for row in rows[:_MOST_ROWS]:
-        yield " | ".join(_cell(key, row.get(key)) for key in names)
+        yield f"- {' | '.join(_cell(key, row.get(key)) for key in names)}"
     if len(rows) > _MOST_ROWS:
         yield f"… {len(rows) - _MOST_ROWS} more rows are not shown"
 
@@ -84,4 +91,4 @@ def _value(name: str, value: JsonValue) -> str:
 def _exact(value: JsonValue) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return plain_number(value)
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return escape_controls(json.dumps(value, ensure_ascii=False, separators=(",", ":")))

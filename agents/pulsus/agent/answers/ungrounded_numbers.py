@@ -11,7 +11,9 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-_NUMBER: Final = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?![\w]*\d)")
+_DIGITS: Final = r"\d+(?:,\d+)*(?:\.\d+)?"
+_SOURCE_NUMBER: Final = re.compile(_DIGITS)
+_ANSWER_NUMBER: Final = re.compile(rf"(?<![\w.]){_DIGITS}(?!\w*\d)")
 _FREE_BELOW: Final = 10
 _MOST_DIGITS: Final = 3
 """Decimals to which a source is rounded for the comparison."""
@@ -19,31 +21,30 @@ _MOST_DIGITS: Final = 3
 
 def find_ungrounded_numbers(answer: str, sources: Iterable[str]) -> tuple[str, ...]:
     """Return the numbers of the answer, as written, that are in none of the sources."""
-    known = {each for source in sources for each in _numbers(source)}
+    known = {
+        each
+        for source in sources
+        for found in _SOURCE_NUMBER.findall(source)
+        for each in (_to_float(found), *_parts(found))
+    }
     rounded = {f"{each:.{places}f}" for each in known for places in range(_MOST_DIGITS + 1)}
     plain = {f"{each:g}" for each in known}
+
+    def is_grounded(text: str) -> bool:
+        number = _to_float(text)
+        return number < _FREE_BELOW or f"{number:g}" in plain or text.replace(",", "") in rounded
+
     return tuple(
         text
-        for text in dict.fromkeys(_NUMBER.findall(answer))
-        if (number := _to_float(text)) is not None
-        and number >= _FREE_BELOW
-        and text.replace(",", "") not in rounded
-        and f"{number:g}" not in plain
+        for text in dict.fromkeys(_ANSWER_NUMBER.findall(answer))
+        if not is_grounded(text) and not ("," in text and all(map(is_grounded, text.split(","))))
     )
 
 
-def _numbers(text: str) -> Iterable[float]:
-    for found in re.findall(r"\d[\d,]*(?:\.\d+)?", text):
-        number = _to_float(found)
-        if number is not None:
-            yield number
-        # A list such as "80,443" is two numbers.
-        if "," in found:
-            yield from (float(part) for part in re.findall(r"\d+(?:\.\d+)?", found))
+def _parts(found: str) -> list[float]:
+    """Return the numbers of a list such as "80,443", which may be one number as well."""
+    return [float(part) for part in found.split(",")] if "," in found else []
 
 
-def _to_float(text: str) -> float | None:
-    try:
-        return float(text.replace(",", ""))
-    except ValueError:
-        return None
+def _to_float(text: str) -> float:
+    return float(text.replace(",", ""))

@@ -27,7 +27,7 @@ from pulsus.agent.loop.run_ports import AgentCounters, ApprovalDesk, RunRecord, 
 from pulsus.agent.loop.session_state import SessionState
 from pulsus.agent.loop.transcript import Transcript
 from pulsus.agent.loop.turn_budget import TurnBudget
-from pulsus.agent.loop.turn_calls import PendingApproval, TurnCalls
+from pulsus.agent.loop.turn_calls import TurnCalls
 from pulsus.agent.model.proposal import Confidence, TurnModel, TurnProposal, TurnRequest
 from pulsus.agent.tool_protocol import ProposedCall
 from pulsus.core.compose.model_protocol import OnText
@@ -228,7 +228,7 @@ class AgentLoop:
         return answer
 
     async def _run_calls(self, run: _Run, proposal: TurnProposal) -> RunEnd | None:
-        before = run.state.calls_made
+        before, worked = run.state.calls_made, run.state.succeeded
         left = run.deadline - self._ports.clock()
         writes = self._budget.accepts_writes(run.turn)
         done = await self._calls.run(run.state, proposal.calls, left, accepts_writes=writes)
@@ -238,8 +238,12 @@ class AgentLoop:
         run.suggested += done.suggested
         run.writes += done.writes
         run.transcript.add_results(done.envelopes, run.state.turn)
-        if isinstance(done.pending, PendingApproval):
+        if done.pending is not None and done.pending.ends_run:
             return self._end(run, done.pending.message, "low", WAITING)
+        if run.state.succeeded > worked:
+            run.waits_for = ""
+        elif done.pending is not None:
+            run.waits_for = done.pending.message
         nudge = self._budget.nudge(before, run.state.calls_made)
         if done.all_errors_note or nudge:
             notes = [note for note in (done.all_errors_note, nudge) if note]
@@ -275,14 +279,15 @@ class AgentLoop:
             self._ports.emit(agent_event("agent_withdrawn", turn=run.turn, reason="phantom"))
             self._ports.emit(agent_event("agent_correction", reason="phantom"))
             text, confidence = SAFE_MESSAGE, "low"
+        if run.waits_for:
+            return self._end(run, f"{run.waits_for}. {text}", "low", WAITING)
         return self._end(run, text, confidence, DONE)
 
     def _sends_back(self, run: _Run, answer: str) -> bool:
         """Return True if the answer has numbers that nothing has. Asked once a run."""
         if run.sent_back or not run.state.succeeded or run.turn >= self._budget.max_turns:
             return False
-        sources = [m.content for m in run.transcript.all_messages if m.role != "assistant"]
-        numbers = find_ungrounded_numbers(answer, sources)
+        numbers = find_ungrounded_numbers(answer, run.transcript.sources())
         run.sent_back = bool(numbers)
         if numbers:
             self._correct(run, "ungrounded", _UNGROUNDED.format(numbers=", ".join(numbers)))
@@ -308,7 +313,7 @@ class AgentLoop:
     def _correct(self, run: _Run, reason: str, message: str) -> None:
         self._ports.record.event("correction", decision=reason, artifacts=[])
         self._ports.emit(agent_event("agent_correction", reason=reason))
-        run.transcript.add_user([message], run.state.turn)
+        run.transcript.add_correction(message, run.state.turn)
 
     async def _verify_open_writes(self, run: _Run) -> None:
         """Verify what was written and not read, by the reads that the contracts name."""
@@ -324,7 +329,10 @@ class AgentLoop:
         turns = self._budget.max_turns
         message = f"Agent exhausted {turns} turns without a final answer."
         self._ports.emit(agent_event("agent_max_turns", turns_used=turns, message=message))
-        return self._end(run, message, "low", OUT_OF_TURNS, answer=self._is_open(run))
+        status = OUT_OF_TURNS
+        if run.waits_for:
+            message, status = f"{run.waits_for}. {message}", WAITING
+        return self._end(run, message, "low", status, answer=self._is_open(run))
 
     async def _end_early(
         self, run: _Run, why: str, status: int, error: PulsusError | None = None
@@ -374,6 +382,8 @@ class _Run:
         self.deadline = 0.0
         self.looks_first = self.must_call = self.sent_back = False
         self.likely: ProposedCall | None = None
+        self.waits_for = ""
+        """Says which read waits for a person, as long as no other call worked after it."""
         self.suggested: list[dict[str, JsonValue]] = []
         self.writes: list[CallDraft] = []
 

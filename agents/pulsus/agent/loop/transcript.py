@@ -43,6 +43,7 @@ class Transcript:
         self._all: list[AgentMessage] = []
         self._sizes: list[int] = []
         self._request = 0
+        self._corrections: set[int] = set()
         self._first_long = 0
         """The first message that may be shortened later."""
         self._start, self._sent_size = 1, 0
@@ -69,6 +70,11 @@ class Transcript:
         """Add what the user or the runtime says to the model."""
         self._add(*(AgentMessage("user", text, turn=turn) for text in texts if text))
 
+    def add_correction(self, text: str, turn: int) -> None:
+        """Add what the runtime says about the model's own answer."""
+        self._corrections.add(len(self._all))
+        self._add(AgentMessage("user", text, turn=turn))
+
     def add_proposal(self, proposal: TurnProposal, turn: int) -> None:
         """Add the model's own answer."""
         self._add(AgentMessage("assistant", proposal.raw, calls=proposal.calls, turn=turn))
@@ -84,6 +90,17 @@ class Transcript:
     def all_messages(self) -> tuple[AgentMessage, ...]:
         """Return every message, with old results in their short form."""
         return tuple(self._all)
+
+    def sources(self) -> tuple[str, ...]:
+        """Return the texts that an answer may take figures from.
+
+        The model's own texts are none, and corrections repeat those.
+        """
+        return tuple(
+            message.content
+            for at, message in enumerate(self._all)
+            if message.role != "assistant" and at not in self._corrections
+        )
 
     def messages(self, state: SessionState) -> tuple[AgentMessage, ...]:
         """Return the messages to send in this state."""

@@ -69,11 +69,15 @@ class CallEnvelope:
     envelope: Mapping[str, JsonValue]
 
 
+_OTHER_READ = "Use another read that needs no approval, or answer without this one"
+
+
 @dataclass(frozen=True, slots=True)
 class PendingApproval:
-    """A write that waits for a person in a run that can ask none."""
+    """A call that waits for a person in a run that can ask none. A write ends the run."""
 
     message: str
+    ends_run: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,8 +262,12 @@ class TurnCalls:
         )
         if answer.decision == "unattended":
             text = f"{call.tool} waits for an approval, and no person can be asked here"
-            turn.pending = PendingApproval(text)
-            turn.answers[call.call_id] = envelope_of(_approval_required(text, fields), None)
+            writes = asked.draft.kind == "write"
+            if turn.pending is None or writes:
+                turn.pending = PendingApproval(text, ends_run=writes)
+            hint: dict[str, JsonValue] = {} if writes else {"recovery_hint": _OTHER_READ}
+            needed = tool_blocked("APPROVAL_REQUIRED", text, **fields, **hint)
+            turn.answers[call.call_id] = envelope_of(needed, None)
             return
         if answer.decision != "approved":
             why = answer.reason or ("it expired" if answer.decision == "expired" else "no reason")
@@ -353,10 +361,6 @@ class TurnCalls:
 def _recoveries_of(state: SessionState, tool: str) -> tuple[str, ...]:
     _, resolved = state.gates.recoveries.check_recovery_success(tool)
     return tuple(one.code for one in resolved)
-
-
-def _approval_required(text: str, fields: Mapping[str, JsonValue]) -> ToolResponse:
-    return tool_blocked("APPROVAL_REQUIRED", text, **fields)
 
 
 def _result_event(call: ProposedCall, envelope: Mapping[str, JsonValue]) -> AgentEvent:

@@ -33,6 +33,8 @@ def replies(claims):
         ("The container has been stopped.", "state"),
         ("The logs show an error.", "output"),
         ("Memory usage is 4.2GB.", "figure"),
+        ("The disk usage of /tmp/work/reports is 0 bytes.", "figure"),
+        ("/srv/data is 12 megabytes.", "figure"),
     ],
 )
 def test_each_kind_of_claim_is_found(reply, category):

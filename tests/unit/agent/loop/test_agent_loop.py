@@ -192,6 +192,63 @@ def test_a_denied_write_does_not_run_and_the_reason_is_told():
     assert session.named("agent_tool_result")[1]["error"]["message"] == "Command denied: not today"
 
 
+def unattended(*asked):
+    session = world()
+    session.control = AllowAll(asked=asked)
+    session.desk.answer = PersonAnswer("unattended")
+    return session
+
+
+def exec_read():
+    return call("pulsus_read", action="exec", command="dig example.org")
+
+
+def test_a_read_that_needs_a_person_does_not_end_a_run_that_another_read_can_answer():
+    session = unattended("pulsus_read")
+    end = session.run(
+        proposes(call("pulsus_query", **SEARCH)),
+        proposes(exec_read()),
+        proposes(get()),
+        answers("It is web01."),
+    )
+    refused = session.named("agent_tool_result")[1]["error"]
+    assert refused["code"] == "APPROVAL_REQUIRED"
+    assert "another read" in refused["details"]["recovery_hint"]
+    assert session.tools["pulsus_read"].ran == []
+    assert (end.exit_status, end.summary) == (0, "It is web01.")
+
+
+def test_a_run_waits_with_status_4_when_nothing_worked_after_the_read_that_needs_a_person():
+    session = unattended("pulsus_read")
+    end = session.run(
+        proposes(call("pulsus_query", **SEARCH)),
+        proposes(exec_read()),
+        answers("I could not look."),
+    )
+    assert end.exit_status == 4
+    assert end.confidence == "low"
+    assert end.summary.startswith("pulsus_read waits for an approval")
+    assert session.tools["pulsus_read"].ran == []
+
+
+def test_a_run_out_of_turns_waits_with_status_4_when_only_that_read_was_proposed():
+    session = unattended("pulsus_read")
+    session.max_turns = 3
+    end = session.run(
+        proposes(call("pulsus_query", **SEARCH)), proposes(exec_read()), proposes(exec_read())
+    )
+    assert end.exit_status == 4
+
+
+def test_a_write_that_needs_a_person_ends_the_turn_that_also_has_such_a_read():
+    session = unattended("pulsus_control", "pulsus_read")
+    end = session.run(
+        proposes(call("pulsus_query", **SEARCH)), proposes(exec_read(), restart()), answers("done")
+    )
+    assert end.exit_status == 4
+    assert end.summary.startswith("pulsus_control waits")
+
+
 def test_a_write_without_a_person_to_ask_waits_with_status_4():
     session = world()
     session.control = AllowAll(asked=("pulsus_control",))
@@ -436,3 +493,10 @@ def test_a_number_that_no_result_has_is_sent_back_once():
     )
     assert session.named("agent_correction") == [{"reason": "ungrounded"}]
     assert end.summary == "It has 32 GB."
+
+
+def test_a_correction_does_not_make_the_number_of_an_answer_grounded():
+    transcript = Transcript("s", "how much", keep_turns=2, min_chars=10, most_chars=900)
+    transcript.add_proposal(answers("It has 16 GB."), 1)
+    transcript.add_correction("No tool result has 16.", 1)
+    assert transcript.sources() == ("s", "how much")
