@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from typing import Final
 
 from pulsus.core.types import JsonValue
+
+_ENCODER: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=True, default=str)
 
 
 def call_digest(tool: str, args: Mapping[str, JsonValue]) -> str:
@@ -14,7 +17,7 @@ def call_digest(tool: str, args: Mapping[str, JsonValue]) -> str:
 
     The order of the arguments, and spaces around texts, make no difference.
     """
-    plain = json.dumps([tool, _trim_texts(args)], sort_keys=True, ensure_ascii=True, default=str)
+    plain = _ENCODER.encode([tool, _trim_texts(args)])
     return hashlib.sha256(plain.encode()).hexdigest()[:32]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -55,20 +55,30 @@ def json_answer(text: str, schema: Schema) -> str:
 
 
 def find_misfits(value: Any, schema: Schema) -> Iterator[str]:
-    """Yield each place where `value` does not fit, and why.
+    """Yield each place where `value` does not fit, and why. Raises like `make_check`."""
+    yield from make_check(schema)(value)
+
+
+def make_check(schema: Schema) -> Callable[[Any], Iterator[str]]:
+    """Return the function that yields each place where a value does not fit, and why.
 
     Raises ValueError for a keyword that is not in `_KNOWN`: the library would pass over a mistake.
     """
     for part in subschemas(schema):
         if unknown := sorted(set(part) - _KNOWN):
             raise ValueError(f"this JSON Schema keyword is not supported: {unknown[0]}")
-    try:
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
-    except (UnicodeEncodeError, RecursionError):
-        # A lone surrogate is JSON, but it could be written to no file.
-        yield "$: is not valid Unicode, or nests too deeply"
-        return
-    yield from map(_first_problem, _validator_class()(schema).iter_errors(value))
+    validator = _validator_class()(schema)
+
+    def check(value: Any) -> Iterator[str]:
+        try:
+            _ENCODER.encode(value).encode("utf-8")
+        except (UnicodeEncodeError, RecursionError):
+            # A lone surrogate is JSON, but it could be written to no file.
+            yield "$: is not valid Unicode, or nests too deeply"
+            return
+        yield from map(_first_problem, validator.iter_errors(value))
+
+    return check
 
 
 def subschemas(schema: Schema) -> Iterator[Schema]:
@@ -128,4 +138,5 @@ def _refuse_constant(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)

@@ -30,6 +30,8 @@ _LONGEST_KEY: Final = 160
 _BREAKS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _MOST_READ: Final = 12_000
 """Characters of a text that are looked at: more than the longest value that a session keeps."""
+_READ_FOR_ONE: Final = 4
+"""Characters of a text that are looked at first, for each character of its short line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,12 @@ def one_line(text: str) -> str:
     """
     parts = (part.strip() for part in _BREAKS.split(text[:_MOST_READ]))
     return " ".join(part for part in parts if part)
+
+
+def short_line(text: str, limit: int) -> str:
+    """Return `cut(one_line(text), limit)`. Of a long text only the beginning is read for it."""
+    beginning = one_line(text[: _READ_FOR_ONE * limit])
+    return cut(beginning if len(beginning) > limit else one_line(text), limit)
 
 
 def cut(text: str, limit: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from pulsus.agent.knowledge.fact import Fact, cut, one_line, subjects_of
+from pulsus.agent.knowledge.fact import Fact, short_line, subjects_of
 from pulsus.fast_dataclass import dataclass
 
 
@@ -36,9 +36,9 @@ class KnowledgeAccumulator:
         """
         known = {fact.key: fact for fact in self.facts}
         for fact in facts:
-            value = cut(one_line(fact.value), self.limits.max_value)
+            value = short_line(fact.value, self.limits.max_value)
             known.pop(fact.key, None)
-            known[fact.key] = replace(fact, value=value)
+            known[fact.key] = fact if value == fact.value else replace(fact, value=value)
         return replace(self, facts=self._evict(tuple(known.values()), turn))
 
     def find(self, keys: Iterable[str]) -> tuple[Fact, ...]:

@@ -23,10 +23,10 @@ def begin_write(state: SessionState, draft: CallDraft) -> SessionState:
 
 
 def absorb_result(state: SessionState, done: FinishedCall, result_chars: int) -> SessionState:
-    """Return the state after a call that ran. `result_chars` is the length of its envelope.
+    """Return the state after a call that ran.
 
-    A failed read verifies nothing. A failed write waits for a read like any other: it may have
-    changed something before it failed.
+    `result_chars` is the length of the text that the model reads. A failed read verifies nothing. A
+    failed write waits for a read like any other: it may have changed something before it failed.
     """
     draft, outcome = done.draft, done.outcome
     if draft.kind == "write":

@@ -6,9 +6,10 @@ A rule returns the envelope that refuses the call, or None. The order of the rul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from itertools import islice
+from typing import Any
 
 from pulsus.agent.knowledge.knowledge_gate import GateWindow, answer_from_facts
 from pulsus.agent.loop.call_draft import (
@@ -29,7 +30,15 @@ from pulsus.gates.resources.strict_resolution import refuse_action, resolve_targ
 from pulsus.gates.tool_descriptors import DescriptorTable
 from pulsus.gates.tool_response import ToolResponse, tool_blocked
 from pulsus.gates.workflow.workflow_state import refuse_call
-from pulsus.llm.structured_answers import find_misfits
+from pulsus.llm.structured_answers import make_check
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentCheck:
+    """The schema of a tool's arguments and its check: making one costs as much as three calls."""
+
+    schema: Mapping[str, Any]
+    find: Callable[[Any], Iterator[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +55,16 @@ class CallRules:
     keep_turns: int
     min_chars: int
     max_turn_calls: int = 6
+    _checks: dict[int, ArgumentCheck] = field(default_factory=dict, repr=False, compare=False)
+
+    def find_misfits(self, tool: AgentTool, args: Mapping[str, JsonValue]) -> Iterator[str]:
+        """Yield each place where arguments do not fit the tool's schema, and why."""
+        schema = tool.descriptor.parameters
+        known = self._checks.get(id(schema))
+        if known is None:
+            # The schema is kept beside its check: no other object can have its id meanwhile.
+            known = self._checks[id(schema)] = ArgumentCheck(schema, make_check(schema))
+        return known.find(dict(args))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +132,7 @@ def judge_call(
             recovery_hint="Use pulsus_route to find the tool for a task",
         )
         return state, RefusedCall(call, kind, refusal)
-    misfit = _find_misfit(tool, call)
+    misfit = _find_misfit(rules, tool, call)
     if misfit is not None:
         return state, RefusedCall(call, kind, misfit)
     state, refusal_or_none = _count_call(state, call, tool)
@@ -190,10 +209,10 @@ def _resolve(
     return replace(draft, resources=found.resources, warnings=found.warnings)
 
 
-def _find_misfit(tool: AgentTool, call: ProposedCall) -> ToolResponse | None:
+def _find_misfit(rules: CallRules, tool: AgentTool, call: ProposedCall) -> ToolResponse | None:
     """Return the refusal of arguments that the schema does not take, or None."""
     descriptor = tool.descriptor
-    wrong = list(islice(find_misfits(dict(call.args), descriptor.parameters), 3))
+    wrong = list(islice(rules.find_misfits(tool, call.args), 3))
     lacking = descriptor.missing_arguments(call.args) if not wrong else ()
     wrong += [f"{' or '.join(one.split('|'))} is missing" for one in lacking]
     if not wrong:

@@ -7,10 +7,12 @@ ended. Tools block, so each runs in a thread. Effects: those of the tools.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import field
 
 import anyio
+import anyio.from_thread
 import anyio.to_thread
 
 from pulsus.agent.loop.call_draft import CallDraft
@@ -43,16 +45,22 @@ class CallRunner:
         self, drafts: Sequence[CallDraft], timeout_s: float
     ) -> tuple[FinishedCall, ...]:
         """Return the results in the order of the calls. Each gets at most `timeout_s`."""
+        waiting = deque(enumerate(drafts))
         done: dict[int, FinishedCall] = {}
-        limiter = anyio.CapacityLimiter(self.parallel)
 
-        async def run_one(at: int, draft: CallDraft) -> None:
-            async with limiter:
-                done[at] = await self.run_one(draft, timeout_s)
+        def run_waiting() -> None:
+            # A thread takes one call after the other: to hand each over costs more than a fast one.
+            while True:
+                anyio.from_thread.check_cancelled()
+                try:
+                    at, draft = waiting.popleft()
+                except IndexError:
+                    return
+                done[at] = self._run(draft, timeout_s)
 
         async with anyio.create_task_group() as group:
-            for at, draft in enumerate(drafts):
-                group.start_soon(run_one, at, draft)
+            for _ in range(min(self.parallel, len(drafts))):
+                group.start_soon(anyio.to_thread.run_sync, run_waiting)
         return tuple(done[at] for at in range(len(drafts)))
 
     async def run_one(self, draft: CallDraft, timeout_s: float) -> FinishedCall:
@@ -60,9 +68,12 @@ class CallRunner:
 
         The call is not abandoned: what has begun to change something is waited for.
         """
+        return await anyio.to_thread.run_sync(self._run, draft, timeout_s)
+
+    def _run(self, draft: CallDraft, timeout_s: float) -> FinishedCall:
         context = CallContext(draft.resources, self.cancellation, timeout_s, draft.consent)
         started = self.clock()
-        outcome = await anyio.to_thread.run_sync(_call_tool, draft, context)
+        outcome = _call_tool(draft, context)
         return FinishedCall(draft, outcome, started, self.clock())
 
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pulsus.agent.answers.compaction import TranscriptResult, compact_results
-from pulsus.agent.answers.result_text import result_text
 from pulsus.agent.model.proposal import AgentMessage, TurnProposal
 from pulsus.llm.budgeted_model import BYTES_PER_TOKEN, OVERHEAD_TOKENS
 
@@ -80,10 +79,9 @@ class Transcript:
         self._add(AgentMessage("assistant", proposal.raw, calls=proposal.calls, turn=turn))
 
     def add_results(self, results: Iterable[CallEnvelope], turn: int) -> None:
-        """Add the envelope that answers each call."""
+        """Add the text of the envelope that answers each call."""
         for each in results:
-            text = result_text(each.envelope)
-            self._add(AgentMessage("tool", text, each.call.call_id, turn=turn))
+            self._add(AgentMessage("tool", each.text, each.call.call_id, turn=turn))
             self._tools[each.call.call_id] = each.call.tool
 
     @property

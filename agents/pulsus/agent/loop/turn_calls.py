@@ -5,7 +5,6 @@ Every refusal is recorded and counted here, in one place, before anything else o
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -14,6 +13,7 @@ from typing import Protocol
 import anyio.to_thread
 
 from pulsus.agent.agent_events import AgentEvent, EmitEvent, agent_event
+from pulsus.agent.answers.result_text import result_text
 from pulsus.agent.loop.absorb_results import absorb_result, begin_write, envelope_of
 from pulsus.agent.loop.call_draft import (
     AnsweredCall,
@@ -63,10 +63,11 @@ class TurnPorts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CallEnvelope:
-    """The envelope that answers a call, for the transcript."""
+    """The envelope that answers a call, and the text of it that the model reads."""
 
     call: ProposedCall
     envelope: Mapping[str, JsonValue]
+    text: str
 
 
 _OTHER_READ = "Use another read that needs no approval, or answer without this one"
@@ -99,6 +100,7 @@ class _Turn:
     def __init__(self, state: SessionState) -> None:
         self.state = state
         self.answers: dict[str, Mapping[str, JsonValue]] = {}
+        self.texts: dict[str, str] = {}
         self.writes: list[CallDraft] = []
         self.suggested: list[dict[str, JsonValue]] = []
         self.waited_s = 0.0
@@ -318,7 +320,8 @@ class TurnCalls:
             self._ports.counters.count(
                 "auto_recovery_success_total", error_code=code, tool=call.tool
             )
-        turn.state = absorb_result(turn.state, done, len(json.dumps(envelope)))
+        turn.texts[call.call_id] = text = result_text(envelope)
+        turn.state = absorb_result(turn.state, done, len(text))
         self._rules.control.learn(done.outcome)
         self._ports.record.event(
             "call",
@@ -342,7 +345,8 @@ class TurnCalls:
             call = each.draft.call if isinstance(each, RunCall | AskPerson) else each.call
             envelope = turn.answers[call.call_id]
             self._ports.emit(_result_event(call, envelope))
-            envelopes.append(CallEnvelope(call, envelope))
+            text = turn.texts.get(call.call_id) or result_text(envelope)
+            envelopes.append(CallEnvelope(call, envelope, text))
         worked = [bool(each.envelope["ok"]) for each in envelopes]
         known = sum(isinstance(each, AnsweredCall) for each in checked)
         errors = turn.state.errors.after_turn(worked)

@@ -1,6 +1,15 @@
 """The limits of what a session knows, and what a write makes unknown."""
 
-from pulsus.agent.knowledge.fact import Fact, category_of_key, cut, fact_key
+import pytest
+
+from pulsus.agent.knowledge.fact import (
+    Fact,
+    category_of_key,
+    cut,
+    fact_key,
+    one_line,
+    short_line,
+)
 from pulsus.agent.knowledge.knowledge_accumulator import KnowledgeAccumulator, KnowledgeLimits
 
 
@@ -80,3 +89,19 @@ def test_unknown_keys_are_about_resources():
 
 def test_cut_never_exceeds_its_limit():
     assert [cut("abc", limit) for limit in range(4)] == ["", "…", "a…", "abc"]
+
+
+@pytest.mark.parametrize("limit", [1, 20, 200])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "short",
+        "a\n b\x00c " * 3,
+        "\n" * 900 + "late",
+        " x" * 5000,
+        "word " * 41 + "\n\n" + "end",
+    ],
+)
+def test_a_short_line_is_that_of_the_whole_text_though_only_its_beginning_is_read(text, limit):
+    assert short_line(text, limit) == cut(one_line(text), limit)

@@ -12,7 +12,7 @@ def transcript(most_chars, request="look"):
 
 
 def result(made, text):
-    return CallEnvelope(made, {"ok": True, "data": text})
+    return CallEnvelope(made, {"ok": True, "data": text}, f"ok\ndata: {text}")
 
 
 def size(messages):
