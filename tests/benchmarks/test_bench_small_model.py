@@ -1,7 +1,9 @@
 """Twenty questions to a real 1.5B model: `pulsus agent` beside a plain loop.
 
-Each row is printed as JSON and appended to AGENT_ROWS, if that names a file. AGENT_ARMS and
-AGENT_QUESTIONS narrow a run. The server is that of `tests/local_model.py` with the model `1.5b`.
+Each row is appended to AGENT_ROWS, if that names a file. AGENT_ARMS and AGENT_QUESTIONS narrow a
+run. The server is that of `tests/local_model.py` with the model `1.5b`. AGENT_PLAIN_URL names a
+second one, for the plain loop: then both arms get each question one after the other, and each
+server keeps the prompt of its arm in its cache. No such question begins after AGENT_SECONDS.
 """
 
 import json
@@ -10,7 +12,9 @@ import subprocess
 import time
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import anyio
@@ -29,7 +33,8 @@ pytestmark = [pytest.mark.bench, pytest.mark.real_llm, pytest.mark.timeout(5400)
 
 ROOT = Path(__file__).parents[2]
 ARMS = ("plain", "pulsus")
-"""One after the other, so that the server keeps the long prompt of the plain loop in its cache."""
+SHUFFLED = Random(20).sample(QUESTIONS, len(QUESTIONS))
+"""In an order that does not depend on the kind of question: a run that stops early is a sample."""
 READ_SECONDS = "1800"
 PLAIN_TOOLS = 15
 
@@ -79,7 +84,14 @@ def ask_pulsus(made, question):
     return end.summary if end.exit_status == 0 else "", calls, models[0]
 
 
-def ask_plain(made, question, catalogue):
+def ask_plain(made, question):
+    ids = {
+        tool.tool.id: name
+        for name, tool in made.parts.tools.by_name.items()
+        if hasattr(tool, "tool")
+    }
+    asked = most_asked_tools(ROOT / "config/golden.jsonl", list(ids), PLAIN_TOOLS)
+    catalogue = [ids[one] for one in asked]
     model = CountingModel(made.parts.make_model())
     end = run_plain_loop(made, model, question, catalogue, made.parts.max_turns)
     return end.text, end.calls, model
@@ -87,55 +99,57 @@ def ask_plain(made, question, catalogue):
 
 def test_twenty_questions_to_a_real_small_model(project, tmp_path, capsys, monkeypatch):
     arms = os.environ.get("AGENT_ARMS", ",".join(ARMS)).split(",")
-    wanted = (
-        os.environ.get("AGENT_QUESTIONS", "").split(",")
-        if "AGENT_QUESTIONS" in os.environ
-        else None
-    )
+    ends = time.monotonic() + float(os.environ.get("AGENT_SECONDS", "inf"))
     rows = []
     with local_model() as url, prepared_place(tmp_path / "reports") as place:
         monkeypatch.chdir(project)
-        app = build(project, settings(url))
-        made = make_agent_session(app, None)
-        tools = {
-            tool.tool.id: name
-            for name, tool in made.parts.tools.by_name.items()
-            if hasattr(tool, "tool")
+        plain_url = os.environ.get("AGENT_PLAIN_URL", url)
+        ask = {
+            "plain": partial(ask_plain, session_of(project, plain_url)),
+            "pulsus": partial(ask_pulsus, session_of(project, url)),
         }
-        catalogue = [
-            tools[one]
-            for one in most_asked_tools(ROOT / "config/golden.jsonl", list(tools), PLAIN_TOOLS)
-        ]
-        for arm in arms:
-            for question in QUESTIONS:
-                if wanted is not None and question.name not in wanted:
-                    continue
-                text, began = question.words(place), time.monotonic()
-                if arm == "plain":
-                    answer, calls, model = ask_plain(made, text, catalogue)
-                else:
-                    answer, calls, model = ask_pulsus(made, text)
-                worked = any(call["ok"] for call in calls)
-                row = {
-                    "arm": arm,
-                    "question": question.name,
-                    "right": worked and question.truth(place)(answer),
-                    "worked": worked,
-                    "answer": answer,
-                    "calls": calls,
-                    "prompt_tokens": model.prompt_tokens(),
-                    "answer_tokens": model.answer_tokens(),
-                    "turns": len(model.proposals),
-                    "seconds": round(time.monotonic() - began, 1),
-                }
-                rows.append(row)
-                if path := os.environ.get("AGENT_ROWS"):
-                    with Path(path).open("a", encoding="utf-8") as file:
-                        file.write(json.dumps(row) + "\n")
-        for arm in arms:
-            of_arm = [row for row in rows if row["arm"] == arm]
-            with capsys.disabled():
-                print(json.dumps(summary(arm, of_arm)))
+        for questions in asked_together(alone=plain_url == url):
+            if plain_url != url and time.monotonic() > ends:
+                break
+            rows += [ask_one(arm, ask[arm], each, place) for arm in arms for each in questions]
+    for arm in arms:
+        of_arm = [row for row in rows if row["arm"] == arm]
+        with capsys.disabled():
+            print(json.dumps(summary(arm, of_arm)))
+
+
+def session_of(project, url):
+    return make_agent_session(build(project, settings(url)), None)
+
+
+def ask_one(arm, ask, question, place):
+    """Return the row of one question to one arm, and append it to AGENT_ROWS."""
+    began = time.monotonic()
+    answer, calls, model = ask(question.words(place))
+    worked = any(call["ok"] for call in calls)
+    row = {
+        "arm": arm,
+        "question": question.name,
+        "right": worked and question.truth(place)(answer),
+        "worked": worked,
+        "answer": answer,
+        "calls": calls,
+        "prompt_tokens": model.prompt_tokens(),
+        "answer_tokens": model.answer_tokens(),
+        "turns": len(model.proposals),
+        "seconds": round(time.monotonic() - began, 1),
+    }
+    if path := os.environ.get("AGENT_ROWS"):
+        with Path(path).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+    return row
+
+
+def asked_together(*, alone):
+    """Return the questions that one arm gets before the other: all, if there is one server."""
+    names = os.environ.get("AGENT_QUESTIONS", "")
+    wanted = [each for each in SHUFFLED if not names or each.name in names.split(",")]
+    return [wanted] if alone else [[each] for each in wanted]
 
 
 def summary(arm, rows):
