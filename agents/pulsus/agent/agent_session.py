@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 CATALOGUE_TOOLS: Final = 4
 """Catalogue tools that a request lists, the best by the router's ranking."""
-_WITH_LIKELY: Final = 1
+WITH_LIKELY: Final = 1
 """As many are listed if the router is sure of one: a shorter list misleads a small model less."""
 MOST_REQUEST_CHARS: Final = 8000
 _REMEMBERED_CALLS: Final = 500
@@ -165,7 +165,7 @@ class AgentSession:
             parts.tools.table,
             text,
             await anyio.to_thread.run_sync(parts.rank, text),
-            most=CATALOGUE_TOOLS if likely is None else _WITH_LIKELY,
+            most=CATALOGUE_TOOLS if likely is None else WITH_LIKELY,
             suggests=parts.control.level == "read_only",
             verifying=parts.verifying,
         )

@@ -6,14 +6,14 @@ that servers reuse what they have read.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
-from pulsus.agent.model.answer_schema import answer_schema, keep_supported
+from pulsus.agent.model.answer_schema import answer_schema
 from pulsus.agent.model.context_limits import ContextLimits
 from pulsus.agent.model.json_protocol import read_answer
 from pulsus.agent.model.prompt_template import render_prompt
 from pulsus.agent.model.proposal import AgentMessage, TurnProposal, TurnRequest
+from pulsus.agent.model.tool_signature import tool_signature
 from pulsus.core.compose.model_protocol import Message, OnText, Proposer
 from pulsus.errors import ModelAnswerInvalid
 from pulsus.gates.tool_descriptors import ToolDescriptor
@@ -41,7 +41,7 @@ class JsonModel:
 
     def system_prompt(self, tools: Sequence[ToolDescriptor], context: str) -> str:
         """Return the system message, made once a run."""
-        described = [_describe(tool) for tool in tools]
+        described = [tool_signature(tool) for tool in tools]
         return render_prompt("agent.j2", tools=described, context=context)
 
     def transcript_chars(self, tools: Sequence[ToolDescriptor]) -> int:
@@ -89,13 +89,3 @@ def _plain_message(message: AgentMessage) -> Message:
     if message.role == "tool":
         return Message("user", f"Tool result: {message.content}")
     return Message(message.role, message.content)
-
-
-def _describe(tool: ToolDescriptor) -> str:
-    """Return one line of JSON for the prompt, without what a model does not need."""
-    shown = {
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": keep_supported(tool.parameters),
-    }
-    return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,59 @@
+"""A tool as one line of a prompt: its name, parameters with their types, and description. Pure.
+
+The lines of the built-in tools have 56 % of the characters of their JSON Schemas. They describe
+calls for the model only: constrained decoding and the gates use the schema.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pulsus.gates.tool_descriptors import ToolDescriptor
+
+_WORD: Final = re.compile(r"[\w./:@+-]+")
+
+
+def tool_signature(tool: ToolDescriptor) -> str:
+    """Return the line: `name(path: string, lines?: integer): Show the end of a file.`
+
+    A `?` marks a parameter that may be left out, and `|` separates the values that are allowed.
+    """
+    description = " ".join(tool.description.split())
+    return f"{tool.name}({_members(tool.parameters)}): {description}"
+
+
+def _members(schema: Mapping[str, Any]) -> str:
+    required = schema.get("required", ())
+    return ", ".join(
+        f"{name}{'' if name in required else '?'}: {_type_of(one)}"
+        for name, one in schema.get("properties", {}).items()
+    )
+
+
+def _type_of(schema: Mapping[str, Any]) -> str:
+    match schema:
+        case {"const": value}:
+            return _value(value)
+        case {"enum": [*values]}:
+            return "|".join(map(_value, values))
+        case {"anyOf": [*parts]}:
+            return "|".join(map(_type_of, parts))
+        case {"type": "array", "items": Mapping() as items}:
+            return f"[{_type_of(items)}]"
+        case {"properties": Mapping()}:
+            return f"{{{_members(schema)}}}"
+        case {"type": [*names]}:
+            return "|".join(map(str, names))
+        case {"type": name}:
+            return str(name)
+        case _:
+            return "any"
+
+
+def _value(value: object) -> str:
+    """Return the value as a plain word, or as JSON if it is none."""
+    plain = isinstance(value, str) and _WORD.fullmatch(value)
+    return str(value) if plain else json.dumps(value, ensure_ascii=False)
