@@ -44,6 +44,11 @@ def test_the_name_and_every_parameter_of_a_built_in_tool_are_in_its_line():
         assert all(f"{name}" in line for name in made.parameters["properties"])
 
 
+def test_the_parameters_that_an_action_needs_are_named():
+    line = tool_signature(built_in_tools()["pulsus_read"])
+    assert line.endswith("shows a log. Needs exec: command; file|find|tail: path.")
+
+
 def test_the_prompt_has_one_line_for_each_tool():
     tools = tuple(built_in_tools().values())
     model = JsonModel(None, temperature=0.0, max_tokens=1, context_tokens=1)  # type: ignore[arg-type]
