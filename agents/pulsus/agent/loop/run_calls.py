@@ -58,9 +58,12 @@ class CallRunner:
                     return
                 done[at] = self._run(draft, timeout_s)
 
-        async with anyio.create_task_group() as group:
-            for _ in range(min(self.parallel, len(drafts))):
-                group.start_soon(anyio.to_thread.run_sync, run_waiting)
+        if len(drafts) == 1:
+            await anyio.to_thread.run_sync(run_waiting)
+        else:
+            async with anyio.create_task_group() as group:
+                for _ in range(min(self.parallel, len(drafts))):
+                    group.start_soon(anyio.to_thread.run_sync, run_waiting)
         return tuple(done[at] for at in range(len(drafts)))
 
     async def run_one(self, draft: CallDraft, timeout_s: float) -> FinishedCall:
