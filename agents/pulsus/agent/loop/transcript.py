@@ -92,7 +92,7 @@ class Transcript:
     def sources(self) -> tuple[str, ...]:
         """Return the texts that an answer may take figures from.
 
-        The model's own texts are none, and corrections repeat those.
+        Those of the model itself are left out, and so are corrections, which repeat them.
         """
         return tuple(
             message.content

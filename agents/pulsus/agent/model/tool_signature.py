@@ -66,6 +66,6 @@ def _type_of(schema: Mapping[str, Any]) -> str:
 
 
 def _value(value: object) -> str:
-    """Return the value as a plain word, or as JSON if it is none."""
+    """Return the value as a plain word, or as JSON if it is more than a word."""
     plain = isinstance(value, str) and _WORD.fullmatch(value)
     return str(value) if plain else json.dumps(value, ensure_ascii=False)
