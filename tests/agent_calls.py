@@ -21,6 +21,7 @@ def tools_in(project, **environ):
         environ={**os.environ, **environ},
         now=lambda: NOW,
         ask=lambda goal: _ask_knowledge(app, goal),
+        facts=app.knowledge.view,
     )
 
 

@@ -308,6 +308,10 @@ class FactsInvalid(PulsusError, code="FACTS_INVALID", exit_status=2):
     """A facts file, or the document of a fact source, is not valid."""
 
 
+class FactsIncomplete(PulsusError, code="FACTS_INCOMPLETE", exit_status=1):
+    """The facts lack what a migration plan needs: a capacity, a size, or a node."""
+
+
 class KnowledgeTimeout(PulsusError, code="KNOWLEDGE_TIMEOUT"):
     """A query of the knowledge base took longer than it may."""
 

@@ -39,7 +39,8 @@ class CallNeeds:
     must not reach a parent while its child is meant: file, exec and command calls. `written` are
     values that a write would set, by argument name. `unavailable` is a reason why no backend can
     run the call here (EXECUTION_CONTEXT_UNAVAILABLE), `not_allowed` a reason why the agent may
-    never make it (ACTION_NOT_ALLOWED); both are empty for most calls.
+    never make it (ACTION_NOT_ALLOWED); both are empty for most calls. `only_proposes` is True for a
+    write that has no effect of its own: it makes a request, which a person decides later.
     """
 
     action: str
@@ -50,6 +51,7 @@ class CallNeeds:
     written: Mapping[str, JsonValue] = field(default_factory=dict)
     unavailable: str = ""
     not_allowed: str = ""
+    only_proposes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +70,22 @@ class CallContext:
 
 
 @dataclass(frozen=True, slots=True)
+class Suspension:
+    """A request that a person decides after the run has ended (contracts, `agent_suspended`)."""
+
+    approval_id: str
+    plan_count: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class CallOutcome:
     """The result of one call.
 
     `found` are resources that it discovered; only query and discovery tools, and the prefetcher,
     may return some. `single` is True if the call asked for exactly one resource: that marks an
     explicit access. `read` are the ids of resources whose state the result shows, `wrote` of those
-    that it changed.
+    that it changed. `suspended` ends the run: what it asked for waits for a person.
     """
 
     response: ToolResponse
@@ -82,6 +93,7 @@ class CallOutcome:
     single: bool = False
     read: tuple[str, ...] = ()
     wrote: tuple[str, ...] = ()
+    suspended: Suspension | None = None
 
 
 class AgentTool(Protocol):

@@ -33,6 +33,7 @@ from pulsus.agent.mentions.prefetcher import Prefetcher
 from pulsus.agent.tool_protocol import CallContext, ProposedCall
 from pulsus.agent.tools.all_tools import AgentTools, agent_tools, protected_folders
 from pulsus.agent.tools.catalogue.catalogue_tool import CatalogueTool
+from pulsus.agent.tools.execute_migration import ProposeMigration
 from pulsus.agent.tools.local.readable_files import FileRefused, read_start
 from pulsus.agent.tools.query_wam import KnowledgeAnswer
 from pulsus.agent.trace_replay import (
@@ -81,11 +82,13 @@ def make_agent_session(
     person: CallApprover | None,
     level: ControlLevel | None = None,
     own_ports: Sequence[int] = (),
+    propose: ProposeMigration | None = None,
 ) -> AgentSession:
     """Return a new session. `person` is None if no person can be asked.
 
     `level` is the control level, by default that of the settings. The agent connects neither to
-    `own_ports` of this machine nor to the port of the settings. The model is made for each request.
+    `own_ports` of this machine nor to the port of the settings. `propose` takes migrations for
+    approval; without it they are refused. The model is made for each request.
     Raises ExtraMissing and what reading the catalogue raises.
     """
     require_agent_extra("anyio", "psutil")
@@ -96,6 +99,8 @@ def make_agent_session(
         environ=os.environ,
         now=ids.utc_now,
         ask=lambda goal: _ask_knowledge(app, goal),
+        facts=app.knowledge.view,
+        propose=propose,
     )
     catalogue = {t.name: t for t in tools.by_name.values() if isinstance(t, CatalogueTool)}
     record, breaker = _CurrentRecord(app), new_breaker(config)
@@ -190,7 +195,14 @@ def replay_agent_run(app: App, run_id: str) -> tuple[ReplayedVerdict, ...] | Non
             return None
         require_agent_extra("anyio", "psutil")
         config = app.settings.agent
-        tools = agent_tools(app, app.commands, environ=os.environ, now=ids.utc_now)
+        tools = agent_tools(
+            app,
+            app.commands,
+            environ=os.environ,
+            now=ids.utc_now,
+            ask=lambda goal: _ask_knowledge(app, goal),
+            facts=app.knowledge.view,
+        )
         rules = CallRules(
             tools.by_name,
             tools.table,

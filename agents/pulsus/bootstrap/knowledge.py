@@ -14,16 +14,14 @@ from pulsus.bootstrap.project_context import ProjectContext
 from pulsus.core.telemetry import ids
 from pulsus.errors import ConfigError
 from pulsus.fast_dataclass import dataclass
-from pulsus.kb.fact_base import FactBase
+from pulsus.kb.fact_base import FactBase, FactView
 from pulsus.kb.fact_files import read_fact_files
 from pulsus.kb.fact_sources import FactSource, GatheredFacts, SourceFailure, gather_facts
-from pulsus.kb.facts import EVERY_NODE, KnownNode
+from pulsus.kb.facts import EVERY_NODE, THIS_MACHINE, KnownNode
 from pulsus.kb.facts_document import FactDefaults
 from pulsus.kb.query_limits import QueryDeadline, QueryLimits
 from pulsus.kb.rag_context import rag_context
 from pulsus.plugins.plugin_failures import contain_plugin
-
-_LOCAL = "local"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +69,11 @@ class ProjectKnowledge:
         added = [f for f in gathered.facts if not (isinstance(f, KnownNode) and f.name in known)]
         return LoadedKnowledge(FactBase([*stated, *added]), now, gathered.failures)
 
+    def view(self) -> FactView:
+        """Return the facts of all sources as they hold now. Raises what `load` raises."""
+        loaded = self.load()
+        return loaded.facts.at(loaded.now, use_degraded=self.limits.use_degraded)
+
     def context(self, request: str) -> str:
         """Return the context of a request's prompt: of the node that it names, or of all.
 
@@ -78,7 +81,7 @@ class ProjectKnowledge:
         tools tell about this machine. Raises what `load` raises, and KnowledgeTimeout.
         """
         config = self.ground.settings.kb
-        if not config.files and all(s.name == _LOCAL for s in self._sources()):
+        if not config.files and all(s.name == THIS_MACHINE for s in self._sources()):
             return ""
         limits = replace(self.limits, seconds=config.context_seconds)
         deadline = QueryDeadline(limits)
@@ -98,7 +101,7 @@ class ProjectKnowledge:
     def _sources(self) -> list[FactSource]:
         local = self.ground.settings.kb.local_metrics
         found = self.ground.contributions.fact_sources
-        return [source for source in found if local or source.name != _LOCAL]
+        return [source for source in found if local or source.name != THIS_MACHINE]
 
     def _own_file(self, name: str) -> tuple[Path, str]:
         """Return a file of the settings, which has to lie in the project. Raises ConfigError."""

@@ -13,6 +13,7 @@ from typing import Final
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
 from pulsus.infra.processes import load_psutil
+from pulsus.kb.facts import THIS_MACHINE
 
 DISK_LIMITS: Final = (90.0, 95.0)
 MEMORY_LIMITS: Final = (90.0, 95.0)
@@ -26,7 +27,7 @@ _MIB: Final = 1 << 20
 class LocalFacts:
     """The fact source of this machine. It fits `FactSource` of the knowledge base."""
 
-    name: str = "local"
+    name: str = THIS_MACHINE
 
     def read(self) -> Mapping[str, JsonValue]:
         """Return the facts document of this machine. Raises ExtraMissing without psutil."""

@@ -20,6 +20,8 @@ NAME_FORM: Final = r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}"
 """The form of names of nodes, racks, groups, conditions and metrics. Nothing needs an escape."""
 EVERY_NODE: Final = "all"
 """The name that means the whole cluster in a question. No node may have it."""
+THIS_MACHINE: Final = "local"
+"""The name of the source that tells about this machine."""
 CLOCK_SKEW: Final = timedelta(seconds=60)
 """A fact may be this far in the future, because the clocks of two machines differ."""
 COST_UNITS: Final = 1_000_000

@@ -126,6 +126,8 @@ class AgentControl:
             return self._ask(draft, reason) if reason else RunCall(replace(draft, consent="yes"))
         if self.level == "read_only":
             return self._suggest(draft)
+        if draft.needs.only_proposes:  # its request is what a person decides
+            return RunCall(draft, grant="proposal")
         if self.level == "autonomous" and not self._policy_asks(draft):
             return RunCall(draft, grant="autonomous")
         return self._ask(draft, f"{draft.call.tool} may change things")

@@ -29,7 +29,7 @@ from pulsus.agent.loop.transcript import Transcript
 from pulsus.agent.loop.turn_budget import TurnBudget
 from pulsus.agent.loop.turn_calls import TurnCalls
 from pulsus.agent.model.proposal import Confidence, TurnModel, TurnProposal, TurnRequest
-from pulsus.agent.tool_protocol import ProposedCall
+from pulsus.agent.tool_protocol import ProposedCall, Suspension
 from pulsus.core.compose.model_protocol import OnText
 from pulsus.core.types import JsonValue
 from pulsus.errors import ModelBudget, ModelError, PulsusError
@@ -238,6 +238,8 @@ class AgentLoop:
         run.suggested += done.suggested
         run.writes += done.writes
         run.transcript.add_results(done.envelopes, run.state.turn)
+        if done.suspended is not None:
+            return self._suspend(run, done.suspended)
         if done.pending is not None and done.pending.ends_run:
             return self._end(run, done.pending.message, "low", WAITING)
         if run.state.succeeded > worked:
@@ -249,6 +251,18 @@ class AgentLoop:
             notes = [note for note in (done.all_errors_note, nudge) if note]
             run.transcript.add_user(notes, run.state.turn)
         return None
+
+    def _suspend(self, run: _Run, suspended: Suspension) -> RunEnd:
+        """Return the end of a run whose request a person decides. The model is not asked again."""
+        self._ports.emit(
+            agent_event(
+                "agent_suspended",
+                approval_id=suspended.approval_id,
+                plan_count=suspended.plan_count,
+                message=suspended.message,
+            )
+        )
+        return self._end(run, suspended.message, "low", WAITING, answer=False)
 
     async def _finish(self, run: _Run, proposal: TurnProposal) -> RunEnd | None:
         """Return the final answer, or None if gate 2 sends the model back to verify."""

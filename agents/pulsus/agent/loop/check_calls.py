@@ -182,6 +182,8 @@ def _resolve(
 
     if needs.not_allowed:
         return refused(tool_blocked("ACTION_NOT_ALLOWED", needs.not_allowed))
+    if needs.only_proposes:  # it acts on nothing now; its tool checks every name in the proposal
+        return draft
     denied = refuse_action(context, draft.kind, needs.action, needs.targets, now)
     if denied is not None:
         return refused(denied)

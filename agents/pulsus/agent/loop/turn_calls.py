@@ -34,8 +34,9 @@ from pulsus.agent.loop.run_ports import (
 )
 from pulsus.agent.loop.session_state import SessionState
 from pulsus.agent.loop.verdict_inputs import session_verdict, verdict_inputs, whole_verdict
-from pulsus.agent.tool_protocol import ProposedCall
+from pulsus.agent.tool_protocol import ProposedCall, Suspension
 from pulsus.agent.tools.query_wam import QUERY_WAM
+from pulsus.agent.tools.schedule_ha_proposal import SCHEDULE_HA_PROPOSAL
 from pulsus.approvals.run_consent import RunConsent
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
@@ -92,6 +93,7 @@ class TurnResult:
     waited_s: float = 0.0
     pending: PendingApproval | None = None
     all_errors_note: str = ""
+    suspended: Suspension | None = None
 
 
 class _Turn:
@@ -105,6 +107,7 @@ class _Turn:
         self.suggested: list[dict[str, JsonValue]] = []
         self.waited_s = 0.0
         self.pending: PendingApproval | None = None
+        self.suspended: Suspension | None = None
 
 
 class TurnCalls:
@@ -246,10 +249,37 @@ class TurnCalls:
         if isinstance(checked, AskPerson):
             await self._ask(turn, checked, seconds)
             return
+        if checked.draft.needs.only_proposes:
+            await self._propose(turn, checked.draft, seconds)
+            return
         # In autonomous mode the caller's choice of the level is the consent; a grant is a person's.
         granted: RunConsent = "yes" if checked.grant == "autonomous" else "asked"
         consent = granted if checked.grant else None
         await self._run_one(turn, replace(checked.draft, consent=consent), seconds)
+
+    async def _propose(self, turn: _Turn, draft: CallDraft, seconds: float) -> None:
+        """Run a call that only makes a request. Nothing was written, so nothing has to be verified.
+
+        The request ends the run; one that no person can decide here ends it too.
+        """
+        done = await self._runner.run_one(draft, seconds)
+        call, outcome = draft.call, done.outcome
+        error = outcome.response.error
+        if error is not None and error.blocked and error.code != "APPROVAL_REQUIRED":
+            self._refuse(turn, RefusedCall(call, draft.kind, outcome.response))
+            return
+        if error is not None and error.blocked:
+            turn.pending = PendingApproval(error.message, ends_run=True)
+        turn.answers[call.call_id] = envelope_of(outcome.response, draft)
+        turn.suspended = outcome.suspended
+        self._ports.record.event(
+            "proposal",
+            decision=call.tool,
+            args=dict(call.args),
+            ok=outcome.response.ok,
+            approval_id=outcome.suspended.approval_id if outcome.suspended else "",
+            artifacts=[],
+        )
 
     async def _ask(self, turn: _Turn, asked: AskPerson, seconds: float) -> None:
         call = asked.draft.call
@@ -359,6 +389,7 @@ class TurnCalls:
             turn.waited_s,
             turn.pending,
             _ALL_FAILED if failed else "",
+            turn.suspended,
         )
 
 
@@ -368,9 +399,11 @@ def _recoveries_of(state: SessionState, tool: str) -> tuple[str, ...]:
 
 
 def _result_event(call: ProposedCall, envelope: Mapping[str, JsonValue]) -> AgentEvent:
-    """Return the event. The answers of the knowledge base are its `result` too (contracts)."""
+    """Return the event. It has answers as `result`, and a plan as `actions` too (contracts)."""
     fields: dict[str, JsonValue] = {"tool": call.tool, **envelope}
     data = envelope.get("data")
     if call.tool == QUERY_WAM and isinstance(data, dict):
         fields["result"] = data.get("answers")
+    if call.tool == SCHEDULE_HA_PROPOSAL and isinstance(data, dict):
+        fields["actions"] = data.get("actions")
     return agent_event("agent_tool_result", **fields)

@@ -15,6 +15,7 @@ from pulsus.agent.tools.catalogue.route import RouteTool
 from pulsus.agent.tools.control import ControlTool
 from pulsus.agent.tools.discovery import DiscoveryTool
 from pulsus.agent.tools.docker import DockerTool
+from pulsus.agent.tools.execute_migration import ExecuteMigrationTool, ProposeMigration
 from pulsus.agent.tools.file_edit import FileEditTool
 from pulsus.agent.tools.kubernetes import KubernetesTool
 from pulsus.agent.tools.local.local_system import CommandJudge, LocalSystem
@@ -24,6 +25,7 @@ from pulsus.agent.tools.pmg import MailGatewayTool
 from pulsus.agent.tools.query import QueryTool
 from pulsus.agent.tools.query_wam import AskGoal, QueryWamTool
 from pulsus.agent.tools.read import ReadTool
+from pulsus.agent.tools.schedule_ha_proposal import ReadFacts, ScheduleHaProposalTool
 from pulsus.agent.tools.storage import StorageTool
 from pulsus.config.user_state import state_folder
 from pulsus.core.types import ToolSpec
@@ -53,12 +55,15 @@ def agent_tools(
     now: Callable[[], datetime],
     known_hosts: Sequence[str] = (),
     ask: AskGoal | None = None,
+    facts: ReadFacts | None = None,
+    propose: ProposeMigration | None = None,
 ) -> AgentTools:
     """Return the tools for one session in this project.
 
     `judge` is the project's command gate, `known_hosts` are hosts that the request names, `ask` is
-    the knowledge base, or None without one. Tools
-    that the filters of the settings exclude are left out. Raises what reading the catalogue raises.
+    the knowledge base, and `facts` reads its facts, or both are None without one. `propose` takes
+    migrations for approval, if a server runs here. Tools that the filters of the settings exclude
+    are left out. Raises what reading the catalogue raises.
     """
     machine = LocalMachine(environ)
     report = ToolReport(machine.host.name, project.redactor, now)
@@ -90,6 +95,9 @@ def agent_tools(
     ]
     if ask is not None:
         built_in.append(QueryWamTool(ask, report))
+    if facts is not None:
+        built_in.append(ScheduleHaProposalTool(facts, report))
+        built_in.append(ExecuteMigrationTool(facts, report, propose))
     added: list[AgentTool] = [
         CatalogueTool(project, system, tool, names[tool.id]) for tool in chosen
     ]

@@ -14,7 +14,7 @@ from pulsus.execution.cancellation import Cancellation
 from pulsus.execution.read_command import CommandResult
 from pulsus.fast_dataclass import dataclass
 from pulsus.infra.local_command import LocalCommands, failure_line, output_text
-from pulsus.infra.migrations.migration_action import MigrationAction
+from pulsus.placement.cluster import PlacementAction
 
 EXECUTION_SECONDS: Final = 600.0
 """The longest time that one action may take (the chapter's limit for a whole approval)."""
@@ -40,20 +40,20 @@ class ProxmoxExecutor:
         if self.network:
             ipaddress.ip_network(self.network)
 
-    def carry_out(self, action: MigrationAction, cancellation: Cancellation) -> str:
+    def carry_out(self, action: PlacementAction, cancellation: Cancellation) -> str:
         """Run the command of one action. Return why it failed, or an empty text."""
         argv = self.command(action)
         done = self.commands.run(argv, seconds=self.seconds, cancellation=cancellation)
         return _failure(argv[0], done)
 
-    def command(self, action: MigrationAction) -> tuple[str, ...]:
+    def command(self, action: PlacementAction) -> tuple[str, ...]:
         """Return the argument list of an action."""
         if action.action == "start":
             return ("pvesh", "create", f"/nodes/{action.target}/qemu/{action.vmid}/status/start")
         network = ("--migration_network", self.network) if self.network else ()
         return ("qm", "migrate", str(action.vmid), action.target, "--online", *network)
 
-    def is_there(self, action: MigrationAction, cancellation: Cancellation) -> str:
+    def is_there(self, action: PlacementAction, cancellation: Cancellation) -> str:
         """Ask the target node for the state of the guest. Return why it is not running there."""
         path = f"/nodes/{action.target}/qemu/{action.vmid}/status/current"
         argv = ("pvesh", "get", path, "--output-format", "json")
@@ -70,11 +70,11 @@ class DryRunExecutor:
 
     dry: bool = field(default=True, init=False)
 
-    def carry_out(self, action: MigrationAction, cancellation: Cancellation) -> str:
+    def carry_out(self, action: PlacementAction, cancellation: Cancellation) -> str:
         """Do nothing."""
         return ""
 
-    def is_there(self, action: MigrationAction, cancellation: Cancellation) -> str:
+    def is_there(self, action: PlacementAction, cancellation: Cancellation) -> str:
         """Verify nothing: nothing was done."""
         return "a dry run verifies nothing"
 
@@ -85,7 +85,7 @@ def _failure(program: str, done: CommandResult | None) -> str:
     return "" if done.status == 0 else f"{program}: {failure_line(done)}"
 
 
-def _not_running(text: str, action: MigrationAction) -> str:
+def _not_running(text: str, action: PlacementAction) -> str:
     where = f"vmid {action.vmid} on node {action.target}"
     try:
         found: Any = json.loads(text)

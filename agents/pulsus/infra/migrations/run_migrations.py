@@ -12,14 +12,14 @@ from typing import Protocol
 from pulsus.core.types import JsonValue
 from pulsus.execution.cancellation import Cancellation
 from pulsus.fast_dataclass import dataclass
-from pulsus.infra.migrations.migration_action import MigrationAction
+from pulsus.placement.cluster import PlacementAction
 
 
 @dataclass(frozen=True, slots=True)
 class ActionReport:
     """The end of one action. `verified` means that the node reported the guest there."""
 
-    action: MigrationAction
+    action: PlacementAction
     ok: bool
     verified: bool
     message: str = ""
@@ -50,21 +50,21 @@ class MigrationExecutor(Protocol):
         """True if nothing is carried out."""
         ...
 
-    def carry_out(self, action: MigrationAction, cancellation: Cancellation) -> str:
+    def carry_out(self, action: PlacementAction, cancellation: Cancellation) -> str:
         """Carry out one action. Return why it failed, or an empty text."""
         ...
 
-    def is_there(self, action: MigrationAction, cancellation: Cancellation) -> str:
+    def is_there(self, action: PlacementAction, cancellation: Cancellation) -> str:
         """Ask the target node for the guest. Return why it is not verified, or an empty text."""
         ...
 
 
-ReportProgress = Callable[[int, int, MigrationAction, bool | None], None]
+ReportProgress = Callable[[int, int, PlacementAction, bool | None], None]
 """Takes index from 0, total, the action, and True or False at its end (None at its start)."""
 
 
 def run_migrations(
-    actions: Sequence[MigrationAction],
+    actions: Sequence[PlacementAction],
     executor: MigrationExecutor,
     cancellation: Cancellation,
     progress: ReportProgress,
@@ -73,7 +73,7 @@ def run_migrations(
 ) -> tuple[ActionReport, ...]:
     """Carry out all actions, and return a report for each, in their order."""
     reports: list[ActionReport] = []
-    failed: list[MigrationAction] = []
+    failed: list[PlacementAction] = []
     for index, action in enumerate(actions):
         because = _skip_reason(action, failed, cancellation, stop_on_failure=stop_on_failure)
         if because:
@@ -90,7 +90,7 @@ def run_migrations(
 
 
 def _run(
-    action: MigrationAction, executor: MigrationExecutor, cancellation: Cancellation
+    action: PlacementAction, executor: MigrationExecutor, cancellation: Cancellation
 ) -> ActionReport:
     failure = executor.carry_out(action, cancellation)
     if failure:
@@ -104,8 +104,8 @@ def _run(
 
 
 def _skip_reason(
-    action: MigrationAction,
-    failed: Sequence[MigrationAction],
+    action: PlacementAction,
+    failed: Sequence[PlacementAction],
     cancellation: Cancellation,
     *,
     stop_on_failure: bool,
@@ -118,6 +118,6 @@ def _skip_reason(
     return ""
 
 
-def _depends(later: MigrationAction, earlier: MigrationAction) -> bool:
+def _depends(later: PlacementAction, earlier: PlacementAction) -> bool:
     """Return True if `later` moves the same guest, or needs the room that `earlier` makes."""
     return later.vmid == earlier.vmid or later.target == earlier.source

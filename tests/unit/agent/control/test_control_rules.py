@@ -251,3 +251,21 @@ def test_the_hash_changes_with_the_tool_its_arguments_and_its_target():
     assert len(hashes) == 4
     other = control(said=SAID, policy={"require_approval": ("ls",)})
     assert other.hash_of(restart()) not in hashes
+
+
+def proposal():
+    needs = CallNeeds("execute_migration", only_proposes=True)
+    return draft("execute_migration", "write", needs, ())
+
+
+@pytest.mark.parametrize("level", ["controlled", "autonomous"])
+def test_a_call_that_only_proposes_makes_its_own_request_at_every_level_that_changes(level):
+    call = proposal()
+    assert isinstance(decided(control(level), call), RunCall)
+
+
+def test_in_read_only_a_migration_is_suggested_and_not_proposed():
+    call = proposal()
+    found = decided(control("read_only"), call)
+    assert isinstance(found, RefusedCall)
+    assert found.suggestion["tool"] == "execute_migration"

@@ -5,16 +5,17 @@ from __future__ import annotations
 import threading
 import time
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from pulsus.agent.loop.run_ports import PersonAnswer
 from pulsus.agent.loop.transcript import Transcript
 from pulsus.agent.model.proposal import TurnProposal
-from pulsus.agent.tool_protocol import CallNeeds
+from pulsus.agent.tool_protocol import CallNeeds, CallOutcome, Suspension
 from pulsus.errors import ModelBudget, ModelUnreachable
 from pulsus.execution.cancellation import Cancellation
-from pulsus.gates.tool_response import tool_failed
+from pulsus.gates.tool_response import tool_blocked, tool_failed, tool_success
 from tests.agent_runs import (
     CONTROL,
     HOST,
@@ -500,3 +501,38 @@ def test_a_correction_does_not_make_the_number_of_an_answer_grounded():
     transcript.add_proposal(answers("It has 16 GB."), 1)
     transcript.add_correction("No tool result has 16.", 1)
     assert transcript.sources() == ("s", "how much")
+
+
+def proposing(outcome):
+    """Return a world whose control tool only proposes, with that outcome."""
+    session = world(control=lambda args, context: outcome)
+    tool: Any = session.tools["pulsus_control"]
+    tool.needs = lambda args: CallNeeds("execute_migration", only_proposes=True)
+    return session
+
+
+def test_a_proposal_suspends_the_run_and_the_model_is_not_asked_again():
+    waits = Suspension("apr-1", 2, "it waits for a person")
+    session = proposing(CallOutcome(tool_success({"approval_id": "apr-1"}), suspended=waits))
+    end = session.run(proposes(call("pulsus_query", **SEARCH)), proposes(restart()))
+    assert session.named("agent_suspended") == [
+        {"approval_id": "apr-1", "plan_count": 2, "message": "it waits for a person"}
+    ]
+    assert session.named("agent_final") == []
+    assert (end.exit_status, end.state.gates.workflow.unverified) == (4, ())
+
+
+def test_a_refused_proposal_does_not_suspend_the_run():
+    session = proposing(CallOutcome(tool_blocked("INVALID_INPUT", "the plan has no actions")))
+    end = session.run(
+        proposes(call("pulsus_query", **SEARCH)), proposes(restart()), answers("I could not.")
+    )
+    assert session.named("agent_suspended") == []
+    assert (end.exit_status, end.summary) == (0, "I could not.")
+
+
+def test_a_proposal_that_no_person_can_decide_here_ends_the_run_with_4():
+    session = proposing(CallOutcome(tool_blocked("APPROVAL_REQUIRED", "at pulsus serve")))
+    end = session.run(proposes(call("pulsus_query", **SEARCH)), proposes(restart()))
+    assert session.named("agent_suspended") == []
+    assert (end.exit_status, end.summary) == (4, "at pulsus serve")

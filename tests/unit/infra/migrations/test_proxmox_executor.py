@@ -9,11 +9,11 @@ import pytest
 from pulsus.commands import execution_plan
 from pulsus.execution.cancellation import Cancellation
 from pulsus.infra.local_command import LocalCommands
-from pulsus.infra.migrations.migration_action import MigrationAction
 from pulsus.infra.migrations.proxmox_executor import ProxmoxExecutor
+from pulsus.placement.cluster import PlacementAction
 
-MOVE = MigrationAction("migrate", 101, "pve2", "pve1")
-START = MigrationAction("start", 102, "pve3")
+MOVE = PlacementAction("migrate", 101, "pve2", "pve1")
+START = PlacementAction("start", 102, "pve3")
 
 LOOK_ALIKE = """#!/bin/sh
 printf '%s\\n' "$(basename "$0") $*" >> "{log}"

@@ -3,15 +3,15 @@
 import pytest
 
 from pulsus.execution.cancellation import Cancellation
-from pulsus.infra.migrations.migration_action import MigrationAction
 from pulsus.infra.migrations.proxmox_executor import DryRunExecutor
 from pulsus.infra.migrations.run_migrations import run_migrations
+from pulsus.placement.cluster import PlacementAction
 
 MOVES = (
-    MigrationAction("migrate", 101, "pve2", "pve1"),
-    MigrationAction("migrate", 102, "pve1", "pve3"),
-    MigrationAction("migrate", 103, "pve5", "pve4"),
-    MigrationAction("start", 101, "pve6"),
+    PlacementAction("migrate", 101, "pve2", "pve1"),
+    PlacementAction("migrate", 102, "pve1", "pve3"),
+    PlacementAction("migrate", 103, "pve5", "pve4"),
+    PlacementAction("start", 101, "pve6"),
 )
 
 

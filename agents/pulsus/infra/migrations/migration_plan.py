@@ -1,13 +1,13 @@
-"""One action of a migration plan, as typed values (tool calling §32.4). Pure."""
+"""A migration plan from outside becomes typed actions, or is refused (tool calling §32.4). Pure."""
 
 from __future__ import annotations
 
 import re
-from typing import Final, Literal
+from typing import Final
 
 from pulsus.core.types import JsonValue
 from pulsus.errors import PlanInvalid
-from pulsus.fast_dataclass import dataclass
+from pulsus.placement.cluster import PlacementAction
 
 NODE_NAME: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 """The name of a node: a DNS label. It never begins with a hyphen, so it is never an option."""
@@ -19,32 +19,34 @@ _VMIDS: Final = range(100, 1_000_000_000)
 _FIELDS: Final = frozenset({"action", "vmid", "source", "target"})
 
 
-@dataclass(frozen=True, slots=True)
-class MigrationAction:
-    """Move a running guest from `source` to `target`, or start a stopped one on `target`.
-
-    `source` is empty for a start.
-    """
-
-    action: Literal["migrate", "start"]
-    vmid: int
-    target: str
-    source: str = ""
-
-
-def parse_actions(plan: JsonValue) -> tuple[MigrationAction, ...]:
+def parse_actions(plan: JsonValue, *, needs_source: bool = True) -> tuple[PlacementAction, ...]:
     """Return the actions of a plan. Raises PlanInvalid that names the action and the value.
 
-    Nothing is corrected: a name that is no name of a node is refused, never shortened.
+    Nothing is corrected: a name that is no name of a node is refused, never shortened. Without
+    `needs_source` a migration may leave its source out, which is empty then.
     """
     if not isinstance(plan, list) or not plan:
         raise PlanInvalid("the migration plan has no actions", hint="a plan is a list of actions")
     if len(plan) > MOST_ACTIONS:
         raise PlanInvalid(f"the migration plan has {len(plan)} actions, more than {MOST_ACTIONS}")
-    return tuple(_parse(row, number) for number, row in enumerate(plan, start=1))
+    rows = enumerate(plan, start=1)
+    return tuple(_parse(row, number, needs_source=needs_source) for number, row in rows)
 
 
-def _parse(row: JsonValue, number: int) -> MigrationAction:
+def plan_rows(actions: tuple[PlacementAction, ...]) -> list[JsonValue]:
+    """Return the actions as JSON values, which `parse_actions` reads."""
+    return [
+        {
+            "action": each.action,
+            "vmid": each.vmid,
+            "source": each.source or None,
+            "target": each.target,
+        }
+        for each in actions
+    ]
+
+
+def _parse(row: JsonValue, number: int, *, needs_source: bool) -> PlacementAction:
     if not isinstance(row, dict) or not row.keys() <= _FIELDS:
         raise _invalid(number, f"{row!r} is not an object of {', '.join(sorted(_FIELDS))}")
     action, vmid, source = row.get("action"), row.get("vmid"), row.get("source")
@@ -56,11 +58,13 @@ def _parse(row: JsonValue, number: int) -> MigrationAction:
     if action == "start":
         if source is not None:
             raise _invalid(number, f"a start has no source, not {source!r}")
-        return MigrationAction("start", vmid, target)
+        return PlacementAction("start", vmid, target)
+    if source is None and not needs_source:
+        return PlacementAction("migrate", vmid, target)
     found = _node(source, "source", number)
     if found == target:
         raise _invalid(number, f"vmid {vmid} would move from {found} to itself")
-    return MigrationAction("migrate", vmid, target, found)
+    return PlacementAction("migrate", vmid, target, found)
 
 
 def _node(value: JsonValue, field: str, number: int) -> str:

@@ -4,7 +4,8 @@ import pytest
 
 from pulsus.core.types import JsonValue
 from pulsus.errors import PlanInvalid
-from pulsus.infra.migrations.migration_action import MigrationAction, parse_actions
+from pulsus.infra.migrations.migration_plan import parse_actions
+from pulsus.placement.cluster import PlacementAction
 
 GOOD: dict[str, JsonValue] = {"action": "migrate", "vmid": 101, "source": "pve1", "target": "pve2"}
 
@@ -12,8 +13,8 @@ GOOD: dict[str, JsonValue] = {"action": "migrate", "vmid": 101, "source": "pve1"
 def test_actions_are_typed_values_in_their_order():
     start: JsonValue = {"action": "start", "vmid": 102, "source": None, "target": "pve3"}
     assert parse_actions([GOOD, start]) == (
-        MigrationAction("migrate", 101, "pve2", "pve1"),
-        MigrationAction("start", 102, "pve3"),
+        PlacementAction("migrate", 101, "pve2", "pve1"),
+        PlacementAction("start", 102, "pve3"),
     )
 
 

@@ -1,0 +1,92 @@
+"""The cluster to plan for, from fresh facts of the knowledge base (tool calling §32.1.2). Pure.
+
+A fact that a plan needs and that is missing or too old stops the planning: nothing is guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from pulsus.errors import FactsIncomplete
+from pulsus.kb.fact_base import FactView
+from pulsus.kb.facts import THIS_MACHINE, KnownNode, VirtualMachine
+from pulsus.placement.cluster import Cluster, ClusterHost, ClusterVm
+
+
+def cluster_of_facts(view: FactView, *, use_rack_constraints: bool = False) -> Cluster:
+    """Return the cluster as the fresh facts describe it.
+
+    A host that is not live takes no VM: it counts as drained. This machine is a host only if a
+    file or a plugin says so, or a VM is on it. Raises FactsIncomplete.
+    """
+    vms = view.vms()
+    used = {vm.host for vm in vms if vm.host is not None}
+    hosts = [
+        _to_host(node, view, by_rack=use_rack_constraints)
+        for node in view.hosts()
+        if node.name in used or (node.provenance.source != THIS_MACHINE and _has_capacity(node))
+    ]
+    known = {host.name for host in hosts}
+    lacking = sorted(used - known)
+    if lacking:
+        raise _incomplete(f"no fresh fact knows the node {lacking[0]}, and VMs run on it")
+    return Cluster(tuple(hosts), tuple(map(_to_vm, vms)), use_rack_constraints)
+
+
+def narrow_cluster(cluster: Cluster, hosts: Collection[str], vms: Collection[int]) -> Cluster:
+    """Return the cluster in which only these VMs may move, and only to these hosts.
+
+    The other VMs stay where they are and take their room. A VM on another host has to leave it.
+    """
+    usable = {host.name for host in cluster.hosts if host.usable and host.name in hosts}
+    left = {vm.host for vm in cluster.vms if vm.vmid in vms} - set(hosts)
+    kept = tuple(
+        host if host.name in hosts else replace(host, drain=True)
+        for host in cluster.hosts
+        if host.name in hosts or host.name in left
+    )
+    moving = tuple(vm for vm in cluster.vms if vm.vmid in vms)
+    staying = tuple(
+        replace(vm, pinned=vm.host)
+        for vm in cluster.vms
+        if vm.vmid not in vms and vm.host in usable
+    )
+    return Cluster(kept, (*moving, *staying), cluster.use_rack_constraints)
+
+
+def _has_capacity(node: KnownNode) -> bool:
+    return node.ram_mib is not None and node.cpu_mc is not None
+
+
+def _to_host(node: KnownNode, view: FactView, *, by_rack: bool) -> ClusterHost:
+    if node.ram_mib is None or node.cpu_mc is None:
+        raise _incomplete(f"the facts have no ram_mib or no cpu_mc of the node {node.name}")
+    if by_rack and not node.rack:
+        raise _incomplete(f"the facts have no rack of the node {node.name}")
+    return ClusterHost(
+        node.name,
+        node.ram_mib,
+        node.cpu_mc,
+        node.rack or "",
+        online=node.status == "online",
+        drain=not view.is_live(node.name),
+    )
+
+
+def _to_vm(vm: VirtualMachine) -> ClusterVm:
+    if vm.ram_mib is None or vm.cpu_mc is None:
+        raise _incomplete(f"the facts have no ram_mib or no cpu_mc of VM {vm.vmid}")
+    return ClusterVm(
+        vm.vmid,
+        vm.ram_mib,
+        vm.cpu_mc,
+        vm.host or "",
+        vm.ha_group or "",
+        vm.priority,
+        (vm.host or "") if vm.pinned else "",
+    )
+
+
+def _incomplete(message: str) -> FactsIncomplete:
+    return FactsIncomplete(message, hint="add it to a file of kb.files, or to a plugin's facts")
