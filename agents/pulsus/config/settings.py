@@ -351,6 +351,28 @@ class KnowledgeConfig(Section):
 
 
 @dataclass(frozen=True)
+class MigrationsConfig(Section):
+    """Migrations that a person approved at the server (tool calling chapter §32.4).
+
+    `network` is the CIDR that VMs move through; empty: that of the cluster.
+    """
+
+    executor: Annotated[Literal["dry-run", "proxmox"], ASKS] = "dry-run"
+    network: Annotated[str, ASKS] = ""
+    stop_on_failure: Annotated[bool, ASKS_LOWERED] = True
+    approval_minutes: Annotated[float, ValueLimits(gt=0.0, le=1440.0), ASKS_RAISED] = 10.0
+
+    def __post_init__(self) -> None:
+        if self.network:
+            from ipaddress import ip_network  # few projects set it
+
+            try:
+                ip_network(self.network)
+            except ValueError as wrong:
+                raise ValueError(f"migrations.network is no CIDR: {wrong}") from None
+
+
+@dataclass(frozen=True)
 class ServeConfig(Section):
     """The address of `pulsus serve`. The agent never connects to it (contracts, Commands)."""
 
@@ -400,6 +422,7 @@ class Settings(Section):
     plans: PlansConfig = PlansConfig()
     agent: AgentConfig = AgentConfig()
     kb: KnowledgeConfig = KnowledgeConfig()
+    migrations: MigrationsConfig = MigrationsConfig()
     serve: ServeConfig = ServeConfig()
     tools: ToolsConfig = ToolsConfig()
     plugins: PluginsConfig = PluginsConfig()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -19,6 +20,8 @@ from pulsus.bootstrap.agent_session import make_agent_session
 from pulsus.core.system.state_dir import open_state
 from pulsus.core.types import JsonValue
 from pulsus.execution.cancellation import Cancellation
+from pulsus.infra.local_command import LocalCommands
+from pulsus.infra.migrations.proxmox_executor import DryRunExecutor, ProxmoxExecutor
 from pulsus.web.accounts.bearer_tokens import BearerTokens
 from pulsus.web.accounts.user_accounts import UserAccounts
 from pulsus.web.accounts.web_sessions import WebSessions
@@ -26,6 +29,7 @@ from pulsus.web.agent_runs import AgentRuns, RunRequest, StartAgent
 from pulsus.web.card_approver import CardApprover
 from pulsus.web.event_broker import EventBroker
 from pulsus.web.metrics_text import metrics_text
+from pulsus.web.migration_desk import DRY_RUN, MigrationDesk, MigrationRules
 from pulsus.web.protection.rate_limit import RateLimit
 from pulsus.web.server_state import ServerState, SetupLink
 
@@ -47,6 +51,7 @@ def make_server_state(app: App, port: int, *, secure_cookies: bool = False) -> S
         ExecutionLedger(state_dir, app.project), state_dir, app.redactor, app.workflows_root
     )
     book = ApprovalBook(BookPorts(keeper, broker.emit, time.monotonic, accounts.approvers))
+    migrations = MigrationDesk(book, broker.emit, _migration_rules(app))
     return ServerState(
         project=app.project.name,
         book=book,
@@ -54,7 +59,8 @@ def make_server_state(app: App, port: int, *, secure_cookies: bool = False) -> S
         accounts=accounts,
         tokens=BearerTokens(state_dir),
         sessions=WebSessions(time.time),
-        runs=AgentRuns(_agent_starter(app, book, port), app.new_run_id),
+        runs=AgentRuns(_agent_starter(app, book, migrations, port), app.new_run_id),
+        migrations=migrations,
         setup=SetupLink(needed=not accounts.users()),
         sign_ins=RateLimit(_SIGN_INS, 60.0, time.monotonic),
         changes=RateLimit(_CHANGES, 60.0, time.monotonic),
@@ -63,7 +69,22 @@ def make_server_state(app: App, port: int, *, secure_cookies: bool = False) -> S
     )
 
 
-def _agent_starter(app: App, book: ApprovalBook, port: int) -> StartAgent:
+def _migration_rules(app: App) -> MigrationRules:
+    """Return the rules of the settings: without Proxmox a migration is a dry run."""
+    config = app.settings.migrations
+    dry = config.executor == DRY_RUN
+    return MigrationRules(
+        app.knowledge.view,
+        DryRunExecutor() if dry else ProxmoxExecutor(LocalCommands(os.environ), config.network),
+        config.approval_minutes * 60,
+        config.stop_on_failure,
+        config.executor,
+    )
+
+
+def _agent_starter(
+    app: App, book: ApprovalBook, migrations: MigrationDesk, port: int
+) -> StartAgent:
     def start(
         run_id: str,
         request: RunRequest,
@@ -71,7 +92,12 @@ def _agent_starter(app: App, book: ApprovalBook, port: int) -> StartAgent:
         cancellation: Cancellation,
     ) -> None:
         approver = CardApprover(book, request.user, cancellation)
-        made = make_agent_session(app, approver, own_ports=(port,))
+        made = make_agent_session(
+            app,
+            approver,
+            own_ports=(port,),
+            propose=lambda actions, reason: migrations.propose(request.user, actions, reason),
+        )
         session = AgentSession(replace(made.parts, new_run_id=lambda: run_id))
 
         def hear(event: AgentEvent) -> None:

@@ -14,6 +14,7 @@ from pulsus.web.accounts.user_accounts import UserAccounts
 from pulsus.web.accounts.web_sessions import WebSessions
 from pulsus.web.agent_runs import AgentRuns
 from pulsus.web.event_broker import EventBroker
+from pulsus.web.migration_desk import MigrationDesk
 from pulsus.web.protection.rate_limit import RateLimit
 
 
@@ -61,6 +62,7 @@ class ServerState:
     tokens: BearerTokens
     sessions: WebSessions
     runs: AgentRuns
+    migrations: MigrationDesk
     setup: SetupLink
     sign_ins: RateLimit
     changes: RateLimit

@@ -185,6 +185,14 @@ class ApprovalBook:
             self._end_decision(approved, "approved")
             return approved
 
+    def opened_by(self, token: str, approver: str, *, card_id: str | None = None) -> ApprovalCard:
+        """Return the pending card of a token, without deciding it. Raises as `approve` does."""
+        with self._lock:
+            self._expire()
+            card = self._open(token, approver, card_id)
+            self._refuse_own(card, approver)
+            return card
+
     def deny(
         self, token: str, approver: str, reason: str, *, card_id: str | None = None
     ) -> ApprovalCard:

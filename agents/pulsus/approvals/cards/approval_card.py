@@ -27,7 +27,8 @@ class ApprovalSubject:
     """Everything that an approval is bound to.
 
     `plan` is the canonical plan, `tool_hashes` the SHA-256 of each tool's file by tool id.
-    `requester` is the user who asked, never the agent.
+    `requester` is the user who asked, never the agent. `executor` names what carries a migration
+    out: "dry-run" moves nothing.
     """
 
     kind: CardKind
@@ -36,6 +37,7 @@ class ApprovalSubject:
     targets: tuple[str, ...] = ()
     tool_hashes: Mapping[str, str] = field(default_factory=dict)
     policy_version: str = ""
+    executor: str = ""
 
     @property
     def digest(self) -> str:
@@ -47,6 +49,7 @@ class ApprovalSubject:
             list(self.targets),
             dict(self.tool_hashes),
             self.policy_version,
+            self.executor,
         ]
         plain = json.dumps(parts, sort_keys=True, allow_nan=False, separators=(",", ":"))
         return hashlib.sha256(plain.encode()).hexdigest()
@@ -82,6 +85,7 @@ class ApprovalCard:
             "targets": [*self.subject.targets],
             "plan": self.subject.plan,
             "plan_hash": self.subject.digest,
+            "executor": self.subject.executor,
             "created_at": self.created_at,
             "expires_at": self.expires_at,
             "status": self.status,

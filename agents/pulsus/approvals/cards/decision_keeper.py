@@ -57,6 +57,7 @@ class DecisionKeeper:
             "plan_hash": subject.digest,
             "plan": subject.plan,
             "targets": [*subject.targets],
+            "executor": subject.executor,
             "requester": subject.requester,
             "decided_by": card.decided_by,
             "note": card.note,

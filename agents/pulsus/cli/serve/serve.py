@@ -123,6 +123,7 @@ def command(
         uvicorn.Server(config).run(sockets=[listening])
     finally:
         state.runs.close()
+        state.migrations.close()
         listening.close()
 
 

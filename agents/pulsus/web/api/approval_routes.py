@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from anyio import CapacityLimiter, to_thread
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from pulsus.approvals.cards.approval_book import MOST_PENDING
 from pulsus.approvals.cards.approval_card import ApprovalCard
 from pulsus.web.api.json_body import read_object, text_field
 from pulsus.web.identity import Identity, require
@@ -17,6 +19,8 @@ from pulsus.web.server_state import ServerState
 
 _MOST_REASON: Final = 1000
 _TOKEN_CHARS: Final = 200
+_EXECUTIONS: Final = CapacityLimiter(MOST_PENDING)
+"""Threads of their own: a migration takes minutes, and the pages go on meanwhile."""
 _FIELDS: Final = frozenset({"token", "reason"})
 
 
@@ -42,12 +46,15 @@ async def approve(request: Request) -> Response:
     state, person = _decider(request)
     body = await read_object(request, _FIELDS)
     token = text_field(body, "token", _TOKEN_CHARS)
+    card_id = request.path_params.get("card_id")
+    card = await run_in_threadpool(state.book.opened_by, token, person.name, card_id=card_id)
+    if card.subject.kind == "migration":
+        done = await to_thread.run_sync(
+            state.migrations.approve, token, person.name, card.id, limiter=_EXECUTIONS
+        )
+        return JSONResponse(done.to_json())
     card = await run_in_threadpool(
-        state.book.approve,
-        token,
-        person.name,
-        _digest_now,
-        card_id=request.path_params.get("card_id"),
+        state.book.approve, token, person.name, _digest_now, card_id=card.id
     )
     # An agent's call is carried out by its run, which waits for this: the stream has the result.
     return JSONResponse(
