@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from pulsus.web.migration_desk import MigrationDesk, MigrationRules
 from tests.approval_cards import BookOfTest
 from tests.clusters import SICK, changed, view_of
 
-PLAN = [
+PLAN: list[Any] = [
     {"action": "migrate", "vmid": 103, "target": "pve1"},
     {"action": "migrate", "vmid": 101, "target": "pve2"},
 ]
@@ -154,7 +155,7 @@ def test_a_decision_that_cannot_be_recorded_moves_nothing():
 def test_a_token_carries_a_plan_out_once_however_many_use_it_at_once():
     made = Made()
     token = made.own.token(made.propose())
-    ends = []
+    ends: list[str] = []
 
     def use():
         try:
@@ -180,7 +181,7 @@ def test_a_plan_that_ceased_to_hold_while_another_one_ran_does_not_start():
         made.document = changed("vms", "vmid", 103, host="pve1")
         return ""
 
-    made.nodes.carry_out = move_on
+    made.nodes.carry_out = move_on  # type: ignore[method-assign]
     assert made.approve(first).card.status == "done"
     with pytest.raises(PlanMoved):
         made.approve(second)

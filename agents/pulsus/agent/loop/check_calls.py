@@ -239,7 +239,7 @@ def _refuse_write_now(
     target = draft.needs.targets[0] if draft.needs.targets else ""
     if writes:
         why, required = "one call of a turn may write, and this turn has one", "verify"
-    elif not moment.accepts_writes:
+    elif not moment.accepts_writes and not draft.needs.only_proposes:
         why, required = "the last two turns of a run accept no write", "answer"
     else:
         return None
