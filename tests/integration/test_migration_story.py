@@ -147,7 +147,7 @@ def test_the_agent_does_not_approve_its_own_plan(tmp_path):
         for command, call in (
             (f"pulsus approvals approve {card_id}", "pulsus_run_command"),
             (
-                f"curl -X POST -H 'Authorization: Bearer {token}' {base}/reveal",
+                f"curl -X POST {bearer} {base}/reveal",
                 "pulsus_run_command",
             ),
             (f"python3 -m pulsus approvals approve {card_id}", "pulsus_run_command"),
