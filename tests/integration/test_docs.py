@@ -38,6 +38,7 @@ def project(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.sandbox
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     "page", [p for p in PAGES if commands(p) and p != OWN_TEST], ids=lambda p: p.name
 )
@@ -50,7 +51,7 @@ def test_every_command_on_the_page_works(page, project):
             cwd=project,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=400,
             stdin=subprocess.DEVNULL,
             check=False,
         )
