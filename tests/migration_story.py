@@ -59,9 +59,12 @@ def play_story(handler):
 
 def planned_actions(text):
     """Return the actions in the result of `schedule_ha_proposal`, as they stand there."""
-    found = re.search(r'"actions": ?(?=\[)', text)
-    assert found, text
-    return json.JSONDecoder().raw_decode(text[found.end() :])[0]
+    rows = re.findall(r"^- (\w+) \| (\d+) \| (\S+) \| (\S+)$", text, re.MULTILINE)
+    assert rows, text
+    return [
+        {"action": action, "vmid": int(vmid), "source": source, "target": target}
+        for action, vmid, source, target in rows
+    ]
 
 
 @contextmanager

@@ -284,6 +284,14 @@ class SensitivePath(CommandRefused, code="SENSITIVE_PATH"):
     """A command names a path that holds secrets."""
 
 
+class ServerUnreachable(PulsusError, code="SERVER_UNREACHABLE", exit_status=75):
+    """A `pulsus serve` cannot be reached, or broke off. Worth trying again."""
+
+
+class ServerRefused(Denied, code="SERVER_REFUSED"):
+    """A `pulsus serve` refused a request: the token, its role, or a limit."""
+
+
 class ApprovalUnknown(Denied, code="APPROVAL_UNKNOWN"):
     """A request for approval, or its token, is unknown, used, decided or expired."""
 

@@ -34,6 +34,7 @@ COMMANDS = {
     "chat": ("agent.chat", "Talk with the agent; it remembers what was found."),
     "kb": ("kb.kb", "Ask what is known of the cluster; each fact has a source and an age."),
     "serve": ("serve.serve", "Serve the pages where people approve what waits."),
+    "approvals": ("serve.approvals", "See and decide what waits at a running server."),
     "users": ("serve.users", "Say who may sign in at the server."),
     "feedback": ("route.feedback", "Say which tool was right for a past request."),
     "generate": ("route.generate", "Let a model write a tool; it passes the same gate."),

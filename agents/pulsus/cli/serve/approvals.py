@@ -1,0 +1,267 @@
+"""`pulsus approvals`: see and decide what waits at a running `pulsus serve`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+import click
+
+from pulsus.cli import console
+from pulsus.cli.approval_prompt import confirm
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.help_text import page_end
+from pulsus.cli.options import common
+from pulsus.cli.serve.approval_client import LONGEST_SECONDS, ApprovalClient, require_server
+from pulsus.core.telemetry.visible_text import visible_text
+from pulsus.errors import ApprovalNeeded, ApprovalUnknown, UsageError
+
+_MOST_TOKEN: Final = 1000
+_EXITS: Final = {
+    0: "done",
+    2: "usage",
+    4: "a token is needed, and no person can be asked",
+    6: "the server refuses: unknown, decided, expired, role",
+    75: "no server answers",
+}
+_WAITING: Final = frozenset({"pending", "approved", "started"})
+
+server_option = click.option(
+    "--server", metavar="URL", help="Address of the server. [default: http://localhost:serve.port]"
+)
+token_option = click.option(
+    "--token-file",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
+    metavar="FILE",
+    help="File with your token (pulsus users token); - reads it from a pipe. [default: asks]",
+)
+
+
+def _connected(command: Callable[..., Any]) -> Callable[..., Any]:
+    return server_option(token_option(command))
+
+
+@click.group(
+    epilog=page_end(
+        "pulsus approvals list",
+        "pulsus approvals show apr-1f2e3d4c5b6a7988",
+        "pulsus approvals approve apr-1f2e3d4c5b6a7988",
+        'pulsus approvals deny apr-1f2e3d4c5b6a7988 --reason "not tonight"',
+    )
+)
+def command() -> None:
+    """See and decide what waits for a person at a running `pulsus serve`.
+
+    You sign in with a token of yours: pulsus users token NAME --role approver.
+    """
+
+
+@command.command("list", epilog=page_end("pulsus approvals list --output json", exits=_EXITS))
+@click.option("--all", "ended", is_flag=True, help="Also what was decided or has expired.")
+@_connected
+@common()
+def list_command(
+    session: CommandSession, ended: bool, server: str | None, token_file: Path | None
+) -> None:
+    """List what waits."""
+    cards = _cards(_client(session, server, token_file))
+    shown = [card for card in cards if ended or card["status"] in _WAITING]
+    if session.json:
+        console.document({"ok": True, "approvals": shown})
+        return
+    if not shown:
+        console.note("nothing waits for a decision")
+    for card in shown:
+        console.echo(
+            f"{card['id']}  {card['status']}  {card['kind']}  risk {card['risk_level']}  "
+            f"{_text(card['requester'])}  {_text(card['reason']).splitlines()[0]}"
+        )
+
+
+@command.command(
+    "show", epilog=page_end("pulsus approvals show apr-1f2e3d4c5b6a7988", exits=_EXITS)
+)
+@click.argument("card_id", metavar="ID")
+@_connected
+@common()
+def show_command(
+    session: CommandSession, card_id: str, server: str | None, token_file: Path | None
+) -> None:
+    """Show one request: what would run, where, why and at which risk."""
+    card = _card(_client(session, server, token_file), card_id)
+    if session.json:
+        console.document({"ok": True, "approval": card})
+        return
+    for line in card_lines(card):
+        console.echo(line)
+
+
+@command.command(
+    "approve",
+    epilog=page_end(
+        "pulsus approvals approve apr-1f2e3d4c5b6a7988",
+        exits={
+            0: "approved; a migration was carried out",
+            1: "approved, and an action failed",
+            2: "usage",
+            4: "no person at a terminal, or you did not approve",
+            6: "the server refuses: unknown, decided, expired, role, the plan moved",
+            75: "no server answers",
+        },
+    ),
+)
+@click.argument("card_id", metavar="ID")
+@_connected
+@common()
+def approve_command(
+    session: CommandSession, card_id: str, server: str | None, token_file: Path | None
+) -> None:
+    """Show a request, ask you, and approve it. It needs a terminal.
+
+    A migration is carried out before the command ends.
+    """
+    if not session.interactive:
+        raise ApprovalNeeded(
+            "approving needs a person at a terminal, and there is none here",
+            hint="run it in a terminal, or approve on the page of pulsus serve",
+        )
+    client = _client(session, server, token_file)
+    card = _card(client, card_id)
+    for line in card_lines(card):
+        console.note(line)
+    if card["status"] != "pending":
+        raise ApprovalUnknown(f"the request {card['id']} is {card['status']} already")
+    if not confirm("Approve it?"):
+        raise ApprovalNeeded(f"{card['id']} was not approved, and still waits")
+    done = _decide(client, card["id"], "approve", {}, LONGEST_SECONDS)
+    failed = done.get("status") == "failed"
+    if session.json:
+        console.document({"ok": not failed, "id": card["id"], **done})
+    else:
+        for row in done["results"]:
+            console.echo(_text(row))
+        if done.get("dry_run"):
+            console.note("dry run: nothing was moved")
+        console.note(f"{card['id']} is {done.get('status')}")
+    raise SystemExit(1 if failed else 0)
+
+
+@command.command(
+    "deny",
+    epilog=page_end(
+        'pulsus approvals deny apr-1f2e3d4c5b6a7988 --reason "not tonight"', exits=_EXITS
+    ),
+)
+@click.argument("card_id", metavar="ID")
+@click.option("--reason", default="", metavar="TEXT", help="Told to the one who asked.")
+@_connected
+@common()
+def deny_command(
+    session: CommandSession,
+    card_id: str,
+    reason: str,
+    server: str | None,
+    token_file: Path | None,
+) -> None:
+    """Deny a request: it never runs."""
+    client = _client(session, server, token_file)
+    done = _decide(client, card_id, "deny", {"reason": reason} if reason else {})
+    if session.json:
+        console.document({"ok": True, **done})
+    else:
+        console.note(f"{card_id} is {done['status']}")
+
+
+def card_lines(card: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines of a card. Characters that hide or deceive are shown as codes."""
+    yield f"{card['id']}  {card['status']}  {card['kind']}  risk {card['risk_level']}"
+    yield f"  asked by    {_text(card['requester'])}"
+    for name, line in _labelled("reason", _text(card["reason"]).splitlines()):
+        yield f"  {name:<10}  {line}"
+    for name, line in _labelled("plan", [*_plan_lines(card)]):
+        yield f"  {name:<10}  {line}"
+    if card["kind"] == "migration":
+        dry = "nothing is moved" if card["executor"] == "dry-run" else "VMs are moved"
+        yield f"  executor    {_text(card['executor'])}: {dry}"
+    yield f"  targets     {_text(', '.join(card['targets']))}"
+    yield f"  plan hash   {card['plan_hash'][:12]}"
+    yield f"  expires     {card['expires_at']}"
+    if card["decided_by"]:
+        yield f"  decided by  {_text(card['decided_by'])}"
+    for name, line in _labelled("result", [_text(row) for row in card["results"]]):
+        yield f"  {name:<10}  {line}"
+
+
+def _plan_lines(card: dict[str, Any]) -> Iterator[str]:
+    plan = card["plan"]
+    if card["kind"] == "migration":
+        for each in plan:
+            way = f"{each['source']} -> {each['target']}" if each["source"] else each["target"]
+            yield _text(f"{each['action']} vmid {each['vmid']}: {way}")
+    elif isinstance(plan, dict) and "command" in plan:
+        yield from _text(plan["command"]).splitlines()
+    else:
+        yield from _text(console.pretty(plan)).splitlines()
+
+
+def _labelled(name: str, lines: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield each line with the name before the first one only."""
+    yield from ((name if number == 0 else "", line) for number, line in enumerate(lines))
+
+
+def _text(value: object) -> str:
+    return visible_text(str(value))
+
+
+def _client(session: CommandSession, server: str | None, token_file: Path | None) -> ApprovalClient:
+    address = (server or f"http://localhost:{session.app.settings.serve.port}").rstrip("/")
+    require_server(address)  # before a person types a token for nothing
+    return ApprovalClient(address, _token(session, token_file))
+
+
+def _token(session: CommandSession, file: Path | None) -> str:
+    """Return the token of a file or a pipe, or the one that a person types unseen."""
+    if file is None:
+        if not session.interactive:
+            raise ApprovalNeeded(
+                "your token is needed, and no person can be asked here",
+                hint="name it with --token-file FILE; make one: pulsus users token NAME",
+            )
+        typed: str = click.prompt("Token", hide_input=True, err=True)
+        return typed.strip()
+    try:
+        text = sys.stdin.readline() if str(file) == "-" else file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as failure:
+        raise UsageError(f"cannot read {file}: {type(failure).__name__}") from None
+    token = text.strip()
+    if not token or len(token) > _MOST_TOKEN:
+        raise UsageError(
+            f"{file} holds no token", hint="make one: pulsus users token NAME --role approver"
+        )
+    return token
+
+
+def _cards(client: ApprovalClient) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = client.get("/api/v1/approvals")
+    return found
+
+
+def _card(client: ApprovalClient, card_id: str) -> dict[str, Any]:
+    for card in _cards(client):
+        if card["id"] == card_id:
+            return card
+    raise ApprovalUnknown(
+        f"there is no request {card_id!r}", hint="pulsus approvals list shows what waits"
+    )
+
+
+def _decide(
+    client: ApprovalClient, card_id: str, way: str, more: dict[str, Any], seconds: float = 30.0
+) -> dict[str, Any]:
+    path = f"/api/v1/approvals/{quote(card_id, safe='')}"
+    token = client.post(f"{path}/reveal", {})["token"]
+    done: dict[str, Any] = client.post(f"{path}/{way}", {"token": token, **more}, seconds)
+    return done

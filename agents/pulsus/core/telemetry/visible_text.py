@@ -1,0 +1,52 @@
+"""Text in which a reader sees every character that is there (tool calling §32.5).
+
+The words of a model or a host stand on a card that a person approves. A character that hides, that
+reorders the line or that looks like another one is shown as its code, such as `\\u{200b}`. The page
+does the same in `web/pages/static/shared.js`; a test compares both. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+_PLAIN = re.compile(r"[\t\n -~]*")
+_LATIN = re.compile("[A-Za-z]")
+_IGNORABLE = (
+    *((0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2800, 0x2800)),
+    *((0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFFA0, 0xFFA0), (0xE0000, 0xE0FFF)),
+)
+"""Characters of other categories that are drawn as nothing, and the Braille blank."""
+
+_LIKE_ASCII = (
+    *((0xFF01, 0xFF5E), (0x1D400, 0x1D7FF), (0x2010, 0x2011), (0x2212, 0x2212), (0x2044, 0x2044)),
+    *((0x2215, 0x2216), (0x2223, 0x2223), (0x2236, 0x2236), (0x037E, 0x037E), (0x01C0, 0x01C3)),
+    *((0x2024, 0x2024), (0x2032, 0x2032), (0xA789, 0xA789)),
+)
+"""Wide and mathematical forms of ASCII, and signs that are drawn like one of a command line."""
+
+
+def visible_text(text: str) -> str:
+    """Return the text with a code for each character that hides or deceives. Newlines stay."""
+    if _PLAIN.fullmatch(text):
+        return text
+    latin = _LATIN.search(text) is not None
+    return "".join(
+        f"\\u{{{ord(char):x}}}" if _misleads(char, latin=latin) else char for char in text
+    )
+
+
+@lru_cache(maxsize=4096)
+def _misleads(char: str, *, latin: bool) -> bool:
+    if _PLAIN.fullmatch(char):
+        return False
+    code, category = ord(char), unicodedata.category(char)
+    if category[0] in "CZ" or _within(code, _IGNORABLE) or _within(code, _LIKE_ASCII):
+        return True
+    # Beside Latin letters those of another script may be mistaken for them.
+    return latin and category[0] == "L" and not unicodedata.name(char, "").startswith("LATIN")
+
+
+def _within(code: int, ranges: tuple[tuple[int, int], ...]) -> bool:
+    return any(first <= code <= last for first, last in ranges)
