@@ -125,7 +125,7 @@ def approve_command(
     """
     if not session.interactive:
         raise ApprovalNeeded(
-            "approving needs a person at a terminal, and there is none here",
+            "approving needs a person at a terminal, and this is no terminal",
             hint="run it in a terminal, or approve on the page of pulsus serve",
         )
     client = _client(session, server, token_file)
