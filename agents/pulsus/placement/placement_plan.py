@@ -10,7 +10,7 @@ from pulsus.placement.plan_checker import Certificate
 
 TIERS = ("unplaced", "soft_violations", "moves", "moved_mib")
 """The objective in its order: an earlier tier always counts more. Then follow plan length and
-imbalance, which are searched but not proven.
+imbalance. They are searched, and a plan is optimal without a proof of them.
 """
 
 
@@ -29,7 +29,7 @@ class PlacementPlan:
 
     `gap` is 0.0 if the first four tiers are proven, and None if there is no plan. Otherwise it is
     the relative gap of the first tier that is not proven. `ram_shares` are the shares of each host
-    before and after.
+    before and after. If `ended_by_clock`, a slower or faster machine may find another plan.
     """
 
     status: PlacementStatus
@@ -42,3 +42,12 @@ class PlacementPlan:
     core_is_minimal: bool
     certificate: Certificate
     ram_shares: Mapping[str, tuple[float, float]]
+    ended_by_clock: bool
+
+    @property
+    def gaps(self) -> dict[str, float]:
+        """The relative gap of each tier; 0.0 if it is proven, given those before it."""
+        return {
+            name: round((value - self.bounds[name]) / (value if value > 1e-9 else 1.0), 6)
+            for name, value in self.objective.items()
+        }

@@ -79,12 +79,12 @@ class PlacementRules:
         levels = [(tuple(range(len(hosts))), False)]
         if self.cluster.use_rack_constraints:
             levels.append((tuple(names.index(host.rack) for host in hosts), True))
+        counts = [len({place_of[host] for host in self.usable_hosts}) for place_of, _ in levels]
         found = []
         for group, members in sorted(groups.items()):
             if len(members) < 2:
                 continue
-            for place_of, by_rack in levels:
-                places = len({place_of[host] for host in self.usable_hosts})
+            for (place_of, by_rack), places in zip(levels, counts, strict=True):
                 found.append(
                     AntiAffinity(
                         group=group,
@@ -206,7 +206,12 @@ class PlacementState:
 
     def copy(self) -> PlacementState:
         """Return a state that changes on its own."""
-        return PlacementState(self.rules, self.where)
+        other = PlacementState(self.rules, [])
+        other.where = list(self.where)
+        other.ram, other.cpu = list(self.ram), list(self.cpu)
+        other.members = [Counter(members) for members in self.members]
+        other.on = [set(vms) for vms in self.on]
+        return other
 
 
 def misplaced(state: PlacementState) -> set[int]:

@@ -66,6 +66,8 @@ class _Walk:
         for vm in cluster.vms:
             if vm.ha_group:
                 self.group.setdefault(vm.ha_group, []).append(vm)
+        usable = [host for host in cluster.hosts if host.online and not host.drain]
+        self.usable_hosts, self.usable_racks = len(usable), len({host.rack for host in usable})
         self.on: dict[str, set[int]] = {host: set() for host in self.hosts}
         for vmid, name in self.place.items():
             self.on[name].add(vmid)
@@ -120,20 +122,19 @@ class _Walk:
 
     def _group_faults(self, vm: ClusterVm, host: ClusterHost) -> list[str]:
         members = self.group.get(vm.ha_group, []) if vm.ha_group else []
-        usable = [each for each in self.cluster.hosts if each.online and not each.drain]
         faults = []
         for other in members:
             name = self.place.get(other.vmid)
             if other.vmid == vm.vmid or name is None:
                 continue
-            if name == host.name and len(members) <= len(usable):
+            if name == host.name and len(members) <= self.usable_hosts:
                 faults.append(
                     f"VM {other.vmid} of the HA group {vm.ha_group!r} is on {host.name} too"
                 )
             elif (
                 self.cluster.use_rack_constraints
                 and self.hosts[name].rack == host.rack
-                and len(members) <= len({each.rack for each in usable})
+                and len(members) <= self.usable_racks
             ):
                 faults.append(
                     f"VM {other.vmid} of the HA group {vm.ha_group!r} is in rack {host.rack} too"
@@ -143,6 +144,9 @@ class _Walk:
     def final_faults(self, unplaced: frozenset[int]) -> list[str]:
         """Return what is wrong at the end with the virtual machines that count as placed."""
         faults = [f"VM {vmid} is unknown" for vmid in sorted(unplaced - self.vms.keys())]
+        # Those that count as placed do not have to leave room for the others.
+        for vmid in unplaced & self.place.keys():
+            self.on[self.place.pop(vmid)].discard(vmid)
         for vm in self.cluster.vms:
             if vm.vmid in unplaced:
                 continue
@@ -150,14 +154,8 @@ class _Walk:
             if name is None:
                 faults.append(f"VM {vm.vmid} does not run, and the plan does not say why")
                 continue
-            # The others that count as placed must leave room for it.
-            hidden = self.on[name] & unplaced
-            self.on[name] -= hidden
-            held = {vmid: self.place.pop(vmid) for vmid in unplaced if vmid in self.place}
             faults += [
                 f"VM {vm.vmid} cannot stay on {name}: {fault}"
                 for fault in self._target_faults(vm, self.hosts[name])
             ]
-            self.place.update(held)
-            self.on[name] |= hidden
         return faults

@@ -19,6 +19,7 @@ FORMS = (
     "remove group NAME",
     "remove reserve HOST",
     "remove racks",
+    "use racks",
 )
 """The changes that `apply_change` understands."""
 
@@ -37,6 +38,8 @@ def apply_change(cluster: Cluster, change: str) -> Cluster:
     words = " ".join(change.split())
     if words == "remove racks":
         return replace(cluster, use_rack_constraints=False)
+    if words == "use racks":
+        return _use_racks(cluster, change)
     if added := _ADD.fullmatch(words):
         return _add_host(cluster, change, added)
     verb, _, name = words.rpartition(" ")
@@ -65,6 +68,13 @@ def _add_host(cluster: Cluster, change: str, added: re.Match[str]) -> Cluster:
         raise _refused(change, "this cluster uses rack constraints, so the host needs a rack")
     host = ClusterHost(name, int(ram), int(cpu), rack or "")
     return replace(cluster, hosts=(*cluster.hosts, host))
+
+
+def _use_racks(cluster: Cluster, change: str) -> Cluster:
+    without = [host.name for host in cluster.hosts if not host.rack]
+    if without:
+        raise _refused(change, f"the host {without[0]!r} has no rack")
+    return replace(cluster, use_rack_constraints=True)
 
 
 def _change_host(cluster: Cluster, change: str, name: str, verb: str) -> Cluster:

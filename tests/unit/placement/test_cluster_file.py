@@ -21,6 +21,10 @@ def changed(**vm):
     return {**GOOD, "vms": [{**GOOD["vms"][0], **vm}]}
 
 
+def host(**values):
+    return {**GOOD, "hosts": [{**GOOD["hosts"][0], **values}]}
+
+
 @pytest.mark.parametrize(
     ("data", "words", "in_schema"),
     [
@@ -32,6 +36,31 @@ def changed(**vm):
         ({**GOOD, "hosts": GOOD["hosts"] * 2}, "'a' is a host already", False),
         ({**GOOD, "hosts": []}, "there are no hosts", True),
         ({"hosts": GOOD["hosts"]}, "the key 'vms' is missing", True),
+        (changed(ram_mib=-1), "-1 is not between 0 and", True),
+        (changed(ram_mib=2**41), "is not between 0 and", True),
+        (changed(ram_mib=1.5), "1.5 is not a whole number", True),
+        (changed(cpu_mc=None), "None is not a whole number", True),
+        (changed(vmid=0), "0 is not between 1 and 999999999", True),
+        (changed(priority="high"), "'high' is not a whole number", True),
+        (changed(ha_group=" "), "is no name", False),
+        (changed(ha_group="a\u202eb"), "is no name", False),
+        (changed(host=7), "7 is not a name", True),
+        (changed(host="-a"), "is no name", True),
+        (changed(host=None), "VM 1 is pinned to its host, and has no host", False),
+        (changed(pinned="b"), "there is no host 'b'", False),
+        (changed(pinned=[]), r"[] is not a name", True),
+        (host(status="on"), "'on' is neither 'online' nor 'offline'", True),
+        (host(drain="yes"), "'yes' is not true or false", True),
+        (host(ram_mib=0), "0 is not between 1 and", True),
+        (host(reserve={"ram": 1}), "unknown key 'ram'", True),
+        (host(reserve=5), "5 is not a mapping", True),
+        (host(name="a b"), "is no name", True),
+        ({**GOOD, "use_rack_constraints": True}, "the key 'rack' is missing", False),
+        ({**GOOD, "racks": ["r1", "r1"]}, "the rack 'r1' is listed twice", True),
+        ({**host(rack="r2"), "racks": ["r1"]}, "'r2' is not one of the racks: r1", False),
+        ({**GOOD, "vms": {}}, "{} is not a list", True),
+        ({**GOOD, "vms": [[]]}, "[] is not a mapping", True),
+        ([], "[] is not a mapping", True),
     ],
 )
 def test_a_wrong_value_is_refused_with_its_line(tmp_path, data, words, in_schema):
@@ -43,7 +72,7 @@ def test_a_wrong_value_is_refused_with_its_line(tmp_path, data, words, in_schema
     assert refused.value.hint
     assert SCHEMA.is_valid(data) is not in_schema
     assert isinstance(refused.value.details["line"], int)
-    if "unknown key" in words:
+    if "ram_gib" in words:
         assert '"ram_gib"' in file.read_text().splitlines()[refused.value.details["line"] - 1]
 
 
@@ -65,4 +94,28 @@ def test_a_file_that_is_too_large_is_refused(tmp_path):
     file = tmp_path / "cluster.json"
     file.write_bytes(b" " * (MAX_BYTES + 1))
     with pytest.raises(ClusterInvalid, match="cannot read"):
+        load_cluster(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("hosts: [\n", r"yaml:2: .*it is not plain YAML"),
+        ("hosts: []\nhosts: []\nvms: []\n", r"yaml:2: .*it is not plain YAML"),
+        ("hosts: &a []\nvms: *a\n", "it is not plain YAML"),
+        ("hosts: !!python/object:os.system []\nvms: []\n", "it is not plain YAML"),
+        ("\n", "None is not a mapping"),
+    ],
+)
+def test_yaml_beyond_plain_values_is_refused(tmp_path, text, words):
+    file = tmp_path / "cluster.yaml"
+    file.write_text(text)
+    with pytest.raises(ClusterInvalid, match=words):
+        load_cluster(file)
+
+
+def test_a_file_that_is_no_text_is_refused_with_its_line(tmp_path):
+    file = tmp_path / "cluster.json"
+    file.write_bytes(b'{"hosts":\n"\xff"}')
+    with pytest.raises(ClusterInvalid, match=r"json:2: this is not UTF-8 text: byte 11 is 0xff"):
         load_cluster(file)

@@ -124,8 +124,8 @@ def _plan(
 
     plan = plan_placement(cluster, PlanRequest(seed=seed, time_limit_s=time_limit))
     if plot:
-        from pulsus.cli.place.load_picture import load_svg
         from pulsus.core.system import atomic_write
+        from pulsus.placement.load_picture import load_svg
 
         atomic_write.write_bytes(plot, load_svg(plan.ram_shares).encode("utf-8"))
     if session.json:

@@ -29,6 +29,8 @@ def placement_json(plan: PlacementPlan) -> dict[str, Any]:
         "objective": dict(plan.objective),
         "bounds": dict(plan.bounds),
         "gap": plan.gap,
+        "gaps": plan.gaps,
+        "ended_by_clock": plan.ended_by_clock,
         "core": list(plan.core),
         "core_is_minimal": plan.core_is_minimal,
         "certificate": certificate_json(plan.certificate),

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pulsus.placement.load_picture import load_lines
 from pulsus.placement.placement_plan import PlacementPlan
-
-_BAR = 20
-"""Characters of a bar."""
 
 
 def placement_lines(plan: PlacementPlan) -> Iterator[str]:
@@ -17,7 +15,7 @@ def placement_lines(plan: PlacementPlan) -> Iterator[str]:
     if plan.objective:
         yield "  ".join(
             f"{name}={value:g}"
-            + ("" if value <= plan.bounds[name] else f" (≥ {plan.bounds[name]:g})")
+            + (f" (≥ {plan.bounds[name]:g}, gap {plan.gaps[name]:.1%})" if plan.gaps[name] else "")
             for name, value in plan.objective.items()
         )
     for number, each in enumerate(plan.actions, start=1):
@@ -35,11 +33,6 @@ def placement_lines(plan: PlacementPlan) -> Iterator[str]:
         yield from (f"  - {words}" for words in plan.core)
     if plan.objective:
         yield "RAM of each host, before and after:"
-        wide = max(map(len, plan.ram_shares))
-        for name, (before, after) in plan.ram_shares.items():
-            yield f"  {name:<{wide}}  {_bar(before)} {before:>6.1%}  {_bar(after)} {after:>6.1%}"
-
-
-def _bar(share: float) -> str:
-    full = min(_BAR, round(share * _BAR))
-    return "█" * full + "░" * (_BAR - full)
+        yield from (f"  {line}" for line in load_lines(plan.ram_shares))
+    if plan.ended_by_clock:
+        yield "The time limit ended the search: another machine may find another plan."

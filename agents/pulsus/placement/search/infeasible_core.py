@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from pulsus.placement.cp_sat_model import Constraint, CpSatPlacement
 from pulsus.placement.placement_rules import NOWHERE, PlacementRules
+from pulsus.placement.search.cp_sat_model import Constraint, CpSatPlacement
 
 _WORK = 5.0
 """Deterministic seconds of CP-SAT for one test. A test that takes longer proves nothing."""

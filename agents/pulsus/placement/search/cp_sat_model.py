@@ -13,6 +13,9 @@ from typing import Any
 from pulsus.errors import ExtraMissing
 from pulsus.placement.placement_rules import NOWHERE, AntiAffinity, PlacementRules
 
+_MOST_PPM = 10**9
+"""Largest RAM share in millionths: 1,000 times the limit, of a host that is overloaded."""
+
 Constraint = tuple[str, int]
 """A kind (`placed`, `pin`, `usable`, `ram`, `cpu`, `apart`) and the index that it is about."""
 
@@ -199,6 +202,21 @@ class CpSatPlacement:
             if self.rules.at[vm] not in (NOWHERE, host)
         )
 
+    def imbalance_ppm(self) -> Any:
+        """Return the highest minus the lowest RAM share of a usable host, in millionths.
+
+        It may be up to 2 millionths above the true value, because shares are rounded outwards.
+        """
+        rules = self.rules
+        highest = self.model.new_int_var(0, _MOST_PPM, "")
+        lowest = self.model.new_int_var(0, _MOST_PPM, "")
+        for host in rules.usable_hosts:
+            limit = max(1, rules.ram_limit[host])
+            used = sum(rules.ram[vm] * self.on[vm, host] for vm in self._vms_of_host[host])
+            self.model.add(highest * limit >= 1_000_000 * used)
+            self.model.add(lowest * limit <= 1_000_000 * used)
+        return highest - lowest
+
     def hint(self, where: list[int], unplaced: Collection[int]) -> None:
         """Give the solver a placement to start from."""
         self.model.clear_hints()
@@ -212,6 +230,8 @@ class CpSatPlacement:
         solver = self.cp.CpSolver()
         solver.parameters.num_workers = 1
         solver.parameters.random_seed = seed
+        # A tight relaxation: the proofs of a full cluster take a third of the work then.
+        solver.parameters.linearization_level = 2
         solver.parameters.max_deterministic_time = work
         solver.parameters.max_time_in_seconds = seconds
         return solver
