@@ -63,7 +63,12 @@ def test_a_vm_too_large_for_every_host_has_the_reason_of_each(tmp_path):
     [
         (["cluster.json", "--drain", "x"], "there is no host 'x'"),
         (["cluster.json", "--what-if", "explode a"], "not one of the known changes"),
-        (["--check", "cluster.json"], "1 files are given"),
+        (["--check", "cluster.json"], "1 file given, 2 needed: a cluster and a plan"),
+        ([], "0 files given, 1 needed: a cluster"),
+        (["cluster.json", "--facts", "f.json"], "both name a cluster"),
+        (["--check", "--facts", "f.json"], "0 files given, 1 needed: a plan"),
+        (["--facts", "missing.json"], "missing.json"),
+        (["--facts", "cluster.json"], "hosts"),
         (["missing.json"], "cannot read missing.json"),
     ],
 )
@@ -72,3 +77,63 @@ def test_a_wrong_call_ends_with_2_and_says_why(tmp_path, args, words):
     assert done.code == 2
     assert words in done.json["error"]["message"]
     assert done.json["error"]["hint"]
+
+
+def write_facts(folder, **node):
+    nodes = [
+        {"name": n, "health": "nominal", "ram_mib": 100, "cpu_mc": 10, "rack": f"r{n}"}
+        for n in "ab"
+    ]
+    nodes[1].update(node)
+    vms = [{"vmid": 1, "host": "a", "ram_mib": 60, "cpu_mc": 1, "ha_group": "web"}]
+    vms.append({"vmid": 2, "host": None, "ram_mib": 30, "cpu_mc": 1, "ha_group": "web"})
+    (folder / "facts.json").write_text(json.dumps({"nodes": nodes, "vms": vms}))
+    return folder
+
+
+def test_a_cluster_of_facts_is_planned_and_its_plan_passes_the_check(tmp_path):
+    done = place(write_facts(tmp_path), "--facts", "facts.json", "--what-if", "use racks")
+    assert (done.code, done.json["status"]) == (0, "optimal")
+    assert done.json["actions"] == [{"action": "start", "vmid": 2, "source": None, "target": "b"}]
+    assert done.json["ram_shares"] == {
+        "a": {"before": 0.6, "after": 0.6},
+        "b": {"before": 0.0, "after": 0.3},
+    }
+    (tmp_path / "plan.json").write_text(done.out)
+    checked = place(tmp_path, "--check", "--facts", "facts.json", "plan.json")
+    assert (checked.code, checked.json["ok"]) == (0, True)
+    refused = place(tmp_path, "--check", "--facts", "facts.json", "plan.json", "--drain", "b")
+    assert (refused.code, refused.json["ok"]) == (1, False)
+
+
+def test_a_node_of_unknown_health_takes_no_vm(tmp_path):
+    done = place(write_facts(tmp_path, health="unknown"), "--facts", "facts.json")
+    assert done.json["actions"] == [{"action": "start", "vmid": 2, "source": None, "target": "a"}]
+    assert done.json["objective"]["soft_violations"] == 1
+
+
+def test_facts_without_a_size_are_refused_by_name_and_never_guessed(tmp_path):
+    write_facts(tmp_path)
+    facts = json.loads((tmp_path / "facts.json").read_text())
+    del facts["vms"][0]["ram_mib"]
+    (tmp_path / "facts.json").write_text(json.dumps(facts))
+    done = place(tmp_path, "--facts", "facts.json")
+    assert (done.code, done.json["error"]["code"]) == (1, "FACTS_INCOMPLETE")
+    assert "VM 1" in done.json["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"ram_mib": "100"}, "is not a whole number"),
+        ({"ram_gib": 100}, "ram_gib"),
+        ({"name": "a"}, "twice"),
+    ],
+)
+def test_invalid_facts_end_with_2_and_name_the_file_and_line(tmp_path, change, words):
+    done = place(write_facts(tmp_path, **change), "--facts", "facts.json")
+    assert (done.code, done.json["error"]["code"]) == (2, "FACTS_INVALID")
+    assert done.json["error"]["message"].startswith("facts.json:1")
+    assert done.json["error"]["hint"]
+    (tmp_path / "facts.json").write_bytes(b" " * 10_000_001)
+    assert place(tmp_path, "--facts", "facts.json").code == 2

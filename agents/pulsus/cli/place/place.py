@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 EPILOG = page_end(
     "pulsus place cluster.json",
     "pulsus place cluster.json --drain pve3 --output json > plan.json",
+    "pulsus place --facts facts.yaml --drain pve3",
     "pulsus place --check cluster.json plan.json --drain pve3",
     exits={
         0: "optimal or feasible; the check found no violation",
-        1: "infeasible, no plan in time, or a violation",
+        1: "infeasible, no plan in time, a violation, or facts that lack a figure",
         2: "usage, or an invalid file",
     },
 )
@@ -30,7 +31,14 @@ EPILOG = page_end(
 
 @click.command(epilog=EPILOG)
 @click.argument(
-    "files", nargs=-1, metavar="CLUSTER.json [PLAN.json]", type=click.Path(path_type=Path)
+    "files", nargs=-1, metavar="[CLUSTER.json] [PLAN.json]", type=click.Path(path_type=Path)
+)
+@click.option(
+    "--facts",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Take the cluster from a facts file of `pulsus kb`, in place of CLUSTER.json; repeatable.",
 )
 @click.option("--check", is_flag=True, help="Check PLAN.json against the cluster; plan nothing.")
 @click.option(
@@ -69,6 +77,7 @@ EPILOG = page_end(
 def command(
     session: CommandSession,
     files: tuple[Path, ...],
+    facts: tuple[Path, ...],
     check: bool,
     drains: tuple[str, ...],
     changes: tuple[str, ...],
@@ -82,21 +91,39 @@ def command(
     migrating virtual machine on both hosts. Fewest unplaced virtual machines count first, then
     soft violations, moves, and MiB moved.
     """
-    from pulsus.placement.cluster_file import load_cluster
     from pulsus.placement.what_if import apply_change
 
-    if len(files) != (2 if check else 1):
+    needed = (not facts) + check
+    if len(files) != needed:
         raise UsageError(
-            f"{len(files)} files are given, and {'two are' if check else 'one is'} needed",
-            hint="pulsus place CLUSTER.json, or pulsus place --check CLUSTER.json PLAN.json",
+            f"{console.counted(len(files), 'file')} given, {needed} needed: "
+            f"{'a plan' if facts else 'a cluster and a plan' if check else 'a cluster'}"
+            if needed
+            else f"{str(files[0])!r} and --facts are given, and both name a cluster",
+            hint="pulsus place CLUSTER.json, or pulsus place --facts FILE; "
+            "with --check, PLAN.json is the last file",
         )
-    cluster = load_cluster(files[0])
+    cluster = _facts_cluster(session, facts) if facts else _file_cluster(files[0])
     for change in (*(f"drain {host}" for host in drains), *changes):
         cluster = apply_change(cluster, change)
     if check:
-        _check(session, cluster, files[1])
+        _check(session, cluster, files[-1])
         return
     _plan(session, cluster, time_limit, seed, plot)
+
+
+def _file_cluster(path: Path) -> Cluster:
+    from pulsus.placement.cluster_file import load_cluster
+
+    return load_cluster(path)
+
+
+def _facts_cluster(session: CommandSession, files: tuple[Path, ...]) -> Cluster:
+    from pulsus.placement.cluster_facts import cluster_of_facts
+
+    knowledge = session.app.knowledge
+    loaded = knowledge.load(files)
+    return cluster_of_facts(loaded.facts.at(loaded.now, use_degraded=knowledge.limits.use_degraded))
 
 
 def _check(session: CommandSession, cluster: Cluster, path: Path) -> None:
