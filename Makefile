@@ -42,7 +42,7 @@ $(VENV)/.dev: pyproject.toml
 $(VENV)/.all: pyproject.toml
 	$(call install,Pulsus with all extras and the development tools)
 	@$(INSTALL) --upgrade 'pip>=25.1'
-	@$(INSTALL) -e '.[all]' --group dev --group fuzz
+	@$(INSTALL) -e '.[all]' --group dev --group web-tests --group fuzz
 	@$(COMPILE)
 	@touch $(VENV)/.core $(VENV)/.dev $@
 

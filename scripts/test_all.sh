@@ -5,10 +5,11 @@ set -eu
 cd "$(dirname "$0")/.."
 export TESTED
 
-# Small packages whose programs tests start: the sandbox, and what tools that change things act on.
+# Packages whose programs tests start: the sandbox, what tools that change things act on, and a browser.
 packages=""
 for pair in bwrap:bubblewrap runsv:runit supervisord:supervisor service:init-system-helpers cron:cron \
-    crontab:cron openssl:openssl useradd:passwd; do
+    crontab:cron openssl:openssl useradd:passwd \
+    chromium:chromium npm:npm; do
     command -v "${pair%%:*}" >/dev/null 2>&1 || packages="$packages ${pair#*:}"
 done
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 && [ -n "$packages" ]; then

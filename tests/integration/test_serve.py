@@ -151,7 +151,7 @@ def test_a_request_that_is_too_large_is_refused(server):
 
 
 def test_every_answer_has_the_headers_that_protect_its_page(server):
-    for path in ("/", "/sign-in", "/api/v1/approvals", "/nowhere", "/static/pulsus.js"):
+    for path in ("/", "/sign-in", "/api/v1/approvals", "/nowhere", "/static/shared.js"):
         _, headers, _ = server.client().ask("GET", path)
         assert "default-src 'none'" in headers["content-security-policy"], path
         assert "unsafe-inline" not in headers["content-security-policy"]

@@ -48,11 +48,23 @@ class StartAgent(Protocol):
         ...
 
 
-class AgentRun:
-    """The events of one run. `number` of an event counts from 1."""
+_ANNOUNCED: Final = frozenset(
+    {
+        *("agent_start", "approval_needed", "agent_suspended"),
+        *("agent_final", "agent_error", "agent_max_turns"),
+    }
+)
+"""Events of a run that every page hears of, by the id of the run only: a run is its user's."""
 
-    def __init__(self, run_id: str, user: str) -> None:
-        self.run_id, self.user = run_id, user
+Announce = Callable[[str, Mapping[str, JsonValue]], None]
+
+
+class AgentRun:
+    """The events of one run. `number` of an event counts from 1, `status` names the last one."""
+
+    def __init__(self, run_id: str, user: str, question: str) -> None:
+        self.run_id, self.user, self.question = run_id, user, question
+        self.status = ""
         self.cancellation = Cancellation()
         self._events: list[AgentEvent] = []
         self._changed = threading.Condition()
@@ -85,8 +97,8 @@ class AgentRun:
 class AgentRuns:
     """All runs of one server."""
 
-    def __init__(self, start: StartAgent, new_id: Callable[[], str]) -> None:
-        self._start, self._new_id = start, new_id
+    def __init__(self, start: StartAgent, new_id: Callable[[], str], announce: Announce) -> None:
+        self._start, self._new_id, self._announce = start, new_id, announce
         self._runs: OrderedDict[str, AgentRun] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -99,7 +111,7 @@ class AgentRuns:
                     429, "TOO_MANY_RUNS", f"{running} runs are at work", "wait until one has ended",
                     retry_after=10.0,
                 )  # fmt: skip
-            run = AgentRun(self._new_id(), request.user)
+            run = AgentRun(self._new_id(), request.user, request.question)
             self._runs[run.run_id] = run
             for old in [each for each in self._runs.values() if each.ended][:-_KEPT_RUNS]:
                 del self._runs[old.run_id]
@@ -126,12 +138,18 @@ class AgentRuns:
                 run.cancellation.cancel("the server ends")
 
     def _work(self, run: AgentRun, request: RunRequest) -> None:
+        def hear(event: AgentEvent) -> None:
+            run.status = event.name
+            run.add(event)
+            if event.name in _ANNOUNCED:
+                self._announce(event.name, {"run_id": run.run_id})
+
         try:
-            self._start(run.run_id, request, run.add, run.cancellation)
+            self._start(run.run_id, request, hear, run.cancellation)
         except PulsusError as error:
-            run.add(agent_event("agent_error", error=f"{error.code}: {error.message}"))
+            hear(agent_event("agent_error", error=f"{error.code}: {error.message}"))
         except BaseException:
-            run.add(agent_event("agent_error", error="INTERNAL: the run ended with a fault"))
+            hear(agent_event("agent_error", error="INTERNAL: the run ended with a fault"))
             raise
         finally:
             run.end()

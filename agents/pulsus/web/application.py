@@ -10,7 +10,8 @@ from starlette.middleware import Middleware
 
 from pulsus.errors import PulsusError
 from pulsus.web.api import agent_routes, approval_routes, status_routes
-from pulsus.web.pages import page_routes
+from pulsus.web.pages import page_routes, project_routes, sign_in_routes
+from pulsus.web.pages.error_page import as_page
 from pulsus.web.protection.request_guard import BodyTooLarge, RequestGuard
 from pulsus.web.refusals import (
     Refused,
@@ -30,13 +31,15 @@ def make_application(state: ServerState, hosts: Collection[str], *, tls: bool = 
             *agent_routes.ROUTES,
             *status_routes.ROUTES,
             *page_routes.ROUTES,
+            *project_routes.ROUTES,
+            *sign_in_routes.ROUTES,
         ],
         middleware=[Middleware(RequestGuard, hosts=hosts, tls=tls)],
         exception_handlers={
-            Refused: answer_refused,
-            PulsusError: answer_pulsus_error,
-            BodyTooLarge: answer_too_large,
-            HTTPException: answer_not_found,
+            Refused: as_page(answer_refused),
+            PulsusError: as_page(answer_pulsus_error),
+            BodyTooLarge: as_page(answer_too_large),
+            HTTPException: as_page(answer_not_found),
         },
     )
     application.state.server = state

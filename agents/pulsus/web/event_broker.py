@@ -6,6 +6,7 @@ that it saw. Then it gets what it missed (server-sent events: `Last-Event-ID`).
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -21,11 +22,20 @@ MOST_WAITING: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class ServerEvent:
-    """One event. `number` counts from 1."""
+    """One event. `number` counts from 1.
+
+    `message` is the event as a stream has it: written once, and not again for each client.
+    """
 
     number: int
     name: str
     fields: Mapping[str, JsonValue]
+    message: bytes
+
+
+def stream_message(number: int, name: str, fields: Mapping[str, JsonValue]) -> bytes:
+    """Return an event as a stream of server-sent events has it."""
+    return f"id: {number}\r\nevent: {name}\r\ndata: {json.dumps(dict(fields))}\r\n\r\n".encode()
 
 
 class EventsLost(Exception):
@@ -72,7 +82,8 @@ class EventBroker:
         """Send an event to all clients. Never waits for one of them."""
         with self._lock:
             self._number += 1
-            event = ServerEvent(self._number, name, dict(fields))
+            message = stream_message(self._number, name, fields)
+            event = ServerEvent(self._number, name, dict(fields), message)
             self._kept.append(event)
             for each in self._subscriptions:
                 each.put(event)

@@ -36,6 +36,10 @@ class Identity:
         """Return True if this request may do what `role` may."""
         return self.user.may(role) and ROLES.index(self.role) >= ROLES.index(role)
 
+    def may_follow(self, user: str) -> bool:
+        """Return True if this request may read the agent runs of `user`: own ones, or all."""
+        return user == self.name or self.may("approver")
+
 
 def identify(request: Request, state: ServerState) -> Identity | None:
     """Return the sender, or None. A token counts before a cookie."""

@@ -30,6 +30,7 @@ from pulsus.web.card_approver import CardApprover
 from pulsus.web.event_broker import EventBroker
 from pulsus.web.metrics_text import metrics_text
 from pulsus.web.migration_desk import DRY_RUN, MigrationDesk, MigrationRules
+from pulsus.web.project_reader import ProjectReader
 from pulsus.web.protection.rate_limit import RateLimit
 from pulsus.web.server_state import ServerState, SetupLink
 
@@ -43,7 +44,9 @@ _CHANGES: Final = 240
 """Decisions and agent runs in a minute, for each user."""
 
 
-def make_server_state(app: App, port: int, *, secure_cookies: bool = False) -> ServerState:
+def make_server_state(
+    app: App, port: int, reader: ProjectReader, *, secure_cookies: bool = False
+) -> ServerState:
     """Return the state of a server at that port. Raises StateCorrupt, StorageUnwritable."""
     state_dir = open_state(app.state_dir).path
     accounts, broker = UserAccounts(state_dir), EventBroker()
@@ -59,8 +62,11 @@ def make_server_state(app: App, port: int, *, secure_cookies: bool = False) -> S
         accounts=accounts,
         tokens=BearerTokens(state_dir),
         sessions=WebSessions(time.time),
-        runs=AgentRuns(_agent_starter(app, book, migrations, port), app.new_run_id),
+        runs=AgentRuns(
+            _agent_starter(app, book, migrations, port), app.new_run_id, broker.emit
+        ),
         migrations=migrations,
+        reader=reader,
         setup=SetupLink(needed=not accounts.users()),
         sign_ins=RateLimit(_SIGN_INS, 60.0, time.monotonic),
         changes=RateLimit(_CHANGES, 60.0, time.monotonic),

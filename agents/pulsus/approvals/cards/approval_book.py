@@ -15,7 +15,13 @@ from datetime import datetime, timedelta
 from typing import Final, Protocol
 
 from pulsus.approvals.cards.approval_card import ApprovalCard, ApprovalSubject, CardStatus
-from pulsus.approvals.cards.card_events import CardChange, EmitCardEvent, change_events
+from pulsus.approvals.cards.card_events import (
+    CardChange,
+    EmitCardEvent,
+    change_events,
+    end_events,
+    start_events,
+)
 from pulsus.approvals.cards.one_time_token import RandomToken, find_hash, is_token, mint_token
 from pulsus.core.telemetry.ids import Clock, utc_now
 from pulsus.core.types import JsonValue
@@ -239,7 +245,9 @@ class ApprovalBook:
                 raise _unknown(f"the request {card_id} is {card.status}, not approved")
             started = replace(card, status="started")
             self._ports.keep.started(started)
-            return self._set(started)
+            self._set(started)
+            self._emit(start_events(started))
+            return started
 
     def finish(self, card_id: str, results: tuple[JsonValue, ...], *, ok: bool) -> ApprovalCard:
         """Mark a started card as done or failed, and return it."""
@@ -250,7 +258,9 @@ class ApprovalBook:
             status: CardStatus = "done" if ok else "failed"
             ended = replace(card, status=status, results=results)
             self._ports.keep.ended(ended)
-            return self._set(ended)
+            self._set(ended)
+            self._emit(end_events(ended))
+            return ended
 
     def expire(self) -> int:
         """End the cards whose time is over, and return their number."""
@@ -299,7 +309,10 @@ class ApprovalBook:
 
     def _announce(self, card: ApprovalCard, change: CardChange) -> None:
         rest = self._ends[card.id] - self._ports.seconds()
-        for name, fields in change_events(card, change, rest):
+        self._emit(change_events(card, change, rest))
+
+    def _emit(self, events: list[tuple[str, dict[str, JsonValue]]]) -> None:
+        for name, fields in events:
             self._ports.emit(name, fields)
 
     def _expire(self) -> int:

@@ -40,3 +40,23 @@ def _migration_event(
         plan = card.subject.plan
         fields["plan_count"] = len(plan) if isinstance(plan, list) else 1
     return f"migration_{change}", fields
+
+
+def start_events(card: ApprovalCard) -> list[tuple[str, dict[str, JsonValue]]]:
+    """Return the event of a start. A migration reports each of its actions itself."""
+    plan = card.subject.plan
+    if card.subject.kind != "command" or not isinstance(plan, dict):
+        return []
+    fields: dict[str, JsonValue] = {
+        "id": card.id, "index": 0, "total": 1, "action": plan.get("command", ""), "ok": None,
+    }  # fmt: skip
+    return [("execution_progress", fields)]
+
+
+def end_events(card: ApprovalCard) -> list[tuple[str, dict[str, JsonValue]]]:
+    """Return the event of the end of an execution. `executed` counts the actions that succeeded."""
+    succeeded = sum(str(row).startswith("OK") for row in card.results)
+    fields: dict[str, JsonValue] = {
+        "id": card.id, "executed": succeeded, "results": [*card.results],
+    }  # fmt: skip
+    return [("execution_done", fields)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
@@ -17,7 +16,7 @@ from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common, embeddings_option, kind_option, rag_option
 from pulsus.cli.render.validation_text import relative
 from pulsus.core.telemetry.sanitize import strip_controls
-from pulsus.errors import PlanUnwirable, ToolNotFound
+from pulsus.errors import ToolNotFound
 
 if TYPE_CHECKING:
     from pulsus.core.types import BrokenTool, RouteOutcome, SubIntent, ToolSpec
@@ -80,33 +79,13 @@ def _explained(
     session: CommandSession, request: str, wanted: ToolSpec | BrokenTool | None
 ) -> tuple[RouteOutcome, WhyNot | None]:
     """Return the decision, and the answer about the tool asked for."""
-    from pulsus.core.telemetry import ids
     from pulsus.core.types import BrokenTool
-    from pulsus.routing.inputs.promoted_steps import read_promoted_plan
-    from pulsus.routing.inputs.route_inputs import with_inputs
-    from pulsus.routing.plan_preview import compose_plan, mark_unconnected
-    from pulsus.routing.prompt_parser import validate_request
-    from pulsus.routing.route_outcome import undelivered_outcome
+    from pulsus.routing.route_preview import preview_route
     from pulsus.routing.search import why_not
 
     app = session.app
-    text = validate_request(request, app.settings.parser.max_request_chars)
-    reading = app.parser().read(text)
-    intent = reading.intent
-    searcher = app.searcher()
-    found = searcher.search(intent, hinted=reading.hinted)
-    route_id = ids.route_id(text, app.catalogue.digest)
-    outcome = undelivered_outcome(app, intent, found, route_id)
-    if outcome.decision.policy == "compose":
-        with suppress(PlanUnwirable):  # a route says so, or asks a model to write the tool
-            tools, most = outcome.decision.selected, app.settings.compose.max_steps
-            plan = compose_plan(text, tools, most)
-            outcome = mark_unconnected(outcome, plan)
-            outcome = replace(outcome, decision=replace(outcome.decision, plan=plan))
-    outcome = replace(outcome, passages=reading.passages)
-    promoted = read_promoted_plan(outcome, app.catalogue)
-    now = datetime.now().astimezone()
-    outcome = with_inputs(outcome, (), fill=True, now=now, promoted=promoted)
+    seen = preview_route(app, request, datetime.now().astimezone())
+    outcome, found, searcher = seen.outcome, seen.found, seen.searcher
     if wanted is None:
         return outcome, None
     if isinstance(wanted, BrokenTool):
@@ -119,15 +98,15 @@ def _explained(
         if note:
             return outcome, why_not.because_deprecated(wanted, note)
     # Searched again with the tool in sight: the decision shown is the one without it.
-    seen = searcher.search(intent, include=(wanted.id,), hinted=reading.hinted)
+    again = searcher.search(outcome.intent, include=(wanted.id,), hinted=seen.hinted)
     answer = why_not.why_not(
         wanted,
-        replace(found, candidates=seen.candidates),
+        replace(found, candidates=again.candidates),
         app.catalogue,
         app.ranking.index.calibration,
         tau=outcome.tau,
         subintents=_with(wanted, found, searcher),
-        request=text,
+        request=seen.text,
     )
     return outcome, answer
 

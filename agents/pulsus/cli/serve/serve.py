@@ -93,12 +93,14 @@ def command(
     require_web_extra()
     import uvicorn
 
+    from pulsus.cli.serve.project_views import ProjectViews
     from pulsus.web.application import make_application
     from pulsus.web.server_setup import make_server_state
 
     listening = _bind(host, session.app.settings.serve.port if port is None else port)
     port = listening.getsockname()[1]
-    state = make_server_state(session.app, port, secure_cookies=tls)
+    reader = ProjectViews(session.app)
+    state = make_server_state(session.app, port, reader, secure_cookies=tls)
     allowed = [name.casefold() for name in (*_LOOPBACK, host, *names)]
     hosts = {f"{name}:{port}" for name in allowed} | set(allowed if port in (80, 443) else ())
     application = make_application(state, hosts, tls=tls)

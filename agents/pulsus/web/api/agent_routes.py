@@ -13,7 +13,7 @@ from pulsus.core.types import JsonValue
 from pulsus.web.agent_runs import AgentRun, RunRequest
 from pulsus.web.api.event_stream import broker_stream, last_event_id, run_stream
 from pulsus.web.api.json_body import read_object, text_field
-from pulsus.web.identity import Identity, require
+from pulsus.web.identity import Identity, identify, require
 from pulsus.web.refusals import Refused
 from pulsus.web.server_state import ServerState
 
@@ -67,12 +67,17 @@ async def events(request: Request) -> Response:
     """`GET /api/v1/events`: what happens to cards."""
     state: ServerState = request.app.state.server
     require(request, state, "viewer")
-    return broker_stream(state.broker, last_event_id(request))
+
+    def may_follow() -> bool:
+        person = identify(request, state)
+        return person is not None and person.may("viewer")
+
+    return broker_stream(state.broker, last_event_id(request), may_follow)
 
 
 def _require_own(run: AgentRun, person: Identity) -> None:
     """Raise Refused for a run of another user, unless the person may approve."""
-    if run.user != person.name and not person.may("approver"):
+    if not person.may_follow(run.user):
         raise Refused(403, "NOT_YOURS", "the run is another user's")
 
 

@@ -1,174 +1,62 @@
-"""Routes of the pages, of the sign-in, and of the files that the pages load."""
+"""Routes of the live pages: approval cards and agent runs; and of the files that pages load."""
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import Path
-from typing import Any, Final
-from urllib.parse import parse_qs
+from typing import Final
 
-from jinja2 import Environment, FileSystemLoader, select_autoescape
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from pulsus.errors import UsageError
-from pulsus.web.accounts.user_accounts import LEAST_PASSWORD
-from pulsus.web.accounts.web_sessions import COOKIE, SESSION_HOURS
-from pulsus.web.identity import CSRF_HEADER, identify, require
+from pulsus.web.identity import Identity
+from pulsus.web.pages.page_view import STATIC_FOLDER, for_person, show_page
 from pulsus.web.refusals import Refused
 from pulsus.web.server_state import ServerState
 
-_FOLDER: Final = Path(__file__).parent
-_TEMPLATES: Final = Environment(
-    loader=FileSystemLoader(_FOLDER / "templates"),
-    autoescape=select_autoescape(default=True, default_for_string=True),
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
-_STATIC: Final = {"pulsus.css": "text/css", "pulsus.js": "text/javascript"}
-_FIELD: Final = 1100
-"""The longest value of a form field: the longest password, and a little more."""
+_SCRIPTS: Final = ("shared.js", "approvals.js", "agent_run.js", "run_list.js")
+_STATIC: Final = {
+    "pulsus.css": "text/css",
+    "mark.svg": "image/svg+xml",
+    **dict.fromkeys(_SCRIPTS, "text/javascript"),
+}
 
 
-async def overview(request: Request) -> Response:
-    """`GET /`: what waits, live; a question to the agent. Without a session: the sign-in."""
+async def overview(request: Request, person: Identity) -> Response:
+    """`GET /`: what waits, live; a question to the agent."""
+    return show_page(request, "overview.html", person=person)
+
+
+async def runs(request: Request, person: Identity) -> Response:
+    """`GET /runs`: the runs that the person may follow, newest first."""
     state: ServerState = request.app.state.server
-    person = identify(request, state)
-    if person is None or person.session is None:
-        return RedirectResponse("/sign-in", 303)
-    return _page(
-        request,
-        "overview.html",
-        person=person,
-        csrf=person.session.csrf,
-        may_ask=person.may("operator"),
-        may_approve=person.may("approver"),
-    )
+    shown = [run for run in reversed(state.runs.all()) if person.may_follow(run.user)]
+    return show_page(request, "runs.html", person=person, runs=shown)
 
 
-async def sign_in_page(request: Request) -> Response:
-    """`GET /sign-in`."""
+async def run(request: Request, person: Identity) -> Response:
+    """`GET /runs/{run_id}`: the events of one run, live."""
     state: ServerState = request.app.state.server
-    if identify(request, state) is not None:
-        return RedirectResponse("/", 303)
-    return _page(request, "sign_in.html", setup=state.setup.code is not None)
-
-
-async def sign_in(request: Request) -> Response:
-    """`POST /sign-in`: the session cookie, or the page again."""
-    state: ServerState = request.app.state.server
-    form = await _form(request)
-    client = request.client.host if request.client else ""
-    name = form.get("name", "")
-    # By address and by name: neither one address nor many may try a name at will.
-    wait = max(state.sign_ins.wait_seconds(f"a:{client}"), state.sign_ins.wait_seconds(f"n:{name}"))
-    if wait:
-        raise Refused(429, "TOO_MANY_SIGN_INS", "too many sign-ins", retry_after=wait)
-    user = await run_in_threadpool(state.accounts.check, name, form.get("password", ""))
-    if user is None:
-        return _page(request, "sign_in.html", 401, failed=True, name=name, setup=False)
-    return _signed_in(state, user.name)
-
-
-async def sign_out(request: Request) -> Response:
-    """`POST /sign-out`: the session ends on the server too."""
-    state: ServerState = request.app.state.server
-    person = require(request, state, "viewer")
-    if person.session is not None:
-        state.sessions.end(person.session)
-    response = RedirectResponse("/sign-in", 303)
-    response.delete_cookie(COOKIE)
-    return response
-
-
-async def setup_page(request: Request) -> Response:
-    """`GET /setup/{code}`: make the first user, an approver."""
-    state: ServerState = request.app.state.server
-    _require_setup(state, request.path_params["code"])
-    return _page(request, "setup.html", least=LEAST_PASSWORD)
-
-
-async def setup(request: Request) -> Response:
-    """`POST /setup/{code}`: the first user is made, and the link is used up."""
-    state: ServerState = request.app.state.server
-    code = request.path_params["code"]
-    _require_setup(state, code)
-    form = await _form(request)
-    name, password = form.get("name", ""), form.get("password", "")
-    try:
-        used = await run_in_threadpool(
-            state.setup.use, code, lambda: state.accounts.add(name, "approver", password)
-        )
-    except UsageError as wrong:
-        said = f"{wrong.message}: {wrong.hint}"
-        return _page(request, "setup.html", 400, least=LEAST_PASSWORD, name=name, wrong=said)
-    if not used:
-        raise Refused(404, "NOT_FOUND", "this link is not valid any more")
-    return _signed_in(state, name)
+    found = state.runs.get(request.path_params["run_id"])
+    if not person.may_follow(found.user):
+        raise Refused(403, "NOT_YOURS", "the run is another user's")
+    return show_page(request, "run.html", person=person, run=found)
 
 
 async def static_file(request: Request) -> Response:
-    """`GET /static/{name}`: the style sheet and the script."""
+    """`GET /static/{name}`: the style sheet, the scripts and the mark."""
     name = request.path_params["name"]
     if name not in _STATIC:
         raise Refused(404, "NOT_FOUND", "there is no such file")
     return FileResponse(
-        _FOLDER / "static" / name,
+        STATIC_FOLDER / name,
         media_type=_STATIC[name],
         headers={"Cache-Control": "public, max-age=31536000, immutable"},
     )
 
 
-def _signed_in(state: ServerState, name: str) -> Response:
-    response = RedirectResponse("/", 303)
-    response.set_cookie(
-        COOKIE,
-        state.sessions.issue(name),
-        max_age=int(SESSION_HOURS * 3600),
-        httponly=True,
-        samesite="strict",
-        secure=state.secure_cookies,
-    )
-    return response
-
-
-def _require_setup(state: ServerState, code: str) -> None:
-    if not state.setup.fits(code):
-        raise Refused(404, "NOT_FOUND", "this link is not valid any more")
-
-
-async def _form(request: Request) -> dict[str, str]:
-    """Return the fields of a form. The last value of a name counts."""
-    body = await request.body()
-    try:
-        fields = parse_qs(body.decode("utf-8", "replace"), True, max_num_fields=20)
-    except ValueError:
-        raise Refused(400, "FORM_WRONG", "the form has too many fields") from None
-    return {name: values[-1][:_FIELD] for name, values in fields.items()}
-
-
-def _page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
-    state: ServerState = request.app.state.server
-    text = _TEMPLATES.get_template(template).render(
-        project=state.project, static=_static_address, csrf_header=CSRF_HEADER, **values
-    )
-    return HTMLResponse(text, status)
-
-
-def _static_address(name: str) -> str:
-    """Return the address of a file with its digest, so that a new version is loaded at once."""
-    digest = hashlib.sha256((_FOLDER / "static" / name).read_bytes()).hexdigest()[:12]
-    return f"/static/{name}?{digest}"
-
-
 ROUTES: Final = [
-    Route("/", overview, methods=["GET"]),
-    Route("/sign-in", sign_in_page, methods=["GET"]),
-    Route("/sign-in", sign_in, methods=["POST"]),
-    Route("/sign-out", sign_out, methods=["POST"]),
-    Route("/setup/{code}", setup_page, methods=["GET"]),
-    Route("/setup/{code}", setup, methods=["POST"]),
+    Route("/", for_person(overview), methods=["GET"]),
+    Route("/runs", for_person(runs), methods=["GET"]),
+    Route("/runs/{run_id}", for_person(run), methods=["GET"]),
     Route("/static/{name}", static_file, methods=["GET"]),
 ]

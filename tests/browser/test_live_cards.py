@@ -1,0 +1,156 @@
+"""Approval cards in a real browser: they appear, are decided once, and every tab shows the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.agent_scenes import edit_scene
+from tests.browser.chromium import OTHER_ADDRESS, OTHER_NAME, keep_picture, sign_in
+from tests.browser.connection_relay import ConnectionRelay
+
+pytest.importorskip("starlette")
+pytest.importorskip("psutil")
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def notes(tmp_path):
+    folder = tmp_path / "project"
+    folder.mkdir()
+    path = folder / "notes.txt"
+    path.write_text("port=8080\n", encoding="utf-8")
+    return path
+
+
+def card_of(page, status):
+    """Return the card on the page, once it has that status."""
+    card = page.locator(f'article.card[data-status="{status}"]')
+    card.wait_for()
+    return card
+
+
+def test_a_proposal_appears_on_an_open_page_and_runs_once_it_is_approved(staged, notes):
+    scene = edit_scene(notes, "port=9090\n", "The port is 9090 now.")
+    stage = staged(scene)
+    page = sign_in(stage.window().tab())
+    page.get_by_text("Nothing waits.").wait_for()
+    page.get_by_label("Question or task").fill(scene.question)
+    page.get_by_role("button", name="Ask", exact=True).click()
+    card = card_of(page, "pending")
+    assert str(notes) in card.locator(".plan").inner_text()
+    assert page.title().startswith("(1) ")
+    keep_picture(page, "pending")
+    card.get_by_role("button", name="Approve").click()
+    card_of(page, "done")
+    page.get_by_text("The port is 9090 now.").wait_for()
+    assert notes.read_text() == "port=9090\n"
+    assert page.locator("article.card").count() == 1
+    assert not page.locator(".decide").is_visible()
+    keep_picture(page, "approved")
+
+
+def test_a_denied_card_says_why_and_nothing_runs(staged, notes):
+    scene = edit_scene(notes, "port=9090\n")
+    stage = staged(scene)
+    page = sign_in(stage.window().tab())
+    stage.ask(scene.question)
+    card = card_of(page, "pending")
+    card.get_by_label("Reason, if you deny it").fill("not in business hours")
+    card.get_by_role("button", name="Deny").click()
+    assert "not in business hours" in card_of(page, "denied").inner_text()
+    assert notes.read_text() == "port=8080\n"
+
+
+def test_a_card_that_nobody_decides_is_shown_as_expired(staged, notes):
+    scene = edit_scene(notes, "port=9090\n")
+    stage = staged(scene, PULSUS_AGENT__APPROVAL_MINUTES="0.05")
+    page = sign_in(stage.window().tab())
+    stage.ask(scene.question)
+    card = card_of(page, "expired")
+    assert not card.locator(".decide").is_visible()
+    assert notes.read_text() == "port=8080\n"
+
+
+def test_a_second_tab_shows_each_change_without_being_touched(staged, notes):
+    scene = edit_scene(notes, "port=9090\n")
+    stage = staged(scene)
+    window = stage.window()
+    first = sign_in(window.tab())
+    second = window.tab()
+    stage.ask(scene.question)
+    card_of(second, "pending")
+    card_of(first, "pending").get_by_role("button", name="Approve").click()
+    card = card_of(second, "done")
+    assert not card.locator(".decide").is_visible()
+
+
+def test_a_decision_that_came_too_late_leaves_the_card_with_the_reason(staged, notes):
+    scene = edit_scene(notes, "port=9090\n")
+    stage = staged(scene)
+    page = sign_in(stage.window().tab())
+    stage.ask(scene.question)
+    card = card_of(page, "pending")
+    # The page does not hear of the other decision before its own.
+    page.route("**/api/v1/approvals", lambda route: route.abort())
+    stage.decide(stage.cards()[0], "deny")
+    card.get_by_role("button", name="Approve").click()
+    said = card.get_by_role("alert")
+    said.filter(has_text="denied already").wait_for()
+    page.unroute("**/api/v1/approvals")
+
+
+def test_a_page_whose_stream_broke_catches_up_by_itself(staged, notes):
+    scene = edit_scene(notes, "port=9090\n")
+    stage = staged(scene, args=("--name", OTHER_NAME))
+    relay = ConnectionRelay(OTHER_ADDRESS, stage.server.port)
+    try:
+        address = f"http://{OTHER_NAME}:{stage.server.port}"
+        page = sign_in(stage.window().tab(address=address))
+        stage.ask(scene.question)
+        card_of(page, "pending")
+        relay.cut()
+        page.get_by_text("connection lost").wait_for()
+        stage.decide(stage.cards()[0], "deny", reason="while you were away")
+        relay.mend()
+        assert "while you were away" in card_of(page, "denied").inner_text()
+        page.get_by_text("live", exact=True).wait_for()
+    finally:
+        relay.close()
+
+
+def test_a_tab_of_a_session_that_ended_goes_to_the_sign_in(staged):
+    window = staged().window()
+    first = sign_in(window.tab())
+    first.get_by_text("live", exact=True).wait_for()
+    window.tab().get_by_role("button", name="Sign out").click()
+    first.get_by_role("button", name="Sign in").wait_for()
+
+
+def test_a_card_is_decided_with_the_keyboard_alone(staged, notes):
+    scene = edit_scene(notes, "port=9090\n")
+    stage = staged(scene)
+    page = sign_in(stage.window().tab())
+    stage.ask(scene.question)
+    card_of(page, "pending")
+    page.locator("body").press("Tab")
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent") == "Approve":
+            break
+    shown = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert shown == "solid", "the focus cannot be seen"
+    page.keyboard.press("Enter")
+    card_of(page, "done")
+    assert page.evaluate("document.activeElement.matches('article.card')")
+    assert notes.read_text() == "port=9090\n"
+
+
+def test_a_viewer_sees_the_card_and_has_no_buttons(staged, notes):
+    scene = edit_scene(notes, "port=9090\n")
+    stage = staged(scene)
+    stage.server.users("add", "vera", "--role", "viewer")
+    page = sign_in(stage.window().tab(), "vera")
+    stage.ask(scene.question)
+    card = card_of(page, "pending")
+    assert card.get_by_role("button").count() == 0
+    assert page.get_by_label("Question or task").count() == 0

@@ -1,0 +1,133 @@
+"""Pages on a phone, in light and dark, for screen readers, and with hostile text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import shutil
+import subprocess
+import tarfile
+
+import pytest
+
+from tests.browser.agent_scenes import edit_scene
+from tests.browser.chromium import keep_picture, sign_in
+from tests.patience import PATIENCE_SECONDS
+from tests.shown_characters import SHOWN
+
+pytest.importorskip("starlette")
+pytest.importorskip("psutil")
+pytestmark = pytest.mark.slow
+
+AXE = "axe-core@4.14.1"
+AXE_SHA512 = (
+    "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ=="
+)
+"""Not shipped: fetched when these tests run (MPL-2.0)."""
+
+SERIOUS = ("serious", "critical")
+
+
+@pytest.fixture(scope="module")
+def axe(tmp_path_factory):
+    """The script of axe-core."""
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not installed")
+    folder = tmp_path_factory.mktemp("axe")
+    subprocess.run(
+        ["npm", "pack", AXE, "--silent"],
+        cwd=folder, check=True, capture_output=True, timeout=PATIENCE_SECONDS,
+    )  # fmt: skip
+    (package,) = folder.glob("*.tgz")
+    digest = hashlib.sha512(package.read_bytes()).digest()
+    assert base64.b64encode(digest).decode() == AXE_SHA512
+    with tarfile.open(package) as archive:
+        script = archive.extractfile("package/axe.min.js")
+        assert script is not None
+        return script.read().decode("utf-8")
+
+
+def faults_of(page, axe):
+    """Return what axe finds serious on a page: the rule, and the first element."""
+    page.evaluate(axe)
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{each['id']}: {each['nodes'][0]['html'][:200]} {each['nodes'][0]['failureSummary']}"
+        for each in found["violations"]
+        if each["impact"] in SERIOUS
+    ]
+
+
+@pytest.fixture
+def shown(staged, tmp_path):
+    """A server with a card that was denied, and one that waits."""
+    project = tmp_path / "project"
+    project.mkdir()
+    scenes = []
+    for name, text in (("haproxy.cfg", "maxconn 4000\n"), ("motd", "Welcome.\n")):
+        (project / name).write_text("maxconn 2000\n", encoding="utf-8")
+        scenes.append(edit_scene(project / name, text))
+    stage = staged(*scenes)
+    stage.ask(scenes[1].question)
+    stage.decide(stage.cards()[0], "deny", reason="the text is for legal to write")
+    stage.ask(scenes[0].question)
+    stage.cards()
+    return stage
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_serious_fault_on_any_page(shown, axe, scheme):
+    page = shown.window(color_scheme=scheme).tab("/sign-in")
+    assert faults_of(page, axe) == []
+    sign_in(page)
+    page.locator('article[data-status="pending"]').wait_for()
+    assert faults_of(page, axe) == []
+    keep_picture(page, f"approvals-{scheme}")
+
+
+def test_light_and_dark_follow_the_system(shown):
+    grounds = {}
+    for scheme in ("light", "dark"):
+        page = sign_in(shown.window(color_scheme=scheme).tab())
+        grounds[scheme] = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    light, dark = ([int(n) for n in text[4:-1].split(",")] for text in grounds.values())
+    assert min(light) > 200
+    assert max(dark) < 60
+
+
+def test_a_phone_shows_everything_without_scrolling_sideways(shown):
+    phone = {"width": 390, "height": 844}
+    page = shown.window(viewport=phone, has_touch=True, color_scheme="dark").tab()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    sign_in(page)
+    card = page.locator('article[data-status="pending"]')
+    card.wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    for name in ("Approve", "Deny"):
+        box = card.get_by_role("button", name=name).bounding_box()
+        assert box is not None
+        assert box["height"] >= 44, "too small for a finger"
+        assert box["x"] + box["width"] <= 390
+    keep_picture(page, "phone")
+
+
+def test_the_page_shows_the_same_codes_as_the_terminal(staged):
+    page = sign_in(staged().window().tab())
+    found = page.evaluate("texts => texts.map(visible)", [text for text, _ in SHOWN])
+    assert found == [codes for _, codes in SHOWN]
+
+
+def test_text_of_a_model_is_never_markup(staged, tmp_path):
+    (tmp_path / "project").mkdir()
+    path = tmp_path / "project" / "notes.txt"
+    path.write_text("x\n", encoding="utf-8")
+    scene = edit_scene(path, '<img src=x onerror="document.title=1">\u202ex\n')
+    stage = staged(scene)
+    page = sign_in(stage.window().tab())
+    stage.ask(scene.question)
+    card = page.locator('article[data-status="pending"]')
+    card.wait_for()
+    assert card.locator("img").count() == 0
+    assert "\u202e" not in card.inner_text()
+    assert json.dumps(stage.cards()[0]).count("\\u202e") > 0
