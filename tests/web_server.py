@@ -12,6 +12,8 @@ import sys
 from contextlib import contextmanager
 from urllib.parse import urlencode
 
+from tests.patience import PATIENCE_SECONDS
+
 PASSWORD = "correct horse battery"
 
 
@@ -48,6 +50,19 @@ class Client:
         if "json" in found.get("content-type", ""):
             return answer.status, found, json.loads(text)
         return answer.status, found, text.decode("utf-8", "replace")
+
+    @contextmanager
+    def stream(self, path, headers=()):
+        """Give the lines of a stream, for as long as the caller reads them."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)
+        try:
+            sent = {"Host": f"localhost:{self.port}", "Cookie": self.cookie, **dict(headers)}
+            connection.request("GET", path, headers=sent)
+            answer = connection.getresponse()
+            assert answer.status == 200, answer.status
+            yield (line.decode("utf-8").rstrip("\r\n") for line in answer)
+        finally:
+            connection.close()
 
     def sign_in(self, name, password=PASSWORD):
         status, _, _ = self.ask("POST", "/sign-in", form={"name": name, "password": password})

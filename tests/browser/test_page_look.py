@@ -8,12 +8,14 @@ import json
 import shutil
 import subprocess
 import tarfile
+from urllib.parse import quote
 
 import pytest
 
 from tests.browser.agent_scenes import edit_scene
 from tests.browser.chromium import keep_picture, sign_in
 from tests.patience import PATIENCE_SECONDS
+from tests.project import COMPOSE
 from tests.shown_characters import SHOWN
 
 pytest.importorskip("starlette")
@@ -27,6 +29,16 @@ AXE_SHA512 = (
 """Not shipped: fetched when these tests run (MPL-2.0)."""
 
 SERIOUS = ("serious", "critical")
+
+PAGES = {
+    "runs": "/runs",
+    "catalogue": "/catalogue",
+    "tool": "/catalogue/analysis/summarise/summarize_matrix",
+    "route": f"/routes?q={quote(COMPOSE)}",
+    "plan": f"/plans?q={quote(COMPOSE)}",
+    "audit": "/audit?check=yes",
+    "error": "/catalogue/no/such/tool",
+}
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +96,11 @@ def test_axe_finds_no_serious_fault_on_any_page(shown, axe, scheme):
     page.locator('article[data-status="pending"]').wait_for()
     assert faults_of(page, axe) == []
     keep_picture(page, f"approvals-{scheme}")
+    run = shown.ada.ask("GET", "/runs")[2].split('href="/runs/')[1].split('"')[0]
+    for name, path in {**PAGES, "run": f"/runs/{run}"}.items():
+        page.goto(shown.windows[-1].address + path)
+        assert faults_of(page, axe) == [], path
+        keep_picture(page, f"{name}-{scheme}")
 
 
 def test_light_and_dark_follow_the_system(shown):
@@ -96,7 +113,7 @@ def test_light_and_dark_follow_the_system(shown):
     assert max(dark) < 60
 
 
-def test_a_phone_shows_everything_without_scrolling_sideways(shown):
+def test_a_phone_shows_every_page_without_scrolling_sideways(shown):
     phone = {"width": 390, "height": 844}
     page = shown.window(viewport=phone, has_touch=True, color_scheme="dark").tab()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -110,6 +127,9 @@ def test_a_phone_shows_everything_without_scrolling_sideways(shown):
         assert box["height"] >= 44, "too small for a finger"
         assert box["x"] + box["width"] <= 390
     keep_picture(page, "phone")
+    for path in PAGES.values():
+        page.goto(shown.windows[-1].address + path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
 
 
 def test_the_page_shows_the_same_codes_as_the_terminal(staged):

@@ -18,12 +18,14 @@ from pulsus.errors import (
     RequestInvalid,
     SelfApprovalRefused,
     TooManyApprovals,
+    ToolNotFound,
     UsageError,
 )
 from pulsus.web.protection.request_guard import error_body
 
 _STATUS: Final[tuple[tuple[type[PulsusError], int], ...]] = (
     (ApprovalUnknown, 404),
+    (ToolNotFound, 404),
     (SelfApprovalRefused, 403),
     (TooManyApprovals, 429),
     (PlanMoved, 409),
