@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from pulsus.config.egress_hosts import is_place
+from pulsus.config.notify_targets import is_mail_address, notify_target_error
 from pulsus.config.policy_patterns import pattern_error
 from pulsus.config.setting_types import Days, Hosts, Seconds, Section, Unit, ValueLimits
 from pulsus.config.trust.needs_approval import (
@@ -373,6 +374,32 @@ class MigrationsConfig(Section):
 
 
 @dataclass(frozen=True)
+class ApprovalsConfig(Section):
+    """Whom `pulsus serve` tells that a card waits (docs/serve.md, Notices).
+
+    `notify` has web addresses, `command:PROGRAM ARGUMENTS` and `mailto:NAME@HOST`.
+    """
+
+    notify: Annotated[tuple[str, ...], ASKS_SET] = ()
+    notify_seconds: Annotated[float, ValueLimits(gt=0.0, le=60.0), FREE] = 10.0
+    mail_server: Annotated[str, ASKS] = "localhost:25"
+    mail_sender: Annotated[str, FREE] = "pulsus@localhost"
+
+    def __post_init__(self) -> None:
+        for target in self.notify:
+            wrong = notify_target_error(target)
+            if wrong:
+                raise ValueError(f"approvals.notify: {wrong}")
+        host, _, port = self.mail_server.rpartition(":")
+        if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
+            raise ValueError(
+                f"approvals.mail_server: {self.mail_server!r} is not like localhost:25"
+            )
+        if not is_mail_address(self.mail_sender):
+            raise ValueError(f"approvals.mail_sender: {self.mail_sender!r} is no mail address")
+
+
+@dataclass(frozen=True)
 class ServeConfig(Section):
     """The address of `pulsus serve`. The agent never connects to it (contracts, Commands)."""
 
@@ -423,6 +450,7 @@ class Settings(Section):
     agent: AgentConfig = AgentConfig()
     kb: KnowledgeConfig = KnowledgeConfig()
     migrations: MigrationsConfig = MigrationsConfig()
+    approvals: ApprovalsConfig = ApprovalsConfig()
     serve: ServeConfig = ServeConfig()
     tools: ToolsConfig = ToolsConfig()
     plugins: PluginsConfig = PluginsConfig()

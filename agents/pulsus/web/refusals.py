@@ -17,8 +17,8 @@ from pulsus.errors import (
     PulsusError,
     RequestInvalid,
     SelfApprovalRefused,
-    TooManyApprovals,
     ToolNotFound,
+    TooManyApprovals,
     UsageError,
 )
 from pulsus.web.protection.request_guard import error_body

@@ -22,6 +22,7 @@ from pulsus.core.types import JsonValue
 from pulsus.execution.cancellation import Cancellation
 from pulsus.infra.local_command import LocalCommands
 from pulsus.infra.migrations.proxmox_executor import DryRunExecutor, ProxmoxExecutor
+from pulsus.fast_dataclass import dataclass
 from pulsus.web.accounts.bearer_tokens import BearerTokens
 from pulsus.web.accounts.user_accounts import UserAccounts
 from pulsus.web.accounts.web_sessions import WebSessions
@@ -30,6 +31,9 @@ from pulsus.web.card_approver import CardApprover
 from pulsus.web.event_broker import EventBroker
 from pulsus.web.metrics_text import metrics_text
 from pulsus.web.migration_desk import DRY_RUN, MigrationDesk, MigrationRules
+from pulsus.web.notices.card_notice import CardNotice
+from pulsus.web.notices.card_notifier import CardNotifier, FailedDelivery
+from pulsus.web.notices.notice_delivery import MailRoute, deliver
 from pulsus.web.project_reader import ProjectReader
 from pulsus.web.protection.rate_limit import RateLimit
 from pulsus.web.server_state import ServerState, SetupLink
@@ -44,17 +48,38 @@ _CHANGES: Final = 240
 """Decisions and agent runs in a minute, for each user."""
 
 
+@dataclass(frozen=True, slots=True)
+class ServerAddress:
+    """The port that a server listens at, and the address that people use."""
+
+    port: int
+    url: str
+
+
 def make_server_state(
-    app: App, port: int, reader: ProjectReader, *, secure_cookies: bool = False
+    app: App,
+    address: ServerAddress,
+    reader: ProjectReader,
+    tell: Callable[[FailedDelivery], None],
 ) -> ServerState:
-    """Return the state of a server at that port. Raises StateCorrupt, StorageUnwritable."""
+    """Return the state of a server. `tell` shows a failed notice in its terminal.
+
+    Raises StateCorrupt, StorageUnwritable.
+    """
     state_dir = open_state(app.state_dir).path
     accounts, broker = UserAccounts(state_dir), EventBroker()
     keeper = DecisionKeeper(
         ExecutionLedger(state_dir, app.project), state_dir, app.redactor, app.workflows_root
     )
-    book = ApprovalBook(BookPorts(keeper, broker.emit, time.monotonic, accounts.approvers))
-    migrations = MigrationDesk(book, broker.emit, _migration_rules(app))
+    notifier = _notifier(app, address, broker, tell)
+
+    def emit(name: str, fields: Mapping[str, JsonValue]) -> None:
+        broker.emit(name, fields)
+        notifier.hear(name, fields)
+
+    book = ApprovalBook(BookPorts(keeper, emit, time.monotonic, accounts.approvers))
+    notifier.get_card = book.get
+    migrations = MigrationDesk(book, emit, _migration_rules(app))
     return ServerState(
         project=app.project.name,
         book=book,
@@ -63,7 +88,7 @@ def make_server_state(
         tokens=BearerTokens(state_dir),
         sessions=WebSessions(time.time),
         runs=AgentRuns(
-            _agent_starter(app, book, migrations, port), app.new_run_id, broker.emit
+            _agent_starter(app, book, migrations, address.port), app.new_run_id, broker.emit
         ),
         migrations=migrations,
         reader=reader,
@@ -71,7 +96,8 @@ def make_server_state(
         sign_ins=RateLimit(_SIGN_INS, 60.0, time.monotonic),
         changes=RateLimit(_CHANGES, 60.0, time.monotonic),
         metrics_text=lambda: metrics_text(app.log_dir),
-        secure_cookies=secure_cookies,
+        notifier=notifier,
+        secure_cookies=address.url.startswith("https:"),
     )
 
 
@@ -86,6 +112,23 @@ def _migration_rules(app: App) -> MigrationRules:
         config.stop_on_failure,
         config.executor,
     )
+
+
+def _notifier(
+    app: App, address: ServerAddress, broker: EventBroker, tell: Callable[[FailedDelivery], None]
+) -> CardNotifier:
+    settings = app.settings.approvals
+    mail = MailRoute(settings.mail_server, settings.mail_sender)
+
+    def send(notice: CardNotice, target: str) -> None:
+        deliver(notice, target, mail, settings.notify_seconds)
+
+    def show(failure: FailedDelivery) -> None:
+        fields = {"id": failure.card_id, "target": failure.target, "reason": failure.reason}
+        broker.emit("notice_failed", fields)
+        tell(failure)
+
+    return CardNotifier(settings.notify, send, address.url, show)
 
 
 def _agent_starter(

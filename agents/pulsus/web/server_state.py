@@ -15,6 +15,7 @@ from pulsus.web.accounts.web_sessions import WebSessions
 from pulsus.web.agent_runs import AgentRuns
 from pulsus.web.event_broker import EventBroker
 from pulsus.web.migration_desk import MigrationDesk
+from pulsus.web.notices.card_notifier import CardNotifier
 from pulsus.web.project_reader import ProjectReader
 from pulsus.web.protection.rate_limit import RateLimit
 
@@ -68,6 +69,7 @@ class ServerState:
     sign_ins: RateLimit
     changes: RateLimit
     reader: ProjectReader
+    notifier: CardNotifier
     metrics_text: Callable[[], str]
     secure_cookies: bool = False
     closing: threading.Event = field(default_factory=threading.Event)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import socket  # noqa: TID251 - the port is bound here, so that a taken one is an error of its own
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +14,9 @@ from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.errors import UsageError
+
+if TYPE_CHECKING:
+    from pulsus.web.notices.card_notifier import FailedDelivery
 
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
@@ -95,20 +99,19 @@ def command(
 
     from pulsus.cli.serve.project_views import ProjectViews
     from pulsus.web.application import make_application
-    from pulsus.web.server_setup import make_server_state
+    from pulsus.web.server_setup import ServerAddress, make_server_state
 
     listening = _bind(host, session.app.settings.serve.port if port is None else port)
     port = listening.getsockname()[1]
-    reader = ProjectViews(session.app)
-    state = make_server_state(session.app, port, reader, secure_cookies=tls)
+    shown = names[0] if names else ("localhost" if host == "127.0.0.1" else host)
+    address = ServerAddress(port, f"{'https' if tls else 'http'}://{shown}:{port}")
+    state = make_server_state(session.app, address, ProjectViews(session.app), _tell_failure)
     allowed = [name.casefold() for name in (*_LOOPBACK, host, *names)]
     hosts = {f"{name}:{port}" for name in allowed} | set(allowed if port in (80, 443) else ())
     application = make_application(state, hosts, tls=tls)
-    shown = names[0] if names else ("localhost" if host == "127.0.0.1" else host)
-    address = f"{'https' if tls else 'http'}://{shown}:{port}"
     if state.setup.code is not None:
-        console.note(f"make the first user: {address}/setup/{state.setup.code}")
-    console.note(f"serving {state.project} at {address}; Ctrl-C ends it")
+        console.note(f"make the first user: {address.url}/setup/{state.setup.code}")
+    console.note(f"serving {state.project} at {address.url}; Ctrl-C ends it")
     config = uvicorn.Config(
         application,
         log_level="warning",
@@ -126,7 +129,14 @@ def command(
     finally:
         state.runs.close()
         state.migrations.close()
+        state.notifier.close(2.0)
         listening.close()
+
+
+def _tell_failure(failure: FailedDelivery) -> None:
+    console.warn(
+        f"the notice of {failure.card_id} did not reach {failure.target}: {failure.reason}"
+    )
 
 
 def _require_safe(host: str, *, tls: bool, insecure: bool) -> None:

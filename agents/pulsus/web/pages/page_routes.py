@@ -22,8 +22,10 @@ _STATIC: Final = {
 
 
 async def overview(request: Request, person: Identity) -> Response:
-    """`GET /`: what waits, live; a question to the agent."""
-    return show_page(request, "overview.html", person=person)
+    """`GET /`: what waits, live; a question to the agent; notices that did not arrive."""
+    state: ServerState = request.app.state.server
+    failures = state.notifier.failures
+    return show_page(request, "overview.html", person=person, failures=failures)
 
 
 async def runs(request: Request, person: Identity) -> Response:

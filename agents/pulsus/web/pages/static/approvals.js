@@ -4,6 +4,7 @@
 const mayApprove = metaOf("may-approve") === "yes";
 const title = document.title;
 const cards = new Map();
+let linked = location.hash.slice(1); // the card that a notice links to
 let clockOffset = 0; // of the server to this machine, in milliseconds
 
 const waits = (card) => ["pending", "approved", "started"].includes(card.status);
@@ -127,6 +128,10 @@ async function load() {
     if (!known.has(id)) { element.remove(); cards.delete(id); }
   }
   tick();
+  if (linked && cards.has(linked)) {
+    cards.get(linked).element.focus();
+    linked = "";
+  }
 }
 
 // Many events at once ask for the list once, and again after the last of them.
@@ -143,11 +148,18 @@ async function loadSoon() {
   loading = false;
 }
 
+function showFailure(failure) {
+  const item = document.createElement("li");
+  item.textContent = visible(`${failure.id}, ${failure.target}: ${failure.reason}`);
+  byId("failures").prepend(item);
+  byId("failures").parentElement.hidden = false;
+}
+
 const cardEvents = ["requested", "approved", "denied", "expired"].map((name) => `approval_${name}`);
 followEvents(
   "/api/v1/events",
-  [...cardEvents, "execution_progress", "execution_done", "reload", "hello"],
-  loadSoon,
+  [...cardEvents, "execution_progress", "execution_done", "notice_failed", "reload", "hello"],
+  (name, fields) => (name === "notice_failed" ? showFailure(fields) : loadSoon()),
   showConnection,
 );
 setInterval(tick, 1000);

@@ -1,0 +1,1 @@
+"""Tells people elsewhere that a card waits: by a webhook, a command or mail (contracts)."""
