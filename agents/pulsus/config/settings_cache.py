@@ -35,6 +35,7 @@ PREFIX = "PULSUS_"
 RESERVED = frozenset(
     {
         "PULSUS_LLM_API_KEY",
+        "PULSUS_SERVER_TOKEN",
         "PULSUS_CASES",
         "PULSUS_BENCH",
         "PULSUS_FORBID_SKIPS",

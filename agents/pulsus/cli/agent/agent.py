@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -29,6 +29,7 @@ EPILOG = page_end(
     'pulsus agent "which file systems are nearly full, and what fills them"',
     'pulsus agent "is @cron running, and since when" --output ndjson',
     'pulsus agent "restart @cron" --control-level controlled',
+    'pulsus agent "restart @cron" --server https://ops.example.org:8765',
     'pulsus agent "rotate the log /var/log/app.log" --save-plan plan.yaml',
     notes=(
         "\n".join(
@@ -46,8 +47,8 @@ EPILOG = page_end(
         2: "usage or settings",
         4: "an approval is needed and no person can be asked",
         5: "no model is configured",
-        6: "blocked by policy or budget",
-        75: "the model is away, try again",
+        6: "blocked by policy or budget, or refused by the server",
+        75: "the model or the server is away, try again",
     },
 )
 
@@ -76,6 +77,12 @@ turns_option = click.option(
     metavar="FILE",
     help="Write suggested changes as a plan, for `pulsus show` and `pulsus apply`.",
 )
+@click.option(
+    "--server",
+    metavar="URL",
+    help="Let this running `pulsus serve` do it: changes are approved on its page. "
+    "The variable PULSUS_SERVER_TOKEN has your token.",
+)
 @common("ndjson")
 def command(
     session: CommandSession,
@@ -83,6 +90,7 @@ def command(
     level: ControlLevel | None,
     max_turns: int | None,
     target: Path | None,
+    server: str | None,
 ) -> None:
     """Let a language model answer REQUEST with the tools of this machine and of the catalogue.
 
@@ -99,6 +107,13 @@ def command(
     text = " ".join(request)
     if not text.strip():
         raise UsageError("the request is empty", hint='say what to do: pulsus agent "REQUEST"')
+    if server is not None:
+        if level or max_turns or target:
+            raise UsageError(
+                "--server goes without --control-level, --max-turns and --save-plan",
+                hint="the settings of the server decide",
+            )
+        _run_on_server(session, server, text)
     approver = TerminalApprover() if session.interactive else None
     rows = 8 if session.verbosity > 0 or console.is_terminal(sys.stderr) else 0
     summary, live = RunSummary(), LiveView(quiet=session.verbosity < 0, rows=rows)
@@ -118,6 +133,40 @@ def command(
     if done.end.exit_status == 130:
         leave_now(130)
     raise SystemExit(done.end.exit_status)
+
+
+def _run_on_server(session: CommandSession, address: str, text: str) -> NoReturn:
+    """Show the run of a server, and end with its status."""
+    from pulsus.cli.agent.event_view import LiveView, RunSummary, print_event
+    from pulsus.cli.agent.run_request import fan_out
+    from pulsus.cli.agent.server_run import run_on_server
+    from pulsus.cli.server_client import connect_server
+
+    summary, live = RunSummary(), LiveView(quiet=session.verbosity < 0, rows=0)
+    show = print_event if session.output == "ndjson" else live
+    status = run_on_server(connect_server(address), text, fan_out(summary, show))
+    if session.json:
+        body: dict[str, Any] = {"ok": status == 0, **_summary_fields(summary)}
+        if status:
+            message = summary.errors[-1] if summary.errors else "the run was stopped"
+            body["error"] = {"code": "AGENT_ENDED", "message": message, "hint": "", "details": {}}
+        console.document(body)
+    elif session.output == "text" and summary.summary is not None:
+        console.result(f"{strip_controls(summary.summary)}\n")
+    raise SystemExit(status)
+
+
+def _summary_fields(summary: RunSummary) -> dict[str, Any]:
+    return {
+        "run_id": summary.run_id,
+        "summary": summary.summary,
+        "confidence": summary.confidence,
+        "suggested": summary.suggested,
+        "unresolved": [],
+        "turns": summary.turns,
+        "calls": summary.calls,
+        "plan_file": None,
+    }
 
 
 def _print_end(
