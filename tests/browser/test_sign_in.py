@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser.chromium import keep_picture, sign_in
-from tests.web_server import PASSWORD
+from tests.browser.chromium import Window, keep_picture, sign_in
+from tests.project import make
+from tests.web_server import PASSWORD, serving
 
 pytest.importorskip("starlette")
 pytest.importorskip("psutil")
 pytestmark = pytest.mark.slow
 
 
-def test_the_link_of_the_terminal_makes_the_first_user_and_signs_in(browser, staged):
-    stage = staged()
-    # The link of this server is used up. A browser that follows it says so.
-    page = stage.window().tab(f"/setup/{stage.server.code}")
-    assert "not valid any more" in page.inner_text("body")
+def test_the_link_of_the_terminal_makes_the_first_user_and_works_once(browser, tmp_path):
+    with serving(make(tmp_path / "project")) as server:
+        window = Window(browser, server)
+        page = window.tab(f"/setup/{server.code}")
+        page.get_by_label("Name").fill("ada")
+        page.get_by_label("Password").fill(PASSWORD)
+        keep_picture(page, "first-user")
+        page.get_by_role("button", name="Make the user").click()
+        page.get_by_role("heading", name="Approvals").wait_for()
+        again = window.tab(f"/setup/{server.code}")
+        assert "not valid any more" in again.inner_text("main")
+        assert window.faults == []
+        window.context.close()
 
 
 def test_a_wrong_password_is_refused_on_the_page_and_the_right_one_signs_in(staged):
