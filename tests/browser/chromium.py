@@ -15,6 +15,9 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 PICTURES = Path(__file__).parents[2] / "logs" / "browser"
 """Where the pictures of a run stay."""
 
+NO_FAULTS = ("Failed to load resource", "Cross-Origin-Opener-Policy header has been ignored")
+"""A refusal that the page shows, and a header that counts for loopback and TLS only."""
+
 OTHER_NAME, OTHER_ADDRESS = "pulsus.test", "127.0.0.2"
 """A name that the browser looks up at another address of loopback: a relay may listen there."""
 
@@ -56,8 +59,7 @@ class Window:
         return page
 
     def _note(self, message):
-        # A refusal that the page shows is an error of the network to the browser.
-        if message.type == "error" and "Failed to load resource" not in message.text:
+        if message.type == "error" and not any(each in message.text for each in NO_FAULTS):
             self.faults.append(message.text)
 
 

@@ -141,7 +141,7 @@ def test_a_card_is_decided_with_the_keyboard_alone(staged, notes):
     assert shown == "solid", "the focus cannot be seen"
     page.keyboard.press("Enter")
     card_of(page, "done")
-    assert page.evaluate("document.activeElement.matches('article.card')")
+    page.wait_for_function("document.activeElement.matches('#ended article.card')")
     assert notes.read_text() == "port=9090\n"
 
 

@@ -63,7 +63,11 @@ function show(card) {
   addFact(facts, "Result", card.results.join("\n"));
   part(".decide").hidden = !(mayApprove && card.status === "pending");
   const list = byId(waits(card) ? "waiting" : "ended");
-  if (element.parentElement !== list) list.prepend(element);
+  if (element.parentElement !== list) {
+    const focused = element.contains(document.activeElement);
+    list.prepend(element);
+    if (focused) element.focus();
+  }
   const said = old && old.card.status === card.status ? old.said : "";
   cards.set(card.id, { card, element, shown, said });
 }
