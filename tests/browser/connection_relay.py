@@ -6,6 +6,8 @@ import contextlib
 import socket
 import threading
 
+from tests.patience import PATIENCE_SECONDS
+
 
 class ConnectionRelay:
     """Listens at the server's own port, on another address of loopback."""
@@ -16,7 +18,8 @@ class ConnectionRelay:
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
         self._down = False
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._threads: list[threading.Thread] = []
+        self._start(self._accept)
 
     def cut(self):
         """Break every connection, and refuse new ones."""
@@ -36,6 +39,10 @@ class ConnectionRelay:
         with contextlib.suppress(OSError):
             self._listening.shutdown(socket.SHUT_RDWR)
         self._listening.close()
+        for thread in self._threads:
+            thread.join(PATIENCE_SECONDS)
+        for each in self._open:
+            each.close()
 
     def _accept(self):
         while True:
@@ -50,7 +57,12 @@ class ConnectionRelay:
             with self._lock:
                 self._open |= {client, server}
             for pair in ((client, server), (server, client)):
-                threading.Thread(target=self._pass, args=pair, daemon=True).start()
+                self._start(self._pass, *pair)
+
+    def _start(self, target, *args):
+        thread = threading.Thread(target=target, args=args, daemon=True)
+        self._threads.append(thread)
+        thread.start()
 
     def _pass(self, source, sink):
         with contextlib.suppress(OSError):

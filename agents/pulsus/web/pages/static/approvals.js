@@ -19,6 +19,22 @@ function planText(card) {
   return visible(JSON.stringify(card.plan, null, 2));
 }
 
+// A reason may end with the difference that a change makes: its lines are shown as such.
+function showReason(element, reason) {
+  const lines = visible(reason).split("\n");
+  const start = lines.findIndex((each) => each.startsWith("--- "));
+  const [words, difference] = start < 0 ? [lines, []] : [lines.slice(0, start), lines.slice(start)];
+  element.querySelector(".reason").textContent = words.join("\n");
+  const place = element.querySelector(".difference");
+  place.hidden = !difference.length;
+  place.replaceChildren(...difference.map((each) => {
+    const row = document.createElement("span");
+    row.className = { "+": "added", "-": "removed", "@": "place" }[each[0]] || "same";
+    row.textContent = `${each}\n`;
+    return row;
+  }));
+}
+
 function addFact(list, name, value) {
   if (!value) return;
   const term = document.createElement("dt");
@@ -50,7 +66,7 @@ function show(card) {
   element.dataset.status = card.status;
   part(".kind").textContent = card.kind;
   part(".risk").textContent = `${card.risk_level} risk`;
-  part(".reason").textContent = visible(card.reason);
+  showReason(element, card.reason);
   part(".plan").textContent = planText(card);
   part(".plan").setAttribute("aria-label", `${card.kind} that waits as ${card.id}`);
   const facts = part(".facts");
