@@ -20,9 +20,9 @@ from pulsus.bootstrap.agent_session import make_agent_session
 from pulsus.core.system.state_dir import open_state
 from pulsus.core.types import JsonValue
 from pulsus.execution.cancellation import Cancellation
+from pulsus.fast_dataclass import dataclass
 from pulsus.infra.local_command import LocalCommands
 from pulsus.infra.migrations.proxmox_executor import DryRunExecutor, ProxmoxExecutor
-from pulsus.fast_dataclass import dataclass
 from pulsus.web.accounts.bearer_tokens import BearerTokens
 from pulsus.web.accounts.user_accounts import UserAccounts
 from pulsus.web.accounts.web_sessions import WebSessions
