@@ -1,4 +1,4 @@
-"""How a request would be decided: nothing runs, nothing is asked and nothing is written."""
+"""Preview how a request would be decided. Nothing runs, is asked or is written."""
 
 from __future__ import annotations
 

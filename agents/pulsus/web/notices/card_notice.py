@@ -1,4 +1,4 @@
-"""What a notice says about a card. It never has a token, which is for one person only. Pure."""
+"""Build the notice of a card. It never has a token, which is for one person only. Pure."""
 
 from __future__ import annotations
 
