@@ -235,6 +235,7 @@ class AgentWorld:
     max_turns: int = 8
     ended_at: float = 0.0
     looks_first: bool = False
+    likely: ProposedCall | None = None
 
     def run(
         self,
@@ -268,7 +269,9 @@ class AgentWorld:
     async def _timed(
         self, loop: AgentLoop, state: SessionState, transcript: Transcript, tools: Any
     ) -> RunEnd:
-        ended = await loop.run(state, transcript, tools, "run-1", looks_first=self.looks_first)
+        ended = await loop.run(
+            state, transcript, tools, "run-1", looks_first=self.looks_first, likely=self.likely
+        )
         self.ended_at = time.monotonic()
         return ended
 

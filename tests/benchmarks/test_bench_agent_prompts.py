@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from pulsus.agent.agent_session import CATALOGUE_TOOLS, WITH_LIKELY
-from pulsus.agent.first_call import call_hint
 from pulsus.agent.model.answer_schema import answer_schema
+from pulsus.agent.model.proposal import call_hint
 from pulsus.agent.tool_selection import select_tools
 from pulsus.bootstrap import build
 from pulsus.bootstrap.agent_session import make_agent_session

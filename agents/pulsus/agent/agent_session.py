@@ -17,7 +17,6 @@ from pulsus.agent.agent_events import AgentEvent, EmitEvent
 from pulsus.agent.agent_metrics import AgentMetrics
 from pulsus.agent.answers.repeated_calls import RepeatedCalls
 from pulsus.agent.cluster_context import ClusterContext, join_contexts
-from pulsus.agent.first_call import call_hint
 from pulsus.agent.knowledge.knowledge_accumulator import KnowledgeAccumulator, KnowledgeLimits
 from pulsus.agent.knowledge.knowledge_gate import asks_to_look_again
 from pulsus.agent.loop.agent_loop import AgentLoop, LoopPorts, RunEnd
@@ -171,7 +170,7 @@ class AgentSession:
         )
         self.selection = selection
         follows_up = self.transcript is not None and refers_back(text)
-        context = join_contexts(cluster, fetched.summary) + call_hint(likely)
+        context = join_contexts(cluster, fetched.summary)
         system = model.system_prompt(selection.at_start(), context)
         most_chars = model.transcript_chars(selection.at_start())
         transcript = self._transcript_for(system, text, most_chars)

@@ -7,7 +7,6 @@ gates judge the call like any other.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -55,14 +54,6 @@ def _takes(arg: ArgSpec, is_folder: bool | None) -> bool:
     words = f"{arg.name} {arg.description}"
     wants_folder, wants_file = bool(_FOLDER.search(words)), bool(_FILE.search(words))
     return is_folder is None or wants_folder in (wants_file, is_folder)
-
-
-def call_hint(call: ProposedCall | None) -> str:
-    """Return the lines of the system prompt about the likely first call, or an empty text."""
-    if call is None:
-        return ""
-    shown = {"tool_call": {"name": call.tool, "parameters": dict(call.args)}}
-    return f"\nThe catalogue suggests this first call:\n{json.dumps(shown, ensure_ascii=False)}"
 
 
 def named_paths(request: str) -> Sequence[str]:

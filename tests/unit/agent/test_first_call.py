@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.agent.first_call import call_hint, likely_call, named_paths
+from pulsus.agent.first_call import likely_call, named_paths
+from pulsus.agent.model.proposal import call_hint
 from pulsus.core.types import ArgSpec, InputValue
 from tests.ranking import tool
 

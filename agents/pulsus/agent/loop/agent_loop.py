@@ -8,7 +8,7 @@ answer leaves a session with an unverified write unsaid.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Final
 
@@ -25,10 +25,17 @@ from pulsus.agent.loop.check_calls import CallRules
 from pulsus.agent.loop.run_calls import CallRunner
 from pulsus.agent.loop.run_ports import AgentCounters, ApprovalDesk, RunRecord, WriteVerifier
 from pulsus.agent.loop.session_state import SessionState
-from pulsus.agent.loop.transcript import Transcript
+from pulsus.agent.loop.transcript import Transcript, message_size
 from pulsus.agent.loop.turn_budget import TurnBudget
 from pulsus.agent.loop.turn_calls import TurnCalls
-from pulsus.agent.model.proposal import Confidence, TurnModel, TurnProposal, TurnRequest
+from pulsus.agent.model.proposal import (
+    AgentMessage,
+    Confidence,
+    TurnModel,
+    TurnProposal,
+    TurnRequest,
+    call_hint,
+)
 from pulsus.agent.tool_protocol import ProposedCall, Suspension
 from pulsus.core.compose.model_protocol import OnText
 from pulsus.core.types import JsonValue
@@ -51,6 +58,7 @@ _UNGROUNDED: Final = (
     "No tool result has {numbers}. Answer again: copy numbers with their units from the results, "
     "or call a tool."
 )
+_REPEATED: Final = "You have this result already. Answer from it, or make another call."
 _NO_CALL_NOW: Final = "No tool can be called now: give your final answer."
 _NOT_VERIFIED: Final = "not verified: "
 _STOPPED_TEXT: Final = "it was stopped"
@@ -180,8 +188,11 @@ class AgentLoop:
         when the time of the run is over.
         """
         run.must_call = run.must_look() and bool(tools) and not text_only
-        messages = run.transcript.messages(run.state)
         likely = run.likely if run.must_call and run.turn == 1 else None
+        # Only the first turn has the hint: a small model that reads it again repeats the call.
+        hint = (AgentMessage("user", call_hint(likely)),) if likely is not None else ()
+        size = sum(map(message_size, hint))
+        messages = (*run.transcript.messages(run.state, size), *hint)
         ask = TurnRequest(messages, tools, text_only, run.state.turn, run.must_call, likely)
         shown = False
 
@@ -247,9 +258,8 @@ class AgentLoop:
         elif done.pending is not None:
             run.waits_for = done.pending.message
         nudge = self._budget.nudge(before, run.state.calls_made)
-        if done.all_errors_note or nudge:
-            notes = [note for note in (done.all_errors_note, nudge) if note]
-            run.transcript.add_user(notes, run.state.turn)
+        notes = (done.all_errors_note, _REPEATED if run.repeats(proposal) else "", nudge)
+        run.transcript.add_user(notes, run.state.turn)
         return None
 
     def _suspend(self, run: _Run, suspended: Suspension) -> RunEnd:
@@ -396,10 +406,17 @@ class _Run:
         self.deadline = 0.0
         self.looks_first = self.must_call = self.sent_back = False
         self.likely: ProposedCall | None = None
+        self.last_calls: list[tuple[str, Mapping[str, JsonValue]]] = []
         self.waits_for = ""
         """Says which read waits for a person, as long as no other call worked after it."""
         self.suggested: list[dict[str, JsonValue]] = []
         self.writes: list[CallDraft] = []
+
+    def repeats(self, proposal: TurnProposal) -> bool:
+        """Return True if the calls of a turn are those of the turn before. Remembers them."""
+        calls = [(call.tool, call.args) for call in proposal.calls]
+        before, self.last_calls = self.last_calls, calls
+        return calls == before
 
     def must_look(self) -> bool:
         """Return True if a tool has to be called now: in two turns at most, until one worked."""

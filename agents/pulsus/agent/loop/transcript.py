@@ -100,11 +100,12 @@ class Transcript:
             if message.role != "assistant" and at not in self._corrections
         )
 
-    def messages(self, state: SessionState) -> tuple[AgentMessage, ...]:
-        """Return the messages to send in this state."""
+    def messages(self, state: SessionState, reserved: int = 0) -> tuple[AgentMessage, ...]:
+        """Return the messages to send in this state, with room for `reserved` characters more."""
+        most = self._most - reserved
         self._shorten_old_results(state)
         end = len(self._all)
-        while self._sent_size > self._most and self._start < end:
+        while self._sent_size > most and self._start < end:
             if self._start == self._request:
                 self._start += 1
                 continue
@@ -116,18 +117,18 @@ class Transcript:
             self._start = gone
         before = self._all[self._start : self._request]
         latest = self._all[max(self._start, self._request + 1) :]
-        if self._sent_size > self._most:
-            latest = self._cut_results(latest, self._sent_size - self._most)
+        if self._sent_size > most:
+            latest = self._cut_results(latest, self._sent_size - most)
         return (self._all[0], *before, self._all[self._request], *latest)
 
     def _add(self, *messages: AgentMessage) -> None:
         for message in messages:
             self._all.append(message)
-            self._sizes.append(_size(message))
+            self._sizes.append(message_size(message))
             self._sent_size += self._sizes[-1]
 
     def _replace(self, at: int, message: AgentMessage) -> None:
-        size = _size(message)
+        size = message_size(message)
         if at in (0, self._request) or at >= self._start:
             self._sent_size += size - self._sizes[at]
         self._all[at], self._sizes[at] = message, size
@@ -165,14 +166,14 @@ class Transcript:
 
     def _cut_results(self, messages: Sequence[AgentMessage], excess: int) -> list[AgentMessage]:
         """Return the messages with their results cut to equal shares, by `excess` in all."""
-        sizes = [_size(each) for each in messages if each.role == "tool"]
+        sizes = [message_size(each) for each in messages if each.role == "tool"]
         if not sizes:
             return list(messages)
         share = max((sum(sizes) - excess) // len(sizes), self._min)
         return [_cut(each, share) if each.role == "tool" else each for each in messages]
 
 
-def _size(message: AgentMessage) -> int:
+def message_size(message: AgentMessage) -> int:
     """Return what a message counts: its bytes, those of its calls, and what is around it."""
     calls = sum(len(call.tool) + len(json.dumps(dict(call.args))) for call in message.calls)
     around = OVERHEAD_TOKENS * BYTES_PER_TOKEN
@@ -182,7 +183,7 @@ def _size(message: AgentMessage) -> int:
 def _cut(message: AgentMessage, size: int) -> AgentMessage:
     """Return a result of about `size` bytes, which says that its rest is left out."""
     whole = message.content.encode("utf-8", "replace")
-    if _size(message) <= size:
+    if message_size(message) <= size:
         return message
     note = f"… [cut: this result has {len(whole)} bytes; ask for less]"
     room = max(size - OVERHEAD_TOKENS * BYTES_PER_TOKEN - len(note.encode()), 0)

@@ -5,6 +5,7 @@ Types only. A proposal has no effect: gates decide which of its calls run.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Literal, Protocol
 
@@ -46,6 +47,14 @@ class TurnRequest:
     turn: int
     must_call: bool = False
     likely: ProposedCall | None = None
+
+
+def call_hint(call: ProposedCall | None) -> str:
+    """Return the message about the likely first call of a request, or an empty text."""
+    if call is None:
+        return ""
+    shown = {"tool_call": {"name": call.tool, "parameters": dict(call.args)}}
+    return f"The catalogue suggests this first call: {json.dumps(shown, ensure_ascii=False)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -478,6 +478,23 @@ def test_an_answer_without_a_look_is_sent_back_when_the_request_is_about_the_mac
     assert end.summary == "fine"
 
 
+def test_only_the_first_turn_has_the_hint_of_the_likely_call():
+    session = world()
+    session.looks_first, session.likely = True, call("pulsus_query", **SEARCH)
+    session.run(proposes(call("pulsus_query", **SEARCH)), answers("fine"))
+    first, second = (ask.messages for ask in session.model.asked)
+    assert "suggests this first call" in first[-1].content
+    assert not any("suggests this first call" in each.content for each in second)
+
+
+def test_a_call_that_is_repeated_at_once_is_told_to_be_answered():
+    session = world()
+    again = [proposes(call("pulsus_query", **SEARCH)) for _ in range(2)]
+    session.run(*again, answers("fine"))
+    told = messages_of("user", session.messages)
+    assert told == ["do it", "You have this result already. Answer from it, or make another call."]
+
+
 def test_a_model_that_never_looks_ends_with_the_safe_message():
     session = world()
     session.looks_first = True
