@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.cli.serve.approval_client import LONGEST_SECONDS, ApprovalClient, require_server
+from pulsus.cli.server_client import TOKEN_VARIABLE
 from pulsus.core.telemetry.visible_text import visible_text
 from pulsus.errors import ApprovalNeeded, ApprovalUnknown, UsageError
 
@@ -36,7 +38,8 @@ token_option = click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     metavar="FILE",
-    help="File with your token (pulsus users token); - reads it from a pipe. [default: asks]",
+    help="File with your token (pulsus users token); - reads it from a pipe. "
+    "[default: the variable PULSUS_SERVER_TOKEN, or asks]",
 )
 
 
@@ -223,7 +226,10 @@ def _client(session: CommandSession, server: str | None, token_file: Path | None
 
 
 def _token(session: CommandSession, file: Path | None) -> str:
-    """Return the token of a file or a pipe, or the one that a person types unseen."""
+    """Return the token of a file, a pipe or the variable, or the one that a person types unseen."""
+    said = os.environ.get(TOKEN_VARIABLE, "").strip()
+    if file is None and said:
+        return said
     if file is None:
         if not session.interactive:
             raise ApprovalNeeded(

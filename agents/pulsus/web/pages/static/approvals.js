@@ -73,6 +73,7 @@ function show(card) {
   facts.replaceChildren();
   addFact(facts, "Asked by", card.requester);
   addFact(facts, "Targets", card.targets.join(", "));
+  addFact(facts, "Carried out by", card.executor === "dry-run" ? "dry-run: nothing is moved" : card.executor);
   addFact(facts, "Plan hash", card.plan_hash.slice(0, 12));
   addFact(facts, "Decided by", card.decided_by);
   addFact(facts, "Reason", card.note);
