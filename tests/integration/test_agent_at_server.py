@@ -59,6 +59,17 @@ def waiting_card(client):
     raise AssertionError("no card waits")
 
 
+def ended_status(client, card_id):
+    """Return the status of a card once it does not wait any more."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < end:
+        for card in client.ask("GET", "/api/v1/approvals")[2]:
+            if card["id"] == card_id and card["status"] != "pending":
+                return card["status"]
+        time.sleep(0.05)
+    raise AssertionError(f"{card_id} still waits")
+
+
 def test_a_change_is_approved_on_the_page_and_the_terminal_gets_the_answer(scene, elsewhere):
     scene, path = scene
     with playing(answers_of(scene)) as model, serving(path.parent, **controlled(model)) as server:
@@ -87,13 +98,7 @@ def test_ctrl_c_stops_the_run_at_the_server(scene, elsewhere):
         out, _ = run.communicate(timeout=PATIENCE_SECONDS)
         assert run.returncode == 130
         assert json.loads(out.splitlines()[0])["event"] == "agent_start"
-        end = time.monotonic() + PATIENCE_SECONDS
-        while time.monotonic() < end:
-            (now,) = [c for c in ada.ask("GET", "/api/v1/approvals")[2] if c["id"] == card["id"]]
-            if now["status"] == "denied":
-                break
-            time.sleep(0.05)
-        assert now["status"] == "denied"
+        assert ended_status(ada, card["id"]) == "denied"
         assert path.read_text() == "port=8080\n"
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 
-from pulsus.web.notices.card_notifier import CardNotifier
+from pulsus.web.notices.card_notifier import CardNotifier, FailedDelivery
 from pulsus.web.notices.notice_delivery import DeliveryFailed
 from tests.approval_cards import BookOfTest
 from tests.patience import PATIENCE_SECONDS
 
 
 def made_notifier(deliver, targets=("mailto:a@b", "https://hook.example/secret")):
-    told = []
+    told: list[FailedDelivery] = []
     book = BookOfTest()
     notifier = CardNotifier(targets, deliver, "http://localhost:1", told.append)
     notifier.get_card = book.book.get
