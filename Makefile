@@ -76,6 +76,7 @@ bench: $(VENV)/.all ## Run the benchmarks; copy the results to docs/benchmarks.m
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.ranking_engines
 	@$(BIN)/python -m tests.benchmarks.near_duplicates
 	@$(BIN)/python tests/benchmarks/commands_peers.py
+	@$(BIN)/python -m tests.benchmarks.placement_peers
 	@$(MAKE) fuzz
 
 clean: ## Remove caches; .venv and .pulsus stay

@@ -167,7 +167,9 @@ class NeighbourhoodModel:
             (sum(literal for literal, _ in away), len(self.vms)),
         ]
         ram = sum(literal * ram for literal, ram in away)
-        return [*_merge([each for each in counted if each[1]]), ram]
+        tiers = _merge([each for each in counted if each[1]])
+        # As long as some wait, the time is better spent on others of them than on MiB.
+        return tiers if self.waits else [*tiers, ram]
 
     def _soft_rules(self) -> set[int]:
         rules = self.rules
