@@ -166,9 +166,13 @@ class NeighbourhoodSearch:
         for vm, host in changed.items():
             targets[vm] = host
         ordered = order_moves(self.rules, targets, self.state)
+        steps = [*self.steps, *ordered.steps]
+        if ordered.stuck:  # hosts are fuller now than they were at the start
+            ordered = order_moves(self.rules, targets)
+            steps = list(ordered.steps)
         if ordered.stuck:
             return
         lost = misplaced(ordered.state)
         if self.tiers.of(ordered.state, lost) < self.tiers.of(self.state, self._lost):
             self.state, self._lost = ordered.state, lost
-            self.steps += ordered.steps
+            self.steps = steps
