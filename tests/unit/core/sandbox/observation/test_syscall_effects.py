@@ -358,7 +358,8 @@ def test_calls_with_senseless_arguments_do_not_stop_the_host():
                     args = [rng.choice([*wild, *map(ctypes.addressof, held)]) for _ in range(6)]
                     libc.syscall(number, *args)
             return 1
-        """
+        """,
+        run_seconds=120.0,
     )
     assert outcome.value == 1, outcome
 
