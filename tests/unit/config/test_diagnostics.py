@@ -75,7 +75,7 @@ def test_a_variable_is_named_as_it_is_spelt(tmp_path, monkeypatch):
 
 
 def test_an_unknown_name_like_none_is_told_what_there_is(said):
-    assert said("[llm]\nx = 1").hint.startswith("there are: access, agent, audit, ")
+    assert said("[llm]\nx = 1").hint.startswith("there are: access, agent, approvals, audit, ")
     listed = "there are: audit.seal_days, audit.trusted_signers"
     assert said("[audit]\nkept_for_ever = 1").hint == listed
     assert said("[ranker]\ntreshold = 1").hint == "did you mean ranker.threshold?"

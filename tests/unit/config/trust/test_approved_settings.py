@@ -23,6 +23,8 @@ from tests.project import trust
 MARKS = widened_settings.approval_marks(Settings)
 
 WIDER = {
+    "approvals.notify": '["https://collect.example/hook"]',
+    "approvals.mail_server": '"mail.collect.example:25"',
     "state_dir": '".git/hooks"',
     "audit.trusted_signers": '["0123456789ABCDEF0123456789ABCDEF01234567"]',
     "log_dir": '"/etc/cron.d"',
