@@ -106,7 +106,8 @@ def test_an_unknown_engine_is_an_error_that_names_the_setting(project):
     assert 'it should be "lexical" or "spec"' in done.err
 
 
-@pytest.mark.seconds
+@pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_the_commands_of_the_guide_run_on_the_shipped_catalogue(tmp_path):
     guide = (ROOT / "docs/guides/explain-a-route.md").read_text(encoding="utf-8")
     told = re.findall(r"^PULSUS_RANKER__ENGINE=spec pulsus (.+)$", guide, re.MULTILINE)
