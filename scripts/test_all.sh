@@ -29,7 +29,8 @@ if [ -e "$TESTED" ] && [ -z "$(changed)" ]; then
     selected="(slow or seconds or hypothesis) and not bench"
 fi
 echo "== every test ($selected)" >&2
-$PYTEST -n 4 --dist worksteal --durations=30 --durations-min=10 -m "$selected"
+# A test has 900 s here: some take minutes, and twice as long beside a local model.
+$PYTEST -n 4 --dist worksteal --timeout=900 --durations=30 --durations-min=10 -m "$selected"
 
 echo "== the fast suite as a normal user" >&2
 sh scripts/test_as_user.sh
