@@ -22,7 +22,7 @@ from pulsus.gates.tool_descriptors import ToolDescriptor
 from pulsus.gates.tool_response import tool_blocked, tool_failed
 
 MOST_RESULT_CHARS = 6000
-"""What fits into the context of the model beside 28 tools."""
+"""Most characters of a result. More do not fit into the context beside 28 tools."""
 CALL_SECONDS = 60.0
 
 

@@ -33,7 +33,7 @@ class Stage:
         self.windows: list[Window] = []
 
     def window(self, **options):
-        """Return a new window of the browser: nobody is signed in there."""
+        """Return a new window of the browser, without a signed-in user."""
         made = Window(self._browser, self.server, **options)
         self.windows.append(made)
         return made

@@ -1,4 +1,4 @@
-"""What a person approves shows every character that is there."""
+"""A person who approves sees every character, invisible ones as codes."""
 
 from __future__ import annotations
 
