@@ -39,7 +39,7 @@ _MACHINE = (
     (r" {2,}", "  "),
     (r"\d+\.\d+\.\d+\w*", "V"),
     (r"bubblewrap [\s\S]*?\(version V\)", "SANDBOX (version V)"),
-    (r"(ok|absent)(  (?:matplotlib|run confinement)  ).*(\n  \S.*)*", r"STATE\2FOUND"),
+    (r"(ok|absent)(  (?:extra \w+|run confinement)  ).*(\n  \S.*)*", r"STATE\2FOUND"),
 )
 
 

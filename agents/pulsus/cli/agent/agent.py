@@ -119,6 +119,8 @@ def command(
     summary, live = RunSummary(), LiveView(quiet=session.verbosity < 0, rows=rows)
     show = print_event if session.output == "ndjson" else live
     try:
+        # First, because without a model the extra `agent` would be installed for nothing.
+        session.app.model()
         agent = make_agent_session(session.app, approver, level)
         done = run_request(
             agent, text, fan_out(summary, show), max_turns=max_turns, approver=approver

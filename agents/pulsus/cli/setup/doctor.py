@@ -6,12 +6,13 @@ import os
 import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
+from packaging.requirements import Requirement
 
 from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
@@ -61,7 +62,7 @@ def command(session: CommandSession, model: bool) -> None:
     unreadable = _settings_failure(session)
     checks = list(_machine_checks())
     checks += [_failed_settings(unreadable)] if unreadable else _project_checks(session.app)
-    checks.append(_check_plotting())
+    checks += _check_extras()
     examined = _examine_model(session) if model and unreadable is None else None
     working = all(check.ok for check in checks if check.required)
     if session.json:
@@ -137,8 +138,35 @@ def _project_checks(app: App) -> Iterator[DoctorCheck]:
     yield _check_model(app)
 
 
-def _check_plotting() -> DoctorCheck:
-    return _check_package("matplotlib", "pip install 'pulsus-workbench[plot]'", required=False)
+_PURPOSES: Final = {
+    "agent": "`pulsus agent` and `pulsus chat`",
+    "web": "`pulsus serve` and `pulsus users`",
+    "planner": "`pulsus place`",
+    "embeddings": "finding tools by meaning",
+    "plot": "`pulsus eval --plot`",
+}
+"""The purpose of each extra. An extra without one adds nothing yet."""
+
+
+def _check_extras() -> Iterator[DoctorCheck]:
+    """Yield a check for each extra: nothing that is promoted needs one."""
+    wanted = [Requirement(line) for line in requires("pulsus-workbench") or ()]
+    for extra, purpose in _PURPOSES.items():
+        names = [r.name for r in wanted if r.marker and r.marker.evaluate({"extra": extra})]
+        lacking = [name for name in names if not _is_installed(name)]
+        found = f"for {purpose}"
+        if lacking:
+            found = f"not installed ({', '.join(lacking)}); {found}"
+        hint = f"pip install 'pulsus-workbench[{extra}]', in a clone: pip install '.[{extra}]'"
+        yield DoctorCheck(f"extra {extra}", not lacking, found, hint, required=False)
+
+
+def _is_installed(distribution: str) -> bool:
+    try:
+        version(distribution)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 def _check_sandbox() -> DoctorCheck:
@@ -166,13 +194,13 @@ def _check_confinement() -> DoctorCheck:
     return DoctorCheck("run confinement", here.files != "none", found, hint, required=False)
 
 
-def _check_package(name: str, hint: str, *, required: bool = True) -> DoctorCheck:
+def _check_package(name: str, hint: str) -> DoctorCheck:
     if find_spec(name) is None:
-        return DoctorCheck(name, False, "not installed", hint, required)
+        return DoctorCheck(name, False, "not installed", hint)
     try:
-        return DoctorCheck(name, True, version(name), required=required)
+        return DoctorCheck(name, True, version(name))
     except PackageNotFoundError:
-        return DoctorCheck(name, True, "installed, version unknown", required=required)
+        return DoctorCheck(name, True, "installed, version unknown")
 
 
 def _check_settings(app: App) -> DoctorCheck:
@@ -244,7 +272,7 @@ def _check_model(app: App) -> DoctorCheck:
     try:
         model = app.model()
     except LlmNotConfigured:
-        hint = "needed only to write new tools; set model.base_url"
+        hint = "needed to write new tools and for the agent; set model.base_url"
         return DoctorCheck("model", False, "none", hint, required=False)
     except PulsusError as failure:
         return DoctorCheck("model", False, failure.message, failure.hint, required=False)
