@@ -114,6 +114,15 @@ def test_container_log_summary_counts_damaged_lines(load, tmp_path):
         tool.run(str(log), start_pattern="(")
 
 
+def test_container_log_summary_refuses_a_log_of_another_format(load, tmp_path):
+    log = tmp_path / "app.log"
+    log.write_text("2025-03-01 ERROR no route\nok\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"none of the 2 lines of .*app\.log is in the format"):
+        load("containers/logs/container_log_summary").run(str(log))
+    log.write_text("", encoding="utf-8")
+    assert load("containers/logs/container_log_summary").run(str(log))["lines"] == 0
+
+
 STATS = (
     "CONTAINER ID   NAME      CPU %     MEM USAGE / LIMIT     MEM %     NET I/O           "
     "BLOCK I/O        PIDS\n"

@@ -115,6 +115,11 @@ def run(path: str, start_pattern: str = "", top: int = 10) -> dict[str, Any]:
             row = groups.setdefault(plain, {"message": plain, "count": 0, "first": time})
             row["count"] += 1
             row["last"] = time
+    if not lines and counts["malformed"]:
+        raise ValueError(
+            f"none of the {counts['malformed']} lines of {path} is in the format of Docker's "
+            "json-file driver: this tool reads no other log"
+        )
     rows = sorted(groups.values(), key=lambda row: (-row["count"], row["message"]))
     return {"rows": rows[:top], "lines": lines, **counts, "restarts": max(0, starts - 1)} | {
         "lines_per_minute": _rate(lines, first, last),
