@@ -31,6 +31,15 @@ def test_access_log_summary_never_shows_a_query_string(load, tmp_path):
     assert result["rows"][0]["path"] == "/login"
 
 
+def test_access_log_summary_refuses_a_log_of_another_format(load, tmp_path):
+    log = tmp_path / "app.log"
+    log.write_text("ERROR no route\nok\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"none of the 2 lines of .*app\.log is in the common"):
+        load("web/logs/access_log_summary").run(str(log))
+    log.write_text(line(status=200), encoding="utf-8")
+    assert load("web/logs/access_log_summary").run(str(log), status=404)["requests"] == 0
+
+
 def test_access_log_summary_counts_what_it_cannot_read(load, tmp_path):
     log = tmp_path / "access.log"
     bad = b'\xff\xfe broken\n\x16\x03\x01 - - [x] "" 400 0\n\n'

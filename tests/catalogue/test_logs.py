@@ -73,6 +73,13 @@ def test_journal_errors_counts_by_unit_and_keeps_the_latest_message(load, tmp_pa
     assert tool.run(str(export), priority=4)["total"] == 3
 
 
+def test_journal_errors_refuses_a_file_that_is_no_journal(load, tmp_path):
+    log = tmp_path / "app.log"
+    log.write_text("ERROR no route\nok\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="none of the 2 entries could be read"):
+        load("logs/errors/journal_errors").run(str(log))
+
+
 def test_journal_errors_reads_binary_fields_of_the_export_format(load, tmp_path):
     export = tmp_path / "j.export"
     message = b"two\nlines"

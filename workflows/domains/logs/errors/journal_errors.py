@@ -148,6 +148,11 @@ def _count(
         if row["last_time"] is None or (time or "") >= row["last_time"]:
             row["last_time"] = time
             row["last_message"] = _text(entry.get("MESSAGE"))
+    if read and read == malformed:
+        raise ValueError(
+            f"none of the {read} entries could be read: give a journal that "
+            "`journalctl -o json` or `journalctl -o export` wrote"
+        )
     rows = [{"unit": unit, **row, "worst": _NAMES[row["worst"]]} for unit, row in units.items()]
     rows.sort(key=lambda row: (-row["errors"], row["unit"]))
     total = sum(row["errors"] for row in rows)

@@ -90,7 +90,7 @@ def run(path: str, top: int = 10, status: int = 0) -> dict[str, Any]:
     agents: Counter[str] = Counter()
     methods: Counter[str] = Counter()
     statuses: Counter[int] = Counter()
-    malformed = 0
+    malformed = known = 0
     first = last = None
     with _open(path) as stream:
         for line in stream:
@@ -101,6 +101,7 @@ def run(path: str, top: int = 10, status: int = 0) -> dict[str, Any]:
             if match is None or when is None or when.tzinfo is None:
                 malformed += 1
                 continue
+            known += 1
             code = int(match["status"])
             if status and code != status:
                 continue
@@ -114,6 +115,11 @@ def run(path: str, top: int = 10, status: int = 0) -> dict[str, Any]:
             statuses[code] += 1
             first = when if first is None else min(first, when)
             last = when if last is None else max(last, when)
+    if malformed and not known:
+        raise ValueError(
+            f"none of the {malformed} lines of {path} is in the common or combined log format: "
+            "this tool reads no other log"
+        )
     requests = sum(statuses.values())
     failed = sum(count for code, count in statuses.items() if code >= 500)
     return {
