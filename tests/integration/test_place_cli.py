@@ -52,6 +52,13 @@ def test_a_pin_to_a_drained_host_is_infeasible_with_a_core_of_both(tmp_path):
     assert freed.json["status"] == "optimal"
 
 
+def test_an_unknown_host_to_drain_is_named_with_its_option(tmp_path):
+    done = place(write(tmp_path), "cluster.json", "--drain", "zz")
+    assert (done.code, done.json["error"]["code"]) == (2, "USAGE")
+    assert done.json["error"]["message"] == "--drain 'zz': there is no such host"
+    assert done.json["error"]["hint"] == "the hosts are a, b"
+
+
 def test_a_vm_too_large_for_every_host_has_the_reason_of_each(tmp_path):
     done = place(write(tmp_path, ram=90), "cluster.json", "--drain", "b", "--what-if", "offline a")
     assert (done.code, done.json["status"]) == (1, "infeasible")

@@ -157,6 +157,14 @@ def test_a_check_marks_what_depends_on_changes_that_were_not_made(project):
     assert sorted(path.name for path in project.iterdir() if path.name in ("new", "more")) == []
 
 
+def test_a_run_that_only_read_has_nothing_to_undo(project):
+    save(project, read("only", project / "mark"))
+    run_id = run(project, "apply", "plan.yaml")[1]["run_id"]
+    code, refused = run(project, "runs", "undo", run_id)
+    assert (code, refused["error"]["code"]) == (5, "NOTHING_TO_UNDO")
+    assert refused["error"]["message"] == f"{run_id} wrote nothing"
+
+
 def killed_in_a_write(folder):
     """Kill `pulsus apply` when its write has changed the file. Return the id of the run."""
     target = folder / "new"

@@ -189,6 +189,10 @@ def _suggest_fix(hint: Hint) -> str:
         return "write true or false"
     if _is_container(hint):
         return "write JSON: NAME:=[…] or NAME:={…}"
+    if hint.has("float"):
+        return "write a number, such as 0.5"
+    if hint.has("int"):
+        return "write a whole number, such as 5"
     return f"write a value of type {type_hints.write_annotation(hint)}"
 
 

@@ -64,10 +64,10 @@ def test_a_value_is_typed_by_the_hint(pair, hint, expected):
 @pytest.mark.parametrize(
     ("pair", "hint", "fix"),
     [
-        ("x=five", "int", "type int"),
+        ("x=five", "int", "a whole number, such as 5"),
         ("x=5.5", "int", "type int"),
         ("x=nan", "float", "type float"),
-        ("x=inf", "float", "type float"),
+        ("x=inf", "float", "a number, such as 0.5"),
         ("x=1", "bool", "true or false"),
         ("x=yes", "bool", "true or false"),
         ("x=c", "Literal['a', 'b']", "one of a, b"),

@@ -104,7 +104,14 @@ def command(
             "with --check, PLAN.json is the last file",
         )
     cluster = _facts_cluster(session, facts) if facts else _file_cluster(files[0])
-    for change in (*(f"drain {host}" for host in drains), *changes):
+    for host in drains:
+        if not cluster.host_named(host):
+            known = ", ".join(each.name for each in cluster.hosts[:10])
+            raise UsageError(
+                f"--drain {host!r}: there is no such host", hint=f"the hosts are {known}", host=host
+            )
+        cluster = apply_change(cluster, f"drain {host}")
+    for change in changes:
         cluster = apply_change(cluster, change)
     if check:
         _check(session, cluster, files[-1])
