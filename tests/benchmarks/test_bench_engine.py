@@ -15,8 +15,8 @@ import pytest
 
 from pulsus.execution.engine.engine import EngineLimits
 from pulsus.execution.tool_process import run_tool
-from pulsus.execution.warm_process import WarmProcess
-from pulsus.execution.worker_launch import FreshInterpreter, WorkerLauncher
+from pulsus.execution.workers.warm_process import WarmProcess
+from pulsus.execution.workers.worker_launch import FreshInterpreter, WorkerLauncher
 from tests.compositions import module
 from tests.plan_hosts import Project, step
 

@@ -21,7 +21,7 @@ from pulsus.core.sandbox.sandbox_limits import SandboxLimits
 from pulsus.core.sandbox.sandbox_session import MESSAGE_BYTES, SandboxSession
 from pulsus.errors import PulsusError
 from pulsus.execution import run_report
-from pulsus.execution.child_pipes import Bounds, Pump
+from pulsus.execution.workers.child_pipes import Bounds, Pump
 from tests.fuzz import attempt, harmless
 from tests.ranking import tool
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.execution import end_process_group, worker
+from pulsus.execution import end_process_group
+from pulsus.execution.workers import worker
 from tests.patience import PATIENCE_SECONDS
 from tests.project import PULSUS
 from tests.promotions import promoted

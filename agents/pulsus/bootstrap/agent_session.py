@@ -33,9 +33,9 @@ from pulsus.agent.mentions.prefetcher import Prefetcher
 from pulsus.agent.tool_protocol import CallContext, ProposedCall
 from pulsus.agent.tools.all_tools import AgentTools, agent_tools, protected_folders
 from pulsus.agent.tools.catalogue.catalogue_tool import CatalogueTool
-from pulsus.agent.tools.execute_migration import ProposeMigration
+from pulsus.agent.tools.cluster.execute_migration import ProposeMigration
+from pulsus.agent.tools.cluster.query_wam import KnowledgeAnswer
 from pulsus.agent.tools.local.readable_files import FileRefused, read_start
-from pulsus.agent.tools.query_wam import KnowledgeAnswer
 from pulsus.agent.trace_replay import (
     VERDICT,
     KeyedRecord,

@@ -21,7 +21,7 @@ from pulsus.errors import (
     ToolFailed,
     UsageError,
 )
-from pulsus.execution.child_pipes import Pump
+from pulsus.execution.workers.child_pipes import Pump
 
 _SEE = "see what it printed, and the line named here"
 _DENIED = (

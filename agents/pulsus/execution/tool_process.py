@@ -34,10 +34,10 @@ from pulsus.errors import (
 )
 from pulsus.execution import end_process_group, script_exit_status
 from pulsus.execution.cancellation import Cancellation
-from pulsus.execution.child_pipes import Bounds, OnOutput, Pump
 from pulsus.execution.confinement.choose_confinement import ConfinementPlan
 from pulsus.execution.run_report import parse_report
-from pulsus.execution.worker_launch import (
+from pulsus.execution.workers.child_pipes import Bounds, OnOutput, Pump
+from pulsus.execution.workers.worker_launch import (
     FRESH,
     FreshInterpreter,
     StartedWorker,

@@ -23,10 +23,10 @@ from pulsus.core.validators.effects.observed_against_declared import DRY_RUN
 from pulsus.errors import Denied, NotPromoted, PulsusError, RecordUnknown
 from pulsus.execution import tool_secrets
 from pulsus.execution.cancellation import Cancellation
-from pulsus.execution.child_pipes import OnOutput
 from pulsus.execution.confinement.choose_confinement import Mode, RunLimits, choose_confinement
 from pulsus.execution.tool_process import RunResult, run_tool
-from pulsus.execution.worker_launch import FreshInterpreter, WorkerLauncher
+from pulsus.execution.workers.child_pipes import OnOutput
+from pulsus.execution.workers.worker_launch import FreshInterpreter, WorkerLauncher
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.delivery.approved_records_check import ACCEPT
 from pulsus.routing.delivery.candidate_module import pinned_steps

@@ -21,8 +21,8 @@ from pulsus.errors import (
 from pulsus.execution import tool_process
 from pulsus.execution.cancellation import Cancellation
 from pulsus.execution.tool_process import check_hash, environment_without_settings
-from pulsus.execution.warm_process import WarmProcess
-from pulsus.execution.worker_launch import FreshInterpreter, WorkerLauncher
+from pulsus.execution.workers.warm_process import WarmProcess
+from pulsus.execution.workers.worker_launch import FreshInterpreter, WorkerLauncher
 from tests.compositions import finder, module
 from tests.patience import PATIENCE_SECONDS
 

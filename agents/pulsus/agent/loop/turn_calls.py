@@ -35,8 +35,8 @@ from pulsus.agent.loop.run_ports import (
 from pulsus.agent.loop.session_state import SessionState
 from pulsus.agent.loop.verdict_inputs import session_verdict, verdict_inputs, whole_verdict
 from pulsus.agent.tool_protocol import ProposedCall, Suspension
-from pulsus.agent.tools.query_wam import QUERY_WAM
-from pulsus.agent.tools.schedule_ha_proposal import SCHEDULE_HA_PROPOSAL
+from pulsus.agent.tools.cluster.query_wam import QUERY_WAM
+from pulsus.agent.tools.cluster.schedule_ha_proposal import SCHEDULE_HA_PROPOSAL
 from pulsus.approvals.run_consent import RunConsent
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass

@@ -35,7 +35,7 @@ from pulsus.execution.engine.recovery import Settlement
 from pulsus.execution.journal.journal import Journal
 from pulsus.execution.journal.run_records import NewRun, RunRecord
 from pulsus.execution.parse_inputs import parse_inputs
-from pulsus.execution.warm_process import WarmProcess
+from pulsus.execution.workers.warm_process import WarmProcess
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.plans.changes_since_review import require_unmoved

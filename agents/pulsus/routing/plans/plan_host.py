@@ -17,7 +17,7 @@ from pulsus.core.validators.effects.observed_against_declared import DRY_RUN, ha
 from pulsus.errors import ApprovalNeeded, HashMoved, PlanInvalid, PlanValueFailed
 from pulsus.execution.cancellation import Cancellation
 from pulsus.execution.engine.step_host import StepOutcome
-from pulsus.execution.warm_process import WarmProcess
+from pulsus.execution.workers.warm_process import WarmProcess
 from pulsus.routing.delivery.candidate_module import read_module
 from pulsus.routing.delivery.deliver import digest
 from pulsus.routing.delivery.project_protocol import Project

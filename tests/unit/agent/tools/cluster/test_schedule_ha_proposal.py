@@ -2,7 +2,7 @@
 
 import pytest
 
-from pulsus.agent.tools.schedule_ha_proposal import ScheduleHaProposalTool
+from pulsus.agent.tools.cluster.schedule_ha_proposal import ScheduleHaProposalTool
 from tests.agent_calls import call, data, tools_in
 from tests.clusters import SICK, changed, view_of
 from tests.project import make

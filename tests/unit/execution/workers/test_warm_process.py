@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from pulsus.errors import ToolFailed, UsageError
-from pulsus.execution import warm_process
 from pulsus.execution.confinement.choose_confinement import RunLimits, plan_confinement
 from pulsus.execution.confinement.kernel_support import find_support
 from pulsus.execution.tool_process import run_tool
-from pulsus.execution.warm_process import WarmProcess
-from pulsus.execution.worker_launch import FreshInterpreter, WorkerStart
+from pulsus.execution.workers import warm_process
+from pulsus.execution.workers.warm_process import WarmProcess
+from pulsus.execution.workers.worker_launch import FreshInterpreter, WorkerStart
 from tests.compositions import module
 from tests.confined import need_confinement
 from tests.patience import PATIENCE_SECONDS
@@ -199,7 +199,7 @@ PULSUS = """
 import os, sys
 from tests.compositions import module
 from pulsus.execution.tool_process import run_tool
-from pulsus.execution.warm_process import WarmProcess
+from pulsus.execution.workers.warm_process import WarmProcess
 
 text = '''
 'Wait.'

@@ -3,7 +3,7 @@
 import pytest
 
 from pulsus.agent.tool_protocol import Suspension
-from pulsus.agent.tools.execute_migration import ExecuteMigrationTool
+from pulsus.agent.tools.cluster.execute_migration import ExecuteMigrationTool
 from pulsus.errors import TooManyApprovals
 from tests.agent_calls import call, tools_in
 from tests.clusters import view_of

@@ -18,7 +18,6 @@ from contextlib import suppress
 
 from pulsus.core.sandbox.harness.system_calls import call
 from pulsus.core.sandbox.observation import notifications  # noqa: F401 - for the children
-from pulsus.execution import worker
 from pulsus.execution.confinement import declared_effects  # noqa: F401 - for the children
 from pulsus.execution.confinement.confine_process import close_others
 from pulsus.execution.confinement.supervision import (  # noqa: F401 - for the children
@@ -27,6 +26,7 @@ from pulsus.execution.confinement.supervision import (  # noqa: F401 - for the c
     socket_broker,
     supervisor,
 )
+from pulsus.execution.workers import worker
 
 DESCRIPTORS = 6
 """Of each start: stdin, stdout, stderr, the report, the lifeline, the folder to run in."""

@@ -10,9 +10,10 @@ import pytest
 
 from pulsus.core.sandbox.harness.load_and_call import run_entry
 from pulsus.errors import ToolFailed
-from pulsus.execution import run_report, worker
-from pulsus.execution.child_pipes import Bounds, Pump
-from pulsus.execution.worker import BadResult, BytesChanged, StepRefused, StepRunner
+from pulsus.execution import run_report
+from pulsus.execution.workers import worker
+from pulsus.execution.workers.child_pipes import Bounds, Pump
+from pulsus.execution.workers.worker import BadResult, BytesChanged, StepRefused, StepRunner
 from tests.ranking import tool
 
 

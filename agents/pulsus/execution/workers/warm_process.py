@@ -19,7 +19,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
-from pulsus.execution.worker_launch import (
+from pulsus.execution.workers.worker_launch import (
     FLAGS,
     ROOT,
     FreshInterpreter,
@@ -31,7 +31,7 @@ from pulsus.execution.worker_launch import (
 
 _BOOT = (
     "import sys; sys.path.append(sys.argv[1]); "
-    "from pulsus.execution.warm_parent import main; sys.path.pop(); main(int(sys.argv[2]))"
+    "from pulsus.execution.workers.warm_parent import main; sys.path.pop(); main(int(sys.argv[2]))"
 )
 _MOST_BYTES = 4096
 _END_SECONDS = 2.0

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from pulsus.agent.tool_protocol import CallContext, CallNeeds, CallOutcome, Suspension
+from pulsus.agent.tools.cluster.schedule_ha_proposal import ReadFacts
 from pulsus.agent.tools.local.tool_report import ToolReport
-from pulsus.agent.tools.schedule_ha_proposal import ReadFacts
 from pulsus.core.types import JsonValue
 from pulsus.errors import PlanInvalid, PulsusError
 from pulsus.fast_dataclass import dataclass

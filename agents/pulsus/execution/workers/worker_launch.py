@@ -22,7 +22,8 @@ ROOT = Path(pulsus.__file__).resolve().parent.parent
 FLAGS = ("-I", "-u", "-X", "utf8")
 _BOOT = (
     "import sys; sys.path.append(sys.argv[1]); "
-    "from pulsus.execution.worker import main; sys.path.pop(); main(*map(int, sys.argv[2:]))"
+    "from pulsus.execution.workers.worker import main; sys.path.pop(); "
+    "main(*map(int, sys.argv[2:]))"
 )
 
 

@@ -1,0 +1,1 @@
+"""The child process of a run: its program, how it is started, and the pipes to it."""
