@@ -146,7 +146,7 @@ def test_a_read_tool_of_an_unknown_record_does_not_run_if_confinement_has_a_gap(
 def test_without_confinement_no_unknown_record_runs(project):
     from pulsus import bootstrap
     from pulsus.errors import RecordUnknown
-    from pulsus.routing.run_promoted import require_approved_records
+    from pulsus.routing.runs.run_checks import require_approved_records
 
     planted(project)
     app = bootstrap.build(project, {})

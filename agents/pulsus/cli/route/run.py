@@ -76,7 +76,7 @@ def command(
     from pulsus.routing.delivery.candidate_module import read_module
     from pulsus.routing.inputs.missing_inputs import ask_for_inputs, is_required
     from pulsus.routing.plans.verified_run import run_verified, verification_note
-    from pulsus.routing.run_promoted import ToolRun
+    from pulsus.routing.runs.run_promoted import ToolRun
 
     app = session.app
     for line in app.ranking.access_warnings if session.verbosity >= 0 else ():

@@ -20,7 +20,7 @@ from pulsus.fast_dataclass import dataclass
 from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.plans.apply_plan import AppliedRun, apply_plan
 from pulsus.routing.plans.save_plan import save_plan
-from pulsus.routing.run_promoted import PreparedTool, ToolRun
+from pulsus.routing.runs.run_promoted import PreparedTool, ToolRun
 
 
 @dataclass(frozen=True, slots=True)

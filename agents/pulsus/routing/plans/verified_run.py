@@ -30,7 +30,7 @@ from pulsus.routing.inputs.missing_inputs import (
 )
 from pulsus.routing.plans.run_composition import run_composition
 from pulsus.routing.plans.verify_write import verify_write
-from pulsus.routing.run_promoted import ToolRun, prepare_tool, run_prepared
+from pulsus.routing.runs.run_promoted import ToolRun, prepare_tool, run_prepared
 
 
 def run_outcome(

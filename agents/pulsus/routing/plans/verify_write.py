@@ -21,7 +21,7 @@ from pulsus.core.types import (
 from pulsus.errors import HungUp, PulsusError, Terminated, ToolNotFound, VerifyInvalid
 from pulsus.routing.delivery.candidate_module import read_module
 from pulsus.routing.delivery.project_protocol import Project
-from pulsus.routing.run_promoted import ToolRun, run_promoted
+from pulsus.routing.runs.run_promoted import ToolRun, run_promoted
 
 
 def verify_write(

@@ -33,7 +33,7 @@ from pulsus.routing.delivery.candidate_module import read_module
 from pulsus.routing.delivery.deliver import digest
 from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.plans.verify_write import verify_write
-from pulsus.routing.run_promoted import (
+from pulsus.routing.runs.run_promoted import (
     PreparedTool,
     ToolCall,
     call_tool,

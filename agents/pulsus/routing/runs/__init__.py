@@ -1,0 +1,1 @@
+"""Promoted tools are checked and run, each in a child process."""
