@@ -1,9 +1,9 @@
 """Seeded faults in the gates of the agent, and a run of the state machine against each.
 
-  python -m tests.agent_faults [--only N …] [--examples 200]
+  python -m tests.agent_faults [--only N …] [--sessions 400]
 
-A fault is one edit of one module, in a copy of the package. It is caught if the state machine of
-`tests/property/test_agent_safety.py` fails on the copy. The script ends with 1 if one is missed.
+A fault is one edit of one module, in a copy of the package. It is caught if a session of
+`tests/agent_sessions.py` fails on the copy. The script ends with 1 if one is missed.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+SESSIONS = 400
 
 
 @dataclass(frozen=True)
@@ -96,51 +97,46 @@ FAULTS = (
 )  # fmt: skip
 
 
-def is_caught(fault: Fault, examples: int) -> bool:
-    """Return True if the state machine fails on a copy with this fault."""
+def is_caught(fault: Fault, sessions: int) -> bool:
+    """Return True if a session of the state machine fails on a copy with this fault.
+
+    The sessions are those of `tests/agent_sessions.py` from the first seed: the same in each run.
+    """
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder, "pulsus")
-        shutil.copytree(ROOT / "agents/pulsus", package, ignore=shutil.ignore_patterns("*.pyc"))
+        shutil.copytree(ROOT / "agents/pulsus", package)
         module = package / fault.module
         text = module.read_text(encoding="utf-8")
         if text.count(fault.old) != 1:
             raise SystemExit(f"{fault.name}: its text is not there once in {fault.module}")
         module.write_text(text.replace(fault.old, fault.new), encoding="utf-8")
-        environment = {
-            **os.environ,
-            "PYTHONPATH": folder,
-            "AGENT_EXAMPLES": str(examples),
-            "AGENT_PACKAGE": folder,
-        }
-        command = [
-            *(sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "slow"),
-            *("tests/property/test_agent_safety.py", "--no-header", "--tb=line"),
-        ]
         done = subprocess.run(
-            command,
+            [sys.executable, "-m", "tests.agent_sessions", str(sessions)],
             cwd=ROOT,
-            env=environment,
+            env={**os.environ, "PYTHONPATH": folder, "AGENT_PACKAGE": folder},
             capture_output=True,
             text=True,
             timeout=900,
             check=False,
         )
-        if done.returncode not in (0, 1):
-            raise SystemExit(f"{fault.name}: the run itself failed:\n{done.stdout[-2000:]}")
-        return done.returncode == 1
+        if done.returncode == 0:
+            return False
+        if "\nseed " not in done.stderr:
+            raise SystemExit(f"{fault.name}: the run itself failed:\n{done.stderr[-2000:]}")
+        return True
 
 
 def main() -> int:
     """Try the faults; print one line each."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", type=int, nargs="*", help="numbers of faults, from 1")
-    parser.add_argument("--examples", type=int, default=200)
+    parser.add_argument("--sessions", type=int, default=SESSIONS)
     asked = parser.parse_args()
     missed = 0
     for number, fault in enumerate(FAULTS, 1):
         if asked.only and number not in asked.only:
             continue
-        caught = is_caught(fault, asked.examples)
+        caught = is_caught(fault, asked.sessions)
         missed += not caught
         sys.stdout.write(f"{number:2} {'caught' if caught else 'MISSED'}  {fault.name}\n")
         sys.stdout.flush()
