@@ -5,8 +5,9 @@ every question in turn, and with the screen as a person sees it. An exit status 
 in brackets. `# hides: machine` hides numbers of this machine. The project is a new one, made by
 `pulsus init`, with the files of tests/golden/terminal/files. `$ cat FILE` shows a file, and
 `$ edit FILE OLD NEW` changes one. `$ kill-in-write STEP` leaves the latest run as a kill in that
-write does. `run-ID` in a command is the latest run that was shown. To accept a change on purpose:
-`UPDATE_GOLDEN=1 pytest tests/golden`, then read the difference as an engineer on call would.
+write does, and `$ kill-in-approval ID` leaves an approved migration so. `run-ID` in a command is
+the latest run that was shown. To accept a change on purpose: `UPDATE_GOLDEN=1 pytest tests/golden`,
+then read the difference as an engineer on call would.
 """
 
 import os
@@ -21,6 +22,7 @@ import pytest
 
 from pulsus.cli.results.text_cells import cells
 from tests.golden.normalise import normalise
+from tests.interrupted_approvals import leave_approval_open
 from tests.interrupted_runs import leave_write_started
 from tests.project import PULSUS, pulsus
 
@@ -119,6 +121,9 @@ def played(folder, command, answers, latest):
         return "", 0
     if words[0] == "kill-in-write":
         leave_write_started(folder, words[1])
+        return "", 0
+    if words[0] == "kill-in-approval":
+        leave_approval_open(folder, words[1])
         return "", 0
     return screen(folder, command.replace("run-ID", latest), answers)
 

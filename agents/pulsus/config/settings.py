@@ -329,7 +329,7 @@ class AgentConfig(Section):
     compaction_min_chars: Annotated[int, ValueLimits(ge=50), FREE] = 300
     wrap_up_after: Annotated[int, ValueLimits(ge=1), FREE] = 12
     wrap_up_escalate_after: Annotated[int, ValueLimits(ge=1), FREE] = 18
-    approval_minutes: Annotated[float, ValueLimits(gt=0.0, le=1440.0), ASKS_RAISED] = 10.0
+    approval_minutes: Annotated[float, ValueLimits(gt=0.0, le=1440.0), ASKS_RAISED] = 5.0
     grant_minutes: Annotated[float, ValueLimits(ge=0.0, le=60.0), FREE] = 60.0
 
 

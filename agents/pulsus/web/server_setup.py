@@ -14,9 +14,8 @@ from pulsus.agent.agent_events import AgentEvent
 from pulsus.agent.agent_session import AgentSession, AskOptions
 from pulsus.agent.mentions.mention_parser import Mention
 from pulsus.approvals.cards.approval_book import ApprovalBook, BookPorts
-from pulsus.approvals.cards.decision_keeper import DecisionKeeper
-from pulsus.approvals.cards.execution_ledger import ExecutionLedger
 from pulsus.bootstrap.agent_session import make_agent_session
+from pulsus.bootstrap.approval_records import decision_keeper, unfinished_approvals
 from pulsus.core.system.state_dir import open_state
 from pulsus.core.types import JsonValue
 from pulsus.execution.cancellation import Cancellation
@@ -68,16 +67,13 @@ def make_server_state(
     """
     state_dir = open_state(app.state_dir).path
     accounts, broker = UserAccounts(state_dir), EventBroker()
-    keeper = DecisionKeeper(
-        ExecutionLedger(state_dir, app.project), state_dir, app.redactor, app.workflows_root
-    )
     notifier = _notifier(app, address, broker, tell)
 
     def emit(name: str, fields: Mapping[str, JsonValue]) -> None:
         broker.emit(name, fields)
         notifier.hear(name, fields)
 
-    book = ApprovalBook(BookPorts(keeper, emit, time.monotonic, accounts.approvers))
+    book = ApprovalBook(BookPorts(decision_keeper(app), emit, time.monotonic, accounts.approvers))
     notifier.get_card = book.get
     migrations = MigrationDesk(book, emit, _migration_rules(app))
     return ServerState(
@@ -91,6 +87,7 @@ def make_server_state(
             _agent_starter(app, book, migrations, address.port), app.new_run_id, broker.emit
         ),
         migrations=migrations,
+        unfinished=unfinished_approvals(app),
         reader=reader,
         setup=SetupLink(needed=not accounts.users()),
         sign_ins=RateLimit(_SIGN_INS, 60.0, time.monotonic),

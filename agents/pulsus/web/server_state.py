@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from pulsus.approvals.cards.approval_book import ApprovalBook
+from pulsus.approvals.cards.unfinished_approvals import UnfinishedApprovals
 from pulsus.web.accounts.bearer_tokens import BearerTokens
 from pulsus.web.accounts.user_accounts import UserAccounts
 from pulsus.web.accounts.web_sessions import WebSessions
@@ -65,6 +66,7 @@ class ServerState:
     sessions: WebSessions
     runs: AgentRuns
     migrations: MigrationDesk
+    unfinished: UnfinishedApprovals
     setup: SetupLink
     sign_ins: RateLimit
     changes: RateLimit

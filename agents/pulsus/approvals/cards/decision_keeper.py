@@ -8,7 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from pulsus.approvals.cards.approval_card import ApprovalCard
-from pulsus.approvals.cards.execution_ledger import ExecutionLedger
+from pulsus.approvals.cards.execution_ledger import ExecutionLedger, LedgerRow
+from pulsus.approvals.cards.execution_locks import ExecutionLocks
 from pulsus.core.storage.decision_log import decision_log
 from pulsus.core.telemetry.ids import Clock, utc_now
 from pulsus.core.telemetry.redaction import Redactor
@@ -28,6 +29,7 @@ class DecisionKeeper:
     ) -> None:
         self._ledger, self._state_dir, self._redactor = ledger, state_dir, redactor
         self._catalogue, self._clock = catalogue, clock
+        self._locks = ExecutionLocks(state_dir)
 
     def approved(self, card: ApprovalCard) -> None:
         """Record an approval in the log, then in the ledger."""
@@ -40,13 +42,40 @@ class DecisionKeeper:
         self._log(card, "denied")
 
     def started(self, card: ApprovalCard) -> None:
-        """Record that the execution starts."""
-        self._ledger.started(card)
+        """Record that the execution starts. Until its end this process holds its lock."""
+        self._locks.hold(card.id)
+        try:
+            self._ledger.started(card)
+        except BaseException:
+            self._locks.release(card.id)
+            raise
 
     def ended(self, card: ApprovalCard) -> None:
         """Record how the execution ended, in the ledger and in the log."""
         self._ledger.ended(card)
+        self._locks.release(card.id)
         self._log(card, card.status)
+
+    def settled(self, row: LedgerRow, person: str, reason: str, *, took_effect: bool) -> None:
+        """Record what a person found of an approval that a crash left open, log first."""
+        found = "done" if took_effect else "not done"
+        data: dict[str, JsonValue] = {
+            "card": row.card,
+            "decision": f"settled: {found}",
+            "kind": row.kind,
+            "plan_hash": row.digest,
+            "plan": row.plan,
+            "requester": row.requester,
+            "approved_by": row.approver,
+            "started_at": row.started_at,
+            "decided_by": person,
+            "note": reason,
+        }
+        self._append(data, f"{row.card}:settled:{found}")
+        if row.state == "approved":
+            self._ledger.void(row.card, person)
+        else:
+            self._ledger.settle(row.card, person, took_effect=took_effect)
 
     def _log(self, card: ApprovalCard, decision: str) -> None:
         subject = card.subject
@@ -63,12 +92,15 @@ class DecisionKeeper:
             "note": card.note,
             "results": [*card.results],
         }
+        self._append(data, f"{card.id}:{decision}")
+
+    def _append(self, data: dict[str, JsonValue], key: str) -> None:
         decision_log.append(
             self._state_dir,
             "approval",
             data,
             clock=self._clock,
             redactor=self._redactor,
-            key=f"{card.id}:{decision}",
+            key=key,
             catalogue=self._catalogue,
         )

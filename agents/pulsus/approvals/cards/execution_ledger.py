@@ -112,10 +112,23 @@ class ExecutionLedger:
         """Record a person's word on an execution whose process died. Raises ApprovalUnknown."""
         self._end(card_id, "done" if took_effect else "failed", (), person)
 
+    def void(self, card_id: str, person: str) -> None:
+        """Void an approval that never started, on a person's word. Raises ApprovalUnknown."""
+        with self._database() as database:
+            changed = database.execute(
+                "UPDATE approvals SET state = 'denied', ended_at = ?, settled_by = ? "
+                "WHERE card = ? AND state = 'approved'",
+                (self._now(), person, card_id),
+            ).rowcount
+        if changed != 1:
+            raise ApprovalUnknown(f"the request {card_id} is not approved, or was started")
+
     def unfinished(self) -> tuple[LedgerRow, ...]:
         """Return the approvals without an end: "approved" were never started, "started" may have
-        taken effect. The oldest first.
+        taken effect. The oldest first. A project without a database has none.
         """
+        if not state_db.has_state_db(self._state_dir):
+            return ()
         return self._rows("WHERE state IN ('approved', 'started') ORDER BY number")
 
     def row(self, card_id: str) -> LedgerRow:

@@ -1,4 +1,6 @@
-"""`pulsus approvals`: see and decide what waits at a running `pulsus serve`."""
+"""`pulsus approvals`: see and decide what waits at a running `pulsus serve`, and settle what a
+crash left open.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from pulsus.cli.options import common
 from pulsus.cli.serve.approval_client import LONGEST_SECONDS, ApprovalClient, require_server
 from pulsus.cli.server_client import TOKEN_VARIABLE
 from pulsus.core.telemetry.visible_text import visible_text
-from pulsus.errors import ApprovalNeeded, ApprovalUnknown, UsageError
+from pulsus.errors import ApprovalNeeded, ApprovalUnknown, ServerUnreachable, UsageError
 
 _MOST_TOKEN: Final = 1000
 _EXITS: Final = {
@@ -29,7 +31,8 @@ _EXITS: Final = {
     6: "the server refuses: unknown, decided, expired, role",
     75: "no server answers",
 }
-_WAITING: Final = frozenset({"pending", "approved", "started"})
+_WAITING: Final = frozenset({"pending", "approved", "started", "unknown"})
+_MOST_REASON: Final = 1000
 
 server_option = click.option(
     "--server", metavar="URL", help="Address of the server. [default: http://localhost:serve.port]"
@@ -53,6 +56,7 @@ def _connected(command: Callable[..., Any]) -> Callable[..., Any]:
         "pulsus approvals show apr-1f2e3d4c5b6a7988",
         "pulsus approvals approve apr-1f2e3d4c5b6a7988",
         'pulsus approvals deny apr-1f2e3d4c5b6a7988 --reason "not tonight"',
+        'pulsus approvals settle apr-1f2e3d4c5b6a7988 --done --reason "it is on pve2"',
     )
 )
 def command() -> None:
@@ -69,17 +73,31 @@ def command() -> None:
 def list_command(
     session: CommandSession, ended: bool, server: str | None, token_file: Path | None
 ) -> None:
-    """List what waits."""
-    cards = _cards(_client(session, server, token_file))
+    """List what waits, and what a crash left open.
+
+    Without a server only what a crash left open is listed, and the exit status is 75.
+    """
+    try:
+        cards = _cards(_client(session, server, token_file))
+    except ServerUnreachable as away:
+        left = [] if server else unfinished_cards(session)
+        away.details["approvals"] = left
+        if not session.json:
+            _print_rows(left)
+        raise
     shown = [card for card in cards if ended or card["status"] in _WAITING]
     if session.json:
         console.document({"ok": True, "approvals": shown})
         return
     if not shown:
         console.note("nothing waits for a decision")
-    for card in shown:
+    _print_rows(shown)
+
+
+def _print_rows(cards: list[dict[str, Any]]) -> None:
+    for card in cards:
         console.echo(
-            f"{card['id']}  {card['status']}  {card['kind']}  risk {card['risk_level']}  "
+            f"{card['id']}  {_state(card)}  {card['kind']}  risk {card['risk_level']}  "
             f"{_text(card['requester'])}  {_text(card['reason']).splitlines()[0]}"
         )
 
@@ -94,7 +112,13 @@ def show_command(
     session: CommandSession, card_id: str, server: str | None, token_file: Path | None
 ) -> None:
     """Show one request: what would run, where, why and at which risk."""
-    card = _card(_client(session, server, token_file), card_id)
+    try:
+        card = _card(_client(session, server, token_file), card_id)
+    except ServerUnreachable:
+        left = [] if server else unfinished_cards(session)
+        if card_id not in [each["id"] for each in left]:
+            raise
+        (card,) = [each for each in left if each["id"] == card_id]
     if session.json:
         console.document({"ok": True, "approval": card})
         return
@@ -178,24 +202,93 @@ def deny_command(
         console.note(f"{card_id} is {done['status']}")
 
 
+@command.command(
+    "settle",
+    epilog=page_end(
+        'pulsus approvals settle apr-1f2e3d4c5b6a7988 --done --reason "it is on pve2"',
+        'pulsus approvals settle apr-1f2e3d4c5b6a7988 --not-done --reason "still on pve3"',
+        exits={
+            0: "settled",
+            2: "usage",
+            4: "no person at a terminal, or you did not confirm",
+            6: "unknown, settled already, or still being carried out",
+            75: "try again",
+        },
+    ),
+)
+@click.argument("card_id", metavar="ID")
+@click.option("--done/--not-done", "took_effect", default=None, help="What you found.")
+@click.option("--reason", metavar="TEXT", help="How you know; it is recorded. Required.")
+@common()
+def settle_command(
+    session: CommandSession, card_id: str, took_effect: bool | None, reason: str | None
+) -> None:
+    """Say how an approval ended that a crash left open. It needs a terminal.
+
+    Nothing is run, now or later: your word is recorded in the decision log with your user name. It
+    needs no server.
+    """
+    from pulsus.bootstrap.approval_records import unfinished_approvals
+    from pulsus.core.storage.promotion.promote import os_user
+
+    said = (reason or "").strip()
+    if took_effect is None or not said or len(said) > _MOST_REASON:
+        raise UsageError(
+            f"--done or --not-done is needed, and a --reason of 1 to {_MOST_REASON} characters",
+            hint="look at the targets first: pulsus approvals show ID",
+        )
+    if not session.interactive:
+        raise ApprovalNeeded(
+            "settling needs a person at a terminal, and this is no terminal",
+            hint="run it in a terminal",
+        )
+    unfinished = unfinished_approvals(session.app)
+    for line in card_lines(dict(unfinished.get(card_id).to_json())):
+        console.note(line)
+    word = "done" if took_effect else "not done"
+    if not confirm(f"Record that it was {word}?"):
+        raise ApprovalNeeded(f"{card_id} was not settled, and still waits")
+    row = unfinished.settle(card_id, os_user(), said, took_effect=took_effect)
+    fields = {"id": row.card, "status": row.state, "decided_by": row.settled_by, "note": said}
+    if session.json:
+        console.document({"ok": True, **fields})
+    else:
+        console.note(f"{row.card} is settled as {word}; nothing was run")
+
+
+def unfinished_cards(session: CommandSession) -> list[dict[str, Any]]:
+    """Return what a crash left open in this project, as cards."""
+    from pulsus.bootstrap.approval_records import unfinished_approvals
+
+    return [dict(each.to_json()) for each in unfinished_approvals(session.app).find()]
+
+
 def card_lines(card: dict[str, Any]) -> Iterator[str]:
     """Yield the lines of a card. Characters that hide or deceive are shown as codes."""
-    yield f"{card['id']}  {card['status']}  {card['kind']}  risk {card['risk_level']}"
+    yield f"{card['id']}  {_state(card)}  {card['kind']}  risk {card['risk_level']}"
     yield f"  asked by    {_text(card['requester'])}"
     for name, line in _labelled("reason", _text(card["reason"]).splitlines()):
         yield f"  {name:<10}  {line}"
     for name, line in _labelled("plan", [*_plan_lines(card)]):
         yield f"  {name:<10}  {line}"
-    if card["kind"] == "migration":
+    if card["kind"] == "migration" and card["executor"]:
         dry = "nothing is moved" if card["executor"] == "dry-run" else "VMs are moved"
         yield f"  executor    {_text(card['executor'])}: {dry}"
-    yield f"  targets     {_text(', '.join(card['targets']))}"
+    if card["targets"]:
+        yield f"  targets     {_text(', '.join(card['targets']))}"
     yield f"  plan hash   {card['plan_hash'][:12]}"
     yield f"  expires     {card['expires_at']}"
     if card["decided_by"]:
         yield f"  decided by  {_text(card['decided_by'])}"
     for name, line in _labelled("result", [_text(row) for row in card["results"]]):
         yield f"  {name:<10}  {line}"
+
+
+def _state(card: dict[str, Any]) -> str:
+    """Return the state of a card in words: of "unknown" there are two sorts."""
+    if card["status"] != "unknown":
+        return str(card["status"])
+    return "in doubt" if card.get("in_doubt") else "never started"
 
 
 def _plan_lines(card: dict[str, Any]) -> Iterator[str]:

@@ -25,11 +25,14 @@ _FIELDS: Final = frozenset({"token", "reason"})
 
 
 async def list_approvals(request: Request) -> Response:
-    """`GET /api/v1/approvals`."""
+    """`GET /api/v1/approvals`. What a crash left open comes first, with the status "unknown"."""
     state = _state(request)
     require(request, state, "viewer")
     cards = await run_in_threadpool(state.book.cards)
-    return JSONResponse([card.to_json() for card in cards])
+    left = await run_in_threadpool(state.unfinished.recent)
+    known = {card.id for card in cards}
+    rows = [each.to_json() for each in left if each.row.card not in known]
+    return JSONResponse([*rows, *(card.to_json() for card in cards)])
 
 
 async def reveal(request: Request) -> Response:

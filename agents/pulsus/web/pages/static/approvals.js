@@ -7,7 +7,7 @@ const cards = new Map();
 let linked = location.hash.slice(1); // the card that a notice links to
 let clockOffset = 0; // of the server to this machine, in milliseconds
 
-const waits = (card) => ["pending", "approved", "started"].includes(card.status);
+const waits = (card) => ["pending", "approved", "started", "unknown"].includes(card.status);
 
 function planText(card) {
   if (card.kind === "command") return visible(card.plan.command);
