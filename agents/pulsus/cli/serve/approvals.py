@@ -206,7 +206,7 @@ def deny_command(
     "settle",
     epilog=page_end(
         'pulsus approvals settle apr-1f2e3d4c5b6a7988 --done --reason "it is on pve2"',
-        'pulsus approvals settle apr-1f2e3d4c5b6a7988 --not-done --reason "still on pve3"',
+        'pulsus approvals settle apr-1f2e3d4c5b6a7988 --not-done --reason "on pve3"',
         exits={
             0: "settled",
             2: "usage",
