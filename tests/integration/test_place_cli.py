@@ -68,7 +68,7 @@ def test_a_vm_too_large_for_every_host_has_the_reason_of_each(tmp_path):
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["cluster.json", "--drain", "x"], "there is no host 'x'"),
+        (["cluster.json", "--drain", "x"], "--drain 'x': there is no such host"),
         (["cluster.json", "--what-if", "explode a"], "not one of the known changes"),
         (["--check", "cluster.json"], "1 file given, 2 needed: a cluster and a plan"),
         ([], "0 files given, 1 needed: a cluster"),
@@ -113,10 +113,42 @@ def test_a_cluster_of_facts_is_planned_and_its_plan_passes_the_check(tmp_path):
     assert (refused.code, refused.json["ok"]) == (1, False)
 
 
+def test_racks_of_the_facts_count_in_the_plan_and_in_its_check(tmp_path):
+    write_facts(tmp_path)
+    facts = json.loads((tmp_path / "facts.json").read_text())
+    third = {"name": "c", "health": "nominal", "ram_mib": 100, "cpu_mc": 10, "rack": "ra"}
+    facts["nodes"].append(third)
+    (tmp_path / "facts.json").write_text(json.dumps(facts))
+    plan = [{"action": "start", "vmid": 2, "source": None, "target": "c"}]
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    planned = place(tmp_path, "--facts", "facts.json")
+    assert planned.json["actions"] == [plan[0] | {"target": "b"}]
+    refused = place(tmp_path, "--check", "--facts", "facts.json", "plan.json")
+    assert refused.code == 1
+    assert "is in rack ra too" in refused.json["certificate"]["violations"][0]["reason"]
+    without = ("--check", "--facts", "facts.json", "plan.json", "--what-if", "remove racks")
+    assert place(tmp_path, *without).code == 0
+    del facts["nodes"][2]["rack"]
+    (tmp_path / "facts.json").write_text(json.dumps(facts))
+    lacking = place(tmp_path, "--facts", "facts.json")
+    assert (lacking.code, lacking.json["error"]["code"]) == (1, "FACTS_INCOMPLETE")
+    assert place(tmp_path, *without).code == 0
+
+
 def test_a_node_of_unknown_health_takes_no_vm(tmp_path):
     done = place(write_facts(tmp_path, health="unknown"), "--facts", "facts.json")
     assert done.json["actions"] == [{"action": "start", "vmid": 2, "source": None, "target": "a"}]
-    assert done.json["objective"]["soft_violations"] == 1
+    assert done.json["objective"]["soft_violations"] == 2  # one host, and one rack
+
+
+def test_a_cluster_with_nothing_to_place_ends_without_a_traceback(tmp_path):
+    hosts = [{"name": n, "ram_mib": 100, "cpu_mc": 10, "drain": True} for n in "ab"]
+    (tmp_path / "cluster.json").write_text(json.dumps({"hosts": hosts, "vms": []}))
+    done = place(tmp_path, "cluster.json")
+    assert (done.code, done.json["status"], done.json["actions"]) == (0, "optimal", [])
+    (tmp_path / "facts.json").write_text('{"nodes": []}')
+    done = place(tmp_path, "--facts", "facts.json")
+    assert (done.code, done.json["error"]["code"]) == (1, "FACTS_INCOMPLETE")
 
 
 def test_facts_without_a_size_are_refused_by_name_and_never_guessed(tmp_path):

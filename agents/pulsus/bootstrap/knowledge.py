@@ -71,8 +71,14 @@ class ProjectKnowledge:
 
     def view(self) -> FactView:
         """Return the facts of all sources as they hold now. Raises what `load` raises."""
-        loaded = self.load()
-        return loaded.facts.at(loaded.now, use_degraded=self.limits.use_degraded)
+        return self.view_of(self.load())
+
+    def view_of(self, loaded: LoadedKnowledge) -> FactView:
+        """Return loaded facts as they hold at their time, by the settings."""
+        config = self.ground.settings.kb
+        return loaded.facts.at(
+            loaded.now, use_degraded=config.use_degraded, use_racks=config.use_racks
+        )
 
     def context(self, request: str) -> str:
         """Return the context of a request's prompt: of the node that it names, or of all.
@@ -87,7 +93,7 @@ class ProjectKnowledge:
         deadline = QueryDeadline(limits)
         # A source that is late ends before the context is given up, so the rest of it is shown.
         loaded = self.load(source_seconds=min(config.source_seconds, config.context_seconds / 2))
-        view = loaded.facts.at(loaded.now, use_degraded=limits.use_degraded)
+        view = self.view_of(loaded)
         words = {word.strip("@.,:;?!'\"()") for word in request.split()}
         named = sorted(word for word in words if view.node(word) is not None)
         return rag_context(view, named[0] if len(named) == 1 else EVERY_NODE, deadline)

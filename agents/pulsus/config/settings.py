@@ -340,6 +340,7 @@ class KnowledgeConfig(Section):
     files: Annotated[tuple[str, ...], FREE] = ()
     local_metrics: Annotated[bool, FREE] = True
     use_degraded: Annotated[bool, ASKS_RAISED] = False
+    use_racks: Annotated[bool, ASKS_LOWERED] = True
     alert_seconds: Annotated[float, ValueLimits(gt=0.0, le=86_400.0), FREE] = 300.0
     live_ttl_seconds: Annotated[float, ValueLimits(gt=0.0, le=86_400.0), ASKS_RAISED] = 300.0
     inventory_ttl_seconds: Annotated[float, ValueLimits(gt=0.0, le=31_536_000.0), ASKS_RAISED] = (

@@ -15,6 +15,8 @@ from pulsus.kb.facts import NAME_FORM
 
 _NAME = re.compile(NAME_FORM, re.ASCII)
 _MOST_SHOWN: Final = 60
+_FIRST_YEAR: Final = 1970
+_LAST_YEAR: Final = 8999
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +148,17 @@ def parse_flag(value: JsonValue) -> bool:
 
 
 def parse_time(value: JsonValue) -> datetime:
-    """Return the time in UTC. Raises ValueError for a text without its zone."""
+    """Return the time in UTC. Raises ValueError for a text without its zone, or another age."""
     try:
         if not isinstance(value, str):
             raise ValueError
         found = datetime.fromisoformat(value)
         if found.tzinfo is None:
             raise ValueError
-        return found.astimezone(UTC)
+        found = found.astimezone(UTC)
     except (ValueError, OverflowError):
         raise ValueError("an ISO 8601 time with its zone, such as 2026-03-01T12:00:00Z") from None
+    # A time to live is added to it, and what Python cannot count would end in an OverflowError.
+    if not _FIRST_YEAR <= found.year <= _LAST_YEAR:
+        raise ValueError(f"a time from {_FIRST_YEAR} to {_LAST_YEAR}, such as 2026-03-01T12:00:00Z")
+    return found

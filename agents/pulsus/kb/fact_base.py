@@ -59,9 +59,9 @@ class FactBase:
         )
         return [fact for index in indexes for facts in index.values() for fact in facts]
 
-    def at(self, now: datetime, *, use_degraded: bool = False) -> FactView:
+    def at(self, now: datetime, *, use_degraded: bool = False, use_racks: bool = True) -> FactView:
         """Return the facts as they hold at `now`, an aware time."""
-        return FactView(self, now, use_degraded)
+        return FactView(self, now, use_degraded, use_racks)
 
     def topology(self, view: FactView) -> LiveTopology:
         """Return the live nodes and links at the time of `view`."""
@@ -76,11 +76,16 @@ class FactBase:
 
 
 class FactView(NamedTuple):
-    """The facts of `base` that are fresh at `now`."""
+    """The facts of `base` that are fresh at `now`.
+
+    With `use_degraded` a degraded node is live too. With `use_racks` the racks of the facts count
+    for the members of an HA group.
+    """
 
     base: FactBase
     now: datetime
     use_degraded: bool
+    use_racks: bool = True
 
     def node(self, name: str) -> KnownNode | None:
         """Return the fresh fact that the node exists, or None."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, NoReturn, TypeVar
 
 from pulsus.core.system import regular_files, strict_yaml
-from pulsus.core.system.yaml_position import find_position
+from pulsus.core.system.yaml_position import find_position, find_unreadable_number
 from pulsus.core.types import JsonValue
 from pulsus.errors import FactsInvalid
 from pulsus.fast_dataclass import dataclass
@@ -19,6 +19,7 @@ from pulsus.kb.facts import ClusterFact, KnownNode
 from pulsus.kb.facts_document import FactDefaults, parse_document, require_known_nodes
 
 _Found = TypeVar("_Found")
+_MOST_PLACE_CHARS: Final = 200
 MOST_BYTES: Final = 10_000_000
 """Largest facts file that is read."""
 
@@ -103,7 +104,7 @@ def _parse(text: str, shown: str) -> JsonValue:
     except ValueError as error:
         # The reader of YAML knows the line; if it accepts the text, only the problem is known.
         _parse_yaml(text, shown)
-        _refuse(shown, 1, str(error), "correct it")
+        _refuse(shown, find_unreadable_number(text), str(error), "correct it")
     return found
 
 
@@ -133,8 +134,11 @@ def _located(shown: str, text: str, parse: Callable[[], _Found]) -> _Found:
     try:
         return parse()
     except FactsInvalid as error:
-        at = find_position(text, str(error.details.get("place", ""))) or (1, 1)
+        place = str(error.details.get("place", ""))
+        at = find_position(text, place) or (1, 1)
+        # An unknown key is part of the place, and may be as long as the file.
         details = {**error.details, "file": shown, "line": at[0], "column": at[1]}
+        details["place"] = place[:_MOST_PLACE_CHARS]
         raise FactsInvalid(
             f"{shown}:{at[0]}: {error.message}", hint=error.hint, **details
         ) from None

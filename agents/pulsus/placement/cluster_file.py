@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from pulsus.core.system import regular_files, strict_yaml
+from pulsus.core.system.yaml_position import find_unreadable_number
 from pulsus.errors import ClusterInvalid
 from pulsus.placement.cluster import Cluster
 from pulsus.placement.cluster_values import FaultyValue, read_cluster
@@ -65,12 +66,12 @@ def refuse_value(path: Path, text: str, fault: FaultyValue) -> NoReturn:
     """Raise ClusterInvalid for a value that does not fit, with its file and line."""
     line = _find_line(text, fault.place)
     raise ClusterInvalid(
-        f"{path}:{line}: {fault.place}: {fault.reason}",
+        f"{path}:{line}: {fault.shown_place}: {fault.reason}",
         hint=fault.fix,
         file=str(path),
         line=line,
-        place=fault.place,
-        value=fault.value,
+        place=fault.shown_place,
+        value=fault.shown_value,
     ) from None
 
 
@@ -85,7 +86,10 @@ def _parse_json(path: Path, text: str) -> Any:
     except RecursionError:
         _refuse_line(path, text, 1, "it is nested too deeply")
     except ValueError as error:
-        _refuse_line(path, text, 1, f"a number in it cannot be read ({error})")
+        # Python's own words about too many digits end with advice for programmers.
+        reason = str(error).partition(";")[0]
+        line = find_unreadable_number(text)
+        _refuse_line(path, text, line, f"a number in it cannot be read ({reason})")
 
 
 class _RepeatedKey(Exception):

@@ -19,6 +19,8 @@ MOST_VMID = 999_999_999
 """Proxmox's own limit."""
 LONGEST_NAME = 253
 """Characters of a host name (RFC 1035)."""
+_LONGEST_SHOWN = 60
+"""Characters of a value that a message repeats."""
 
 _CLUSTER_KEYS = ("racks", "hosts", "vms", "use_rack_constraints")
 _HOST_KEYS = ("name", "rack", "ram_mib", "cpu_mc", "status", "reserve", "drain")
@@ -35,6 +37,19 @@ class FaultyValue(Exception):
         self.value = value
         self.reason = reason
         self.fix = fix
+
+    @property
+    def shown_place(self) -> str:
+        """The place as messages show it: an unknown key in it may have any text."""
+        return self.place if _is_plain(self.place) else shown_value(self.place)
+
+    @property
+    def shown_value(self) -> str | int | None:
+        """The value if it is short and plain, else the text that messages show of it."""
+        value = self.value
+        if value is None or (isinstance(value, int) and abs(value) <= MOST):
+            return value
+        return value if isinstance(value, str) and _is_plain(value) else shown_value(value)
 
 
 def read_cluster(data: Any) -> Cluster:
@@ -100,12 +115,12 @@ def _read_host(entry: Any, place: str, racks: frozenset[str] | None, by_rack: bo
         raise FaultyValue(
             f"{place}.status",
             status,
-            f"{status!r} is neither 'online' nor 'offline'",
+            f"{shown_value(status)} is neither 'online' nor 'offline'",
             "write online or offline",
         )
     reserve = _mapping(data.get("reserve", {}), f"{place}.reserve", _RESERVE_KEYS, ())
     return ClusterHost(
-        name=_name(data["name"], f"{place}.name"),
+        name=read_name(data["name"], f"{place}.name"),
         ram_mib=_number(data, "ram_mib", place, least=1),
         cpu_mc=_number(data, "cpu_mc", place, least=1),
         rack=rack,
@@ -151,7 +166,7 @@ def _pin(value: Any, place: str, vmid: int, host: str, hosts: Mapping[str, Clust
 def _host(value: Any, place: str, hosts: Mapping[str, ClusterHost]) -> str:
     if value is None:
         return ""
-    name = _name(value, place)
+    name = read_name(value, place)
     if name not in hosts:
         near = get_close_matches(name, hosts, 1)
         raise FaultyValue(
@@ -167,12 +182,12 @@ def _mapping(
     value: Any, place: str, known: tuple[str, ...], needed: tuple[str, ...]
 ) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise FaultyValue(place, value, f"{_shown(value)} is not a mapping", _keys_hint(known))
+        raise FaultyValue(place, value, f"{shown_value(value)} is not a mapping", _keys_hint(known))
     for key in value:
         if key not in known:
             near = get_close_matches(str(key), known, 1)
             fix = f"did you mean {near[0]!r}?" if near else _keys_hint(known)
-            raise FaultyValue(_join(place, key), value[key], f"unknown key {key!r}", fix)
+            raise FaultyValue(_join(place, key), value[key], f"unknown key {shown_value(key)}", fix)
     for key in needed:
         if key not in value:
             raise FaultyValue(place, None, f"the key {key!r} is missing", f"add {key!r}")
@@ -190,7 +205,7 @@ def _keys_hint(known: tuple[str, ...]) -> str:
 def _items(whole: Mapping[str, Any], key: str) -> list[Any]:
     value = whole[key]
     if not isinstance(value, list):
-        raise FaultyValue(key, value, f"{_shown(value)} is not a list", f"make {key!r} a list")
+        raise FaultyValue(key, value, f"{shown_value(value)} is not a list", f"make {key!r} a list")
     return value
 
 
@@ -200,13 +215,16 @@ def _number(data: Mapping[str, Any], key: str, place: str, *, least: int, most: 
     where = f"{place}.{key}"
     if isinstance(value, bool) or not isinstance(value, int):
         raise FaultyValue(
-            where, value, f"{_shown(value)} is not a whole number", f"write a number from {least}"
+            where,
+            value,
+            f"{shown_value(value)} is not a whole number",
+            f"write a number from {least}",
         )
     if not least <= value <= most:
         raise FaultyValue(
             where,
             value,
-            f"{value} is not between {least} and {most}",
+            f"{shown_value(value)} is not between {least} and {most}",
             "correct the number (RAM is in MiB, CPU in millicores)",
         )
     return value
@@ -217,29 +235,30 @@ def _flag(data: Mapping[str, Any], key: str, place: str) -> bool:
     if not isinstance(value, bool):
         where = f"{place}.{key}" if place else key
         raise FaultyValue(
-            where, value, f"{_shown(value)} is not true or false", "write true or false"
+            where, value, f"{shown_value(value)} is not true or false", "write true or false"
         )
     return value
 
 
-def _name(value: Any, place: str) -> str:
+def read_name(value: Any, place: str) -> str:
+    """Return the name of a host. Raises FaultyValue."""
     if not isinstance(value, str):
-        raise FaultyValue(place, value, f"{_shown(value)} is not a name", "write it in quotes")
+        raise FaultyValue(place, value, f"{shown_value(value)} is not a name", "write it in quotes")
     problem = _name_problem(value)
     if problem:
-        raise FaultyValue(place, value, f"{_shown(value)} {problem}", "correct the name")
+        raise FaultyValue(place, value, f"{shown_value(value)} {problem}", "correct the name")
     return value
 
 
 def _label(value: Any, place: str) -> str:
     """Return the name of a rack or an HA group: any text on one line."""
     if not isinstance(value, str):
-        raise FaultyValue(place, value, f"{_shown(value)} is not a name", "write it in quotes")
+        raise FaultyValue(place, value, f"{shown_value(value)} is not a name", "write it in quotes")
     if not value.strip() or not value.isprintable() or len(value) > LONGEST_NAME:
         raise FaultyValue(
             place,
             value,
-            f"{_shown(value)} is no name: it is empty, too long, or has control characters",
+            f"{shown_value(value)} is no name: it is empty, too long, or has control characters",
             f"write 1 to {LONGEST_NAME} printable characters",
         )
     return value
@@ -259,9 +278,17 @@ def _is_name_character(character: str) -> bool:
     return character.isascii() and (character.isalnum() or character in "._-")
 
 
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+def _is_plain(text: str) -> bool:
+    return text.isascii() and text.isprintable() and len(text) <= _LONGEST_SHOWN
+
+
+def shown_value(value: object) -> str:
+    """Return a value as messages show it: short, and with every character visible."""
+    try:
+        text = ascii(value)
+    except ValueError:  # Python writes no whole number of more than 4,300 digits
+        return "a number of too many digits"
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
 
 
 def _some(names: list[str]) -> str:

@@ -11,7 +11,9 @@ from typing import Any
 
 from pulsus.placement.cluster import PlacementAction
 from pulsus.placement.cluster_file import parse_text, read_text, refuse_value
-from pulsus.placement.cluster_values import FaultyValue
+from pulsus.placement.cluster_values import MOST_VMID, FaultyValue, read_name, shown_value
+
+_KEYS_HINT = "write action, vmid, target"
 
 
 def load_plan(path: Path) -> tuple[tuple[PlacementAction, ...], frozenset[int] | None]:
@@ -36,24 +38,26 @@ def _actions(data: Any) -> tuple[PlacementAction, ...]:
 
 def _action(entry: Any, place: str) -> PlacementAction:
     if not isinstance(entry, Mapping):
-        raise FaultyValue(place, entry, f"{entry!r} is not a mapping", "write action, vmid, target")
+        raise FaultyValue(place, entry, f"{shown_value(entry)} is not a mapping", _KEYS_HINT)
     unknown = set(entry) - {"action", "vmid", "source", "target"}
     if unknown:
         key = min(map(str, unknown))
-        raise FaultyValue(f"{place}.{key}", key, f"unknown key {key!r}", "remove it")
+        raise FaultyValue(f"{place}.{key}", key, f"unknown key {shown_value(key)}", "remove it")
     kind, vmid, target = entry.get("action"), entry.get("vmid"), entry.get("target")
     source = entry.get("source")
     if kind not in ("migrate", "start"):
         raise FaultyValue(
-            f"{place}.action", kind, f"{kind!r} is no action", "write migrate or start"
+            f"{place}.action",
+            kind,
+            f"{shown_value(kind)} is no action",
+            "write migrate or start",
         )
-    if isinstance(vmid, bool) or not isinstance(vmid, int):
-        raise FaultyValue(f"{place}.vmid", vmid, f"{vmid!r} is no vmid", "write a whole number")
-    if not isinstance(target, str) or not target:
-        raise FaultyValue(f"{place}.target", target, f"{target!r} is no host", "name the host")
-    if source is not None and not isinstance(source, str):
-        raise FaultyValue(f"{place}.source", source, f"{source!r} is no host", "name the host")
-    return PlacementAction("start" if kind == "start" else "migrate", vmid, target, source or "")
+    return PlacementAction(
+        "start" if kind == "start" else "migrate",
+        _vmid(vmid, f"{place}.vmid"),
+        read_name(target, f"{place}.target"),
+        read_name(source, f"{place}.source") if source else "",
+    )
 
 
 def _unplaced(data: Any) -> frozenset[int] | None:
@@ -61,13 +65,18 @@ def _unplaced(data: Any) -> frozenset[int] | None:
     if entries is None:
         return None
     if not isinstance(entries, list):
-        raise FaultyValue("unplaced", entries, f"{entries!r} is not a list", "write a list")
+        raise FaultyValue(
+            "unplaced", entries, f"{shown_value(entries)} is not a list", "write a list"
+        )
     found = set()
     for number, entry in enumerate(entries):
         vmid = entry.get("vmid") if isinstance(entry, dict) else entry
-        if isinstance(vmid, bool) or not isinstance(vmid, int):
-            raise FaultyValue(
-                f"unplaced[{number}]", vmid, f"{vmid!r} is no vmid", "write a whole number"
-            )
-        found.add(vmid)
+        found.add(_vmid(vmid, f"unplaced[{number}]"))
     return frozenset(found)
+
+
+def _vmid(value: Any, place: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_VMID:
+        fix = f"write a whole number from 1 to {MOST_VMID}"
+        raise FaultyValue(place, value, f"{shown_value(value)} is no vmid", fix)
+    return value

@@ -9,6 +9,7 @@ from typing import Any
 from pulsus.errors import UsageError
 from pulsus.placement.cluster import Cluster, ClusterHost
 
+REMOVE_RACKS = "remove racks"
 FORMS = (
     "drain HOST",
     "undrain HOST",
@@ -18,7 +19,7 @@ FORMS = (
     "remove pin VMID",
     "remove group NAME",
     "remove reserve HOST",
-    "remove racks",
+    REMOVE_RACKS,
     "use racks",
 )
 """The changes that `apply_change` understands."""
@@ -36,7 +37,7 @@ _SWITCHES: dict[str, dict[str, Any]] = {
 def apply_change(cluster: Cluster, change: str) -> Cluster:
     """Return the cluster after the change. Raises UsageError if it is not one of `FORMS`."""
     words = " ".join(change.split())
-    if words == "remove racks":
+    if words == REMOVE_RACKS:
         return replace(cluster, use_rack_constraints=False)
     if words == "use racks":
         return _use_racks(cluster, change)

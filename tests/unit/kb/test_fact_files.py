@@ -37,7 +37,9 @@ FAULTS = [
     ('{\n\t"nodes": [\n\t\t{"name": "a", "ram_mib": 1.5}]}', 3, "whole number"),
     ('{"nodes": [{"name": "a",\n"name": "b"}]}', 2, "correct"),
     ('{"nodes":\n nul}', 2, "correct"),
-    ('{"nodes": NaN}', 1, "correct"),
+    ('{"nodes": "NaN",\n"links": NaN}', 2, "correct"),
+    ('{"observed_at":\n"0001-01-01T00:00:00Z"}', 1, "from 1970"),
+    ('{"ttl_seconds": 31622400,\n"observed_at": "9999-12-31T23:59:59Z"}', 2, "to 8999"),
     ("nodes: [\n", 2, "correct"),
     ("nodes: &x []\n", 1, "correct"),
     ("[" * 100_000, 1, "sections"),
@@ -55,6 +57,13 @@ def test_a_fault_is_shown_with_its_line_and_its_fix(tmp_path, text, line, fix):
     assert caught.value.message.startswith(f"facts.yaml:{line}: ")
     assert fix in caught.value.hint
     assert caught.value.details["line"] == line
+
+
+def test_an_unknown_key_of_any_length_makes_a_short_error(tmp_path):
+    with pytest.raises(FactsInvalid) as caught:
+        read(tmp_path, json.dumps({"k" * 100_000: 1}))
+    assert len(json.dumps(caught.value.details)) < 1000
+    assert len(caught.value.message) < 300
 
 
 def test_a_file_over_ten_megabytes_is_refused(tmp_path):

@@ -48,9 +48,34 @@ def test_a_vm_on_a_node_that_no_fresh_fact_knows_stops_the_planning():
 
 def test_racks_that_are_to_be_kept_have_to_be_known():
     document = changed("nodes", "name", "pve1", rack=None)
-    assert cluster_of_facts(view_of(document)).hosts
+    for given in ({}, {"require_racks": True}):
+        with pytest.raises(FactsIncomplete, match="rack of the node pve1"):
+            cluster_of_facts(view_of(document), **given)
+    without = view_of(document)._replace(use_racks=False)
+    assert not cluster_of_facts(without).use_rack_constraints
+
+
+def test_racks_of_the_facts_count_as_soon_as_one_is_named_and_a_group_needs_them():
+    assert cluster_of_facts(view_of()).use_rack_constraints
+    assert not cluster_of_facts(view_of()._replace(use_racks=False)).use_rack_constraints
+    alone = SICK | {"vms": SICK["vms"][1:]}
+    assert not cluster_of_facts(view_of(alone)).use_rack_constraints
+    unnamed = SICK | {"nodes": [{k: v for k, v in n.items() if k != "rack"} for n in SICK["nodes"]]}
+    assert not cluster_of_facts(view_of(unnamed)).use_rack_constraints
     with pytest.raises(FactsIncomplete, match="rack of the node pve1"):
-        cluster_of_facts(view_of(document), use_rack_constraints=True)
+        cluster_of_facts(view_of(unnamed), require_racks=True)
+
+
+def test_a_group_that_stays_together_in_a_rack_does_not_stop_the_move_of_another_vm():
+    one_rack = changed("nodes", "name", "pve2", rack="r1")
+    vms = [
+        *SICK["vms"],
+        {"vmid": 104, "host": "pve1", "ram_mib": 1, "cpu_mc": 1, "ha_group": "web"},
+        {"vmid": 105, "host": "pve2", "ram_mib": 1, "cpu_mc": 1, "ha_group": "web"},
+    ]
+    whole = cluster_of_facts(view_of(one_rack | {"vms": vms}, use_degraded=True))
+    part = narrow_cluster(whole, {"pve1", "pve2", "pve3"}, {103})
+    assert {vm.ha_group for vm in part.vms} == {""}
 
 
 def test_in_a_part_the_other_vms_stay_and_take_their_room():

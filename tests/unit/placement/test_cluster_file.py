@@ -61,6 +61,11 @@ def host(**values):
         ({**GOOD, "vms": {}}, "{} is not a list", True),
         ({**GOOD, "vms": [[]]}, "[] is not a mapping", True),
         ([], "[] is not a mapping", True),
+        (changed(ram_mib=float("1e999")), "Infinity is not a number of JSON", True),
+        (changed(ram_mib=10**4000), "1000", True),
+        (changed(**{"\x1b[2J\u202e\ud800": 1}), r"'\x1b[2J\u202e\ud800'", True),
+        (changed(**{"k" * 100_000: 1}), "unknown key 'kkkk", True),
+        (host(status=["online" * 10_000]), "is neither 'online' nor 'offline'", True),
     ],
 )
 def test_a_wrong_value_is_refused_with_its_line(tmp_path, data, words, in_schema):
@@ -69,6 +74,9 @@ def test_a_wrong_value_is_refused_with_its_line(tmp_path, data, words, in_schema
     with pytest.raises(ClusterInvalid) as refused:
         load_cluster(file)
     assert words in refused.value.message
+    assert len(refused.value.message) < len(str(tmp_path)) + 400
+    assert refused.value.message.isprintable()
+    json.dumps(refused.value.details, ensure_ascii=False, allow_nan=False).encode("utf-8")
     assert refused.value.hint
     assert SCHEMA.is_valid(data) is not in_schema
     assert isinstance(refused.value.details["line"], int)

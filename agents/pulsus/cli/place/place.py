@@ -103,7 +103,7 @@ def command(
             hint="pulsus place CLUSTER.json, or pulsus place --facts FILE; "
             "with --check, PLAN.json is the last file",
         )
-    cluster = _facts_cluster(session, facts) if facts else _file_cluster(files[0])
+    cluster = _facts_cluster(session, facts, changes) if facts else _file_cluster(files[0])
     for host in drains:
         if not cluster.host_named(host):
             known = ", ".join(each.name for each in cluster.hosts[:10])
@@ -125,12 +125,17 @@ def _file_cluster(path: Path) -> Cluster:
     return load_cluster(path)
 
 
-def _facts_cluster(session: CommandSession, files: tuple[Path, ...]) -> Cluster:
+def _facts_cluster(
+    session: CommandSession, files: tuple[Path, ...], changes: tuple[str, ...]
+) -> Cluster:
     from pulsus.placement.cluster_facts import cluster_of_facts
+    from pulsus.placement.what_if import REMOVE_RACKS
 
     knowledge = session.app.knowledge
-    loaded = knowledge.load(files)
-    return cluster_of_facts(loaded.facts.at(loaded.now, use_degraded=knowledge.limits.use_degraded))
+    view = knowledge.view_of(knowledge.load(files))
+    # Facts that lack the rack of a node are enough if racks are to be left out anyway.
+    without = any(" ".join(change.split()) == REMOVE_RACKS for change in changes)
+    return cluster_of_facts(view._replace(use_racks=False) if without else view)
 
 
 def _check(session: CommandSession, cluster: Cluster, path: Path) -> None:

@@ -9,6 +9,8 @@ from typing import cast
 import yaml
 
 _PART = re.compile(r"[^.\[\]]+")
+_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?Infinity|NaN|[0-9]{4301,}')
+"""A string of JSON, or a number in it that Python does not read or that JSON does not have."""
 _LOADER = cast("type[yaml.SafeLoader]", getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
@@ -23,6 +25,12 @@ def find_position(text: str, place: str) -> tuple[int, int] | None:
         return _find(events, _PART.findall(place))
     except (yaml.YAMLError, UnicodeError):
         return None
+
+
+def find_unreadable_number(text: str) -> int:
+    """Return the line, from 1, of the first number in JSON that no reader takes; 1 without one."""
+    found = next((m for m in _NUMBER.finditer(text) if not m[0].startswith('"')), None)
+    return 1 if found is None else text.count("\n", 0, found.start()) + 1
 
 
 def _find(events: Iterator[yaml.Event], parts: list[str]) -> tuple[int, int] | None:

@@ -63,6 +63,8 @@ class StepSearch:
 
     def even_out(self) -> None:
         """Send moved virtual machines to other hosts while that lowers the imbalance."""
+        if len(self.rules.usable_hosts) < 2:
+            return
         self._level()
         while self._may_go_on() and self._even_out_once():
             pass

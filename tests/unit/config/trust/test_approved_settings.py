@@ -103,6 +103,7 @@ WIDER = {
     "agent.max_error_turns": "90",
     "agent.approval_minutes": "1000",
     "kb.use_degraded": "true",
+    "kb.use_racks": "false",
     "kb.live_ttl_seconds": "80000",
     "kb.inventory_ttl_seconds": "900000",
     "kb.query_seconds": "3000",

@@ -33,6 +33,18 @@ def test_a_step_that_breaks_a_rule_is_named(plan, said):
     assert said in " ".join(check.violations)
 
 
+def test_a_step_into_the_rack_of_another_member_is_refused_on_approval_too():
+    document = changed("nodes", "name", "pve2", rack="r1")
+    held = check_migrations([move(101, "pve2")], view_of())
+    assert held.ok
+    # Two live racks have room for both members apart.
+    nodes = [*document["nodes"], document["nodes"][0] | {"name": "pve4", "rack": "r4"}]
+    later = view_of(document | {"nodes": nodes})
+    assert "is in rack r1 too" in check_actions(held.actions, later).violations[0]
+    assert check_migrations([move(101, "pve4")], later).ok
+    assert check_actions(held.actions, later._replace(use_racks=False)).ok
+
+
 def test_unknown_vms_and_nodes_are_named():
     check = check_migrations([move(999, "pve1"), move(103, "pve9")], view_of())
     assert check.unknown == ("VM 999", "node pve9")

@@ -56,9 +56,10 @@ class ScheduleHaProposalTool:
 
     def run(self, args: Mapping[str, JsonValue], context: CallContext) -> CallOutcome:
         """Return the plan, with its status and the check of each step."""
-        by_rack = args.get("use_rack_constraints") is True
+        # The model may ask for racks, but not do without: the facts decide, as on approval.
+        racks = args.get("use_rack_constraints") is True
         try:
-            cluster = cluster_of_facts(self.facts(), use_rack_constraints=by_rack)
+            cluster = cluster_of_facts(self.facts(), require_racks=racks)
             hosts, vms = _rows(args, "hosts"), _rows(args, "vms")
             by_name = {host.name: host for host in cluster.hosts}
             by_vmid = {str(vm.vmid): vm for vm in cluster.vms}
@@ -100,6 +101,7 @@ class ScheduleHaProposalTool:
             "gap": plan.gap,
             "core": [*plan.core],
             "hosts_that_take_no_vm": drained,
+            "racks_count": cluster.use_rack_constraints,
             "certificate": {"steps_checked": check.steps_checked, "ok": check.ok},
         }
         return self.report.success(data)
