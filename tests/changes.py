@@ -1,15 +1,34 @@
 """Run a shipped tool that changes things, then the verifying read and the undo of its contract."""
 
+import functools
 import stat
 from pathlib import Path
 
-from pulsus.core.contract import matches
+from pulsus.core.contract import matches, read_tool
 from pulsus.core.contract.declared_call import render_value
+from pulsus.core.types import ToolSpec
 from pulsus.execution.confinement.declared_effects import literal_defaults
-from tests.catalogue.conftest import import_tool
-from tests.shipped import TOOLS
+from tests.catalogue.conftest import import_tool, module_of
 
-SPECS = {tool.id: tool for tool in TOOLS}
+MOST_BYTES = 200_000
+
+
+@functools.cache
+def spec_of(tool_id):
+    """Return the contract of one tool. A throw-away root reads those it needs, not all."""
+    path = module_of(tool_id)
+    domain, action, name = tool_id.split("/")
+    spec = read_tool(
+        path.read_bytes(),
+        path=path,
+        tool_id=tool_id,
+        domain=domain,
+        action=action,
+        name=name,
+        max_bytes=MOST_BYTES,
+    )
+    assert isinstance(spec, ToolSpec), spec
+    return spec
 
 
 def change(tool_id, **inputs):
@@ -22,11 +41,11 @@ def change(tool_id, **inputs):
 
 def unverified(tool_id, inputs, result):
     """Return why the verifying read of the tool does not confirm the result; None if it does."""
-    spec = SPECS[tool_id]
+    spec = spec_of(tool_id)
     given = {**literal_defaults(spec), **inputs}
     call = spec.verify
     assert call is not None
-    assert SPECS[call.tool].kind == "read"
+    assert spec_of(call.tool).kind == "read"
     found = import_tool(call.tool).run(**rendered(call.inputs, given, result))
     assert call.has_expected
     if found.get("ok") is False:
@@ -37,7 +56,7 @@ def unverified(tool_id, inputs, result):
 
 def undo(tool_id, inputs, result):
     """Run the `Undo:` of the tool for real, check its `Verify:`, and return its result."""
-    spec = SPECS[tool_id]
+    spec = spec_of(tool_id)
     assert spec.undo is not None
     given = {**literal_defaults(spec), **inputs}
     return change(spec.undo.tool, **rendered(spec.undo.inputs, given, result))

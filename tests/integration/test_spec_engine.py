@@ -12,6 +12,7 @@ from tests.project import COUNT, make, pulsus_here
 
 COUNTER = "text/count/count_words"
 ROOT = Path(__file__).parents[2]
+GOLDEN = "config/golden.jsonl"
 
 
 @pytest.fixture(scope="module")
@@ -112,8 +113,12 @@ def test_the_commands_of_the_guide_run_on_the_shipped_catalogue(tmp_path):
     guide = (ROOT / "docs/guides/explain-a-route.md").read_text(encoding="utf-8")
     told = re.findall(r"^PULSUS_RANKER__ENGINE=spec pulsus (.+)$", guide, re.MULTILINE)
     assert len(told) == 2
+    rows = (ROOT / GOLDEN).read_text(encoding="utf-8").splitlines(keepends=True)
+    some = tmp_path / "golden.jsonl"
+    some.write_text("".join(rows[::20]), encoding="utf-8")
     for command in told:
         env = {"PULSUS_RANKER__ENGINE": "spec"}
-        done = pulsus_here(ROOT, *shlex.split(command), "-v", "--state-dir", tmp_path, env=env)
+        words = [str(some) if word == GOLDEN else word for word in shlex.split(command)]
+        done = pulsus_here(ROOT, *words, "-v", "--state-dir", tmp_path / "state", env=env)
         assert done.code == 0, done.err
         assert "p is the score" in done.out
