@@ -74,9 +74,9 @@ def test_a_vm_too_large_for_every_host_has_the_reason_of_each(tmp_path):
         ([], "0 files given, 1 needed: a cluster"),
         (["cluster.json", "--facts", "f.json"], "both name a cluster"),
         (["--check", "--facts", "f.json"], "0 files given, 1 needed: a plan"),
-        (["--facts", "missing.json"], "missing.json"),
+        (["--facts", "missing.json"], "missing.json does not exist, and a facts file is expected"),
         (["--facts", "cluster.json"], "hosts"),
-        (["missing.json"], "cannot read missing.json"),
+        (["missing.json"], "missing.json does not exist, and a cluster file"),
     ],
 )
 def test_a_wrong_call_ends_with_2_and_says_why(tmp_path, args, words):

@@ -122,11 +122,18 @@ def test_two_steps_with_one_id_are_refused(shared):
     assert "'a'" in error["message"]
 
 
-@pytest.mark.parametrize("name", ["missing.yaml", "workflows"])
-def test_a_missing_file_or_a_folder_is_no_plan(name, shared):
-    code, error = refused(shared, "apply", name)
-    assert (code, error["code"]) == (2, "PLAN_INVALID")
-    assert name in error["message"]
+@pytest.mark.parametrize(
+    ("name", "code", "says"),
+    [
+        ("missing.yaml", "USAGE", "missing.yaml does not exist, and a plan is expected there"),
+        ("workflows", "PLAN_INVALID", "cannot read workflows: is a folder, not a file"),
+    ],
+)
+@pytest.mark.parametrize("command", ["apply", "show"])
+def test_a_missing_file_is_not_called_an_invalid_or_a_large_plan(command, name, code, says, shared):
+    status, error = refused(shared, command, name)
+    assert (status, error["code"], error["message"]) == (2, code, says)
+    assert "MB" not in error["hint"]
 
 
 def test_an_edited_plan_is_not_applied(project):

@@ -51,7 +51,7 @@ class ProjectKnowledge:
         """Return the facts of `files`, or of all sources of the project if none is named.
 
         Sources have `source_seconds`, by default those of the settings. A source that fails is
-        listed. Raises FactsInvalid for a file, and ConfigError.
+        listed. Raises FactsInvalid for a file, UsageError for one that is missing, and ConfigError.
         """
         config = self.ground.settings.kb
         now = ids.utc_now()
@@ -117,5 +117,10 @@ class ProjectKnowledge:
             raise ConfigError(
                 f"kb.files names {name!r}, which is outside the project",
                 hint="name a file below the project; for one query: --facts FILE",
+            )
+        if not path.exists():
+            raise ConfigError(
+                f"kb.files names {name!r}, and {path} does not exist",
+                hint="write the facts there, or take its name out of kb.files",
             )
         return path, name

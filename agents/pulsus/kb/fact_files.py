@@ -39,8 +39,8 @@ def read_fact_files(
     """Return the facts of all files. A path comes with the form in which messages name it.
 
     A link, alert, metric or VM may name a node of another file. The same fact in two files is an
-    error, because nothing says which of them is right. Raises FactsInvalid with file, line, value
-    and fix.
+    error, because nothing says which of them is right. Raises UsageError if a file does not exist,
+    FactsInvalid with file, line, value and fix.
     """
     files = [read_facts_file(path, shown, defaults) for path, shown in paths]
     known = frozenset(f.name for file in files for f in file.facts if isinstance(f, KnownNode))
@@ -62,17 +62,11 @@ def read_facts_file(path: Path, shown: str, defaults: FactDefaults) -> FactsFile
     """Return one file with its facts. Whether the nodes it names exist is not checked.
 
     `observed_at` of the defaults is replaced by the time at which the file changed. Raises
-    FactsInvalid with file, line, value and fix.
+    UsageError if there is no file, FactsInvalid with file, line, value and fix.
     """
-    try:
-        data, stamp = regular_files.read_file(path.resolve(), MOST_BYTES)
-    except regular_files.UnreadableFile as failure:
-        reason = failure.reason.removeprefix("cannot be read: ")
-        raise FactsInvalid(
-            f"cannot read the facts {shown}: {reason}",
-            hint=f"name a JSON or YAML file of at most {MOST_BYTES // 1_000_000} MB",
-            file=shown,
-        ) from failure
+    data, stamp = regular_files.read_named_file(
+        path, shown, "a facts file", MOST_BYTES, FactsInvalid
+    )
     changed = datetime.fromtimestamp(stamp.mtime_ns / 1e9, UTC)
     text = _decode(data, shown)
     document = _parse(text, shown)

@@ -20,7 +20,10 @@ MAX_BYTES = 10_000_000
 
 
 def load_cluster(path: Path) -> Cluster:
-    """Return the cluster in the file. Raises ClusterInvalid with file, line, value and fix."""
+    """Return the cluster in the file.
+
+    Raises UsageError if there is no file, ClusterInvalid with file, line, value and fix.
+    """
     text = read_text(path)
     try:
         return read_cluster(parse_text(path, text))
@@ -29,15 +32,10 @@ def load_cluster(path: Path) -> Cluster:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of the file. Raises ClusterInvalid if it is too large or is no text."""
-    try:
-        data = regular_files.read_file(path.resolve(), MAX_BYTES)[0]
-    except regular_files.UnreadableFile as failure:
-        raise ClusterInvalid(
-            f"cannot read {path}: {failure.reason.removeprefix('cannot be read: ')}",
-            hint=f"name a YAML or JSON file of at most {MAX_BYTES // 1_000_000} MB",
-            file=str(path),
-        ) from failure
+    """Return the text of the file. Raises UsageError if there is none, else ClusterInvalid."""
+    data = regular_files.read_named_file(
+        path, str(path), "a cluster file or a plan", MAX_BYTES, ClusterInvalid
+    )[0]
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as failure:

@@ -11,6 +11,7 @@ import os
 import stat
 from pathlib import Path
 
+from pulsus.errors import PulsusError, UsageError
 from pulsus.fast_dataclass import dataclass
 
 
@@ -30,12 +31,13 @@ class FileStamp:
 
 
 class UnreadableFile(Exception):
-    """A file cannot be had: a stable code and one line."""
+    """A file cannot be had: a stable code and one line. `missing`: there is no such file."""
 
-    def __init__(self, code: str, reason: str) -> None:
+    def __init__(self, code: str, reason: str, *, missing: bool = False) -> None:
         super().__init__(reason)
         self.code = code
         self.reason = reason
+        self.missing = missing
 
 
 def read_file(path: Path, max_bytes: int) -> tuple[bytes, FileStamp]:
@@ -56,13 +58,38 @@ def read_file(path: Path, max_bytes: int) -> tuple[bytes, FileStamp]:
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise UnreadableFile("NOT_A_FILE", "is a link, not a file") from None
-        raise UnreadableFile("UNREADABLE", read_failure(error)) from None
+        missing = error.errno in (errno.ENOENT, errno.ENOTDIR)
+        raise UnreadableFile("UNREADABLE", read_failure(error), missing=missing) from None
     except ValueError as error:  # a NUL in the path
         raise UnreadableFile("UNREADABLE", f"cannot be read: {error}") from None
     if len(data) > max_bytes:
         size = max(status.st_size, len(data))
         raise UnreadableFile("TOO_LARGE", f"{size} bytes; the limit is {max_bytes}")
     return data, FileStamp.of(status)
+
+
+def read_named_file(
+    path: Path, shown: str, noun: str, max_bytes: int, invalid: type[PulsusError]
+) -> tuple[bytes, FileStamp]:
+    """Return the bytes and the stamp of a file that a user named as `shown`; links are followed.
+
+    `noun` says what it is, with its article. Raises UsageError if there is no such file, and
+    `invalid` if it cannot be read.
+    """
+    try:
+        return read_file(path.resolve(), max_bytes)
+    except UnreadableFile as failure:
+        if failure.missing:
+            raise UsageError(
+                f"{shown} does not exist, and {noun} is expected there",
+                hint="correct the path; a relative path begins in the current folder",
+                file=shown,
+            ) from failure
+        hint = f"name {noun} that you may read"
+        if failure.code == "TOO_LARGE":
+            hint = f"name {noun} of at most {max_bytes // 1_000_000} MB"
+        reason = failure.reason.removeprefix("cannot be read: ")
+        raise invalid(f"cannot read {shown}: {reason}", hint=hint, file=shown) from failure
 
 
 def _read_up_to(fd: int, most: int, expected: int) -> bytes:

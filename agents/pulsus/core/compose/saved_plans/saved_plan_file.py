@@ -95,14 +95,7 @@ def write_saved_plan(saved: SavedPlan, path: Path) -> None:
 
 
 def _read(path: Path) -> tuple[str, JsonValue]:
-    try:
-        data = regular_files.read_file(path.resolve(), MAX_BYTES)[0]
-    except regular_files.UnreadableFile as failure:
-        raise PlanInvalid(
-            f"cannot read the plan {path}: {failure.reason.removeprefix('cannot be read: ')}",
-            hint=f"name a plan file of at most {MAX_BYTES // 1_000_000} MB",
-            file=str(path),
-        ) from failure
+    data = regular_files.read_named_file(path, str(path), "a plan", MAX_BYTES, PlanInvalid)[0]
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as failure:
