@@ -38,6 +38,7 @@ def server(project):
 
 
 def code_of(answer):
+    assert answer[2]["error"]["hint"]  # each refusal names the fix
     return answer[0], answer[2]["error"]["code"]
 
 
@@ -259,6 +260,14 @@ def test_a_wider_address_needs_tls_or_a_flag(project):
     done = run_serve(project, "--host", "0.0.0.0")
     assert done.returncode == 2
     assert "--insecure-remote" in done.stderr
+
+
+@pytest.mark.parametrize("flags", [(), ("--insecure-remote",)])
+def test_a_host_without_an_address_is_not_called_reachable(project, flags):
+    done = run_serve(project, "--host", "no.such.host.invalid", *flags)
+    assert done.returncode == 2
+    assert "--host 'no.such.host.invalid' is no address of this machine" in done.stderr
+    assert "hint: give an address of this machine" in done.stderr
 
 
 @pytest.mark.seconds

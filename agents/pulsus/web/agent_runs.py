@@ -124,7 +124,12 @@ class AgentRuns:
         """Return a run. Raises Refused for one that is unknown here."""
         run = self._runs.get(run_id)
         if run is None:
-            raise Refused(404, "RUN_NOT_FOUND", f"this server has no run {run_id[:80]!r}")
+            raise Refused(
+                404,
+                "RUN_NOT_FOUND",
+                f"this server has no run {run_id[:80]!r}",
+                "the page /runs lists those since its start",
+            )
         return run
 
     def all(self) -> tuple[AgentRun, ...]:

@@ -61,11 +61,21 @@ def require(request: Request, state: ServerState, role: Role) -> Identity:
     """
     found = identify(request, state)
     if found is None:
-        raise Refused(401, "NOT_SIGNED_IN", "sign in first, or send a valid token")
+        raise Refused(
+            401,
+            "NOT_SIGNED_IN",
+            "sign in first, or send a valid token",
+            "open /sign-in, or make a token: pulsus users token NAME --role ROLE",
+        )
     if not found.may(role):
-        raise Refused(403, "ROLE_MISSING", f"this needs the role {role}")
+        raise Refused(
+            403,
+            "ROLE_MISSING",
+            f"this needs the role {role}, and you have {found.role}",
+            "use another user or token: `pulsus users list` and `pulsus users tokens` show roles",
+        )
     if found.session is not None and request.method not in _SAFE:
         sent = request.headers.get(CSRF_HEADER, "")
         if not hmac.compare_digest(sent.encode(), found.session.csrf.encode()):
-            raise Refused(403, "CSRF_TOKEN_WRONG", "the page is out of date: load it again")
+            raise Refused(403, "CSRF_TOKEN_WRONG", "the page is out of date", "load it again")
     return found

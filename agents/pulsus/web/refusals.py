@@ -21,7 +21,7 @@ from pulsus.errors import (
     TooManyApprovals,
     UsageError,
 )
-from pulsus.web.protection.request_guard import error_body
+from pulsus.web.protection.request_guard import MOST_BODY, error_body
 
 _STATUS: Final[tuple[tuple[type[PulsusError], int], ...]] = (
     (ApprovalUnknown, 404),
@@ -39,10 +39,10 @@ _STATUS: Final[tuple[tuple[type[PulsusError], int], ...]] = (
 
 
 class Refused(Exception):
-    """A request that is answered with a status and an error code."""
+    """A request that is answered with a status, an error code, the reason, and the fix (`hint`)."""
 
     def __init__(
-        self, status: int, code: str, message: str, hint: str = "", *, retry_after: float = 0.0
+        self, status: int, code: str, message: str, hint: str, *, retry_after: float = 0.0
     ) -> None:
         super().__init__(message)
         self.status, self.code, self.message, self.hint = status, code, message, hint
@@ -70,7 +70,8 @@ async def answer_pulsus_error(request: Request, error: Exception) -> Response:
 
 async def answer_too_large(request: Request, error: Exception) -> Response:
     """Answer a body that is too large."""
-    return JSONResponse(error_body("BODY_TOO_LARGE", "the request is too large"), 413)
+    message, hint = f"the request has more than {MOST_BODY} bytes", "send less at once"
+    return JSONResponse(error_body("BODY_TOO_LARGE", message, hint), 413)
 
 
 async def answer_not_found(request: Request, error: Exception) -> Response:
@@ -79,4 +80,6 @@ async def answer_not_found(request: Request, error: Exception) -> Response:
     code = {404: "NOT_FOUND", 405: "METHOD_NOT_ALLOWED"}.get(status, "REQUEST_REFUSED")
     message = getattr(error, "detail", "not found")
     headers = getattr(error, "headers", None)
-    return JSONResponse(error_body(code, f"{message}: {request.url.path[:200]}"), status, headers)
+    hint = "/openapi.json lists the addresses and their methods"
+    body = error_body(code, f"{message}: {request.url.path[:200]}", hint)
+    return JSONResponse(body, status, headers)

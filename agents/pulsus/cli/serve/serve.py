@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import socket  # noqa: TID251 - the port is bound here, so that a taken one is an error of its own
 from pathlib import Path
@@ -18,6 +19,11 @@ from pulsus.errors import UsageError
 if TYPE_CHECKING:
     from pulsus.web.notices.card_notifier import FailedDelivery
 
+_LISTEN_HINTS = {
+    errno.EADDRINUSE: "choose another port with --port, or end what listens there",
+    errno.EACCES: "ports below 1024 belong to root: choose another one with --port",
+    errno.EADDRNOTAVAIL: "give an address of this machine as --host (`ip address` lists them)",
+}
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 EPILOG = page_end(
@@ -140,14 +146,18 @@ def _tell_failure(failure: FailedDelivery) -> None:
 
 
 def _require_safe(host: str, *, tls: bool, insecure: bool) -> None:
-    """Raise UsageError for an address beyond this machine without TLS."""
-    if tls or insecure or host == "localhost":
-        return
+    """Raise UsageError for a host without an address, or beyond this machine without TLS."""
     try:
-        local = ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        local = False
-    if not local:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError) as failure:
+        raise UsageError(
+            f"--host {host!r} is no address of this machine: "
+            f"{getattr(failure, 'strerror', None) or failure}",
+            hint="give an address of this machine, such as 127.0.0.1, or leave --host out",
+        ) from None
+    if tls or insecure:
+        return
+    if not all(ipaddress.ip_address(each[4][0]).is_loopback for each in found):
         raise UsageError(
             f"{host} is reachable from other machines, and passwords would travel unencrypted",
             hint="add --tls-cert FILE --tls-key FILE, or put a TLS proxy before it and add "
@@ -166,6 +176,6 @@ def _bind(host: str, port: int) -> socket.socket:
     except OSError as failure:
         raise UsageError(
             f"cannot listen on {host}:{port}: {failure.strerror or failure}",
-            hint="choose another port with --port, or end what listens there",
+            hint=_LISTEN_HINTS.get(failure.errno or 0, "choose another --host or --port"),
         ) from None
     return listening

@@ -19,6 +19,9 @@ from pulsus.web.server_state import ServerState
 
 _MOST_QUESTION: Final = 8000
 _MOST_MENTIONS: Final = 20
+_MENTION_HINT: Final = (
+    "a mention is an object with name, and if known resource_id and resource_type, as text"
+)
 _FIELDS: Final = frozenset({"question", "node", "mentions"})
 _MENTION: Final = frozenset({"name", "resource_id", "resource_type"})
 _KINDS: Final = frozenset({"node", "host", "vm", "lxc", "docker_container"})
@@ -30,7 +33,13 @@ async def start(request: Request) -> Response:
     person = require(request, state, "operator")
     wait = state.changes.wait_seconds(person.name)
     if wait:
-        raise Refused(429, "TOO_MANY_REQUESTS", "too many runs at once", retry_after=wait)
+        raise Refused(
+            429,
+            "TOO_MANY_REQUESTS",
+            "too many runs at once",
+            "wait as long as the header Retry-After says",
+            retry_after=wait,
+        )
     body = await read_object(request, _FIELDS)
     question = text_field(body, "question", _MOST_QUESTION)
     node = text_field(body, "node", 64, needed=False).strip()
@@ -78,18 +87,25 @@ async def events(request: Request) -> Response:
 def _require_own(run: AgentRun, person: Identity) -> None:
     """Raise Refused for a run of another user, unless the person may approve."""
     if not person.may_follow(run.user):
-        raise Refused(403, "NOT_YOURS", "the run is another user's")
+        raise Refused(403, "NOT_YOURS", "the run is another user's", "ask its user, or an approver")
 
 
 def _mentions(found: Any) -> tuple[Mapping[str, JsonValue], ...]:
     if not isinstance(found, list) or len(found) > _MOST_MENTIONS:
-        raise Refused(400, "MENTIONS_WRONG", f"mentions is a list of at most {_MOST_MENTIONS}")
+        raise Refused(
+            400, "MENTIONS_WRONG", f"mentions is no list of at most {_MOST_MENTIONS}", _MENTION_HINT
+        )
     for each in found:
         fits = isinstance(each, dict) and each.keys() <= _MENTION and "name" in each
         if not fits or not all(isinstance(v, str) and len(v) <= 256 for v in each.values()):
-            raise Refused(400, "MENTIONS_WRONG", "a mention has name, resource_id, resource_type")
+            raise Refused(400, "MENTIONS_WRONG", "a mention has another form", _MENTION_HINT)
         if each.get("resource_type", "host") not in _KINDS:
-            raise Refused(400, "MENTIONS_WRONG", f"resource_type is one of {sorted(_KINDS)}")
+            raise Refused(
+                400,
+                "MENTIONS_WRONG",
+                f"{each['resource_type'][:40]!r} is no resource_type",
+                f"use one of {', '.join(sorted(_KINDS))}",
+            )
     return tuple(found)
 
 

@@ -90,7 +90,13 @@ def _decider(request: Request) -> tuple[ServerState, Identity]:
     person = require(request, state, "approver")
     wait = state.changes.wait_seconds(person.name)
     if wait:
-        raise Refused(429, "TOO_MANY_REQUESTS", "too many decisions at once", retry_after=wait)
+        raise Refused(
+            429,
+            "TOO_MANY_REQUESTS",
+            "too many decisions at once",
+            "wait as long as the header Retry-After says",
+            retry_after=wait,
+        )
     return state, person
 
 

@@ -29,7 +29,12 @@ def last_event_id(request: Request) -> int | None:
     if not text:
         return None
     if not text.isascii() or not text.isdigit() or len(text) > 18:
-        raise Refused(400, "EVENT_ID_WRONG", f"{text[:40]!r} is no number of an event")
+        raise Refused(
+            400,
+            "EVENT_ID_WRONG",
+            f"{text[:40]!r} is no number of an event",
+            "send the id of the last event as Last-Event-ID, or leave the header out",
+        )
     return int(text)
 
 

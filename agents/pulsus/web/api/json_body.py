@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Final
 
 from starlette.requests import Request
 
 from pulsus.web.refusals import Refused
+
+_JSON_HINT: Final = 'send an object, such as {"question": "…"}; /openapi.json has the fields'
 
 
 async def read_object(request: Request, allowed: frozenset[str]) -> dict[str, Any]:
@@ -16,9 +18,9 @@ async def read_object(request: Request, allowed: frozenset[str]) -> dict[str, An
     try:
         found = json.loads(body or b"{}")
     except (ValueError, RecursionError) as failure:
-        raise Refused(400, "INVALID_JSON", f"the body is no JSON: {failure}") from None
+        raise Refused(400, "INVALID_JSON", f"the body is no JSON: {failure}", _JSON_HINT) from None
     if not isinstance(found, dict):
-        raise Refused(400, "INVALID_JSON", "the body is no JSON object")
+        raise Refused(400, "INVALID_JSON", "the body is no JSON object", _JSON_HINT)
     unknown = sorted(found.keys() - allowed)
     if unknown:
         raise Refused(
@@ -32,9 +34,17 @@ def text_field(body: dict[str, Any], name: str, most: int, *, needed: bool = Tru
     """Return a text of the body. Raises Refused if it is missing, no text, or too long."""
     value = body.get(name, "" if not needed else None)
     if not isinstance(value, str) or (needed and not value.strip()):
-        raise Refused(400, "FIELD_MISSING", f"the field {name!r} needs a text")
+        raise Refused(
+            400,
+            "FIELD_MISSING",
+            f"the field {name!r} needs a text",
+            f"add {name!r} to the object, with a text",
+        )
     if len(value) > most:
         raise Refused(
-            400, "FIELD_TOO_LONG", f"{name!r} has {len(value)} characters, at most {most}"
+            400,
+            "FIELD_TOO_LONG",
+            f"{name!r} has {len(value)} characters, at most {most}",
+            "shorten it",
         )
     return value

@@ -40,7 +40,7 @@ async def run(request: Request, person: Identity) -> Response:
     state: ServerState = request.app.state.server
     found = state.runs.get(request.path_params["run_id"])
     if not person.may_follow(found.user):
-        raise Refused(403, "NOT_YOURS", "the run is another user's")
+        raise Refused(403, "NOT_YOURS", "the run is another user's", "ask its user, or an approver")
     return show_page(request, "run.html", person=person, run=found)
 
 
@@ -48,7 +48,7 @@ async def static_file(request: Request) -> Response:
     """`GET /static/{name}`: the style sheet, the scripts and the mark."""
     name = request.path_params["name"]
     if name not in _STATIC:
-        raise Refused(404, "NOT_FOUND", "there is no such file")
+        raise Refused(404, "NOT_FOUND", f"there is no file {name[:80]!r}", "load the page again")
     return FileResponse(
         STATIC_FOLDER / name,
         media_type=_STATIC[name],

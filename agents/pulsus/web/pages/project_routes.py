@@ -63,7 +63,12 @@ async def audit(request: Request, person: Identity) -> Response:
     """`GET /audit?before=N&check=yes`: the decision log, newest first."""
     before = request.query_params.get("before", "")
     if before and not (before.isascii() and before.isdigit() and len(before) < 16):
-        raise Refused(400, "NUMBER_WRONG", f"{before[:40]!r} is no number of a record")
+        raise Refused(
+            400,
+            "NUMBER_WRONG",
+            f"{before[:40]!r} is no number of a record",
+            "use the links of the page /audit",
+        )
     reader = _reader(request)
     found = await run_in_threadpool(reader.decisions, int(before) if before else None)
     wanted = request.query_params.get("check") == "yes"

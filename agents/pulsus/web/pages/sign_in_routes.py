@@ -21,6 +21,10 @@ from pulsus.web.server_state import ServerState
 _FIELD: Final = 1100
 """The longest value of a form field: the longest password, and a little more."""
 
+_LINK_HINT: Final = (
+    "sign in at /sign-in if there is a user; else start `pulsus serve` again for a new link"
+)
+
 
 async def sign_in_page(request: Request) -> Response:
     """`GET /sign-in`."""
@@ -39,7 +43,13 @@ async def sign_in(request: Request) -> Response:
     # By address and by name: neither one address nor many may try a name at will.
     wait = max(state.sign_ins.wait_seconds(f"a:{client}"), state.sign_ins.wait_seconds(f"n:{name}"))
     if wait:
-        raise Refused(429, "TOO_MANY_SIGN_INS", "too many sign-ins", retry_after=wait)
+        raise Refused(
+            429,
+            "TOO_MANY_SIGN_INS",
+            "too many sign-ins",
+            "wait as long as the header Retry-After says",
+            retry_after=wait,
+        )
     user = await run_in_threadpool(state.accounts.check, name, form.get("password", ""))
     if user is None:
         return show_page(request, "sign_in.html", 401, failed=True, name=name, setup=False)
@@ -79,7 +89,7 @@ async def setup(request: Request) -> Response:
         said = f"{wrong.message}: {wrong.hint}"
         return show_page(request, "setup.html", 400, least=LEAST_PASSWORD, name=name, wrong=said)
     if not used:
-        raise Refused(404, "NOT_FOUND", "this link is not valid any more")
+        raise Refused(404, "NOT_FOUND", "this link is not valid any more", _LINK_HINT)
     return _signed_in(state, name)
 
 
@@ -98,7 +108,7 @@ def _signed_in(state: ServerState, name: str) -> Response:
 
 def _require_setup(state: ServerState, code: str) -> None:
     if not state.setup.fits(code):
-        raise Refused(404, "NOT_FOUND", "this link is not valid any more")
+        raise Refused(404, "NOT_FOUND", "this link is not valid any more", _LINK_HINT)
 
 
 async def _form(request: Request) -> dict[str, str]:
@@ -107,7 +117,9 @@ async def _form(request: Request) -> dict[str, str]:
     try:
         fields = parse_qs(body.decode("utf-8", "replace"), True, max_num_fields=20)
     except ValueError:
-        raise Refused(400, "FORM_WRONG", "the form has too many fields") from None
+        raise Refused(
+            400, "FORM_WRONG", "the form has too many fields", "fill in the form of the page"
+        ) from None
     return {name: values[-1][:_FIELD] for name, values in fields.items()}
 
 

@@ -33,7 +33,7 @@ HEADERS: Final = {
 }
 
 
-def error_body(code: str, message: str, hint: str = "") -> dict[str, object]:
+def error_body(code: str, message: str, hint: str) -> dict[str, object]:
     """Return the JSON body of every refusal."""
     return {"error": {"code": code, "message": message, "hint": hint}}
 
@@ -64,15 +64,33 @@ class RequestGuard:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or hosts[0].casefold() not in self._hosts:
             return _refused(
-                421, "HOST_UNKNOWN", "this server does not have the name of the request"
+                421,
+                "HOST_UNKNOWN",
+                "this server does not have the name that the header Host of the request gives",
+                "use the address that `pulsus serve` printed, or start it with --name HOST",
             )
         if method not in _METHODS:
-            return _refused(405, "METHOD_NOT_ALLOWED", f"{method[:20]} is not allowed")
+            return _refused(
+                405,
+                "METHOD_NOT_ALLOWED",
+                f"{method[:20]} is not allowed",
+                f"use one of {', '.join(sorted(_METHODS))}",
+            )
         if method in _CHANGES and not self._is_own(headers, hosts[0]):
-            return _refused(403, "ORIGIN_REFUSED", "the request comes from a page of another site")
+            return _refused(
+                403,
+                "ORIGIN_REFUSED",
+                "the request comes from a page of another site",
+                "open the page of this server, at the address that `pulsus serve` printed",
+            )
         length = headers.get("content-length", "0")
         if not length.isascii() or not length.isdigit() or int(length[:20]) > MOST_BODY:
-            return _refused(413, "BODY_TOO_LARGE", f"a request has at most {MOST_BODY} bytes")
+            return _refused(
+                413,
+                "BODY_TOO_LARGE",
+                f"a request says its length, which is at most {MOST_BODY} bytes: {length[:20]!r}",
+                "send less at once",
+            )
         return None
 
     def _is_own(self, headers: Headers, host: str) -> bool:
@@ -88,8 +106,8 @@ class RequestGuard:
         return found.scheme == self._scheme and found.netloc.casefold() == host.casefold()
 
 
-def _refused(status: int, code: str, message: str) -> JSONResponse:
-    return JSONResponse(error_body(code, message), status)
+def _refused(status: int, code: str, message: str, hint: str) -> JSONResponse:
+    return JSONResponse(error_body(code, message, hint), status)
 
 
 def _with_headers(send: Send) -> Send:
