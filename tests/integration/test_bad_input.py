@@ -104,6 +104,13 @@ def test_a_request_that_no_tool_understands_is_one_clear_answer(fresh, request_)
     assert done.json["error"]["hint"]
 
 
+def test_a_bare_request_in_a_pipe_says_that_nothing_ran_and_what_runs_it(promoted):
+    said = "add --run to run it"
+    assert said in pulsus_here(promoted, HELLO).err
+    for other in ((HELLO, "--run"), (HELLO, "--plan"), (HELLO, "-q"), ("route", HELLO)):
+        assert said not in pulsus_here(promoted, *other).err
+
+
 def test_escape_sequences_in_a_request_reach_neither_terminal_nor_trace(fresh):
     done = pulsus_here(fresh, "route", "say\x1b[31m\u202e hello\x9b1m", "--plan", "--explain")
     assert done.code == 0, done.err

@@ -112,6 +112,7 @@ def _findings(
     tools = [tool for tool in app.catalogue.tools if tool.path not in hidden]
     tools = [tool for tool in tools if tool.id not in app.past.deprecations.records]
     found += ranking_conflicts.reachability_findings(_probed(session, golden, tools, first))
+    tell("comparing the intents and the texts of the tools …")
     found += ranking_conflicts.intent_collisions(catalogue_check.shared_intents(tools), first)
     found += similar_text.similar_text_findings(tools, found)
     past = past_routes.load_routes(app.state_dir)
@@ -157,6 +158,8 @@ def _probed(
     rows = golden or session.app.project / GOLDEN
     asked = golden_rows.load_queries(rows, console.warn) if golden or rows.exists() else ()
     told = console.count_progress("asking for each tool", quiet=session.verbosity < 0)
+    if told:
+        told(0, len(tools))
     probing = ranking_conflicts.probe_tools(tools, first, ranking_conflicts.golden_texts(asked))
     found: list[ReachabilityResult] = []
     for one in probing:

@@ -95,7 +95,7 @@ def command(
     if note and session.verbosity >= 0 and not find_moved_parts(app, saved):
         console.note(f"note: {note}")
     progress = PlanProgress(saved.plan, quiet=session.verbosity < 0 or session.json)
-    ask = input_asker(session, plan, progress)
+    ask = input_asker(session, plan, inputs, progress)
     if check:
         with progress.shown():
             checked = apply_plan.check_plan_run(app, saved, inputs, ask, progress)
@@ -116,17 +116,20 @@ def plan_approval(session: CommandSession, progress: PlanProgress, *, yes: bool)
     return RunApproval(asked, yes=yes)
 
 
-def input_asker(session: CommandSession, plan: Path, progress: PlanProgress) -> AskInputs:
+def input_asker(
+    session: CommandSession, plan: Path, inputs: tuple[str, ...], progress: PlanProgress
+) -> AskInputs:
     """Return a function that asks for the parameters without a value. It raises InputMissing."""
 
     def ask(saved: SavedPlan) -> Mapping[str, JsonValue]:
-        from pulsus.routing.inputs.missing_inputs import ask_for_inputs
+        from pulsus.routing.inputs.missing_inputs import IncompleteCall, ask_for_inputs
         from pulsus.routing.plans.save_plan import find_missing
 
         missing = find_missing(saved, session.app)
         users = {arg.name: str(plan) for arg in missing}
+        call = IncompleteCall(("pulsus", "apply", str(plan)), inputs)
         with progress.paused():
-            return ask_for_inputs(missing, {}, session.person, users)
+            return ask_for_inputs(missing, {}, session.person, users, call)
 
     return ask
 

@@ -161,6 +161,8 @@ def print_outcome(
         _tell_how_to_run(outcome, outcome.promotion)
     elif options.explain and not options.plan and outcome.decision.selected:
         _tell_that_it_stops(options)
+    elif outcome.decision.selected:
+        _tell_that_a_pipe_runs_nothing(session, options)
     console.leave(outcome.failure, ended)
 
 
@@ -179,6 +181,16 @@ def _tell_that_it_stops(options: RouteOptions) -> None:
         return
     bare = click.get_current_context().meta.get("pulsus.bare", False)
     console.note(f"nothing ran; to run it, {'leave out --explain' if bare else 'add --run'}")
+
+
+def _tell_that_a_pipe_runs_nothing(session: CommandSession, options: RouteOptions) -> None:
+    """Say after `pulsus "REQUEST"` in a pipe or a script, which only decides, how to run it."""
+    stops = options.run or options.plan or options.dry_run
+    bare = click.get_current_context().meta.get("pulsus.bare", False)
+    if bare and not stops and session.verbosity >= 0:
+        console.note(
+            "nothing ran: in a pipe or a script a request is only decided; add --run to run it"
+        )
 
 
 def _script_status(outcome: RouteOutcome) -> int | None:

@@ -74,7 +74,7 @@ def command(
     from pulsus.execution.parse_inputs import parse_inputs
     from pulsus.execution.script_exit_status import to_process_status
     from pulsus.routing.delivery.candidate_module import read_module
-    from pulsus.routing.inputs.missing_inputs import ask_for_inputs, is_required
+    from pulsus.routing.inputs.missing_inputs import IncompleteCall, ask_for_inputs, is_required
     from pulsus.routing.plans.verified_run import run_verified, verification_note
     from pulsus.routing.runs.run_promoted import ToolRun
 
@@ -89,7 +89,8 @@ def command(
     missing = [a for a in tool.args if is_required(a) and a.name not in values]
     if missing:
         users = {arg.name: tool.name for arg in missing}
-        values |= ask_for_inputs(missing, {}, person, users)
+        call = IncompleteCall(("pulsus", "run", tool_id), inputs)
+        values |= ask_for_inputs(missing, {}, person, users, call)
     source = read_module(tool.path)
     consent = RunApproval(person, yes=yes, given=inputs)
     relay = None if session.verbosity < 0 else _relay

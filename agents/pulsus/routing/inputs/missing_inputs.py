@@ -9,15 +9,34 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pulsus.approvals.approver_protocol import Approver
+from pulsus.approvals.run_consent import command_with_inputs, input_options
 from pulsus.core.arguments.filler import FIRM_LIMIT
+from pulsus.core.telemetry.redaction import is_secret_name
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import ArgSpec, InputValue, JsonValue, ParamRef, RouteOutcome, ToolSpec
 from pulsus.core.validators.effects.observed_against_declared import DRY_RUN
 from pulsus.errors import InputMissing, InputUnclear, UsageError
 from pulsus.execution.parse_inputs import parse_inputs
+from pulsus.fast_dataclass import dataclass
 from pulsus.routing.inputs.plan_steps import decision_arguments
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class IncompleteCall:
+    """A command that lacks inputs, for a hint: its words, and the `--input` pairs it has."""
+
+    words: tuple[str, ...]
+    given: tuple[str, ...] = ()
+
+    def completed(self, options: str) -> str:
+        """Return the whole command with further options. Values of secret inputs are left open."""
+        names = [re.split(r":?=", pair, maxsplit=1)[0] for pair in self.given]
+        hidden = [name for name in names if is_secret_name(name)]
+        shown = [pair for pair, name in zip(self.given, names, strict=True) if name not in hidden]
+        left_open = "".join(f" --input {name}=…" for name in hidden)
+        return f"{command_with_inputs(self.words, shown)}{left_open} {options}"
 
 
 def collect_inputs(outcome: RouteOutcome, person: Approver | None) -> RouteOutcome:
@@ -38,7 +57,8 @@ def collect_inputs(outcome: RouteOutcome, person: Approver | None) -> RouteOutco
     proposed = {name: value.value for name, value in outcome.proposed.items()}
     answers = {}
     if outcome.missing:
-        answers = ask_for_inputs(outcome.missing, proposed, person, users_of_inputs(outcome))
+        users = users_of_inputs(outcome)
+        answers = ask_for_inputs(outcome.missing, proposed, person, users, _call_so_far(outcome))
     answers |= ask_about_unclear_values(outcome, person)
     given = {name: InputValue(value, "answer") for name, value in answers.items()}
     left = {name: value for name, value in outcome.proposed.items() if name not in given}
@@ -161,19 +181,21 @@ def ask_for_inputs(
     proposed: Mapping[str, JsonValue],
     person: Approver | None,
     users: Mapping[str, str],
+    call: IncompleteCall,
 ) -> dict[str, JsonValue]:
     """Return a value for each argument, as the person typed it. Raises InputMissing, UsageError.
 
-    `users` names the tool that needs each argument.
+    `users` names the tool that needs each argument. `call` is the command that lacks them.
     """
     if person is None:
-        raise input_missing(missing, proposed, users)
-    pairs = []
+        raise input_missing(missing, proposed, users, call)
+    pairs: list[str] = []
     for place, arg in enumerate(missing):
         offered = input_text(proposed[arg.name]) if arg.name in proposed else ""
         text = person.value(arg, offered, users.get(arg.name, ""))
         if not text:
-            raise input_missing(missing[place:], proposed, users)
+            typed = IncompleteCall(call.words, (*call.given, *pairs))
+            raise input_missing(missing[place:], proposed, users, typed)
         pairs.append(f"{arg.name}={text}")
     return parse_inputs(pairs, missing)
 
@@ -225,10 +247,27 @@ def is_required(arg: ArgSpec) -> bool:
     return arg.required and not arg.kind.startswith("var_")
 
 
+def _call_so_far(outcome: RouteOutcome) -> IncompleteCall:
+    """Return the command that routes the same request, with the inputs that are known."""
+    known = {
+        name: value.value
+        for name, value in outcome.inputs.items()
+        if value.source in ("option", "request", "answer")
+    }
+    words = ("pulsus", "route", outcome.intent.intent, "--run")
+    return IncompleteCall(words, tuple(input_options(known)))
+
+
 def input_missing(
-    missing: Sequence[ArgSpec], proposed: Mapping[str, JsonValue], users: Mapping[str, str]
+    missing: Sequence[ArgSpec],
+    proposed: Mapping[str, JsonValue],
+    users: Mapping[str, str],
+    call: IncompleteCall,
 ) -> InputMissing:
-    """Return the error that names each missing input, its type, its meaning and the fix."""
+    """Return the error that names each missing input, its type, its meaning and the fix.
+
+    If other inputs are known, the hint also has the whole command, ready to be pasted.
+    """
     told = [
         f"{arg.name} ({arg.type_hint or 'any'}){f': {said}' if (said := first_line(arg)) else ''}"
         for arg in missing
@@ -242,14 +281,16 @@ def input_missing(
         else f"--input {arg.name}=…"
         for arg in missing
     )
-    return InputMissing(
+    error = InputMissing(
         f"{needs} {'a value' if len(missing) == 1 else 'values'}: {named}",
-        hint=f"add {options}",
         missing=[
             {"name": arg.name, "type": arg.type_hint, "description": arg.description}
             for arg in missing
         ],
     )
+    whole = [f"the whole command: {call.completed(options)}"] if call.given else []
+    error.offer(f"add {options}", *whole)
+    return error
 
 
 def input_text(value: JsonValue) -> str:

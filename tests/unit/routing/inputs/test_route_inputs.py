@@ -10,6 +10,7 @@ import pytest
 from pulsus.core.types import ArgSpec, ParsedIntent, RouteDecision, RouteOutcome, ToolSpec
 from pulsus.errors import InputMissing, InputUnclear, UsageError
 from pulsus.routing.inputs.missing_inputs import (
+    IncompleteCall,
     ask_after_rejection,
     ask_for_inputs,
     collect_inputs,
@@ -17,6 +18,7 @@ from pulsus.routing.inputs.missing_inputs import (
 )
 from pulsus.routing.inputs.route_inputs import call_values, with_inputs
 
+CALL = IncompleteCall(("pulsus", "run", "biggest_files"))
 NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
 FOLDER = ArgSpec("folder", "str", True, None, "Where to start. Must exist.")
 LIMIT = ArgSpec("limit", "int", False, "10", "How many files to return, at least 1.")
@@ -109,6 +111,21 @@ def test_a_missing_input_is_an_error_that_offers_what_the_request_proposes():
     assert "folder (str): Where to start." in error.value.message
     assert error.value.hint == "add --input folder=/var/log"
     assert "'name': 'folder'" in repr(error.value.details["missing"])
+
+
+def test_the_hint_for_a_missing_input_has_a_command_with_the_values_that_are_known():
+    found = filled("five biggest files")
+    with pytest.raises(InputMissing) as error:
+        collect_inputs(found, None)
+    whole = "pulsus route 'five biggest files' --run --input limit:=5 --input folder=…"
+    assert error.value.ways == ("add --input folder=…", f"the whole command: {whole}")
+
+
+def test_the_hint_for_a_missing_input_does_not_repeat_a_secret():
+    call = IncompleteCall(("pulsus", "run", "t"), ("api_token=abc", "n=1"))
+    assert call.completed("--input x=…") == (
+        "pulsus run t --input n=1 --input api_token=… --input x=…"
+    )
 
 
 COLUMNS = ArgSpec(
@@ -238,7 +255,7 @@ class Person:
 
 def test_a_person_accepts_the_proposal_by_an_empty_answer():
     person = Person("")
-    assert ask_for_inputs([FOLDER], {"folder": "/srv"}, person, {}) == {"folder": "/srv"}
+    assert ask_for_inputs([FOLDER], {"folder": "/srv"}, person, {}, CALL) == {"folder": "/srv"}
     assert person.proposed == ["/srv"]
 
 
@@ -286,12 +303,12 @@ def test_without_a_person_a_proposal_for_a_write_is_no_value():
 
 def test_an_answer_of_the_wrong_type_is_refused_and_not_passed_on():
     with pytest.raises(UsageError, match="limit"):
-        ask_for_inputs([replace(LIMIT, required=True)], {}, Person("many"), {})
+        ask_for_inputs([replace(LIMIT, required=True)], {}, Person("many"), {}, CALL)
 
 
 def test_no_answer_leaves_the_inputs_missing():
     with pytest.raises(InputMissing, match="folder"):
-        ask_for_inputs([FOLDER], {}, Person(""), {})
+        ask_for_inputs([FOLDER], {}, Person(""), {}, CALL)
 
 
 EITHER = replace(
