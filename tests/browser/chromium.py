@@ -6,6 +6,7 @@ import re
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
 
@@ -63,12 +64,14 @@ class Window:
             self.faults.append(message.text)
 
 
-def sign_in(page, name="ada", password="correct horse battery"):
-    """Sign in on the page of the sign-in."""
+def sign_in(page, name="ada", password="correct horse battery", path="/approvals"):
+    """Sign in on the page of the sign-in, and go to a page."""
     page.get_by_label("Name").fill(name)
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Sign in").click()
     page.get_by_role("button", name="Sign out").wait_for()
+    if path != "/":
+        page.goto(urljoin(page.url, path))
     return page
 
 

@@ -26,8 +26,8 @@ def browser():
 class Stage:
     """A server, its first user, and the windows of a browser."""
 
-    def __init__(self, browser, server):
-        self._browser, self.server = browser, server
+    def __init__(self, browser, server, model):
+        self._browser, self.server, self.model = browser, server, model
         self.ada = server.first_user()
         self._threads: list[threading.Thread] = []
         self.windows: list[Window] = []
@@ -95,7 +95,7 @@ def staged(browser, tmp_path):
                     **env,
                 ) as server,
             ):
-                made = Stage(browser, server)
+                made = Stage(browser, server, model)
                 try:
                     yield made
                 finally:

@@ -34,15 +34,13 @@ def test_a_proposal_appears_on_an_open_page_and_runs_once_it_is_approved(staged,
     stage = staged(scene)
     page = sign_in(stage.window().tab())
     page.get_by_text("Nothing waits.").wait_for()
-    page.get_by_label("Question or task").fill(scene.question)
-    page.get_by_role("button", name="Ask", exact=True).click()
+    stage.ask(scene.question)
     card = card_of(page, "pending")
     assert str(notes) in card.locator(".plan").inner_text()
     assert page.title().startswith("(1) ")
     keep_picture(page, "pending")
     card.get_by_role("button", name="Approve").click()
     card_of(page, "done")
-    page.get_by_text("The port is 9090 now.").wait_for()
     assert notes.read_text() == "port=9090\n"
     assert page.locator("article.card").count() == 1
     assert not page.locator(".decide").is_visible()
@@ -76,7 +74,7 @@ def test_a_second_tab_shows_each_change_without_being_touched(staged, notes):
     stage = staged(scene)
     window = stage.window()
     first = sign_in(window.tab())
-    second = window.tab()
+    second = window.tab("/approvals")
     stage.ask(scene.question)
     card_of(second, "pending")
     card_of(first, "pending").get_by_role("button", name="Approve").click()
@@ -122,7 +120,7 @@ def test_a_tab_of_a_session_that_ended_goes_to_the_sign_in(staged):
     window = staged().window()
     first = sign_in(window.tab())
     first.get_by_text("live", exact=True).wait_for()
-    window.tab().get_by_role("button", name="Sign out").click()
+    window.tab("/approvals").get_by_role("button", name="Sign out").click()
     first.get_by_role("button", name="Sign in").wait_for()
 
 
@@ -153,4 +151,19 @@ def test_a_viewer_sees_the_card_and_has_no_buttons(staged, notes):
     stage.ask(scene.question)
     card = card_of(page, "pending")
     assert card.get_by_role("button").count() == 0
-    assert page.get_by_label("Question or task").count() == 0
+    assert page.get_by_role("link", name="Chat").count() == 0
+    page.goto(page.url.replace("/approvals", "/chat"))
+    page.get_by_text("needs the role operator").wait_for()
+
+
+def test_a_change_is_shown_with_its_spaces(staged, notes):
+    notes.write_text("global\n    maxconn 2000\n\ttab  two \n", encoding="utf-8")
+    text = "global\n    maxconn 4000\n\ttab  two \n        deep\n"
+    scene = edit_scene(notes, text)
+    stage = staged(scene)
+    page = sign_in(stage.window().tab())
+    stage.ask(scene.question)
+    shown = card_of(page, "pending").locator(".difference").inner_text()
+    lines = ["-    maxconn 2000", "+    maxconn 4000", " \ttab  two ", "+        deep"]
+    assert [each for each in lines if each not in shown.split("\n")] == []
+    assert all(each in stage.cards()[0]["reason"].split("\n") for each in lines)

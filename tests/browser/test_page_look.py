@@ -31,6 +31,8 @@ AXE_SHA512 = (
 SERIOUS = ("serious", "critical")
 
 PAGES = {
+    "overview": "/",
+    "chat": "/chat",
     "runs": "/runs",
     "catalogue": "/catalogue",
     "tool": "/catalogue/analysis/summarise/summarize_matrix",

@@ -21,7 +21,7 @@ def test_the_link_of_the_terminal_makes_the_first_user_and_works_once(browser, t
         page.get_by_label("Password").fill(PASSWORD)
         keep_picture(page, "first-user")
         page.get_by_role("button", name="Make the user").click()
-        page.get_by_role("heading", name="Approvals").wait_for()
+        page.get_by_role("heading", name="Overview").wait_for()
         again = window.tab(f"/setup/{server.code}")
         assert "not valid any more" in again.inner_text("main")
         assert window.faults == []
@@ -37,8 +37,8 @@ def test_a_wrong_password_is_refused_on_the_page_and_the_right_one_signs_in(stag
     page.get_by_role("button", name="Sign in").click()
     assert "wrong" in page.get_by_role("alert").inner_text()
     assert page.get_by_label("Name").input_value() == "ada"
-    sign_in(page)
-    assert page.get_by_role("heading", name="Approvals").is_visible()
+    sign_in(page, path="/")
+    assert page.get_by_role("heading", name="Overview").is_visible()
 
 
 def test_signing_out_leaves_a_page_that_shows_nothing(staged):

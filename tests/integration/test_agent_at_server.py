@@ -83,7 +83,7 @@ def test_a_change_is_approved_on_the_page_and_the_terminal_gets_the_answer(scene
         assert ada.ask("POST", f"{where}/approve", {"token": shown["token"]})[0] == 200
         out, err = run.communicate(timeout=PATIENCE_SECONDS)
         assert (run.returncode, out) == (0, "The port is 9090 now.\n"), err
-        assert f"decide it at http://localhost:{server.port}/" in err
+        assert f"decide it at http://localhost:{server.port}/approvals#{card['id']}" in err
         assert path.read_text() == "port=9090\n"
 
 

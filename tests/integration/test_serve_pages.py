@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import html
 import json
+import socket
 from urllib.parse import quote
 
 import pytest
 
+from tests.clusters import SICK
+from tests.migration_story import write_facts
 from tests.project import COMPOSE, NOTHING, SELECT, make, pulsus
 from tests.web_server import serving
 
@@ -116,7 +119,18 @@ def test_an_address_that_leads_nowhere_is_a_page_for_people_and_json_for_program
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/runs", "/runs/x", "/catalogue", f"/catalogue/{TOOL}", "/routes", "/plans"]
+    "path",
+    [
+        "/",
+        "/approvals",
+        "/chat",
+        "/runs",
+        "/runs/x",
+        "/catalogue",
+        f"/catalogue/{TOOL}",
+        "/routes",
+        "/plans",
+    ],
 )
 def test_every_page_asks_to_sign_in(server, path):
     status, headers, _ = server.client().ask("GET", path)
@@ -140,3 +154,55 @@ def test_every_page_hears_that_a_run_ended_and_nothing_of_its_content(server):
     with server.client().sign_in("vera").stream("/api/v1/events", {"Last-Event-ID": "0"}) as lines:
         heard = next(line for line in lines if headers["x-run-id"] in line)
     assert json.loads(heard.partition(":")[2]) == {"run_id": headers["x-run-id"]}
+
+
+def test_the_overview_says_what_to_do_where_nothing_is(server):
+    page = page_of(server, "/")
+    for said in ("Nothing waits", "No run is at work", "No facts file is set"):
+        assert said in page
+    assert 'href="/chat"' in page
+    vera = server.client().sign_in("vera")
+    assert 'href="/chat"' not in vera.ask("GET", "/")[2]
+
+
+def test_a_part_of_the_overview_that_cannot_be_read_names_the_reason_in_its_place(tmp_path):
+    project = make(tmp_path / "project")
+    (project / "facts.json").write_text('{"nodes": 7}', encoding="utf-8")
+    with serving(project, PULSUS_KB__FILES='["facts.json"]') as made:
+        made.ada = made.first_user()
+        page = page_of(made, "/")
+        assert "facts.json" in page
+        assert "Nothing waits" in page
+
+
+def test_the_overview_lists_alerts_health_and_faults_of_the_catalogue(tmp_path):
+    project = make(tmp_path / "project")
+    write_facts(project, SICK)
+    (project / "workflows/domains/analysis/summarise/broken.py").write_text("def run(:\n")
+    with serving(project, PULSUS_KB__FILES='["facts.json"]') as made:
+        made.ada = made.first_user()
+        page = page_of(made, "/")
+    assert "ecc_errors" in page
+    assert "degraded" in page
+    assert "invalid files" in page
+    assert "summarise/broken.py" in page
+
+
+def test_a_conversation_is_followed_by_its_own_user_only(server):
+    otto = server.client().sign_in("otto")
+    _, headers, _ = otto.ask("POST", "/api/v1/agent", {"question": "is it up"})
+    body = {"question": "and now", "follows": headers["x-run-id"]}
+    assert server.ada.ask("POST", "/api/v1/agent", body)[0] == 403
+    assert otto.ask("POST", "/api/v1/agent", body)[0] == 200
+    unknown = {"question": "and now", "follows": "run-1"}
+    status, _, found = otto.ask("POST", "/api/v1/agent", unknown)
+    assert (status, found["error"]["code"]) == (404, "RUN_NOT_FOUND")
+
+
+def test_names_to_mention_are_for_those_who_may_ask(server):
+    status, _, found = server.client().sign_in("otto").ask("GET", "/api/v1/mentions")
+    assert status == 200
+    assert {"resource_type": "host"}.items() <= next(
+        each for each in found["names"] if each["name"] == socket.gethostname()
+    ).items()
+    assert server.client().sign_in("vera").ask("GET", "/api/v1/mentions")[0] == 403

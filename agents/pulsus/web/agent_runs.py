@@ -23,15 +23,21 @@ MOST_RUNS: Final = 4
 
 _KEPT_RUNS: Final = 50
 _MOST_EVENTS: Final = 20_000
+_MOST_EARLIER: Final = 10
+"""Exchanges of a conversation that the model gets again."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """A question to the agent. `user` asks, and is the requester of what needs an approval."""
+    """A question to the agent. `user` asks, and is the requester of what needs an approval.
+
+    `earlier` are the questions and answers of the conversation that it goes on with.
+    """
 
     user: str
     question: str
     mentions: tuple[Mapping[str, JsonValue], ...] = ()
+    earlier: tuple[tuple[str, str], ...] = ()
 
 
 class StartAgent(Protocol):
@@ -60,15 +66,25 @@ Announce = Callable[[str, Mapping[str, JsonValue]], None]
 
 
 class AgentRun:
-    """The events of one run. `number` of an event counts from 1, `status` names the last one."""
+    """The events of one run. `number` of an event counts from 1, `status` names the last one.
 
-    def __init__(self, run_id: str, user: str, question: str) -> None:
-        self.run_id, self.user, self.question = run_id, user, question
-        self.status = ""
+    `answer` is empty until the run has answered.
+    """
+
+    def __init__(self, run_id: str, request: RunRequest) -> None:
+        self.run_id, self.user, self.question = run_id, request.user, request.question
+        self._earlier = request.earlier
+        self.status = self.answer = ""
         self.cancellation = Cancellation()
         self._events: list[AgentEvent] = []
         self._changed = threading.Condition()
         self.ended = False
+
+    @property
+    def conversation(self) -> tuple[tuple[str, str], ...]:
+        """Return the questions and answers up to this run, for a run that follows it."""
+        own = ((self.question, self.answer),) if self.answer else ()
+        return (*self._earlier, *own)[-_MOST_EARLIER:]
 
     def add(self, event: AgentEvent) -> None:
         """Add an event, and wake who waits for it."""
@@ -111,7 +127,7 @@ class AgentRuns:
                     429, "TOO_MANY_RUNS", f"{running} runs are at work", "wait until one has ended",
                     retry_after=10.0,
                 )  # fmt: skip
-            run = AgentRun(self._new_id(), request.user, request.question)
+            run = AgentRun(self._new_id(), request)
             self._runs[run.run_id] = run
             for old in [each for each in self._runs.values() if each.ended][:-_KEPT_RUNS]:
                 del self._runs[old.run_id]
@@ -145,6 +161,8 @@ class AgentRuns:
     def _work(self, run: AgentRun, request: RunRequest) -> None:
         def hear(event: AgentEvent) -> None:
             run.status = event.name
+            if event.name == "agent_final":
+                run.answer = str(event.fields.get("summary", ""))
             run.add(event)
             if event.name in _ANNOUNCED:
                 self._announce(event.name, {"run_id": run.run_id})

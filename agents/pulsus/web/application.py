@@ -10,7 +10,7 @@ from starlette.middleware import Middleware
 
 from pulsus.errors import PulsusError
 from pulsus.web.api import agent_routes, approval_routes, status_routes
-from pulsus.web.pages import page_routes, project_routes, sign_in_routes
+from pulsus.web.pages import overview_routes, page_routes, project_routes, sign_in_routes
 from pulsus.web.pages.error_page import as_page
 from pulsus.web.protection.request_guard import BodyTooLarge, RequestGuard
 from pulsus.web.refusals import (
@@ -30,6 +30,7 @@ def make_application(state: ServerState, hosts: Collection[str], *, tls: bool = 
             *approval_routes.ROUTES,
             *agent_routes.ROUTES,
             *status_routes.ROUTES,
+            *overview_routes.ROUTES,
             *page_routes.ROUTES,
             *project_routes.ROUTES,
             *sign_in_routes.ROUTES,

@@ -37,6 +37,7 @@ class CardApprover:
                 risk=request.risk_level,
                 reason=request.description,
                 seconds=float(request.expires_in),
+                card_id=request.approval_id,
             )
         except PulsusError as full:
             return CallDecision("no", full.message)

@@ -43,6 +43,18 @@ class ProjectReader(Protocol):
         """
         ...
 
+    def latest_decisions(self, count: int) -> list[Fields]:
+        """Return the last `count` records of the decision log, newest first."""
+        ...
+
+    def catalogue_health(self) -> Fields:
+        """Return `tools`, `kinds`, `promoted`, and `faults` with `what`, `count`, `names`."""
+        ...
+
+    def cluster_state(self) -> Fields:
+        """Return what the knowledge base knows now: nodes, their health, alerts."""
+        ...
+
     def check_log(self) -> Fields:
         """Return the number of `records` of the decision log, and `damages` as texts."""
         ...

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import anyio
@@ -21,6 +22,7 @@ from pulsus.core.types import JsonValue
 from pulsus.execution.cancellation import Cancellation
 from pulsus.fast_dataclass import dataclass
 from pulsus.infra.local_command import LocalCommands
+from pulsus.infra.local_machine import LocalMachine
 from pulsus.infra.migrations.proxmox_executor import DryRunExecutor, ProxmoxExecutor
 from pulsus.web.accounts.bearer_tokens import BearerTokens
 from pulsus.web.accounts.user_accounts import UserAccounts
@@ -28,6 +30,7 @@ from pulsus.web.accounts.web_sessions import WebSessions
 from pulsus.web.agent_runs import AgentRuns, RunRequest, StartAgent
 from pulsus.web.card_approver import CardApprover
 from pulsus.web.event_broker import EventBroker
+from pulsus.web.mention_names import mention_names
 from pulsus.web.metrics_text import metrics_text
 from pulsus.web.migration_desk import DRY_RUN, MigrationDesk, MigrationRules
 from pulsus.web.notices.card_notice import CardNotice
@@ -36,6 +39,7 @@ from pulsus.web.notices.notice_delivery import MailRoute, deliver
 from pulsus.web.project_reader import ProjectReader
 from pulsus.web.protection.rate_limit import RateLimit
 from pulsus.web.server_state import ServerState, SetupLink
+from pulsus.web.timed_cache import TimedCache
 
 if TYPE_CHECKING:
     from pulsus.bootstrap.app import App
@@ -45,6 +49,9 @@ _SIGN_INS: Final = 10
 
 _CHANGES: Final = 240
 """Decisions and agent runs in a minute, for each user."""
+
+_MENTIONS_SECONDS: Final = 10.0
+_OVERVIEW_SECONDS: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +81,7 @@ def make_server_state(
         notifier.hear(name, fields)
 
     book = ApprovalBook(BookPorts(decision_keeper(app), emit, time.monotonic, accounts.approvers))
+    machine = LocalMachine(os.environ)
     notifier.get_card = book.get
     migrations = MigrationDesk(book, emit, _migration_rules(app))
     return ServerState(
@@ -88,6 +96,9 @@ def make_server_state(
         ),
         migrations=migrations,
         unfinished=unfinished_approvals(app),
+        mentions=TimedCache(partial(mention_names, machine), _MENTIONS_SECONDS, time.monotonic),
+        catalogue_health=TimedCache(reader.catalogue_health, _OVERVIEW_SECONDS, time.monotonic),
+        cluster_state=TimedCache(reader.cluster_state, _OVERVIEW_SECONDS, time.monotonic),
         reader=reader,
         setup=SetupLink(needed=not accounts.users()),
         sign_ins=RateLimit(_SIGN_INS, 60.0, time.monotonic),
@@ -145,6 +156,7 @@ def _agent_starter(
             propose=lambda actions, reason: migrations.propose(request.user, actions, reason),
         )
         session = AgentSession(replace(made.parts, new_run_id=lambda: run_id))
+        session.remember_earlier(request.earlier)
 
         def hear(event: AgentEvent) -> None:
             approver.hear(event)

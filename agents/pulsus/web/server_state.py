@@ -17,8 +17,9 @@ from pulsus.web.agent_runs import AgentRuns
 from pulsus.web.event_broker import EventBroker
 from pulsus.web.migration_desk import MigrationDesk
 from pulsus.web.notices.card_notifier import CardNotifier
-from pulsus.web.project_reader import ProjectReader
+from pulsus.web.project_reader import Fields, ProjectReader
 from pulsus.web.protection.rate_limit import RateLimit
+from pulsus.web.timed_cache import TimedCache
 
 
 class SetupLink:
@@ -67,6 +68,9 @@ class ServerState:
     runs: AgentRuns
     migrations: MigrationDesk
     unfinished: UnfinishedApprovals
+    mentions: TimedCache[Fields]
+    catalogue_health: TimedCache[Fields]
+    cluster_state: TimedCache[Fields]
     setup: SetupLink
     sign_ins: RateLimit
     changes: RateLimit

@@ -73,7 +73,7 @@ class ControlPorts:
     catalogue: Mapping[str, ToolSpec] = field(default_factory=dict)
     tool_digest: Callable[[ToolSpec], str] = field(default=lambda spec: spec.sha256)
     read_file: ReadFile = field(default=lambda path: None)
-    new_id: Callable[[], str] = field(default=lambda: f"approval-{secrets.token_hex(6)}")
+    new_id: Callable[[], str] = field(default=lambda: f"apr-{secrets.token_hex(8)}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,13 +104,24 @@ class ApprovalBook:
         self._lock = threading.RLock()
 
     def propose(
-        self, subject: ApprovalSubject, *, risk: ApprovalRisk, reason: str, seconds: float
+        self,
+        subject: ApprovalSubject,
+        *,
+        risk: ApprovalRisk,
+        reason: str,
+        seconds: float,
+        card_id: str = "",
     ) -> ApprovalCard:
-        """Add a card and return it. Raises TooManyApprovals, ValueError for no time to decide."""
+        """Add a card and return it. Without `card_id` it gets a new id.
+
+        Raises TooManyApprovals; ValueError for no time to decide, and for an id that is taken.
+        """
         if seconds <= 0:
             raise ValueError("a card needs time to be decided")
         with self._lock:
             self._expire()
+            if card_id in self._cards:
+                raise ValueError(f"there is a card {card_id} already")
             waiting = sum(card.status == "pending" for card in self._cards.values())
             if waiting >= self._most:
                 raise TooManyApprovals(
@@ -119,7 +130,7 @@ class ApprovalBook:
                 )
             now = self._ports.now()
             card = ApprovalCard(
-                f"apr-{self._ports.random(8)}",
+                card_id or f"apr-{self._ports.random(8)}",
                 subject,
                 risk,
                 reason,

@@ -63,8 +63,9 @@ class ServerRun:
                 continue
             self.status = _STATUSES.get(event.name, self.status)
             self._emit(AgentEvent(event.name, event.fields))
-            if event.name == "approval_needed":
-                console.note(f"decide it at {self._client.address}/")
+            if event.name in ("approval_needed", "agent_suspended"):
+                card = quote(str(event.fields.get("approval_id", "")), safe="")
+                console.note(f"decide it at {self._client.address}/approvals#{card}")
 
 
 def run_on_server(client: ServerClient, request: str, emit: EmitEvent) -> int:

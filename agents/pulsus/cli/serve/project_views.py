@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from pulsus.cli.render import outcome_json
+from pulsus.cli.serve.project_overview import catalogue_health, cluster_state, latest_records
 from pulsus.core.storage.decision_log import log_reader
 from pulsus.core.types import RouteOutcome
 from pulsus.errors import PlanUnwirable, ToolNotFound, storage_errors
@@ -102,6 +103,19 @@ class ProjectViews:
             "records": [_record_fields(record) for record in shown],
             "next": shown[-1].seq if len(rows) > PAGE_ROWS else None,
         }
+
+    def latest_decisions(self, count: int) -> list[dict[str, Any]]:
+        """Return the last records of the decision log. Raises StorageUnwritable."""
+        folder = self._app.state_dir / "audit"
+        return [_record_fields(record) for record in latest_records(folder, count)]
+
+    def catalogue_health(self) -> dict[str, Any]:
+        """Return the counts and faults of the catalogue."""
+        return catalogue_health(replace(self._app))
+
+    def cluster_state(self) -> dict[str, Any]:
+        """Return what the knowledge base knows now. Raises FactsInvalid, ConfigError."""
+        return cluster_state(self._app)
 
     def check_log(self) -> dict[str, Any]:
         """Return whether the decision log is whole: each record is hashed again."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -22,13 +23,17 @@ _MOST_MENTIONS: Final = 20
 _MENTION_HINT: Final = (
     "a mention is an object with name, and if known resource_id and resource_type, as text"
 )
-_FIELDS: Final = frozenset({"question", "node", "mentions"})
+_RUN_ID_CHARS: Final = 64
+_FIELDS: Final = frozenset({"question", "node", "mentions", "follows"})
 _MENTION: Final = frozenset({"name", "resource_id", "resource_type"})
-_KINDS: Final = frozenset({"node", "host", "vm", "lxc", "docker_container"})
+_KINDS: Final = frozenset({"node", "host", "vm", "lxc", "docker_container", "service"})
 
 
 async def start(request: Request) -> Response:
-    """`POST /api/v1/agent {question, node?, mentions?}`: the events of the run."""
+    """`POST /api/v1/agent {question, node?, mentions?, follows?}`: the events of the run.
+
+    `follows` is an earlier run of the person, whose conversation goes on.
+    """
     state: ServerState = request.app.state.server
     person = require(request, state, "operator")
     wait = state.changes.wait_seconds(person.name)
@@ -43,13 +48,21 @@ async def start(request: Request) -> Response:
     body = await read_object(request, _FIELDS)
     question = text_field(body, "question", _MOST_QUESTION)
     node = text_field(body, "node", 64, needed=False).strip()
-    mentions = _mentions(body.get("mentions", []))
+    named = _mentions(body.get("mentions", []))
     if node:
         question = f"{question}\n@{node}"
-    run = state.runs.begin(RunRequest(person.name, question, mentions))
+    earlier = _conversation(state, person, text_field(body, "follows", _RUN_ID_CHARS, needed=False))
+    run = state.runs.begin(RunRequest(person.name, question, named, earlier))
     response = run_stream(run, None)
     response.headers["X-Run-Id"] = run.run_id
     return response
+
+
+async def mentions(request: Request) -> Response:
+    """`GET /api/v1/mentions`: the names that a question may mention, with their ids."""
+    state: ServerState = request.app.state.server
+    require(request, state, "operator")
+    return JSONResponse(await run_in_threadpool(state.mentions.read))
 
 
 async def follow(request: Request) -> Response:
@@ -84,6 +97,18 @@ async def events(request: Request) -> Response:
     return broker_stream(state.broker, last_event_id(request), may_follow)
 
 
+def _conversation(state: ServerState, person: Identity, run_id: str) -> tuple[tuple[str, str], ...]:
+    """Return the exchanges before a question. Raises Refused for a run that cannot be followed."""
+    if not run_id:
+        return ()
+    run = state.runs.get(run_id)
+    if run.user != person.name:
+        raise Refused(403, "NOT_YOURS", "the run is another user's")
+    if not run.ended:
+        raise Refused(409, "RUN_AT_WORK", f"{run_id} has not ended", "wait for it, or stop it")
+    return run.conversation
+
+
 def _require_own(run: AgentRun, person: Identity) -> None:
     """Raise Refused for a run of another user, unless the person may approve."""
     if not person.may_follow(run.user):
@@ -111,6 +136,7 @@ def _mentions(found: Any) -> tuple[Mapping[str, JsonValue], ...]:
 
 ROUTES: Final = [
     Route("/api/v1/agent", start, methods=["POST"]),
+    Route("/api/v1/mentions", mentions, methods=["GET"]),
     Route("/api/v1/agent/runs/{run_id}/events", follow, methods=["GET"]),
     Route("/api/v1/agent/runs/{run_id}/stop", stop, methods=["POST"]),
     Route("/api/v1/events", events, methods=["GET"]),

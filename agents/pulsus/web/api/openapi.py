@@ -24,6 +24,7 @@ _ASK_BODY: Final[dict[str, Any]] = {
     "properties": {
         "question": {"type": "string", "minLength": 1, "maxLength": 8000},
         "node": {"type": "string", "maxLength": 64},
+        "follows": {"type": "string", "maxLength": 64},
         "mentions": {
             "type": "array",
             "maxItems": 20,
@@ -34,7 +35,9 @@ _ASK_BODY: Final[dict[str, Any]] = {
                 "properties": {
                     "name": {"type": "string", "maxLength": 256},
                     "resource_id": {"type": "string", "maxLength": 256},
-                    "resource_type": {"enum": ["node", "host", "vm", "lxc", "docker_container"]},
+                    "resource_type": {
+                        "enum": ["node", "host", "vm", "lxc", "docker_container", "service"]
+                    },
                 },
             },
         },
@@ -74,6 +77,8 @@ _OPERATIONS: Final[tuple[tuple[str, str, str, dict[str, Any] | None, str], ...]]
     ("/api/v1/agent/deny", "post", "Deny the card of a token", _DENY_BODY, "application/json"),
     ("/api/v1/agent", "post", "Start a run of the agent, and follow it", _ASK_BODY,
      "text/event-stream"),
+    ("/api/v1/mentions", "get", "List the names that a question may mention", None,
+     "application/json"),
     ("/api/v1/agent/runs/{run_id}/events", "get", "Follow a run", None, "text/event-stream"),
     ("/api/v1/agent/runs/{run_id}/stop", "post", "Stop a run", _EMPTY_BODY, "application/json"),
     ("/api/v1/events", "get", "Follow what happens to cards", None, "text/event-stream"),

@@ -49,4 +49,5 @@ class CardNotice:
 def card_notice(card: ApprovalCard, address: str) -> CardNotice:
     """Return the notice of a card. `address` is that of the server, without a slash at its end."""
     reason = card.reason[:_MOST_REASON]
-    return CardNotice(card.id, card.subject.kind, card.risk_level, reason, f"{address}/#{card.id}")
+    link = f"{address}/approvals#{card.id}"
+    return CardNotice(card.id, card.subject.kind, card.risk_level, reason, link)

@@ -1,4 +1,4 @@
-"""Routes of the live pages: approval cards and agent runs; and of the files that pages load."""
+"""Routes of the live pages: approval cards, chat and agent runs; and of files that pages load."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from pulsus.web.pages.page_view import STATIC_FOLDER, for_person, show_page
 from pulsus.web.refusals import Refused
 from pulsus.web.server_state import ServerState
 
-_SCRIPTS: Final = ("shared.js", "approvals.js", "agent_run.js", "run_list.js")
+_SCRIPTS: Final = (
+    *("shared.js", "overview.js", "approvals.js", "agent_run.js", "run_list.js"),
+    *("mention_box.js", "chat.js"),
+)
 _STATIC: Final = {
     "pulsus.css": "text/css",
     "mark.svg": "image/svg+xml",
@@ -21,11 +24,18 @@ _STATIC: Final = {
 }
 
 
-async def overview(request: Request, person: Identity) -> Response:
-    """`GET /`: what waits, live; a question to the agent; notices that did not arrive."""
+async def approvals(request: Request, person: Identity) -> Response:
+    """`GET /approvals`: what waits, live; and notices that did not arrive."""
     state: ServerState = request.app.state.server
     failures = state.notifier.failures
-    return show_page(request, "overview.html", person=person, failures=failures)
+    return show_page(request, "approvals.html", person=person, failures=failures)
+
+
+async def chat(request: Request, person: Identity) -> Response:
+    """`GET /chat`: questions to the agent, with the events of their runs."""
+    if not person.may("operator"):
+        raise Refused(403, "ROLE_MISSING", "asking the agent needs the role operator")
+    return show_page(request, "chat.html", person=person)
 
 
 async def runs(request: Request, person: Identity) -> Response:
@@ -57,7 +67,8 @@ async def static_file(request: Request) -> Response:
 
 
 ROUTES: Final = [
-    Route("/", for_person(overview), methods=["GET"]),
+    Route("/approvals", for_person(approvals), methods=["GET"]),
+    Route("/chat", for_person(chat), methods=["GET"]),
     Route("/runs", for_person(runs), methods=["GET"]),
     Route("/runs/{run_id}", for_person(run), methods=["GET"]),
     Route("/static/{name}", static_file, methods=["GET"]),

@@ -23,7 +23,9 @@ from pulsus.web.server_state import ServerState
 STATIC_FOLDER: Final = Path(__file__).parent / "static"
 
 PLACES: Final = (
-    ("/", "Approvals"),
+    ("/", "Overview"),
+    ("/approvals", "Approvals"),
+    ("/chat", "Chat"),
     ("/runs", "Agent runs"),
     ("/catalogue", "Catalogue"),
     ("/routes", "Routes"),
@@ -31,6 +33,8 @@ PLACES: Final = (
     ("/audit", "Audit"),
 )
 """The pages of a person who signed in, as the head of each page lists them."""
+
+_FOR_OPERATORS: Final = frozenset({"/chat"})
 
 
 def _finalize(value: Any) -> Any:
@@ -52,8 +56,14 @@ def show_page(request: Request, template: str, status: int = 200, **values: Any)
     """Return a page. `values` are those of its template; `person` is who signed in."""
     state: ServerState = request.app.state.server
     place = next((each for each, _ in PLACES[1:] if request.url.path.startswith(each)), "/")
+    person = values.get("person")
+    asks = person is not None and person.may("operator")
     text = _TEMPLATES.get_template(template).render(
-        project=state.project, static=_static_address, places=PLACES, place=place, **values
+        project=state.project,
+        static=_static_address,
+        places=[each for each in PLACES if asks or each[0] not in _FOR_OPERATORS],
+        place=place,
+        **values,
     )
     return HTMLResponse(text, status)
 

@@ -28,7 +28,7 @@ def test_each_target_gets_one_notice_with_the_link_and_without_a_token():
     notifier.close(PATIENCE_SECONDS)
     assert [target for _, target in sent] == ["mailto:a@b", "https://hook.example/secret"]
     (notice,) = {notice for notice, _ in sent}
-    assert notice.link == f"http://localhost:1/#{card.id}"
+    assert notice.link == f"http://localhost:1/approvals#{card.id}"
     assert token not in notice.to_bytes().decode() + notice.text + notice.subject
     assert told == []
 

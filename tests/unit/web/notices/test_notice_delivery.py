@@ -20,7 +20,9 @@ from pulsus.web.notices.notice_delivery import (
 )
 from tests.patience import PATIENCE_SECONDS
 
-NOTICE = CardNotice("apr-1", "command", "high", "restart \u202eweb", "http://localhost:1/#apr-1")
+NOTICE = CardNotice(
+    "apr-1", "command", "high", "restart \u202eweb", "http://localhost:1/approvals#apr-1"
+)
 MAIL = MailRoute("localhost:25", "pulsus@localhost")
 
 
@@ -96,7 +98,7 @@ def test_a_webhook_gets_the_five_fields():
     assert path == "/hook/secret"
     assert body == {
         "id": "apr-1", "kind": "command", "risk": "high", "reason": "restart \u202eweb",
-        "link": "http://localhost:1/#apr-1",
+        "link": "http://localhost:1/approvals#apr-1",
     }  # fmt: skip
 
 
@@ -147,7 +149,7 @@ def test_a_mail_says_what_waits_with_codes_for_hidden_characters():
         (text,) = heard
     assert "Subject: Pulsus: a command of high risk waits (apr-1)" in text
     assert "restart \\u{202e}web" in text
-    assert "http://localhost:1/#apr-1" in text
+    assert "http://localhost:1/approvals#apr-1" in text
 
 
 def test_a_mail_server_that_refuses_is_a_failure():

@@ -1,61 +1,57 @@
 "use strict";
-// A question to the agent, and the events of its run.
-
-function line(text, kind) {
-  const item = document.createElement("li");
-  item.textContent = visible(text);
-  if (kind) item.className = kind;
-  byId("run").append(item);
-}
+// The events of an agent run, as lines of a list. Used by the chat and by the page of a run.
 
 function shortJson(value) {
   const text = JSON.stringify(value);
   return text.length > 400 ? `${text.slice(0, 400)} …` : text;
 }
 
-const told = {
-  agent_start: (e) => line(`run ${e.run_id}`, "quiet"),
-  agent_withdrawn: (e) => line(`an answer was withdrawn: ${e.reason}`, "quiet"),
-  agent_correction: (e) => line(`the model was corrected: ${e.reason}`, "quiet"),
-  agent_tool_call: (e) => line(`${e.tool} ${shortJson(e.args)}`, "call"),
-  agent_tool_result: (e) => line(
-    `${e.tool}: ${e.ok ? "ok" : (e.error && e.error.code) || "failed"}`, e.ok ? "ok" : "failed",
-  ),
-  approval_needed: (e) => line(`waits for approval: ${e.command}`, "waits"),
-  agent_suspended: (e) => line(e.message, "waits"),
-  agent_final: (e) => line(`${e.summary}\nconfidence: ${e.confidence}`, "final"),
-  agent_error: (e) => line(e.error, "wrong"),
-  agent_max_turns: (e) => line(e.message, "wrong"),
-};
-
-async function ask(event) {
-  event.preventDefault();
-  const submit = event.target.querySelector('button[type="submit"]');
-  submit.disabled = true;
-  byId("run").replaceChildren();
-  try {
-    const answer = await fetch("/api/v1/agent", {
-      method: "POST", headers, body: JSON.stringify({ question: byId("question").value }),
-    });
-    if (answer.status === 401) { goToSignIn(); return; }
-    if (!answer.ok) {
-      const { error } = await answer.json();
-      line(errorText(error, answer.status), "wrong");
-      return;
-    }
-    const path = pathOf(answer.headers.get("X-Run-Id"));
-    offerStop(path);
-    await readRun(answer, path);
-  } catch (error) {
-    line(`the connection broke: ${error.message}`, "wrong");
-  } finally {
-    byId("stop").hidden = true;
-    submit.disabled = false;
+// Returns a function that shows an event. It returns true for the event that ends a run.
+function runView(list) {
+  function line(text, kind) {
+    const item = document.createElement("li");
+    item.textContent = visible(text);
+    if (kind) item.className = kind;
+    list.append(item);
+    return item;
   }
+  function waits(text, id) {
+    const item = line(text, "waits");
+    if (!id) return;
+    const link = document.createElement("a");
+    link.href = `/approvals#${encodeURIComponent(id)}`;
+    link.textContent = "Open the card";
+    item.append(" ", link);
+  }
+  function final(e) {
+    line(`${e.summary}\nconfidence: ${e.confidence}`, "final");
+    for (const each of e.suggested || []) {
+      line(`suggested, ${each.risk} risk: ${each.tool} ${shortJson(each.args)}`, "call");
+    }
+  }
+  const told = {
+    agent_start: (e) => line(`run ${e.run_id}`, "quiet"),
+    agent_withdrawn: (e) => line(`an answer was withdrawn: ${e.reason}`, "quiet"),
+    agent_correction: (e) => line(`the model was corrected: ${e.reason}`, "quiet"),
+    agent_tool_call: (e) => line(`${e.tool} ${shortJson(e.args)}`, "call"),
+    agent_tool_result: (e) => line(
+      `${e.tool}: ${e.ok ? "ok" : [e.error?.code || "failed", e.error?.message].filter(Boolean).join(", ")}`,
+      e.ok ? "ok" : "failed",
+    ),
+    approval_needed: (e) => waits(`waits for approval: ${e.command}`, e.approval_id),
+    agent_suspended: (e) => waits(e.message, e.approval_id),
+    agent_final: final,
+    agent_error: (e) => line(e.error, "wrong"),
+    agent_max_turns: (e) => line(e.message, "wrong"),
+  };
+  return {
+    line,
+    show: (name, fields) => { if (Object.hasOwn(told, name)) told[name](fields); },
+  };
 }
 
 // Read the events of a run. If the connection breaks, read on after the last event that came.
-async function readRun(first, path) {
+async function readRun(first, path, show) {
   let answer = first;
   let last = "0";
   for (let tries = 0; tries < 20; tries += 1) {
@@ -64,7 +60,7 @@ async function readRun(first, path) {
         answer = await fetch(`${path}/events`, { headers: { "Last-Event-ID": last } });
         if (!answer.ok) throw new Error(`status ${answer.status}`);
       }
-      await readStream(answer.body.getReader(), (number) => { last = number; tries = 0; });
+      await readStream(answer.body.getReader(), show, (number) => { last = number; tries = 0; });
       return;
     } catch (error) {
       if (/^status 4/.test(error.message)) throw error;
@@ -75,7 +71,7 @@ async function readRun(first, path) {
   throw new Error("the server does not answer");
 }
 
-async function readStream(reader, seen) {
+async function readStream(reader, show, seen) {
   const decoder = new TextDecoder();
   let rest = "";
   for (;;) {
@@ -86,29 +82,35 @@ async function readStream(reader, seen) {
     for (const block of blocks) {
       const field = (name) => (new RegExp(`^${name}: *(.*?)\\r?$`, "m").exec(block) || [])[1];
       const [name, data, number] = [field("event"), field("data"), field("id")];
-      if (name && data && told[name]) told[name](JSON.parse(data));
+      if (name && data) show(name, JSON.parse(data));
       if (number) seen(number);
     }
   }
 }
 
-function offerStop(path) {
+const pathOf = (run) => `/api/v1/agent/runs/${encodeURIComponent(run)}`;
+
+function offerStop(path, line) {
   if (!byId("stop")) return;
   byId("stop").hidden = false;
   byId("stop").onclick = () => call(`${path}/stop`).catch((e) => line(e.message, "wrong"));
 }
 
-const pathOf = (run) => `/api/v1/agent/runs/${encodeURIComponent(run)}`;
-
-async function follow(run) {
-  offerStop(pathOf(run));
-  try {
-    await readRun(null, pathOf(run));
-  } catch (error) {
-    line(`the connection broke: ${error.message}`, "wrong");
-  }
+function endStop() {
   if (byId("stop")) byId("stop").hidden = true;
 }
 
-if (byId("ask")) byId("ask").addEventListener("submit", ask);
-if (byId("run").dataset.run) follow(byId("run").dataset.run);
+// The page of one run.
+async function follow(list) {
+  const path = pathOf(list.dataset.run);
+  const view = runView(list);
+  offerStop(path, view.line);
+  try {
+    await readRun(null, path, view.show);
+  } catch (error) {
+    view.line(`the connection broke: ${error.message}`, "wrong");
+  }
+  endStop();
+}
+
+if (byId("run")) follow(byId("run"));
