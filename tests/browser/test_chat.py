@@ -16,8 +16,8 @@ pytestmark = pytest.mark.slow
 HOST = socket.gethostname()
 
 
-def chat_of(stage, *names):
-    page = sign_in(stage.window().tab(), *names, path="/chat")
+def chat_of(stage):
+    page = sign_in(stage.window().tab(), path="/chat")
     page.wait_for_load_state("networkidle")  # the names are there
     return page
 
