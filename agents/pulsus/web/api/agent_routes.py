@@ -103,7 +103,9 @@ def _conversation(state: ServerState, person: Identity, run_id: str) -> tuple[tu
         return ()
     run = state.runs.get(run_id)
     if run.user != person.name:
-        raise Refused(403, "NOT_YOURS", "the run is another user's")
+        raise Refused(
+            403, "NOT_YOURS", "the run is another user's", "follow a run of your own, or none"
+        )
     if not run.ended:
         raise Refused(409, "RUN_AT_WORK", f"{run_id} has not ended", "wait for it, or stop it")
     return run.conversation

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pulsus.approvals.cards.approval_card import ApprovalCard
+from pulsus.approvals.cards.unfinished_approvals import UnfinishedApproval
 from pulsus.core.types import JsonValue
 from pulsus.errors import PulsusError
 from pulsus.web.identity import Identity
@@ -27,12 +28,16 @@ async def overview(request: Request, person: Identity) -> Response:
     state: ServerState = request.app.state.server
     cards = await run_in_threadpool(state.book.cards)
     waiting = [_waiting_row(card) for card in cards if card.status == "pending"]
+    left = await _read(
+        lambda: {"rows": [_doubtful_row(each) for each in state.unfinished.recent()]}
+    )
     runs = [run for run in reversed(state.runs.all()) if person.may_follow(run.user)]
     return show_page(
         request,
         "overview.html",
         person=person,
         waiting=waiting,
+        left=left,
         runs=[run for run in runs if not run.ended],
         decisions=await _read(lambda: {"rows": _decisions(state)}),
         catalogue=await _read(state.catalogue_health.read),
@@ -56,6 +61,16 @@ def _waiting_row(card: ApprovalCard) -> Fields:
         "line": plan_line(card.subject.kind, card.subject.plan),
         "requester": card.subject.requester,
         "expires_at": card.expires_at,
+    }
+
+
+def _doubtful_row(left: UnfinishedApproval) -> Fields:
+    """Return what a crash left open: a person has to look at it."""
+    return {
+        "id": left.row.card,
+        "kind": left.row.kind,
+        "line": plan_line(left.row.kind, left.row.plan),
+        "in_doubt": left.in_doubt,
     }
 
 

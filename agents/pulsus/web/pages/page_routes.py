@@ -34,7 +34,12 @@ async def approvals(request: Request, person: Identity) -> Response:
 async def chat(request: Request, person: Identity) -> Response:
     """`GET /chat`: questions to the agent, with the events of their runs."""
     if not person.may("operator"):
-        raise Refused(403, "ROLE_MISSING", "asking the agent needs the role operator")
+        raise Refused(
+            403,
+            "ROLE_MISSING",
+            f"asking the agent needs the role operator, and you have {person.role}",
+            "ask an approver for another user: pulsus users add NAME --role operator",
+        )
     return show_page(request, "chat.html", person=person)
 
 
