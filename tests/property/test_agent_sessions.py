@@ -1,4 +1,4 @@
-"""The sessions that catch each seeded fault (`tests/agent_faults.py`), against the code as it is."""
+"""The sessions that catch each seeded fault (`tests/agent_faults.py`), on the code as it is."""
 
 import asyncio
 
