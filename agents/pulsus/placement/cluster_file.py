@@ -32,7 +32,7 @@ def load_cluster(path: Path) -> Cluster:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of the file. Raises UsageError if there is none, else ClusterInvalid."""
+    """Return the text of the file. Raises UsageError for a missing file, else ClusterInvalid."""
     data = regular_files.read_named_file(
         path, str(path), "a cluster file or a plan", MAX_BYTES, ClusterInvalid
     )[0]
