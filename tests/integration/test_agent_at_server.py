@@ -105,7 +105,7 @@ def test_ctrl_c_stops_the_run_at_the_server(scene, elsewhere):
 @pytest.mark.parametrize(
     ("args", "token", "status", "words"),
     [
-        (["--server", "http://localhost:1"], "t" * 40, 75, "cannot be reached"),
+        (["--server", "http://localhost:1"], "t" * 40, 75, "no pulsus serve answers"),
         (["--server", "http://ops.example.org"], "t" * 40, 2, "unencrypted"),
         (["--server", "localhost:1"], "t" * 40, 2, "no address of a server"),
         (["--server", "http://localhost:1"], "", 2, "PULSUS_SERVER_TOKEN"),

@@ -1,6 +1,7 @@
-"""Speaks to a running `pulsus serve` as a signed-in user. Effect: network.
+"""Speaks to a running `pulsus serve` as a signed-in user. Effect: network, bounded.
 
-The token is in the variable PULSUS_SERVER_TOKEN. It is sent over TLS, or to this machine only.
+The agent follows its run, and `pulsus approvals` decides cards. The token is sent over TLS, or to
+this machine only.
 """
 
 from __future__ import annotations
@@ -9,10 +10,23 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from pulsus.errors import ServerRefused, ServerUnreachable, UsageError
+from pulsus.core.telemetry.sanitize import one_line
+from pulsus.errors import (
+    ApprovalUnknown,
+    Busy,
+    FactsIncomplete,
+    PlanMoved,
+    PulsusError,
+    SelfApprovalRefused,
+    ServerRefused,
+    ServerUnreachable,
+    TooManyApprovals,
+    UsageError,
+)
 from pulsus.fast_dataclass import dataclass
 from pulsus.llm.http.exchange import (
     ExchangeLimits,
@@ -25,13 +39,34 @@ from pulsus.llm.http.exchange import (
 TOKEN_VARIABLE: Final = "PULSUS_SERVER_TOKEN"
 _LOCAL: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _ADDRESS: Final = re.compile(r"https?://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:\d{1,5})?/?")
+_ERROR_NUMBER: Final = re.compile(r"^\[Errno -?\d+\] ")
 _CONNECT_SECONDS: Final = 10.0
+_SECONDS: Final = 30.0
 _SILENT_SECONDS: Final = 60.0
 """The server sends a heartbeat every 15 s."""
 
-_RUN_SECONDS: Final = 24 * 3600.0
-_MOST_BYTES: Final = 256 * 1024 * 1024
-_MOST_ERROR: Final = 64 * 1024
+LONGEST_SECONDS: Final = 24 * 3600.0
+"""A run of the agent may take that long, and an approved plan until its answer."""
+
+_MOST_STREAM: Final = 256 << 20
+_MOST_BYTES: Final = 16 << 20
+_MOST_ERROR: Final = 64 << 10
+_TOKEN_HINT: Final = (
+    "make one: pulsus users token NAME --role ROLE; `pulsus users tokens` lists them"
+)
+
+_ERRORS: Final[dict[str, type[PulsusError]]] = {
+    each.code: each
+    for each in (
+        ApprovalUnknown,
+        Busy,
+        FactsIncomplete,
+        PlanMoved,
+        SelfApprovalRefused,
+        TooManyApprovals,
+        UsageError,
+    )
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,44 +79,67 @@ class StreamEvent:
 
 
 class ServerClient:
-    """A client of one server. `run_id` is that of the last answer that named one."""
+    """Sends requests of one person to one server; without a token, of a stranger.
+
+    `run_id` is that of the last answer that named one. The token is in no error, log or address.
+    """
 
     def __init__(self, address: str, token: str) -> None:
+        """Check the address and the token. Raises UsageError."""
+        _require_address(address)
+        if not token.isascii() or not token.isprintable() or " " in token:
+            raise UsageError("the token has characters that no token has", hint=_TOKEN_HINT)
         self.address, self._token = address.rstrip("/"), token
         self.run_id = ""
 
-    def ask(self, path: str, body: Mapping[str, Any]) -> None:
-        """Send a change. Raises ServerUnreachable, ServerRefused."""
-        for _ in self._lines(path, body, 0, _SILENT_SECONDS):
-            pass
+    def get(self, path: str) -> Any:
+        """Return the JSON at a path. Raises ServerUnreachable and what the server refuses with."""
+        return self._json(path, None, _SECONDS)
+
+    def post(self, path: str, body: Mapping[str, Any], seconds: float = _SECONDS) -> Any:
+        """Return the JSON that answers a change. Raises as `get` does."""
+        return self._json(path, body, seconds)
 
     def events(
         self, path: str, body: Mapping[str, Any] | None = None, after: int = 0
     ) -> Iterator[StreamEvent]:
         """Yield the events of a stream after the event number `after`.
 
-        Raises ServerUnreachable if the stream breaks off, ServerRefused.
+        Raises ServerUnreachable if the stream breaks off, and what the server refuses with.
         """
+        limits = ExchangeLimits(_CONNECT_SECONDS, _SILENT_SECONDS, LONGEST_SECONDS, _MOST_STREAM)
         number, name = 0, ""
-        for line in self._lines(path, body, after, _RUN_SECONDS):
-            key, _, value = line.partition(":")
-            value = value.removeprefix(" ")
-            match key:
-                case "id" if value.isascii() and value.isdigit():
-                    number = int(value)
-                case "event":
-                    name = value
-                case "data" if name:
-                    yield StreamEvent(number, name, _fields(value))
-                case "":
-                    number, name = (0, "") if not line else (number, name)
-                case _:
-                    pass
+        with self._answer(path, body, limits, after) as answer:
+            for line in _split_lines(answer.chunks):
+                key, _, value = line.partition(":")
+                value = value.removeprefix(" ")
+                match key:
+                    case "id" if value.isascii() and value.isdigit():
+                        number = int(value)
+                    case "event":
+                        name = value
+                    case "data" if name:
+                        yield StreamEvent(number, name, _fields(value))
+                    case "":
+                        number, name = (0, "") if not line else (number, name)
+                    case _:
+                        pass
 
-    def _lines(
-        self, path: str, body: Mapping[str, Any] | None, after: int, seconds: float
-    ) -> Iterator[str]:
-        headers = {"authorization": f"Bearer {self._token}"}
+    def _json(self, path: str, body: Mapping[str, Any] | None, seconds: float) -> Any:
+        limits = ExchangeLimits(_CONNECT_SECONDS, seconds, seconds, _MOST_BYTES)
+        with self._answer(path, body, limits) as answer:
+            data = b"".join(answer.chunks)
+        try:
+            return json.loads(data)
+        except (ValueError, RecursionError):
+            raise self._no_pulsus(answer.status) from None
+
+    @contextmanager
+    def _answer(
+        self, path: str, body: Mapping[str, Any] | None, limits: ExchangeLimits, after: int = 0
+    ) -> Iterator[HttpAnswer]:
+        """Give the answer of status 200. Raises ServerUnreachable, or the server's refusal."""
+        headers = {"authorization": f"Bearer {self._token}"} if self._token else {}
         if after:
             headers["last-event-id"] = str(after)
         data = None
@@ -89,29 +147,55 @@ class ServerClient:
             headers["content-type"], data = "application/json", json.dumps(body).encode()
         local = urlsplit(self.address).hostname in _LOCAL
         request = HttpRequest(f"{self.address}{path}", headers, data, local=local)
-        limits = ExchangeLimits(_CONNECT_SECONDS, _SILENT_SECONDS, seconds, _MOST_BYTES)
         try:
             with exchange(request, limits) as answer:
                 if answer.status != 200:
-                    raise _refused(answer)
+                    raise self._refusal(answer)
                 self.run_id = answer.headers.get("x-run-id", self.run_id)
-                yield from _split_lines(answer.chunks)
+                yield answer
         except WireFailed as failure:
+            reason = _ERROR_NUMBER.sub("", failure.reason)
+            broke = failure.why != "connect"
             raise ServerUnreachable(
-                f"{self.address} cannot be reached, or broke off: {failure.reason}",
-                hint="start it with `pulsus serve`, or name its address with --server",
+                f"the answer of {self.address} broke off: {reason}"
+                if broke
+                else f"no pulsus serve answers at {self.address}: {reason}",
+                hint="start it with `pulsus serve`, or name another one with --server URL",
+                address=self.address,
             ) from None
+
+    def _refusal(self, answer: HttpAnswer) -> PulsusError:
+        """Return the error of a refusal, in the words of the server."""
+        body = b""
+        for chunk in answer.chunks:
+            body += chunk
+            if len(body) > _MOST_ERROR:
+                break
+        try:
+            error = json.loads(body)["error"]
+            code, message, hint = (str(error[key]) for key in ("code", "message", "hint"))
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return self._no_pulsus(answer.status)
+        message, hint = one_line(message, 500), one_line(hint, 500)
+        if code in _ERRORS:
+            return _ERRORS[code](message, hint=hint)
+        return ServerRefused(
+            f"{one_line(code, 80)}: {message}",
+            hint=hint or (_TOKEN_HINT if answer.status in (401, 403) else ""),
+            status=answer.status,
+            server_code=code,
+        )
+
+    def _no_pulsus(self, status: int) -> ServerRefused:
+        return ServerRefused(
+            f"{self.address} answers with status {status}, and not as pulsus serve does",
+            hint="is it another program? name the server with --server URL",
+        )
 
 
 def connect_server(address: str) -> ServerClient:
-    """Return a client. Raises UsageError for an address that is not safe, or without a token."""
-    if not _ADDRESS.fullmatch(address):
-        raise UsageError(
-            f"{address[:80]!r} is no address of a server",
-            hint="write it like http://localhost:8765",
-        )
-    if address.startswith("http:") and urlsplit(address).hostname not in _LOCAL:
-        raise UsageError(f"the token would travel unencrypted to {address}", hint="use https://")
+    """Return a client with the token of the environment. Raises UsageError without one."""
+    _require_address(address)
     token = os.environ.get(TOKEN_VARIABLE, "").strip()
     if not token:
         raise UsageError(
@@ -121,23 +205,25 @@ def connect_server(address: str) -> ServerClient:
     return ServerClient(address, token)
 
 
-def _refused(answer: HttpAnswer) -> ServerRefused:
-    """Return the error of a refusal, in the words of the server."""
-    body = b""
-    for chunk in answer.chunks:
-        body += chunk
-        if len(body) > _MOST_ERROR:
-            break
-    try:
-        said = json.loads(body)["error"]
-        code, message, hint = str(said["code"]), str(said["message"]), str(said["hint"])
-    except (ValueError, KeyError, TypeError):
-        code, message, hint = "", "its answer is not one of Pulsus", "check the address"
-    return ServerRefused(
-        f"the server refuses it with status {answer.status}: {message}",
-        hint=hint or "check the token and its role: pulsus users tokens",
-        server_code=code,
-    )
+def require_server(address: str) -> None:
+    """Return if a server answers at the address. Raises ServerUnreachable, ServerRefused."""
+    ServerClient(address, "").get("/healthz")
+
+
+def _require_address(address: str) -> None:
+    """Raise UsageError for an address that is none, or to which a token would travel in clear."""
+    port = address.rstrip("/").rpartition(":")[2]
+    if not _ADDRESS.fullmatch(address) or (port.isdigit() and not 0 < int(port) < 65536):
+        raise UsageError(
+            f"{one_line(address, 200)!r} is no address of a server",
+            hint="write it as http://localhost:8765",
+        )
+    host = urlsplit(address).hostname
+    if address.startswith("http:") and host not in _LOCAL:
+        raise UsageError(
+            f"{host} is another machine, and the token would travel unencrypted",
+            hint="use https://",
+        )
 
 
 def _split_lines(chunks: Iterator[bytes]) -> Iterator[str]:

@@ -50,7 +50,7 @@ class ServerRun:
         """Ask the server to stop the run. A server that is away is no error: its run ended."""
         if self._client.run_id:
             with suppress(PulsusError):
-                self._client.ask(f"{self._path}/stop", {})
+                self._client.post(f"{self._path}/stop", {})
 
     @property
     def _path(self) -> str:

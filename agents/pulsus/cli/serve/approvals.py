@@ -18,8 +18,12 @@ from pulsus.cli.approval_prompt import confirm
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
-from pulsus.cli.serve.approval_client import LONGEST_SECONDS, ApprovalClient, require_server
-from pulsus.cli.server_client import TOKEN_VARIABLE
+from pulsus.cli.server_client import (
+    LONGEST_SECONDS,
+    TOKEN_VARIABLE,
+    ServerClient,
+    require_server,
+)
 from pulsus.core.telemetry.visible_text import visible_text
 from pulsus.errors import ApprovalNeeded, ApprovalUnknown, ServerUnreachable, UsageError
 
@@ -312,10 +316,10 @@ def _text(value: object) -> str:
     return visible_text(str(value))
 
 
-def _client(session: CommandSession, server: str | None, token_file: Path | None) -> ApprovalClient:
+def _client(session: CommandSession, server: str | None, token_file: Path | None) -> ServerClient:
     address = (server or f"http://localhost:{session.app.settings.serve.port}").rstrip("/")
     require_server(address)  # before a person types a token for nothing
-    return ApprovalClient(address, _token(session, token_file))
+    return ServerClient(address, _token(session, token_file))
 
 
 def _token(session: CommandSession, file: Path | None) -> str:
@@ -343,12 +347,12 @@ def _token(session: CommandSession, file: Path | None) -> str:
     return token
 
 
-def _cards(client: ApprovalClient) -> list[dict[str, Any]]:
+def _cards(client: ServerClient) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = client.get("/api/v1/approvals")
     return found
 
 
-def _card(client: ApprovalClient, card_id: str) -> dict[str, Any]:
+def _card(client: ServerClient, card_id: str) -> dict[str, Any]:
     for card in _cards(client):
         if card["id"] == card_id:
             return card
@@ -358,7 +362,7 @@ def _card(client: ApprovalClient, card_id: str) -> dict[str, Any]:
 
 
 def _decide(
-    client: ApprovalClient, card_id: str, way: str, more: dict[str, Any], seconds: float = 30.0
+    client: ServerClient, card_id: str, way: str, more: dict[str, Any], seconds: float = 30.0
 ) -> dict[str, Any]:
     path = f"/api/v1/approvals/{quote(card_id, safe='')}"
     token = client.post(f"{path}/reveal", {})["token"]
