@@ -211,7 +211,7 @@ def require_server(address: str) -> None:
 
 
 def _require_address(address: str) -> None:
-    """Raise UsageError for an address that is none, or to which a token would travel in clear."""
+    """Raise UsageError for an invalid address, or one to which a token would travel in clear."""
     port = address.rstrip("/").rpartition(":")[2]
     if not _ADDRESS.fullmatch(address) or (port.isdigit() and not 0 < int(port) < 65536):
         raise UsageError(
