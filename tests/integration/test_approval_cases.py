@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.approvals.pending_approvals import MOST_PENDING, PendingApprovals
+from pulsus.agent.control.call_approvals import MOST_PENDING, CallApprovals
 from pulsus.errors import PulsusError
 
 FILE = Path(os.environ.get("PULSUS_CASES", "../shared/cases"), "pulse", "approval_store.jsonl")
@@ -36,9 +36,7 @@ class Replay:
 
     def store(self, org):
         if org not in self.stores:
-            self.stores[org] = PendingApprovals(
-                lambda: self.now, seconds=self.seconds, most=self.most
-            )
+            self.stores[org] = CallApprovals(lambda: self.now, seconds=self.seconds, most=self.most)
         return self.stores[org]
 
     def step(self, step):

@@ -8,9 +8,9 @@ from hypothesis import given
 
 from pulsus.agent.control.approval_desk import CallDecision, PersonDesk
 from pulsus.agent.control.approval_request import plan_hash
+from pulsus.agent.control.call_approvals import CallApprovals
 from pulsus.agent.control.session_grants import SessionGrants, grant_key
 from pulsus.agent.loop.call_draft import AskPerson, RunCall
-from pulsus.approvals.pending_approvals import PendingApprovals
 from tests.control_rules import NGINX, Clock, control, request_of, restart, write_command
 
 NAMES = st.sampled_from(["nginx", "web", "db", "a b", "x;y", "", "ä"])
@@ -47,7 +47,7 @@ class Person:
 @given(COMMANDS, COMMANDS, st.booleans())
 def test_an_approval_of_one_command_runs_no_other(approved, run, moved):
     rules = control(said="nginx and web")
-    desk = PersonDesk(PendingApprovals(Clock(), seconds=60), rules.grants, rules.hash_of, Person())
+    desk = PersonDesk(CallApprovals(Clock(), seconds=60), rules.grants, rules.hash_of, Person())
     asked = rules.decide(write_command(approved))
     assert isinstance(asked, AskPerson)
     assert desk.decide(asked).decision == "approved"

@@ -20,6 +20,7 @@ from pulsus.agent.agent_metrics import AgentMetrics
 from pulsus.agent.agent_session import AgentSession, SessionParts
 from pulsus.agent.cluster_context import ClusterContext
 from pulsus.agent.control.approval_desk import CallApprover, PersonDesk
+from pulsus.agent.control.call_approvals import CallApprovals
 from pulsus.agent.control.control_rules import AgentControl, ControlLevel, ControlPorts
 from pulsus.agent.control.protection.own_process import OwnProcess
 from pulsus.agent.control.protection.protected_places import ProtectedPlaces
@@ -44,7 +45,6 @@ from pulsus.agent.trace_replay import (
     replay_key,
     replay_trace,
 )
-from pulsus.approvals.pending_approvals import PendingApprovals
 from pulsus.bootstrap.language_model import connect_turn_model, new_breaker
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import open_trace
@@ -91,17 +91,7 @@ def make_agent_session(
     approval; without it they are refused. The model is made for each request.
     Raises ExtraMissing and what reading the catalogue raises.
     """
-    require_agent_extra("anyio", "psutil")
-    config = app.settings.agent
-    tools = agent_tools(
-        app,
-        app.commands,
-        environ=os.environ,
-        now=ids.utc_now,
-        ask=lambda goal: _ask_knowledge(app, goal),
-        facts=app.knowledge.view,
-        propose=propose,
-    )
+    config, tools = app.settings.agent, _make_tools(app, propose)
     catalogue = {t.name: t for t in tools.by_name.values() if isinstance(t, CatalogueTool)}
     record, breaker = _CurrentRecord(app), new_breaker(config)
     grants = SessionGrants(time.monotonic, minutes=config.grant_minutes, record=record.note_grant)
@@ -118,7 +108,7 @@ def make_agent_session(
             lambda path: _shown_text(path, tools.system.protected),
         ),
     )
-    pending = PendingApprovals(time.monotonic, seconds=config.approval_minutes * 60)
+    pending = CallApprovals(time.monotonic, seconds=config.approval_minutes * 60)
     return AgentSession(
         SessionParts(
             tools=tools,
@@ -137,6 +127,20 @@ def make_agent_session(
             suggest=lambda request: _suggest(app, request, catalogue),
             max_turns=config.max_turns if config.protocol == "native" else config.json_max_turns,
         )
+    )
+
+
+def _make_tools(app: App, propose: ProposeMigration | None = None) -> AgentTools:
+    """Return the tools of a session, and of a replay. Raises ExtraMissing."""
+    require_agent_extra("anyio", "psutil")
+    return agent_tools(
+        app,
+        app.commands,
+        environ=os.environ,
+        now=ids.utc_now,
+        ask=lambda goal: _ask_knowledge(app, goal),
+        facts=app.knowledge.view,
+        propose=propose,
     )
 
 
@@ -193,16 +197,7 @@ def replay_agent_run(app: App, run_id: str) -> tuple[ReplayedVerdict, ...] | Non
         events = [json.loads(line) for line in lines]
         if not any(each.get("phase") == VERDICT for each in events):
             return None
-        require_agent_extra("anyio", "psutil")
-        config = app.settings.agent
-        tools = agent_tools(
-            app,
-            app.commands,
-            environ=os.environ,
-            now=ids.utc_now,
-            ask=lambda goal: _ask_knowledge(app, goal),
-            facts=app.knowledge.view,
-        )
+        config, tools = app.settings.agent, _make_tools(app)
         rules = CallRules(
             tools.by_name,
             tools.table,

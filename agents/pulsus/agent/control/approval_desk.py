@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Literal, Protocol
 
 from pulsus.agent.control.approval_request import ApprovalRequest
+from pulsus.agent.control.call_approvals import CallApprovals
 from pulsus.agent.control.session_grants import SessionGrants
 from pulsus.agent.loop.call_draft import AskPerson, CallDraft
 from pulsus.agent.loop.run_ports import PersonAnswer
-from pulsus.approvals.pending_approvals import PendingApprovals
 from pulsus.core.types import JsonValue
 from pulsus.errors import PulsusError
 from pulsus.fast_dataclass import dataclass
@@ -43,7 +43,7 @@ class PersonDesk:
 
     def __init__(
         self,
-        pending: PendingApprovals,
+        pending: CallApprovals,
         grants: SessionGrants,
         hash_of: Callable[[CallDraft], str],
         person: CallApprover | None,

@@ -2,7 +2,8 @@
 
 A card is pending until one person approves or denies it, or its time is over. Approving takes a
 token that was revealed to that person. Whatever happens at the same time, a card is decided once,
-and a denial before the start wins. Safe for use by several threads.
+and a denial before the start wins. Safe for use by several threads. The approval that lets the
+agent of one session make a call is in `agent/control/call_approvals.py`.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pulsus.agent.control.approval_desk import CallDecision, PersonDesk
-from pulsus.approvals.pending_approvals import PendingApprovals
+from pulsus.agent.control.call_approvals import CallApprovals
 from tests.control_rules import Clock, code_of, control, restart
 
 
@@ -23,7 +23,7 @@ class Person:
 def desk_and_question(choice="yes", seconds=0.0, *, attended=True):
     clock = Clock()
     rules = control(said="restart nginx", clock=clock)
-    pending = PendingApprovals(clock, seconds=600)
+    pending = CallApprovals(clock, seconds=600)
     person = Person(choice, clock, seconds) if attended else None
     desk = PersonDesk(pending, rules.grants, rules.hash_of, person)
     return rules, desk, rules.decide(restart())

@@ -4,7 +4,7 @@ import time
 from dataclasses import replace
 
 from pulsus.agent.control.approval_desk import CallDecision, PersonDesk
-from pulsus.approvals.pending_approvals import PendingApprovals
+from pulsus.agent.control.call_approvals import CallApprovals
 from tests.agent_runs import WEB, answers, call, fresh_state, proposes, world
 from tests.control_rules import Clock, control
 
@@ -27,7 +27,7 @@ class Yes:
 
 
 def run(rules, *proposals, person=None, state=None):
-    pending = PendingApprovals(Clock(), seconds=60)
+    pending = CallApprovals(Clock(), seconds=60)
     desk = PersonDesk(pending, rules.grants, rules.hash_of, person)
     session = replace(world(), control=rules, state=state, desk=desk)
     return session, session.run(*proposals)

@@ -1,7 +1,8 @@
-"""Requests for approval that wait for a person, in memory (assistant architecture §6).
+"""The approvals of one session's calls, in memory (assistant architecture §6).
 
 Each is answered once, and allows exactly one call: the one whose hash it was made for. A restart
-voids all of them.
+voids all of them. They bind an answer to its call; the cards on which several people decide at
+`pulsus serve` are in `approvals/cards/approval_book.py`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _MOST_KEPT: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class ApprovalRecord:
+class CallApproval:
     """One request. Times are seconds of the clock; `reason` is that of a denial."""
 
     approval_id: str
@@ -34,19 +35,19 @@ class ApprovalRecord:
     reason: str = ""
 
 
-class PendingApprovals:
-    """The requests of one process. Safe for use by several threads."""
+class CallApprovals:
+    """The requests of one session. Safe for use by several threads."""
 
     def __init__(
         self, clock: Callable[[], float], *, seconds: float, most: int = MOST_PENDING
     ) -> None:
         self._clock, self.seconds, self._most = clock, seconds, most
-        self._records: dict[str, ApprovalRecord] = {}
+        self._records: dict[str, CallApproval] = {}
         self._lock = threading.Lock()
 
     def create(
         self, approval_id: str, plan_hash: str, command: str, *, seconds: float | None = None
-    ) -> ApprovalRecord:
+    ) -> CallApproval:
         """Add a request. Raises Denied if too many wait, ValueError for an id that is taken."""
         with self._lock:
             self._expire()
@@ -60,31 +61,31 @@ class PendingApprovals:
                 )
             now = self._clock()
             expires = now + (self.seconds if seconds is None else seconds)
-            record = ApprovalRecord(approval_id, plan_hash, command, now, expires)
+            record = CallApproval(approval_id, plan_hash, command, now, expires)
             self._records[approval_id] = record
             return record
 
-    def get(self, approval_id: str) -> ApprovalRecord:
+    def get(self, approval_id: str) -> CallApproval:
         """Return the request as it is now. Raises Denied for an unknown one."""
         with self._lock:
             self._expire()
             return self._find(approval_id)
 
-    def pending(self) -> tuple[ApprovalRecord, ...]:
+    def pending(self) -> tuple[CallApproval, ...]:
         """Return the requests that wait, the oldest first."""
         with self._lock:
             self._expire()
             return tuple(each for each in self._records.values() if each.status == "pending")
 
-    def approve(self, approval_id: str) -> ApprovalRecord:
+    def approve(self, approval_id: str) -> CallApproval:
         """Approve a request that waits. Raises Denied for any other."""
         return self._answer(approval_id, "approved", "")
 
-    def deny(self, approval_id: str, reason: str) -> ApprovalRecord:
+    def deny(self, approval_id: str, reason: str) -> CallApproval:
         """Deny a request that waits. Raises Denied for any other."""
         return self._answer(approval_id, "denied", reason)
 
-    def consume(self, approval_id: str, plan_hash: str) -> ApprovalRecord:
+    def consume(self, approval_id: str, plan_hash: str) -> CallApproval:
         """Use up an approval for the call of this hash. Raises ApprovalNeeded or Denied.
 
         An approval of another call stays as it is.
@@ -108,7 +109,7 @@ class PendingApprovals:
         with self._lock:
             return self._expire()
 
-    def _answer(self, approval_id: str, status: ApprovalStatus, reason: str) -> ApprovalRecord:
+    def _answer(self, approval_id: str, status: ApprovalStatus, reason: str) -> CallApproval:
         with self._lock:
             self._expire()
             record = self._find(approval_id)
@@ -119,7 +120,7 @@ class PendingApprovals:
                 )
             return self._set(replace(record, status=status, reason=reason))
 
-    def _find(self, approval_id: str) -> ApprovalRecord:
+    def _find(self, approval_id: str) -> CallApproval:
         record = self._records.get(approval_id)
         if record is None:
             raise Denied(
@@ -128,7 +129,7 @@ class PendingApprovals:
             )
         return record
 
-    def _set(self, record: ApprovalRecord) -> ApprovalRecord:
+    def _set(self, record: CallApproval) -> CallApproval:
         self._records[record.approval_id] = record
         return record
 

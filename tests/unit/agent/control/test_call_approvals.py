@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from pulsus.approvals.pending_approvals import PendingApprovals
+from pulsus.agent.control.call_approvals import CallApprovals
 from pulsus.errors import ApprovalNeeded, Denied, PulsusError
 
 
@@ -18,7 +18,7 @@ class Clock:
 
 
 def store(clock=None, **options):
-    return PendingApprovals(clock or Clock(), seconds=60.0, **options)
+    return CallApprovals(clock or Clock(), seconds=60.0, **options)
 
 
 def test_an_approval_is_used_up_by_its_call():
