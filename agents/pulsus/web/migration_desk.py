@@ -81,10 +81,9 @@ class MigrationDesk:
         for old in [*self._proposed][:-_MOST_KEPT]:
             del self._proposed[old]
         count = len(actions)
-        what = "1 action waits" if count == 1 else f"{count} actions wait"
-        return Suspension(
-            card.id, count, f"the migration plan of {what} for a person to approve: {card.id}"
-        )
+        actions_word = "action" if count == 1 else "actions"
+        message = f"a plan of {count} {actions_word} waits for a person to approve: {card.id}"
+        return Suspension(card.id, count, message)
 
     def approve(self, token: str, approver: str, card_id: str | None) -> CarriedOut:
         """Approve a migration, carry it out, and return the result.
