@@ -7,7 +7,9 @@ is put into a text and parsed again.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+import functools
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -17,7 +19,6 @@ from pulsus.kb.facts import ClusterFact
 from pulsus.kb.predicates import (
     PREDICATES,
     AnswerValue,
-    Given,
     Parameter,
     ParameterType,
     Predicate,
@@ -63,9 +64,9 @@ def answer(
     Raises GoalRefused, GoalInvalid and KnowledgeTimeout.
     """
     parsed = parse_goal(goal) if isinstance(goal, str) else goal
-    predicate = find_predicate(parsed)
+    shape = _find_shape(parsed)
     view = facts.at(now, use_degraded=limits.use_degraded)
-    return _collect(predicate, parsed, view, limits)
+    return _collect(shape, parsed, view, limits)
 
 
 def answer_call(
@@ -90,35 +91,75 @@ def answer_call(
 
 def find_predicate(goal: Goal) -> Predicate:
     """Return the predicate of a goal whose arguments fit it. Raises GoalRefused, GoalInvalid."""
-    predicate = PREDICATES.get((goal.name, len(goal.arguments)))
-    if predicate is None or (goal.module and goal.module not in predicate.modules):
-        raise _not_allowed(goal)
-    for parameter, argument in zip(predicate.parameters, goal.arguments, strict=True):
-        if isinstance(argument, Variable):
-            if parameter.required:
-                raise GoalInvalid(
-                    f"{goal.indicator} needs a value for {parameter.name}, not a variable",
-                    hint=f"name a node in {predicate.signature}",
-                )
-        elif not isinstance(argument, _ACCEPTED[parameter.type]):
-            raise GoalInvalid(
-                f"{argument!a} is no value for {parameter.name} of {goal.indicator}",
-                hint=_fix(parameter),
-            )
-    return predicate
+    return _find_shape(goal).predicate
 
 
-def _collect(predicate: Predicate, goal: Goal, view: FactView, limits: QueryLimits) -> GoalAnswers:
+class _GoalShape(NamedTuple):
+    """How the rows of a predicate become answers to all goals that differ in their values alone.
+
+    `shown` are the variables of the answers, each with the place of its value in a row. `fixed`
+    picks from a row the values that the goal gives; it is None without any. At both places of
+    each pair in `equal` a row has the same value.
+    """
+
+    predicate: Predicate
+    shown: tuple[tuple[str, int], ...]
+    fixed: Callable[[Sequence[AnswerValue | None]], object] | None
+    equal: tuple[tuple[int, int], ...]
+
+
+def _find_shape(goal: Goal) -> _GoalShape:
+    """Return the shape of a goal whose arguments fit. Raises GoalRefused, GoalInvalid."""
+    terms = tuple([each if type(each) is Variable else type(each) for each in goal.arguments])
+    shape = _known_shape(goal.module, goal.name, terms)
+    if shape is None:
+        raise _misfit(goal)
+    return shape
+
+
+@functools.lru_cache(maxsize=512)
+def _known_shape(module: str, name: str, terms: tuple[Variable | type, ...]) -> _GoalShape | None:
+    """Return the shape, or None if the goal does not fit; its error needs the values.
+
+    The few shapes of a program's goals are kept, because reading one takes a fifth of a question.
+    """
+    predicate = PREDICATES.get((name, len(terms)))
+    if predicate is None or (module and module not in predicate.modules):
+        return None
+    fixed: list[int] = []
+    equal: list[tuple[int, int]] = []
+    shown: dict[str, int] = {}
+    hidden: dict[str, int] = {}
+    for at, (parameter, term) in enumerate(zip(predicate.parameters, terms, strict=True)):
+        if not isinstance(term, Variable):
+            if not issubclass(term, _ACCEPTED[parameter.type]):
+                return None
+            fixed.append(at)
+        elif parameter.required:
+            return None
+        elif term.name != "_":
+            first = (shown if term.shown else hidden).setdefault(term.name, at)
+            if first != at:
+                equal.append((first, at))
+    pick = operator.itemgetter(*fixed) if fixed else None
+    return _GoalShape(predicate, tuple(shown.items()), pick, tuple(equal))
+
+
+def _collect(shape: _GoalShape, goal: Goal, view: FactView, limits: QueryLimits) -> GoalAnswers:
     deadline = QueryDeadline(limits)
-    terms = _Terms(goal)
+    predicate, shown, fixed, equal = shape
+    given = tuple([None if isinstance(term, Variable) else term for term in goal.arguments])
+    wanted = fixed(given) if fixed else None
     found: dict[tuple[AnswerValue, ...], Answer] = {}
     evidence: list[tuple[ClusterFact, ...]] = []
     truncated = False
-    for row, facts in predicate.solve(view, terms.given, deadline):
+    for row, facts in predicate.solve(view, given, deadline):
         deadline.check()
-        if not terms.fit(row):
+        if fixed and fixed(row) != wanted:
             continue
-        bindings = {name: row[at] for name, at in terms.shown.items()}
+        if equal and any(row[one] != row[other] for one, other in equal):
+            continue
+        bindings = {name: row[at] for name, at in shown}
         values = tuple(bindings.values())
         if values in found:
             continue
@@ -133,38 +174,24 @@ def _collect(predicate: Predicate, goal: Goal, view: FactView, limits: QueryLimi
     return GoalAnswers(goal.text, tuple(found.values()), truncated, tuple(evidence), unknown)
 
 
-class _Terms:
-    """The arguments of a goal, sorted by what they ask of a row.
-
-    `given` has the value of each argument, and None for a variable. `shown` are the variables of
-    the answers with the place of their value in a row.
-    """
-
-    __slots__ = ("_equal", "_fixed", "given", "shown")
-
-    def __init__(self, goal: Goal) -> None:
-        given: list[Given] = [None] * len(goal.arguments)
-        self._fixed: list[tuple[int, Value]] = []
-        self._equal: list[tuple[int, int]] = []
-        self.shown: dict[str, int] = {}
-        hidden: dict[str, int] = {}
-        for at, argument in enumerate(goal.arguments):
-            if not isinstance(argument, Variable):
-                given[at] = argument
-                self._fixed.append((at, argument))
-            elif argument.name != "_":
-                names = self.shown if argument.shown else hidden
-                first = names.setdefault(argument.name, at)
-                if first != at:
-                    self._equal.append((first, at))
-        self.given = tuple(given)
-
-    def fit(self, row: tuple[AnswerValue, ...]) -> bool:
-        """Return True if the row has the values of the goal, and equal ones for one variable."""
-        for at, value in self._fixed:
-            if row[at] != value:
-                return False
-        return all(row[one] == row[other] for one, other in self._equal) if self._equal else True
+def _misfit(goal: Goal) -> GoalRefused | GoalInvalid:
+    """Return the error for a goal that has no shape."""
+    predicate = PREDICATES.get((goal.name, len(goal.arguments)))
+    if predicate is None or (goal.module and goal.module not in predicate.modules):
+        return _not_allowed(goal)
+    for parameter, argument in zip(predicate.parameters, goal.arguments, strict=True):
+        if isinstance(argument, Variable):
+            if parameter.required:
+                break
+        elif not isinstance(argument, _ACCEPTED[parameter.type]):
+            return GoalInvalid(
+                f"{argument!a} is no value for {parameter.name} of {goal.indicator}",
+                hint=_fix(parameter),
+            )
+    return GoalInvalid(
+        f"{goal.indicator} needs a value for {parameter.name}, not a variable",
+        hint=f"name a node in {predicate.signature}",
+    )
 
 
 def _unknown_names(predicate: Predicate, goal: Goal, view: FactView) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from pulsus.fast_dataclass import dataclass
-from pulsus.kb.fact_base import FactView
+from pulsus.kb.fact_base import FactView, first_fresh
 from pulsus.kb.facts import EVERY_NODE, ClusterFact, KnownNode
 from pulsus.kb.query_limits import QueryDeadline
 from pulsus.kb.rag_context import rag_context
@@ -54,7 +54,7 @@ def _nodes(view: FactView, given: Given) -> list[KnownNode]:
     """Return the given node if it exists, or all nodes."""
     if given is None:
         return view.hosts()
-    node = view.node(str(given))
+    node = first_fresh(view.base.nodes.get(given), view.now)
     return [] if node is None else [node]
 
 
@@ -64,8 +64,9 @@ def _solve_known_node(view: FactView, args: tuple[Given, ...], _: QueryDeadline)
 
 
 def _solve_health(view: FactView, args: tuple[Given, ...], _: QueryDeadline) -> Iterator[Row]:
+    healths, now = view.base.healths, view.now
     for node in _nodes(view, args[0]):
-        fact = view.health_fact(node.name)
+        fact = first_fresh(healths.get(node.name), now)
         if fact is not None:
             yield (node.name, fact.health), (node, fact)
         else:  # it rests on the facts that are too old to be used

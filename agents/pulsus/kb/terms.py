@@ -9,6 +9,7 @@ refused: operators, comments, lists, nested terms, escapes, every character outs
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from typing import Final, NamedTuple, NoReturn
@@ -83,7 +84,9 @@ def parse_goal(text: str) -> Goal:
     if matched is None:
         _explain_mismatch(text)
     module, name, arguments = matched.groups()
-    parsed = tuple([_parse_argument(word.strip(" ")) for word in arguments.split(",")])
+    if " " in arguments:
+        arguments = arguments.replace(" ", "")  # no argument has a space inside
+    parsed = tuple(map(_parse_argument, arguments.split(",")))
     return Goal(module or "", name, parsed, text)
 
 
@@ -99,14 +102,19 @@ def is_name(text: str) -> bool:
     return re.fullmatch(NAME_FORM, text, re.ASCII) is not None
 
 
+@functools.lru_cache(maxsize=512)
+def _variable(word: str) -> Variable:
+    return Variable(word)
+
+
 def _parse_argument(word: str) -> Value | Variable:
     first = word[0]
     if "a" <= first <= "z":
         return word
+    if "A" <= first <= "_":  # between Z and _ are signs that no argument begins with
+        return _variable(word)
     if first == "'":
         return word[1:-1]
-    if first == "_" or first.isupper():
-        return Variable(word)
     return float(word) if "." in word else int(word)
 
 

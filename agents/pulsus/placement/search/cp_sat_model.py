@@ -33,6 +33,18 @@ def load_cp_model() -> Any:
     return cp_model
 
 
+def deterministic_solver(seed: int, work: float, seconds: float) -> Any:
+    """Return a solver of one worker: the same model, seed and work give the same answer."""
+    solver = load_cp_model().CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = seed
+    # A tight relaxation: the proofs of a full cluster take a third of the work then.
+    solver.parameters.linearization_level = 2
+    solver.parameters.max_deterministic_time = work
+    solver.parameters.max_time_in_seconds = seconds
+    return solver
+
+
 @dataclass(frozen=True, slots=True)
 class TierResult:
     """The value of one tier, the lower bound of its best value, and if both are proven equal."""
@@ -227,14 +239,7 @@ class CpSatPlacement:
 
     def solver(self, seed: int, work: float, seconds: float) -> Any:
         """Return a solver of one worker: the same model, seed and work give the same answer."""
-        solver = self.cp.CpSolver()
-        solver.parameters.num_workers = 1
-        solver.parameters.random_seed = seed
-        # A tight relaxation: the proofs of a full cluster take a third of the work then.
-        solver.parameters.linearization_level = 2
-        solver.parameters.max_deterministic_time = work
-        solver.parameters.max_time_in_seconds = seconds
-        return solver
+        return deterministic_solver(seed, work, seconds)
 
     def read(self, solver: Any) -> list[int]:
         """Return the host of each virtual machine in the solution."""

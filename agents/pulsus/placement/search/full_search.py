@@ -10,10 +10,13 @@ from typing import Any
 from pulsus.placement.placement_rules import PlacementState, misplaced
 from pulsus.placement.search.cp_sat_model import CpSatPlacement, TierResult
 from pulsus.placement.search.neighbourhood_search import SearchBudget
+from pulsus.placement.search.size_class_bound import SizeClassBound
 from pulsus.placement.search.tier_values import TierValues
 
 _IMBALANCE_WORK = 0.8
 """Deterministic seconds for the last tier, which needs no proof."""
+_BOUND_WORK = 0.5
+"""Deterministic seconds for a bound by sizes. Clusters of 100 virtual machines need a tenth."""
 _ALTERNATIVE_WORK = 0.2
 """Deterministic seconds for one other placement of the same values."""
 
@@ -41,7 +44,7 @@ class FullSearch:
         open_tier = False
         for number, term in enumerate(terms):
             # A tier behind one that is not proven has no bound of its own.
-            least = 0 if open_tier else self.tiers.bounds(values)[number]
+            least = 0 if open_tier else self._least(number, values)
             if values[number] > least and self._may_go_on():
                 result, candidate = self._minimise(term, least)
                 if candidate is not None and self.tiers.of(candidate) <= values:
@@ -51,6 +54,23 @@ class FullSearch:
             open_tier = open_tier or values[number] > least
             placement.model.add(term <= values[number])
         self.bounds = proven
+
+    def _least(self, number: int, values: list[int]) -> int:
+        """Return a lower bound of a tier, given that those before it have exactly `values`."""
+        least, levels = self.tiers.bounds(values)[number], len(self.tiers.levels)
+        placed = not any(values[:levels])
+        tier = number - levels  # soft violations, moves, MiB
+        if tier < 1 or not placed or values[number] <= least or not self._may_go_on():
+            return least
+        bound = SizeClassBound(self.rules, self.budget.seed)
+        work, seconds = min(self.work, _BOUND_WORK), max(self.budget.left(), 0.01)
+        found = (
+            bound.fewest_moves(work, seconds)
+            if tier == 1
+            else bound.least_mib(values[levels + 1], work, seconds)
+        )
+        self.work -= bound.spent
+        return max(least, found)
 
     def lowest_imbalance(self) -> tuple[PlacementState | None, float]:
         """Return the most even placement of the same values, and a bound of its imbalance."""
@@ -81,6 +101,7 @@ class FullSearch:
     ) -> tuple[TierResult, PlacementState | None]:
         placement = self.placement
         placement.hint(self.state.where, misplaced(self.state))
+        placement.model.add(term >= least)
         placement.model.minimize(term)
         work = min(self.work, most_work)
         solver = placement.solver(self.budget.seed, work, max(self.budget.left(), 0.01))
