@@ -68,7 +68,7 @@ def planned_actions(text):
 
 
 @contextmanager
-def migration_server(folder, *answers, **env):
+def migration_server(folder, *answers, program=("-m", "pulsus"), **env):
     """Run the server. `answers` play the model, by default the story again and again."""
     project = make_project(folder)
     with playing(*(answers or (play_story,))) as model:
@@ -78,7 +78,7 @@ def migration_server(folder, *answers, **env):
             "PULSUS_AGENT__CONTROL_LEVEL": "controlled",
             "PULSUS_KB__FILES": '["facts.json"]',
         }
-        with serving(project, **settings, **env) as server:
+        with serving(project, program=program, **settings, **env) as server:
             server.model = model
             yield server
 

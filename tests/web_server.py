@@ -110,10 +110,10 @@ def environ(**more):
 
 
 @contextmanager
-def serving(project, *args, **env):
-    """Run `pulsus serve` in a project; end it by its pid."""
+def serving(project, *args, program=("-m", "pulsus"), **env):
+    """Run `pulsus serve` in a project; end it by its pid. `program` starts the command line."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "pulsus", "serve", "--port", "0", *args],
+        [sys.executable, *program, "serve", "--port", "0", *args],
         cwd=project, env=environ(**env), stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     code, port, said = "", 0, ""

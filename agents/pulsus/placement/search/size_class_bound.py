@@ -97,4 +97,4 @@ class SizeClassBound:
         self.spent += solver.deterministic_time
         if status not in (self.cp.OPTIMAL, self.cp.FEASIBLE, self.cp.UNKNOWN):
             return 0  # no plan places all of them, and then nothing is known about its moves
-        return max(0, math.ceil(solver.best_objective_bound - 1e-6))
+        return max(0, math.ceil(float(solver.best_objective_bound) - 1e-6))

@@ -77,5 +77,5 @@ def test_a_full_cluster_is_proven_that_the_sum_of_all_hosts_does_not_prove():
     assert plan.status == "optimal"
     moves, mib = plan.objective["moves"], plan.objective["moved_mib"]
     assert (plan.bounds["moves"], plan.bounds["moved_mib"]) == (moves, mib)
-    simple = TierValues(rules).bounds([0, 0, 0, 0, moves, mib])
+    simple = TierValues(rules).bounds([0, 0, 0, 0, int(moves), int(mib)])
     assert simple[-2] < bounds(rules)[0] <= moves
