@@ -95,7 +95,7 @@ def find_predicate(goal: Goal) -> Predicate:
 
 
 class _GoalShape(NamedTuple):
-    """How the rows of a predicate become answers to all goals that differ in their values alone.
+    """A way from rows of a predicate to answers, for all goals that differ in their values alone.
 
     `shown` are the variables of the answers, each with the place of its value in a row. `fixed`
     picks from a row the values that the goal gives; it is None without any. At both places of
