@@ -6,7 +6,7 @@ Exit statuses are those of docs/exit-codes.md.
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar
@@ -103,6 +103,17 @@ class RunNotFound(PulsusError, code="RUN_NOT_FOUND", exit_status=2):
 
 class ExtraMissing(PulsusError, code="EXTRA_MISSING", exit_status=2):
     """A setting or flag needs packages of an extra that is not installed."""
+
+    @classmethod
+    def of(cls, purpose: str, lacking: Iterable[str], extra: str) -> ExtraMissing:
+        """Return the error for packages that `purpose` needs. `extra` may be several: "a,b"."""
+        names = list(lacking)
+        absent = "which is not" if len(names) == 1 else "which are not"
+        return cls(
+            f"{purpose} needs {', '.join(names)}, {absent} installed",
+            hint=f"pip install 'pulsus-workbench[{extra}]', in a clone: pip install '.[{extra}]'",
+            extra=extra.partition(",")[0],
+        )
 
 
 class ClusterInvalid(PulsusError, code="CLUSTER_INVALID", exit_status=2):

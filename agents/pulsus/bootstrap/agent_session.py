@@ -70,11 +70,7 @@ def require_agent_extra(*packages: str) -> None:
 
     lacking = [name for name in packages if find_spec(name) is None]
     if lacking:
-        raise ExtraMissing(
-            f"the agent needs {', '.join(lacking)}, which is not installed",
-            hint="pip install 'pulsus-workbench[agent]'",
-            extra="agent",
-        )
+        raise ExtraMissing.of("the agent", lacking, "agent")
 
 
 def make_agent_session(

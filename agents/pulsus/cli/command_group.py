@@ -83,7 +83,8 @@ class Pulsus(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return a subcommand, or `route` with the whole line as its request."""
         if args[0] not in COMMANDS and not args[0].startswith("-"):
-            suggestion = _resembled(args[0])
+            suggestion = _OPTIONS.get(args[0].lower()) if len(args) == 1 else None
+            suggestion = suggestion or _resembled(args[0])
             if suggestion:
                 raise click.UsageError(
                     f"no such command {args[0]!r}: did you mean `pulsus {suggestion}`? "
@@ -94,6 +95,8 @@ class Pulsus(click.Group):
         return super().resolve_command(ctx, args)
 
 
+_OPTIONS = {"help": "--help", "hepl": "--help", "usage": "--help", "version": "--version"}
+"""Single words that other programs take for these options."""
 _SHORT = 3
 """Letters of a command name in which one typing error is too much for a ratio."""
 

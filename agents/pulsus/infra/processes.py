@@ -37,9 +37,8 @@ def load_psutil() -> ModuleType:
     try:
         import psutil
     except ImportError as failure:
-        raise ExtraMissing(
-            f"figures of this machine need a package that is not installed ({failure})",
-            hint="`pip install 'pulsus-workbench[agent]'` adds it to Pulsus",
+        raise ExtraMissing.of(
+            "reading the figures of this machine", ["psutil"], "agent"
         ) from failure
     return psutil
 

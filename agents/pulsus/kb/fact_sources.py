@@ -117,7 +117,7 @@ class _Reading(threading.Thread):
         try:
             self._answer = self._source.read()
         except BaseException as error:  # noqa: BLE001 - third-party code; it may even call exit()
-            message = error.message if isinstance(error, PulsusError) else repr(error)
+            message = _in_words(error) if isinstance(error, PulsusError) else repr(error)
             self._failure = message[:_MOST_REASON]
 
     def document(self, now: datetime, seconds: float) -> JsonValue:
@@ -130,3 +130,7 @@ class _Reading(threading.Thread):
         if not isinstance(self._answer, Mapping):
             raise _SourceFault(f"it gave {ascii(self._answer)[:60]}, and no facts document")
         return {"observed_at": now.isoformat(), **self._answer}
+
+
+def _in_words(error: PulsusError) -> str:
+    return f"{error.message} ({error.hint})" if error.hint else error.message

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 CHANGES = 7
 """The exit status of `--detailed-exitcode` if a write is still to be done."""
+
+_OF_FILES = frozenset({"show", "diff", "apply"})
+"""Commands that take saved plans."""
 
 EPILOG = page_end(
     'pulsus plan "summarise the matrix in m.csv then plot it" -o plan.yaml',
@@ -81,6 +85,7 @@ def command(
             "give a request, or a plan with --file, and not both",
             hint='pulsus plan "REQUEST" -o plan.yaml, or: pulsus plan --file edited.yaml',
         )
+    _refuse_verb_of_a_file(request)
     saved = (
         _from_file(session, source, inputs)
         if source
@@ -88,6 +93,23 @@ def command(
     )
     print_plan(session, saved, target)
     raise SystemExit(CHANGES if detailed and saved.writes else 0)
+
+
+def _refuse_verb_of_a_file(words: Sequence[str]) -> None:
+    """Raise UsageError for `plan show FILE` and similar calls, which would plan a request.
+
+    The commands for a saved plan stand beside `pulsus plan`, and not below it.
+    """
+    if len(words) > 1 and words[0] in _OF_FILES and all(_is_plan_name(one) for one in words[1:]):
+        raise UsageError(
+            f"`pulsus plan` makes a plan for a request, and {shlex.join(words)!r} names a file",
+            hint=f"pulsus {shlex.join(words)}",
+        )
+
+
+def _is_plan_name(word: str) -> bool:
+    """Return True if a word is named as files with plans are."""
+    return Path(word).suffix in (".yaml", ".yml", ".json")
 
 
 def _from_request(

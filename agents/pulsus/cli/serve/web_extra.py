@@ -16,8 +16,5 @@ def require_web_extra(*, server: bool = True) -> None:
     wanted = (*_ACCOUNTS, *(_SERVER if server else ()))
     lacking = [name for name in wanted if find_spec(name) is None]
     if lacking:
-        raise ExtraMissing(
-            f"this needs {', '.join(lacking)}, which is not installed",
-            hint="pip install 'pulsus-workbench[web,agent]'",
-            extra="web",
-        )
+        purpose = "pulsus serve" if server else "pulsus users"
+        raise ExtraMissing.of(purpose, lacking, "web,agent")

@@ -25,11 +25,7 @@ def load_cp_model() -> Any:
     try:
         from ortools.sat.python import cp_model
     except ImportError as failure:
-        raise ExtraMissing(
-            f"planning a placement needs OR-tools, which is not installed ({failure})",
-            hint="pip install 'pulsus-workbench[planner]'",
-            extra="planner",
-        ) from failure
+        raise ExtraMissing.of("planning a placement", ["ortools"], "planner") from failure
     return cp_model
 
 
