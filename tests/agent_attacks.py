@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import pulsus
-from pulsus.agent.control.control_rules import AgentControl, ControlPorts
+from pulsus.agent.control.call_request import ControlPorts
+from pulsus.agent.control.control_rules import AgentControl
 from pulsus.agent.control.protection.own_process import OwnProcess
 from pulsus.agent.control.protection.protected_places import ProtectedPlaces
 from pulsus.agent.control.protection.self_protection import SelfProtection

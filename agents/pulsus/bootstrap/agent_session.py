@@ -21,7 +21,8 @@ from pulsus.agent.agent_session import AgentSession, SessionParts
 from pulsus.agent.cluster_context import ClusterContext
 from pulsus.agent.control.approval_desk import CallApprover, PersonDesk
 from pulsus.agent.control.call_approvals import CallApprovals
-from pulsus.agent.control.control_rules import AgentControl, ControlLevel, ControlPorts
+from pulsus.agent.control.call_request import ControlPorts
+from pulsus.agent.control.control_rules import AgentControl, ControlLevel
 from pulsus.agent.control.protection.own_process import OwnProcess
 from pulsus.agent.control.protection.protected_places import ProtectedPlaces
 from pulsus.agent.control.protection.self_protection import SelfProtection

@@ -6,82 +6,28 @@ tool that writes, the policy, targets that were not named. Only then the control
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field, replace
-from typing import Final, Literal, Protocol
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final, Literal
 
-from pulsus.agent.control.approval_request import ApprovalRequest, plan_hash
-from pulsus.agent.control.call_description import (
-    ReadFile,
-    command_line,
-    describe_call,
-    equivalent_command,
-)
 from pulsus.agent.control.call_paths import paths_in_arguments
+from pulsus.agent.control.call_request import CallRequests, ControlPorts, is_always_asked
+from pulsus.agent.control.command_answers import CommandAnswers, CommandRulings
 from pulsus.agent.control.grounding import refuse_ungrounded
 from pulsus.agent.control.protection.self_protection import SelfProtection
-from pulsus.agent.control.sent_words import find_unsaid_words, said_hosts
-from pulsus.agent.control.session_grants import SessionGrants, grant_key
+from pulsus.agent.control.sent_words import find_unsaid_words
+from pulsus.agent.control.session_grants import SessionGrants
 from pulsus.agent.control.session_words import SessionWords
 from pulsus.agent.loop.call_draft import AskPerson, CallDraft, RefusedCall, RunCall
 from pulsus.agent.tool_protocol import CallOutcome
-from pulsus.commands.judge_context import JudgeContext
 from pulsus.commands.risk.secret_paths import is_secret
-from pulsus.commands.shell.script_parser import parse_command
-from pulsus.commands.shell.words import Unreadable
-from pulsus.commands.shell.wrappers import program_name, unwrap
-from pulsus.core.types import JsonValue, ToolSpec
-from pulsus.fast_dataclass import dataclass
-from pulsus.gates.approval_risk import ApprovalRisk, approval_risk
-from pulsus.gates.command_decision import GateAnswer, answer_command, describe_ruling
-from pulsus.gates.command_policy import EGRESS, CommandPolicy
+from pulsus.core.types import JsonValue
+from pulsus.gates.command_decision import GateAnswer, describe_ruling
 from pulsus.gates.tool_response import ToolErrorCode, ToolResponse, tool_blocked
 
 ControlLevel = Literal["read_only", "controlled", "autonomous"]
 
 _READ_TOOL: Final = "pulsus_read"
-_MIGRATIONS: Final = frozenset({"migrate", "relocate", "evacuate", "live-migrate"})
-_ALWAYS_ASKED: Final = _MIGRATIONS | {"promote", "apply", "execute_migration"}
-"""Actions that need a person at every control level."""
-_MIGRATING: Final = frozenset({"qm", "pct", "virsh", "ha-manager", "pvesh", "xl", "lxc", "incus"})
-_MOST_ANSWERS: Final = 64
-
-
-class CommandRulings(Protocol):
-    """The command gate of a project: its policy and its tables."""
-
-    @property
-    def policy(self) -> CommandPolicy:
-        """Return the policy of the settings."""
-        ...
-
-    @property
-    def context(self) -> JudgeContext:
-        """Return the tables to judge with."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class ControlPorts:
-    """Everything outside that the rules use.
-
-    `catalogue` are the contracts of catalogue tools by the agent's name of them, and `tool_digest`
-    gives the digest of such a tool's file as it is now. `new_id` makes an id for an approval.
-    """
-
-    catalogue: Mapping[str, ToolSpec] = field(default_factory=dict)
-    tool_digest: Callable[[ToolSpec], str] = field(default=lambda spec: spec.sha256)
-    read_file: ReadFile = field(default=lambda path: None)
-    new_id: Callable[[], str] = field(default=lambda: f"apr-{secrets.token_hex(8)}")
-
-
-@dataclass(frozen=True, slots=True)
-class _JudgedCommand:
-    """The answer to a command, and those of its hosts that had been said by then."""
-
-    answer: GateAnswer
-    hosts: tuple[str, ...]
 
 
 class AgentControl:
@@ -100,14 +46,16 @@ class AgentControl:
     ) -> None:
         self.level, self._gate, self._protection = level, gate, protection
         self.words, self.grants = words, grants
-        self._seconds, self._ports = approval_seconds, ports or ControlPorts()
-        self._answers: dict[tuple[str, str | None], _JudgedCommand] = {}
+        self._answers = CommandAnswers(gate, words)
+        self._requests = CallRequests(
+            ports or ControlPorts(), self._answers, words, approval_seconds
+        )
 
     def refuse(self, draft: CallDraft) -> ToolResponse | None:
         """Return why the call may not run at any control level, or None."""
         return (
             self._refuse_own(draft)
-            or _refuse_secret(draft, self._answer(draft))
+            or _refuse_secret(draft, self._answers.answer(draft))
             or self._refuse_command(draft)
             or self._refuse_by_policy(draft)
             or self._refuse_ungrounded(draft)
@@ -115,7 +63,7 @@ class AgentControl:
 
     def rewrite(self, draft: CallDraft) -> str | None:
         """Return a command to run in place of the refused one of a read, or None."""
-        answer = self._answer(draft)
+        answer = self._answers.answer(draft)
         return answer.rewrite if answer is not None and draft.kind != "write" else None
 
     def decide(self, draft: CallDraft) -> RunCall | AskPerson | RefusedCall:
@@ -144,39 +92,13 @@ class AgentControl:
 
     def hash_of(self, draft: CallDraft) -> str:
         """Return the hash of the call as it is now, with the tool's file as it is now."""
-        spec = self._spec(draft)
-        ids = [resource.id for resource in draft.resources] or [*draft.needs.targets]
-        sha256 = self._ports.tool_digest(spec) if spec is not None else ""
-        return plan_hash(draft.call.tool, draft.call.args, ids, self._gate.policy.version, sha256)
-
-    def _answer(self, draft: CallDraft) -> GateAnswer | None:
-        """Return the gate's answer to the command of a call, or None without a command."""
-        return self._judge(draft.needs.command, draft) if draft.needs.command else None
-
-    def _equivalent(self, draft: CallDraft) -> GateAnswer | None:
-        """Return the gate's answer to the command that does what the call would do, or None."""
-        command = equivalent_command(draft)
-        return self._judge(command, draft) if command else None
-
-    def _judge(self, command: str, draft: CallDraft) -> GateAnswer:
-        target = draft.resources[0].name if draft.resources else None
-        known = self._answers.get((command, target))
-        if known is not None and known.hosts == said_hosts(known.answer.verdict, self.words):
-            return known.answer
-        policy = self._gate.policy
-        verdict = policy.judge(command)
-        hosts = said_hosts(verdict, self.words)
-        answer = answer_command(policy, verdict, target, hosts)
-        if len(self._answers) >= _MOST_ANSWERS:
-            del self._answers[next(iter(self._answers))]
-        self._answers[command, target] = _JudgedCommand(answer, hosts)
-        return answer
+        return self._requests.hash_of(draft)
 
     def _refuse_own(self, draft: CallDraft) -> ToolResponse | None:
         """Return the refusal of a call on Pulsus itself, or None."""
         paths = [*draft.needs.paths, *paths_in_arguments(draft)]
         refusal = self._protection.refuse_paths(dict.fromkeys(paths), draft.kind)
-        answer = self._answer(draft)
+        answer = self._answers.answer(draft)
         if refusal is None and answer is not None:
             command = draft.needs.command
             refusal = self._protection.refuse_command(command, draft.kind, answer.verdict)
@@ -188,7 +110,7 @@ class AgentControl:
 
     def _refuse_command(self, draft: CallDraft) -> ToolResponse | None:
         """Return the refusal of a command that was sent to the wrong tool, or None."""
-        answer = self._answer(draft)
+        answer = self._answers.answer(draft)
         if answer is None:
             return None
         if draft.kind == "write":
@@ -214,7 +136,7 @@ class AgentControl:
         """Return the refusal of a write that the policy blocks, or None."""
         if draft.kind != "write":
             return None
-        answer = self._equivalent(draft)
+        answer = self._answers.equivalent(draft)
         if answer is None or answer.ruling.decision != "block":
             return None
         command = answer.verdict.command
@@ -228,7 +150,7 @@ class AgentControl:
     def _refuse_ungrounded(self, draft: CallDraft) -> ToolResponse | None:
         if draft.kind != "write":
             return None
-        spec = self._spec(draft)
+        spec = self._requests.spec(draft)
         names = spec.target if spec is not None else ()
         inputs = [draft.call.args[name] for name in names if name in draft.call.args]
         tables = self._gate.context.tables
@@ -236,14 +158,14 @@ class AgentControl:
 
     def _reason_to_ask(self, draft: CallDraft) -> str:
         """Return why a person has to approve a read, or an empty text."""
-        answer = self._answer(draft)
+        answer = self._answers.answer(draft)
         if answer is not None:
             if not answer.ruling.lets_read:
                 return describe_ruling(answer.ruling)
             unsaid = find_unsaid_words(answer.verdict, self.words)
             if unsaid:
                 return f"{unsaid}, and the user did not say that"
-        spec = self._spec(draft)
+        spec = self._requests.spec(draft)
         if spec is not None and spec.effects is not None and spec.effects.hosts:
             for value in draft.call.args.values():
                 unsaid_pieces = self.words.unsaid_pieces(value) if isinstance(value, str) else []
@@ -255,19 +177,19 @@ class AgentControl:
 
     def _policy_asks(self, draft: CallDraft) -> bool:
         """Return True if a person has to approve a write in autonomous mode too."""
-        if _is_always_asked(draft):
+        if is_always_asked(draft):
             return True
-        spec = self._spec(draft)
+        spec = self._requests.spec(draft)
         if spec is not None:
             return spec.approval == "approver"
-        answer = self._equivalent(draft)
+        answer = self._answers.equivalent(draft)
         if answer is None or answer.ruling.decision != "allow":
             return True
         return bool(find_unsaid_words(answer.verdict, self.words))
 
     def _ask(self, draft: CallDraft, reason: str) -> RunCall | AskPerson:
         """Return the question to a person, or the call if a grant of the session covers it."""
-        request = self._request(draft, reason)
+        request = self._requests.make(draft, reason)
         grant = self.grants.find(request.grant_key, request.risk_level)
         if grant is None:
             return AskPerson(draft, request)
@@ -278,7 +200,7 @@ class AgentControl:
         suggestion: dict[str, JsonValue] = {
             "tool": draft.call.tool,
             "args": dict(draft.call.args),
-            "risk": self._risk(draft),
+            "risk": self._requests.risk(draft),
             "plan_hash": self.hash_of(draft),
         }
         response = tool_blocked(
@@ -289,60 +211,6 @@ class AgentControl:
             auto_recoverable=False,
         )
         return RefusedCall(draft.call, draft.kind, response, suggestion)
-
-    def _request(self, draft: CallDraft, reason: str) -> ApprovalRequest:
-        spec, risk = self._spec(draft), self._risk(draft)
-        digest = self.hash_of(draft)
-        ids = tuple(resource.id for resource in draft.resources) or draft.needs.targets
-        approver = spec is not None and spec.approval == "approver"
-        typed = _words_to_type(draft, spec) if approver and spec is not None else ""
-        key = ""
-        if not typed and self._may_be_granted(draft, risk):
-            version = f"{self._gate.policy.version} {self._tool_version(spec)}"
-            key = grant_key(draft.call.tool, draft.call.args, ids, risk, version)
-        return ApprovalRequest(
-            approval_id=self._ports.new_id(),
-            tool=draft.call.tool,
-            command=command_line(draft),
-            risk_level=risk,
-            description=describe_call(draft, reason, spec, self._ports.read_file),
-            plan_hash=digest,
-            expires_in=round(self._seconds),
-            targets=ids,
-            typed=typed,
-            grant_key=key,
-        )
-
-    def _tool_version(self, spec: ToolSpec | None) -> str:
-        return self._ports.tool_digest(spec) if spec is not None else ""
-
-    def _may_be_granted(self, draft: CallDraft, risk: ApprovalRisk) -> bool:
-        """Return True if the call may be allowed for the whole session."""
-        if risk == "high" or _is_always_asked(draft):
-            return False
-        answer = self._answer(draft)
-        if answer is None:
-            return True
-        away = any(each.dynamic for each in answer.verdict.destinations)
-        unknown = answer.ruling.rule == EGRESS or away
-        return not unknown and not find_unsaid_words(answer.verdict, self.words)
-
-    def _risk(self, draft: CallDraft) -> ApprovalRisk:
-        """Return the risk that a person is shown."""
-        spec = self._spec(draft)
-        if spec is not None:
-            return "high" if spec.approval == "approver" else "medium"
-        if _is_always_asked(draft):
-            return "high"
-        if draft.call.tool == "pulsus_file_edit":
-            return "medium"
-        answer = self._equivalent(draft)
-        if answer is None:
-            return "medium"
-        return approval_risk(answer.verdict.command, answer.verdict)
-
-    def _spec(self, draft: CallDraft) -> ToolSpec | None:
-        return self._ports.catalogue.get(draft.call.tool)
 
 
 def _refuse_secret(draft: CallDraft, answer: GateAnswer | None) -> ToolResponse | None:
@@ -366,26 +234,3 @@ def _refuse_read_as_write(draft: CallDraft) -> ToolResponse:
         recovery_hint=f"Use {_READ_TOOL} action=exec with the same command",
         auto_recoverable=True,
     )
-
-
-def _is_always_asked(draft: CallDraft) -> bool:
-    """Return True for a migration, a promotion, or a plan that is applied."""
-    if draft.needs.action in _ALWAYS_ASKED or draft.call.tool in _ALWAYS_ASKED:
-        return True
-    try:
-        script = parse_command(draft.needs.command) if draft.needs.command else None
-    except Unreadable:
-        return True
-    for stage in script.stages if script is not None else ():
-        inner = unwrap(stage.words)
-        if program_name(inner).casefold() in _MIGRATING and any(
-            part in _MIGRATIONS for word in inner[1:] for part in word.text.split("/")
-        ):
-            return True
-    return False
-
-
-def _words_to_type(draft: CallDraft, spec: ToolSpec) -> str:
-    """Return the text that an approver types: the values of `Target:`, or the tool's name."""
-    values = [draft.call.args[name] for name in spec.target if name in draft.call.args]
-    return " ".join(" ".join(str(each).split()) for each in values) or spec.name

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.agent.control.control_rules import ControlPorts
+from pulsus.agent.control.call_request import ControlPorts
 from pulsus.agent.loop.call_draft import AskPerson, RefusedCall, RunCall
 from pulsus.agent.tool_protocol import CallNeeds
 from pulsus.gates.resources.resolved_resource import ResolvedResource
