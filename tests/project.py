@@ -66,6 +66,12 @@ def _copied(source, target):
     return link(source, target) if mypys else shutil.copy2(source, target)
 
 
+def lend_types(folder):
+    """Give `folder` what mypy knows of the libraries after a first run."""
+    _warmed()
+    lend(folder / ".pulsus/cache/mypy")
+
+
 @functools.cache
 def _warmed():
     """Return a project with warm caches. One process makes it, and the others wait for it."""

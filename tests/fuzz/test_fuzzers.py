@@ -13,7 +13,7 @@ import pytest
 from tests.fuzz import CORPUS, NAMES
 from tests.fuzz.seeds import made
 
-SECONDS = int(os.environ.get("FUZZ_SECONDS", "20"))
+SECONDS = int(os.environ.get("FUZZ_SECONDS", "10"))
 FOUND = Path(__file__).parents[2] / "logs/fuzz"
 LONGEST = 30  # seconds for one input, on a busy machine
 OPTIONS = (

@@ -1,12 +1,11 @@
 """Hostile modules of blind lots are refused, honest ones accepted (`tests/blind_modules.py`)."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 from tests.blind_modules import LOTS, OPEN, modules
-from tests.project import pulsus
+from tests.project import lend_types, pulsus_here
 from tests.sandboxes import need_sandbox
 
 PART = 12
@@ -31,10 +30,9 @@ def test_hostile_modules_of_a_blind_lot_are_refused_and_controls_accepted(tmp_pa
     part = modules(lot)[start : start + PART]
     for module in part:
         (project / f"{module.name}.py").write_bytes(module.filled(places))
-    done = pulsus(
-        project, "validate", *sorted(project.glob("*.py")), "--output", "json", seconds=500
-    )
-    verdicts = {Path(m["path"]).stem: m for m in json.loads(done.out)["modules"]}
+    lend_types(project)
+    done = pulsus_here(project, "validate", *sorted(project.glob("*.py")), "--output", "json")
+    verdicts = {Path(m["path"]).stem: m for m in done.json["modules"]}
     accepted = {name for name, verdict in verdicts.items() if verdict["ok"]}
     known = set().union(*OPEN.values())
     assert {module.name for module in part if module.honest} <= accepted
