@@ -37,6 +37,7 @@ def test_the_catalogue_is_as_large_as_promised():
 
 @pytest.mark.slow
 @pytest.mark.sandbox
+@pytest.mark.usefixtures("loaded_mypy")
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda t: t.id)
 def test_every_shipped_tool_still_passes_the_gate(tool, tmp_path):
     app = bootstrap.build(ROOT, {"log_dir": tmp_path / "logs"})
