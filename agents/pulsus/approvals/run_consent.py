@@ -18,9 +18,9 @@ from pulsus.core.types import Constant, InputValue, JsonValue, ParamRef, PlanSte
 from pulsus.core.validators.effects.observed_against_declared import DRY_RUN, has_dry_run
 from pulsus.errors import ApprovalNeeded
 
-RunConsent = Literal["asked", "typed", "yes", "dry_run"]
-"""A run was confirmed by a person, by a person who typed its target, by `--yes`, or not at all
-because it is a dry run."""
+RunConsent = Literal["asked", "typed", "yes", "card", "dry_run"]
+"""A run was confirmed by a person, by a person who typed its target, by `--yes`, by an approval
+card, or not at all because it is a dry run."""
 
 
 class Consent(Protocol):
@@ -95,6 +95,18 @@ class RunApproval:
         command = command_with_inputs(["pulsus", "route", self.request, "--run"], self.given)
         where = "" if self.person else "at a terminal, "
         return f"{where}run this and answer y: {command}{tries}"
+
+
+@dataclass(frozen=True, slots=True)
+class CardConsent:
+    """The consent of an approver to a whole plan, by a card with a one-time token (ADR 56).
+
+    It also confirms runs of tools with `Approval: approver`: only an approver gets such a token.
+    """
+
+    def obtain(self, run: WriteRun, *, dry: bool) -> RunConsent:
+        """Return how the run is confirmed. Never raises."""
+        return "dry_run" if dry else "card"
 
 
 def run_command(tool_id: str, given: Sequence[str]) -> str:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -51,6 +53,7 @@ LONGEST_SECONDS: Final = 24 * 3600.0
 _MOST_STREAM: Final = 256 << 20
 _MOST_BYTES: Final = 16 << 20
 _MOST_ERROR: Final = 64 << 10
+_MOST_TOKEN: Final = 1000
 _TOKEN_HINT: Final = (
     "make one: pulsus users token NAME --role ROLE; `pulsus users tokens` lists them"
 )
@@ -76,6 +79,20 @@ class StreamEvent:
     number: int
     name: str
     fields: Mapping[str, Any]
+
+
+def read_token_file(file: Path) -> str:
+    """Return the token in the file; `-` is standard input. Raises UsageError."""
+    try:
+        text = sys.stdin.readline() if str(file) == "-" else file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as failure:
+        raise UsageError(f"cannot read {file}: {type(failure).__name__}") from None
+    token = text.strip()
+    if not token or len(token) > _MOST_TOKEN:
+        raise UsageError(
+            f"{file} holds no token", hint="make one: pulsus users token NAME --role approver"
+        )
+    return token
 
 
 class ServerClient:

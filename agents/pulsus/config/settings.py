@@ -376,11 +376,13 @@ class MigrationsConfig(Section):
 
 @dataclass(frozen=True)
 class ApprovalsConfig(Section):
-    """Whom `pulsus serve` tells that a card waits (docs/serve.md, Notices).
+    """How long a requested promotion or plan waits, and whom `pulsus serve` tells that a card waits
+    (docs/serve.md).
 
     `notify` has web addresses, `command:PROGRAM ARGUMENTS` and `mailto:NAME@HOST`.
     """
 
+    request_minutes: Annotated[float, ValueLimits(gt=0.0, le=1440.0), ASKS_RAISED] = 10.0
     notify: Annotated[tuple[str, ...], ASKS_SET] = ()
     notify_seconds: Annotated[float, ValueLimits(gt=0.0, le=60.0), FREE] = 10.0
     mail_server: Annotated[str, ASKS] = "localhost:25"

@@ -15,6 +15,7 @@ from pulsus.agent.agent_events import AgentEvent
 from pulsus.agent.agent_session import AgentSession, AskOptions
 from pulsus.agent.mentions.mention_parser import Mention
 from pulsus.approvals.cards.approval_book import ApprovalBook, BookPorts
+from pulsus.approvals.cards.request_store import RequestKind, RequestStore
 from pulsus.bootstrap.agent_session import make_agent_session
 from pulsus.bootstrap.approval_records import decision_keeper, unfinished_approvals
 from pulsus.core.system.state_dir import open_state
@@ -24,6 +25,9 @@ from pulsus.fast_dataclass import dataclass
 from pulsus.infra.local_command import LocalCommands
 from pulsus.infra.local_machine import LocalMachine
 from pulsus.infra.migrations.proxmox_executor import DryRunExecutor, ProxmoxExecutor
+from pulsus.routing.requests.carried_request import RequestCarrier
+from pulsus.routing.requests.plan_request import PlanCarrier
+from pulsus.routing.requests.promotion_request import PromotionCarrier
 from pulsus.web.accounts.bearer_tokens import BearerTokens
 from pulsus.web.accounts.user_accounts import UserAccounts
 from pulsus.web.accounts.web_sessions import WebSessions
@@ -38,6 +42,7 @@ from pulsus.web.notices.card_notifier import CardNotifier, FailedDelivery
 from pulsus.web.notices.notice_delivery import MailRoute, deliver
 from pulsus.web.project_reader import ProjectReader
 from pulsus.web.protection.rate_limit import RateLimit
+from pulsus.web.request_desk import RequestDesk
 from pulsus.web.server_state import ServerState, SetupLink
 from pulsus.web.timed_cache import TimedCache
 
@@ -67,8 +72,9 @@ def make_server_state(
     address: ServerAddress,
     reader: ProjectReader,
     tell: Callable[[FailedDelivery], None],
+    warn: Callable[[str], None],
 ) -> ServerState:
-    """Return the state of a server. `tell` shows a failed notice in its terminal.
+    """Return the state of a server. `tell` shows a failed notice in its terminal, `warn` a text.
 
     Raises StateCorrupt, StorageUnwritable.
     """
@@ -84,6 +90,12 @@ def make_server_state(
     machine = LocalMachine(os.environ)
     notifier.get_card = book.get
     migrations = MigrationDesk(book, emit, _migration_rules(app))
+    carriers: dict[RequestKind, RequestCarrier] = {
+        "plan": PlanCarrier(lambda: replace(app)),
+        "promotion": PromotionCarrier(lambda: replace(app)),
+    }
+    requests = RequestDesk(book, RequestStore(state_dir, app.project), carriers, emit, warn)
+    requests.start()
     return ServerState(
         project=app.project.name,
         book=book,
@@ -95,6 +107,7 @@ def make_server_state(
             _agent_starter(app, book, migrations, address.port), app.new_run_id, broker.emit
         ),
         migrations=migrations,
+        requests=requests,
         unfinished=unfinished_approvals(app),
         mentions=TimedCache(partial(mention_names, machine), _MENTIONS_SECONDS, time.monotonic),
         catalogue_health=TimedCache(reader.catalogue_health, _OVERVIEW_SECONDS, time.monotonic),

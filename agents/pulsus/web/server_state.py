@@ -19,6 +19,7 @@ from pulsus.web.migration_desk import MigrationDesk
 from pulsus.web.notices.card_notifier import CardNotifier
 from pulsus.web.project_reader import Fields, ProjectReader
 from pulsus.web.protection.rate_limit import RateLimit
+from pulsus.web.request_desk import RequestDesk
 from pulsus.web.timed_cache import TimedCache
 
 
@@ -67,6 +68,7 @@ class ServerState:
     sessions: WebSessions
     runs: AgentRuns
     migrations: MigrationDesk
+    requests: RequestDesk
     unfinished: UnfinishedApprovals
     mentions: TimedCache[Fields]
     catalogue_health: TimedCache[Fields]

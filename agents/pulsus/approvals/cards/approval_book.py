@@ -37,6 +37,9 @@ from pulsus.fast_dataclass import dataclass
 from pulsus.gates.approval_risk import ApprovalRisk
 
 MOST_PENDING: Final = 100
+OS_USER: Final = "os:"
+"""Begins a requester who showed no token of an account. No account has such a name."""
+
 _MOST_KEPT: Final = 1000
 """Cards that ended and are still shown. The oldest go first."""
 
@@ -293,7 +296,14 @@ class ApprovalBook:
         return card
 
     def _refuse_own(self, card: ApprovalCard, approver: str) -> None:
-        if card.subject.requester == approver and self._ports.approvers() > 1:
+        requester = card.subject.requester
+        if requester.startswith(OS_USER) and self._ports.approvers() > 1:
+            raise SelfApprovalRefused(
+                f"the system user {requester.removeprefix(OS_USER)} asked for {card.id}, and that "
+                "may be any of the approvers",
+                hint="deny it, and let it be asked for with a token: --token-file FILE",
+            )
+        if requester == approver and self._ports.approvers() > 1:
             raise SelfApprovalRefused(
                 f"{approver} asked for {card.id}, so another person has to approve it",
                 hint="ask another approver; you may deny it",

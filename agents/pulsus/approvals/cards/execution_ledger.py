@@ -60,19 +60,29 @@ class ExecutionLedger:
         self._path = state_dir / state_db.FILE
 
     def approved(self, card: ApprovalCard) -> None:
-        """Record an approval. Raises ApprovalUnknown if the card has a record already."""
+        """Record an approval. Raises ApprovalUnknown if the card has a record already, or if its
+        stored request was decided elsewhere.
+        """
         subject = card.subject
         values = (
             card.id, subject.kind, subject.digest, _to_text(subject.plan), subject.requester,
             card.decided_by, self._now(), card.expires_at,
         )  # fmt: skip
         with self._database() as database:
+            database.execute("BEGIN IMMEDIATE")
+            stored = database.execute(
+                "SELECT state FROM requests WHERE card = ?", (card.id,)
+            ).fetchone()
+            if stored is not None and stored[0] != "pending":
+                raise ApprovalUnknown(f"the request {card.id} is {stored[0]} already")
+            database.execute("UPDATE requests SET state = 'approved' WHERE card = ?", (card.id,))
             changed = database.execute(
                 "INSERT INTO approvals (card, state, kind, digest, plan, requester, approver, "
                 "approved_at, expires_at) VALUES (?, 'approved', ?, ?, ?, ?, ?, ?, ?) "
                 "ON CONFLICT (card) DO NOTHING",
                 values,
             ).rowcount
+            database.execute("COMMIT")
         if changed != 1:
             raise ApprovalUnknown(f"the request {card.id} was decided already")
 
@@ -83,6 +93,11 @@ class ExecutionLedger:
                 "UPDATE approvals SET state = 'denied', ended_at = ? "
                 "WHERE card = ? AND state = 'approved'",
                 (self._now(), card.id),
+            )
+            database.execute(
+                "UPDATE requests SET state = 'denied' "
+                "WHERE card = ? AND state IN ('pending', 'approved')",
+                (card.id,),
             )
 
     def started(self, card: ApprovalCard) -> None:

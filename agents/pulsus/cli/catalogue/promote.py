@@ -13,6 +13,16 @@ from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common, network_option
 from pulsus.cli.render.validation_text import relative
+from pulsus.cli.requester import (
+    author_option,
+    find_requester,
+    keep_request,
+    reason_option,
+    request_json,
+    request_option,
+    require_request,
+    tell_request,
+)
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -26,12 +36,13 @@ if TYPE_CHECKING:
 EPILOG = page_end(
     "pulsus promote my_tool.py --domain storage --action usage",
     "pulsus promote my_tool.py --domain storage --action usage --yes",
+    "pulsus promote my_tool.py --domain storage --action usage --request",
     exits={
-        0: "promoted, or already promoted",
+        0: "promoted, already promoted, or asked for",
         2: "usage or settings",
         3: "validation",
-        4: "not approved",
-        6: "no safe place in the catalogue",
+        4: "not approved, or a token is needed",
+        6: "no safe place in the catalogue, or the token may not ask",
         75: "try again",
     },
 )
@@ -49,6 +60,9 @@ EPILOG = page_end(
 )
 @click.option("--owner", metavar="TEAM", help="The team that maintains it.  [default: as before]")
 @click.option("--yes", is_flag=True, help="Approve it; your user name is recorded.")
+@request_option
+@reason_option
+@author_option
 @network_option
 @common()
 def command(
@@ -60,6 +74,9 @@ def command(
     bump: Bump | None,
     owner: str | None,
     yes: bool,
+    asks: bool,
+    reason: str,
+    token_file: Path | None,
 ) -> None:
     """Validate the module PATH and add it to the catalogue.
 
@@ -67,6 +84,9 @@ def command(
     them or none. Promoting the same bytes under the same name again changes nothing. The version
     goes up by what changed for callers. If you promote the file of a promoted tool to another
     place, the old tool stays and is deprecated.
+
+    With --request it is proven and then waits for another person, who sees the contract, the
+    difference, the proof and the effects. Approving it promotes exactly these bytes.
     """
     from pulsus.core.storage.records.promotion_target import Target
     from pulsus.routing.delivery.candidate_module import file_module
@@ -76,6 +96,7 @@ def command(
         raise UsageError(
             "--owner '' is empty", hint="leave it out to keep the owner, or name a team"
         )
+    require_request(asks=asks, reason=reason, token_file=token_file, yes=yes)
     target = Target(domain, action, name or path.stem)
     module = file_module(session.app, path.resolve(), target)
     promoter = replace(
@@ -88,7 +109,43 @@ def command(
         owner=owner,
         replaces=_promoted_from(session, module),
     )
+    if asks:
+        _request(session, module, promoter, reason, token_file)
+        return
     print_delivery(session, target, deliver(session, module, promoter, approved=yes))
+
+
+def _request(
+    session: CommandSession,
+    module: CandidateModule,
+    promoter: CataloguePromoter,
+    reason: str,
+    token_file: Path | None,
+) -> None:
+    """Prove the module, and keep the request to promote it."""
+    from pulsus.cli.render import validation_text
+    from pulsus.routing.delivery.candidate_module import delivery_pipeline
+    from pulsus.routing.generation import acceptance
+    from pulsus.routing.requests.promotion_request import promotion_request
+
+    app = session.app
+    requester = find_requester(app, token_file)  # before anything is proven: that takes seconds
+    promoter.require_log()
+    prover = acceptance.validator_for(app, module)
+    examined = delivery_pipeline(app, prover, promoter, None).examine(module)
+    if examined.failure is not None or examined.promotion is not None:
+        print_delivery(session, module.target, examined)
+        return
+    kept = keep_request(
+        app,
+        promotion_request(app, module, examined.report, requester, reason.strip(), promoter),
+    )
+    if session.json:
+        report = validation_text.validation_json(examined.report, session.project)
+        body = {"tool": module.target.tool_id, "validation": report, "promotion": None}
+        console.document({"ok": True, **body, "requested": request_json(kept)})
+        return
+    tell_request(app, kept)
 
 
 def _require_named(**given: str | None) -> None:

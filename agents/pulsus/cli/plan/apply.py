@@ -14,6 +14,16 @@ from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common, full_option, input_option
 from pulsus.cli.plan.plan import CHANGES
+from pulsus.cli.requester import (
+    author_option,
+    find_requester,
+    keep_request,
+    reason_option,
+    request_json,
+    request_option,
+    require_request,
+    tell_request,
+)
 from pulsus.errors import ApprovalNeeded, PlanFailed, PulsusError, UsageError
 
 if TYPE_CHECKING:
@@ -29,8 +39,9 @@ EPILOG = page_end(
     "pulsus apply plan.yaml --check",
     "pulsus apply plan.yaml",
     "pulsus apply plan.yaml --input path=report.md --yes --output json",
+    "pulsus apply plan.yaml --request",
     exits={
-        0: "done",
+        0: "done, or asked for",
         1: "a step failed, or a change is not verified",
         2: "usage, settings, or an invalid plan",
         4: "an input or a confirmation is missing; the run waits",
@@ -47,6 +58,9 @@ EPILOG = page_end(
     "--check", is_flag=True, help="Run the reads, and writes with dry_run: nothing is changed."
 )
 @click.option("--yes", is_flag=True, help="Confirm the writes; your user name is recorded.")
+@request_option
+@reason_option
+@author_option
 @click.option(
     "--detailed-exitcode",
     "detailed",
@@ -67,6 +81,9 @@ def command(
     plan: Path,
     check: bool,
     yes: bool,
+    asks: bool,
+    reason: str,
+    token_file: Path | None,
     detailed: bool,
     engine: str,
     inputs: tuple[str, ...],
@@ -77,6 +94,9 @@ def command(
     Reads run side by side. A write runs alone, after your confirmation, and is verified before
     anything else starts. The plan is refused if a tool, a setting or an input is not what was
     reviewed. Without a person to confirm a write the run waits, and `pulsus runs resume` goes on.
+
+    With --request nothing runs yet: the plan waits for another person. Approving it runs exactly
+    this plan with these inputs, at the server.
     """
     from pulsus.cli.plan.plan_progress import PlanProgress
     from pulsus.core.compose.saved_plans.saved_plan_file import load_saved_plan
@@ -88,8 +108,12 @@ def command(
             f"the engine {engine!r} is not part of this version",
             hint="leave --engine out, or give --engine local",
         )
+    require_request(asks=asks, reason=reason, token_file=token_file, yes=yes, check=check)
     app = session.app
     saved = load_saved_plan(plan)
+    if asks:
+        _request(session, saved, plan, inputs, reason, token_file)
+        return
     note = catalogue_note(app.catalogue, saved)
     # The note says that the tools of the plan are the same.
     if note and session.verbosity >= 0 and not find_moved_parts(app, saved):
@@ -104,6 +128,26 @@ def command(
     with progress.shown():
         applied = apply_plan.apply_plan(app, saved, inputs, approval, ask, progress)
     print_applied(session, saved, applied, full=full, detailed=detailed)
+
+
+def _request(
+    session: CommandSession,
+    saved: SavedPlan,
+    plan: Path,
+    inputs: tuple[str, ...],
+    reason: str,
+    token_file: Path | None,
+) -> None:
+    """Keep the request to run the plan."""
+    from pulsus.routing.requests.plan_request import plan_request
+
+    app = session.app
+    requester = find_requester(app, token_file)
+    kept = keep_request(app, plan_request(app, saved, plan.name, inputs, requester, reason.strip()))
+    if session.json:
+        console.document({"ok": True, "requested": request_json(kept)})
+        return
+    tell_request(app, kept)
 
 
 def plan_approval(session: CommandSession, progress: PlanProgress, *, yes: bool) -> RunApproval:

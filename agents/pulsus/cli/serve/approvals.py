@@ -4,8 +4,8 @@ crash left open.
 
 from __future__ import annotations
 
+import json
 import os
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -22,12 +22,12 @@ from pulsus.cli.server_client import (
     LONGEST_SECONDS,
     TOKEN_VARIABLE,
     ServerClient,
+    read_token_file,
     require_server,
 )
 from pulsus.core.telemetry.visible_text import visible_text
 from pulsus.errors import ApprovalNeeded, ApprovalUnknown, ServerUnreachable, UsageError
 
-_MOST_TOKEN: Final = 1000
 _EXITS: Final = {
     0: "done",
     2: "usage",
@@ -135,7 +135,7 @@ def show_command(
     epilog=page_end(
         "pulsus approvals approve apr-1f2e3d4c5b6a7988",
         exits={
-            0: "approved; a migration was carried out",
+            0: "approved, and carried out",
             1: "approved, and an action failed",
             2: "usage",
             4: "no person at a terminal, or you did not approve",
@@ -152,7 +152,7 @@ def approve_command(
 ) -> None:
     """Show a request, ask you, and approve it. It needs a terminal.
 
-    A migration is carried out before the command ends.
+    A migration, a plan or a promotion is carried out before the command ends.
     """
     if not session.interactive:
         raise ApprovalNeeded(
@@ -301,10 +301,52 @@ def _plan_lines(card: dict[str, Any]) -> Iterator[str]:
         for each in plan:
             way = f"{each['source']} -> {each['target']}" if each["source"] else each["target"]
             yield _text(f"{each['action']} vmid {each['vmid']}: {way}")
+    elif card["kind"] == "promotion":
+        yield from _promotion_lines(plan)
+    elif card["kind"] == "plan":
+        yield from _saved_plan_lines(plan)
     elif isinstance(plan, dict) and "command" in plan:
         yield from _text(plan["command"]).splitlines()
     else:
         yield from _text(console.pretty(plan)).splitlines()
+
+
+def _promotion_lines(plan: dict[str, Any]) -> Iterator[str]:
+    """Yield what is promoted, its proof and effects, its contract, and how the file changes."""
+    before = plan["replaces_sha256"]
+    yield _text(f"promote {plan['path']} as {plan['tool']}, {plan['kind']}")
+    yield f"sha256 {plan['sha256']}"
+    yield f"replaces {before}" if before else "new: no file is replaced"
+    yield _text(f"proof: {plan['proof']}; {', '.join(plan['checks'])}")
+    for warning in plan["warnings"]:
+        yield _text(f"warning: {warning}")
+    for name in ("declared", "observed"):
+        yield f"effects {name}: {_effects_text(plan['effects'][name])}"
+    yield "contract:"
+    yield from (f"  {_text(line)}" for line in plan["contract"].splitlines())
+    yield "difference:"
+    yield from (f"  {_text(line)}" for line in plan["difference"].splitlines())
+
+
+def _effects_text(effects: dict[str, list[str]] | None) -> str:
+    """Return effects on one line."""
+    found = [f"{name} {', '.join(rows)}" for name, rows in (effects or {}).items() if rows]
+    return _text("; ".join(found)) or "none"
+
+
+def _saved_plan_lines(plan: dict[str, Any]) -> Iterator[str]:
+    """Yield the steps of a plan with their inputs, and the values that it gets."""
+    yield _text(f"{plan['file']}: {len(plan['steps'])} steps, {plan['hash']}")
+    for name, value in plan["inputs"].items():
+        yield _text(f"input {name} = {json.dumps(value, ensure_ascii=False)}")
+    for step in plan["steps"]:
+        asks = f", approval: {step['approval']}" if step["approval"] else ""
+        version = f"@{step['version']}" if step["version"] else ""
+        yield _text(f"{step['step']}  {step['kind']}{asks}  {step['tool']}{version}")
+        for name, value in (*step["inputs"].items(), *step["control"].items()):
+            yield _text(f"    {name} = {json.dumps(value, ensure_ascii=False)}")
+        if step["kind"] == "write" and step["side_effects"]:
+            yield from (f"    {_text(line)}" for line in step["side_effects"].splitlines())
 
 
 def _labelled(name: str, lines: list[str]) -> Iterator[tuple[str, str]]:
@@ -335,16 +377,7 @@ def _token(session: CommandSession, file: Path | None) -> str:
             )
         typed: str = click.prompt("Token", hide_input=True, err=True)
         return typed.strip()
-    try:
-        text = sys.stdin.readline() if str(file) == "-" else file.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as failure:
-        raise UsageError(f"cannot read {file}: {type(failure).__name__}") from None
-    token = text.strip()
-    if not token or len(token) > _MOST_TOKEN:
-        raise UsageError(
-            f"{file} holds no token", hint="make one: pulsus users token NAME --role approver"
-        )
-    return token
+    return read_token_file(file)
 
 
 def _cards(client: ServerClient) -> list[dict[str, Any]]:

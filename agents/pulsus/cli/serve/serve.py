@@ -111,7 +111,8 @@ def command(
     port = listening.getsockname()[1]
     shown = names[0] if names else ("localhost" if host == "127.0.0.1" else host)
     address = ServerAddress(port, f"{'https' if tls else 'http'}://{shown}:{port}")
-    state = make_server_state(session.app, address, ProjectViews(session.app), _tell_failure)
+    views = ProjectViews(session.app)
+    state = make_server_state(session.app, address, views, _tell_failure, console.warn)
     allowed = [name.casefold() for name in (*_LOOPBACK, host, *names)]
     hosts = {f"{name}:{port}" for name in allowed} | set(allowed if port in (80, 443) else ())
     application = make_application(state, hosts, tls=tls)
@@ -135,6 +136,7 @@ def command(
     finally:
         state.runs.close()
         state.migrations.close()
+        state.requests.close()
         state.notifier.close(2.0)
         listening.close()
 

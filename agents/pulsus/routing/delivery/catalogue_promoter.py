@@ -45,7 +45,8 @@ class CataloguePromoter:
     """Promotes into the catalogue of `store` on behalf of one run.
 
     `replay` runs the examples of earlier versions; None leaves them out (tests). `find` knows where
-    those bytes may lie where the file was edited in place.
+    those bytes may lie where the file was edited in place. `approver` is the account that approved
+    the request `card`; without it the user of this process approves.
     """
 
     store: CatalogueStore
@@ -58,6 +59,8 @@ class CataloguePromoter:
     made: Mapping[str, JsonValue] | None = None
     replay: Replay | None = None
     find: Find | None = None
+    approver: str = ""
+    card: str = ""
 
     def promote(
         self,
@@ -94,7 +97,7 @@ class CataloguePromoter:
             context=PromotionContext(
                 run_id=self.run_id,
                 route_id=self.route_id,
-                approved_by=os_user(),
+                approved_by=self.approver or os_user(),
                 description=validated.tool.summary,
                 owner=self.owner,
                 bump=self.bump,
@@ -232,7 +235,8 @@ class CataloguePromoter:
         Raises as `decision_log.append`, and AuditTampered for any damage of the log.
         """
         who: dict[str, JsonValue] = {
-            "by": os_user(),
+            "by": self.approver or os_user(),
+            **({"card": self.card} if self.card else {}),
             "run_id": self.run_id,
             "route_id": self.route_id,
         }

@@ -164,6 +164,21 @@ class DeliveryPipeline:
                     assert_never(answer)
         raise ApprovalNeeded(f"no decision after {MAX_EDITS} edits", hint="route the request again")
 
+    def examine(self, module: CandidateModule) -> DeliveryResult:
+        """Prove `module` as `deliver` does, and ask for and promote nothing.
+
+        `promotion` is set if these bytes are promoted already.
+        """
+        report, validated = self.prover.validate(
+            module.source, module.path, module.tool, module.steps
+        )
+        if validated is None:
+            shown = self._relative_path(module.path)
+            return DeliveryResult(report, failure=_validation_failure(report, shown))
+        known = self.promoter.current(module.target, report.sha256)
+        fault = None if known else self._verification_fault(validated.tool, module.target)
+        return DeliveryResult(report, promotion=known, failure=fault)
+
     def _verification_fault(self, tool: ToolSpec, target: Target) -> PulsusError | None:
         """Return why its changes could not be verified. `find` is None in tests of a delivery."""
         if self.find is None:

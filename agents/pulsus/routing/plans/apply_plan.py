@@ -88,7 +88,7 @@ def apply_plan(
     raises. A failed step raises nothing: `AppliedRun.end` says how the run ended.
     """
     require_unmoved(project, saved, pairs)
-    inputs = _all_inputs(project, saved, pairs, ask)
+    inputs = plan_inputs(project, saved, pairs, ask)
     run_id = project.new_run_id()
     with _engine(project, saved.plan, approval, progress, run_id) as (engine, journal):
         end = engine.run(saved.plan, _new_run(saved, run_id, inputs))
@@ -107,7 +107,7 @@ def check_plan_run(
     Raises what `apply_plan` raises.
     """
     require_unmoved(project, saved, pairs)
-    inputs = _all_inputs(project, saved, pairs, ask)
+    inputs = plan_inputs(project, saved, pairs, ask)
     run_id = project.new_run_id()
     steps = tuple(replace(step, on_failure="continue") for step in saved.plan.steps)
     plan = replace(saved.plan, steps=steps)
@@ -217,7 +217,7 @@ def _limits(project: Project) -> EngineLimits:
     return EngineLimits(config.max_parallel, config.approval_hours)
 
 
-def _all_inputs(
+def plan_inputs(
     project: Project, saved: SavedPlan, pairs: Sequence[str], ask: AskInputs
 ) -> dict[str, JsonValue]:
     """Return the values of all parameters, checked against the contracts."""

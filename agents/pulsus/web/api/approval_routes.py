@@ -15,12 +15,13 @@ from pulsus.approvals.cards.approval_card import ApprovalCard
 from pulsus.web.api.json_body import read_object, text_field
 from pulsus.web.identity import Identity, require
 from pulsus.web.refusals import Refused
+from pulsus.web.request_desk import KINDS
 from pulsus.web.server_state import ServerState
 
 _MOST_REASON: Final = 1000
 _TOKEN_CHARS: Final = 200
 _EXECUTIONS: Final = CapacityLimiter(MOST_PENDING)
-"""Threads of their own: a migration takes minutes, and the pages go on meanwhile."""
+"""Threads of their own: an execution takes minutes, and the pages go on meanwhile."""
 _FIELDS: Final = frozenset({"token", "reason"})
 
 
@@ -28,6 +29,7 @@ async def list_approvals(request: Request) -> Response:
     """`GET /api/v1/approvals`. What a crash left open comes first, with the status "unknown"."""
     state = _state(request)
     require(request, state, "viewer")
+    await run_in_threadpool(state.requests.sync)
     cards = await run_in_threadpool(state.book.cards)
     left = await run_in_threadpool(state.unfinished.recent)
     known = {card.id for card in cards}
@@ -56,6 +58,11 @@ async def approve(request: Request) -> Response:
             state.migrations.approve, token, person.name, card.id, limiter=_EXECUTIONS
         )
         return JSONResponse(done.to_json())
+    if card.subject.kind in KINDS:
+        answer = await to_thread.run_sync(
+            state.requests.approve, token, person.name, card.id, limiter=_EXECUTIONS
+        )
+        return JSONResponse(answer)
     card = await run_in_threadpool(
         state.book.approve, token, person.name, _digest_now, card_id=card.id
     )

@@ -23,6 +23,7 @@ from tests.project import trust
 MARKS = widened_settings.approval_marks(Settings)
 
 WIDER = {
+    "approvals.request_minutes": "1000",
     "approvals.notify": '["https://collect.example/hook"]',
     "approvals.mail_server": '"mail.collect.example:25"',
     "state_dir": '".git/hooks"',

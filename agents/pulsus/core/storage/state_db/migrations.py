@@ -79,4 +79,20 @@ CREATE TABLE approvals (
 ) STRICT;
 """
 
-MIGRATIONS: tuple[str, ...] = (_RUNS, _KEPT_RESULTS, _APPROVALS)
+# Requests that outlive their process. From the approval on, `approvals` has the same card.
+_REQUESTS = """
+CREATE TABLE requests (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    card TEXT NOT NULL UNIQUE,
+    state TEXT NOT NULL CHECK (state IN ('pending', 'approved', 'denied', 'expired')),
+    kind TEXT NOT NULL CHECK (kind IN ('plan', 'promotion')),
+    content BLOB NOT NULL,
+    fields TEXT NOT NULL,
+    requester TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    made_at TEXT NOT NULL,
+    expires_at TEXT NOT NULL
+) STRICT;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_RUNS, _KEPT_RESULTS, _APPROVALS, _REQUESTS)

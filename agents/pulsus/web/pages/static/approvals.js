@@ -9,7 +9,35 @@ let clockOffset = 0; // of the server to this machine, in milliseconds
 
 const waits = (card) => ["pending", "approved", "started", "unknown"].includes(card.status);
 
+function promotionText(plan) {
+  const effects = (found) => Object.entries(found || {})
+    .filter(([, rows]) => rows.length).map(([name, rows]) => `${name} ${rows.join(", ")}`).join("; ") || "none";
+  return [
+    `promote ${plan.path} as ${plan.tool}, ${plan.kind}`,
+    `sha256 ${plan.sha256}`,
+    plan.replaces_sha256 ? `replaces ${plan.replaces_sha256}` : "new: no file is replaced",
+    `proof: ${plan.proof}; ${plan.checks.join(", ")}`,
+    ...plan.warnings.map((each) => `warning: ${each}`),
+    `effects declared: ${effects(plan.effects.declared)}`,
+    `effects observed: ${effects(plan.effects.observed)}`,
+    "",
+    plan.contract,
+  ].join("\n");
+}
+
+function savedPlanText(plan) {
+  const values = (found) => Object.entries(found || {}).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
+  const steps = plan.steps.flatMap((step) => [
+    `${step.step}  ${step.kind}${step.approval ? `, approval: ${step.approval}` : ""}  ${step.tool}${step.version ? `@${step.version}` : ""}`,
+    ...values({ ...step.inputs, ...step.control }).map((each) => `    ${each}`),
+    ...(step.kind === "write" && step.side_effects ? [`    ${step.side_effects}`] : []),
+  ]);
+  return [`${plan.file}: ${plan.steps.length} steps, ${plan.hash}`, ...values(plan.inputs), ...steps].join("\n");
+}
+
 function planText(card) {
+  if (card.kind === "promotion") return visible(promotionText(card.plan));
+  if (card.kind === "plan") return visible(savedPlanText(card.plan));
   if (card.kind === "command") return visible(card.plan.command);
   if (card.kind === "migration") {
     return card.plan
@@ -66,7 +94,8 @@ function show(card) {
   element.dataset.status = card.status;
   part(".kind").textContent = card.kind;
   part(".risk").textContent = `${card.risk_level} risk`;
-  showReason(element, card.reason);
+  const difference = card.kind === "promotion" ? `\n${card.plan.difference}` : "";
+  showReason(element, card.reason + difference);
   part(".plan").textContent = planText(card);
   part(".plan").setAttribute("aria-label", `${card.kind} that waits as ${card.id}`);
   const facts = part(".facts");
