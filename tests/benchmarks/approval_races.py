@@ -31,7 +31,7 @@ class _Race:
         self.made, self.races = made, races
         self.begin = threading.Barrier(APPROVERS + 1)
         self.end = threading.Barrier(APPROVERS + 1)
-        self.card, self.tokens, self.started, self.other = None, [], [], []
+        self.card, self.tokens, self.started, self.other = made.propose(), [], [], []
         self.threads = [
             threading.Thread(target=self._approve, args=(number,), daemon=True)
             for number in range(APPROVERS)
@@ -46,7 +46,7 @@ class _Race:
                 self.started.append(number)
             except ApprovalUnknown:
                 pass
-            except Exception as fault:
+            except Exception as fault:  # noqa: BLE001 - a thread reports each fault
                 self.other.append(repr(fault))
             self.end.wait(PATIENCE_SECONDS)
 

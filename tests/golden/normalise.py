@@ -5,6 +5,7 @@ import re
 _RULES = (
     (r"run-\d{8}-\d{6}-[0-9a-f]{6}", "run-ID"),
     (r"apr-\d{8}-\d{6}-[0-9a-f]{6}", "apr-ID"),
+    (r"\bapr-(?!1f2e3d4c5b6a7988)[0-9a-f]{16}\b", "apr-ID"),  # that one is an example
     (r"\.\d{8}T\d{6}Z-[0-9a-f]{12}\.bak", ".STAMP.bak"),
     (r"route([-_])[0-9a-f]{8}\b", r"route\1ID"),
     (r"rev-\d{8}-", "rev-DATE-"),

@@ -1,4 +1,4 @@
-"""Of many approvers at once one executes. All 10,000: `python -m tests.benchmarks.approval_races`."""
+"""Of many approvers one executes. All 10,000 races: `python -m tests.benchmarks.approval_races`."""
 
 import pytest
 

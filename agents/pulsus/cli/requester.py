@@ -1,4 +1,7 @@
-"""Who asks for an approval: an account of the server, by its token, or the user of this machine."""
+"""Find the person who asks for an approval, and keep the request.
+
+That person is the account of a token, or the user of this machine.
+"""
 
 from __future__ import annotations
 

@@ -376,8 +376,7 @@ class MigrationsConfig(Section):
 
 @dataclass(frozen=True)
 class ApprovalsConfig(Section):
-    """How long a requested promotion or plan waits, and whom `pulsus serve` tells that a card waits
-    (docs/serve.md).
+    """Requests of promotions and plans, and notices of cards that wait (docs/serve.md).
 
     `notify` has web addresses, `command:PROGRAM ARGUMENTS` and `mailto:NAME@HOST`.
     """

@@ -1,4 +1,4 @@
-"""What a desk of requests needs of each kind, and what it gets back."""
+"""The protocol of one kind of request, and the result of carrying one out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ReportAction = Callable[[int, int, str, bool | None], None]
 
 @dataclass(frozen=True, slots=True)
 class CarriedRequest:
-    """How a request was carried out. `lines` begin with OK or FAILED, one for each action."""
+    """The end of a request. `lines` begin with OK or FAILED, one for each action."""
 
     ok: bool
     lines: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What a crash left open is shown, and a person settles it. Nothing runs again."""
+"""An approval that a crash left open is shown, and a person settles it. Nothing runs again."""
 
 from __future__ import annotations
 
