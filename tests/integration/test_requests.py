@@ -139,10 +139,6 @@ def test_an_approved_plan_runs_exactly_the_plan_shown(server):
     assert "card" in [row["data"].get("consent") for row in rows]
 
 
-def test_a_plan_without_a_value_is_not_asked_for(server):
-    assert ask(server, "apply", "nothing.yaml", code=2)["error"]["code"] == "PLAN_INVALID"
-
-
 def test_an_own_request_is_refused_once_there_are_two_approvers(server):
     path = module(server.project, "hello_own", "Hu")
     made = ask(server, "promote", path, *PLACE)["requested"]
