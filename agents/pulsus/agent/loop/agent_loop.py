@@ -12,9 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Final
 
-import anyio
-import anyio.to_thread
-
 from pulsus.agent.agent_events import EmitEvent, agent_event
 from pulsus.agent.answers.phantom_claims import SAFE_MESSAGE, find_phantom_claim
 from pulsus.agent.answers.repeated_calls import ErrorTurns
@@ -22,6 +19,7 @@ from pulsus.agent.answers.tool_markup import remove_leaks
 from pulsus.agent.answers.ungrounded_numbers import find_ungrounded_numbers
 from pulsus.agent.loop.call_draft import CallDraft
 from pulsus.agent.loop.check_calls import CallRules
+from pulsus.agent.loop.model_asker import ModelAsker
 from pulsus.agent.loop.run_calls import CallRunner
 from pulsus.agent.loop.run_ports import AgentCounters, ApprovalDesk, RunRecord, WriteVerifier
 from pulsus.agent.loop.session_state import SessionState
@@ -37,7 +35,6 @@ from pulsus.agent.model.proposal import (
     call_hint,
 )
 from pulsus.agent.tool_protocol import ProposedCall, Suspension
-from pulsus.core.compose.model_protocol import OnText
 from pulsus.core.types import JsonValue
 from pulsus.errors import ModelBudget, ModelError, PulsusError
 from pulsus.fast_dataclass import dataclass
@@ -48,7 +45,6 @@ DONE: Final = 0
 OUT_OF_TURNS: Final = 1
 WAITING: Final = 4
 REFUSED: Final = 6
-MODEL_AWAY: Final = 75
 STOPPED: Final = 130
 """Exit statuses of a run (contracts)."""
 
@@ -105,6 +101,7 @@ class AgentLoop:
         self._model, self._rules, self._ports, self._budget = model, rules, ports, budget
         self._calls = TurnCalls(rules, runner, ports.desk, ports)
         self._cancellation = runner.cancellation
+        self._asker = ModelAsker(model, runner.cancellation, ports)
         self._seconds = run_seconds
 
     async def run(
@@ -156,7 +153,7 @@ class AgentLoop:
         except ModelBudget as error:
             return await self._end_early(run, error.message, REFUSED, error)
         except ModelError as error:
-            return await self._end_early(run, error.message, _exit_for(error), error)
+            return await self._end_early(run, error.message, error.exit_status, error)
         except TimeoutError:
             return await self._end_early(run, _TIME_IS_OVER, OUT_OF_TURNS)
         if proposal is None:
@@ -182,11 +179,7 @@ class AgentLoop:
     async def _propose(
         self, run: _Run, tools: tuple[ToolDescriptor, ...], text_only: bool
     ) -> TurnProposal | None:
-        """Return the model's proposal, or None if the run was stopped while the model was asked.
-
-        A failure is tried once more if nothing was shown yet. Raises ModelError, and TimeoutError
-        when the time of the run is over.
-        """
+        """Return the model's proposal, as `ModelAsker.ask` does."""
         run.must_call = run.must_look() and bool(tools) and not text_only
         likely = run.likely if run.must_call and run.turn == 1 else None
         # Only the first turn has the hint: a small model that reads it again repeats the call.
@@ -194,49 +187,7 @@ class AgentLoop:
         size = sum(map(message_size, hint))
         messages = (*run.transcript.messages(run.state, size), *hint)
         ask = TurnRequest(messages, tools, text_only, run.state.turn, run.must_call, likely)
-        shown = False
-
-        def show(piece: str) -> None:
-            nonlocal shown
-            shown = True
-            self._ports.emit(agent_event("agent_token", text=piece))
-
-        for attempt in (1, 2):
-            left = run.deadline - self._ports.clock()
-            try:
-                with anyio.fail_after(max(left, 0.0)):
-                    return await self._ask_model(ask, show)
-            except ModelBudget:
-                raise
-            except ModelError as error:
-                if attempt == 2 or shown or _exit_for(error) != MODEL_AWAY:
-                    raise
-                self._ports.record.event("model_retry", decision=error.code, artifacts=[])
-        raise AssertionError("the second attempt returns or raises")
-
-    async def _ask_model(self, ask: TurnRequest, show: OnText) -> TurnProposal | None:
-        """Return the proposal, or None if the run was stopped meanwhile. Raises ModelError."""
-        answer: TurnProposal | None = None
-        failure: ModelError | None = None
-
-        async with anyio.create_task_group() as group:
-
-            async def ask_in_thread() -> None:
-                nonlocal answer, failure
-                try:
-                    answer = await anyio.to_thread.run_sync(
-                        self._model.propose, ask, show, abandon_on_cancel=True
-                    )
-                except ModelError as error:  # a group would hide which error it is
-                    failure = error
-                group.cancel_scope.cancel()
-
-            group.start_soon(ask_in_thread)
-            await anyio.wait_readable(self._cancellation)
-            group.cancel_scope.cancel()
-        if failure is not None:
-            raise failure
-        return answer
+        return await self._asker.ask(ask, run.deadline)
 
     async def _run_calls(self, run: _Run, proposal: TurnProposal) -> RunEnd | None:
         before, worked = run.state.calls_made, run.state.succeeded
@@ -421,8 +372,3 @@ class _Run:
     def must_look(self) -> bool:
         """Return True if a tool has to be called now: in two turns at most, until one worked."""
         return self.looks_first and self.turn <= _LOOKING_TURNS and not self.state.succeeded
-
-
-def _exit_for(error: ModelError) -> int:
-    """Return the exit status of a model that failed."""
-    return error.exit_status
