@@ -47,9 +47,7 @@ def stable(value, project):
     match value:
         case str():
             host = LocalMachine(os.environ).host
-            text = re.sub(
-                r"approval-[0-9a-f]{12}", "approval-ID", value.replace(host.id, "HOST-ID")
-            )
+            text = re.sub(r"apr-[0-9a-f]{16}", "approval-ID", value.replace(host.id, "HOST-ID"))
             text = re.sub(r"\d{8}T\d{6}\.\d{6}-[0-9a-f]{8}", "EDIT-ID", text)
             text = re.sub(rf"\b{re.escape(host.name)}\b", "HOST", text)
             return normalise(text, project).removesuffix("\n") if text else text
