@@ -25,6 +25,9 @@ POLL_SECONDS: Final = 2.0
 """A request of another process becomes a card after this time at the latest."""
 
 _SYNC_SECONDS: Final = 0.5
+_RETRY_SECONDS: Final = 30.0
+"""A request that cannot be shown is looked at again after this time: it reads the catalogue."""
+
 _CLOSE_SECONDS: Final = 10.0
 
 
@@ -45,6 +48,7 @@ class RequestDesk:
         self._tell = tell
         self._clock, self._seconds = clock, seconds
         self._shown: dict[str, StoredRequest] = {}
+        self._retry: dict[str, float] = {}
         self._told: dict[str, str] = {}
         """Failures that were told, by the card; "" is that of reading the store."""
         self._lock = threading.Lock()
@@ -99,7 +103,7 @@ class RequestDesk:
         if left <= 0 or self._has_expired(request.card):
             self._store.expire(request.card)
             return
-        if request.card in self._shown:
+        if request.card in self._shown or self._seconds() < self._retry.get(request.card, 0.0):
             return
         carrier = self._carriers[request.kind]
         try:
@@ -113,6 +117,7 @@ class RequestDesk:
         except TooManyApprovals:
             return  # it becomes a card once others were decided
         except PulsusError as failure:
+            self._retry[request.card] = self._seconds() + _RETRY_SECONDS
             self._tell_once(
                 request.card, f"the request {request.card} cannot be shown: {failure.message}"
             )

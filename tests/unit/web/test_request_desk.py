@@ -186,6 +186,8 @@ def test_a_request_that_cannot_be_shown_is_no_card_and_is_told_once(folder):
     assert (at.made.book.cards(), len(at.said)) == ((), 1)
     at.carrier.error = None
     at.later()
+    assert at.made.book.cards() == ()
+    at.later(seconds=30.0)
     assert len(at.made.book.cards()) == 1
 
 
