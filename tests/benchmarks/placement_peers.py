@@ -24,7 +24,12 @@ from pathlib import Path
 from pulsus.placement.cluster import Cluster, PlacementAction
 from pulsus.placement.plan_checker import check_plan
 from pulsus.placement.planner import PlanRequest, plan_placement
-from tests.benchmarks.placement_problems import DrainProblem, displaced, drain_cluster
+from tests.benchmarks.placement_problems import (
+    DrainProblem,
+    displaced,
+    drain_cluster,
+    drain_clusters,
+)
 
 PEER = "proxlb-solver==0.1.1"
 PROBLEMS = (
@@ -163,8 +168,8 @@ def main() -> None:
         subprocess.run([python, "-m", "pip", "install", "-q", PEER], check=True)
         plan_placement(drain_cluster(PROBLEMS[0], 0))  # the first call imports the solver
         for problem in PROBLEMS:
-            for seed in range(1, asked.seeds + 1):
-                cluster = whole_cores(drain_cluster(problem, seed))
+            for seed, drained in drain_clusters(problem, asked.seeds):
+                cluster = whole_cores(drained)
                 row = {
                     "hosts": problem.hosts,
                     "vms": problem.vms,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pulsus.placement.cluster import Cluster, ClusterHost, ClusterVm
@@ -34,7 +35,7 @@ def drain_cluster(problem: DrainProblem, seed: int) -> Cluster:
     """Return a cluster in which every virtual machine runs, and some hosts are to be drained.
 
     Each began on the least loaded host, or on the less loaded of two that were drawn. Hosts have
-    two sizes.
+    two sizes. Raises ValueError for a seed whose virtual machines do not fit at first.
     """
     draw = random.Random(seed)
     drains = max(1, round(problem.hosts * problem.drained))
@@ -58,6 +59,8 @@ def drain_cluster(problem: DrainProblem, seed: int) -> Cluster:
             for host in range(problem.hosts)
             if free[host] >= ram and cpu_free[host] >= cpu and group not in groups[host]
         ]
+        if not fits:
+            raise ValueError(f"seed {seed}: no host takes a virtual machine of {ram} MiB at first")
         drawn = draw.sample(fits, len(fits) if problem.balanced else min(2, len(fits)))
         here = max(drawn, key=lambda host: free[host] / limits[host])
         free[here] -= ram
@@ -72,6 +75,19 @@ def drain_cluster(problem: DrainProblem, seed: int) -> Cluster:
         for host in range(problem.hosts)
     )
     return Cluster(hosts, tuple(vms))
+
+
+def drain_clusters(problem: DrainProblem, count: int) -> Iterator[tuple[int, Cluster]]:
+    """Yield the clusters of the first seeds, from 1, whose virtual machines fit at first."""
+    seed = 0
+    while count:
+        seed += 1
+        try:
+            cluster = drain_cluster(problem, seed)
+        except ValueError:
+            continue
+        yield seed, cluster
+        count -= 1
 
 
 def displaced(cluster: Cluster) -> int:
