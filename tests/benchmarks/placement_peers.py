@@ -165,7 +165,7 @@ def main() -> None:
         folder = Path(name)
         subprocess.run([sys.executable, "-m", "venv", folder / "peer"], check=True)
         python = folder / "peer/bin/python"
-        subprocess.run([python, "-m", "pip", "install", "-q", PEER], check=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", "--no-compile", PEER], check=True)
         plan_placement(drain_cluster(PROBLEMS[0], 0))  # the first call imports the solver
         for problem in PROBLEMS:
             for seed, drained in drain_clusters(problem, asked.seeds):
