@@ -98,7 +98,7 @@ class FullSearch:
     def _improve(
         self, term: Any, least: int, value: int
     ) -> tuple[TierResult, PlacementState | None]:
-        """Return a smaller value than the known one, or the proof that there is none.
+        """Return a smaller value than the known one, or the proof that no other exists.
 
         A model in which the known value is forbidden is often refuted in a fraction of the work of
         a search that starts from it. Only if it is neither solved nor refuted, that search follows.
