@@ -25,7 +25,7 @@ from pulsus.core.arguments.features.confidence_features import confidence_featur
 from pulsus.core.arguments.features.request_reading import RequestReading, read_request
 from pulsus.core.arguments.inputs import Fillable, Input
 from pulsus.core.arguments.spans.value_patterns import SYSTEMD_UNIT
-from pulsus.core.arguments.subject_names import find_subject_name
+from pulsus.core.arguments.subject_names import SubjectName, find_subject_name
 from pulsus.core.arguments.words.abbreviations import stem_in_full
 from pulsus.core.arguments.words.word_set import word_set
 from pulsus.core.types import JsonValue, Proponent
@@ -68,8 +68,13 @@ _WORDS_OF_FILES = frozenset(
         ],
     )
 )
+_WORDS_OF_FIELDS = frozenset(
+    map(stem_in_full, ["field", "column", "by", "op", "operator", "order", "sort"])
+)
 _WORDS_OF_UNITS = frozenset(map(stem_in_full, ["unit", "service", "name"]))
 _CHOICES = re.compile("choice|listed|example")
+_CLOSED_LIST = re.compile(r"(?i)(?:one of|either|only \w+ in this \w+):?\s")
+_MEMBER = re.compile(r"[^\s,;:.`]+")
 _LIMITING = frozenset(
     map(stem_in_full, ["only", "just", "no", "not", "without", "except", "skip", "leave", "ignore"])
 )
@@ -141,6 +146,8 @@ def fill(
         unclear = not only_propose and is_unclear(one, candidate, p)
         if p < PROPOSE and not unclear:
             continue
+        if _is_out_of_place(one, candidate):
+            continue
         places.extend((s.start, s.end) for s in candidate.spans)
         if candidate.value == one.default:  # the words are understood, and nothing changes
             continue
@@ -164,21 +171,29 @@ def _add_subject_name(
 ) -> None:
     """Add a bare name such as that of `is nginx up`, which the weights know nothing of."""
     found = find_subject_name(request, tool)
-    if found is None or any(a < found.end and found.start < b for a, b in places):
+    if found is None:
+        return
+    weaker = [v for v in values if v.name == found.name and v.text == found.text and v.p < found.p]
+    if weaker and not only_propose:
+        values[values.index(weaker[0])] = _subject_value(found, only_propose)
+        return
+    if any(a < found.end and found.start < b for a, b in places):
         return
     if any(value.name == found.name for value in values):
         return
-    sure = found.p >= TEXT_LIMIT and not only_propose
     places.append((found.start, found.end))
-    values.append(
-        FilledValue(
-            found.name,
-            found.text,
-            found.text,
-            found.p,
-            "fill" if sure else "propose",
-            unclear=not sure and not only_propose,
-        )
+    values.append(_subject_value(found, only_propose))
+
+
+def _subject_value(found: SubjectName, only_propose: bool) -> FilledValue:
+    sure = found.p >= TEXT_LIMIT and not only_propose
+    return FilledValue(
+        found.name,
+        found.text,
+        found.text,
+        found.p,
+        "fill" if sure else "propose",
+        unclear=not sure and not only_propose,
     )
 
 
@@ -206,6 +221,21 @@ def raise_pair(p: float, features: Mapping[str, float], one: Input, candidate: C
     """
     paired = features.get("pair", 0.0) > 0 and one.required and candidate.kind in ("path", "file")
     return max(p, PAIRED) if paired else p
+
+
+def _is_out_of_place(one: Input, candidate: Candidate) -> bool:
+    """Return True for a value that is not even worth a proposal.
+
+    That is a path for an input that takes a field or an operator, and a word that is none of those
+    to which the description limits the input: "One of `==`, `<`".
+    """
+    if candidate.kind in ("path", "file") and not one.words.isdisjoint(_WORDS_OF_FIELDS):
+        return True
+    closed = _CLOSED_LIST.match(one.description) if one.type == "string" else None
+    if closed is None:
+        return False
+    allowed = _MEMBER.findall(one.description[closed.end() :].lower())
+    return str(candidate.value).lower() not in allowed
 
 
 def limit_of(one: Input, candidate: Candidate) -> float:

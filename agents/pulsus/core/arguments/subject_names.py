@@ -1,4 +1,4 @@
-"""Bare names of services, users, processes and folders: `is nginx up`, `the folder svc`. Pure.
+"""Bare names of services, users, settings and folders: `is nginx up`, `the folder svc`. Pure.
 
 Nothing but its place in the sentence tells such a word from any other. So it counts only for the
 one input of the tool that asks for such a name, and only if the contract does not use the word.
@@ -13,7 +13,7 @@ from typing import Final
 from pulsus.core.arguments.inputs import Fillable, Input
 from pulsus.core.arguments.words.abbreviations import stem_in_full
 from pulsus.core.arguments.words.word_set import word_set
-from pulsus.core.text.tokens import STOP_WORDS
+from pulsus.core.text.tokens import STOP_WORDS, words
 from pulsus.fast_dataclass import dataclass
 
 SUBJECT_P: Final = 0.95
@@ -26,12 +26,8 @@ BELOW_P: Final = 0.8
 IN_P: Final = 0.5
 """For `files in logs`: it is proposed only, and `in total` is written so too."""
 
-_THINGS = frozenset(
-    map(
-        stem_in_full,
-        ["service", "unit", "user", "account", "process", "program", "package", "container"],
-    )
-)
+_THING_WORDS = ("service", "unit", "user", "account", "process", "program", "package", "container")
+_THINGS = {stem_in_full(word): word for word in _THING_WORDS}
 _FIRST_WORDS = 4
 _NO_NAMES = word_set("""
     it this that there everything everyone anything anyone something nothing all any today
@@ -83,28 +79,72 @@ _WROTE = re.compile(
     rf"(?i)\b(?:lines|messages|entries|what)\s+(?:that\s+)?{_NAME}\s+(?:has\s+|have\s+)?"
     r"(?:logged|wrote|written|printed)\b"
 )
+_THING = r"\b(?:service|unit|daemon|user|account|process|program|package|container)\s+"
+_CALLED = re.compile(
+    rf"(?i){_THING}(?:(?:called|named)\s+{_NAME}|{_NAME}(?=\s+(?:has|have|had|can|may|belongs?)\b))"
+)
+_THING_NAME = re.compile(rf"(?i){_THING}{_NAME}{_ENDS}")
 _RUN_AS = re.compile(rf"(?i)\b(?:runs?|running|executed?)\s+(?:\S+\s+)?as\s+{_NAME}{_ENDS}")
 _FORMS_OF_THINGS = (
     (_SUBJECT, SUBJECT_P),
+    (_CALLED, SUBJECT_P),
+    (_THING_NAME, OF_P),
     (_OF, OF_P),
     (_ORDER, OF_P),
     (_POSSESSIVE, OF_P),
     (_RUN_AS, OF_P),
     (_WROTE, OF_P),
 )
+_KEY = r"([A-Za-z_][\w.-]{0,80}\w)(?![\w-])"
+_PLAIN_KEY = r"([A-Za-z]{2,40})(?![\w.-])"
+_CODED_KEY = r"((?-i:[A-Za-z][\w.-]*(?:[_.-]|[a-z](?=[A-Z]))[\w.-]*\w))(?![\w-])"
+"""A name no text has: `max_connections`, `net.core.somaxconn`, `PermitRootLogin`."""
+_OF_FILE = (
+    r"(?=\s+(?:in|of|from|inside|within|at)\s+(?:the\s+)?"
+    r"(?:file\s+|config(?:uration)?\b|\S*(?:/|\w\.\w)))"
+)
+_SETTING_FORMS = (
+    (
+        rf"\b(?:value|setting)\s+(?:of|for)\s+(?:the\s+)?(?:(?:setting|option|key|parameter)\s+)?{_KEY}",
+        SUBJECT_P,
+    ),
+    (
+        rf"\b(?:setting|option|parameter|key)\s+(?:called\s+|named\s+)?{_KEY}(?:{_OF_FILE}|{_ENDS})",
+        SUBJECT_P,
+    ),
+    (rf"\bwhat\s+(?:is|are)\s+(?:the\s+)?{_KEY}(?:\s+set\s+to)?{_OF_FILE}", SUBJECT_P),
+    (rf"\b(?:what|which)\s+value\s+(?:has|does|is)\s+{_KEY}", SUBJECT_P),
+    (rf"\b{_KEY}\s+(?:is|are)\s+set\b", SUBJECT_P),
+    (rf"\b(?:is|are)\s+{_KEY}\s+set\b", SUBJECT_P),
+    (
+        rf"\b(?:show|print|get|read|display|give|tell|find|look\s+up)\s+(?:me\s+)?(?:the\s+)?{_CODED_KEY}{_OF_FILE}",
+        SUBJECT_P,
+    ),
+    (
+        rf"\b(?:show|print|get|read|display|look\s+up)\s+(?:me\s+)?(?:the\s+)?{_PLAIN_KEY}{_OF_FILE}",
+        OF_P,
+    ),
+)
+_FORMS_OF_SETTINGS = tuple((re.compile(f"(?i){form}"), p) for form, p in _SETTING_FORMS)
+_SETTING_NAMES = frozenset(("key", "setting", "option", "parameter"))
+_SAYS_SETTING = re.compile(r"(?i)\b(?:setting|option|parameter)\b")
 _IN = re.compile(rf"(?i)\bin\s+{_FILE_NAME}{_ENDS}")
 _FORMS_OF_FOLDERS = ((_FOLDER, SUBJECT_P), (_BELOW, BELOW_P), (_IN, IN_P))
 
 
 @dataclass(frozen=True, slots=True)
 class SubjectName:
-    """A bare name at `start` to `end` of the request, for the input `name`; `p` in [0, 1]."""
+    """A bare name at `start` to `end` of the request, for the input `name`; `p` in [0, 1].
+
+    `thing` is the word for what it names: "service", "setting", "folder".
+    """
 
     name: str
     text: str
     start: int
     end: int
     p: float
+    thing: str
 
 
 def find_subject_name(request: str, tool: Fillable) -> SubjectName | None:
@@ -114,6 +154,7 @@ def find_subject_name(request: str, tool: Fillable) -> SubjectName | None:
     """
     known = tool.own.union(*(one.words | one.said for one in tool.inputs))
     things = _find_names(request, tool, _asks_for_name, _FORMS_OF_THINGS, known)
+    things = things or _find_names(request, tool, _asks_for_setting, _FORMS_OF_SETTINGS, known)
     return things or _find_names(request, tool, _asks_for_folder, _FORMS_OF_FOLDERS, _ABOUT_FOLDERS)
 
 
@@ -128,27 +169,44 @@ def _find_names(
     if len(asking) != 1:
         return None
     found = [
-        SubjectName(asking[0].name, match[1], match.start(1), match.end(1), p)
+        SubjectName(asking[0].name, match[at], match.start(at), match.end(at), p, _thing(asking[0]))
         for pattern, p in forms
         for match in pattern.finditer(request)
-        if _is_free_word(match[1].lower(), known)
+        for at in (match.lastindex or 1,)
+        if _is_free_word(match[at].lower(), known)
     ]
     return found[0] if len({one.text for one in found}) == 1 else None
+
+
+def _thing(one: Input) -> str:
+    """Return the word for what an input names, as its name or its description has it."""
+    if one.role == "folder":
+        return "folder"
+    if _asks_for_setting(one):
+        return "value of the setting"
+    stems = (stem_in_full(word) for word in words(f"{one.name} {one.description}"))
+    return next((_THINGS[stem] for stem in stems if stem in _THINGS), one.name)
 
 
 def _asks_for_folder(one: Input) -> bool:
     return one.type == "string" and one.role == "folder" and one.fillable
 
 
+def _asks_for_setting(one: Input) -> bool:
+    """Return True for the `key` whose description speaks of a setting."""
+    plain = one.type == "string" and one.fillable and not one.choices
+    return plain and one.name in _SETTING_NAMES and bool(_SAYS_SETTING.search(one.description))
+
+
 def _asks_for_name(one: Input) -> bool:
     """Return True for `unit`, `user`, and a `name` whose description begins with such a word."""
     if one.type != "string" or one.choices or not one.fillable:
         return False
-    if not _THINGS.isdisjoint(one.words):
+    if not one.words.isdisjoint(_THINGS):
         return True
     begin = one.description.lower().split()[:_FIRST_WORDS]
     said = {stem_in_full(word.strip(".,;:`()")) for word in begin}
-    return one.role == "person" and not _THINGS.isdisjoint(said)
+    return one.role == "person" and not said.isdisjoint(_THINGS)
 
 
 def _is_free_word(word: str, known: frozenset[str]) -> bool:

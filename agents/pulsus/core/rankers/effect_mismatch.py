@@ -128,14 +128,21 @@ def command_mismatch(typed: Sequence[str], tool: ToolSpec) -> str | None:
 def groups_of(request: str) -> frozenset[str]:
     """Return the groups of change any word of the request belongs to, as a command or not.
 
-    A question names a change without asking for it ("what is Port set to"): it has no group.
+    Who asks or wants to see something names a change without asking for it ("what is Port set to",
+    "please list the files to delete"): then there is no group.
     """
     text = clean(request)
     said = words(text)
     clauses = (words(part) for part in _split_clauses(text, said))
-    if any(part[0] in table.QUESTIONS for part in clauses if part):
+    if any(_begins_by_asking(part) for part in clauses):
         return frozenset()
     return naming_groups(said)
+
+
+def _begins_by_asking(clause_words: Sequence[str]) -> bool:
+    """Return True if the first word past polite ones asks, or asks to be shown something."""
+    first = next((word for word in clause_words if word not in table.POLITE), "")
+    return first in table.QUESTIONS or first in table.READING
 
 
 def _find_hinted_commands(manifest: Manifest | None) -> tuple[str, ...]:

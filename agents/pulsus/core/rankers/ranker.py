@@ -24,6 +24,7 @@ from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.index_builder import KIND_BITS, KINDS
 from pulsus.core.rankers.lexical.query_matches import POOL, Admit, match_query
 from pulsus.core.rankers.lexical.tool_names import key_of, mentions, spellings
+from pulsus.core.rankers.opposite_age import age_asked_for
 from pulsus.core.rankers.ranked_candidates import as_candidate, ranked_rows
 from pulsus.core.rankers.ranking_engine import Allowed
 from pulsus.core.rankers.scorer import ScoredTool, Scorer
@@ -220,6 +221,7 @@ class Ranker:
             closest=max(words.values(), default=0.0) or 1.0,
             alike=alike,
             typed=command_line.find_program(text),
+            age=age_asked_for(text),
         )
         return assessor, named
 

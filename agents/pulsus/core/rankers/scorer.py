@@ -15,6 +15,7 @@ from pulsus.core.rankers.lexical.documents import Documents
 from pulsus.core.rankers.lexical.index_builder import CAREFUL, DECLINES, SHARED
 from pulsus.core.rankers.lexical.query_matches import QueryMatches
 from pulsus.core.rankers.lexical.tool_names import cover, worth
+from pulsus.core.rankers.opposite_age import Age, age_mismatch
 from pulsus.core.rankers.tie_breaks import Figures, sort_key
 from pulsus.core.text.tokens import stems
 from pulsus.core.types import ParsedIntent, ToolHistory, ToolSpec, Vote
@@ -64,8 +65,9 @@ class Scorer:
 
     `shares` are the weights over their sum. `words` is the part of the doc feature that words make,
     by number; `alike` the likeness of their n-grams, of the best few; `typed` the program and words
-    of a request that is a command line. `tools` are by position; one
-    is looked at only where its columns do not tell: it may have to be read from disk first.
+    of a request that is a command line; `age` says if it asks for what changed lately. `tools` are
+    by position; one is looked at only where its columns do not tell: it may have to be read from
+    disk first.
     """
 
     intent: ParsedIntent
@@ -87,6 +89,7 @@ class Scorer:
     closest: float
     alike: Mapping[int, float]
     typed: Sequence[str] | None = None
+    age: Age | None = None
 
     def assess(self, number: int, *, named: bool, phrased: bool = False) -> ScoredTool:
         """Return features in [0, 1], their weighted sum over the total weight, and the standing.
@@ -97,7 +100,7 @@ class Scorer:
         evidence, documents = self.found, self.documents
         overlap, covered, said, _, terms = evidence.found[number]
         mass, flags = evidence.mass, documents.flags(number)
-        looked = self.asked or self.typed or flags & _LOOK
+        looked = self.asked or self.typed or self.age or flags & _LOOK
         odds = self._find_mismatch(number, flags) if looked else None
         named = named and odds is None
         name = worn = 0.0
@@ -164,6 +167,8 @@ class Scorer:
             mismatch = effect_mismatch(self.asked, self.said(), self._tool_by_number(number))
             if mismatch:
                 return mismatch
+        if self.age and (mismatch := age_mismatch(self.age, self._tool_by_number(number))):
+            return mismatch
         if self.typed and (mismatch := command_mismatch(self.typed, self._tool_by_number(number))):
             return mismatch
         if not flags & DECLINES:

@@ -38,6 +38,13 @@ own per until use used using via want without
 """
 WEAK_WORDS = frozenset(_WEAK.split())
 
+_OWN_STEMS = {
+    **{"container": "container", "containers": "container"},
+    **{"setting": "setting", "settings": "setting"},
+}
+"""Nouns that Snowball cuts to a verb of requests: a line contains a word and is no container, and
+who asks for a setting sets nothing."""
+
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])(?![A-Z]s\b)")
 _WORD = re.compile(r"[^\W_]+")
 _DIGITS = re.compile(r"\d+|[^\d]+")
@@ -68,8 +75,8 @@ def clean(text: str) -> str:
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """Return the Snowball stem of one lower-case word."""
-    return _load_stemmer().stemWord(word)
+    """Return the Snowball stem of one lower-case word, or its own (`_OWN_STEMS`)."""
+    return _OWN_STEMS.get(word) or _load_stemmer().stemWord(word)
 
 
 def words(text: str) -> list[str]:

@@ -25,6 +25,9 @@ _FOLDER = re.compile(r"\S*/[^\s.]*(?=\s|$)")
 _FILE = re.compile(r"\S*(?:/|\w\.\w)\S*")
 """A path or a file name: `access.log` is no access that "give me" asks for."""
 
+_IN_A_FILE = frozenset({"set", "change", "update"})
+"""Verbs for what a file holds: `app.yaml` in their clause is no answer as YAML."""
+
 _ME = frozenset({"me", "us"})
 _PLAIN = table.VERBS
 _HEADS = _PLAIN.union(table.PARTICLES, table.OBJECTS)
@@ -172,6 +175,8 @@ def _is_noun(verb: str, rest: Sequence[str]) -> bool:
 def _is_asking_for_answer(verb: str, rest: Sequence[str], clause: str) -> bool:
     for_me = verb in table.FOR_ME and not _ME.isdisjoint(rest[:1])
     if for_me or verb in table.ANSWERS:
+        if verb in _IN_A_FILE:
+            rest = words(_FILE.sub(" ", clause))
         return not table.ANSWER_WORDS.isdisjoint(w for word in rest for w in (word, word[:-1]))
     if verb not in table.ROW_VERBS or table.ROW_WORDS.isdisjoint(rest):
         return False

@@ -1,4 +1,4 @@
-"""Search a part of a request again without the values that the found tool takes (spec §6). Pure.
+"""Search a request again without the values that the found tool takes (spec §6). Pure.
 
 "restart rsyslog" shares one word of two with `restart_service`, and the other is the name of a
 service. No catalogue knows such names, so they say nothing against the tool.
@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from pulsus.core.arguments.contract_inputs import from_arguments
-from pulsus.core.arguments.subject_names import find_subject_name
+from pulsus.core.arguments.subject_names import SUBJECT_P, find_subject_name
 from pulsus.core.arguments.write_choices import propose_write_choices
 from pulsus.core.text.tokens import content_words
 from pulsus.core.types import Ranked, ToolSpec
@@ -21,6 +21,13 @@ LEAST_P: Final = 0.04
 """A tool whose words say less is not looked at: a name alone asks for no tool."""
 
 MOST_COMPARED: Final = 3
+
+MOST_NAMED: Final = 10
+
+_KINDS: Final = {"path": "the file", "key": "the setting", "value": "value"}
+
+_MACHINE = re.compile(r"(?i)[a-z]+(?:-[a-z]+)*-?\d{1,3}")
+"""`web01` is a machine: what runs on it is another question."""
 
 _PATHS = re.compile(r"(?<![\w.])[~\w.-]*/[\w./*?~+@%-]+")
 
@@ -38,12 +45,75 @@ def search_without_values(
     for place, ranked in enumerate(found[:MOST_COMPARED]):
         if ranked.p < LEAST_P or ranked.tool.kind != "write" or ranked.caution:
             continue
-        rest = _without_values(text, ranked.tool)
-        again = next(iter(rank(rest)), None) if rest != text and content_words(rest) else None
+        again = _first_without_values(text, ranked.tool, rank)
         if again is not None and again.tool.id == ranked.tool.id and again.p >= floor:
             first = replace(ranked, p=again.p, p_before_values=ranked.p, why_not=None)
             return (first, *found[:place], *found[place + 1 :])
     return tuple(found)
+
+
+def search_by_subject(
+    text: str, found: Sequence[Ranked], floor: float, rank: Callable[[str], Sequence[Ranked]]
+) -> tuple[Ranked, ...]:
+    """Return the candidates; if none reaches `floor`, one with its p for what a name names is
+    first.
+
+    "is rsyslog running" asks what "is the service running" asks, for a tool that takes the name of
+    a service. Only a tool that reads, and that is the first for these words with p ≥ `floor`.
+    """
+    if not found or found[0].p >= floor:
+        return tuple(found)
+    raised: list[tuple[float, int]] = []
+    asked: dict[str, Ranked | None] = {}
+    for place, ranked in enumerate(found[:MOST_NAMED]):
+        if ranked.tool.kind != "read" or ranked.caution:
+            continue
+        contract = from_arguments(ranked.tool.args, ranked.tool.id, ranked.tool.summary)
+        subject = find_subject_name(text, contract)
+        if subject is None or subject.p < SUBJECT_P or _MACHINE.fullmatch(subject.text):
+            continue
+        named = f"{text[: subject.start]}{subject.thing}{text[subject.end :]}"
+        if named not in asked:
+            asked[named] = next(iter(rank(named)), None)
+        again = asked[named]
+        if again is not None and again.tool.id == ranked.tool.id and again.p >= floor:
+            raised.append((again.p, -place))
+    if not raised:
+        return tuple(found)
+    p, place = max(raised)
+    best = found[-place]
+    first = replace(best, p=p, p_before_values=best.p, why_not=None, tie_break=None)
+    others = [r for r in found if r is not best]
+    return tuple(replace(r, rank=n) for n, r in enumerate((first, *others), start=1))
+
+
+def _first_without_values(
+    text: str, tool: ToolSpec, rank: Callable[[str], Sequence[Ranked]]
+) -> Ranked | None:
+    """Return the best tool for the words that are left, with a setting called a setting."""
+    rests = {_without_values(text, tool), _with_kinds(text, tool)} - {text}
+    firsts = [next(iter(rank(rest)), None) for rest in sorted(rests) if content_words(rest)]
+    same = [first for first in firsts if first is not None and first.tool.id == tool.id]
+    return max(same, key=lambda first: first.p, default=None)
+
+
+def _with_kinds(text: str, tool: ToolSpec) -> str:
+    """Return "set the setting to the value in the file" for "set workers to 16 in app.yaml".
+
+    The text stays as it is for a tool that takes no key with a value.
+    """
+    contract = from_arguments(tool.args, tool.id, tool.summary)
+    found = {one.name: one.text for one in propose_write_choices(text, contract.inputs)}
+    if not {"key", "value"} <= found.keys():
+        return text
+    for name in ("path", "value", "key"):
+        words = re.escape(found.get(name, ""))
+        text = (
+            re.sub(rf"(?<![\w/.-]){words}(?![\w/-])", _KINDS[name], text, count=1)
+            if words
+            else text
+        )
+    return text
 
 
 def _without_values(text: str, tool: ToolSpec) -> str:

@@ -30,7 +30,7 @@ from pulsus.core.text.tokens import clean
 from pulsus.core.types import Catalogue, ParsedIntent, Ranked, SubIntent, ToolHistory, ToolSpec
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.search.access_filter import AccessFilter
-from pulsus.routing.search.clause_values import search_without_values
+from pulsus.routing.search.clause_values import search_by_subject, search_without_values
 from pulsus.routing.search.deprecations import Deprecations
 from pulsus.routing.search.repeated_calls import find_repeated_calls, is_change
 from pulsus.routing.search.value_evidence import take_values, with_value_evidence
@@ -131,8 +131,7 @@ class Searcher:
         config = self.index.config
 
         def rank(tools: Collection[str] | None) -> Sequence[Ranked]:
-            found = self._rank(intent, tools, include, self._competing(tools))
-            return with_value_evidence(intent.intent, found, tau=config.threshold, now=self.now)
+            return self._rank_by_values(intent, tools, include)
 
         looked = selector.narrow_then_widen(self._pool(intent), rank, tau=config.threshold)
         does = row_operations.match_given_rows(clean(intent.intent))
@@ -270,6 +269,28 @@ class Searcher:
 
         return accepted_plan.repeat_accepted_plan(request, ids, choice, clauses, rank)
 
+    def _rank_by_values(
+        self, intent: ParsedIntent, tools: Collection[str] | None, include: Collection[str]
+    ) -> Sequence[Ranked]:
+        """Return the candidates, where the values of the request may raise one.
+
+        A request to keep some rows is left as it is: a tool that reads such a file takes the same
+        values and does something else.
+        """
+        index, tau = self._competing(tools), self.index.config.threshold
+        text = clean(intent.intent)
+        found: Sequence[Ranked] = self._rank(intent, tools, include, index)
+        asked = row_operations.match_row_operation(row_operations.strip_orders(text))
+        if asked == row_operations.FILTER:
+            return found
+        found = with_value_evidence(intent.intent, found, tau=tau, now=self.now)
+
+        def rank(wording: str) -> Sequence[Ranked]:
+            return self._rank(wording, tools, (), index)
+
+        found = search_without_values(text, found, tau, rank)
+        return search_by_subject(text, found, tau, rank)
+
     def _pool(self, intent: ParsedIntent) -> frozenset[str]:
         """Return ids of the parsed folder's tools; none where nothing was parsed."""
         if intent.domain is None and intent.action is None:
@@ -317,7 +338,8 @@ class Searcher:
 
         config = self.index.config
         floor = config.threshold - config.compose_slack
-        return search_without_values(text, rank(text), floor, rank)
+        found = search_without_values(text, rank(text), floor, rank)
+        return search_by_subject(text, found, floor, rank)
 
     def _following(self, text: str) -> Sequence[Ranked]:
         """Return candidates for a step that works on what another gives, among the tools that

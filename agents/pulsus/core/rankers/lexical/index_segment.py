@@ -15,8 +15,8 @@ from pulsus.core.system import cache_file
 from pulsus.core.system.cache_file import CacheFile, Column
 from pulsus.fast_dataclass import dataclass
 
-KIND = "ranking 4"
-"""The number goes up when the columns change."""
+KIND = "ranking 5"
+"""The number goes up when the columns change, or the words in them."""
 
 PRINT_BYTES = 8
 

@@ -1,0 +1,66 @@
+"""Does the request ask for what changed lately, and the tool find what did not, or the reverse?
+
+"files changed in the last 2 days" shares its words with a tool for files that nobody changed, and
+is its opposite. Nothing in a count of words shows that. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal
+
+from pulsus.core.types import ToolSpec
+
+Age = Literal["old", "recent"]
+
+_DONE = (
+    r"(?:(?:chang|touch|edit|updat|us|access|creat|add|open|mov)ed"
+    r"|modified|written|read|changing)\b"
+)
+_NOBODY = (
+    r"\b(?:not|never|nobody|no\s+one|nothing|none|without|isn|wasn|hasn|haven|weren|aren|didn)\b"
+)
+_LEFT_ALONE = re.compile(
+    rf"(?i){_NOBODY}[^,.;:!?]{{0,40}}?\b{_DONE}|\bun(?:touched|changed|used|modified|accessed)\b"
+    rf"|\b{_DONE}[^,.;:!?]{{0,40}}?\b(?:longer|more)\s+than\s+[^,.;:!?]{{1,20}}\bago\b"
+)
+_OLD = re.compile(r"(?i)\b(?:stale|old|older|oldest|outdated)\b")
+_SPAN = (
+    r"(?:(?:in|within|during|over|for|from)\s+(?:the\s+|these\s+)?(?:last|past)\b"
+    r"|(?:in|within)\s+\d+\s+(?:minutes?|hours?|days?|weeks?|months?)\b"
+    r"|since\b|today\b|yesterday\b|recently\b|lately\b|just\s+now\b|this\s+(?:morning|week|month)\b"
+    r"|last\s+(?:night|week|month|hour)\b|less\s+than\s+[^,.;:!?]{1,20}\bago\b)"
+)
+_RECENT = re.compile(
+    rf"(?i)\b{_DONE}[^,.;:!?]{{0,40}}?\b{_SPAN}|\b(?:recently|lately|today|just|newly)\s+{_DONE}"
+    r"|\b(?:newer|younger|fresher)\s+than\b|\b(?:newest|youngest|latest)\s+files?\b"
+)
+
+
+def age_asked_for(request: str) -> Age | None:
+    """Return "recent" for what changed lately, "old" for what did not; None for both or neither."""
+    return _find_age(request)
+
+
+def age_mismatch(asked: Age | None, tool: ToolSpec) -> str | None:
+    """Return why request and tool are opposites, in one line; None if they are not."""
+    own = _find_age_of_tool(tool.name, tool.summary) if asked else None
+    if own is None or own == asked:
+        return None
+    told = {"recent": "what changed lately", "old": "what nobody changed for long"}
+    return f"the request asks for {told[asked or own]}, the tool finds {told[own]}"
+
+
+@lru_cache(maxsize=16384)
+def _find_age_of_tool(name: str, summary: str) -> Age | None:
+    return _find_age(f"{name.replace('_', ' ')}. {summary}")
+
+
+def _find_age(text: str) -> Age | None:
+    alone = _LEFT_ALONE.search(text)
+    old = bool(alone or _OLD.search(text))
+    recent = not alone and bool(_RECENT.search(text))
+    if old == recent:
+        return None
+    return "old" if old else "recent"
