@@ -239,6 +239,10 @@ class NothingFits(PulsusError, code="NOTHING_FITS", exit_status=5):
     """No candidate reaches τ, and no other way to a tool is left."""
 
 
+class PartLeftOut(NothingFits, code="PART_LEFT_OUT"):
+    """A part of the request asks for a change, and nothing of the decision makes it."""
+
+
 class NothingToUndo(PulsusError, code="NOTHING_TO_UNDO", exit_status=5):
     """No write of a run can be reversed."""
 

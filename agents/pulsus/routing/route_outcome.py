@@ -7,12 +7,14 @@ forced generation, becomes generate. `pulsus explain` shows the same outcome.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pulsus.core.rankers.effect_mismatch import commands
 from pulsus.core.types import ParsedIntent, Policy, RouteDecision, RouteOutcome, ToolSpec
-from pulsus.errors import PlanUnwirable
+from pulsus.errors import PartLeftOut, PlanUnwirable
 from pulsus.routing import generation_refusal, plan_preview
 from pulsus.routing.delivery.route_run import RouteRun
 from pulsus.routing.search.searcher import SearchResult
@@ -86,6 +88,26 @@ def undelivered_outcome(
             *found.notes,
         ),
     )
+
+
+def refuse_lost_change(outcome: RouteOutcome) -> RouteOutcome:
+    """Return the outcome with a failure if a part that asks for a change is in none of its steps.
+
+    A plan without the change would be reviewed and applied as if it were whole. A part that only
+    reads stays a note.
+    """
+    lost = [part for part in outcome.uncovered if commands(part)]
+    if not lost or not outcome.decision.selected:
+        return outcome
+    named = " and ".join(map(repr, lost))
+    asks = "asks" if len(lost) == 1 else "ask"
+    failure = PartLeftOut(
+        f"{named} {asks} for a change that no step makes, so the rest is not done either",
+        hint=f"ask for it in a request of its own (`pulsus explain {shlex.quote(lost[0])}` shows "
+        "the nearest tools), and for the rest without it",
+        parts=lost,
+    )
+    return replace(outcome, failure=failure)
 
 
 def _repeated_call(tools: Sequence[ToolSpec], part: str) -> str:

@@ -23,7 +23,7 @@ from pulsus.routing import plan_preview
 from pulsus.routing.delivery.delivery_outcome import keep_promotion_in_error
 from pulsus.routing.delivery.route_run import RouteOptions, RouteRun
 from pulsus.routing.prompt_parser import ParseResult, validate_request
-from pulsus.routing.route_outcome import decide_route
+from pulsus.routing.route_outcome import decide_route, refuse_lost_change
 from pulsus.routing.search_and_clarify import search_and_clarify
 
 if TYPE_CHECKING:
@@ -150,9 +150,10 @@ def _stages(run: RouteRun, times: StageTimes) -> RouteOutcome:
                 model=model,
             )
         _trace_inputs(run.trace, outcome)
+        outcome = refuse_lost_change(outcome)
     if options.plan:
         return plan_preview.with_plan(outcome, project.settings.compose.max_steps)
-    if run.inspects:
+    if run.inspects or outcome.failure:
         return outcome
     if outcome.decision.policy == "generate":
         with times.stage("generate"):

@@ -173,10 +173,10 @@ def _add_subject_name(
     found = find_subject_name(request, tool)
     if found is None:
         return
-    weaker = [v for v in values if v.name == found.name and v.text == found.text and v.p < found.p]
-    if weaker and not only_propose:
-        values[values.index(weaker[0])] = _subject_value(found, only_propose)
-        return
+    weaker = [v for v in values if v.text == found.text and v.p < found.p]
+    if weaker and found.p >= TEXT_LIMIT and not only_propose:
+        values[:] = [v for v in values if v not in weaker]
+        places[:] = [place for place in places if place != (found.start, found.end)]
     if any(a < found.end and found.start < b for a, b in places):
         return
     if any(value.name == found.name for value in values):

@@ -183,7 +183,7 @@ def _thing(one: Input) -> str:
     if one.role == "folder":
         return "folder"
     if _asks_for_setting(one):
-        return "value of the setting"
+        return "value of the config setting"
     stems = (stem_in_full(word) for word in words(f"{one.name} {one.description}"))
     return next((_THINGS[stem] for stem in stems if stem in _THINGS), one.name)
 

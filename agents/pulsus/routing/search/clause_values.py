@@ -14,6 +14,7 @@ from typing import Final
 from pulsus.core.arguments.contract_inputs import from_arguments
 from pulsus.core.arguments.subject_names import SUBJECT_P, find_subject_name
 from pulsus.core.arguments.write_choices import propose_write_choices
+from pulsus.core.compose.selection.selector import CLEAR_MARGIN
 from pulsus.core.text.tokens import content_words
 from pulsus.core.types import Ranked, ToolSpec
 
@@ -59,12 +60,12 @@ def search_by_subject(
     first.
 
     "is rsyslog running" asks what "is the service running" asks, for a tool that takes the name of
-    a service. Only a tool that reads, and that is the first for these words with p ≥ `floor`.
+    a service. Only a tool that reads, and that is the best for these words with p ≥ `floor`.
     """
     if not found or found[0].p >= floor:
         return tuple(found)
     raised: list[tuple[float, int]] = []
-    asked: dict[str, Ranked | None] = {}
+    asked: dict[str, Sequence[Ranked]] = {}
     for place, ranked in enumerate(found[:MOST_NAMED]):
         if ranked.tool.kind != "read" or ranked.caution:
             continue
@@ -74,9 +75,11 @@ def search_by_subject(
             continue
         named = f"{text[: subject.start]}{subject.thing}{text[subject.end :]}"
         if named not in asked:
-            asked[named] = next(iter(rank(named)), None)
-        again = asked[named]
-        if again is not None and again.tool.id == ranked.tool.id and again.p >= floor:
+            asked[named] = rank(named)
+        # A tool that takes the name is before one that does not and fits the words as well.
+        least = max(floor, asked[named][0].p - CLEAR_MARGIN) if asked[named] else floor
+        again = next((r for r in asked[named] if r.tool.id == ranked.tool.id), None)
+        if again is not None and again.p >= least:
             raised.append((again.p, -place))
     if not raised:
         return tuple(found)
