@@ -108,3 +108,18 @@ def test_a_value_of_a_part_that_is_left_out_reaches_no_input(shipped):
     assert told["uncovered"] == ["count the levels in logs/api.log"]
     named = {name: value["value"] for name, value in told["proposed"].items()}
     assert named == {"folder": "logs/old", "days": 40.0}
+
+
+LOST = "delete the old logs in /var/log/app, then mail the list to bob"
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize("args", [("route", "--plan"), ("route", "--run"), ("plan",)])
+def test_a_change_that_no_step_makes_is_no_success(shipped, tmp_path, args):
+    command, *flags = args
+    target = tmp_path / "plan.yaml"
+    more = ["-o", str(target)] if command == "plan" else []
+    done = pulsus_here(shipped, command, LOST, *flags, *more, "--non-interactive")
+    assert done.code == 5
+    assert "error[PART_LEFT_OUT]: 'mail the list to bob'" in done.err
+    assert not target.exists()

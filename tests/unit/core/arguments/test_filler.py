@@ -250,3 +250,54 @@ def test_a_word_of_the_tool_alone_does_not_leave_other_levels_out(request_text, 
     found = {one.name: one for one in fill(request_text, counts).values}
     assert found["path"].state == "fill"
     assert (found["levels"].value, found["levels"].state) == (["error"], state)
+
+
+ROWS = from_schema(
+    {
+        "name": "filter_rows",
+        "description": "Keep only the rows of a result where a field meets a condition.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "field": {"type": "string", "description": "The field to look at."},
+                "op": {"type": "string", "description": "One of `==`, `<`, `>`, `contains`."},
+                "by": {"type": "string", "description": "The field to sort by."},
+            },
+            "required": ["field", "op", "by"],
+        },
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "keep rows of orders.csv with amount over 6",
+        "smallest files in /tmp",
+        "sort /srv/orders.csv by amount",
+    ],
+)
+def test_a_path_is_never_proposed_for_a_field_or_an_operator(request_text):
+    paths = ("orders.csv", "/tmp", "/srv/orders.csv")
+    assert not [v for v in fill(request_text, ROWS).values if v.value in paths]
+
+
+def test_a_word_outside_a_closed_list_is_not_proposed():
+    tool = from_schema(
+        {
+            "name": "container_list",
+            "description": "List containers.",
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    "state": {
+                        "type": "string",
+                        "default": "",
+                        "description": "Only containers in this state: running, exited, paused; "
+                        "every state when empty.",
+                    }
+                },
+            },
+        }
+    )
+    assert fill("how many containers are running", tool).values == ()

@@ -122,3 +122,52 @@ def test_the_service_to_restart_is_proposed():
         }
     )
     assert values("restart postgresql", restart)["name"] == ("postgresql", "propose")
+
+
+SETTINGS = from_schema(
+    {
+        "name": "config_value",
+        "description": "Show the value of one setting in a configuration file.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "path": {"type": "string", "description": "The configuration file."},
+                "key": {"type": "string", "description": "The name of the setting."},
+                "expected": {"type": "string", "default": "", "description": "A wanted text."},
+            },
+            "required": ["path", "key"],
+        },
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "key", "state"),
+    [
+        ("what is the value of workers in app.yaml", "workers", "fill"),
+        ("tell me the value of log_level in settings.toml", "log_level", "fill"),
+        ("show the setting workers in the config file", "workers", "fill"),
+        ("what is max_connections in /etc/db/main.ini", "max_connections", "fill"),
+        ("print PermitRootLogin from /etc/ssh/sshd_config", "PermitRootLogin", "fill"),
+        ("which value has workers in app.yaml", "workers", "fill"),
+        ("show workers in app.yaml", "workers", "propose"),
+    ],
+)
+def test_the_setting_that_a_question_names_is_not_asked_for_again(request_text, key, state):
+    assert values(request_text, SETTINGS)["key"] == (key, state)
+    assert "expected" not in values(request_text, SETTINGS)
+
+
+@pytest.mark.parametrize(
+    "request_text", ["show the setting in app.yaml", "what is the value in app.yaml", "is it set"]
+)
+def test_a_word_for_a_setting_is_no_name_of_one(request_text):
+    assert find_subject_name(request_text, SETTINGS) is None
+
+
+ACCOUNT = tool(user="The login name.")
+
+
+def test_a_user_that_has_something_is_named():
+    assert values("which shell does user marta have", ACCOUNT)["user"] == ("marta", "fill")
+    assert values("show the user marta", ACCOUNT)["user"] == ("marta", "propose")

@@ -256,3 +256,23 @@ def test_things_that_are_counted_name_no_change():
 )
 def test_commands_of_an_admin_ask_for_their_change(request_text, group):
     assert command_groups(commands(request_text)) == {group}
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "show the files to delete",
+        "please list the backup to restore",
+        "print the setting to change",
+        "how many users are to be removed",
+        "which value would set_config_line write",
+    ],
+)
+def test_who_asks_to_see_something_asks_for_no_change(request_text):
+    assert groups_of(request_text) == frozenset()
+
+
+def test_a_file_name_does_not_make_a_change_a_request_for_an_answer():
+    assert commands("set workers to 16 in app.yaml") == ("set",)
+    assert commands("change the port in app.json, then check it") == ("change",)
+    assert commands("change the output to yaml") == ()

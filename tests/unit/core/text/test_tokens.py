@@ -25,6 +25,15 @@ def test_inflections_share_a_stem():
     assert stems("certificates expiring") == stems("certificate expires")
 
 
+@pytest.mark.parametrize(
+    ("asked", "noun"),
+    [("lines that contain it", "containers"), ("set it", "the setting")],
+    ids=["contain", "set"],
+)
+def test_a_verb_of_a_request_is_no_noun_of_a_domain(asked, noun):
+    assert set(stems(asked)).isdisjoint(stems(noun))
+
+
 def test_stop_words_go_only_as_whole_words():
     assert content_words("is the island in this category") == ["island", "category"]
 

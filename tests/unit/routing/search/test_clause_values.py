@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+import pytest
+
 from pulsus.core.types import ArgSpec
-from pulsus.routing.search.clause_values import search_without_values
+from pulsus.routing.search.clause_values import search_by_subject, search_without_values
 from tests.ranking import ranked
 
 FLOOR = 0.55
@@ -44,3 +46,62 @@ def test_a_tool_that_other_words_do_not_name_stays_as_it_is():
 def test_a_tool_that_reads_is_not_raised():
     reading = replace(RESTART, tool=replace(RESTART.tool, kind="read"))
     assert search("restart rsyslog", [reading]) == ((reading,), [])
+
+
+STATUS = candidate("services/status/service_status", 0.01, SERVICE, kind="read")
+
+
+def by_subject(text, found, *again):
+    asked = []
+
+    def rank(wording):
+        asked.append(wording)
+        return again
+
+    return search_by_subject(text, found, FLOOR, rank), asked
+
+
+def test_an_unknown_name_that_the_tool_takes_does_not_speak_against_it():
+    load = candidate("system/load/load_average", 0.2, kind="read")
+    found, asked = by_subject("is rsyslog running", [load, STATUS], replace(STATUS, p=0.98))
+    assert next((r.tool.id, r.p, r.p_before_values, r.rank) for r in found) == (
+        STATUS.tool.id,
+        0.98,
+        0.01,
+        1,
+    )
+    assert found[1].tool == load.tool
+    assert asked == ["is service running"]
+
+
+def test_a_tool_that_does_not_fit_the_thing_that_is_named_stays_as_it_is():
+    other = candidate("containers/list/container_list", 0.98, kind="read")
+    assert by_subject("is rsyslog running", [STATUS], other)[0] == (STATUS,)
+    assert by_subject("is rsyslog running", [STATUS], replace(STATUS, p=0.3))[0] == (STATUS,)
+
+
+@pytest.mark.parametrize(
+    "text", ["is web01 running", "is the printer running", "status of rsyslog"]
+)
+def test_what_is_no_sure_name_raises_no_tool(text):
+    assert by_subject(text, [STATUS], replace(STATUS, p=0.98)) == ((STATUS,), [])
+
+
+def test_a_tool_that_writes_is_not_raised_by_a_question():
+    writing = replace(STATUS, tool=replace(STATUS.tool, kind="write"))
+    assert by_subject("is rsyslog running", [writing], writing) == ((writing,), [])
+
+
+def test_an_unknown_setting_does_not_hide_the_tool_that_sets_it():
+    args = [
+        ArgSpec(n, "str", True, None, d)
+        for n, d in (
+            ("path", "The configuration file."),
+            ("key", "The name of the setting."),
+            ("value", "Its new value."),
+        )
+    ]
+    setting = candidate("config/edit/set_config_line", 0.12, *args)
+    (first,), asked = search("set workers to 16 in app.yaml", [setting], replace(setting, p=0.9))
+    assert (first.p, first.p_before_values) == (0.9, 0.12)
+    assert ["set", "the", "setting", "to", "value", "in", "the", "file"] in asked
