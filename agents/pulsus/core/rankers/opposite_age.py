@@ -1,6 +1,6 @@
 """Does the request ask for what changed lately, and the tool find what did not, or the reverse?
 
-"files changed in the last 2 days" shares its words with a tool for files that nobody changed, and
+"files changed in the last 2 days" shares its words with a tool for files that stayed unchanged, and
 is its opposite. Nothing in a count of words shows that. Pure.
 """
 
@@ -48,7 +48,7 @@ def age_mismatch(asked: Age | None, tool: ToolSpec) -> str | None:
     own = _find_age_of_tool(tool.name, tool.summary) if asked else None
     if own is None or own == asked:
         return None
-    told = {"recent": "what changed lately", "old": "what nobody changed for long"}
+    told = {"recent": "what changed lately", "old": "what stayed unchanged for long"}
     return f"the request asks for {told[asked or own]}, the tool finds {told[own]}"
 
 

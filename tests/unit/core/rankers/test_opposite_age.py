@@ -1,4 +1,4 @@
-"""What changed lately is not what nobody changed for long."""
+"""What changed lately is not what stayed unchanged for long."""
 
 from dataclasses import replace
 
@@ -39,7 +39,7 @@ def test_the_age_that_a_request_asks_for(request_text, age):
 
 def test_a_tool_for_old_files_is_at_odds_with_a_request_for_changed_ones():
     assert age_mismatch("recent", STALE) == (
-        "the request asks for what changed lately, the tool finds what nobody changed for long"
+        "the request asks for what changed lately, the tool finds what stayed unchanged for long"
     )
     assert age_mismatch("old", FRESH)
     assert age_mismatch("old", STALE) is None
