@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import example_counts, forked_mypy, libraries, required_tests, row_samples
+from tests import example_counts, forked_mypy, import_order, libraries, required_tests, row_samples
 
 # Whoever started the suite (nohup, a shell in the background) may have had signals ignored, which
 # every process below would inherit.
@@ -77,10 +77,11 @@ def pytest_unconfigure():
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection():
+def pytest_collection(session):
     """Keep the collected tests out of garbage collection: they live to the end of the run."""
     gc.disable()
     try:
+        import_order.import_own_files(session.config)
         return (yield)
     finally:
         gc.freeze()
