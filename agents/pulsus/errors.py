@@ -228,7 +228,12 @@ class ModelBudget(ModelError, code="MODEL_BUDGET", exit_status=6):
 
 
 class ModelAnswerInvalid(ModelError, code="MODEL_ANSWER_INVALID"):
-    """The answer has the wrong form, or is longer than the limit."""
+    """The answer has the wrong form, or is longer than the limit.
+
+    `raw` is an answer of the wrong form, byte by byte. No message and no JSON has it.
+    """
+
+    raw: str = ""
 
 
 class PlanUnwirable(PulsusError, code="PLAN_UNWIRABLE", exit_status=5):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.browser.agent_scenes import edit_scene
@@ -156,10 +158,12 @@ def test_a_viewer_sees_the_card_and_has_no_buttons(staged, notes):
     page.get_by_text("needs the role operator").wait_for()
 
 
-def test_a_change_is_shown_with_its_spaces(staged, notes):
+@pytest.mark.parametrize("words", ["change {} to {}", "raise the limit in {}"])
+def test_a_change_is_shown_with_its_spaces(staged, notes, words):
+    """With the second words the call misses the schema of the offered tools."""
     notes.write_text("global\n    maxconn 2000\n\ttab  two \n", encoding="utf-8")
     text = "global\n    maxconn 4000\n\ttab  two \n        deep\n"
-    scene = edit_scene(notes, text)
+    scene = replace(edit_scene(notes, text), question=words.format(notes, text.strip()))
     stage = staged(scene)
     page = sign_in(stage.window().tab())
     stage.ask(scene.question)

@@ -268,9 +268,9 @@ class BudgetedModel:
         except ModelAnswerInvalid as error:
             quoted = self._redact(str(error.details["answer"]))
             hint = longer if cut else error.hint
-            raise ModelAnswerInvalid(
-                self._redact(error.message), hint=hint, answer=quoted
-            ) from None
+            invalid = ModelAnswerInvalid(self._redact(error.message), hint=hint, answer=quoted)
+            invalid.raw = answer.text
+            raise invalid from None
 
 
 def _token_usage(said: Usage, written: str, asked: int) -> Usage:

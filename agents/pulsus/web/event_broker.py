@@ -43,11 +43,16 @@ class EventsLost(Exception):
 
 
 class Subscription:
-    """The events for one client. `wake` is called, from any thread, when there are new ones."""
+    """The events for one client. `wake` is called, from any thread, when there are new ones.
+
+    It is called once until they are taken: waking 500 clients for each event of many costs more
+    than sending the events.
+    """
 
     def __init__(self, wake: Callable[[], None]) -> None:
         self._wake = wake
         self._waiting: deque[ServerEvent] = deque()
+        self._woken = False
         self.too_slow = False
 
     def put(self, event: ServerEvent) -> None:
@@ -59,10 +64,14 @@ class Subscription:
             self._waiting.clear()
         else:
             self._waiting.append(event)
-        self._wake()
+        if not self._woken:
+            self._woken = True
+            self._wake()
 
     def take(self) -> list[ServerEvent]:
         """Return the events that wait, the oldest first."""
+        # Before the first is taken: an event that comes meanwhile is taken too, or wakes again.
+        self._woken = False
         taken = []
         while self._waiting:
             taken.append(self._waiting.popleft())

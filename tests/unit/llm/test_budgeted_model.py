@@ -249,3 +249,10 @@ class Long(Called):
     def complete_with_tools(self, messages, tools, **options):
         found = super().complete_with_tools(messages, tools, **options)
         return replace(found, calls=(ToolUse("c1", "read", "x" * 2000),))
+
+
+def test_an_answer_of_the_wrong_form_is_kept_with_its_spaces_and_its_end():
+    text = '{"content": "global\n    maxconn 4000\n\ttab  two ' + "x" * 900 + '"}'
+    with pytest.raises(ModelAnswerInvalid) as caught:
+        gate(Said(text)).complete(ASK, schema=SCHEMA)
+    assert caught.value.raw == text

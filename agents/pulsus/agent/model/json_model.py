@@ -74,9 +74,9 @@ class JsonModel:
                 spent.completion_tokens - before.completion_tokens,
                 spent.estimated,
             )
-            raw = str(error.details.get("answer", ""))
             # A call that misses the schema is judged as any other: the gates say what is wrong.
-            return read_answer(raw, _call_id(ask), used)
+            # `details` quotes it on one line, which would change the text of a file.
+            return read_answer(error.raw, _call_id(ask), used)
         return read_answer(answer.text, _call_id(ask), answer.usage)
 
 

@@ -1,0 +1,113 @@
+"""A server whose cards come from a pipe instead of a model, for the load of test_bench_web.py.
+
+Everything else is the server of `pulsus serve`: its state, routes, log and database. Commands on
+the standard input: `fill N`, `times` (the time of each event), `memory`.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import resource
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+
+import uvicorn
+
+from pulsus.approvals.cards.approval_card import ApprovalSubject
+from pulsus.bootstrap import build
+from pulsus.cli.serve.project_views import ProjectViews
+from pulsus.core.types import JsonValue
+from pulsus.web import event_broker
+from pulsus.web.application import make_application
+from pulsus.web.server_setup import ServerAddress, make_server_state
+
+APPROVERS = 8
+TIMES: dict[int, float] = {}
+_written = event_broker.stream_message
+
+
+def _note_time(number, name, fields):
+    TIMES[number] = time.monotonic()
+    return _written(number, name, fields)
+
+
+def _carry_out(book, approved):
+    """Start and end each approved card, as the run that proposed it does."""
+    while (card_id := approved.get()) is not None:
+        book.start(card_id)
+        book.finish(card_id, ("OK systemctl reload nginx",), ok=True)
+
+
+def _fill(book, pending):
+    """Propose cards until so many wait."""
+    waiting = sum(card.status == "pending" for card in book.cards())
+    for number in range(pending - waiting):
+        plan: dict[str, JsonValue] = {
+            "tool": "pulsus_control", "command": f"systemctl reload nginx-{number}",
+            "call_hash": f"{number:064x}", "typed": "",
+        }  # fmt: skip
+        subject = ApprovalSubject("command", plan, "ada", ("host:web1:1",))
+        reason = "nginx has a new certificate\ntarget: host:web1:1"
+        book.propose(subject, risk="medium", reason=reason, seconds=600.0)
+
+
+def _resident_mib():
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * resource.getpagesize() / (1 << 20)
+
+
+def main():
+    """Serve until the standard input ends."""
+    event_broker.stream_message = _note_time
+    listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
+    port = listening.getsockname()[1]
+    app = build(Path(sys.argv[1]), {})
+    address = ServerAddress(port, f"http://localhost:{port}")
+    state = make_server_state(app, address, ProjectViews(app), lambda failure: None)
+    approved: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+    emit = state.broker.emit
+
+    def hear(name, fields):
+        emit(name, fields)
+        if name == "approval_approved":
+            approved.put(str(fields["id"]))
+
+    state.book._ports = type(state.book._ports)(
+        state.book._ports.keep, hear, state.book._ports.seconds, state.book._ports.approvers
+    )
+    threading.Thread(target=_carry_out, args=(state.book, approved), daemon=True).start()
+    state.accounts.add("ada", "operator", "correct horse battery")
+    tokens = []
+    for number in range(APPROVERS):
+        state.accounts.add(f"bert{number}", "approver", "correct horse battery")
+        tokens.append(state.tokens.make(f"bert{number}", "approver", 1)[0])
+    config = uvicorn.Config(
+        make_application(state, {f"localhost:{port}"}),
+        log_level="warning", access_log=False, server_header=False, proxy_headers=False,
+        lifespan="off", ws="none", timeout_graceful_shutdown=1,
+    )  # fmt: skip
+    server = uvicorn.Server(config)
+    threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True).start()
+    print(json.dumps({"port": port, "tokens": tokens}), flush=True)
+    for line in sys.stdin:
+        match line.split():
+            case ["fill", pending]:
+                _fill(state.book, int(pending))
+                print("{}", flush=True)
+            case ["times"]:
+                print(json.dumps({"times": TIMES}), flush=True)
+            case ["forget"]:
+                TIMES.clear()
+                print("{}", flush=True)
+            case ["memory"]:
+                print(json.dumps({"mib": _resident_mib()}), flush=True)
+            case other:
+                raise ValueError(other)
+
+
+if __name__ == "__main__":
+    main()
