@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 
 import pytest
@@ -11,7 +12,8 @@ from pulsus.cli.agent.call_approver import decide_with
 from pulsus.core.storage.records.promotion_target import Target
 from tests.integration.test_json_schemas import check
 from tests.integration.test_run_verified import FACTS, READER, WRITER
-from tests.model_server import playing, says, status
+from tests.model_server import drips, playing, says, status
+from tests.patience import HANG_SECONDS, PATIENCE_SECONDS
 from tests.project import PULSUS, events, make, pulsus_here
 from tests.promotions import promoted
 from tests.sandboxes import need_sandbox
@@ -110,6 +112,30 @@ def test_a_model_that_is_away_is_worth_another_try(project):
         done = pulsus_here(project, "agent", "which port", "--output", "ndjson", env=model)
     assert done.code == 75
     assert [json.loads(line)["event"] for line in done.out.splitlines()][-1] == "agent_error"
+
+
+@pytest.mark.seconds
+def test_the_process_ends_with_the_time_of_the_run_although_the_model_still_sends(project):
+    with playing(drips(HANG_SECONDS)) as server:
+        model = {"PULSUS_MODEL__BASE_URL": server.url, "PULSUS_MODEL__NAME": "tiny"}
+        done = subprocess.run(
+            [PULSUS, "agent", "how busy is this machine"],
+            cwd=project,
+            env={**os.environ, **model, "PULSUS_AGENT__RUN_SECONDS": "2"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+            check=False,
+        )
+    assert done.returncode == 1, done.stderr
+    assert "the time of the run is over" in done.stdout + done.stderr
+
+
+def test_a_path_with_a_nul_character_is_refused_and_the_run_goes_on(agent):
+    read = call("pulsus_read", action="file", path="/etc/host\0name", target_host="localhost")
+    done = agent("read it", "--output", "json", answers=[read, final("I could not.", "low")])
+    assert [each["code"] for each in done.json["calls"]] == ["INVALID_INPUT"]
 
 
 def test_an_empty_request_and_a_single_turn_are_usage_errors(agent):

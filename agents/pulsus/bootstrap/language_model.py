@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
@@ -21,18 +22,22 @@ _TELLING = ("model.api_key_env", "model.base_url")
 
 
 def connect_model(
-    ground: ProjectContext, seconds: float | None = None, breaker: CircuitBreaker | None = None
+    ground: ProjectContext,
+    seconds: float | None = None,
+    breaker: CircuitBreaker | None = None,
+    longest: float = math.inf,
 ) -> BudgetedModel:
     """Return the configured model, with a budget of its own.
 
-    With `seconds` an answer is asked for once, and waited for no longer than that. `breaker` is
-    that of a session.
+    With `seconds` an answer is asked for once, and waited for no longer than that. An answer with
+    its retries takes at most `longest` seconds. `breaker` is that of a session.
 
     Raises LlmNotConfigured, ConfigError, ModelRefused.
     """
     from pulsus.llm.connect import connect
 
     settings = ground.settings.model
+    settings = replace(settings, total_seconds=min(longest, settings.total_seconds))
     if seconds is not None:
         most = min(seconds, settings.total_seconds)
         settings = replace(settings, total_seconds=most, retries=0)
@@ -55,7 +60,9 @@ def connect_turn_model(ground: ProjectContext, breaker: CircuitBreaker) -> JsonM
 
     `breaker` is that of the session (`new_breaker`). Raises as `connect_model`.
     """
-    config, model = ground.settings.agent, connect_model(ground, breaker=breaker)
+    config = ground.settings.agent
+    # A model that is given up at the end of a run sends for no longer than the run may take.
+    model = connect_model(ground, breaker=breaker, longest=config.run_seconds)
     if config.protocol == "native":
         model.require_native_calls()
     return turn_model(config, model, config.protocol)

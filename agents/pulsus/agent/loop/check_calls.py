@@ -120,7 +120,21 @@ def _refuse_excess(rules: CallRules, call: ProposedCall, proposed: int) -> Refus
 def judge_call(
     rules: CallRules, state: SessionState, call: ProposedCall, moment: TurnMoment, writes: int
 ) -> tuple[SessionState, CheckedCall]:
-    """Return the verdict on one call. `writes` is how many of this turn were let through."""
+    """Return the verdict on one call. `writes` is how many of this turn were let through.
+
+    A call whose rules fail is refused: no proposal may end a run, or be let through by an error.
+    """
+    try:
+        return _judge(rules, state, call, moment, writes)
+    except Exception as error:  # noqa: BLE001 - whatever a rule or a plugin's tool raises
+        text = f"{call.tool} could not be judged ({type(error).__name__}), so it does not run"
+        kind = rules.table.kind_of(call.tool, call.args)
+        return state, RefusedCall(call, kind, tool_blocked("INVALID_INPUT", text))
+
+
+def _judge(
+    rules: CallRules, state: SessionState, call: ProposedCall, moment: TurnMoment, writes: int
+) -> tuple[SessionState, CheckedCall]:
     kind = rules.table.kind_of(call.tool, call.args)
     tool = rules.tools.get(call.tool)
     if tool is None:
@@ -215,12 +229,30 @@ def _find_misfit(rules: CallRules, tool: AgentTool, call: ProposedCall) -> ToolR
     """Return the refusal of arguments that the schema does not take, or None."""
     descriptor = tool.descriptor
     wrong = list(islice(rules.find_misfits(tool, call.args), 3))
+    wrong = wrong or [f"{name} has a NUL character" for name in _with_nul(call.args)]
     lacking = descriptor.missing_arguments(call.args) if not wrong else ()
     wrong += [f"{' or '.join(one.split('|'))} is missing" for one in lacking]
     if not wrong:
         return None
     text = f"{call.tool}: {'; '.join(wrong)}"
     return tool_blocked("INVALID_INPUT", text, auto_recoverable=True)
+
+
+def _with_nul(args: Mapping[str, JsonValue]) -> Iterator[str]:
+    """Yield each argument that has a NUL. No path or command has one: system calls raise on it."""
+    return (name for name, value in args.items() if any("\0" in text for text in _texts_in(value)))
+
+
+def _texts_in(value: JsonValue) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from value
+        for each in value.values():
+            yield from _texts_in(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts_in(each)
 
 
 def _count_call(

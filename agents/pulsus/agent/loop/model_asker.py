@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Final, Protocol
 
 import anyio
-import anyio.to_thread
 
 from pulsus.agent.agent_events import EmitEvent, agent_event
+from pulsus.agent.loop.model_thread import run_abandonable
 from pulsus.agent.loop.run_ports import RunRecord
 from pulsus.agent.model.proposal import TurnModel, TurnProposal, TurnRequest
 from pulsus.core.compose.model_protocol import OnText
@@ -66,17 +66,22 @@ class ModelAsker:
         """Return the proposal, or None if the run was stopped meanwhile. Raises ModelError."""
         answer: TurnProposal | None = None
         failure: ModelError | None = None
+        waited_for = True
+
+        def show_now(piece: str) -> None:
+            if waited_for:  # a model that was given up may still send text
+                show(piece)
 
         async with anyio.create_task_group() as group:
 
             async def ask_in_thread() -> None:
-                nonlocal answer, failure
+                nonlocal answer, failure, waited_for
                 try:
-                    answer = await anyio.to_thread.run_sync(
-                        self._model.propose, request, show, abandon_on_cancel=True
-                    )
+                    answer = await run_abandonable(lambda: self._model.propose(request, show_now))
                 except ModelError as error:  # a group would hide which error it is
                     failure = error
+                finally:
+                    waited_for = False
                 group.cancel_scope.cancel()
 
             group.start_soon(ask_in_thread)

@@ -553,3 +553,38 @@ def test_a_proposal_that_no_person_can_decide_here_ends_the_run_with_4():
     end = session.run(proposes(call("pulsus_query", **SEARCH)), proposes(restart()))
     assert session.named("agent_suspended") == []
     assert (end.exit_status, end.summary) == (4, "at pulsus serve")
+
+
+def test_a_nul_character_refuses_its_call_and_ends_nothing():
+    session = world()
+    session.run(
+        proposes(call("pulsus_query", **SEARCH)),
+        proposes(call("pulsus_read", action="exec", command="cat a\0b", target_host=HOST.name)),
+        answers("I could not read it."),
+    )
+    assert session.tools["pulsus_read"].ran == []
+    error = session.named("agent_tool_result")[1]["error"]
+    assert error["code"] == "INVALID_INPUT"
+    assert "command has a NUL" in error["message"]
+
+
+def test_a_rule_that_fails_refuses_the_call_and_the_write_before_it_is_still_verified():
+    class Failing(AllowAll):
+        def refuse(self, draft):
+            if draft.needs.command == "df":
+                raise ValueError("embedded null byte")
+            return super().refuse(draft)
+
+    session = world(control=writes)
+    session.control = Failing()
+    session.run(
+        proposes(call("pulsus_query", **SEARCH)),
+        proposes(restart()),
+        proposes(call("pulsus_read", action="exec", command="df", target_resource_id=WEB.id)),
+        answers("It was restarted."),
+        answers("It was restarted."),
+    )
+    results = session.named("agent_tool_result")
+    assert results[2]["error"]["code"] == "INVALID_INPUT"
+    assert "ValueError" in results[2]["error"]["message"]
+    assert session.named("agent_final")

@@ -123,7 +123,7 @@ def real_path(path: str) -> str:
     """Return `path` as its links lead, or as far as this user may follow them."""
     try:
         return os.path.realpath(path)
-    except OSError:
+    except (OSError, ValueError):  # ValueError: no file can have the name
         return os.path.normpath(path)
 
 
