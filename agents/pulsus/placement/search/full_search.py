@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pulsus.placement.placement_rules import PlacementState, misplaced
-from pulsus.placement.search.cp_sat_model import CpSatPlacement, TierResult, deterministic_solver
+from pulsus.placement.search.cp_sat_model import CpSatPlacement, TierResult
 from pulsus.placement.search.neighbourhood_search import SearchBudget
 from pulsus.placement.search.size_class_bound import SizeClassBound
 from pulsus.placement.search.tier_values import TierValues
@@ -17,8 +17,6 @@ _IMBALANCE_WORK = 0.8
 """Deterministic seconds for the last tier, which needs no proof."""
 _BOUND_WORK = 0.5
 """Deterministic seconds for a bound by sizes. Clusters of 100 virtual machines need a tenth."""
-_REFUTATION_SHARE = 0.6
-"""The part of the work that is left for the attempt to refute that a smaller value exists."""
 _ALTERNATIVE_WORK = 0.2
 """Deterministic seconds for one other placement of the same values."""
 
@@ -48,7 +46,7 @@ class FullSearch:
             # A tier behind one that is not proven has no bound of its own.
             least = 0 if open_tier else self._least(number, values)
             if values[number] > least and self._may_go_on():
-                result, candidate = self._improve(term, least, values[number])
+                result, candidate = self._minimise(term, least)
                 if candidate is not None and self.tiers.of(candidate) <= values:
                     self.state, values = candidate, self.tiers.of(candidate)
                 least = 0 if open_tier else min(result.bound, values[number])
@@ -95,27 +93,6 @@ class FullSearch:
             if candidate is not None:
                 yield candidate
 
-    def _improve(
-        self, term: Any, least: int, value: int
-    ) -> tuple[TierResult, PlacementState | None]:
-        """Return a smaller value than the known one, or the proof that no other exists.
-
-        A model in which the known value is forbidden is often refuted in a fraction of the work of
-        a search that starts from it. Only if it is neither solved nor refuted, that search follows.
-        """
-        placement = self.placement
-        model = placement.model.clone()
-        model.clear_hints()
-        model.add(term >= least)
-        model.add(term <= value - 1)
-        model.minimize(term)
-        solver, status = self._solve(model, self.work * _REFUTATION_SHARE)
-        if status == placement.cp.INFEASIBLE:
-            return TierResult(value, value), None
-        if status != placement.cp.UNKNOWN or not self._may_go_on():
-            return self._read(solver, status, least)
-        return self._minimise(term, least)
-
     def _may_go_on(self) -> bool:
         return self.work > 0 and self.budget.left() > 0
 
@@ -126,19 +103,10 @@ class FullSearch:
         placement.hint(self.state.where, misplaced(self.state))
         placement.model.add(term >= least)
         placement.model.minimize(term)
-        solver, status = self._solve(placement.model, min(self.work, most_work))
-        return self._read(solver, status, least)
-
-    def _solve(self, model: Any, work: float) -> tuple[Any, Any]:
-        solver = deterministic_solver(self.budget.seed, work, max(self.budget.left(), 0.01))
-        status = solver.solve(model)
+        work = min(self.work, most_work)
+        solver = placement.solver(self.budget.seed, work, max(self.budget.left(), 0.01))
+        status = solver.solve(placement.model)
         self.work -= solver.deterministic_time
-        return solver, status
-
-    def _read(
-        self, solver: Any, status: Any, least: int
-    ) -> tuple[TierResult, PlacementState | None]:
-        placement = self.placement
         if status not in (placement.cp.OPTIMAL, placement.cp.FEASIBLE):
             return TierResult(least + 1, least), None
         value = round(solver.objective_value)
