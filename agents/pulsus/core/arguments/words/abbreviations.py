@@ -14,7 +14,8 @@ ABBREVIATIONS: Final = {
     "dirs": "folder", "directory": "folder", "directories": "folder", "pw": "password",
     "col": "column", "cols": "column", "iface": "interface", "nic": "interface",
     "template": "reference", "baseline": "reference", "sample": "example", "dist": "example",
-    "separator": "delimiter", "heading": "title", "headline": "title",
+    "separator": "delimiter", "heading": "title", "headline": "title", "setting": "set",
+    "settings": "set",  # "set to" asks for a setting's value
 }  # fmt: skip
 
 
