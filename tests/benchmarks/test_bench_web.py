@@ -74,9 +74,10 @@ class LoadServer:
             self.tell(f"fill {PENDING}")
 
     def _approve_some(self, token, count, start, seconds):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         for number in range(count):
             time.sleep(max(0.0, start + number * seconds / count - time.monotonic()))
+            # The server ends a connection that is idle for seconds.
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
             path = f"/api/v1/approvals/{self._next_card()}"
             status, shown = self._post(connection, token, f"{path}/reveal", {})
             if status == 200:
@@ -84,7 +85,7 @@ class LoadServer:
                 status, shown = self._post(connection, token, f"{path}/approve", body)
             if status != 200:
                 self.failures.append(f"{status} {shown}")
-        connection.close()
+            connection.close()
 
     def _next_card(self):
         """Return a pending card that no approver got before."""

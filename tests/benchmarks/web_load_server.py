@@ -67,7 +67,8 @@ def main():
     port = listening.getsockname()[1]
     app = build(Path(sys.argv[1]), {})
     address = ServerAddress(port, f"http://localhost:{port}")
-    state = make_server_state(app, address, ProjectViews(app), lambda failure: None)
+    views = ProjectViews(app)
+    state = make_server_state(app, address, views, lambda failure: None, lambda text: None)
     approved: queue.SimpleQueue[str | None] = queue.SimpleQueue()
     emit = state.broker.emit
 
