@@ -11,6 +11,7 @@ from typing import Any
 from pulsus.agent.control.approval_request import ApprovalRequest
 from pulsus.agent.control.call_request import ControlPorts
 from pulsus.agent.control.control_rules import AgentControl
+from pulsus.agent.control.protection.own_address import OwnAddress
 from pulsus.agent.control.protection.own_process import OwnProcess
 from pulsus.agent.control.protection.protected_places import ProtectedPlaces
 from pulsus.agent.control.protection.self_protection import SelfProtection
@@ -89,6 +90,7 @@ def control(
     )
     gate = PolicyGate(PolicyConfig(**(policy or {})))
     own = OwnProcess(ports=serve, locate=lambda name: None, resolve=lambda path: path)
+    address = OwnAddress(gate.context.tables, ports=serve)
     words = SessionWords()
     words.add_said(said, *HOST.names)
     for each in seen:
@@ -97,7 +99,7 @@ def control(
     return AgentControl(
         level,
         gate,
-        SelfProtection(places, own, gate.context.tables),
+        SelfProtection(places, own, address, gate.context.tables),
         words,
         SessionGrants(clock or Clock(), minutes=60),
         approval_seconds=600,

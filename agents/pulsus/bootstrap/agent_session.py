@@ -23,6 +23,7 @@ from pulsus.agent.control.approval_desk import CallApprover, PersonDesk
 from pulsus.agent.control.call_approvals import CallApprovals
 from pulsus.agent.control.call_request import ControlPorts
 from pulsus.agent.control.control_rules import AgentControl, ControlLevel
+from pulsus.agent.control.protection.own_address import OwnAddress
 from pulsus.agent.control.protection.own_process import OwnProcess
 from pulsus.agent.control.protection.protected_places import ProtectedPlaces
 from pulsus.agent.control.protection.self_protection import SelfProtection
@@ -52,6 +53,7 @@ from pulsus.core.telemetry.logging import open_trace
 from pulsus.core.types import JsonValue
 from pulsus.errors import ExtraMissing, StateCorrupt
 from pulsus.execution.cancellation import Cancellation
+from pulsus.infra.processes import own_addresses
 from pulsus.kb.engine import answer, find_predicate
 from pulsus.kb.terms import parse_goal
 from pulsus.routing.delivery.candidate_module import read_module
@@ -292,12 +294,20 @@ def _self_protection(app: App, own_ports: Sequence[int]) -> SelfProtection:
         home = Path.home()
     places = ProtectedPlaces(folders, folder=Path.cwd(), project=app.project, home=home)
     programs = [sys.argv[0], str(Path(pulsus.__file__).parent), shutil.which("pulsus") or ""]
-    own = OwnProcess(
-        [each for each in programs if each],
-        hosts=(socket.gethostname(), socket.getfqdn()),
-        ports=(app.settings.serve.port, *own_ports),
-    )
-    return SelfProtection(places, own, app.commands.context.tables)
+    ports, tables = (app.settings.serve.port, *own_ports), app.commands.context.tables
+    own = OwnProcess([each for each in programs if each], ports=ports)
+    names = (socket.gethostname(), socket.getfqdn(), *own_addresses())
+    address = OwnAddress(tables, hosts=names, ports=ports, services=_service_names(ports))
+    return SelfProtection(places, own, address, tables)
+
+
+def _service_names(ports: Sequence[int]) -> Mapping[str, int]:
+    """Return the names that this machine's list of services gives to `ports`."""
+    found: dict[str, int] = {}
+    for port in ports:
+        with suppress(OSError, OverflowError):
+            found[socket.getservbyport(port).casefold()] = port
+    return found
 
 
 def _shown_text(path: str, protected: Sequence[Path]) -> str | None:

@@ -43,6 +43,15 @@ def load_psutil() -> ModuleType:
     return psutil
 
 
+def own_addresses() -> tuple[str, ...]:
+    """Return the IP addresses of all interfaces of this machine. Raises ExtraMissing."""
+    found = load_psutil().net_if_addrs().values()
+    inet = {"AF_INET", "AF_INET6"}
+    return tuple(
+        one.address.partition("%")[0] for each in found for one in each if one.family.name in inet
+    )
+
+
 def important_processes() -> tuple[ProcessState, ...]:
     """Return the processes that listen on a port and the ten largest, at most 40.
 

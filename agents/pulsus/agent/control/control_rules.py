@@ -13,6 +13,7 @@ from typing import Final, Literal
 from pulsus.agent.control.call_paths import paths_in_arguments
 from pulsus.agent.control.call_request import CallRequests, ControlPorts, is_always_asked
 from pulsus.agent.control.command_answers import CommandAnswers, CommandRulings
+from pulsus.agent.control.connecting_arguments import connecting_arguments
 from pulsus.agent.control.grounding import refuse_ungrounded
 from pulsus.agent.control.protection.self_protection import SelfProtection
 from pulsus.agent.control.sent_words import find_unsaid_words
@@ -98,6 +99,9 @@ class AgentControl:
         """Return the refusal of a call on Pulsus itself, or None."""
         paths = [*draft.needs.paths, *paths_in_arguments(draft)]
         refusal = self._protection.refuse_paths(dict.fromkeys(paths), draft.kind)
+        spec = self._requests.spec(draft)
+        if refusal is None and spec is not None:
+            refusal = self._protection.refuse_connection(connecting_arguments(draft, spec))
         answer = self._answers.answer(draft)
         if refusal is None and answer is not None:
             command = draft.needs.command

@@ -38,6 +38,17 @@ def _read_postgres_url(text: str) -> Iterator[NetworkPlace]:
         yield from read_socket_or_host(each)
 
 
+def read_postgres_ports(text: str) -> Iterator[str]:
+    """Yield the ports that a connection string names apart from its hosts."""
+    if has_scheme(text):
+        query = text.partition("?")[2]
+        named = re.findall(r"(?i)(?:^|&)port=([^&]*)", query)
+    else:
+        named = [f[2] or f[3] or "" for f in _SETTING.finditer(text) if f[1].lower() == "port"]
+    for one in named:
+        yield from one.split(",")
+
+
 def _read_postgres_settings(text: str) -> Iterator[NetworkPlace]:
     at = 0
     while at < len(text):

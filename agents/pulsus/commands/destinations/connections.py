@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pulsus.commands.destinations.addresses import NetworkPlace, UnknownPlace, has_scheme
+from pulsus.commands.destinations.declared_words import declared_words, named_ports
 from pulsus.commands.destinations.named_destinations import places
 from pulsus.commands.program_tables.connects_declaration import (
     CONFIGURED,
     INDEX,
     LOCAL,
+    ON_THE_WAY,
     Connects,
-    DestinationSource,
 )
 from pulsus.commands.program_tables.option_parser import Parsed
 from pulsus.commands.shell.words import Word
@@ -44,23 +45,26 @@ def connections(
     names = {one.name for parsed in levels for one in parsed.given}
     if declared.quiet & names:
         return ()
-    used: set[int] = set()
+    ports = named_ports(declared, levels)
     found: list[NetworkPlace | None] = []
+    used: set[int] = set()
+    known: set[int] = set()
     for source in declared.sources:
         if source.when and source.when.isdisjoint(call_words):
             continue
-        for word in _destination_words(source, levels):
+        for word in declared_words(source, levels):
             here = list(_places_in_word(source.place, word))
-            found += here
+            found += _with_ports(here, source.place, ports)
+            if here or source.place == "postgres":
+                known.add(id(word))
             if here and all(_is_only_place(word.text, place) for place in here):
                 used.add(id(word))
     sent = [word for word in _words_sent(declared, levels) if id(word) not in used]
     # An address where a table expects none is a place too.
-    for word in sent:
-        if has_scheme(word.text):
-            found += _places_in_word("maybe", word)
+    for word in (each for each in sent if id(each) not in known and has_scheme(each.text)):
+        found += _places_in_word("maybe", word)
     if not found:
-        found += _implicit_places(declared.otherwise, call_words)
+        found += _with_ports(_implicit_places(declared.otherwise, call_words), "", ports)
     if any(word.wild for word in sent):
         # What another program found would be asked of an index that everybody can write to.
         found = [None if place == NetworkPlace(INDEX) else place for place in found]
@@ -69,7 +73,7 @@ def connections(
     return tuple(
         Destination(
             host="" if place is None else place.host,
-            port=None if place is None else place.port or _default_port(declared, place),
+            port=None if place is None else _port_of(declared, place),
             program=program,
             dynamic=place is None,
             sends=texts,
@@ -100,35 +104,28 @@ def _implicit_places(
     return [NetworkPlace(text) if text else None for text in applying]
 
 
-def _default_port(declared: Connects, place: NetworkPlace) -> int | None:
+def _with_ports(
+    found: Sequence[NetworkPlace | None], kind: str, ports: Sequence[int]
+) -> Iterator[NetworkPlace | None]:
+    """Yield the places at the ports that other words name.
+
+    Programs differ on which of two ports counts, so a place with another one is yielded with both.
+    libpq alone is known to take that of a connection string.
+    """
+    for place in found:
+        own = place is None or place.port is not None
+        if own or not ports or kind in ON_THE_WAY:
+            yield place
+        if place is not None and kind not in ON_THE_WAY and not (own and kind == "postgres"):
+            yield from (NetworkPlace(place.host, port) for port in ports)
+
+
+def _port_of(declared: Connects, place: NetworkPlace) -> int | None:
+    """Return the port of a place, or None if it is not known. A place that the client's own
+    configuration names has a port only if a word names it."""
+    if place.port is not None:
+        return place.port or None
     return None if place.host[:1] == "@" else declared.port
-
-
-def _destination_words(source: DestinationSource, levels: Sequence[Parsed]) -> Iterator[Word]:
-    if source.options:
-        for parsed in levels:
-            for one in parsed.given:
-                if one.name in source.options:
-                    # Given without a value, it may say alone that the place is not known.
-                    unnamed = (Word(one.name),) if source.place == "dynamic" else ()
-                    yield from one.values or unnamed
-        yield from _option_values(source.options, levels[-1].operands)
-        return
-    operands = levels[-1].operands
-    if source.first < 0:
-        yield from operands[-1:]
-    else:
-        yield from operands[source.first : source.last + 1]
-
-
-def _option_values(options: frozenset[str], operands: Sequence[Word]) -> Iterator[Word]:
-    """Yield values of options among words that an inspector judges (`aws ec2 --profile x`)."""
-    for at, word in enumerate(operands):
-        if word.text[:1] != "-":
-            continue
-        name, equals, value = word.text.partition("=")
-        if name in options:
-            yield from (Word(value),) if equals else operands[at + 1 : at + 2]
 
 
 def _places_in_word(kind: str, word: Word) -> Iterator[NetworkPlace | None]:

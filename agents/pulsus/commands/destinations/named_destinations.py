@@ -220,7 +220,8 @@ def _read_module(text: str) -> Iterator[NetworkPlace]:
 def _read_httpie(text: str) -> Iterator[NetworkPlace]:
     """Read a word of http or xh: a method, an address, or an item of the request."""
     if text.startswith(":"):
-        yield NetworkPlace(LOCAL)
+        here = url(f"{LOCAL}{text}" if text[1:2].isdigit() else f"{LOCAL}{text[1:]}")
+        yield NetworkPlace(LOCAL, here.port)
     elif text not in {"GET", "HEAD", "OPTIONS"} and "==" not in text:
         yield url(text)
 
@@ -313,6 +314,7 @@ def _read_zone(text: str) -> Iterator[NetworkPlace]:
 
 
 _read_urls, _read_relay, _read_rsync = _read_hosts, _read_url, _read_colon
+_read_gateway = _read_hosts
 _read_mongo, _read_postgres = read_mongo, read_postgres
 _read_mssql, _read_oracle = read_mssql, read_oracle
 _READERS: Final[Mapping[str, _Reader]] = {kind: globals()[f"_read_{kind}"] for kind in PLACES}

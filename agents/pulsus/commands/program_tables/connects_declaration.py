@@ -2,7 +2,8 @@
 
 A declaration is a line of tokens: `-h,--host=host` (a value of these options is a host),
 `0=url` (the first operand), `1+=host` (the second and all behind it), `last=host`,
-`else=local` (nothing else named a place), `also=dynamic`, `port=5432`,
+`else=local` (nothing else named a place), `also=dynamic`, `port=5432` (without a word that names
+a port), `-p,--port=port` and `1+=port` (words that do, for all places but those on the way),
 `quiet=-V,--version` (options with which nothing is connected to), `none`. Behind a colon stand
 subcommands or operands that a token is for: `0=git:ls-remote|fetch`.
 """
@@ -25,10 +26,14 @@ PLACES: Final = frozenset(
         *("mongo", "git", "image", "docker", "ldap", "rsync", "mssql", "oracle", "finger", "smb"),
         *("socket", "sockaddr", "context", "dynamic", "resolve", "connect", "relay", "cloud"),
         *("pattern", "inside", "forge", "module", "httpie", "remote", "qemu", "restic", "snmp"),
-        *("libvirt", "display", "browse", "node", "ovs", "zone"),
+        *("libvirt", "display", "browse", "node", "ovs", "zone", "gateway"),
     }
 )
 """The ways in which a word names a place; `destinations/named_destinations.py` reads each."""
+PORTS: Final = frozenset({"port", "setting"})
+"""The ways in which a word names a port: alone, or as a setting of ssh (`-o Port=22`)."""
+ON_THE_WAY: Final = frozenset({"gateway", "relay", "resolve", "connect"})
+"""Places with a port of their own: an option for the port is not about them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,7 @@ class Connects:
     also: tuple[tuple[str, frozenset[str]], ...] = ()
     quiet: frozenset[str] = frozenset()
     port: int | None = None
+    ports: tuple[DestinationSource, ...] = ()
 
 
 ALL: Final = 1 << 30
@@ -81,23 +87,25 @@ def connects(text: str, name: str) -> Connects | None:
             named[key] = place
         else:
             sources.append(_parse_source(key, place, when, name))
-    if not sources and not any(implicit.values()):
+    places = tuple(each for each in sources if each.place not in PORTS)
+    if not places and not any(implicit.values()):
         raise BadTable(f"{name}: connects names no place; write none for a local program")
     port = named["port"]
     if port and not port.isdigit():
         raise BadTable(f"{name}: connects: port {port!r} is no number")
     return Connects(
-        sources=tuple(sources),
+        sources=places,
         otherwise=tuple(implicit["else"]),
         also=tuple(implicit["also"]),
         quiet=frozenset(filter(None, named["quiet"].split(","))),
         port=int(port) if port else None,
+        ports=tuple(each for each in sources if each.place in PORTS),
     )
 
 
 def _parse_source(key: str, place: str, when: frozenset[str], name: str) -> DestinationSource:
-    if place not in PLACES:
-        raise BadTable(f"{name}: connects: kind {place!r}: {nearest(place, PLACES)}")
+    if place not in PLACES | PORTS:
+        raise BadTable(f"{name}: connects: kind {place!r}: {nearest(place, PLACES | PORTS)}")
     if key == "last":
         return DestinationSource(place, first=-1, last=-1, when=when)
     found = _OPERAND.fullmatch(key)

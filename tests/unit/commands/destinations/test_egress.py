@@ -250,10 +250,87 @@ def test_a_destination_says_what_is_sent_there():
     assert classify("dig -f names.txt").destinations[0].dynamic
 
 
+@pytest.mark.parametrize(
+    ("command", "port"),
+    [
+        ("psql -h db1 -p 22 -c 'select 1'", 22),
+        ("psql -hdb1 -p22 -c 'select 1'", 22),
+        ("psql -h db1 --port=22 -c 'select 1'", 22),
+        ("psql -h db1 -c 'select 1'", 5432),
+        ("psql 'host=db1 port=22' -c 'select 1'", 22),
+        ("psql 'postgresql://db1:22/x' -p 23 -c 'select 1'", 22),
+        ("psql 'postgresql://db1/x?port=22' -c 'select 1'", 22),
+        ("pg_isready -h db1 -p 022", 22),
+        ("pg_dump -h db1 -p22 shop", 22),
+        ("pg_dumpall -h db1 -p22", 22),
+        ("pg_amcheck -h db1 -p22 shop", 22),
+        ("mysql -h db1 -P22 -e 'select 1'", 22),
+        ("mysqladmin -h db1 --port 22 status", 22),
+        ("mysqlshow -h db1 -P 22", 22),
+        ("redis-cli -h db1 -p 22 ping", 22),
+        ("mongosh --host db1 --port 22 --eval 'db.stats()'", 22),
+        ("mongostat -h db1 --port 22 -n 1", 22),
+        ("ssh -p7731 db1 uptime", 7731),
+        ("ssh -4p7731 db1 uptime", 7731),
+        ("ssh -oPort=7731 db1 uptime", 7731),
+        ("ssh ssh://db1:7731 uptime", 7731),
+        ("ssh-keyscan -p7731 db1", 7731),
+        ("nc -z db1 22", 22),
+        ("ncat -z db1 22", 22),
+        ("ldapsearch -x -h db1 -p22", 22),
+        ("ldapsearch -x -H ldap://db1:22", 22),
+        ("chronyc -h db1 -p 22 tracking", 22),
+        ("dig @db1 -p22", 22),
+        ("host -p 22 a.example db1", 22),
+        ("nslookup -port=22 a.example db1", 22),
+        ("snmpget -v2c -c public db1:22 1.3", 22),
+        ("traceroute -Tp22 db1", 22),
+        ("tracepath -p22 db1", 22),
+        ("mtr -r -c 1 -P 22 -T db1", 22),
+        ("nodetool -h db1 -p 22 status", 22),
+        ("clickhouse-client -h db1 --port 22 -q 'select 1'", 22),
+        ("cqlsh db1 22 -e 'describe keyspaces'", 22),
+        ("ipmitool -H db1 -p 22 sel list", 22),
+        ("influx -host db1 -port 22 -execute 'show databases'", 22),
+        ("zabbix_get -s db1 -p 22 -k agent.ping", 22),
+        ("squidclient -h db1 -p 22 mgr:info", 22),
+        ("openssl s_client -connect db1:22 < /dev/null", 22),
+        ("docker -H tcp://db1:22 ps", 22),
+        ("curl http://db1:22/", 22),
+        ("wget -qO- http://db1:22/", 22),
+        ("rsync --list-only rsync://db1:22/x", 22),
+    ],
+)
+def test_no_verdict_has_another_port_than_the_command(command, port):
+    places = [(each.host, each.port) for each in classify(command).destinations]
+    assert ("db1", port) in places
+    assert {number for host, number in places if host == "db1"} == {port}
+
+
+def test_a_port_that_is_not_listed_is_no_reason_to_connect():
+    policy = CommandPolicy(PolicyConfig(egress="approve", egress_hosts=("db1:5432",)))
+    assert answer_command(policy, classify("psql -h db1 -c 'select 1'")).allow
+    for words in ("-p 22", "-p22", "--port=22", "-p 5432 -p 22", "-d 'port=22'"):
+        assert not answer_command(policy, classify(f"psql -h db1 {words} -c 'select 1'")).allow
+
+
+def test_a_port_that_cannot_be_read_is_not_the_usual_one():
+    ranges = CommandPolicy(PolicyConfig(egress="approve", egress_hosts=("db1:20",)))
+    assert not answer_command(ranges, classify("nc -z db1 20-30")).allow
+    assert not answer_command(ranges, classify("nc -z db1 20 30")).allow
+
+
+def test_an_option_for_the_port_is_not_about_hosts_on_the_way():
+    found = classify("ssh -J jump:23 -p 22 db1 uptime").destinations
+    assert {(each.host, each.port) for each in found} == {("jump", 23), ("db1", 22)}
+
+
 def test_a_declaration_that_names_no_kind_is_no_table():
     for text in ("-h=hots", "-h", "x=host", "", "port=x else=local"):
         with pytest.raises(BadTable):
             connects(text, "acme")
+    with pytest.raises(BadTable, match="names no place"):
+        connects("-p=port", "acme")
     assert connects("none", "acme") is None
 
 

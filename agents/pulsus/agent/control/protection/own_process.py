@@ -1,4 +1,4 @@
-"""Find commands that start or stop Pulsus, or connect to its own address.
+"""Find commands that start or stop Pulsus.
 
 Effect: only through `resolve`, which follows the links of a program's path.
 """
@@ -11,7 +11,6 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
-from urllib.parse import urlsplit
 
 from pulsus.commands.risk.risk_level import list_inner_calls
 from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_pattern
@@ -19,7 +18,6 @@ from pulsus.commands.shell.script_parser import Script
 from pulsus.commands.shell.words import Word
 from pulsus.commands.shell.wrappers import layers, program_name
 from pulsus.commands.verdict import CommandVerdict
-from pulsus.gates.egress import is_this_machine, normalize_host, parse_address
 
 _NAMES: Final = frozenset({"pulsus", "pulsus-workbench", "pulsus_workbench"})
 """The command, and the package that holds it."""
@@ -28,31 +26,26 @@ _ENDINGS: Final = re.compile(
 )
 _KILLS: Final = re.compile(r"--kill|-[a-zA-Z]*k")
 _PYTHON: Final = re.compile(r"(?:python|pypy)[\d.]*")
-_TOKENS: Final = re.compile(r"[\s'\"=,;()<>|&`{}\\]+")
-_DEFAULT_PORTS: Final = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+TOKENS: Final = re.compile(r"[\s'\"=,;()<>|&`{}\\]+")
 
 
 class OwnProcess:
-    """The program of Pulsus, and where it listens.
+    """The program of Pulsus, and the ports that `pulsus serve` listens on.
 
-    `programs` are paths of its command and package, as their links lead. `ports` are those of
-    `pulsus serve`; without any, no connection is refused here. `hosts` are names and addresses of
-    this machine beside the loopback ones. `processes` are the ids and command lines of Pulsus, by
-    default this process and the one that started it.
+    `programs` are paths of its command and package, as their links lead. `processes` are the ids
+    and command lines of Pulsus, by default this process and the one that started it.
     """
 
     def __init__(
         self,
         programs: Sequence[str] = (),
         *,
-        hosts: Sequence[str] = (),
         ports: Sequence[int] = (),
         processes: Mapping[int, str] | None = None,
         resolve: Callable[[str], str] = os.path.realpath,
         locate: Callable[[str], str | None] = shutil.which,
     ) -> None:
         self._programs = frozenset(map(resolve, programs))
-        self._hosts = frozenset(map(normalize_host, hosts))
         self._ports = frozenset(ports)
         self._processes = _this_process() if processes is None else processes
         self._resolve, self._locate = resolve, locate
@@ -63,16 +56,16 @@ class OwnProcess:
         A command that may write is not allowed to name Pulsus at all: a service, a container or
         a package of that name starts, stops or replaces it.
         """
-        for call in _calls_of(script, verdict):
+        for call in calls_of(script, verdict):
             if call and self._is_start(call):
                 return call[0].text
         if writes:
-            for call in _calls_of(script, verdict):
+            for call in calls_of(script, verdict):
                 if call and (ended := self._ended_process(call)):
                     return ended
             for stage in script.stages:
                 for word in stage.words:
-                    if any(map(is_own_name, _TOKENS.split(word.text))):
+                    if any(map(is_own_name, TOKENS.split(word.text))):
                         return word.text
         return ""
 
@@ -120,42 +113,6 @@ class OwnProcess:
                 return True
         return False
 
-    def find_connection(self, script: Script, verdict: CommandVerdict) -> str:
-        """Return the word that connects to Pulsus itself, or an empty text."""
-        if not self._ports:
-            return ""
-        for each in verdict.destinations:
-            if each.port in self._ports and self.is_own_host(each.host):
-                return f"{each.host}:{each.port}"
-        for call in _calls_of(script, verdict):
-            hosts, ports = self._endpoints(call)
-            if hosts and ports:
-                return f"{hosts[0]}:{ports[0]}"
-        return ""
-
-    def is_own_host(self, host: str) -> bool:
-        """Return True if `host` is this machine, in any spelling that a program may take."""
-        name = normalize_host(re.split("%", host.removeprefix("["), maxsplit=1)[0])
-        if is_this_machine(name) or name in self._hosts or name.endswith(".localhost"):
-            return True
-        plain = _usual_address(name)
-        found = parse_address(plain)
-        local = found is not None and (found.is_loopback or found.is_unspecified)
-        return local or plain in self._hosts
-
-    def _endpoints(self, call: Sequence[Word]) -> tuple[list[str], list[int]]:
-        """Return the own hosts and ports that the words of a call name, together or apart."""
-        hosts: list[str] = []
-        ports: list[int] = []
-        for word in call[1:]:
-            for token in _TOKENS.split(word.text):
-                for host, port in _parse_endpoint(token):
-                    if host and self.is_own_host(host):
-                        hosts.append(host)
-                    if port is not None and port in self._ports:
-                        ports.append(port)
-        return hosts, ports
-
 
 def _this_process() -> Mapping[int, str]:
     """Return this process and the one that started it. The latter's command line is not known."""
@@ -172,7 +129,7 @@ def _fits(pattern: str, names: Iterable[str]) -> bool:
     return any(expression.search(name) for name in names)
 
 
-def _calls_of(script: Script, verdict: CommandVerdict) -> Iterator[Sequence[Word]]:
+def calls_of(script: Script, verdict: CommandVerdict) -> Iterator[Sequence[Word]]:
     """Yield every call of the command, and what its wrappers and shells run."""
     for stage in script.stages:
         yield from layers(stage.words)
@@ -186,46 +143,3 @@ def _calls_of(script: Script, verdict: CommandVerdict) -> Iterator[Sequence[Word
 def is_own_name(token: str) -> bool:
     """Return True if a token names the command, the service or the package of Pulsus."""
     return _ENDINGS.sub("", token.rpartition("/")[2].casefold()) in _NAMES
-
-
-def _usual_address(name: str) -> str:
-    """Return an IPv4 address as four decimal numbers, or an empty text.
-
-    The C library also takes `127.1`, `0x7f000001`, `0177.0.0.1` and `2130706433`.
-    """
-    try:
-        numbers = [_parse_number(part) for part in name.split(".")]
-    except ValueError:
-        return ""
-    *first, last = numbers
-    rest = 4 - len(first)
-    if not 1 <= rest <= 4 or any(each > 255 for each in first) or last >= 256**rest:
-        return ""
-    return ".".join(map(str, [*first, *last.to_bytes(rest, "big")]))
-
-
-def _parse_number(text: str) -> int:
-    if not text.isascii() or not text[:1].isdigit():
-        raise ValueError(text)
-    if text[:2].casefold() == "0x":
-        return int(text[2:] or "0", 16)
-    return int(text, 8) if len(text) > 1 and text[0] == "0" else int(text, 10)
-
-
-def _parse_endpoint(token: str) -> Iterator[tuple[str, int | None]]:
-    """Yield hosts and ports that a token may name: a URL, `host:port`, a host, a port."""
-    if "://" in token:
-        try:
-            parts = urlsplit(token)
-            yield parts.hostname or "", parts.port or _DEFAULT_PORTS.get(parts.scheme)
-        except ValueError:
-            return
-        token = token.partition("://")[2]
-    for host in re.findall(r"\[([^\]]*)\]", token):
-        yield host, None
-    for piece in re.split(r"[/@?#:]", re.sub(r"\[[^\]]*\]", "", token)):
-        # A number of few digits is a port, a longer one may be an address.
-        if piece.isdigit() and len(piece) <= 5:
-            yield "", int(piece)
-        else:
-            yield piece, None

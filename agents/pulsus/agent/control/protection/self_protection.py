@@ -13,6 +13,7 @@ from typing import Final
 
 from pulsus.agent.control.protection.inner_code import inner_scripts, require_known_code
 from pulsus.agent.control.protection.linked_files import TooManyNames
+from pulsus.agent.control.protection.own_address import OwnAddress
 from pulsus.agent.control.protection.own_process import OwnProcess, is_own_name
 from pulsus.agent.control.protection.path_candidates import (
     SEPARATORS,
@@ -44,6 +45,7 @@ from pulsus.gates.tool_descriptors import CallKind
 from pulsus.gates.tool_response import ToolResponse, tool_blocked
 
 _DEEPEST: Final = 4
+_OWN_ADDRESS: Final = "this is the address of Pulsus itself"
 _OWN_PATTERNS: Final = frozenset(
     {"rsync", "tar", "bsdtar", "gtar", "zip", "7z", "cpio", "scp", "duckdb", "find", "fd", "git"}
 )
@@ -61,8 +63,11 @@ class _Blocked:
 class SelfProtection:
     """Refuses calls on what belongs to Pulsus. `tables` are those that judge commands."""
 
-    def __init__(self, places: ProtectedPlaces, own: OwnProcess, tables: Tables) -> None:
-        self._places, self._own, self._tables = places, own, tables
+    def __init__(
+        self, places: ProtectedPlaces, own: OwnProcess, address: OwnAddress, tables: Tables
+    ) -> None:
+        self._places, self._own, self._address = places, own, address
+        self._tables = tables
 
     def refuse_paths(self, paths: Iterable[str], kind: CallKind) -> ToolResponse | None:
         """Return the refusal of a call that opens one of `paths`, or None.
@@ -82,6 +87,14 @@ class SelfProtection:
                 return _refuse_process(name, "the agent does not start or stop Pulsus itself")
         return None
 
+    def refuse_connection(self, arguments: Iterable[tuple[str, str]]) -> ToolResponse | None:
+        """Return the refusal of a tool that would connect to Pulsus, or None.
+
+        `arguments` are pairs of an argument's name and a text in its value.
+        """
+        reached = self._address.find_in_arguments(arguments)
+        return _refuse_process(reached, _OWN_ADDRESS) if reached else None
+
     def refuse_command(
         self, command: str, kind: CallKind, verdict: CommandVerdict
     ) -> ToolResponse | None:
@@ -93,9 +106,9 @@ class SelfProtection:
         started = self._own.find_start(script, verdict, writes=kind == "write")
         if started:
             return _refuse_process(started, "the agent does not start or stop Pulsus itself")
-        reached = self._own.find_connection(script, verdict)
+        reached = self._address.find_in_command(script, verdict)
         if reached:
-            return _refuse_process(reached, "this is the address of Pulsus itself")
+            return _refuse_process(reached, _OWN_ADDRESS)
         try:
             blocked = self._find_in_script(script, kind == "write", 0)
         except TooManyNames as error:

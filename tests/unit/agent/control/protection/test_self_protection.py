@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pulsus.agent.control.protection.own_address import OwnAddress
 from pulsus.agent.control.protection.own_process import OwnProcess
 from pulsus.agent.control.protection.protected_places import ProtectedPlaces
 from pulsus.agent.control.protection.self_protection import SelfProtection
@@ -48,13 +49,14 @@ def protection(*, ports=(8765,)) -> SelfProtection:
     )
     own = OwnProcess(
         ["/opt/venv/bin/pulsus", PACKAGE],
-        hosts=("ops1", "10.0.0.5"),
         ports=ports,
         processes={4711: "/opt/venv/bin/python /opt/venv/bin/pulsus agent x", 4700: ""},
         resolve=resolve,
         locate=locate,
     )
-    return SelfProtection(places, own, Tables())
+    tables = Tables()
+    hosts = ("ops1", "10.0.0.5", "fd00::2")
+    return SelfProtection(places, own, OwnAddress(tables, hosts=hosts, ports=ports), tables)
 
 
 def refusal_code(command, kind):

@@ -1,0 +1,221 @@
+"""Find connections to the address of Pulsus itself, in commands and in arguments of tools.
+
+Hosts and ports count in every spelling that a program may take, together or apart. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from pulsus.agent.control.protection.own_process import TOKENS, calls_of
+from pulsus.commands.program_tables.connects_declaration import CONFIGURED, LOCAL, Connects
+from pulsus.commands.program_tables.loader import Tables
+from pulsus.commands.shell.script_parser import Script
+from pulsus.commands.shell.words import Word
+from pulsus.commands.shell.wrappers import program_name
+from pulsus.commands.verdict import CommandVerdict
+from pulsus.gates.egress import is_this_machine, normalize_host, parse_address
+
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21, "ssh": 22}
+_SCANNERS: Final = frozenset({"nc", "ncat", "netcat", "nmap", "masscan", "hping3", "rustscan"})
+"""Programs whose ports may be a range, such as `8000-9000`."""
+_RANGE: Final = re.compile(r"(\d{0,5})-(\d{0,5})")
+_ALL_PORTS: Final = range(65536)
+_SIX: Final = re.compile(r"[0-9A-Fa-f]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*(?:%[\w.-]+)?")
+_PLACE_NAMED: Final = re.compile(r"://|@|\bhost(?:addr)?=|:\d")
+_NAMES_HOST: Final = re.compile(r"(?i)host|ur[li]|addr|server|target|endpoint|machine|node")
+"""Names of arguments that say where a tool connects to."""
+_CLUSTER: Final = 8
+"""Letters of options in one word, before a value that is glued to the last."""
+
+_Endpoint = tuple[str, range]
+_NO_PORT: Final = range(0)
+
+
+class OwnAddress:
+    """The address that Pulsus listens on. Without `ports` no connection is refused.
+
+    `ports` are those of `pulsus serve`. `hosts` are names and addresses of this machine beside the
+    loopback ones. `services` are names that stand for own ports. `tables` say which program
+    connects to this machine if no word names a place.
+    """
+
+    def __init__(
+        self,
+        tables: Tables,
+        *,
+        hosts: Iterable[str] = (),
+        ports: Sequence[int] = (),
+        services: Mapping[str, int] | None = None,
+    ) -> None:
+        names = [normalize_host(host.partition("%")[0]) for host in hosts]
+        self._hosts = frozenset(filter(None, names))
+        self._addresses = frozenset(filter(None, map(parse_address, names)))
+        self._ports, self._tables = frozenset(ports), tables
+        self._services = services or {}
+
+    def find_in_command(self, script: Script, verdict: CommandVerdict) -> str:
+        """Return what connects to Pulsus itself, or an empty text."""
+        if not self._ports:
+            return ""
+        for each in verdict.destinations:
+            # A client without a place in its configuration connects to this machine.
+            own = each.host[:1] == "@" or self.is_own_host(each.host)
+            if each.port in self._ports and own:
+                return f"{each.host.removeprefix('@')}:{each.port}"
+        for call in calls_of(script, verdict):
+            if not call:
+                continue
+            ranges = program_name(call) in _SCANNERS
+            texts = [word.text for word in call[1:]]
+            hosts, ports = self._endpoints(_command_tokens(texts), ranges=ranges)
+            if hosts and ports:
+                return f"{hosts[0]}:{ports[0]}"
+            if ports and self._connects_here(call):
+                return f"{LOCAL}:{ports[0]}"
+        return ""
+
+    def find_in_arguments(self, named: Iterable[tuple[str, str]]) -> str:
+        """Return the own address among arguments of a tool that connects, or an empty text.
+
+        `named` are pairs of an argument's name and a text in its value. A port without any host
+        is one of this machine.
+        """
+        if not self._ports:
+            return ""
+        pairs = list(named)
+        hosts, ports = self._endpoints(
+            token for _, text in pairs for each in _spellings(text) for token in TOKENS.split(each)
+        )
+        if ports and (hosts or not any(_NAMES_HOST.search(name) for name, _ in pairs)):
+            return f"{hosts[0] if hosts else LOCAL}:{ports[0]}"
+        return ""
+
+    def is_own_host(self, host: str) -> bool:
+        """Return True if `host` is this machine, in any spelling that a program may take."""
+        name = normalize_host(re.split("%", host.removeprefix("["), maxsplit=1)[0])
+        if is_this_machine(name) or name in self._hosts or name.endswith(".localhost"):
+            return True
+        found = parse_address(_usual_address(name) or name)
+        if found is None:
+            return False
+        return found.is_loopback or found.is_unspecified or found in self._addresses
+
+    def _endpoints(
+        self, tokens: Iterable[str], *, ranges: bool = False
+    ) -> tuple[list[str], list[int]]:
+        """Return the own hosts and ports that tokens name, together or apart."""
+        hosts: list[str] = []
+        ports: list[int] = []
+        for token in tokens:
+            for host, named in _parse_endpoint(token, ranges=ranges):
+                if host and self.is_own_host(host):
+                    hosts.append(host)
+                ports += [port for port in self._ports if port in named]
+                if host.casefold() in self._services:
+                    ports.append(self._services[host.casefold()])
+        return hosts, ports
+
+    def _connects_here(self, call: Sequence[Word]) -> bool:
+        """Return True if an own port is the value of an option, and no word names a host, so that
+        the program connects to this machine."""
+        node = self._tables.get(program_name(call))
+        connects = node.connects if node is not None else None
+        if connects is None or not connects.ports:
+            return False
+        if not {place for place, _ in connects.otherwise} & {LOCAL, CONFIGURED}:
+            return False
+        texts = [word.text for word in call[1:]]
+        if any(_names_place(text, connects) for text in texts):
+            return False
+        return any(
+            text[:1] == "-" and self._endpoints([*_command_tokens([text]), behind])[1]
+            for text, behind in zip(texts, [*texts[1:], ""], strict=True)
+        )
+
+
+def _names_place(text: str, connects: Connects) -> bool:
+    """Return True if a word names a host: by an option of the table, or as an address."""
+    options = {name for source in connects.sources for name in source.options}
+    given = text.partition("=")[0] in options or (text[:2] in options and text[1:2] != "-")
+    return given or _PLACE_NAMED.search(text) is not None
+
+
+def _command_tokens(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the pieces of words of a command, and values that are glued to their option."""
+    for text in texts:
+        yield from TOKENS.split(text)
+        yield from _glued_values(text)
+
+
+def _glued_values(text: str) -> Iterator[str]:
+    """Yield what may be the value of the last option of `-hlocalhost`, `-4p22`."""
+    if text[:1] != "-" or text[:2] == "--":
+        return
+    for at in range(2, min(len(text), _CLUSTER + 2)):
+        if not text[1 : at - 1].isalnum() and at > 2:
+            return
+        if not (text[at].isdigit() and text[at - 1].isdigit() and at > 2):
+            yield text[at:]
+
+
+def _spellings(text: str) -> Iterator[str]:
+    """Yield a text as a client of URLs may read it: without line ends, and with `%31` as `1`."""
+    yield text
+    yield unquote(re.sub(r"[\t\r\n]", "", text))
+
+
+def _usual_address(name: str) -> str:
+    """Return an IPv4 address as four decimal numbers, or an empty text.
+
+    The C library also takes `127.1`, `0x7f000001`, `0177.0.0.1` and `2130706433`.
+    """
+    try:
+        numbers = [_parse_number(part) for part in name.split(".")]
+    except ValueError:
+        return ""
+    *first, last = numbers
+    rest = 4 - len(first)
+    if not 1 <= rest <= 4 or any(each > 255 for each in first) or last >= 256**rest:
+        return ""
+    return ".".join(map(str, [*first, *last.to_bytes(rest, "big")]))
+
+
+def _parse_number(text: str) -> int:
+    if not text.isascii() or not text[:1].isdigit():
+        raise ValueError(text)
+    if text[:2].casefold() == "0x":
+        return int(text[2:] or "0", 16)
+    return int(text, 8) if len(text) > 1 and text[0] == "0" else int(text, 10)
+
+
+def _parse_endpoint(token: str, *, ranges: bool) -> Iterator[_Endpoint]:
+    """Yield hosts and ports that a token may name: a URL, `host:port`, a host, a port."""
+    if "://" in token:
+        try:
+            parts = urlsplit(token)
+            port = parts.port or _DEFAULT_PORTS.get(parts.scheme, 0)
+        except ValueError:
+            return
+        yield parts.hostname or "", range(port, port + 1)
+        token = token.partition("://")[2]
+    for host in re.findall(r"\[([^\]]*)\]", token):
+        yield host, _NO_PORT
+    bare = re.sub(r"\[[^\]]*\]", "", token)
+    for piece in re.split(r"[/@?#]", bare):
+        if _SIX.fullmatch(piece):
+            yield piece, _NO_PORT
+    for piece in re.split(r"[/@?#:]", bare):
+        number = piece.replace("_", "").removeprefix("+").lstrip("0")
+        span = _RANGE.fullmatch(piece) if ranges and piece != "--" else None
+        # A number of few digits is a port, a longer one may be an address.
+        if number.isdecimal() and len(number) <= 5:
+            yield "", range(int(number), int(number) + 1)
+        elif span is not None and token[:2] != "--":
+            last = int(span[2]) if span[2] else _ALL_PORTS[-1]
+            yield "", range(int(span[1] or 0), last + 1)
+        else:
+            yield piece, _NO_PORT
