@@ -1,5 +1,6 @@
 """The inventory of this machine."""
 
+import ipaddress
 import os
 import shutil
 import socket
@@ -10,7 +11,7 @@ from pulsus.infra.containers import ContainerEngine, EngineSilent
 from pulsus.infra.inventory import CONTAINER, HOST, PROCESS, SERVICE
 from pulsus.infra.local_command import LocalCommands
 from pulsus.infra.local_machine import LocalMachine
-from pulsus.infra.processes import important_processes
+from pulsus.infra.processes import important_processes, own_addresses
 
 
 @pytest.fixture
@@ -90,3 +91,11 @@ def test_a_program_that_hangs_is_ended_in_time():
 
 def test_a_program_that_is_not_installed_is_no_result():
     assert LocalCommands({}).run(("no-such-program-of-pulsus",)) is None
+
+
+def test_no_interface_of_this_machine_is_left_out_of_its_own_addresses():
+    found = own_addresses()
+    assert "127.0.0.1" in found
+    # Scopes such as %eth0 would make an address unlike itself.
+    assert all(ipaddress.ip_address(each) for each in found)
+    assert not any("%" in each for each in found)
