@@ -15,6 +15,7 @@ from pulsus.commands.shell.script_parser import Script, parse_command
 from pulsus.commands.shell.words import Unreadable, Word
 from pulsus.commands.shell.wrappers import unwrap
 from pulsus.commands.shipped_data import rules_of
+from pulsus.commands.verdict import ASSIGNED
 from pulsus.gates.command_patterns import has_words, is_exactly
 from pulsus.gates.fetched_code import runs_what_it_fetches
 
@@ -34,6 +35,8 @@ def approval_risk(command: str, verdict: CommandVerdict | None = None) -> Approv
     risk = _BY_GATE[verdict.risk]
     if verdict.allow:
         return risk
+    if risk == "low" and not _only_lacks_an_end(command, verdict):
+        risk = "medium"
     try:
         script = parse_command(command)
     except Unreadable:
@@ -43,6 +46,16 @@ def approval_risk(command: str, verdict: CommandVerdict | None = None) -> Approv
     if risk == "high" and script is not None and _is_recoverable(script):
         return "medium"
     return risk
+
+
+def _only_lacks_an_end(command: str, verdict: CommandVerdict) -> bool:
+    """Return True if the command would be a read if it ended: no editor, and no variable is set."""
+    if verdict.category != "unbounded_stream" or verdict.reason.rule == ASSIGNED:
+        return False
+    try:
+        return not any(stage.assignments for stage in parse_command(command).stages)
+    except Unreadable:
+        return False
 
 
 def _is_recoverable(script: Script) -> bool:

@@ -7,6 +7,7 @@ models write them; then the object is validated. Anything else gives a correctio
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,13 +18,18 @@ from pulsus.core.telemetry.sanitize import one_line
 
 _QUOTED = 120
 """Characters of a malformed answer that the correction quotes (chapter §32.2.2)."""
+_OPENING = re.compile(r"[\[{]")
+_TWO = 2
 _CONFIDENCES: Mapping[Any, Confidence] = {"high": "high", "medium": "medium", "low": "low"}
 
 
 def read_answer(raw: str, call_id: str, usage: Usage = Usage()) -> TurnProposal:  # noqa: B008 - frozen
     """Return the proposal in `raw`. Its one call gets the id `call_id`."""
-    found = _first_object(raw)
-    if found is None:
+    objects = _objects_in(raw)
+    if len(objects) > 1 or any(isinstance(each, list) for each in objects):
+        return _correction(raw, usage, "the text holds more than one object, or an array of them")
+    found = objects[0] if objects else None
+    if not isinstance(found, dict):
         return TurnProposal(
             raw,
             usage=usage,
@@ -70,20 +76,28 @@ def _correction(raw: str, usage: Usage, why: str) -> TurnProposal:
     return TurnProposal(raw, correction=text, usage=usage)
 
 
-def _first_object(raw: str) -> dict[str, Any] | None:
-    """Return the first JSON object in the text that parses, or None.
+def _objects_in(raw: str) -> list[dict[str, Any] | list[Any]]:
+    """Return the JSON objects in the text that parse, and arrays with objects: at most two.
 
-    The text behind the object does not count: models go on writing.
+    Prose around an object does not count. Of two objects, it is not known which one is meant.
     """
-    start = raw.find("{")
-    while start != -1:
+    found: list[dict[str, Any] | list[Any]] = []
+    opening = _OPENING.search(raw)
+    while opening is not None and len(found) < _TWO:
+        start = opening.start()
         try:
-            value, _ = _DECODER.raw_decode(raw, start)
+            value, end = _DECODER.raw_decode(raw, start)
         except (ValueError, RecursionError):
-            start = raw.find("{", start + 1)
-            continue
-        return value if isinstance(value, dict) else None
-    return None
+            end = start + 1
+        else:
+            # An array that was cut off is one too.
+            cut = raw[:start].rstrip().endswith("[")
+            if isinstance(value, dict):
+                found.append([value] if cut else value)
+            elif any(isinstance(each, dict | list) for each in value):
+                found.append(value)
+        opening = _OPENING.search(raw, end)
+    return found
 
 
 def _refuse_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pulsus.agent.control.approval_desk import CallDecision
 from pulsus.agent.control.approval_request import ApprovalRequest
 from pulsus.cli import console
 from pulsus.cli.approval_prompt import ask_line
-from pulsus.core.telemetry.visible_text import visible_text
+from pulsus.core.telemetry.visible_text import visible_command, visible_text
 
 _SHOWN_DIGITS: Final = 12
 """Of the plan hash: enough to tell two requests apart."""
@@ -61,7 +61,7 @@ def decide_with(ask: AskLine, request: ApprovalRequest) -> CallDecision:
 
 def show_request(request: ApprovalRequest) -> None:
     """Show what would run, where, and at which risk."""
-    console.note(f"approval needed, risk {request.risk_level}: {visible_text(request.command)}")
+    console.note(f"approval needed, risk {request.risk_level}: {visible_command(request.command)}")
     for line in request.description.splitlines():
         console.note(f"  {visible_text(line)}")
     console.note(f"  plan {request.plan_hash[:_SHOWN_DIGITS]}")

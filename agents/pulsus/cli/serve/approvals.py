@@ -25,7 +25,7 @@ from pulsus.cli.server_client import (
     read_token_file,
     require_server,
 )
-from pulsus.core.telemetry.visible_text import visible_text
+from pulsus.core.telemetry.visible_text import visible_command, visible_text
 from pulsus.errors import ApprovalNeeded, ApprovalUnknown, ServerUnreachable, UsageError
 
 _EXITS: Final = {
@@ -306,7 +306,7 @@ def _plan_lines(card: dict[str, Any]) -> Iterator[str]:
     elif card["kind"] == "plan":
         yield from _saved_plan_lines(plan)
     elif isinstance(plan, dict) and "command" in plan:
-        yield from _text(plan["command"]).splitlines()
+        yield visible_command(str(plan["command"]))
     else:
         yield from _text(console.pretty(plan)).splitlines()
 

@@ -13,6 +13,8 @@ from functools import lru_cache
 
 _PLAIN = re.compile(r"[\t\n -~]*")
 _LATIN = re.compile("[A-Za-z]")
+_OWN_SIGNS = re.compile("[⏎␣]")
+_GAPS = re.compile(r"\n+|[\t ]{9,}")
 _IGNORABLE = (
     *((0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2800, 0x2800)),
     *((0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFFA0, 0xFFA0), (0xE0000, 0xE0FFF)),
@@ -35,6 +37,25 @@ def visible_text(text: str) -> str:
     return "".join(
         f"\\u{{{ord(char):x}}}" if _misleads(char, latin=latin) else char for char in text
     )
+
+
+def visible_command(text: str) -> str:
+    """Return a command as one line in which nothing scrolls away: breaks and long gaps are signs.
+
+    A line break is `⏎`, a run of them `⏎×60`, and a run of nine blanks or more `␣×9`.
+    """
+    shown = visible_text(_OWN_SIGNS.sub(_code_of, text))
+    return _GAPS.sub(_sign_of, shown)
+
+
+def _code_of(found: re.Match[str]) -> str:
+    return f"\\u{{{ord(found[0]):x}}}"
+
+
+def _sign_of(found: re.Match[str]) -> str:
+    sign = "⏎" if found[0][0] == "\n" else "␣"
+    times = f"×{len(found[0])}" if len(found[0]) > 1 else ""
+    return f" {sign}{times} "
 
 
 @lru_cache(maxsize=4096)

@@ -22,7 +22,6 @@ FINAL = {"final_answer": {"summary": "All is well.", "confidence": "high"}}
         pytest.param(json.dumps(CALL), id="bare"),
         pytest.param(f"```json\n{json.dumps(CALL)}\n```", id="fenced"),
         pytest.param(f"Let me look.\n{json.dumps(CALL)}\nDone.", id="with prose around"),
-        pytest.param(json.dumps(CALL) + json.dumps(FINAL), id="an answer behind it"),
         pytest.param("{broken " + json.dumps(CALL), id="a broken brace before it"),
     ],
 )
@@ -44,6 +43,16 @@ def test_a_call_is_not_lost_in_what_models_write_around_it(text):
         pytest.param('{"action": "restart"}', "neither", id="another object"),
         pytest.param('{"tool_call": {"name": "a", "name": "b"}}', "no valid", id="key twice"),
         pytest.param("[1, 2]", "no valid JSON object", id="list only"),
+        pytest.param(json.dumps(CALL) + json.dumps(FINAL), "more than one", id="answer behind"),
+        pytest.param(f"{json.dumps(CALL)}\n{json.dumps(CALL)}", "more than one", id="two calls"),
+        pytest.param(
+            f"```json\n{json.dumps(CALL)}\n```\n```json\n{json.dumps(CALL)}\n```",
+            "more than one",
+            id="two fenced blocks",
+        ),
+        pytest.param(json.dumps([CALL]), "an array", id="array around a call"),
+        pytest.param(json.dumps([[CALL]]), "an array", id="array of arrays"),
+        pytest.param("[" + json.dumps(CALL), "an array", id="array that was cut off"),
     ],
 )
 def test_an_invalid_answer_is_corrected_and_calls_nothing(text, why):

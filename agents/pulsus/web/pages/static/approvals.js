@@ -38,7 +38,7 @@ function savedPlanText(plan) {
 function planText(card) {
   if (card.kind === "promotion") return visible(promotionText(card.plan));
   if (card.kind === "plan") return visible(savedPlanText(card.plan));
-  if (card.kind === "command") return visible(card.plan.command);
+  if (card.kind === "command") return visibleCommand(card.plan.command);
   if (card.kind === "migration") {
     return card.plan
       .map((a) => visible(`${a.action} vmid ${a.vmid}: ${a.source ? `${a.source} -> ` : ""}${a.target}`))

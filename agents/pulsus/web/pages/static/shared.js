@@ -38,6 +38,15 @@ function visible(value) {
   }).join("");
 }
 
+// The same rule as `visible_command` in core/telemetry/visible_text.py: one line, nothing scrolls away.
+function visibleCommand(value) {
+  const coded = String(value).replace(/[⏎␣]/g, (char) => `\\u{${char.codePointAt(0).toString(16)}}`);
+  return visible(coded).replace(/\n+|[\t ]{9,}/g, (gap) => {
+    const times = gap.length > 1 ? `×${gap.length}` : "";
+    return ` ${gap[0] === "\n" ? "⏎" : "␣"}${times} `;
+  });
+}
+
 // A stream of server-sent events that lasts. A browser gives up after an answer that is no stream:
 // then `gone` is called, and the stream is opened again. Hidden pages close it, because a browser
 // has six connections to one server.
