@@ -15,6 +15,7 @@ from pulsus.commands.call_check.judge import judge_call
 from pulsus.commands.call_check.piped_file_names import check_piped_file_names
 from pulsus.commands.call_check.redirects_and_assignments import check_assignments, check_redirect
 from pulsus.commands.cost.cost_limits import check_total_duration, cost_of
+from pulsus.commands.destinations.sent_variables import variables_of_env, with_variables
 from pulsus.commands.judge_context import JudgeContext, Measures
 from pulsus.commands.program_tables.loader import UnapprovedTable
 from pulsus.commands.program_tables.program_table import BadTable
@@ -102,7 +103,7 @@ def classify(command: str, context: JudgeContext | None = None) -> CommandVerdic
         rewrite=None if deciding.is_read else _find_rewrite(examined, context),
         runs=tuple(runs),
         cost=cost_of(around, endless=endless),
-        destinations=tuple(dict.fromkeys(measures.destinations)),
+        destinations=with_variables(measures.destinations, measures.variables),
     )
 
 
@@ -189,6 +190,8 @@ def judge_stage(stage: Stage, context: JudgeContext) -> Iterator[CallFinding]:
 def _judge_words(words: Sequence[Word], context: JudgeContext) -> Iterator[CallFinding]:
     if context.depth and context.seen is not None:
         context.seen.append(tuple(words))
+    if context.measures is not None:
+        context.measures.variables += variables_of_env(words)
     yield from judge_call(words, context)
 
 

@@ -24,14 +24,16 @@ HIGH_SECONDS = 600.0
 class Measures:
     """The time and the destinations that the calls of one command add up to.
 
-    `cut` is the time after which `timeout` ends what does not end by itself.
+    `cut` is the time after which `timeout` ends what does not end by itself. `variables` are the
+    assignments before programs: a program that connects may send their values.
     """
 
-    __slots__ = ("cut", "destinations", "high", "seconds", "word")
+    __slots__ = ("cut", "destinations", "high", "seconds", "variables", "word")
 
     def __init__(self) -> None:
         self.seconds, self.cut, self.high, self.word = 0.0, 0.0, False, ""
         self.destinations: list[Destination] = []
+        self.variables: list[tuple[str, str]] = []
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from pulsus.agent.control.command_answers import CommandAnswers, CommandRulings
 from pulsus.agent.control.connecting_arguments import connecting_arguments
 from pulsus.agent.control.grounding import refuse_ungrounded
 from pulsus.agent.control.protection.self_protection import SelfProtection
-from pulsus.agent.control.sent_words import find_unsaid_words
+from pulsus.agent.control.sent_words import SentArguments, find_unsaid_words
 from pulsus.agent.control.session_grants import SessionGrants
 from pulsus.agent.control.session_words import SessionWords
 from pulsus.agent.loop.call_draft import AskPerson, CallDraft, RefusedCall, RunCall
@@ -48,6 +48,7 @@ class AgentControl:
         self.level, self._gate, self._protection = level, gate, protection
         self.words, self.grants = words, grants
         self._answers = CommandAnswers(gate, words)
+        self._sent = SentArguments(words)
         self._requests = CallRequests(
             ports or ControlPorts(), self._answers, words, approval_seconds
         )
@@ -171,12 +172,9 @@ class AgentControl:
                 return f"{unsaid}, and the user did not say that"
         spec = self._requests.spec(draft)
         if spec is not None and spec.effects is not None and spec.effects.hosts:
-            for value in draft.call.args.values():
-                unsaid_pieces = self.words.unsaid_pieces(value) if isinstance(value, str) else []
-                if unsaid_pieces:
-                    return (
-                        f"it connects to other hosts, and the user did not say {unsaid_pieces[0]!r}"
-                    )
+            unsaid = self._sent.find_unsaid(draft.call.args)
+            if unsaid:
+                return f"it connects to other hosts, and the user did not say {unsaid}"
         return ""
 
     def _policy_asks(self, draft: CallDraft) -> bool:

@@ -5,11 +5,13 @@ Data that was read in a run must not leave it as a host name, a URL or words of 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from pulsus.agent.control.session_words import SessionWords
+from pulsus.agent.control.session_words import SessionWords, texts_in
 from pulsus.commands.program_tables.connects_declaration import CONFIGURED, INDEX
 from pulsus.commands.verdict import CommandVerdict
+from pulsus.core.types import JsonValue
 from pulsus.gates.egress import is_this_machine
 
 _MOST_SHOWN: Final = 5
@@ -22,6 +24,7 @@ _USUAL_PORTS: Final = frozenset(
     }
 )
 """Ports of well-known services carry no words. Any other number may."""
+_USUAL_PORT_TEXTS: Final = frozenset(map(str, _USUAL_PORTS))
 
 
 _MOST_DIGITS: Final = 4
@@ -54,6 +57,35 @@ def _find_many_numbers(verdict: CommandVerdict, words: SessionWords) -> str:
     if sum(map(len, numbers)) <= _MOST_DIGITS:
         return ""
     return f"it would send the numbers {', '.join(numbers[:_MOST_SHOWN])} to {away[0].host}"
+
+
+class SentArguments:
+    """What calls of catalogue tools sent in one session, where a person was not asked."""
+
+    def __init__(self, words: SessionWords) -> None:
+        self._words = words
+        self._sent: set[tuple[str, str]] = set()
+
+    def find_unsaid(self, args: Mapping[str, JsonValue]) -> str:
+        """Return what the arguments would send and the user did not say, or an empty text.
+
+        Effect: counts the small numbers of a call that sends nothing else. The digits of all calls
+        in the session together stay few, because a row of calls could spell a text.
+        """
+        numbers: set[tuple[str, str]] = set()
+        for name, value in args.items():
+            for text in texts_in(value):
+                if text in _USUAL_PORT_TEXTS:
+                    continue
+                unsaid = self._words.unsaid_pieces(text)
+                if unsaid:
+                    return repr(unsaid[0])
+                numbers |= {(name, each) for each in self._words.small_numbers(text)}
+        sent = self._sent | numbers
+        if numbers and sum(len(each) for _, each in sent) > _MOST_DIGITS:
+            return f"the numbers {', '.join(sorted(each for _, each in numbers)[:_MOST_SHOWN])}"
+        self._sent = sent
+        return ""
 
 
 def said_hosts(verdict: CommandVerdict, words: SessionWords) -> tuple[str, ...]:

@@ -44,7 +44,7 @@ class SessionWords:
 
     def add_seen(self, value: JsonValue | Mapping[str, JsonValue]) -> None:
         """Add the data of a result."""
-        for text in _texts_in(value):
+        for text in texts_in(value):
             for name in _names_in(text):
                 self._seen[name] = None
                 self._seen.move_to_end(name)
@@ -130,7 +130,8 @@ def _names_in(text: str) -> Iterator[str]:
             yield plain.rpartition("/")[2]
 
 
-def _texts_in(value: JsonValue | Mapping[str, JsonValue]) -> Iterator[str]:
+def texts_in(value: JsonValue | Mapping[str, JsonValue]) -> Iterator[str]:
+    """Yield each text, number and key in a value. True and false are not texts."""
     match value:
         case str():
             yield value
@@ -141,7 +142,7 @@ def _texts_in(value: JsonValue | Mapping[str, JsonValue]) -> Iterator[str]:
         case Mapping():
             for name, each in value.items():
                 yield name
-                yield from _texts_in(each)
+                yield from texts_in(each)
         case list():
             for each in value:
-                yield from _texts_in(each)
+                yield from texts_in(each)

@@ -37,6 +37,8 @@ def check_redirect(redirect: Redirect) -> Iterator[CallFinding]:
 
 def check_assignments(stage: Stage, context: JudgeContext) -> Iterator[CallFinding]:
     """Refuse variables set before a program, other than a language or a time zone."""
+    if context.measures is not None:
+        context.measures.variables += stage.assignments
     for name, value in stage.assignments:
         known = name in _HARMLESS_NAMES or name.startswith("LC_")
         if known and not _OPENED.match(value):

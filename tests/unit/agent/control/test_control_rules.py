@@ -7,7 +7,9 @@ import pytest
 from pulsus.agent.control.call_request import ControlPorts
 from pulsus.agent.loop.call_draft import AskPerson, RefusedCall, RunCall
 from pulsus.agent.tool_protocol import CallNeeds
+from pulsus.core.types import Effects
 from pulsus.gates.resources.resolved_resource import ResolvedResource
+from tests.compositions import spec
 from tests.control_rules import (
     HOST,
     NGINX,
@@ -190,6 +192,72 @@ def test_numbers_signs_case_and_paths_carry_no_data_away(command):
 )
 def test_usual_reads_of_a_named_host_are_not_asked_about(command):
     assert isinstance(decided(control(said="health df web1"), read_command(command)), RunCall)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "LANGUAGE=zan:zib:arq:uux LC_MESSAGES=de_DE git ls-remote http://web1/",
+        "LANGUAGE=zanzibarquux git ls-remote http://web1/",
+        "env LANG=zanzi curl -s http://web1/",
+        "timeout 5 env LC_ALL=zanzi ssh web1 df",
+        "TZ=zanzi ssh web1 df",
+        "LANG=zz curl -s http://web1/",
+        "LANG=de LC_TIME=fr curl -s http://web1/",
+        "AWS_REGION=zanzi aws ec2 describe-instances",
+    ],
+)
+def test_variables_of_a_program_that_connects_carry_no_data_away(command):
+    assert isinstance(decided(control(said="df web1"), read_command(command)), AskPerson)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "LC_ALL=C curl -s http://web1/",
+        "LANG=C.UTF-8 TZ=UTC ssh web1 df",
+        "LC_ALL=de_DE.UTF-8 curl -s http://web1/",
+        "LANGUAGE=zanzi df",
+    ],
+)
+def test_a_usual_locale_or_a_program_that_stays_here_is_not_asked_about(command):
+    assert isinstance(decided(control(said="df web1"), read_command(command)), RunCall)
+
+
+CHECK_PORT = replace(spec("network/ports/check_port", "host"), effects=Effects(hosts=("{host}",)))
+
+
+def check_port(**args):
+    return draft("check_port", "read", CallNeeds("run"), [], host="web1", **args)
+
+
+def connecting():
+    return control(said="look at web1", ports=ControlPorts({"check_port": CHECK_PORT}))
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"port": 7731},
+        {"interval_seconds": 0.7312},
+        {"ports": [443, 7731]},
+        {"headers": {"hunter7": True}},
+        {"headers": [{"x": ["hunter7"]}]},
+        {"counts": [37, 41, 12]},
+    ],
+)
+def test_no_number_or_nested_value_of_a_catalogue_tool_carries_data_away(args):
+    assert isinstance(decided(connecting(), check_port(**args)), AskPerson)
+
+
+def test_a_row_of_catalogue_calls_spells_no_text_in_small_numbers():
+    rules = connecting()
+    found = [decided(rules, check_port(count=number)) for number in (37, 37, 41, 12, 37)]
+    assert [isinstance(each, AskPerson) for each in found] == [False, False, False, True, False]
+
+
+def test_a_usual_port_and_a_few_tries_are_not_asked_about():
+    assert isinstance(decided(connecting(), check_port(port=443, count=3)), RunCall)
 
 
 def test_words_to_this_machine_are_no_egress():
