@@ -60,7 +60,7 @@ def _find_many_numbers(verdict: CommandVerdict, words: SessionWords) -> str:
 
 
 class SentArguments:
-    """What calls of catalogue tools sent in one session, where a person was not asked."""
+    """The small numbers that catalogue tools sent in one session without a question to a person."""
 
     def __init__(self, words: SessionWords) -> None:
         self._words = words
