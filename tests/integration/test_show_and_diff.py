@@ -53,7 +53,7 @@ def test_equal_plans_end_with_0(project, output):
 @pytest.mark.parametrize(
     ("text", "code", "status"),
     [
-        (None, "PLAN_INVALID", 2),
+        (None, "USAGE", 2),
         ("plan: [", "PLAN_INVALID", 2),
         ("a: 1", "PLAN_INVALID", 2),
         ("pulsus_plan: 9", "PLAN_INVALID", 2),
