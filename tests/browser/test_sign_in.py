@@ -51,6 +51,7 @@ def test_signing_out_leaves_a_page_that_shows_nothing(staged):
 
 def test_the_sign_in_works_with_the_keyboard_alone(staged):
     page = staged().window().tab("/")
+    page.locator("#name:focus").wait_for()
     page.keyboard.type("ada")
     page.keyboard.press("Tab")
     page.keyboard.type(PASSWORD)
