@@ -1,0 +1,92 @@
+"""The cards of a running `pulsus serve`, for a person with a token. Effect: network, bounded."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import click
+
+from pulsus.cli.command_session import CommandSession
+from pulsus.cli.server_client import (
+    LONGEST_SECONDS,
+    TOKEN_VARIABLE,
+    ServerClient,
+    read_token_file,
+    require_server,
+)
+from pulsus.errors import ApprovalNeeded, ApprovalUnknown
+
+
+class ServerCards:
+    """The cards of one server, as one person sees and decides them.
+
+    Each method raises ServerUnreachable, and what the server refuses with.
+    """
+
+    def __init__(self, client: ServerClient) -> None:
+        self._client = client
+
+    def all(self) -> list[dict[str, Any]]:
+        """Return every card that the server still shows."""
+        found: list[dict[str, Any]] = self._client.get("/api/v1/approvals")
+        return found
+
+    def find(self, card_id: str) -> dict[str, Any]:
+        """Return one card. Raises ApprovalUnknown."""
+        for card in self.all():
+            if card["id"] == card_id:
+                return card
+        raise ApprovalUnknown(
+            f"there is no request {card_id!r}", hint="pulsus approvals list shows what waits"
+        )
+
+    def approve(self, card_id: str) -> dict[str, Any]:
+        """Approve a card and return how it ended. The call returns after it was carried out."""
+        path, body = self._reveal(card_id)
+        done: dict[str, Any] = self._client.post(f"{path}/approve", body, LONGEST_SECONDS)
+        return done
+
+    def deny(self, card_id: str, reason: str) -> dict[str, Any]:
+        """Deny a card and return its new state. `reason` may be empty."""
+        path, body = self._reveal(card_id)
+        done: dict[str, Any] = self._client.post(
+            f"{path}/deny", {**body, "reason": reason} if reason else body
+        )
+        return done
+
+    def _reveal(self, card_id: str) -> tuple[str, dict[str, Any]]:
+        """Return the path of a card, and a body with a one-time token for it."""
+        path = f"/api/v1/approvals/{quote(card_id, safe='')}"
+        return path, {"token": self._client.post(f"{path}/reveal", {})["token"]}
+
+
+def connect_cards(
+    session: CommandSession, server: str | None, token_file: Path | None
+) -> ServerCards:
+    """Return the cards of a server; without `server`, of the one that the settings name.
+
+    Raises ServerUnreachable, ServerRefused, UsageError, and ApprovalNeeded if a token is missing
+    and no person can be asked for it.
+    """
+    address = (server or f"http://localhost:{session.app.settings.serve.port}").rstrip("/")
+    require_server(address)  # before a person types a token for nothing
+    return ServerCards(ServerClient(address, _token(session, token_file)))
+
+
+def _token(session: CommandSession, file: Path | None) -> str:
+    """Return the token of a file, a pipe or the variable, or the one that a person types unseen."""
+    said = os.environ.get(TOKEN_VARIABLE, "").strip()
+    if file is None and said:
+        return said
+    if file is None:
+        if not session.interactive:
+            raise ApprovalNeeded(
+                "your token is needed, and no person can be asked here",
+                hint="name it with --token-file FILE; make one: pulsus users token NAME",
+            )
+        typed: str = click.prompt("Token", hide_input=True, err=True)
+        return typed.strip()
+    return read_token_file(file)
