@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 
 from pulsus.adoption.parsed_script import Style, ToolParameter, python_name
+from pulsus.core.python_source import python_parser
 from pulsus.core.python_source.names import last_name
 from pulsus.core.python_source.python_literals import write_literal
 from pulsus.core.telemetry.sanitize import one_line
@@ -224,7 +225,7 @@ def _literal_value(node: ast.expr | None) -> object:
     if node is None:
         return None
     try:
-        return ast.literal_eval(node)
+        return python_parser.read_literal(node)
     except (ValueError, SyntaxError, RecursionError):
         return None
 

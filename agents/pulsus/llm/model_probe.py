@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from pulsus.core.compose.model_protocol import Message, Proposer
+from pulsus.core.python_source import python_parser
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.errors import ModelAnswerInvalid, ModelError, PulsusError
 from pulsus.fast_dataclass import dataclass
@@ -148,7 +149,7 @@ def _probe_python(model: Proposer) -> ProbeFinding:
 def _check_python(text: str) -> None:
     blocks = _CODE.findall(text)
     try:
-        tree = ast.parse(blocks[0] if blocks else text)
+        tree = python_parser.read_tree(blocks[0] if blocks else text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise _no_python(f"the code does not parse: {error}", text) from None
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 
 from pulsus.adoption.script_effects import python_calls, python_reads
 from pulsus.adoption.script_effects.shell_facts import ScriptFacts
+from pulsus.core.python_source import python_parser
 from pulsus.core.types import Effects, Kind
 
 SECRET = re.compile(
@@ -62,9 +62,7 @@ def _named_hosts(tree: ast.Module) -> tuple[str, ...]:
 def explain_syntax_error(text: str) -> str:
     """Return why a text is no Python script, with the line."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(text)
+        python_parser.read_tree(text)
     except SyntaxError as error:
         return f"it cannot be parsed as Python: line {error.lineno}: {error.msg}"
     except (ValueError, RecursionError, MemoryError) as error:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from pulsus.agent.loop.call_draft import CallDraft
+from pulsus.core.python_source import python_parser
 from pulsus.core.types import JsonValue, ToolSpec
 
 
@@ -25,7 +25,7 @@ def connecting_arguments(draft: CallDraft, spec: ToolSpec) -> Iterator[tuple[str
         if each.default is not None and each.name not in args:
             # A default that is no literal is not a text that the call chooses.
             with suppress(ValueError, SyntaxError):
-                yield from _texts(each.name, ast.literal_eval(each.default))
+                yield from _texts(each.name, python_parser.read_literal(each.default))
     # Hosts that the contract itself names, such as `127.0.0.1:9001`.
     for host in spec.effects.hosts if spec.effects is not None else ():
         if not any(sign.isspace() for sign in host):

@@ -5,7 +5,6 @@ A person reads these lines before they answer a question, so they name no Python
 
 from __future__ import annotations
 
-import ast
 import json
 import shlex
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from collections.abc import Iterator
 from pulsus.approvals.approver_protocol import WriteRun
 from pulsus.cli.render.validation_text import TAG
 from pulsus.core.contract import type_hints
+from pulsus.core.python_source import python_parser
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import ArgSpec, InputModelUse, InputValue, JsonValue, RouteOutcome
 
@@ -93,7 +93,7 @@ def _origin_in_question(run: WriteRun, name: str) -> str:
 
 def _literal(source: str) -> JsonValue:
     try:
-        value: JsonValue = ast.literal_eval(source)
+        value: JsonValue = python_parser.read_literal(source)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return source
     return value

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from typing import Any
 
 from pulsus.core.arguments.inputs import Fillable, from_schema
 from pulsus.core.contract import type_hints
 from pulsus.core.contract.type_hints import Hint
+from pulsus.core.python_source import python_parser
 from pulsus.core.types import ArgSpec, JsonValue
 
 _TYPES = {
@@ -67,7 +67,7 @@ def _default(source: str | None) -> JsonValue | object:
     if source is None:
         return _UNKNOWN
     try:
-        value = ast.literal_eval(source)
+        value = python_parser.read_literal(source)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return _UNKNOWN
     return list(value) if isinstance(value, tuple) else value

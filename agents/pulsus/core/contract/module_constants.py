@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 
 from pulsus.core.contract.example_match import ANY
+from pulsus.core.python_source import python_parser
 from pulsus.core.types import JsonValue
 
 _DEEPEST = 100
@@ -110,7 +111,7 @@ def evaluate_literal(node: ast.expr, depth: int = _DEEPEST) -> object:
             return ...
         case _:
             try:
-                return ast.literal_eval(node)
+                return python_parser.read_literal(node)
             except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
                 return ...
 

@@ -6,6 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
+from pulsus.core.python_source import python_parser
+
 _EXAMPLES = re.compile(r"(?ms)^([ \t]*)Examples:.*?(?=^\1[A-Z][A-Za-z ]*:|\Z)")
 _Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -16,7 +18,7 @@ def remove_examples(source: bytes) -> bytes:
     Each line of code stays where it is, so that a traceback means the same lines.
     """
     try:
-        tree = ast.parse(source)
+        tree = python_parser.read_tree(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return source
     starts = [0]

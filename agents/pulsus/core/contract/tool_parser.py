@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pulsus.core.contract import declared_call, docstring, entry_point, examples, section_names
+from pulsus.core.python_source import python_parser
 from pulsus.core.system import fork_pool
 from pulsus.core.types import (
     ApprovalLevel,
@@ -230,7 +231,7 @@ def _parse_source(text: str) -> ast.Module:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             compile(text, "<tool>", "exec", dont_inherit=True)
-            return ast.parse(text)
+            return python_parser.read_tree(text)
     except SyntaxError as error:
         where = f"line {error.lineno}: " if error.lineno else ""
         raise _Broken("SYNTAX_ERROR", f"{where}{error.msg}") from None

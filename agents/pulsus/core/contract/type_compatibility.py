@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from pulsus.core.contract.type_hints import Hint, Shape, alternatives, type_parameters
-from pulsus.core.python_source import python_literals
+from pulsus.core.python_source import python_literals, python_parser
 from pulsus.core.types import JsonValue
 
 _TEXT = frozenset({"str", "Path"})
@@ -107,7 +107,7 @@ def _list_wider_types(one: str) -> Iterator[str]:
     if head == "Literal":
         yield one
         try:
-            kind = _LITERALS.get(type(ast.literal_eval(rest[:-1])))
+            kind = _LITERALS.get(type(python_parser.read_literal(rest[:-1])))
         except (SyntaxError, ValueError):  # several values, or none that is a constant
             return
         yield from _list_wider_types(kind) if kind else ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from pulsus.core.python_source import python_literals
+from pulsus.core.python_source import python_literals, python_parser
 from pulsus.core.python_source.names import last_name
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
@@ -94,7 +94,7 @@ def is_plain(text: str | None) -> bool:
     """Return True if `text` is the source of a constant, which means the same in any module."""
     node = python_literals.parse_expression(text or "")
     try:
-        value = ... if node is None else ast.literal_eval(node)
+        value = ... if node is None else python_parser.read_literal(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return False
     return isinstance(value, str | int | float | None)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-import warnings
 
+from pulsus.core.python_source import python_parser
 from pulsus.core.types import JsonValue
 
 WIDTH = 100
@@ -14,9 +14,7 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 def parse_module(code: bytes) -> list[ast.stmt] | None:
     """Return the module's statements, or None if it is not Python. Hide the parser's warnings."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(code).body
+        return python_parser.read_tree(code).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

@@ -6,12 +6,13 @@ looks which folders exist.
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from pulsus.core.python_source import python_parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def literal_defaults(tool: ToolSpec) -> dict[str, JsonValue]:
     for arg in tool.args:
         if arg.default is not None:
             try:
-                found[arg.name] = ast.literal_eval(arg.default)
+                found[arg.name] = python_parser.read_literal(arg.default)
             except (ValueError, SyntaxError, RecursionError, MemoryError):
                 continue
     return found

@@ -8,7 +8,6 @@ is asked about what the words of a request leave open (input_model.py).
 
 from __future__ import annotations
 
-import ast
 import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,6 +15,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pulsus.core.arguments.filler import FilledValue
+from pulsus.core.python_source import python_parser
 from pulsus.core.types import (
     ArgSpec,
     Catalogue,
@@ -298,7 +298,7 @@ def _default(arg: ArgSpec) -> InputValue | None:
     if arg.default is None or arg.kind.startswith("var_"):
         return None
     try:
-        return InputValue(ast.literal_eval(arg.default), "default")
+        return InputValue(python_parser.read_literal(arg.default), "default")
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return InputValue(arg.default, "default")
 

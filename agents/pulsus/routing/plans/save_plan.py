@@ -5,7 +5,6 @@ Effect: reads the catalogue, the records and the files that inputs name.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -24,6 +23,7 @@ from pulsus.core.compose.saved_plans.saved_plan import (
 )
 from pulsus.core.contract import type_hints
 from pulsus.core.contract.effective_kind import get_stricter_kind
+from pulsus.core.python_source import python_parser
 from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.system import regular_files
 from pulsus.core.types import ArgSpec, JsonValue, Plan, PlanStep, RouteOutcome, ToolSpec
@@ -175,7 +175,7 @@ def _note_unpromoted(steps: Iterable[PlanStep]) -> Iterator[str]:
 def _default_of(arg: ArgSpec) -> SavedInput | None:
     if arg.required or not type_hints.is_plain(arg.default):
         return None
-    return SavedInput(ast.literal_eval(arg.default or "None"), "default")
+    return SavedInput(python_parser.read_literal(arg.default or "None"), "default")
 
 
 def _write_type(arg: ArgSpec) -> str:

@@ -5,7 +5,6 @@ Effect: reads the journal and the results of the run.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -14,6 +13,7 @@ from typing import cast
 from pulsus.core.compose.plans import pins
 from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
 from pulsus.core.contract import declared_call
+from pulsus.core.python_source import python_parser
 from pulsus.core.types import Constant, JsonValue, Plan, PlanStep, ToolSpec
 from pulsus.errors import NothingToUndo, PulsusError
 from pulsus.execution.journal.run_records import RunRecord, StepRecord
@@ -96,7 +96,7 @@ def _defaults(tool: ToolSpec) -> dict[str, JsonValue]:
     for arg in tool.args:
         if arg.default is not None:
             try:
-                found[arg.name] = ast.literal_eval(arg.default)
+                found[arg.name] = python_parser.read_literal(arg.default)
             except (ValueError, SyntaxError):
                 continue
     return found

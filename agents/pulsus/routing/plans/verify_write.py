@@ -6,12 +6,12 @@ so every path that runs a write can call it.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 from typing import cast
 
 from pulsus.approvals.run_consent import RunApproval
 from pulsus.core.contract import declared_call, example_match
+from pulsus.core.python_source import python_parser
 from pulsus.core.types import (
     DeclaredCall,
     JsonValue,
@@ -101,7 +101,7 @@ def _list_defaults(tool: ToolSpec) -> dict[str, JsonValue]:
         if arg.default is None:
             continue
         try:
-            found[arg.name] = ast.literal_eval(arg.default)
+            found[arg.name] = python_parser.read_literal(arg.default)
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             continue  # computed when it is called: a reference to it is named as missing
     return found

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 from typing import Any, Final
 
 from pulsus.core.contract.type_hints import Hint, Shape, is_plain, parse_hint
+from pulsus.core.python_source import python_parser
 from pulsus.core.types import ArgSpec, JsonValue, ToolSpec
 
 _TYPES: Final[Mapping[str, str]] = {
@@ -38,7 +38,7 @@ def contract_schema(tool: ToolSpec) -> dict[str, Any]:
 def default_values(tool: ToolSpec) -> dict[str, JsonValue]:
     """Return the tool's defaults that are plain values, by argument."""
     return {
-        arg.name: ast.literal_eval(arg.default)
+        arg.name: python_parser.read_literal(arg.default)
         for arg in tool.args
         if arg.default is not None and is_plain(arg.default)
     }
@@ -49,7 +49,7 @@ def _property(arg: ArgSpec) -> dict[str, Any]:
     if arg.description:
         found["description"] = " ".join(arg.description.split())
     if arg.default is not None and is_plain(arg.default):
-        value = ast.literal_eval(arg.default)
+        value = python_parser.read_literal(arg.default)
         if value is not None:
             found["default"] = value
     return found

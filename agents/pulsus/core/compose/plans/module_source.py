@@ -20,6 +20,7 @@ from pulsus.core.compose.plans.module_example import build_example
 from pulsus.core.compose.plans.planner import list_parameters
 from pulsus.core.compose.rendering import render_template
 from pulsus.core.contract import imports_steps, type_hints
+from pulsus.core.python_source import python_parser
 from pulsus.core.python_source.bindings import assignments
 from pulsus.core.python_source.python_literals import (
     WIDTH,
@@ -100,7 +101,7 @@ def read_plan(code: bytes) -> Plan | None:
     if len(values) > 1:
         refuse(_PLAN, len(values), "it is assigned more than once", "compose the module again")
     try:
-        data = ast.literal_eval(values[0])
+        data = python_parser.read_literal(values[0])
     except (ValueError, TypeError, RecursionError, MemoryError) as error:
         raise PlanInvalid(
             f"{_PLAN} in line {values[0].lineno} is not a literal: {error}",
@@ -160,7 +161,7 @@ def _render_parameter(param: ArgSpec) -> str:
     text = f"{param.name}: {_render_annotation(param)}"
     if param.required or param.default is None:
         return text
-    return f"{text} = {write_literal(ast.literal_eval(param.default))}"
+    return f"{text} = {write_literal(python_parser.read_literal(param.default))}"
 
 
 def _render_signature(params: Sequence[ArgSpec]) -> str:

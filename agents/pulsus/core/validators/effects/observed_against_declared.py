@@ -7,10 +7,10 @@ write when it is run.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from pulsus.core.python_source import python_parser
 from pulsus.core.types import Effects, JsonValue, ObservedEffects, ToolSpec
 from pulsus.core.validators.effects.effect_patterns import (
     WORK_FOLDER,
@@ -126,7 +126,7 @@ def _default_texts(tool: ToolSpec) -> dict[str, JsonValue]:
 
 def _parse_text(source: str) -> str | None:
     try:
-        value = ast.literal_eval(source)
+        value = python_parser.read_literal(source)
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
     return value if isinstance(value, str) else None

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pulsus.core.contract import matches
 from pulsus.core.contract.example_match import expects_value
 from pulsus.core.contract.strip_examples import remove_examples
+from pulsus.core.python_source import python_parser
 from pulsus.core.python_source.module_index import ModuleIndex
 from pulsus.core.sandbox.job import Job, SandboxOutcome, StepSource
 from pulsus.core.sandbox.observation.observed_effects import join_effects
@@ -244,7 +245,7 @@ def _find_failure_line(subject: Subject, raised: int) -> int:
     """
     if 1 <= raised <= subject.source.count(b"\n") + 1:
         return raised
-    for node in ast.parse(subject.source).body:
+    for node in python_parser.read_tree(subject.source).body:
         if (
             isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
             and node.name == subject.tool.entry

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from pulsus.core.contract import type_hints
-from pulsus.core.python_source import python_literals
+from pulsus.core.python_source import python_literals, python_parser
 from pulsus.core.python_source.names import last_name
 from pulsus.core.types import ArgSpec, Example, InlineFile, JsonValue, ToolSpec
 from pulsus.core.validators.effects.observed_against_declared import DRY_RUN, has_dry_run
@@ -118,7 +118,7 @@ def _make_up_for_option(option: ast.expr, name: str) -> JsonValue:
     kind = last_name(option.value)
     first = [*option.slice.elts, option][0] if isinstance(option.slice, ast.Tuple) else option.slice
     if kind == "Literal":
-        value = ast.literal_eval(first)
+        value = python_parser.read_literal(first)
         if value is None or isinstance(value, (str, int, bool)):
             return value
         raise ValueError(kind)

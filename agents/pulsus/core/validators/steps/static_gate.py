@@ -13,10 +13,10 @@ import hashlib
 import io
 import re
 import tokenize
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 
 from pulsus.core.contract.entry_point import find_exchanged_entry
+from pulsus.core.python_source import python_parser
 from pulsus.core.python_source.builtin_uses import find_builtin_uses
 from pulsus.core.python_source.imports import list_third_party
 from pulsus.core.python_source.names import last_name
@@ -124,9 +124,7 @@ def _check_unchanged(source: bytes, tool: ToolSpec, steps: Steps) -> str:
 def _parse_or_refuse(text: str) -> ast.Module | str:
     """Return the syntax tree, or the reason for the refusal."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
+        tree = python_parser.read_tree(text)
         tokens = _list_telling_tokens(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError) as error:
         return f"it cannot be parsed: {type(error).__name__}"
