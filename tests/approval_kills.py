@@ -3,20 +3,29 @@
 A point is a statement of the database, a system call that makes or syncs a file, or a moment beside
 the effect. After the crash an approval that was acknowledged must be on record, one that never
 started is executed, and one that may have taken effect must wait for a person.
+
+Cards are decided one after the other with the ledger alone, or at once as a server does: with the
+decision log, and a database that is kept open. Then several share one write.
 """
 
 import os
 import signal
+import threading
 
 from pulsus.approvals.cards.approval_card import ApprovalCard
+from pulsus.approvals.cards.decision_keeper import DecisionKeeper
 from pulsus.approvals.cards.execution_ledger import ExecutionLedger
+from pulsus.core.storage.decision_log import verify
 from pulsus.core.storage.state_db import state_db
+from pulsus.core.storage.state_db.kept_database import KeptDatabase
+from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import ApprovalUnknown
 from tests.approval_cards import SUBJECT, BookOfTest
 from tests.plan_hosts import in_child
 from tests.plan_kills import Killer
 
 CARDS = 3
+CARDS_AT_ONCE = 4
 
 
 class _Places:
@@ -29,6 +38,10 @@ class _Places:
 
     def ledger(self):
         return ExecutionLedger(self.state, self.root)
+
+    def keeper(self):
+        ledger = ExecutionLedger(self.state, self.root, kept=KeptDatabase(self.state, self.root))
+        return DecisionKeeper(ledger, self.state, Redactor(()), self.root / "workflows")
 
     def read(self, path):
         return path.read_text("utf-8").split() if path.exists() else []
@@ -44,7 +57,7 @@ def _note(path, text):
 _real_write = os.write
 
 
-def _approve_and_execute(places, killer):
+def _approve_and_execute(places, killer, at_once):
     """Approve each card, and execute it: the effect is a line in a file."""
     real = state_db.open_state_db
 
@@ -55,8 +68,9 @@ def _approve_and_execute(places, killer):
 
     state_db.open_state_db = traced
     killer.arm()
-    made = BookOfTest(keep=places.ledger())
-    for _ in range(CARDS):
+    made = BookOfTest(keep=places.keeper() if at_once else places.ledger())
+
+    def act():
         card = made.propose()
         token = made.token(card)
         killer.point()
@@ -69,14 +83,24 @@ def _approve_and_execute(places, killer):
         killer.point()
         made.book.finish(card.id, ("OK",), ok=True)
 
+    if at_once:
+        threads = [threading.Thread(target=act) for _ in range(CARDS_AT_ONCE)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    else:
+        for _ in range(CARDS):
+            act()
 
-def trial(root, last):
+
+def trial(root, last, *, at_once=False):
     """Kill at point `last`, then do what a restart does. Return (was killed, what went wrong)."""
     places = _Places(root)
     places.ledger().unfinished()  # the database is made by an earlier start
 
     def act():
-        _approve_and_execute(places, Killer(last))
+        _approve_and_execute(places, Killer(last), at_once)
         os._exit(0)
 
     code = in_child(act)
@@ -98,9 +122,28 @@ def trial(root, last):
         wrong += _after_crash(places, ledger, card, row.state)
     effects = places.read(places.effects)
     wrong += [f"doubled: {card}" for card in {*effects} if effects.count(card) > 1]
+    if at_once:
+        wrong += _log_faults(places)
     if ledger.unfinished():
         wrong.append("an approval is left without an end")
     return code == -signal.SIGKILL, wrong
+
+
+def _log_faults(places):
+    """Return the faults of the decision log after the crash, and after a further decision."""
+    folder, records = places.state / "audit", []
+    wrong = [f"the log: {found}" for found in verify.check_log(folder, each=records.append).damages]
+    recorded = {record.key for record in records}
+    wrong += [
+        f"lost: {card} was acknowledged and is not in the log"
+        for card in places.read(places.acknowledged)
+        if f"{card}:approved" not in recorded
+    ]
+    places.keeper().approved(_done("apr-later"))
+    after = verify.check_log(folder)
+    wrong += [f"the log goes on with {found}" for found in (*after.damages, *after.notes)]
+    places.ledger().void("apr-later", "ada")
+    return wrong
 
 
 def _after_crash(places, ledger, card, state):

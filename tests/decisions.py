@@ -88,7 +88,12 @@ def decided(project):
 
 def forget(project):
     """Remove what this user saw of the project's log, as on a machine that never saw it."""
-    witness = user_witness.Witness.of(project / ".pulsus/audit")
+    forget_log(project / ".pulsus/audit")
+
+
+def forget_log(folder):
+    """Remove what this user saw of the log in `folder`."""
+    witness = user_witness.Witness.of(folder)
     assert witness.kept
     for suffix in ("json", "records.json", "expected.json"):
         witness.kept.remove(f"logs/{witness.name}.{suffix}")

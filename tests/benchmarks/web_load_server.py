@@ -1,7 +1,8 @@
 """A server whose cards come from a pipe instead of a model, for the load of test_bench_web.py.
 
 Everything else is the server of `pulsus serve`: its state, routes, log and database. Commands on
-the standard input: `fill N`, `times` (the time of each event), `memory`.
+the standard input: `fill N`, `settle` (until what was approved has ended), `times` (of each event),
+`forget` (them), `memory`.
 """
 
 from __future__ import annotations
@@ -60,6 +61,28 @@ def _resident_mib():
     return pages * resource.getpagesize() / (1 << 20)
 
 
+def _answer(state, command):
+    """Do one command, and return its answer."""
+    match command:
+        case ["fill", pending]:
+            _fill(state.book, int(pending))
+        case ["settle"]:
+            while any(card.status in ("approved", "started") for card in state.book.cards()):
+                time.sleep(0.05)
+        case ["times"]:
+            return {"times": TIMES}
+        case ["forget"]:
+            TIMES.clear()
+        case ["memory"]:
+            return {
+                "mib": _resident_mib(), "cards": len(state.book.cards()),
+                "events": len(state.broker._kept), "number": state.broker.last_number,
+            }  # fmt: skip
+        case other:
+            raise ValueError(other)
+    return {}
+
+
 def main():
     """Serve until the standard input ends."""
     event_broker.stream_message = _note_time
@@ -80,7 +103,8 @@ def main():
     state.book._ports = type(state.book._ports)(
         state.book._ports.keep, hear, state.book._ports.seconds, state.book._ports.approvers
     )
-    threading.Thread(target=_carry_out, args=(state.book, approved), daemon=True).start()
+    for _ in range(APPROVERS):  # each agent run waits for its card in a thread of its own
+        threading.Thread(target=_carry_out, args=(state.book, approved), daemon=True).start()
     state.accounts.add("ada", "operator", "correct horse battery")
     tokens = []
     for number in range(APPROVERS):
@@ -95,19 +119,7 @@ def main():
     threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True).start()
     print(json.dumps({"port": port, "tokens": tokens}), flush=True)
     for line in sys.stdin:
-        match line.split():
-            case ["fill", pending]:
-                _fill(state.book, int(pending))
-                print("{}", flush=True)
-            case ["times"]:
-                print(json.dumps({"times": TIMES}), flush=True)
-            case ["forget"]:
-                TIMES.clear()
-                print("{}", flush=True)
-            case ["memory"]:
-                print(json.dumps({"mib": _resident_mib()}), flush=True)
-            case other:
-                raise ValueError(other)
+        print(json.dumps(_answer(state, line.split())), flush=True)
 
 
 if __name__ == "__main__":

@@ -8,16 +8,20 @@ from pulsus.approvals.cards.decision_keeper import DecisionKeeper
 from pulsus.approvals.cards.execution_ledger import ExecutionLedger
 from pulsus.approvals.cards.execution_locks import ExecutionLocks
 from pulsus.approvals.cards.unfinished_approvals import UnfinishedApprovals
+from pulsus.core.storage.state_db.kept_database import KeptDatabase
 from pulsus.core.system.state_dir import open_state
 
 if TYPE_CHECKING:
     from pulsus.bootstrap.app import App
 
 
-def decision_keeper(app: App) -> DecisionKeeper:
-    """Return the keeper of the project's decisions. Raises StateCorrupt, StorageUnwritable."""
+def decision_keeper(app: App, kept: KeptDatabase | None = None) -> DecisionKeeper:
+    """Return the keeper of the project's decisions. A server gives the database that it has open.
+
+    Raises StateCorrupt, StorageUnwritable.
+    """
     state_dir = open_state(app.state_dir).path
-    ledger = ExecutionLedger(state_dir, app.project)
+    ledger = ExecutionLedger(state_dir, app.project, kept=kept)
     return DecisionKeeper(ledger, state_dir, app.redactor, app.workflows_root)
 
 

@@ -20,7 +20,6 @@ from pulsus.core.types import JsonValue
 from pulsus.errors import ApprovalUnknown, Busy, PlanMoved, PulsusError, TooManyApprovals
 from pulsus.routing.requests.carried_request import CarriedRequest, RequestCarrier, RequestRun
 
-KINDS: Final[frozenset[str]] = frozenset({"plan", "promotion"})
 POLL_SECONDS: Final = 2.0
 """A request of another process becomes a card after this time at the latest."""
 

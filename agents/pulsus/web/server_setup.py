@@ -18,6 +18,7 @@ from pulsus.approvals.cards.approval_book import ApprovalBook, BookPorts
 from pulsus.approvals.cards.request_store import RequestKind, RequestStore
 from pulsus.bootstrap.agent_session import make_agent_session
 from pulsus.bootstrap.approval_records import decision_keeper, unfinished_approvals
+from pulsus.core.storage.state_db.kept_database import KeptDatabase
 from pulsus.core.system.state_dir import open_state
 from pulsus.core.types import JsonValue
 from pulsus.execution.cancellation import Cancellation
@@ -44,6 +45,7 @@ from pulsus.web.project_reader import ProjectReader
 from pulsus.web.protection.rate_limit import RateLimit
 from pulsus.web.request_desk import RequestDesk
 from pulsus.web.server_state import ServerState, SetupLink
+from pulsus.web.stream_pulse import StreamPulse
 from pulsus.web.timed_cache import TimedCache
 
 if TYPE_CHECKING:
@@ -86,7 +88,9 @@ def make_server_state(
         broker.emit(name, fields)
         notifier.hear(name, fields)
 
-    book = ApprovalBook(BookPorts(decision_keeper(app), emit, time.monotonic, accounts.approvers))
+    database = KeptDatabase(state_dir, app.project)
+    keeper = decision_keeper(app, database)
+    book = ApprovalBook(BookPorts(keeper, emit, time.monotonic, accounts.approvers))
     machine = LocalMachine(os.environ)
     notifier.get_card = book.get
     migrations = MigrationDesk(book, emit, _migration_rules(app))
@@ -100,6 +104,7 @@ def make_server_state(
         project=app.project.name,
         book=book,
         broker=broker,
+        pulse=StreamPulse(broker),
         accounts=accounts,
         tokens=BearerTokens(state_dir),
         sessions=WebSessions(time.time),
@@ -118,6 +123,7 @@ def make_server_state(
         changes=RateLimit(_CHANGES, 60.0, time.monotonic),
         metrics_text=lambda: metrics_text(app.log_dir),
         notifier=notifier,
+        database=database,
         secure_cookies=address.url.startswith("https:"),
     )
 

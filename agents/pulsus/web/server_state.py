@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from pulsus.approvals.cards.approval_book import ApprovalBook
 from pulsus.approvals.cards.unfinished_approvals import UnfinishedApprovals
+from pulsus.core.storage.state_db.kept_database import KeptDatabase
 from pulsus.web.accounts.bearer_tokens import BearerTokens
 from pulsus.web.accounts.user_accounts import UserAccounts
 from pulsus.web.accounts.web_sessions import WebSessions
@@ -20,6 +21,7 @@ from pulsus.web.notices.card_notifier import CardNotifier
 from pulsus.web.project_reader import Fields, ProjectReader
 from pulsus.web.protection.rate_limit import RateLimit
 from pulsus.web.request_desk import RequestDesk
+from pulsus.web.stream_pulse import StreamPulse
 from pulsus.web.timed_cache import TimedCache
 
 
@@ -63,6 +65,7 @@ class ServerState:
     project: str
     book: ApprovalBook
     broker: EventBroker
+    pulse: StreamPulse
     accounts: UserAccounts
     tokens: BearerTokens
     sessions: WebSessions
@@ -78,6 +81,7 @@ class ServerState:
     changes: RateLimit
     reader: ProjectReader
     notifier: CardNotifier
+    database: KeptDatabase
     metrics_text: Callable[[], str]
     secure_cookies: bool = False
     closing: threading.Event = field(default_factory=threading.Event)

@@ -2,15 +2,17 @@
 
 A card is pending until one person approves or denies it, or its time is over. Approving takes a
 token that was revealed to that person. Whatever happens at the same time, a card is decided once,
-and a denial before the start wins. Safe for use by several threads. The approval that lets the
-agent of one session make a call is in `agent/control/call_approvals.py`.
+and a denial before the start wins. Safe for use by several threads: while the decision on one
+card is written, others are decided too, and share the write. The approval that lets the agent of
+one session make a call is in `agent/control/call_approvals.py`.
 """
 
 from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import Final, Protocol
@@ -40,7 +42,7 @@ MOST_PENDING: Final = 100
 OS_USER: Final = "os:"
 """Begins a requester who showed no token of an account. No account has such a name."""
 
-_MOST_KEPT: Final = 1000
+MOST_KEPT: Final = 1000
 """Cards that ended and are still shown. The oldest go first."""
 
 _MOST_REASON: Final = 1000
@@ -99,13 +101,18 @@ class RevealedToken:
 class ApprovalBook:
     """All cards of one process. They end with it; what was approved is in the ledger."""
 
-    def __init__(self, ports: BookPorts, *, most: int = MOST_PENDING) -> None:
-        self._ports, self._most = ports, most
+    def __init__(
+        self, ports: BookPorts, *, most: int = MOST_PENDING, most_kept: int = MOST_KEPT
+    ) -> None:
+        self._ports, self._most, self._most_kept = ports, most, most_kept
         self._cards: dict[str, ApprovalCard] = {}
         self._ends: dict[str, float] = {}
         # The hash of each live token, with the card and the person that it is for.
         self._tokens: dict[bytes, tuple[str, str]] = {}
         self._lock = threading.RLock()
+        # Cards whose change is being kept. Nothing else changes them, and they do not expire.
+        self._held: set[str] = set()
+        self._released = threading.Condition(self._lock)
 
     def propose(
         self,
@@ -191,12 +198,11 @@ class ApprovalBook:
         token that is unknown, used, expired or of another person; PlanMoved if the digest differs;
         SelfApprovalRefused; and any error of keeping the decision. In each case nothing runs.
         """
-        with self._lock:
-            self._expire()
-            card = self._open(token, approver, card_id)
+        with self._hold(lambda: self._open(token, approver, card_id)) as card:
             self._refuse_own(card, approver)
             if digest_now(card) != card.subject.digest:
-                self._void_tokens(card.id)
+                with self._lock:
+                    self._void_tokens(card.id)
                 raise PlanMoved(
                     f"what the request {card.id} shows has changed since it was made",
                     hint="deny it, and ask for the plan as it is now",
@@ -221,9 +227,7 @@ class ApprovalBook:
 
         Everyone who may approve may deny, also an own request.
         """
-        with self._lock:
-            self._expire()
-            card = self._open(token, approver, card_id)
+        with self._hold(lambda: self._open(token, approver, card_id)) as card:
             denied = replace(
                 card, status="denied", decided_by=approver, note=reason[:_MOST_REASON].strip()
             )
@@ -236,9 +240,7 @@ class ApprovalBook:
 
         Raises ApprovalUnknown for a card that was started, has ended, or does not exist.
         """
-        with self._lock:
-            self._expire()
-            card = self._find(card_id)
+        with self._hold(lambda: self._find(card_id)) as card:
             if card.status not in ("pending", "approved"):
                 raise _unknown(f"the request {card_id} is {card.status} already")
             denied = replace(
@@ -253,28 +255,27 @@ class ApprovalBook:
 
         Raises ApprovalUnknown for any other state, and any error of keeping the start.
         """
-        with self._lock:
-            self._expire()
-            card = self._find(card_id)
+        with self._hold(lambda: self._find(card_id)) as card:
             if card.status != "approved":
                 raise _unknown(f"the request {card_id} is {card.status}, not approved")
             started = replace(card, status="started")
             self._ports.keep.started(started)
-            self._set(started)
-            self._emit(start_events(started))
+            with self._lock:
+                self._cards[card_id] = started
+                self._emit(start_events(started))
             return started
 
     def finish(self, card_id: str, results: tuple[JsonValue, ...], *, ok: bool) -> ApprovalCard:
         """Mark a started card as done or failed, and return it."""
-        with self._lock:
-            card = self._find(card_id)
+        with self._hold(lambda: self._find(card_id)) as card:
             if card.status != "started":
                 raise _unknown(f"the request {card_id} is {card.status}, not started")
             status: CardStatus = "done" if ok else "failed"
             ended = replace(card, status=status, results=results)
             self._ports.keep.ended(ended)
-            self._set(ended)
-            self._emit(end_events(ended))
+            with self._lock:
+                self._cards[card_id] = ended
+                self._emit(end_events(ended))
             return ended
 
     def expire(self) -> int:
@@ -315,14 +316,30 @@ class ApprovalBook:
             raise _unknown(f"there is no request {card_id!r}")
         return card
 
-    def _set(self, card: ApprovalCard) -> ApprovalCard:
-        self._cards[card.id] = card
-        return card
+    @contextmanager
+    def _hold(self, find: Callable[[], ApprovalCard]) -> Iterator[ApprovalCard]:
+        """Yield the card that `find` returns, for this thread alone to change.
+
+        Other cards can be changed meanwhile. Raises what `find` raises.
+        """
+        with self._released:
+            self._expire()
+            while (card := find()).id in self._held:
+                self._released.wait()
+                self._expire()
+            self._held.add(card.id)
+        try:
+            yield card
+        finally:
+            with self._released:
+                self._held.discard(card.id)
+                self._released.notify_all()
 
     def _end_decision(self, card: ApprovalCard, change: CardChange) -> None:
-        self._set(card)
-        self._void_tokens(card.id)
-        self._announce(card, change)
+        with self._lock:
+            self._cards[card.id] = card
+            self._void_tokens(card.id)
+            self._announce(card, change)
 
     def _void_tokens(self, card_id: str, approver: str | None = None) -> None:
         for kept, (card_of, person) in list(self._tokens.items()):
@@ -341,14 +358,15 @@ class ApprovalBook:
         now, count = self._ports.seconds(), 0
         for card in list(self._cards.values()):
             # An approval that was not started in time is void as well.
-            if card.status in ("pending", "approved") and now >= self._ends[card.id]:
+            is_open = card.status in ("pending", "approved") and card.id not in self._held
+            if is_open and now >= self._ends[card.id]:
                 self._end_decision(replace(card, status="expired"), "expired")
                 count += 1
         return count
 
     def _forget_old(self) -> None:
         ended = [one for one in self._cards.values() if one.status in _ENDED]
-        for card in ended[: max(0, len(self._cards) - _MOST_KEPT)]:
+        for card in ended[: max(0, len(self._cards) - self._most_kept)]:
             del self._cards[card.id], self._ends[card.id]
 
 

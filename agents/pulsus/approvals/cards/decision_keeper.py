@@ -5,19 +5,27 @@ The log comes first: what is not on record there never runs. Effects: appends, w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from pulsus.approvals.cards.approval_card import ApprovalCard
 from pulsus.approvals.cards.execution_ledger import ExecutionLedger, LedgerRow
 from pulsus.approvals.cards.execution_locks import ExecutionLocks
+from pulsus.approvals.cards.request_store import REQUEST_KINDS
 from pulsus.core.storage.decision_log import decision_log
+from pulsus.core.storage.decision_log.decision_log import Decision
+from pulsus.core.storage.decision_log.log_record import MOST_AT_ONCE
+from pulsus.core.system.group_commit import GroupCommit
 from pulsus.core.telemetry.ids import Clock, utc_now
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import JsonValue
 
 
 class DecisionKeeper:
-    """Keeps the decisions of one project. Every method raises what the log and the ledger raise."""
+    """Keeps the decisions of one project. Every method raises what the log and the ledger raise.
+
+    Any thread may call them. Each returns once its own decision is on the disk.
+    """
 
     def __init__(
         self,
@@ -30,6 +38,9 @@ class DecisionKeeper:
         self._ledger, self._state_dir, self._redactor = ledger, state_dir, redactor
         self._catalogue, self._clock = catalogue, clock
         self._locks = ExecutionLocks(state_dir)
+        self._records = GroupCommit(self._write_records, MOST_AT_ONCE)
+        # After a failed write it is unknown if these are in the log.
+        self._unsure: set[str] = set()
 
     def approved(self, card: ApprovalCard) -> None:
         """Record an approval in the log, then in the ledger."""
@@ -92,15 +103,22 @@ class DecisionKeeper:
             "note": card.note,
             "results": [*card.results],
         }
-        self._append(data, f"{card.id}:{decision}")
+        # An earlier process may have recorded a request that was stored. The ids of all other cards
+        # are new, and to search the whole log for them takes as long as to write.
+        self._append(data, f"{card.id}:{decision}", search=subject.kind in REQUEST_KINDS)
 
-    def _append(self, data: dict[str, JsonValue], key: str) -> None:
-        decision_log.append(
-            self._state_dir,
-            "approval",
-            data,
-            clock=self._clock,
-            redactor=self._redactor,
-            key=key,
-            catalogue=self._catalogue,
+    def _append(self, data: dict[str, JsonValue], key: str, *, search: bool = True) -> None:
+        """Return once the record is on the disk. Records at the same time share the writes."""
+        search = search or key in self._unsure
+        try:
+            self._records.add(
+                decision_log.make_decision("approval", data, self._redactor, key, search=search)
+            )
+        except BaseException:
+            self._unsure.add(key)
+            raise
+
+    def _write_records(self, decisions: Sequence[Decision]) -> None:
+        decision_log.append_all(
+            self._state_dir, decisions, clock=self._clock, catalogue=self._catalogue
         )

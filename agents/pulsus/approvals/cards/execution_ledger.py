@@ -7,14 +7,17 @@ started without an end needs a person, who looks at what happened and settles it
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass as plain_dataclass
 from pathlib import Path
 from sqlite3 import Connection
-from typing import Literal
+from typing import Final, Literal
 
 from pulsus.approvals.cards.approval_card import ApprovalCard
 from pulsus.core.storage.state_db import state_db
+from pulsus.core.storage.state_db.kept_database import KeptDatabase
+from pulsus.core.system.group_commit import GroupCommit
 from pulsus.core.telemetry.ids import Clock, utc_now
 from pulsus.core.types import JsonValue
 from pulsus.errors import ApprovalUnknown
@@ -26,6 +29,10 @@ _COLUMNS = (
     "card, state, kind, digest, plan, requester, approver, approved_at, expires_at, "
     "started_at, ended_at, results, settled_by"
 )
+
+
+_MOST_AT_ONCE: Final = 100
+"""Changes in one transaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +57,31 @@ class LedgerRow:
     settled_by: str = ""
 
 
+@plain_dataclass(eq=False, slots=True)
+class _Change:
+    """A change of one card, which waits for a transaction, and why it was refused there."""
+
+    change: Callable[[Connection], None]
+    refusal: ApprovalUnknown | None = None
+
+
 class ExecutionLedger:
     """The approvals of one project. All methods raise Busy, DiskFull, StorageUnwritable and
-    StateCorrupt. Each opens the database anew, so that any thread may call them.
+    StateCorrupt. Any thread may call them: changes at the same time share one transaction.
+
+    Each use opens the database anew, unless it is `kept` open, as by a server.
     """
 
-    def __init__(self, state_dir: Path, project: Path, clock: Clock = utc_now) -> None:
+    def __init__(
+        self,
+        state_dir: Path,
+        project: Path,
+        clock: Clock = utc_now,
+        kept: KeptDatabase | None = None,
+    ) -> None:
         self._state_dir, self._project, self._clock = state_dir, project, clock
-        self._path = state_dir / state_db.FILE
+        self._path, self._kept = state_dir / state_db.FILE, kept
+        self._changes = GroupCommit(self._commit, _MOST_AT_ONCE)
 
     def approved(self, card: ApprovalCard) -> None:
         """Record an approval. Raises ApprovalUnknown if the card has a record already, or if its
@@ -68,37 +92,45 @@ class ExecutionLedger:
             card.id, subject.kind, subject.digest, _to_text(subject.plan), subject.requester,
             card.decided_by, self._now(), card.expires_at,
         )  # fmt: skip
-        with self._database() as database:
-            database.execute("BEGIN IMMEDIATE")
+
+        def change(database: Connection) -> None:
             stored = database.execute(
                 "SELECT state FROM requests WHERE card = ?", (card.id,)
             ).fetchone()
             if stored is not None and stored[0] != "pending":
                 raise ApprovalUnknown(f"the request {card.id} is {stored[0]} already")
-            database.execute("UPDATE requests SET state = 'approved' WHERE card = ?", (card.id,))
             changed = database.execute(
                 "INSERT INTO approvals (card, state, kind, digest, plan, requester, approver, "
                 "approved_at, expires_at) VALUES (?, 'approved', ?, ?, ?, ?, ?, ?, ?) "
                 "ON CONFLICT (card) DO NOTHING",
                 values,
             ).rowcount
-            database.execute("COMMIT")
-        if changed != 1:
-            raise ApprovalUnknown(f"the request {card.id} was decided already")
+            if changed != 1:
+                raise ApprovalUnknown(f"the request {card.id} was decided already")
+            if stored is not None:
+                database.execute(
+                    "UPDATE requests SET state = 'approved' WHERE card = ?", (card.id,)
+                )
+
+        self._change(change)
 
     def denied(self, card: ApprovalCard) -> None:
         """Void the approval of a card that was not started. A card without one needs no record."""
-        with self._database() as database:
+        now = self._now()
+
+        def change(database: Connection) -> None:
             database.execute(
                 "UPDATE approvals SET state = 'denied', ended_at = ? "
                 "WHERE card = ? AND state = 'approved'",
-                (self._now(), card.id),
+                (now, card.id),
             )
             database.execute(
                 "UPDATE requests SET state = 'denied' "
                 "WHERE card = ? AND state IN ('pending', 'approved')",
                 (card.id,),
             )
+
+        self._change(change)
 
     def started(self, card: ApprovalCard) -> None:
         """Record that the execution starts. Raises ApprovalUnknown if it was started before."""
@@ -114,14 +146,12 @@ class ExecutionLedger:
 
         The state is compared and set in one statement: of several callers one succeeds.
         """
-        with self._database() as database:
-            changed = database.execute(
-                "UPDATE approvals SET state = 'started', started_at = ? "
-                "WHERE card = ? AND state = 'approved'",
-                (self._now(), card_id),
-            ).rowcount
-        if changed != 1:
-            raise ApprovalUnknown(f"the request {card_id} is not approved, or was started before")
+        self._change_one(
+            "UPDATE approvals SET state = 'started', started_at = ? "
+            "WHERE card = ? AND state = 'approved'",
+            (self._now(), card_id),
+            f"the request {card_id} is not approved, or was started before",
+        )
 
     def settle(self, card_id: str, person: str, *, took_effect: bool) -> None:
         """Record a person's word on an execution whose process died. Raises ApprovalUnknown."""
@@ -129,14 +159,12 @@ class ExecutionLedger:
 
     def void(self, card_id: str, person: str) -> None:
         """Void an approval that never started, on a person's word. Raises ApprovalUnknown."""
-        with self._database() as database:
-            changed = database.execute(
-                "UPDATE approvals SET state = 'denied', ended_at = ?, settled_by = ? "
-                "WHERE card = ? AND state = 'approved'",
-                (self._now(), person, card_id),
-            ).rowcount
-        if changed != 1:
-            raise ApprovalUnknown(f"the request {card_id} is not approved, or was started")
+        self._change_one(
+            "UPDATE approvals SET state = 'denied', ended_at = ?, settled_by = ? "
+            "WHERE card = ? AND state = 'approved'",
+            (self._now(), person, card_id),
+            f"the request {card_id} is not approved, or was started",
+        )
 
     def unfinished(self) -> tuple[LedgerRow, ...]:
         """Return the approvals without an end: "approved" were never started, "started" may have
@@ -156,14 +184,38 @@ class ExecutionLedger:
     def _end(
         self, card_id: str, state: LedgerState, results: tuple[JsonValue, ...], person: str
     ) -> None:
+        self._change_one(
+            "UPDATE approvals SET state = ?, ended_at = ?, results = ?, settled_by = ? "
+            "WHERE card = ? AND state = 'started'",
+            (state, self._now(), _to_text([*results]), person, card_id),
+            f"the request {card_id} was not started, or has ended",
+        )
+
+    def _change_one(self, statement: str, values: tuple[str, ...], otherwise: str) -> None:
+        """Change the record of one card. Raises ApprovalUnknown if its state is another one."""
+
+        def change(database: Connection) -> None:
+            if database.execute(statement, values).rowcount != 1:
+                raise ApprovalUnknown(otherwise)
+
+        self._change(change)
+
+    def _change(self, change: Callable[[Connection], None]) -> None:
+        """Return once the change is on the disk. A change that raises changes nothing."""
+        asked = _Change(change)
+        self._changes.add(asked)
+        if asked.refusal is not None:
+            raise asked.refusal
+
+    def _commit(self, changes: Sequence[_Change]) -> None:
         with self._database() as database:
-            changed = database.execute(
-                "UPDATE approvals SET state = ?, ended_at = ?, results = ?, settled_by = ? "
-                "WHERE card = ? AND state = 'started'",
-                (state, self._now(), _to_text([*results]), person, card_id),
-            ).rowcount
-        if changed != 1:
-            raise ApprovalUnknown(f"the request {card_id} was not started, or has ended")
+            database.execute("BEGIN IMMEDIATE")
+            for each in changes:
+                try:
+                    each.change(database)
+                except ApprovalUnknown as refusal:
+                    each.refusal = refusal
+            database.execute("COMMIT")
 
     def _rows(self, condition: str, *values: str) -> tuple[LedgerRow, ...]:
         # `condition` is a constant of this module.
@@ -176,6 +228,10 @@ class ExecutionLedger:
 
     @contextmanager
     def _database(self) -> Iterator[Connection]:
+        if self._kept is not None:
+            with self._kept.use() as database:
+                yield database
+            return
         with (
             closing(state_db.open_state_db(self._state_dir, self._project)) as database,
             state_db.database_errors(self._path),

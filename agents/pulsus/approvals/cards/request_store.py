@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from sqlite3 import Connection
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from pulsus.core.storage.state_db import state_db
 from pulsus.core.telemetry.ids import Clock, RandomBytes, utc_now
@@ -23,6 +23,7 @@ from pulsus.errors import TooManyApprovals
 from pulsus.fast_dataclass import dataclass
 
 RequestKind = Literal["plan", "promotion"]
+REQUEST_KINDS: Final[frozenset[str]] = frozenset(get_args(RequestKind))
 
 MOST_WAITING: Final = 100
 _STEP_BACK: Final = timedelta(minutes=1)

@@ -138,6 +138,7 @@ def command(
         state.migrations.close()
         state.requests.close()
         state.notifier.close(2.0)
+        state.database.close()
         listening.close()
 
 

@@ -94,7 +94,7 @@ async def events(request: Request) -> Response:
         person = identify(request, state)
         return person is not None and person.may("viewer")
 
-    return broker_stream(state.broker, last_event_id(request), may_follow)
+    return broker_stream(state.broker, state.pulse, last_event_id(request), may_follow)
 
 
 def _conversation(state: ServerState, person: Identity, run_id: str) -> tuple[tuple[str, str], ...]:

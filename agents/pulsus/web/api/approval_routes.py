@@ -12,10 +12,10 @@ from starlette.routing import Route
 
 from pulsus.approvals.cards.approval_book import MOST_PENDING
 from pulsus.approvals.cards.approval_card import ApprovalCard
+from pulsus.approvals.cards.request_store import REQUEST_KINDS
 from pulsus.web.api.json_body import read_object, text_field
 from pulsus.web.identity import Identity, require
 from pulsus.web.refusals import Refused
-from pulsus.web.request_desk import KINDS
 from pulsus.web.server_state import ServerState
 
 _MOST_REASON: Final = 1000
@@ -58,7 +58,7 @@ async def approve(request: Request) -> Response:
             state.migrations.approve, token, person.name, card.id, limiter=_EXECUTIONS
         )
         return JSONResponse(done.to_json())
-    if card.subject.kind in KINDS:
+    if card.subject.kind in REQUEST_KINDS:
         answer = await to_thread.run_sync(
             state.requests.approve, token, person.name, card.id, limiter=_EXECUTIONS
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 from collections.abc import AsyncIterator, Callable
 from typing import Final
@@ -12,13 +11,12 @@ from sse_starlette import EventSourceResponse
 from starlette.requests import Request
 
 from pulsus.web.agent_runs import AgentRun
-from pulsus.web.event_broker import EventBroker, EventsLost, Subscription, stream_message
+from pulsus.web.event_broker import EventBroker, EventsLost, stream_message
 from pulsus.web.refusals import Refused
+from pulsus.web.stream_pulse import CHECK_SECONDS, StreamPulse
 
 HEARTBEAT_SECONDS: Final = 15
 _WAIT_SECONDS: Final = 1.0
-_CHECK_SECONDS: Final = 5.0
-"""Between two looks whether the client may still follow."""
 
 _HEADERS: Final = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
@@ -39,7 +37,7 @@ def last_event_id(request: Request) -> int | None:
 
 
 def broker_stream(
-    broker: EventBroker, after: int | None, may_follow: Callable[[], bool]
+    broker: EventBroker, pulse: StreamPulse, after: int | None, may_follow: Callable[[], bool]
 ) -> EventSourceResponse:
     """Return the stream of all events.
 
@@ -47,47 +45,48 @@ def broker_stream(
     stream ends soon after `may_follow` returns False: a session or a token ends during it.
     """
     return EventSourceResponse(
-        _broker_events(broker, after, may_follow), headers=_HEADERS, ping=HEARTBEAT_SECONDS
+        _broker_events(broker, pulse, after, may_follow), headers=_HEADERS, ping=HEARTBEAT_SECONDS
     )
 
 
 async def _broker_events(
-    broker: EventBroker, after: int | None, may_follow: Callable[[], bool]
+    broker: EventBroker, pulse: StreamPulse, after: int | None, may_follow: Callable[[], bool]
 ) -> AsyncIterator[bytes]:
-    loop, ready = asyncio.get_running_loop(), asyncio.Event()
-
-    def wake() -> None:
-        loop.call_soon_threadsafe(ready.set)
-
-    subscription, first = _subscribe(broker, wake, after)
+    loop = asyncio.get_running_loop()
+    pulse.join()
     try:
+        seen, first = _begin(broker, after)
         yield first
         checked = loop.time()
-        while not subscription.too_slow:
-            if events := subscription.take():
-                yield b"".join(event.message for event in events)
-            if loop.time() - checked >= _CHECK_SECONDS:
+        while True:
+            begun = pulse.round
+            try:
+                found = broker.after(seen)
+            except EventsLost:
+                return  # it comes back, and is told to load anew
+            if found:
+                seen = found.last
+                yield found.text
+            if loop.time() - checked >= CHECK_SECONDS:
                 if not may_follow():
                     return
                 checked = loop.time()
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(ready.wait(), _CHECK_SECONDS)
-            ready.clear()
+            await begun.wait()
     finally:
-        broker.unsubscribe(subscription)
+        pulse.leave()
 
 
-def _subscribe(
-    broker: EventBroker, wake: Callable[[], None], after: int | None
-) -> tuple[Subscription, bytes]:
-    """Return the subscription, and the first message of its stream."""
-    try:
-        subscription = broker.subscribe(wake, after)
-    except EventsLost:
-        return broker.subscribe(wake), stream_message(broker.last_number, "reload", {})
+def _begin(broker: EventBroker, after: int | None) -> tuple[int, bytes]:
+    """Return the number of the last event that the client has, and the first message for it."""
+    last = broker.last_number
+    if after is not None:
+        try:
+            broker.after(after)
+        except EventsLost:
+            return last, stream_message(last, "reload", {})
     # Without an id: the client has not seen the events up to `last`.
-    hello = json.dumps({"last": broker.last_number})
-    return subscription, f"event: hello\r\ndata: {hello}\r\n\r\n".encode()
+    hello = f"event: hello\r\ndata: {json.dumps({'last': last})}\r\n\r\n"
+    return last if after is None else after, hello.encode()
 
 
 def run_stream(run: AgentRun, after: int | None) -> EventSourceResponse:

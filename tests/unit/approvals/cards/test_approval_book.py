@@ -17,7 +17,7 @@ from pulsus.errors import (
     TooManyApprovals,
     UsageError,
 )
-from tests.approval_cards import MOVE, SUBJECT, BookOfTest
+from tests.approval_cards import MOVE, SUBJECT, BookOfTest, KeptDecisions
 
 
 @pytest.fixture
@@ -262,6 +262,42 @@ def test_of_sixteen_approvers_at_once_exactly_one_starts_the_execution(number):
     started = race(*(lambda t=t, p=p: decide(t, p) for t, p in zip(tokens, people, strict=True)))
     assert len(started) == 1
     assert made.keep.rows == [("approved", card.id), ("started", card.id)]
+
+
+class _SlowKeeper(KeptDecisions):
+    """Keeps the first decision only after it was let."""
+
+    def __init__(self):
+        super().__init__()
+        self.begun, self.let = threading.Event(), threading.Event()
+
+    def approved(self, card):
+        if not self.begun.is_set():
+            self.begun.set()
+            assert self.let.wait(60)
+        super().approved(card)
+
+
+def test_while_a_decision_is_written_others_are_taken_and_it_does_not_expire():
+    keep = _SlowKeeper()
+    made = BookOfTest(keep=keep)
+    slow, other = made.propose(seconds=10), made.propose(seconds=100)
+    mine, late, tokens = made.token(slow), made.token(slow, "bert"), made.token(other)
+    found = []
+    first = threading.Thread(target=lambda: found.append(made.approve(mine)))
+    first.start()
+    assert keep.begun.wait(60)
+    assert made.approve(tokens).status == "approved"
+    made.seconds = 11.0
+    assert made.book.expire() == 0
+    second = threading.Thread(target=race, args=(lambda: made.approve(late, "bert"),))
+    second.start()
+    keep.let.set()
+    for thread in (first, second):
+        thread.join(60)
+    assert [card.status for card in found] == ["approved"]
+    assert keep.rows == [("approved", other.id), ("approved", slow.id)]
+    assert made.book.get(slow.id).status == "expired", "it was not started in time"
 
 
 @pytest.mark.parametrize("number", range(30))

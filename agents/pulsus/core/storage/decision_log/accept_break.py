@@ -19,7 +19,9 @@ from pulsus.core.storage.decision_log import (
     log_files,
     log_identity,
     log_reader,
+    user_witness,
 )
+from pulsus.core.storage.decision_log.decision_log import Decision
 from pulsus.core.storage.decision_log.log_reader import Content
 from pulsus.core.storage.decision_log.log_record import GENESIS, Head, LogRecord
 from pulsus.core.telemetry.ids import Clock
@@ -116,13 +118,21 @@ def accept(
             "records": [*first],
         }
         path = log_reader.segment_path(folder, number)
-        log = decision_log.add_record(
-            decision_log.DecisionLog(folder, path, *ends), approved_records.ACCEPT, data, clock
+        begun = decision_log.DecisionLog(
+            folder, path, *ends, _find_position(found, path), user_witness.Witness.of(folder)
         )
+        log = decision_log.add_record(begun, Decision(approved_records.ACCEPT, data), clock)
         for some in more:
-            log = decision_log.add_record(log, approved_records.MORE, {"records": [*some]}, clock)
+            rest = Decision(approved_records.MORE, {"records": [*some]})
+            log = decision_log.add_record(log, rest, clock)
         log_identity.write(folder, decision_log.head_of(log).log)
         return decision_log.head_of(log)
+
+
+def _find_position(found: Sequence[Path], new: Path) -> tuple[str, int]:
+    """Return the newest segment and its size; without one, the name of the `new` one and 0."""
+    with storage_errors(new):
+        return (found[-1].name, found[-1].stat().st_size) if found else (new.name, 0)
 
 
 def _find_log_end(

@@ -1,6 +1,6 @@
 """The end of the decision log: its head file and its last record. Effect: reads files.
 
-An append looks at nothing else. After a crash the head may be one record behind, and one line may
+An append looks at nothing else. After a crash the head may be one append behind, and one line may
 be cut short behind the last record; anything else at the end was changed by hand.
 """
 
@@ -13,7 +13,13 @@ from pathlib import Path
 
 from pulsus.core.storage.decision_log import log_reader
 from pulsus.core.storage.decision_log import log_record as lines
-from pulsus.core.storage.decision_log.log_record import HEAD_NAME, MAX_LINE_BYTES, Head, LogRecord
+from pulsus.core.storage.decision_log.log_record import (
+    GENESIS,
+    HEAD_NAME,
+    MAX_LINE_BYTES,
+    Head,
+    LogRecord,
+)
 from pulsus.core.system.descriptors import closing_fd
 from pulsus.errors import AuditTampered, storage_error
 
@@ -53,8 +59,33 @@ def name_of(folder: Path) -> str | None:
     return None
 
 
+def is_one_append(
+    path: Path, size: int, head: Head | None, last: LogRecord, *, is_cut: bool
+) -> bool:
+    """Return True if the records behind the head, up to `last`, were written by one append.
+
+    `size` is where the line of `last` ends in the segment `path`, and `is_cut` says that a line
+    behind it is cut short. Raises OSError.
+    """
+    seq, before = (head.seq, head.hash) if head else (0, GENESIS)
+    count, is_several = last.seq - seq, lines.is_time_of_several(last.ts)
+    if count == 1 and (is_several or not is_cut):
+        return last.prev == before
+    if not 1 < count <= lines.MOST_AT_ONCE or not is_several:
+        return False
+    with closing_fd(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)) as fd:
+        start = max(0, size - 2 * MAX_LINE_BYTES)
+        tail = os.pread(fd, size - start, start)
+    records = [lines.parse_valid(line) for line in tail.split(b"\n")[:-1][-count:]]
+    for number, record in enumerate(records, start=seq + 1):
+        if record is None or (record.seq, record.prev, record.ts) != (number, before, last.ts):
+            return False
+        before = record.hash
+    return before == last.hash
+
+
 def read_log_end(folder: Path) -> tuple[Path, LogRecord | None, bytes, int]:
-    """Return the newest segment, its last record, the bytes behind it, and the size before them."""
+    """Return the newest segment, the last record, the bytes behind it, and the size before them."""
     found = log_reader.segments(folder)
     if not found:
         return log_reader.segment_path(folder, 1), None, b"", 0

@@ -2,7 +2,7 @@
 
 `.pulsus/audit/` holds numbered segments of lines (log_record.py) and `head.json`, which names the
 last one. A record is on the disk before the head names it, so after a crash the head is at most
-one record behind, and only what lies behind the head may be cut short. Anything else was changed
+one append behind, and only what lies behind the head may be cut short. Anything else was changed
 by hand: nothing is appended to it any more. What this can and cannot prove is in ADR 21.
 """
 
@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC
+from itertools import groupby
 from pathlib import Path
 
 import filelock
@@ -50,12 +50,32 @@ _POLL_SECONDS = 0.002
 
 @dataclass(frozen=True, slots=True)
 class DecisionLog:
-    """The log, locked and in order: the segment to append to, and its last record."""
+    """The log, locked and in order: the segment to append to, and its last record.
+
+    `end` is the segment where the last record lies, and the size where its line ends.
+    """
 
     folder: Path
     path: Path
     last: LogRecord | None
     head: Head | None
+    end: tuple[str, int]
+    witness: user_witness.Witness
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One decision to record. What has a `key` is recorded once.
+
+    `search` False says that the caller knows the key to be new. A decision that is not this user's
+    `own`, but found in a journal, approves nothing (ADR 31).
+    """
+
+    kind: str
+    data: Mapping[str, JsonValue]
+    key: str | None = None
+    own: bool = True
+    search: bool = True
 
 
 def append(
@@ -79,12 +99,51 @@ def append(
 
     Raises AuditTampered if the log's end was changed by hand, Busy, DiskFull, StorageUnwritable.
     """
+    decision = make_decision(kind, data, redactor, key, own=own)
+    return append_all(
+        state_dir, [decision], clock=clock, lock_seconds=lock_seconds, catalogue=catalogue
+    )
+
+
+def make_decision(
+    kind: str,
+    data: Mapping[str, JsonValue],
+    redactor: Redactor,
+    key: str | None = None,
+    *,
+    own: bool = True,
+    search: bool = True,
+) -> Decision:
+    """Return a decision for `append_all`, without secrets, and short enough for a line."""
+    clean = redactor.redact_value(jsonl.plain(dict(data)))
+    return Decision(kind, _shorten_data(clean), key, own, search)
+
+
+def append_all(
+    state_dir: Path,
+    decisions: Sequence[Decision],
+    *,
+    clock: Clock,
+    lock_seconds: float = _LOCK_SECONDS,
+    catalogue: Path | None = None,
+) -> Head:
+    """Return the log's head once all decisions are in it, on the disk, in this order.
+
+    They share the writes that make them durable. On an error the first of them may be in the log,
+    as after a crash. Otherwise as `append`.
+    """
     with locked(state_dir, lock_seconds) as folder:
         log = _open_begun_log(folder, clock, catalogue)
-        if key is not None and key in log_reader.keys_starting(folder, key):
-            return head_of(log)
-        clean = redactor.redact_value(jsonl.plain(dict(data)))
-        return head_of(add_record(log, kind, _shorten_data(clean), clock, key, own=own))
+        once = {each.key or position: each for position, each in enumerate(decisions)}
+        new = [each for each in once.values() if not _is_recorded(folder, each)]
+        for own, some in groupby(new, key=lambda each: each.own):
+            log = _add_records(log, list(some), clock, own=own)
+        return head_of(log)
+
+
+def _is_recorded(folder: Path, decision: Decision) -> bool:
+    key = decision.key
+    return key is not None and decision.search and key in log_reader.keys_starting(folder, key)
 
 
 def log_anchor(
@@ -138,7 +197,8 @@ def open_ready(folder: Path) -> DecisionLog:
         path, last, behind, size = append_position.read_log_end(folder)
         seq, known = (last.seq, last.hash) if last else (0, GENESIS)
         named, before = (head.seq, head.hash) if head else (0, GENESIS)
-        if last and not behind and seq == named + 1 and last.prev == before:
+        is_cut = bool(behind)
+        if last and append_position.is_one_append(path, size, head, last, is_cut=is_cut):
             head = _renew_head(folder, head, last)
         elif (seq, known) != (named, before):
             raise append_position.tampered_error(
@@ -149,12 +209,14 @@ def open_ready(folder: Path) -> DecisionLog:
         if last and not size:
             path.unlink()  # a segment that was begun and got no record
             path = log_reader.segment_path(folder, log_reader.segment_number(path) - 1)
+            size = path.stat().st_size
     if mark not in (None, head.log if head else None):
         raise append_position.tampered_error(
             folder, f"is not, or no longer, the log {mark[:12]}… that was begun here"
         )
-    require_seen(folder)
-    return DecisionLog(folder, path, last, head)
+    witness = user_witness.Witness.of(folder)
+    _require_seen(witness)
+    return DecisionLog(folder, path, last, head, (path.name, size), witness)
 
 
 def _open_begun_log(folder: Path, clock: Clock, catalogue: Path | None) -> DecisionLog:
@@ -177,11 +239,10 @@ def begin_log(
     taken = promotion_records.read_all(catalogue) if catalogue and catalogue.is_dir() else ()
     first, *more = record_key.by_tool(taken)
     data: dict[str, JsonValue] = {"nonce": rand(8).hex(), "pulsus": __version__}
-    log = add_record(
-        log, approved_records.BEGIN, data | ({"records": first} if first else {}), clock
-    )
+    begun = Decision(approved_records.BEGIN, data | ({"records": first} if first else {}))
+    log = add_record(log, begun, clock)
     for some in more:
-        log = add_record(log, approved_records.MORE, {"records": some}, clock)
+        log = add_record(log, Decision(approved_records.MORE, {"records": some}), clock)
     return log
 
 
@@ -190,38 +251,60 @@ def require_seen(folder: Path) -> None:
 
     Raises UserStateInvalid, StorageUnwritable.
     """
-    match = user_witness.Witness.of(folder).match()
+    _require_seen(user_witness.Witness.of(folder))
+
+
+def _require_seen(witness: user_witness.Witness) -> None:
+    match = witness.match()
     if match in user_witness.MOVED:
         raise append_position.tampered_error(
-            folder, f"(LOG_{match.upper()}): {user_witness.REASONS[match]}"
+            witness.folder, f"(LOG_{match.upper()}): {user_witness.REASONS[match]}"
         )
 
 
-def add_record(
-    log: DecisionLog,
-    kind: str,
-    data: Mapping[str, JsonValue],
-    clock: Clock,
-    key: str | None = None,
-    *,
-    own: bool = True,
-) -> DecisionLog:
+def add_record(log: DecisionLog, decision: Decision, clock: Clock) -> DecisionLog:
     """Return the log with one record more, on the disk, and the head naming it.
 
     Raises as `append`.
     """
-    seq, prev = (log.last.seq + 1, log.last.hash) if log.last else (1, GENESIS)
-    ts = clock().astimezone(UTC).isoformat(timespec="milliseconds")
-    line = lines.encode(seq, ts, kind, data, key, prev)
-    record, _ = lines.decode(line[:-1])
-    witness = user_witness.Witness.of(log.folder)
-    name = log.head.log if log.head else record.hash
-    with storage_errors(log.path):
-        witness.intend(record, log.head, _end_position(log), name, own=own)
-        log_files.write_line(log.path, line)
-        head = _renew_head(log.folder, log.head, record)
-        witness.settle(head, log.path.name, log.path.stat().st_size)
-    return replace(log, last=record, head=head)
+    return _add_records(log, [decision], clock, own=decision.own)
+
+
+def _add_records(
+    log: DecisionLog, decisions: Sequence[Decision], clock: Clock, *, own: bool
+) -> DecisionLog:
+    """Return the log with the decisions, written by as few appends as hold them."""
+    while decisions:
+        records, text = _encode_records(log, decisions, clock)
+        name = log.head.log if log.head else records[0].hash
+        with storage_errors(log.path):
+            # The order that holds after a loss of power: it comes, it is there, it is named, it
+            # was seen. Each is on the disk before the next begins.
+            log.witness.intend(records, log.head, log.end, name, own=own)
+            size = log_files.write_lines(log.path, text)
+            head = _renew_head(log.folder, log.head, records[-1])
+            log.witness.settle(head, log.path.name, size)
+        log = replace(log, last=records[-1], head=head, end=(log.path.name, size))
+        decisions = decisions[len(records) :]
+    return log
+
+
+def _encode_records(
+    log: DecisionLog, decisions: Sequence[Decision], clock: Clock
+) -> tuple[list[LogRecord], bytes]:
+    """Return the records of the first decisions that one append can hold, and their lines."""
+    seq, prev = (log.last.seq, log.last.hash) if log.last else (0, GENESIS)
+    ts = lines.time_text(clock(), len(decisions))
+    records: list[LogRecord] = []
+    text = b""
+    for each in decisions[: lines.MOST_AT_ONCE]:
+        line = lines.encode(seq + 1, ts, each.kind, each.data, each.key, prev)
+        if records and len(text) + len(line) > MAX_LINE_BYTES:
+            break
+        record, _ = lines.decode(line[:-1])
+        records.append(record)
+        seq, prev, text = record.seq, record.hash, text + line
+    return records, text
 
 
 def head_of(log: DecisionLog) -> Head:
@@ -229,15 +312,6 @@ def head_of(log: DecisionLog) -> Head:
     if log.head is None:
         raise ValueError(f"the log in {log.folder} has not begun")
     return log.head
-
-
-def _end_position(log: DecisionLog) -> tuple[str, int]:
-    """Return the segment where the last record lies, and the size where its line ends.
-
-    Raises OSError.
-    """
-    found = log_reader.segments(log.folder)
-    return (found[-1].name, found[-1].stat().st_size) if found else (log.path.name, 0)
 
 
 def _renew_head(folder: Path, head: Head | None, record: LogRecord) -> Head:

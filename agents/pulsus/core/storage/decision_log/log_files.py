@@ -23,12 +23,12 @@ def truncate(path: Path, size: int) -> None:
         os.fsync(fd)
 
 
-def write_line(path: Path, line: bytes) -> None:
-    """Append a line, whole or not at all."""
+def write_lines(path: Path, lines: bytes) -> int:
+    """Append lines, all or none, and return the size of the file then."""
     with closing_fd(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _OPEN, 0o644)) as fd:
         size = os.fstat(fd).st_size
         try:
-            _write_and_sync(fd, line)
+            _write_and_sync(fd, lines)
         except OSError:
             os.ftruncate(fd, size)
             if size == 0:
@@ -36,6 +36,7 @@ def write_line(path: Path, line: bytes) -> None:
             raise
     if size == 0:
         _sync_folder(path.parent)
+    return size + len(lines)
 
 
 def write_head(folder: Path, head: Head) -> None:

@@ -63,7 +63,9 @@ def seal_segment(
         with storage_errors(log.path):
             seal = _seal_data(log.path, log.last)
         following = log_reader.segment_path(folder, log_reader.segment_number(log.path) + 1)
-        decision_log.add_record(replace(log, path=following), KIND, seal, clock)
+        decision_log.add_record(
+            replace(log, path=following), decision_log.Decision(KIND, seal), clock
+        )
         with suppress(OSError):
             log.path.chmod(_READ_ONLY)  # against a slip of the hand; the seal is what counts
         return log.path

@@ -12,8 +12,9 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -47,13 +48,14 @@ _Parsed = TypeVar("_Parsed")
 class Seen:
     """The last record that this user wrote, and where its line ends.
 
-    `following` is a record that was about to be written: after a crash it may be there or not.
+    `following` are the records that were about to be written: after a crash the first of them may
+    be there, or all, or none.
     """
 
     head: Head
     segment: str
     size: int
-    following: str | None = None
+    following: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,25 +125,25 @@ class Witness:
 
     def intend(
         self,
-        record: LogRecord,
+        records: Sequence[LogRecord],
         before: Head | None,
         at: tuple[str, int],
         log: str,
         *,
         own: bool = True,
     ) -> None:
-        """Keep what is approved by a record that is about to be written, and that it comes.
+        """Keep what is approved by records that are about to be written, and that they come.
 
-        `before` is the head now, and `at` the segment and the size where its line ends. A record
-        that is not this user's `own` decision approves nothing.
+        `before` is the head now, and `at` the segment and the size where its line ends. What is not
+        this user's `own` decision approves nothing.
         """
         from pulsus.core.storage.decision_log.approved_records import approved_keys
 
-        pairs = tuple(approved_keys(record)) if own else ()
+        pairs = tuple(pair for each in records for pair in approved_keys(each)) if own else ()
         if pairs:
             self._keep_approvals(self.approvals().with_pairs(pairs))
         head = before or Head(log, 0, log_record.GENESIS)
-        self._keep_seen(Seen(head, *at, record.hash))
+        self._keep_seen(Seen(head, *at, tuple(each.hash for each in records)))
 
     def settle(self, head: Head, segment: str, size: int) -> None:
         """Keep the head of the log after the record was written."""
@@ -178,6 +180,9 @@ class Witness:
 
     def _keep_seen(self, seen: Seen) -> None:
         row = asdict(seen)
+        # One hash is written as Pulsus always did: many is what an older one cannot know.
+        many = list(row.pop("following"))
+        row["following"] = many if len(many) > 1 else next(iter(many), None)
         self._write_file("json", {"path": str(self.folder.parent), **row.pop("head"), **row})
 
     def _keep_approvals(self, approvals: RecordApprovals) -> None:
@@ -197,7 +202,9 @@ class Witness:
 
 def _parse_seen(row: Any) -> Seen:
     head = Head(str(row["log"]), int(row["seq"]), str(row["hash"]))
-    return Seen(head, str(row["segment"]), int(row["size"]), row["following"])
+    following = row["following"]
+    many = following if isinstance(following, list) else [following] if following else []
+    return Seen(head, str(row["segment"]), int(row["size"]), tuple(map(str, many)))
 
 
 def _parse_approvals(row: Any) -> RecordApprovals:
@@ -222,14 +229,14 @@ def _match_segments(folder: Path, seen: Seen, segments: tuple[Path, ...]) -> Mat
     if first and first.seq == 1 and first.hash != seen.head.log:
         return "different"
     if seen.head.seq == 0:
-        return "same" if _has_only_expected_record(segments, seen) else "ahead"
+        return "same" if _has_only_expected_records(segments, seen) else "ahead"
     line = _read_line_before(folder / seen.segment, seen.size)
     if line is None:
         return "shorter"
     record = log_record.parse_valid(line)
     if record is None or (record.seq, record.hash) != (seen.head.seq, seen.head.hash):
         return "different"
-    return "same" if _has_only_expected_record(segments, seen) else "ahead"
+    return "same" if _has_only_expected_records(segments, seen) else "ahead"
 
 
 def _is_untouched(folder: Path, seen: Seen, segments: tuple[Path, ...]) -> bool:
@@ -244,10 +251,11 @@ def _is_untouched(folder: Path, seen: Seen, segments: tuple[Path, ...]) -> bool:
         return False
 
 
-def _has_only_expected_record(segments: tuple[Path, ...], seen: Seen) -> bool:
-    """Return True if no other record follows than the one that was about to be written."""
-    rest = list(_list_unseen_records(segments, seen))
-    return not rest or (len(rest) == 1 and seen.following == rest[0].hash)
+def _has_only_expected_records(segments: tuple[Path, ...], seen: Seen) -> bool:
+    """Return True if no other records follow than those that were about to be written."""
+    unseen = islice(_list_unseen_records(segments, seen), len(seen.following) + 1)
+    rest = tuple(record.hash for record in unseen)
+    return rest == seen.following[: len(rest)]
 
 
 def _list_unseen_records(segments: tuple[Path, ...], seen: Seen) -> Iterator[LogRecord]:

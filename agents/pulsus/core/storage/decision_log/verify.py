@@ -93,6 +93,8 @@ class _LogWalk:
     notes: list[str] = field(default_factory=list)
     accepted: list[AcceptedBreak] = field(default_factory=list)
     clock: datetime | None = None
+    ts: str = ""
+    same_ts: int = 0
     set_back: list[Damage] = field(default_factory=list)
 
     def accept(self, accepted: AcceptedBreak, path: Path, before: Sequence[Path]) -> None:
@@ -120,8 +122,9 @@ class _LogWalk:
         try:
             with log_reader.open_file(path) as file:
                 for number, line in enumerate(_list_lines(file), start=1):
-                    digest.update(line)
-                    size += len(line)
+                    if seal:
+                        digest.update(line)
+                        size += len(line)
                     self._check_line(path, number, line)
         except OSError as failure:
             self.damage("UNREADABLE", path, None, failure.strerror or str(failure))
@@ -146,14 +149,16 @@ class _LogWalk:
             return
         if self.hash_named not in (None, head.hash) or self.first not in (None, head.log):
             self.damage("HEAD_DIFFERS", file, None, f"record {head.seq} of the log is another one")
-        if self.sure > self.named + 1 and self.sure > later() + 1:
+        behind = self.sure - self.named
+        if behind > self._most_behind() and self.sure - later() > self._most_behind():
             reason = (
                 f"it names record {head.seq} and the log ends with {self.sure}: it was set back"
             )
             self.damage("HEAD_BEHIND", file, None, reason)
-        elif self.sure == self.seq == self.named + 1 and self.seq > later():
+        elif 0 < behind <= self._most_behind() and self.sure == self.seq > later():
             soon = "" if self.damages else "; the next append puts it right"
-            self.notes.append(f"{file.name}: one record behind{soon}")
+            count = "one record" if behind == 1 else f"{behind} records"
+            self.notes.append(f"{file.name}: {count} behind{soon}")
 
     def _check_identity(self, folder: Path, head: Head | None, log_name: str | None) -> None:
         mark = log_identity.path(folder)
@@ -169,11 +174,22 @@ class _LogWalk:
     def _drop_interrupted_append(self, newest: Path) -> None:
         """Drop the damage of an interrupted append: a last line that the head never named."""
         last = self.spoilt
-        if last and last.path == newest and self.seq == self.named + 1:
+        behind = self.seq - 1 - self.named
+        is_one = behind == 0 or 0 < behind <= self._most_behind(is_cut=True)
+        if last and last.path == newest and is_one:
             self.damages.remove(last)
             self.seq -= 1
             soon = "" if self.damages else "; the next one clears it"
             self.notes.append(f"{newest.name}:{last.line}: an append was interrupted{soon}")
+
+    def _most_behind(self, *, is_cut: bool = False) -> int:
+        """Return how many records a crash can have left behind the head: those of one append.
+
+        Only an append of several records leaves whole ones before a line that `is_cut`.
+        """
+        if log_record.is_time_of_several(self.ts):
+            return min(self.same_ts, log_record.MOST_AT_ONCE)
+        return 0 if is_cut else 1
 
     def _check_segment_number(self, path: Path) -> None:
         number = log_reader.segment_number(path)
@@ -245,6 +261,8 @@ class _LogWalk:
         self.seq = max(expected - 1, record.seq)
 
     def _check_time(self, path: Path, number: int, record: LogRecord) -> None:
+        self.same_ts = self.same_ts + 1 if record.ts == self.ts else 1
+        self.ts = record.ts
         now = datetime.fromisoformat(record.ts)
         if self.clock and now < self.clock:
             reason = f"{record.ts}, and the record before it is of {self.clock.isoformat()}"

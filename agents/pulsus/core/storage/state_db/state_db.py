@@ -45,20 +45,25 @@ _DAMAGED = frozenset((sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQL
 
 
 def open_state_db(
-    state_dir: Path, project: Path, *, migrations: Sequence[str] = MIGRATIONS
+    state_dir: Path,
+    project: Path,
+    *,
+    migrations: Sequence[str] = MIGRATIONS,
+    any_thread: bool = False,
 ) -> sqlite3.Connection:
     """Return a connection to `state_dir/state.db`, made or migrated first if needed.
 
     `state_dir` must exist. The connection commits each statement unless a transaction was begun.
-    Close it. Raises StateCorrupt for a damaged, foreign or newer file, and for one that this user
-    did not make. Raises Busy for a locked one, DiskFull, StorageUnwritable, and UserStateInvalid
-    if there is no key to seal a new one with.
+    It is for the calling thread, or with `any_thread` for one thread at a time. Close it. Raises
+    StateCorrupt for a damaged, foreign or newer file, and for one that this user did not make.
+    Raises Busy for a locked one, DiskFull, StorageUnwritable, and UserStateInvalid if there is no
+    key to seal a new one with.
     """
     path = state_dir / FILE
     with database_errors(path), _locked(state_dir):
         if not _is_present(path):
             _make(path, project, migrations)
-        connection = _connect(path)
+        connection = _connect(path, any_thread)
         try:
             _check(connection, path, project, len(migrations))
             _migrate(connection, migrations)
@@ -195,8 +200,10 @@ def _seal(key: bytes, mark: str) -> str:
     return cache_secret.seal(key, b"state.db\0" + mark.encode("utf-8", "replace"))
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+def _connect(path: Path, any_thread: bool) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=not any_thread
+    )
     try:
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")

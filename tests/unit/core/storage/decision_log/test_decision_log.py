@@ -17,6 +17,7 @@ from pulsus.core.storage.decision_log import (
     sealed_segments,
     verify,
 )
+from pulsus.core.storage.decision_log.user_witness import Witness
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.errors import AuditTampered, Busy, DiskFull, StateCorrupt, StorageUnwritable
 from tests.decisions import (
@@ -26,6 +27,7 @@ from tests.decisions import (
     append_in_child,
     damages,
     each,
+    forget_log,
     head,
     logged,
     noon,
@@ -487,6 +489,14 @@ def test_a_check_beside_an_append_reports_no_damage(tmp_path):
     assert found == [[]] * 40
 
 
+def append_several(state_dir, *keys, data=None):
+    """Append a decision for each key at once; the head."""
+    decisions = [
+        decision_log.make_decision("approve", data or {"of": key}, Redactor(), key) for key in keys
+    ]
+    return decision_log.append_all(state_dir, decisions, clock=noon)
+
+
 class Crash(BaseException):
     """The process is gone."""
 
@@ -519,6 +529,8 @@ def _crashed(state_dir, work, nth):
         try:
             if work == "seal":
                 sealed_segments.seal_segment(state_dir, before=LATER, clock=noon)
+            elif work == "several":
+                append_several(state_dir, "it", "it-2", "it-3")
             else:
                 append(state_dir, key="it")
         except Crash:
@@ -526,7 +538,7 @@ def _crashed(state_dir, work, nth):
     return calls() >= nth
 
 
-@pytest.mark.parametrize("work", ["first", "append", "seal", "repair"])
+@pytest.mark.parametrize("work", ["first", "append", "seal", "repair", "several"])
 def test_a_crash_at_any_write_loses_nothing_acknowledged_and_is_put_right(tmp_path, work):
     for nth in range(1, 100):
         state_dir = tmp_path / str(nth)
@@ -539,6 +551,7 @@ def test_a_crash_at_any_write_loses_nothing_acknowledged_and_is_put_right(tmp_pa
         crashed = _crashed(state_dir, work, nth)
         if folder.exists():
             assert verify.check_log(folder).damages == ()
+        assert Witness.of(folder).match() in ("none", "same")
         append(state_dir, key="it")
         found = verify.check_log(folder)
         assert (found.damages, found.notes) == ((), ())
@@ -548,6 +561,72 @@ def test_a_crash_at_any_write_loses_nothing_acknowledged_and_is_put_right(tmp_pa
             assert nth > 4, "the work was not interrupted anywhere"
             return
     pytest.fail("the work never came to its end")
+
+
+def test_several_decisions_are_recorded_by_one_append(tmp_path):
+    folder = logged(tmp_path, 2)
+    made = append_several(tmp_path, "a", "b", "c")
+    *_, first, second, third = records = [parsed(line) for line in rows(folder)]
+    assert (made.seq, made.hash) == (5, third.hash)
+    assert [r.prev for r in records[1:]] == [r.hash for r in records[:-1]]
+    assert (first.key, second.key, third.key) == ("a", "b", "c")
+    assert {first.ts, second.ts, third.ts} == {"2026-03-01T12:00:00.000000+00:00"}
+    assert damages(folder) == []
+
+
+def test_a_key_that_stands_twice_among_several_decisions_is_recorded_once(tmp_path):
+    append_several(tmp_path, "a", "b")
+    append_several(tmp_path, "b", "a", "c", "c")
+    assert [r.key for r in each(tmp_path / "audit")] == [None, "a", "b", "c"]
+
+
+@pytest.mark.parametrize("data", [{}, {"text": "x" * 60_000}])
+def test_more_decisions_than_an_append_can_hold_are_recorded_in_order(tmp_path, data):
+    keys = [f"k{number:02d}" for number in range(70)]
+    append_several(tmp_path, *keys, data=data)
+    assert [r.key for r in each(tmp_path / "audit")] == [None, *keys]
+    assert damages(tmp_path / "audit") == []
+
+
+@pytest.mark.parametrize("cut", [0, 7])
+@pytest.mark.parametrize("there", [1, 2, 3])
+def test_an_append_of_several_that_was_interrupted_is_put_right(tmp_path, there, cut):
+    folder = logged(tmp_path, 3)
+    old = (folder / "head.json").read_bytes()
+    append_several(tmp_path, "a", "b", "c", "d")
+    lines = rows(folder)
+    rewrite(folder, [*lines[: 3 + there], lines[3 + there][:-cut] if cut else b""])
+    (folder / "head.json").write_bytes(old)
+    found = verify.check_log(folder)
+    assert (found.damages, bool(found.notes)) == ((), True)
+    assert Witness.of(folder).match() == "shorter", "it was acknowledged here"
+    forget_log(folder)
+    append(tmp_path, key="later")
+    assert [r.key for r in each(folder)][3:] == [*"abcd"[:there], "later"]
+    assert damages(folder) == []
+
+
+def test_a_head_that_was_set_back_behind_several_appends_is_found(tmp_path):
+    folder = logged(tmp_path, 3)
+    old = (folder / "head.json").read_bytes()
+    append(tmp_path, key="a")
+    append_several(tmp_path, "b", "c")
+    (folder / "head.json").write_bytes(old)
+    assert damages(folder) == [("HEAD_BEHIND", "head.json", None)]
+    with pytest.raises(AuditTampered):
+        append(tmp_path)
+
+
+def test_a_changed_record_behind_the_head_is_no_interrupted_append(tmp_path):
+    folder = logged(tmp_path, 3)
+    old = (folder / "head.json").read_bytes()
+    append_several(tmp_path, "a", "b", "c")
+    lines = rows(folder)
+    rewrite(folder, [*lines[:4], lines[4].replace(b'"b"', b'"x"'), *lines[5:]])
+    (folder / "head.json").write_bytes(old)
+    assert ("ALTERED", SEGMENT, 5) in damages(folder)
+    with pytest.raises(AuditTampered):
+        append(tmp_path)
 
 
 def test_a_full_disk_takes_the_record_back(tmp_path, monkeypatch):
