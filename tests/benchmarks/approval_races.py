@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pulsus.approvals.cards.execution_ledger import ExecutionLedger
+from pulsus.core.storage.state_db.kept_database import KeptDatabase
 from pulsus.errors import ApprovalUnknown
 from tests.approval_cards import SUBJECT, BookOfTest, KeptDecisions
 
@@ -86,10 +87,10 @@ def raced(races):
 
 
 def raced_on_disk(root, races):
-    """Run so many races with a ledger in `root`. Return the faults."""
+    """Run so many races with a ledger in `root`, kept open as by a server. Return the faults."""
     state = root / ".pulsus"
     state.mkdir()
-    ledger = ExecutionLedger(state, root)
+    ledger = ExecutionLedger(state, root, kept=KeptDatabase(state, root))
     return _Race(BookOfTest(approvers=APPROVERS, keep=ledger), races).run()
 
 

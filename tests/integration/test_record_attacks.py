@@ -354,7 +354,7 @@ def test_a_crash_between_log_and_user_state_is_repaired(project):
     whole = log.read_bytes()
     line = whole[before.size :]
     record, _ = log_record.decode(line[:-1])
-    witness.intend(record, before.head, (before.segment, before.size), before.head.log)
+    witness.intend([record], before.head, (before.segment, before.size), before.head.log)
     assert witness.match() == "same"  # the line is there
     log.write_bytes(whole[: before.size])
     (folder / "head.json").write_bytes(log_record.head_bytes(before.head))
