@@ -16,6 +16,7 @@ from pulsus.approvals.cards.approval_card import ApprovalCard
 from pulsus.approvals.cards.decision_keeper import DecisionKeeper
 from pulsus.approvals.cards.execution_ledger import ExecutionLedger
 from pulsus.core.storage.decision_log import verify
+from pulsus.core.storage.decision_log.log_record import LogRecord
 from pulsus.core.storage.state_db import state_db
 from pulsus.core.storage.state_db.kept_database import KeptDatabase
 from pulsus.core.telemetry.redaction import Redactor
@@ -131,7 +132,8 @@ def trial(root, last, *, at_once=False):
 
 def _log_faults(places):
     """Return the faults of the decision log after the crash, and after a further decision."""
-    folder, records = places.state / "audit", []
+    folder = places.state / "audit"
+    records: list[LogRecord] = []
     wrong = [f"the log: {found}" for found in verify.check_log(folder, each=records.append).damages]
     recorded = {record.key for record in records}
     wrong += [

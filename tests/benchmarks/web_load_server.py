@@ -22,8 +22,8 @@ from pulsus.approvals.cards.approval_card import ApprovalSubject
 from pulsus.bootstrap import build
 from pulsus.cli.serve.project_views import ProjectViews
 from pulsus.core.types import JsonValue
-from pulsus.web import event_broker
 from pulsus.web.application import make_application
+from pulsus.web.events import event_broker
 from pulsus.web.server_setup import ServerAddress, make_server_state
 
 APPROVERS = 8

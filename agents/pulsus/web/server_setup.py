@@ -34,7 +34,8 @@ from pulsus.web.accounts.user_accounts import UserAccounts
 from pulsus.web.accounts.web_sessions import WebSessions
 from pulsus.web.agent_runs import AgentRuns, RunRequest, StartAgent
 from pulsus.web.card_approver import CardApprover
-from pulsus.web.event_broker import EventBroker
+from pulsus.web.events.event_broker import EventBroker
+from pulsus.web.events.stream_pulse import StreamPulse
 from pulsus.web.mention_names import mention_names
 from pulsus.web.metrics_text import metrics_text
 from pulsus.web.migration_desk import DRY_RUN, MigrationDesk, MigrationRules
@@ -45,7 +46,6 @@ from pulsus.web.project_reader import ProjectReader
 from pulsus.web.protection.rate_limit import RateLimit
 from pulsus.web.request_desk import RequestDesk
 from pulsus.web.server_state import ServerState, SetupLink
-from pulsus.web.stream_pulse import StreamPulse
 from pulsus.web.timed_cache import TimedCache
 
 if TYPE_CHECKING:

@@ -15,13 +15,13 @@ from pulsus.web.accounts.bearer_tokens import BearerTokens
 from pulsus.web.accounts.user_accounts import UserAccounts
 from pulsus.web.accounts.web_sessions import WebSessions
 from pulsus.web.agent_runs import AgentRuns
-from pulsus.web.event_broker import EventBroker
+from pulsus.web.events.event_broker import EventBroker
+from pulsus.web.events.stream_pulse import StreamPulse
 from pulsus.web.migration_desk import MigrationDesk
 from pulsus.web.notices.card_notifier import CardNotifier
 from pulsus.web.project_reader import Fields, ProjectReader
 from pulsus.web.protection.rate_limit import RateLimit
 from pulsus.web.request_desk import RequestDesk
-from pulsus.web.stream_pulse import StreamPulse
 from pulsus.web.timed_cache import TimedCache
 
 

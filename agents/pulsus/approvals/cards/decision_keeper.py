@@ -15,7 +15,7 @@ from pulsus.approvals.cards.request_store import REQUEST_KINDS
 from pulsus.core.storage.decision_log import decision_log
 from pulsus.core.storage.decision_log.decision_log import Decision
 from pulsus.core.storage.decision_log.log_record import MOST_AT_ONCE
-from pulsus.core.system.group_commit import GroupCommit
+from pulsus.core.storage.group_commit import GroupCommit
 from pulsus.core.telemetry.ids import Clock, utc_now
 from pulsus.core.telemetry.redaction import Redactor
 from pulsus.core.types import JsonValue

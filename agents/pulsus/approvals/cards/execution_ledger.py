@@ -15,9 +15,9 @@ from sqlite3 import Connection
 from typing import Final, Literal
 
 from pulsus.approvals.cards.approval_card import ApprovalCard
+from pulsus.core.storage.group_commit import GroupCommit
 from pulsus.core.storage.state_db import state_db
 from pulsus.core.storage.state_db.kept_database import KeptDatabase
-from pulsus.core.system.group_commit import GroupCommit
 from pulsus.core.telemetry.ids import Clock, utc_now
 from pulsus.core.types import JsonValue
 from pulsus.errors import ApprovalUnknown

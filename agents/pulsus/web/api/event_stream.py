@@ -11,9 +11,9 @@ from sse_starlette import EventSourceResponse
 from starlette.requests import Request
 
 from pulsus.web.agent_runs import AgentRun
-from pulsus.web.event_broker import EventBroker, EventsLost, stream_message
+from pulsus.web.events.event_broker import EventBroker, EventsLost, stream_message
+from pulsus.web.events.stream_pulse import CHECK_SECONDS, StreamPulse
 from pulsus.web.refusals import Refused
-from pulsus.web.stream_pulse import CHECK_SECONDS, StreamPulse
 
 HEARTBEAT_SECONDS: Final = 15
 _WAIT_SECONDS: Final = 1.0

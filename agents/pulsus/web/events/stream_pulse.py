@@ -12,7 +12,7 @@ import threading
 from contextlib import suppress
 from typing import Final
 
-from pulsus.web.event_broker import EventBroker
+from pulsus.web.events.event_broker import EventBroker
 
 ROUND_SECONDS: Final = 0.1
 """From one round to the next. An event waits so long at most."""

@@ -74,7 +74,7 @@ class EventBroker:
             self._wakes = tuple(each for each in self._wakes if each != wake)
 
     def after(self, number: int) -> EventBatch | None:
-        """Return the events after that number; None if there are none.
+        """Return the events after that number; None without a later one.
 
         Raises EventsLost if some are no longer kept, or the number is from another server.
         """

@@ -3,16 +3,17 @@
 import asyncio
 import json
 import threading
+from collections.abc import AsyncGenerator
 
 import pytest
 
-from pulsus.web.event_broker import EventBroker, EventsLost, stream_message
+from pulsus.web.events.event_broker import EventBroker, EventsLost, stream_message
 
 pytest.importorskip("sse_starlette")
 
 from pulsus.web.api import event_stream
 from pulsus.web.api.event_stream import broker_stream
-from pulsus.web.stream_pulse import StreamPulse
+from pulsus.web.events.stream_pulse import StreamPulse
 
 
 def emit(broker, count):
@@ -38,7 +39,9 @@ def test_what_a_client_missed_comes_in_order_and_once():
 def test_events_that_are_forgotten_or_of_another_server_are_lost(number):
     broker = EventBroker(most_kept=3)
     emit(broker, 5)
-    assert numbers(broker.after(2).text) == [3, 4, 5]
+    found = broker.after(2)
+    assert found is not None
+    assert numbers(found.text) == [3, 4, 5]
     with pytest.raises(EventsLost):
         broker.after(number)
 
@@ -46,6 +49,7 @@ def test_events_that_are_forgotten_or_of_another_server_are_lost(number):
 async def _read(broker, pulse, last, after=None, may_follow=lambda: True):
     """Read a stream up to the event number `last`, or to its end. Return its messages."""
     stream = broker_stream(broker, pulse, after, may_follow).body_iterator
+    assert isinstance(stream, AsyncGenerator)
     messages = []
     async with asyncio.timeout(60):
         async for message in stream:
@@ -86,7 +90,7 @@ def test_a_stream_is_resumed_where_it_broke_off_or_told_to_load_anew():
 
 
 def test_a_stream_ends_after_its_session_ended_though_nothing_happens(monkeypatch):
-    monkeypatch.setattr("pulsus.web.stream_pulse.CHECK_SECONDS", 0.05)
+    monkeypatch.setattr("pulsus.web.events.stream_pulse.CHECK_SECONDS", 0.05)
     monkeypatch.setattr(event_stream, "CHECK_SECONDS", 0.05)
     broker = EventBroker()
     messages = asyncio.run(_read(broker, StreamPulse(broker), 1, may_follow=lambda: False))

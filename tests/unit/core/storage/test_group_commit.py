@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from pulsus.core.system.group_commit import GroupCommit
+from pulsus.core.storage.group_commit import GroupCommit
 
 
 def run(*calls):

@@ -1,0 +1,1 @@
+"""Events for every open page, and the streams that bring them."""
