@@ -1,4 +1,4 @@
-"""Fit the weights of routing/search/value_evidence.py, and judge them on requests left out.
+"""Fit the weights of routing/search/ranking/value_evidence.py, and judge them on requests left out.
 
   python scripts/fit_value_evidence.py REQUESTS.jsonl ...
 
@@ -24,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from pulsus.cli.command_session import CommandSession
 from pulsus.core.types import Ranked
 from pulsus.routing.delivery.route_run import RouteOptions
-from pulsus.routing.search.value_evidence import (
+from pulsus.routing.search.ranking.value_evidence import (
     LEAST_BY_WORDS,
     MOST_COMPARED,
     MOST_RAISED,

@@ -44,7 +44,8 @@ def answer(found):
 def answers(app, rows, tools):
     """The answer to every request, over a catalogue found in this order."""
     parser = PromptParser.learn(tools, app.synonyms)
-    own = app.searcher().index
+    searcher = app.searcher()
+    own = searcher.ranking.index
     index = Ranker.build(
         tools,
         app.settings.ranker,
@@ -53,7 +54,8 @@ def answers(app, rows, tools):
         memory=own.memory,
     )
     catalogue = replace(app.catalogue, tools=tuple(tools))
-    searcher = replace(app.searcher(), catalogue=catalogue, index=index)
+    ranking = replace(searcher.ranking, catalogue=catalogue, index=index)
+    searcher = replace(searcher, ranking=ranking)
     return {row.query: answer(searcher.search(parser.parse(row.query))) for row in rows}
 
 

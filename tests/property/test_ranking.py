@@ -15,7 +15,7 @@ from pulsus.core.rankers.tie_breaks import RankedCandidate, tie_key
 from pulsus.core.text.tokens import clean, stems
 from pulsus.routing.clarify import apply_answer, clarifying_question
 from pulsus.routing.prompt_parser import PromptParser
-from pulsus.routing.search.searcher import SearchResult
+from pulsus.routing.search.search_result import SearchResult
 from tests.example_counts import examples
 from tests.ranking import CATALOGUE, tool
 

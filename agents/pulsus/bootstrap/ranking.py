@@ -208,6 +208,7 @@ class Ranking:
         """
         from pulsus.core.memory.accepted_plans import list_accepted_plans
         from pulsus.routing.search.access_filter import access_filter
+        from pulsus.routing.search.ranking.catalogue_ranking import CatalogueRanking
         from pulsus.routing.search.searcher import Searcher
 
         accepted = list_accepted_plans(self.past.routes) if past else ()
@@ -215,19 +216,22 @@ class Ranking:
         if not past and not self._is_spec:
             index = replace(self._unremembering, memory=self._memory((), keep=False))
         gone = self.past.deprecations
-        searcher = Searcher(
+        ranking = CatalogueRanking(
             self.ground.catalogue,
             gone.without(index),
             self.past.history if past else {},
             ids.utc_now(),
-            self.ground.settings.compose.max_steps,
             self._unshadowed(gone.without(index)),
             access_filter(self.ground.settings.access),
+        )
+        searcher = Searcher(
+            ranking,
+            self.ground.settings.compose.max_steps,
             stale_steps=self._stale_steps,
             accepted=tuple((plan.request, plan.tools) for plan in accepted),
         )
         if not gone.records:
             return searcher
         rest = gone.without(index, sunset_only=True)
-        late = replace(searcher, index=rest, unshadowed=self._unshadowed(rest))
-        return replace(searcher, deprecations=gone, last_resort=late)
+        late = replace(ranking, index=rest, unshadowed=self._unshadowed(rest))
+        return replace(searcher, deprecations=gone, last_resort=replace(searcher, ranking=late))

@@ -11,7 +11,8 @@ from pulsus.core.types import Policy
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.delivery.project_protocol import Project
 from pulsus.routing.search import why_not
-from pulsus.routing.search.searcher import Searcher, SearchResult
+from pulsus.routing.search.search_result import SearchResult
+from pulsus.routing.search.searcher import Searcher
 from pulsus.routing.search.why_not import WhyNot
 
 
@@ -66,14 +67,15 @@ def _why_missed(
     project: Project, searcher: Searcher, found: SearchResult, tool_id: str, request: str
 ) -> WhyNot:
     (tool,) = project.catalogue.find(tool_id)
-    refusal = searcher.access.refusal(tool) if searcher.access else None
+    access = searcher.ranking.access
+    refusal = access.refusal(tool) if access else None
     if refusal:
         return why_not.because_filtered(tool, refusal)
     return why_not.why_not(
         tool,
         found,
         project.catalogue,
-        searcher.index.calibration,
+        searcher.ranking.index.calibration,
         tau=project.settings.ranker.threshold,
         subintents=found.subintents,
         request=request,

@@ -17,7 +17,7 @@ from pulsus.core.types import Clarification, ParsedIntent, Ranked, ToolSpec
 from pulsus.routing.prompt_parser import FolderGuess, ParseResult, best_intent
 
 if TYPE_CHECKING:
-    from pulsus.routing.search.searcher import SearchResult
+    from pulsus.routing.search.search_result import SearchResult
 
 Place = tuple[str | None, str]
 """Domain (None = shared) and action."""

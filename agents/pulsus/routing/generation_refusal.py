@@ -7,7 +7,7 @@ import shlex
 
 from pulsus.errors import NothingFits
 from pulsus.routing.delivery.route_run import RouteRun
-from pulsus.routing.search.searcher import SearchResult
+from pulsus.routing.search.search_result import SearchResult
 
 
 def no_tool_failure(run: RouteRun, found: SearchResult, reason: str) -> NothingFits | None:

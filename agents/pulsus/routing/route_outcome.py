@@ -17,7 +17,7 @@ from pulsus.core.types import ParsedIntent, Policy, RouteDecision, RouteOutcome,
 from pulsus.errors import PartLeftOut, PlanUnwirable
 from pulsus.routing import generation_refusal, plan_preview
 from pulsus.routing.delivery.route_run import RouteRun
-from pulsus.routing.search.searcher import SearchResult
+from pulsus.routing.search.search_result import SearchResult
 
 if TYPE_CHECKING:
     from pulsus.routing.delivery.project_protocol import Project

@@ -16,7 +16,8 @@ from pulsus.routing.inputs.route_inputs import with_inputs
 from pulsus.routing.plan_preview import compose_plan, mark_unconnected
 from pulsus.routing.prompt_parser import validate_request
 from pulsus.routing.route_outcome import undelivered_outcome
-from pulsus.routing.search.searcher import Searcher, SearchResult
+from pulsus.routing.search.search_result import SearchResult
+from pulsus.routing.search.searcher import Searcher
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pulsus.core.types import Clarification, ParsedIntent
 from pulsus.routing import clarify
 from pulsus.routing.delivery.route_run import RouteRun
 from pulsus.routing.prompt_parser import ParseResult
-from pulsus.routing.search.searcher import SearchResult
+from pulsus.routing.search.search_result import SearchResult
 
 
 def search_and_clarify(

@@ -16,7 +16,7 @@ from pulsus.routing.clarify import (
     is_unclear,
 )
 from pulsus.routing.prompt_parser import FolderGuess, ParseResult, PromptParser
-from pulsus.routing.search.searcher import SearchResult
+from pulsus.routing.search.search_result import SearchResult
 from tests.ranking import CATALOGUE, ranked, tool
 
 KNOWN = (

@@ -176,8 +176,10 @@ def _first(session: CommandSession) -> FirstTool:
     """
     app = session.app
     parser = app.parser()
-    searcher = replace(app.searcher(past=False), access=None)
-    index = searcher.unshadowed or searcher.index
+    searcher = app.searcher(past=False)
+    ranking = replace(searcher.ranking, access=None)
+    searcher = replace(searcher, ranking=ranking)
+    index = ranking.unshadowed or ranking.index
 
     def first(text: str, wanted: str) -> str | None:
         ranked = index.rank(text, limit=1)

@@ -29,7 +29,7 @@ def fit(
     from pulsus.routing.evaluation import calibration_file, calibration_fit, reliability
 
     data = calibration_fit.data_hash(rows)
-    in_use = bench.searcher.index.calibration
+    in_use = bench.searcher.ranking.index.calibration
     if in_use.provenance.get("data") == data:
         in_use = shipped_calibration()  # it has seen these very requests: that is no comparison
     fitted = calibration_fit.refit(
@@ -46,7 +46,7 @@ def fit(
         data=data,
         requests=len(rows),
         tools=len(bench.known),
-        catalogue=make_columns(bench.searcher.index.tools).digest,
+        catalogue=make_columns(bench.searcher.ranking.index.tools).digest,
         fitted_at=utc_now(),
         figures={"before": before, "after": after},
     )
@@ -58,7 +58,7 @@ def fit(
             reliability.bins(fitted.before),
             reliability.bins(fitted.after),
             calibration_file.PLACE,
-            calibration_fit.describe_calibration(bench.searcher.index.calibration),
+            calibration_fit.describe_calibration(bench.searcher.ranking.index.calibration),
         ),
         body,
     )
@@ -71,13 +71,13 @@ def check_enough(rows: Sequence[GoldenRow], bench: SearchSetup) -> None:
     """
     from pulsus.routing.evaluation import calibration_fit
 
-    if bench.searcher.index.config.engine == "spec":
+    if bench.searcher.ranking.index.config.engine == "spec":
         raise UsageError(
             'ranker.engine is "spec": its p is the score, so there is nothing to calibrate',
             hint='leave out --calibrate, or set ranker.engine to "lexical"',
         )
     calibration_fit.require_enough(
-        len({row.query for row in rows}), bench.searcher.index.calibration
+        len({row.query for row in rows}), bench.searcher.ranking.index.calibration
     )
 
 
@@ -88,12 +88,10 @@ def _collect_samples(
     from pulsus.cli import console
     from pulsus.routing.evaluation import calibration_fit
 
-    index, searcher = bench.searcher.index, bench.searcher
+    index, ranking = bench.searcher.ranking.index, bench.searcher.ranking
 
     def look(text: str, without: Collection[str]) -> Sequence[Ranked]:
-        return index.rank(
-            text, history=searcher.history, now=searcher.now, limit=1, without=without
-        )
+        return index.rank(text, history=ranking.history, now=ranking.now, limit=1, without=without)
 
     def split(query: str) -> Sequence[str]:
         return [clause.text for clause in bench.search(query).subintents]

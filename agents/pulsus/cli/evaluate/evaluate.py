@@ -153,7 +153,7 @@ def command(
             failure = refused
     shown = EvalResult(
         report=report,
-        calibration=bench.searcher.index.calibration,
+        calibration=bench.searcher.ranking.index.calibration,
         floors=wanted,
         below=frozenset(held.figures_below_floor(report, wanted)),
         deltas=held.baseline_deltas(report, then) if then is not None else None,
@@ -209,7 +209,7 @@ def _warn_of_inputs(rows: Sequence[GoldenRow], bench: SearchSetup) -> None:
     if asked and bench.fill is None:
         console.warn("inputs are not measured with --catalogue: its parameters have no types")
         return
-    by_id = {tool.id: tool for tool in bench.searcher.catalogue.tools}
+    by_id = {tool.id: tool for tool in bench.searcher.ranking.catalogue.tools}
     for row in asked:
         tools = [by_id[each] for each in row.tools if each in by_id]
         known = {arg.name for tool in tools for arg in tool.args}

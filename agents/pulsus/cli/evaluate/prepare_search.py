@@ -45,6 +45,7 @@ def prepare(
     from pulsus.core.types import Catalogue
     from pulsus.routing.evaluation import dataset
     from pulsus.routing.evaluation.search_setup import SearchSetup
+    from pulsus.routing.search.ranking.catalogue_ranking import CatalogueRanking
     from pulsus.routing.search.searcher import Searcher
 
     app = session.app
@@ -64,7 +65,8 @@ def prepare(
     now = utc_now()
     counted = _accepted(past, now) if app.settings.ranker.engine == "spec" else {}
     steps = app.settings.compose.max_steps
-    searcher = Searcher(Catalogue(app.workflows_root, ordered), index, counted, now, steps)
+    ranking = CatalogueRanking(Catalogue(app.workflows_root, ordered), index, counted, now)
+    searcher = Searcher(ranking, steps)
     taken = time.perf_counter() - began
     return SearchSetup(searcher, None, frozenset(tool.id for tool in tools), taken, tau)
 
@@ -120,11 +122,14 @@ def _remembering(
     past = _past(app.catalogue.tools, history, read_history)
     if app.settings.ranker.engine == "spec":
         now = utc_now()
-        return replace(searcher, history=_accepted(past, now), now=now)
+        remembered = replace(searcher.ranking, history=_accepted(past, now), now=now)
+        return replace(searcher, ranking=remembered)
     index = build_engine(session, app.catalogue.tools, past, vectors_of(None, history))
-    index = index.hiding(searcher.index.hidden)
-    hidden = searcher.unshadowed.hidden if searcher.unshadowed else frozenset()
-    return replace(searcher, index=index, unshadowed=index.hiding(hidden) if hidden else None)
+    ranking = searcher.ranking
+    index = index.hiding(ranking.index.hidden)
+    hidden = ranking.unshadowed.hidden if ranking.unshadowed else frozenset()
+    unshadowed = index.hiding(hidden) if hidden else None
+    return replace(searcher, ranking=replace(ranking, index=index, unshadowed=unshadowed))
 
 
 def _accepted(past: Sequence[PastRequest], now: datetime) -> Mapping[str, ToolHistory]:

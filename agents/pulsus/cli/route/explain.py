@@ -20,7 +20,8 @@ from pulsus.errors import ToolNotFound
 
 if TYPE_CHECKING:
     from pulsus.core.types import BrokenTool, RouteOutcome, SubIntent, ToolSpec
-    from pulsus.routing.search.searcher import Searcher, SearchResult
+    from pulsus.routing.search.search_result import SearchResult
+    from pulsus.routing.search.searcher import Searcher
     from pulsus.routing.search.why_not import WhyNot
 
 EPILOG = page_end(
@@ -90,7 +91,8 @@ def _explained(
         return outcome, None
     if isinstance(wanted, BrokenTool):
         return outcome, why_not.because_broken(wanted, relative(wanted.path, session.project))
-    refusal = searcher.access.refusal(wanted) if searcher.access else None
+    access = searcher.ranking.access
+    refusal = access.refusal(wanted) if access else None
     if refusal:
         return outcome, why_not.because_filtered(wanted, refusal)
     if all(ranked.tool.id != wanted.id for ranked in found.choice.chosen):
@@ -119,7 +121,7 @@ def _with(tool: ToolSpec, found: SearchResult, searcher: Searcher) -> tuple[SubI
     for clause in found.subintents:
         candidates = clause.candidates
         if all(ranked.tool.id != tool.id for ranked in candidates):
-            again = searcher.clause(clause.text, include=(tool.id,))
+            again = searcher.ranking.rank_clause(clause.text, include=(tool.id,))
             candidates = (*candidates, *(r for r in again if r.tool.id == tool.id))
         clauses.append(replace(clause, candidates=candidates))
     return tuple(clauses)

@@ -12,7 +12,8 @@ from pulsus.routing.evaluation.dataset import GoldenRow
 from pulsus.routing.evaluation.diagnosis import DiagnosisContext
 from pulsus.routing.evaluation.eval_metrics import EvalReport, evaluate
 from pulsus.routing.prompt_parser import PromptParser
-from pulsus.routing.search.searcher import Searcher, SearchResult
+from pulsus.routing.search.search_result import SearchResult
+from pulsus.routing.search.searcher import Searcher
 
 Fill = Callable[[ParsedIntent, SearchResult], Mapping[str, InputValue]]
 """A request and its search result → the inputs that a route fills, by name."""
@@ -45,10 +46,10 @@ class SearchSetup:
 
     def refused(self) -> Mapping[str, str]:
         """Return the tools that the settings take out before ranking, and why, by id."""
-        access = self.searcher.access
+        access = self.searcher.ranking.access
         if access is None:
             return {}
-        told = ((tool.id, access.refusal(tool)) for tool in self.searcher.catalogue.tools)
+        told = ((tool.id, access.refusal(tool)) for tool in self.searcher.ranking.catalogue.tools)
         return {tool: why for tool, why in told if why}
 
     def measure(
@@ -82,7 +83,7 @@ class SearchSetup:
             context=DiagnosisContext(
                 look=lambda query, include: self.search(query, include).candidates,
                 known=self.known,
-                calibration=self.searcher.index.calibration,
+                calibration=self.searcher.ranking.index.calibration,
                 tau=self.tau,
                 refused=self.refused(),
             ),

@@ -44,7 +44,7 @@ from pulsus.routing.inputs.request_values import (
 if TYPE_CHECKING:
     from pulsus.routing.delivery.project_protocol import Project
     from pulsus.routing.inputs.input_model import InputModel
-    from pulsus.routing.search.searcher import SearchResult
+    from pulsus.routing.search.search_result import SearchResult
 
 
 def decision_arguments(outcome: RouteOutcome) -> tuple[ArgSpec, ...]:

@@ -5,18 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from datetime import datetime
 
 from pulsus.core.compose.selection import (
     accepted_plan,
-    clause_search,
     promoted_plan,
     request_split,
     row_operations,
     selector,
-    uncovered_parts,
 )
 from pulsus.core.compose.selection.producer_closure import (
     ClosedDecision,
@@ -24,61 +21,30 @@ from pulsus.core.compose.selection.producer_closure import (
     needs_key,
 )
 from pulsus.core.compose.selection.selector import Decision
-from pulsus.core.rankers.lexical.query_matches import POOL
-from pulsus.core.rankers.ranking_engine import RankingEngine
 from pulsus.core.text.tokens import clean
-from pulsus.core.types import Catalogue, ParsedIntent, Ranked, SubIntent, ToolHistory, ToolSpec
+from pulsus.core.types import ParsedIntent, Ranked, SubIntent, ToolSpec
 from pulsus.fast_dataclass import dataclass
-from pulsus.routing.search.access_filter import AccessFilter
-from pulsus.routing.search.clause_values import search_by_subject, search_without_values
 from pulsus.routing.search.deprecations import Deprecations
-from pulsus.routing.search.repeated_calls import find_repeated_calls, is_change
-from pulsus.routing.search.value_evidence import take_values, with_value_evidence
-from pulsus.routing.tool_discovery import select_pool
+from pulsus.routing.search.omitted_parts import with_omitted_parts
+from pulsus.routing.search.ranking.catalogue_ranking import CatalogueRanking
+from pulsus.routing.search.ranking.value_evidence import take_values
+from pulsus.routing.search.search_result import SearchResult
 
-_PRODUCERS = 30
-"""Tools looked at as producers of a key."""
 _EMPTY = "the catalogue is empty: `pulsus init` copies the starter tools, or write one"
-
-
-@dataclass(frozen=True, slots=True)
-class SearchResult:
-    """The candidates looked at, the clauses found and what they lead to.
-
-    `unplaced` are the parts of the request that the chosen tools do not cover, or that no tool
-    serves while one serves another part. `repeated` are parts that ask for a second call of the
-    selected tool. `filtered`: the filters leave no tool at all.
-    """
-
-    candidates: tuple[Ranked, ...]
-    subintents: tuple[SubIntent, ...]
-    choice: Decision
-    widened: bool
-    unplaced: tuple[str, ...] = ()
-    repeated: tuple[str, ...] = ()
-    filtered: bool = False
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Searcher:
     """Search over one ranked catalogue. `max_steps` bounds a plan.
 
-    `unshadowed` ranks without shared tools that a domain tool shadows. These do not compete for a
-    selection (spec §9), but may be steps; None if nothing is shadowed. `access` filters the
-    candidates; None allows every tool. `last_resort` includes deprecated tools, for requests that
-    nothing else fits; None without any. `stale_steps` says why a composition cannot run any more,
-    or None if it can; without the function, every composition can. `accepted` are the requests of
-    accepted plans with the ids of their steps, the latest first.
+    `last_resort` includes deprecated tools, for requests that nothing else fits; None without any.
+    `stale_steps` says why a composition cannot run any more, or None if it can; without the
+    function, every composition can. `accepted` are the requests of accepted plans with the ids of
+    their steps, the latest first.
     """
 
-    catalogue: Catalogue
-    index: RankingEngine
-    history: Mapping[str, ToolHistory]
-    now: datetime
+    ranking: CatalogueRanking
     max_steps: int
-    unshadowed: RankingEngine | None = None
-    access: AccessFilter | None = None
     deprecations: Deprecations | None = None
     last_resort: Searcher | None = None
     stale_steps: Callable[[ToolSpec], str | None] | None = None
@@ -112,8 +78,9 @@ class Searcher:
 
         The p of each tool is conditioned on the answer: one of the tools in these folders is meant.
         """
-        ids = frozenset(t.id for t in self.catalogue.tools if (t.domain, t.action) in set(places))
-        ranked = self._rank(intent, ids, (), self._competing(ids)) if ids else ()
+        tools = self.ranking.catalogue.tools
+        ids = frozenset(t.id for t in tools if (t.domain, t.action) in set(places))
+        ranked = self.ranking.rank_inside(intent, ids)
         where = " or ".join(sorted({domain or "shared" for domain, _ in places}))
         total = sum(r.p for r in ranked) or 1.0
         candidates = tuple(replace(r, p=r.p / total, p_before_answer=r.p) for r in ranked)
@@ -128,21 +95,21 @@ class Searcher:
     def _search(
         self, intent: ParsedIntent, include: Collection[str], hinted: Collection[str]
     ) -> SearchResult:
-        config = self.index.config
+        ranking, config = self.ranking, self.ranking.config
 
         def rank(tools: Collection[str] | None) -> Sequence[Ranked]:
-            return self._rank_by_values(intent, tools, include)
+            return ranking.rank_request(intent, tools, include)
 
-        looked = selector.narrow_then_widen(self._pool(intent), rank, tau=config.threshold)
+        looked = selector.narrow_then_widen(ranking.pool(intent), rank, tau=config.threshold)
         does = row_operations.match_given_rows(clean(intent.intent))
         if does:
-            following = self._following(f"{intent.intent} {does}")
+            following = ranking.rank_followers(f"{intent.intent} {does}")
             looked = selector.put_first(following, looked, tau=config.threshold)
         found = request_split.split_request(
             intent.intent,
-            self.clause,
-            floor=config.threshold - config.compose_slack,
-            following=self._following,
+            ranking.rank_clause,
+            floor=ranking.floor,
+            following=ranking.rank_followers,
         )
         choice = selector.decide_policy(
             looked.candidates,
@@ -151,14 +118,13 @@ class Searcher:
             slack=config.compose_slack,
             max_steps=self.max_steps,
         )
-        floor = config.threshold - config.compose_slack
-        choice = selector.prefer_hinted(choice, found, hinted, floor=floor)
-        filtered = None
-        if self.access and not looked.candidates:
-            filtered = self.access.left_none(self.catalogue.tools)
-            left_out = f"{choice.reason} and is let through by {self.access.named}"
+        choice = selector.prefer_hinted(choice, found, hinted, floor=ranking.floor)
+        filtered, tools = None, ranking.catalogue.tools
+        if ranking.access and not looked.candidates:
+            filtered = ranking.access.left_none(tools)
+            left_out = f"{choice.reason} and is let through by {ranking.access.named}"
             choice = replace(choice, reason=filtered or left_out)
-        if not len(self.catalogue.tools):
+        if not len(tools):
             choice = replace(choice, reason=_EMPTY)
         ranked = looked.candidates
         notes: tuple[str, ...] = ()
@@ -187,72 +153,18 @@ class Searcher:
         )
 
     def with_omissions(self, found: SearchResult, request: str) -> SearchResult:
-        """Return the search with the parts of the request that its decision leaves out.
-
-        If nothing was decided, the reason names the parts that a tool serves.
-        """
-        choice, config = found.choice, self.index.config
-        if choice.policy != "generate":
-            chosen = [ranked.tool for ranked in choice.chosen]
-            if any(tool.composed for tool in chosen):
-                return found  # its summary is the whole request that it was composed for
-            ids = [tool.id for tool in chosen]
-            parts = uncovered_parts.find_uncovered_parts(
-                request, ids, self.clause, config.threshold
-            )
-            repeated = self._repeated_calls(request, chosen, parts)
-            if choice.policy == "compose":
-                lost = uncovered_parts.find_lost_orders(request, found.subintents, self.clause)
-                parts = tuple(dict.fromkeys((*parts, *(p for p in lost if p not in repeated))))
-            return replace(found, unplaced=parts, repeated=repeated)
-        good, rest = uncovered_parts.separate_served_parts(request, self.clause, config.threshold)
-        if not good:
-            return found
-        notes = tuple(f"{part!r} is served by {r.tool.id} (p {r.p:.2f})" for part, r in good)
-        unserved = ", ".join(map(repr, rest))
-        told = f"{'; '.join(notes)}; nothing fits {unserved}: {choice.reason}"
-        return replace(
-            found,
-            choice=replace(choice, reason=told),
-            unplaced=rest,
-            notes=(*found.notes, *notes),
-        )
-
-    def _repeated_calls(
-        self, request: str, chosen: Sequence[ToolSpec], uncovered: Collection[str]
-    ) -> tuple[str, ...]:
-        config = self.index.config
-        several = len(chosen) > 1
-        floor = config.threshold - config.compose_slack
-        # A second look is harmless and is not asked for: only a lost change is named in a plan.
-        called = [tool for tool in chosen if not several or is_change(tool)]
-        found = {
-            part: None
-            for tool in called
-            for part in find_repeated_calls(
-                request,
-                tool,
-                self.clause,
-                uncovered,
-                floor=floor,
-                now=self.now,
-                several=several,
-            )
-        }
-        return tuple(found)
+        """Return the search with the parts of the request that its decision leaves out."""
+        return with_omitted_parts(found, request, self.ranking)
 
     def _add_producers(
         self, request: str, choice: Decision, subintents: Sequence[SubIntent]
     ) -> ClosedDecision:
         """Return the decision with tools that give the keys which the request lacks."""
 
-        def search(text: str) -> Sequence[Ranked]:
-            found = self._rank(text, None, (), self.index, limit=_PRODUCERS)
-            return [ranked for ranked in found if not ranked.tool.composed]
-
         def taken(clause: str, tool: ToolSpec) -> Collection[str]:
-            return take_values(clause, tool, self.now).names
+            return take_values(clause, tool, self.ranking.now).names
 
+        search = self.ranking.rank_producers
         return add_producers(request, choice, subintents, search, taken, max_steps=self.max_steps)
 
     def _repeat_accepted(
@@ -264,93 +176,6 @@ class Searcher:
             return None
 
         def rank(tools: Collection[str]) -> Sequence[Ranked]:
-            known = frozenset(tool.id for tool in self.catalogue.tools).intersection(tools)
-            return self._rank(request, known, known, self.index)
+            return self.ranking.rank_steps(request, tools)
 
         return accepted_plan.repeat_accepted_plan(request, ids, choice, clauses, rank)
-
-    def _rank_by_values(
-        self, intent: ParsedIntent, tools: Collection[str] | None, include: Collection[str]
-    ) -> Sequence[Ranked]:
-        """Return the candidates, where the values of the request may raise one.
-
-        A request to keep some rows is left as it is: a tool that reads such a file takes the same
-        values and does something else.
-        """
-        index, tau = self._competing(tools), self.index.config.threshold
-        text = clean(intent.intent)
-        found: Sequence[Ranked] = self._rank(intent, tools, include, index)
-        asked = row_operations.match_row_operation(row_operations.strip_orders(text))
-        if asked == row_operations.FILTER:
-            return found
-        found = with_value_evidence(intent.intent, found, tau=tau, now=self.now)
-
-        def rank(wording: str) -> Sequence[Ranked]:
-            return self._rank(wording, tools, (), index)
-
-        found = search_without_values(text, found, tau, rank)
-        return search_by_subject(text, found, tau, rank)
-
-    def _pool(self, intent: ParsedIntent) -> frozenset[str]:
-        """Return ids of the parsed folder's tools; none where nothing was parsed."""
-        if intent.domain is None and intent.action is None:
-            return frozenset()
-        pool = select_pool(self.catalogue, intent.domain, intent.action)
-        return frozenset(tool.id for tool in pool)
-
-    def _competing(self, tools: Collection[str] | None) -> RankingEngine:
-        """Return the index to select from.
-
-        A shadowed tool stands in where its domain tool is no option: in the pool of another domain.
-        """
-        if self.unshadowed is None:
-            return self.index
-        stands_in = any(
-            tool in (tools or ()) for tool in self.unshadowed.hidden - self.index.hidden
-        )
-        return self.index if stands_in else self.unshadowed
-
-    def _rank(
-        self,
-        intent: ParsedIntent | str,
-        tools: Collection[str] | None,
-        include: Collection[str],
-        index: RankingEngine,
-        limit: int | None = None,
-    ) -> tuple[Ranked, ...]:
-        return index.rank(
-            intent,
-            limit=limit,
-            tools=tools,
-            history=self.history,
-            now=self.now,
-            include=include,
-            kinds=self.access.kinds if self.access else None,
-            allowed=self.access.allows if self.access else None,
-        )
-
-    def clause(self, text: str, *, include: Collection[str] = ()) -> Sequence[Ranked]:
-        """Return candidates for one step: a composition is several steps already."""
-
-        def rank(wording: str) -> list[Ranked]:
-            found = self._rank(wording, None, include, self.index)
-            return [ranked for ranked in found if not ranked.tool.composed]
-
-        config = self.index.config
-        floor = config.threshold - config.compose_slack
-        found = search_without_values(text, rank(text), floor, rank)
-        return search_by_subject(text, found, floor, rank)
-
-    def _following(self, text: str) -> Sequence[Ranked]:
-        """Return candidates for a step that works on what another gives, among the tools that
-        do.
-        """
-        found = self._rank(text, None, (), self.index, limit=POOL)
-        ids = {
-            r.tool.id
-            for r in found
-            if not r.tool.composed and clause_search.needs_step_data(r.tool)
-        }
-        if not ids:
-            return ()
-        return self.index.rank(text, history=self.history, now=self.now, allowed=ids)

@@ -17,7 +17,7 @@ from pulsus.core.types import BrokenTool, Catalogue, Ranked, SubIntent, ToolSpec
 from pulsus.fast_dataclass import dataclass
 from pulsus.routing.search import manifest_advice
 from pulsus.routing.search.low_probability import low_probability_reason
-from pulsus.routing.search.searcher import SearchResult
+from pulsus.routing.search.search_result import SearchResult
 
 Code = Literal[
     "CHOSEN",

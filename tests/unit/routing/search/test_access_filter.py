@@ -7,6 +7,7 @@ from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.telemetry.ids import utc_now
 from pulsus.core.types import Catalogue, ParsedIntent
 from pulsus.routing.search.access_filter import AccessFilter, access_filter
+from pulsus.routing.search.ranking.catalogue_ranking import CatalogueRanking
 from pulsus.routing.search.searcher import Searcher
 from tests.ranking import CATALOGUE, tool
 
@@ -15,15 +16,9 @@ INDEX = Ranker.build(CATALOGUE)
 
 def searched(request, **config):
     root = CATALOGUE[0].path.parent
-    searcher = Searcher(
-        Catalogue(root, CATALOGUE),
-        INDEX,
-        {},
-        utc_now(),
-        8,
-        access=AccessFilter(AccessConfig(**config)),
-    )
-    return searcher.search(ParsedIntent(None, None, request, 0.0))
+    access = AccessFilter(AccessConfig(**config))
+    ranking = CatalogueRanking(Catalogue(root, CATALOGUE), INDEX, {}, utc_now(), access=access)
+    return Searcher(ranking, 8).search(ParsedIntent(None, None, request, 0.0))
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from pulsus.core.storage.records.promotion_records import PromotionRecord
 from pulsus.core.telemetry.ids import utc_now
 from pulsus.core.types import Catalogue, ParsedIntent
 from pulsus.routing.search.deprecations import Deprecations
+from pulsus.routing.search.ranking.catalogue_ranking import CatalogueRanking
 from pulsus.routing.search.searcher import Searcher
 from tests.ranking import CATALOGUE, tool
 
@@ -44,11 +45,11 @@ def record(one, replacement):
 def searched(text, today, gone, tools=CATALOGUE):
     index = Ranker.build(tools)
     known = Deprecations.of([record(each, "other/tool/here") for each in gone], today)
-    searcher = Searcher(
-        Catalogue(tools[0].path.parent, tools), known.without(index), {}, utc_now(), 8
+    ranking = CatalogueRanking(
+        Catalogue(tools[0].path.parent, tools), known.without(index), {}, utc_now()
     )
-    late = replace(searcher, index=known.without(index, sunset_only=True))
-    searcher = replace(searcher, deprecations=known, last_resort=late)
+    late = Searcher(replace(ranking, index=known.without(index, sunset_only=True)), 8)
+    searcher = Searcher(ranking, 8, deprecations=known, last_resort=late)
     return searcher.search(ParsedIntent(None, None, text, 0.0))
 
 

@@ -13,7 +13,9 @@ from pulsus.core.rankers.ranker import Ranker
 from pulsus.core.telemetry.ids import utc_now
 from pulsus.core.types import BrokenTool, Catalogue, ParsedIntent, Shadowed, SubIntent
 from pulsus.routing.search import manifest_advice, why_not
-from pulsus.routing.search.searcher import Searcher, SearchResult
+from pulsus.routing.search.ranking.catalogue_ranking import CatalogueRanking
+from pulsus.routing.search.search_result import SearchResult
+from pulsus.routing.search.searcher import Searcher
 from tests.ranking import CATALOGUE, ranked, tool
 
 TAU = 0.6
@@ -35,7 +37,7 @@ def told(name, found, catalogue=EVERYTHING, subintents=()):
 def searched(request, name, tau=TAU):
     catalogue = EVERYTHING
     index = Ranker.build(CATALOGUE, RankerConfig(threshold=tau))
-    searcher = Searcher(catalogue, index, {}, utc_now(), 8)
+    searcher = Searcher(CatalogueRanking(catalogue, index, {}, utc_now()), 8)
     found = searcher.search(ParsedIntent(None, None, request, 0.0), include=(name,))
     return told(name, found, catalogue)
 

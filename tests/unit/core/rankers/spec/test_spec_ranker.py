@@ -9,6 +9,7 @@ import pytest
 from pulsus.config.settings import RankerConfig
 from pulsus.core.rankers.spec.spec_ranker import SpecRanker
 from pulsus.core.types import Catalogue, ParsedIntent, ToolHistory
+from pulsus.routing.search.ranking.catalogue_ranking import CatalogueRanking
 from pulsus.routing.search.searcher import Searcher
 from tests.ranking import CATALOGUE, tool
 
@@ -37,7 +38,8 @@ def ids(found):
 
 def search(tools, request, history=None, config=None):
     index = SpecRanker.build(tools, config)
-    searcher = Searcher(Catalogue(Path("/w"), index.tools), index, history or {}, NOW, 8)
+    catalogue = Catalogue(Path("/w"), index.tools)
+    searcher = Searcher(CatalogueRanking(catalogue, index, history or {}, NOW), 8)
     return searcher.search(ParsedIntent(None, None, request, 0.0))
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from pulsus.core.types import ArgSpec
-from pulsus.routing.search.value_evidence import take_values, with_value_evidence
+from pulsus.routing.search.ranking.value_evidence import take_values, with_value_evidence
 from tests.ranking import ranked
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pulsus.core.types import ArgSpec
-from pulsus.routing.search.clause_values import search_by_subject, search_without_values
+from pulsus.routing.search.ranking.clause_values import search_by_subject, search_without_values
 from tests.ranking import ranked
 
 FLOOR = 0.55
