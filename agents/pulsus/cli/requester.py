@@ -1,20 +1,24 @@
-"""Find the person who asks for an approval, and keep the request.
+"""The options of a command that asks another person: who asks, and the request that is kept.
 
-That person is the account of a token, or the user of this machine.
+The person who asks is the account of a token, or the user of this machine.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pulsus.cli import console
+from pulsus.cli.command_session import CommandSession
 from pulsus.cli.server_client import TOKEN_VARIABLE, read_token_file
 from pulsus.errors import ApprovalNeeded, Denied, ExtraMissing, UsageError
+from pulsus.fast_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pulsus.approvals.cards.request_store import StoredRequest
@@ -22,34 +26,59 @@ if TYPE_CHECKING:
 
 _MOST_REASON = 1000
 
-request_option = click.option(
-    "--request", "asks", is_flag=True, help="Ask another person to approve it at `pulsus serve`."
-)
-reason_option = click.option(
-    "--reason", default="", metavar="TEXT", help="With --request: told to the approver."
-)
-author_option = click.option(
-    "--token-file",
-    type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
-    metavar="FILE",
-    help="With --request: file with your token, which says who asks. "
-    "[default: the variable PULSUS_SERVER_TOKEN]",
+_OPTIONS = (
+    click.option(
+        "--request",
+        "asks",
+        is_flag=True,
+        help="Ask another person to approve it at `pulsus serve`.",
+    ),
+    click.option(
+        "--reason", default="", metavar="TEXT", help="With --request: told to the approver."
+    ),
+    click.option(
+        "--token-file",
+        type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
+        metavar="FILE",
+        help="With --request: file with your token, which says who asks. "
+        "[default: the variable PULSUS_SERVER_TOKEN]",
+    ),
 )
 
 
-def require_request(*, asks: bool, reason: str, token_file: Path | None, **others: bool) -> None:
-    """Raise UsageError for options that do not go together. `others` are given options by name."""
-    if not asks and (reason or token_file):
-        raise UsageError("--reason and --token-file belong to --request", hint="add --request")
-    for name, given in others.items():
-        if asks and given:
+@dataclass(frozen=True, slots=True)
+class RequestOptions:
+    """The options of a command that can ask another person. `given` is True with --request."""
+
+    given: bool
+    reason: str
+    token_file: Path | None
+
+    def check(self, **others: bool) -> None:
+        """Raise UsageError for options that do not go together. `others` are options by name."""
+        if not self.given and (self.reason or self.token_file):
+            raise UsageError("--reason and --token-file belong to --request", hint="add --request")
+        for name, other in others.items():
+            if self.given and other:
+                raise UsageError(
+                    f"--request and --{name} exclude each other", hint="leave one of them out"
+                )
+        if len(self.reason) > _MOST_REASON:
             raise UsageError(
-                f"--request and --{name} exclude each other", hint="leave one of them out"
+                f"--reason has {len(self.reason)} characters", hint=f"use at most {_MOST_REASON}"
             )
-    if len(reason) > _MOST_REASON:
-        raise UsageError(
-            f"--reason has {len(reason)} characters", hint=f"use at most {_MOST_REASON}"
-        )
+
+
+def request_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options to a command, which receives them as `request`."""
+
+    @functools.wraps(command)
+    def run(*args: Any, asks: bool, reason: str, token_file: Path | None, **options: Any) -> Any:
+        return command(*args, request=RequestOptions(asks, reason, token_file), **options)
+
+    for option in reversed(_OPTIONS):
+        run = option(run)
+    return run
 
 
 def find_requester(app: App, token_file: Path | None) -> str:
@@ -93,18 +122,29 @@ def find_requester(app: App, token_file: Path | None) -> str:
     return user.name
 
 
-def keep_request(app: App, request: StoredRequest) -> StoredRequest:
-    """Keep a request until it is decided. Raises TooManyApprovals, and what the store raises."""
+def keep_request(
+    session: CommandSession, request: StoredRequest, about: Mapping[str, Any] | None = None
+) -> None:
+    """Keep a request until it is decided, and say so. `about` are more fields of the JSON.
+
+    Raises TooManyApprovals, and what the store raises.
+    """
     from pulsus.approvals.cards.request_store import RequestStore
     from pulsus.core.system.state_dir import open_state
 
-    state_dir = open_state(app.state_dir).path
+    app = session.app
     minutes = app.settings.approvals.request_minutes
-    return RequestStore(state_dir, app.project).add(request, minutes)
+    kept = RequestStore(open_state(app.state_dir).path, app.project).add(request, minutes)
+    if session.json:
+        console.document({"ok": True, **(about or {}), "requested": _request_json(kept)})
+        return
+    console.note(
+        f"{kept.card} waits {minutes:g} minutes for an approver; nothing has run. Decide it on the "
+        f"page of pulsus serve, or: pulsus approvals approve {kept.card}"
+    )
 
 
-def request_json(kept: StoredRequest) -> dict[str, str]:
-    """Return a kept request for JSON."""
+def _request_json(kept: StoredRequest) -> dict[str, str]:
     return {
         "id": kept.card,
         "kind": kept.kind,
@@ -112,12 +152,3 @@ def request_json(kept: StoredRequest) -> dict[str, str]:
         "requester": kept.requester,
         "expires_at": kept.expires_at,
     }
-
-
-def tell_request(app: App, kept: StoredRequest) -> None:
-    """Say that a request waits, and how it is decided."""
-    minutes = app.settings.approvals.request_minutes
-    console.note(
-        f"{kept.card} waits {minutes:g} minutes for an approver; nothing has run. Decide it on the "
-        f"page of pulsus serve, or: pulsus approvals approve {kept.card}"
-    )

@@ -13,16 +13,7 @@ from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common, network_option
 from pulsus.cli.render.validation_text import relative
-from pulsus.cli.requester import (
-    author_option,
-    find_requester,
-    keep_request,
-    reason_option,
-    request_json,
-    request_option,
-    require_request,
-    tell_request,
-)
+from pulsus.cli.requester import RequestOptions, find_requester, keep_request, request_options
 from pulsus.errors import UsageError
 
 if TYPE_CHECKING:
@@ -60,9 +51,7 @@ EPILOG = page_end(
 )
 @click.option("--owner", metavar="TEAM", help="The team that maintains it.  [default: as before]")
 @click.option("--yes", is_flag=True, help="Approve it; your user name is recorded.")
-@request_option
-@reason_option
-@author_option
+@request_options
 @network_option
 @common()
 def command(
@@ -74,9 +63,7 @@ def command(
     bump: Bump | None,
     owner: str | None,
     yes: bool,
-    asks: bool,
-    reason: str,
-    token_file: Path | None,
+    request: RequestOptions,
 ) -> None:
     """Validate the module PATH and add it to the catalogue.
 
@@ -96,7 +83,7 @@ def command(
         raise UsageError(
             "--owner '' is empty", hint="leave it out to keep the owner, or name a team"
         )
-    require_request(asks=asks, reason=reason, token_file=token_file, yes=yes)
+    request.check(yes=yes)
     target = Target(domain, action, name or path.stem)
     module = file_module(session.app, path.resolve(), target)
     promoter = replace(
@@ -109,18 +96,17 @@ def command(
         owner=owner,
         replaces=_promoted_from(session, module),
     )
-    if asks:
-        _request(session, module, promoter, reason, token_file)
+    if request.given:
+        _ask_another(session, module, promoter, request)
         return
     print_delivery(session, target, deliver(session, module, promoter, approved=yes))
 
 
-def _request(
+def _ask_another(
     session: CommandSession,
     module: CandidateModule,
     promoter: CataloguePromoter,
-    reason: str,
-    token_file: Path | None,
+    request: RequestOptions,
 ) -> None:
     """Prove the module, and keep the request to promote it."""
     from pulsus.cli.render import validation_text
@@ -129,23 +115,21 @@ def _request(
     from pulsus.routing.requests.promotion_request import promotion_request
 
     app = session.app
-    requester = find_requester(app, token_file)  # before anything is proven: that takes seconds
+    # Before anything is proven: that takes seconds.
+    requester = find_requester(app, request.token_file)
     promoter.require_log()
     prover = acceptance.validator_for(app, module)
     examined = delivery_pipeline(app, prover, promoter, None).examine(module)
     if examined.failure is not None or examined.promotion is not None:
         print_delivery(session, module.target, examined)
         return
-    kept = keep_request(
-        app,
-        promotion_request(app, module, examined.report, requester, reason.strip(), promoter),
+    report = validation_text.validation_json(examined.report, session.project)
+    reason = request.reason.strip()
+    keep_request(
+        session,
+        promotion_request(app, module, examined.report, requester, reason, promoter),
+        {"tool": module.target.tool_id, "validation": report, "promotion": None},
     )
-    if session.json:
-        report = validation_text.validation_json(examined.report, session.project)
-        body = {"tool": module.target.tool_id, "validation": report, "promotion": None}
-        console.document({"ok": True, **body, "requested": request_json(kept)})
-        return
-    tell_request(app, kept)
 
 
 def _require_named(**given: str | None) -> None:

@@ -14,16 +14,7 @@ from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common, full_option, input_option
 from pulsus.cli.plan.plan import CHANGES
-from pulsus.cli.requester import (
-    author_option,
-    find_requester,
-    keep_request,
-    reason_option,
-    request_json,
-    request_option,
-    require_request,
-    tell_request,
-)
+from pulsus.cli.requester import RequestOptions, find_requester, keep_request, request_options
 from pulsus.errors import ApprovalNeeded, PlanFailed, PulsusError, UsageError
 
 if TYPE_CHECKING:
@@ -58,9 +49,7 @@ EPILOG = page_end(
     "--check", is_flag=True, help="Run the reads, and writes with dry_run: nothing is changed."
 )
 @click.option("--yes", is_flag=True, help="Confirm the writes; your user name is recorded.")
-@request_option
-@reason_option
-@author_option
+@request_options
 @click.option(
     "--detailed-exitcode",
     "detailed",
@@ -81,9 +70,7 @@ def command(
     plan: Path,
     check: bool,
     yes: bool,
-    asks: bool,
-    reason: str,
-    token_file: Path | None,
+    request: RequestOptions,
     detailed: bool,
     engine: str,
     inputs: tuple[str, ...],
@@ -108,11 +95,11 @@ def command(
             f"the engine {engine!r} is not part of this version",
             hint="leave --engine out, or give --engine local",
         )
-    require_request(asks=asks, reason=reason, token_file=token_file, yes=yes, check=check)
+    request.check(yes=yes, check=check)
     app = session.app
     saved = load_saved_plan(plan)
-    if asks:
-        _request(session, saved, plan, inputs, reason, token_file)
+    if request.given:
+        _ask_another(session, saved, plan, inputs, request)
         return
     note = catalogue_note(app.catalogue, saved)
     # The note says that the tools of the plan are the same.
@@ -130,24 +117,19 @@ def command(
     print_applied(session, saved, applied, full=full, detailed=detailed)
 
 
-def _request(
+def _ask_another(
     session: CommandSession,
     saved: SavedPlan,
     plan: Path,
     inputs: tuple[str, ...],
-    reason: str,
-    token_file: Path | None,
+    request: RequestOptions,
 ) -> None:
     """Keep the request to run the plan."""
     from pulsus.routing.requests.plan_request import plan_request
 
     app = session.app
-    requester = find_requester(app, token_file)
-    kept = keep_request(app, plan_request(app, saved, plan.name, inputs, requester, reason.strip()))
-    if session.json:
-        console.document({"ok": True, "requested": request_json(kept)})
-        return
-    tell_request(app, kept)
+    requester, reason = find_requester(app, request.token_file), request.reason.strip()
+    keep_request(session, plan_request(app, saved, plan.name, inputs, requester, reason))
 
 
 def plan_approval(session: CommandSession, progress: PlanProgress, *, yes: bool) -> RunApproval:
