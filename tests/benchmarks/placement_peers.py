@@ -1,6 +1,7 @@
 """Drain problems for the planner and for proxlb-solver: the same problems, one after the other.
 
-    .venv/bin/python -m tests.benchmarks.placement_peers [--seeds 5] [--seconds 10] [--json FILE]
+    .venv/bin/python -m tests.benchmarks.placement_peers [--seeds 5] [--seconds 10]
+        [--only HOSTS/VMS] [--json FILE]
 
 proxlb-solver (GPL) comes from PyPI into an environment of its own, which is thrown away. It runs as
 a process of its own and is never imported here. Problems have what both can model: RAM, whole CPU
@@ -158,8 +159,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--only", metavar="HOSTS/VMS", help="One size alone, for example 30/300.")
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
+    problems = [each for each in PROBLEMS if asked.only in (None, f"{each.hosts}/{each.vms}")]
+    if not problems:
+        parser.error(f"--only {asked.only!r} is no size of a problem")
     rows = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -167,7 +172,7 @@ def main() -> None:
         python = folder / "peer/bin/python"
         subprocess.run([python, "-m", "pip", "install", "-q", "--no-compile", PEER], check=True)
         plan_placement(drain_cluster(PROBLEMS[0], 0))  # the first call imports the solver
-        for problem in PROBLEMS:
+        for problem in problems:
             for seed, drained in drain_clusters(problem, asked.seeds):
                 cluster = whole_cores(drained)
                 row = {

@@ -47,7 +47,7 @@ COMMANDS = {
     "compose-eval": ("evaluate.compose_eval", "Measure composition on requests with known plans."),
     "init": ("catalogue.init", "Set up a catalogue with the starter tools."),
     "doctor": ("setup.doctor", "Show what works on this machine and what to install."),
-    "config": ("setup.config", "Show every setting and its origin; approve a project's."),
+    "config": ("setup.config", "Show every setting and its origin; approve project settings."),
     "plugins": ("setup.plugins", "List plugins and what they add."),
     "audit": ("catalogue.audit", "Check that tools and decision log are as recorded."),
     "gc": ("catalogue.gc", "Remove old candidates and logs."),

@@ -34,8 +34,8 @@ EPILOG = page_end(
 def command(session: CommandSession, dry_run: bool) -> None:
     """Remove candidates and logs older than tmp.retention_days and log.retention_days.
 
-    Runs of plans that ended plans.retention_days ago are removed too; unfinished ones never are.
-    Promoted tools and .pulsus/audit/ are never removed. The newest segment of the decision log is
+    Runs of plans that ended plans.retention_days ago are removed too. Unfinished runs, promoted
+    tools and .pulsus/audit/ are never removed. The newest segment of the decision log is
     sealed if it is older than audit.seal_days. Nothing is cut from the log.
     """
     report = session.app.housekeeping.gc(dry_run=dry_run)

@@ -72,7 +72,7 @@ def check(
 ) -> None:
     """Find broken files, and duplicate, unreachable or unused tools.
 
-    A search with the words of each tool, and with the golden requests if there are some, shows
+    A search with the words of each tool, and with the golden requests if there are any, shows
     which tools are not found. It is an error if a file cannot be a tool, a contract is wrong, or a
     tool contradicts itself.
     """

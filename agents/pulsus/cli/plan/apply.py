@@ -60,7 +60,7 @@ EPILOG = page_end(
     "--engine",
     type=click.Choice(["local", "dask"]),
     default="local",
-    help="Where the steps run. [default: local]",
+    help="Where the steps run. This version has only local. [default: local]",
 )
 @input_option
 @full_option

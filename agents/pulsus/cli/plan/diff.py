@@ -36,9 +36,9 @@ EPILOG = page_end(
 def command(session: CommandSession, old: Path, new: Path, detailed_exitcode: bool) -> None:
     """Compare two saved plans: steps, inputs, effects, approvals and settings.
 
-    Nothing runs. Changes that concern a write come first. Steps are matched by their ids. What
-    decides nothing about a run is no difference: the request, the origin of a value, the digest of
-    the catalogue, alternatives and notes. -v shows long values whole.
+    Nothing runs. Changes that concern a write come first. Steps are matched by their ids. The
+    request, the origin of a value, the digest of the catalogue, alternatives and notes are not
+    compared, because they decide nothing about a run. -v shows long values whole.
     """
     from pulsus.core.compose.saved_plans.plan_diff import compare_plans
     from pulsus.core.compose.saved_plans.saved_plan_file import load_saved_plan

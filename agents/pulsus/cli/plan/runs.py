@@ -120,7 +120,7 @@ def show_command(session: CommandSession, run_id: str, full: bool) -> None:
     "settled",
     multiple=True,
     metavar="STEP=done|again",
-    help="What you found of a write in doubt: it took effect, or is to be run again; repeatable.",
+    help="Settle a write in doubt: done if it took effect, again to run it again; repeatable.",
 )
 @full_option
 @common()
@@ -129,8 +129,8 @@ def resume_command(
 ) -> None:
     """Go on with RUN where it stopped. Steps that are done are not run again.
 
-    A write that was started and did not report is in doubt. Its `Verify:` settles that; if it does
-    not, the run waits until you say with --settle what you found.
+    A write that was started and did not report is in doubt. The `Verify:` of its tool may settle
+    that. If it does not, the run waits until you say with --settle what you found.
     """
     from pulsus.cli.plan.apply import plan_approval, print_applied
     from pulsus.cli.plan.plan_progress import PlanProgress
@@ -151,7 +151,7 @@ def resume_command(
     "replay",
     epilog=page_end(
         "pulsus runs replay RUN",
-        exits={0: "done", 1: "a verdict is another today", 2: _EXITS[2], 75: "try again"},
+        exits={0: "done", 1: "a verdict differs today", 2: _EXITS[2], 75: "try again"},
     ),
 )
 @click.argument("run_id", metavar="RUN")
@@ -161,8 +161,8 @@ def replay_command(session: CommandSession, run_id: str, full: bool) -> None:
     """Go through RUN again from its journal, without running anything.
 
     Each step is shown in the order in which it ended, with the inputs that it had and its result.
-    It also says what moved since: whether `pulsus apply` would run the same plan today. Of a run of
-    the agent, each verdict of the gates is decided again: exit 1 if one is another today.
+    It also says if `pulsus apply` would run the same plan today. For a run of the agent, each
+    verdict of the gates is decided again, and the exit status is 1 if one differs today.
     """
     from pulsus.cli.plan.replay_lines import replay_lines, replay_to_dict
     from pulsus.routing.plans.replay_run import replay_run

@@ -61,10 +61,11 @@ def command(
 ) -> None:
     """Run the promoted tool ID on this machine, in a child process.
 
-    Only promoted tools with verified hashes run. Candidates never run, nor tools that the settings
-    under [access] exclude. A tool that reads is confined: it changes no file, and reaches only the
-    hosts it declares. A tool that may write needs your confirmation on the terminal or by --yes,
-    unless you pass dry_run=true. Then the read under `Verify:` of its contract checks the change.
+    Only promoted tools with verified hashes run. Candidates do not run, and tools that the settings
+    under [access] exclude do not run either. A tool that reads is confined: it changes no file, and
+    reaches only the hosts it declares. A tool that may write needs your confirmation on the
+    terminal or by --yes, unless you pass dry_run=true. After a change, the read under `Verify:` of
+    its contract checks it.
     The result goes to stdout, the tool's own output to stderr.
     On a terminal the result is laid out to be read; a pipe gets exact values in plain columns.
     If a tool wraps a script, a status that its contract does not call a success ends this with 1.

@@ -63,7 +63,7 @@ def command() -> None:
 
 
 @command.command("list", epilog=page_end("pulsus approvals list --output json", exits=_EXITS))
-@click.option("--all", "ended", is_flag=True, help="Also what was decided or has expired.")
+@click.option("--all", "ended", is_flag=True, help="List decided and expired requests too.")
 @_connected
 @common()
 def list_command(
@@ -176,7 +176,7 @@ def approve_command(
     ),
 )
 @click.argument("card_id", metavar="ID")
-@click.option("--reason", default="", metavar="TEXT", help="Told to the one who asked.")
+@click.option("--reason", default="", metavar="TEXT", help="Shown to the person who asked.")
 @_connected
 @common()
 def deny_command(

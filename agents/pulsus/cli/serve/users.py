@@ -16,7 +16,10 @@ from pulsus.errors import ApprovalNeeded, UsageError
 _ROLES = ("viewer", "operator", "approver")
 _EXITS = {0: "done", 2: "usage, or a damaged file"}
 role_option = click.option(
-    "--role", type=click.Choice(_ROLES), default="viewer", help="What it may do. [default: viewer]"
+    "--role",
+    type=click.Choice(_ROLES),
+    default="viewer",
+    help="What the user or token may do. [default: viewer]",
 )
 
 
@@ -79,7 +82,11 @@ def disable_command(session: CommandSession, name: str) -> None:
 @click.argument("name")
 @role_option
 @click.option(
-    "--days", type=click.IntRange(1, 366), default=90, metavar="N", help="Its term. [default: 90]"
+    "--days",
+    type=click.IntRange(1, 366),
+    default=90,
+    metavar="N",
+    help="Days until it ends. [default: 90]",
 )
 @common()
 def token_command(session: CommandSession, name: str, role: str, days: int) -> None:
