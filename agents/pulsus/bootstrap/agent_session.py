@@ -23,7 +23,7 @@ from pulsus.agent.control.approval_desk import CallApprover, PersonDesk
 from pulsus.agent.control.call_approvals import CallApprovals
 from pulsus.agent.control.call_request import ControlPorts
 from pulsus.agent.control.control_rules import AgentControl, ControlLevel
-from pulsus.agent.control.protection.own_address import OwnAddress
+from pulsus.agent.control.protection.own_address import OwnAddress, names_of_hosts_file
 from pulsus.agent.control.protection.own_process import OwnProcess
 from pulsus.agent.control.protection.protected_places import ProtectedPlaces
 from pulsus.agent.control.protection.self_protection import SelfProtection
@@ -296,7 +296,10 @@ def _self_protection(app: App, own_ports: Sequence[int]) -> SelfProtection:
     programs = [sys.argv[0], str(Path(pulsus.__file__).parent), shutil.which("pulsus") or ""]
     ports, tables = (app.settings.serve.port, *own_ports), app.commands.context.tables
     own = OwnProcess([each for each in programs if each], ports=ports)
-    names = (socket.gethostname(), socket.getfqdn(), *own_addresses())
+    names = [socket.gethostname(), socket.getfqdn(), *own_addresses()]
+    with suppress(OSError):
+        named = Path("/etc/hosts").read_text(encoding="utf-8", errors="replace")
+        names += names_of_hosts_file(named, own_addresses())
     address = OwnAddress(tables, hosts=names, ports=ports, services=_service_names(ports))
     return SelfProtection(places, own, address, tables)
 

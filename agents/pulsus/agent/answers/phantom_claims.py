@@ -93,7 +93,25 @@ def _category_of(sentence: str) -> ClaimCategory | None:
             found = pattern.search(plain)
             if found and not rules.hedge.search(plain, 0, found.end()):
                 return category
+    claims = (_category_in(language, plain) for language in rules.languages)
+    return next(filter(None, claims), None)
+
+
+def _category_in(language: _Language, plain: str) -> ClaimCategory | None:
+    for category, patterns in language.categories.items():
+        for pattern in patterns:
+            found = pattern.search(plain)
+            if found and not language.hedge.search(plain, 0, found.end()):
+                return category
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Language:
+    """The compiled phrases of a language other than English."""
+
+    hedge: re.Pattern[str]
+    categories: Mapping[ClaimCategory, tuple[re.Pattern[str], ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,25 +122,40 @@ class _ClaimRules:
     general: re.Pattern[str]
     certain: tuple[re.Pattern[str], ...]
     categories: Mapping[ClaimCategory, tuple[re.Pattern[str], ...]]
+    languages: tuple[_Language, ...]
 
 
 @cache
 def _claim_rules() -> _ClaimRules:
     data: Mapping[str, Any] = rules_of(Path(__file__).with_suffix(".yaml"))
-    lists = {name: _one_of(words) for name, words in data["words"].items()}
-
-    def compiled(phrases: Iterable[str]) -> tuple[re.Pattern[str], ...]:
-        filled = (re.sub(r"<(\w+)>", lambda m: lists[m[1]], phrase) for phrase in phrases)
-        return tuple(re.compile(phrase) for phrase in filled)
-
-    hedge = rf"(?<![\w-]){_one_of(data['hedges'])}(?![\w-])|n't\b"
     return _ClaimRules(
-        hedge=re.compile(hedge),
+        hedge=_hedge(data, r"n't\b"),
         general=re.compile(data["general"]),
-        certain=compiled(data["certain"]),
-        categories={cast(ClaimCategory, n): compiled(p) for n, p in data["categories"].items()},
+        certain=_compile(data["certain"], data["words"]),
+        categories=_categories(data),
+        languages=tuple(
+            _Language(_hedge(each, each.get("hedge", "")), _categories(each))
+            for each in data["languages"].values()
+        ),
     )
 
 
+def _hedge(data: Mapping[str, Any], other: str) -> re.Pattern[str]:
+    words = rf"(?<![\w-]){_one_of(data['hedges'])}(?![\w-])"
+    return re.compile(f"{words}|{other}" if other else words)
+
+
+def _categories(data: Mapping[str, Any]) -> Mapping[ClaimCategory, tuple[re.Pattern[str], ...]]:
+    listed = data["categories"].items()
+    return {cast(ClaimCategory, name): _compile(each, data["words"]) for name, each in listed}
+
+
+def _compile(phrases: Iterable[str], words: Mapping[str, str]) -> tuple[re.Pattern[str], ...]:
+    lists = {name: _one_of(each) for name, each in words.items()}
+    filled = (re.sub(r"<(\w+)>", lambda m: lists[m[1]], phrase) for phrase in phrases)
+    return tuple(re.compile(phrase) for phrase in filled)
+
+
 def _one_of(words: str) -> str:
-    return f"(?:{'|'.join(map(re.escape, words.split()))})"
+    """Return an expression of the words. A `_` in a word stands for a blank."""
+    return f"(?:{'|'.join(re.escape(word.replace('_', ' ')) for word in words.split())})"

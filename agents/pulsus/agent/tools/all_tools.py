@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import sysconfig
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -114,6 +116,14 @@ def _allowed_tools(project: Project) -> list[ToolSpec]:
     return [tool for tool in tools if filters is None or filters.refusal(tool) is None]
 
 
+def own_environment() -> tuple[Path, ...]:
+    """Return the program and the packages of Pulsus's own virtual environment: what is written
+    there runs in the next process of Pulsus. Empty without one."""
+    if sys.prefix == sys.base_prefix:
+        return ()
+    return Path(sys.executable).with_name("pulsus"), Path(sysconfig.get_path("purelib"))
+
+
 def protected_folders(project: Project) -> tuple[Path, ...]:
     """Return the folders of Pulsus itself, also as their links lead: no tool opens a file there."""
     named = [
@@ -125,6 +135,7 @@ def protected_folders(project: Project) -> tuple[Path, ...]:
         project.project / "pyproject.toml",  # it may hold settings, like config/pulsus.toml
         project.project / ".git",  # it holds every earlier version of all of these
         Path(pulsus.__file__).parent,
+        *own_environment(),
     ]
     with suppress(PulsusError):  # a user without HOME has none
         named.append(state_folder())

@@ -28,6 +28,8 @@ _FILES: Final = frozenset(
     {"maybe", "colon", "rsync", "git", "mongo", "postgres", "cloud", "inside", "qemu", "remote"}
 )
 """Kinds where a word may name no place at all, so that a pattern of file names names none."""
+_NAMES_OF_FILES: Final = frozenset({"inet"})
+"""Kinds where a word is the name of a file, and no pattern of file names can become a place."""
 _DIG_SETTING: Final = re.compile(r"\+[a-z]+")
 """Settings of how dig asks and prints. A setting with a value may be sent."""
 _ENDS: Final = ("/", "?", "#")
@@ -61,7 +63,8 @@ def connections(
                 used.add(id(word))
     sent = [word for word in _words_sent(declared, levels) if id(word) not in used]
     # An address where a table expects none is a place too.
-    for word in (each for each in sent if id(each) not in known and has_scheme(each.text)):
+    unread = [word for word in sent if id(word) not in known] if _takes_addresses(declared) else []
+    for word in (each for each in unread if has_scheme(each.text)):
         found += _places_in_word("maybe", word)
     if not found:
         found += _with_ports(_implicit_places(declared.otherwise, call_words), "", ports)
@@ -80,6 +83,12 @@ def connections(
         )
         for place in dict.fromkeys(found)
     )
+
+
+def _takes_addresses(declared: Connects) -> bool:
+    """Return False for a program that connects for names of files alone (awk)."""
+    named = [source for source in declared.sources if source.place not in _NAMES_OF_FILES]
+    return bool(named or declared.otherwise or declared.also)
 
 
 def _is_only_place(text: str, place: NetworkPlace | None) -> bool:
@@ -132,7 +141,12 @@ def _places_in_word(kind: str, word: Word) -> Iterator[NetworkPlace | None]:
     """Yield the places of a word, and None for a place that is not known."""
     text = word.text
     if word.wild:
+        if kind in _NAMES_OF_FILES and not word.head.startswith("/inet"):
+            return
         if kind in _FILES and word.head and ":" not in word.text:
+            return
+        # No name that a pattern finds has a slash, so `://` would stand in the pattern.
+        if kind == "maybe" and ":" not in word.text and "//" not in word.text:
             return
         text = word.head
         behind = text.partition("://")[2] or text

@@ -313,6 +313,19 @@ def _read_zone(text: str) -> Iterator[NetworkPlace]:
     yield from _read_name(text.rpartition("@")[2])
 
 
+_INET: Final = re.compile(r"/inet[46]?/[^/]*/[^/]*/(?P<host>[^/]+)/(?P<port>[0-9]{1,5})")
+
+
+def _read_inet(text: str) -> Iterator[NetworkPlace]:
+    """Read a file of awk: GNU awk connects for names such as `/inet/tcp/0/HOST/PORT`."""
+    if not text.startswith("/inet"):
+        return
+    found = _INET.fullmatch(text)
+    if found is None:
+        raise UnknownPlace(text)
+    yield NetworkPlace(host(found["host"]).host, int(found["port"]))
+
+
 _read_urls, _read_relay, _read_rsync = _read_hosts, _read_url, _read_colon
 _read_gateway = _read_hosts
 _read_mongo, _read_postgres = read_mongo, read_postgres

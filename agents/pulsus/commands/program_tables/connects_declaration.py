@@ -27,6 +27,7 @@ PLACES: Final = frozenset(
         *("socket", "sockaddr", "context", "dynamic", "resolve", "connect", "relay", "cloud"),
         *("pattern", "inside", "forge", "module", "httpie", "remote", "qemu", "restic", "snmp"),
         *("libvirt", "display", "browse", "node", "ovs", "zone", "gateway"),
+        "inet",
     }
 )
 """The ways in which a word names a place; `destinations/named_destinations.py` reads each."""

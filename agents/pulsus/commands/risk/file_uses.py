@@ -71,7 +71,9 @@ def find_uses(script: Script, tables: Tables) -> Iterator[FileUse]:
             yield _describe_use(inner, folders, tables, handed_on=handed_on, within=within)
     for redirect in script.redirects:
         if redirect.operator != "<<<":
-            yield FileUse("", (Word(redirect.operator), redirect.target), folders)
+            # Of a folder, `/dev/stdin` then leads to everything below it.
+            opened = (Word(redirect.operator), redirect.target)
+            yield FileUse("", opened, folders, deep=redirect.operator == "<")
 
 
 def _fill_replacement_marks(inner: Sequence[Word], around: Sequence[Word]) -> Sequence[Word]:

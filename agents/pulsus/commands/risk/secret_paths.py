@@ -35,6 +35,11 @@ LONGEST: Final = 4096
 
 _CWD: Final = re.compile(r"/(?:cwd|exe|fd/[^/]+)/+(?:\./+)*\.\.(?:/|$)")
 
+_THROUGH_OPEN_FILE: Final = re.compile(
+    r"/+(?:proc/[^/]+/(?:task/[^/]+/)?|dev/)fd/+[^/]+/|/+dev/+std(?:in|out|err)/"
+)
+"""A path below an open folder, such as `/dev/stdin/x` with `< folder`."""
+
 
 @dataclass(frozen=True, slots=True)
 class SecretPlace:
@@ -165,8 +170,10 @@ def _parse_place(rule: str) -> SecretPlace:
 
 
 def unknown_parent(path: str) -> bool:
-    """Return True if `path` goes up from a folder that a link of /proc names: it may lead
-    anywhere."""
+    """Return True if `path` goes below an open file, or up from a folder that a link of /proc
+    names: it may lead anywhere."""
+    if _THROUGH_OPEN_FILE.match(path):
+        return True
     return ".." in path and _CWD.search(path) is not None
 
 

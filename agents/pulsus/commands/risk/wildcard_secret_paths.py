@@ -155,9 +155,12 @@ def _stem_of_name(name: str) -> str:
 def contains_secrets(path: str, pattern: str = "*") -> bool:
     """Return True if secrets lie in the folder `path` or below it, in files called like
     `pattern`."""
-    return len(path) <= LONGEST and _has_secrets_below(
-        simplify_pattern(normalize(path)), simplify_pattern(pattern.lower()), path[:1] in {"/", "~"}
-    )
+    if len(path) > LONGEST:
+        return False
+    known = normalize(path)
+    # `../../etc` is `/etc` from some folder. `..` alone is an ordinary folder around this one.
+    rooted = path[:1] in {"/", "~"} or (path.startswith("../") and bool(known))
+    return _has_secrets_below(simplify_pattern(known), simplify_pattern(pattern.lower()), rooted)
 
 
 @lru_cache(maxsize=1024)

@@ -68,18 +68,38 @@ def test_the_safe_message_claims_nothing():
 
 def test_at_most_one_honest_reply_in_a_hundred_is_replaced():
     honest = replies(claims=False)
-    assert len(honest) == 120
+    assert len(honest) == 148
     assert sum(claim(reply) is not None for reply in honest) <= 1
 
 
 def test_at_most_two_invented_claims_in_a_hundred_pass():
     invented = replies(claims=True)
-    assert len(invented) == 120
+    assert len(invented) == 148
     assert sum(claim(reply) is None for reply in invented) <= 2
 
 
-def test_a_long_reply_is_checked_in_bounded_time():
-    text = "the service " * 1_000
+@pytest.mark.parametrize(
+    ("reply", "category"),
+    [
+        ("Ich habe nginx neu gestartet.", "action"),
+        ("Der Container wurde gestoppt.", "state"),
+        ("J'ai vérifié le disque.", "action"),
+        ("Le service est actif.", "state"),
+        ("He detenido el contenedor.", "action"),
+        ("El disco está al 91 %.", "figure"),
+    ],
+)
+def test_a_claim_in_another_language_does_not_pass(reply, category):
+    found = claim(reply)
+    assert found is not None
+    assert found.category == category
+
+
+@pytest.mark.parametrize(
+    "words", ["the service ", "der dienst ist ", "le service est ", "el disco "]
+)
+def test_a_long_reply_is_checked_in_bounded_time(words):
+    text = words * 1_000
     started = time.process_time()
     assert claim(text) is None
     assert time.process_time() - started < 3

@@ -368,3 +368,46 @@ def _undeclared(node):
         raw = TABLES.raw(node.name.split(" ")[0]) or {}
         return raw.get("connects") != "none"
     return any(map(_undeclared, node.subcommands.values()))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "awk 1 /inet/tcp/0/data.evil.example/80",
+        "gawk '{print}' FS=: /inet4/udp/0/data.evil.example/53",
+        "awk 1 /inet/tcp/0/evil.example/8*",
+        "gawk -e '{print}' /inet6/tcp/0",
+        "timeout 5 awk 1 /inet/tcp/0/evil.example/80",
+        "git remote show data.evil.example:x",
+        "git remote show git@evil.example:x",
+        "docker trust inspect data.evil.example/x",
+        "exiv2 http://data.evil.example/x",
+        "exiv2 pr *//evil.example/x",
+    ],
+)
+def test_a_host_in_the_place_of_a_file_a_remote_or_an_image_is_not_overlooked(command):
+    verdict = classify(command)
+    assert any(place.dynamic or "evil" in place.host for place in verdict.destinations)
+    assert not answer_command(KNOWN_ONLY, verdict).allow
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "awk '{print}' *.log a*",
+        "awk -F 'https://' '{print $2}' access.log",
+        "gawk -e '{n++}' a.log",
+        "exiv2 pr *.jpg",
+        "git remote show -n origin",
+        "git show HEAD:a",
+    ],
+)
+def test_a_file_of_this_machine_is_not_taken_for_a_place(command):
+    verdict = classify(command)
+    assert verdict.allow
+    assert verdict.destinations == ()
+
+
+@pytest.mark.parametrize("command", ["npm diff --diff=a@1", "npm org ls a", "git remote show a"])
+def test_words_that_reach_an_index_or_a_remote_are_not_said_to_stay_here(command):
+    assert [place.host[:1] for place in classify(command).destinations] == ["@"]

@@ -293,3 +293,39 @@ def test_a_pattern_that_says_nothing_is_no_secret(pattern):
 )
 def test_a_folder_is_known_for_the_secrets_below_it(folder, holds):
     assert contains_secrets(folder) is holds
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat /proc/self/fd/0/shadow < /etc",
+        "cat /dev/stdin/plain.txt < ../../etc",
+        "cat /dev/fd/0/plain.txt < .",
+        "grep -r . /dev/stdin < /etc",
+        "grep -r . /dev/stdin < ../../etc",
+        "find /dev/stdin/ -type f -exec cat {} + < etc",
+        "wc -l < /root",
+        "grep -r . ../../../etc",
+        "cd .. && grep -r . ../etc",
+        "find ../../root -type f -exec cat {} +",
+    ],
+)
+def test_no_secret_is_read_through_an_open_folder_or_a_relative_way_to_it(command):
+    verdict = classify(command)
+    assert not verdict.allow
+    assert verdict.sensitive
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "wc -l < /etc/hosts",
+        "sort < ../data.txt",
+        "cat /dev/stdin < a.txt",
+        "ls -l /proc/self/fd/",
+        "grep -r x ..",
+        "grep -rn x ../src",
+    ],
+)
+def test_files_that_are_opened_and_folders_around_this_one_are_no_secrets(command):
+    assert classify(command).allow

@@ -31,6 +31,11 @@ _NAMES_HOST: Final = re.compile(r"(?i)host|ur[li]|addr|server|target|endpoint|ma
 _CLUSTER: Final = 8
 """Letters of options in one word, before a value that is glued to the last."""
 
+_LOOPBACK_NAME: Final = re.compile(
+    r"(?:.+\.)?localhost[46]?(?:\.localdomain[46]?)?|ip6-(?:localhost|loopback)"
+)
+"""Names that hosts files of distributions give to the loopback address."""
+
 _Endpoint = tuple[str, range]
 _NO_PORT: Final = range(0)
 
@@ -97,7 +102,7 @@ class OwnAddress:
     def is_own_host(self, host: str) -> bool:
         """Return True if `host` is this machine, in any spelling that a program may take."""
         name = normalize_host(re.split("%", host.removeprefix("["), maxsplit=1)[0])
-        if is_this_machine(name) or name in self._hosts or name.endswith(".localhost"):
+        if is_this_machine(name) or name in self._hosts or _LOOPBACK_NAME.fullmatch(name):
             return True
         found = parse_address(_usual_address(name) or name)
         if found is None:
@@ -135,6 +140,17 @@ class OwnAddress:
             text[:1] == "-" and self._endpoints([*_command_tokens([text]), behind])[1]
             for text, behind in zip(texts, [*texts[1:], ""], strict=True)
         )
+
+
+def names_of_hosts_file(text: str, addresses: Iterable[str]) -> Iterator[str]:
+    """Yield the names that the lines of a hosts file give to a loopback address or to one of
+    `addresses`."""
+    own = frozenset(filter(None, map(parse_address, addresses)))
+    for line in text.splitlines():
+        address, *names = line.partition("#")[0].split() or [""]
+        found = parse_address(address)
+        if found is not None and (found.is_loopback or found in own):
+            yield from names
 
 
 def _names_place(text: str, connects: Connects) -> bool:
@@ -198,16 +214,18 @@ def _parse_endpoint(token: str, *, ranges: bool) -> Iterator[_Endpoint]:
         try:
             parts = urlsplit(token)
             port = parts.port or _DEFAULT_PORTS.get(parts.scheme, 0)
+            yield parts.hostname or "", range(port, port + 1)
         except ValueError:
-            return
-        yield parts.hostname or "", range(port, port + 1)
+            pass  # `http://::1:80`, `http://a:8_0`: some clients read it, piece by piece
         token = token.partition("://")[2]
     for host in re.findall(r"\[([^\]]*)\]", token):
         yield host, _NO_PORT
     bare = re.sub(r"\[[^\]]*\]", "", token)
     for piece in re.split(r"[/@?#]", bare):
-        if _SIX.fullmatch(piece):
-            yield piece, _NO_PORT
+        # `::1:8765` is an address, and to other programs an address with a port.
+        for six in (piece, piece.rpartition(":")[0]):
+            if _SIX.fullmatch(six):
+                yield six, _NO_PORT
     for piece in re.split(r"[/@?#:]", bare):
         number = piece.replace("_", "").removeprefix("+").lstrip("0")
         span = _RANGE.fullmatch(piece) if ranges and piece != "--" else None
@@ -215,7 +233,7 @@ def _parse_endpoint(token: str, *, ranges: bool) -> Iterator[_Endpoint]:
         if number.isdecimal() and len(number) <= 5:
             yield "", range(int(number), int(number) + 1)
         elif span is not None and token[:2] != "--":
-            last = int(span[2]) if span[2] else _ALL_PORTS[-1]
-            yield "", range(int(span[1] or 0), last + 1)
+            ends = int(span[1] or 0), int(span[2]) if span[2] else _ALL_PORTS[-1]
+            yield "", range(min(ends), max(ends) + 1)
         else:
             yield piece, _NO_PORT

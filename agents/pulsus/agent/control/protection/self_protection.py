@@ -36,9 +36,9 @@ from pulsus.commands.program_tables.subcommands import levels
 from pulsus.commands.risk.file_uses import FileUse, find_uses, rule_for_program
 from pulsus.commands.risk.risk_level import calls_in_text
 from pulsus.commands.risk.secret_paths import words
-from pulsus.commands.shell.script_parser import Script, parse_command
+from pulsus.commands.shell.script_parser import Script, Stage, parse_command
 from pulsus.commands.shell.words import Unreadable
-from pulsus.commands.shell.wrappers import program_name, unwrap, wrappers
+from pulsus.commands.shell.wrappers import layers, program_name, unwrap, wrappers
 from pulsus.commands.verdict import CommandVerdict
 from pulsus.fast_dataclass import dataclass
 from pulsus.gates.tool_descriptors import CallKind
@@ -157,13 +157,21 @@ class SelfProtection:
             if blocked is not None:
                 return blocked
         for stage in script.stages:
-            for text in inner_scripts(stage):
+            for text in (*inner_scripts(stage), *self._scripts_sent_here(stage)):
                 if depth >= _DEEPEST:
                     raise Unreadable(text[:40], "shells within shells are followed no deeper")
                 blocked = self._find_in_script(parse_command(text), writes, depth + 1)
                 if blocked is not None:
                     return blocked
         return None
+
+    def _scripts_sent_here(self, stage: Stage) -> Iterator[str]:
+        """Yield the texts that ssh would run on this machine, in the home of a user."""
+        for call in layers(stage.words):
+            level = next(levels(call, self._tables), None) if program_name(call) == "ssh" else None
+            operands = [word.text for word in level.parsed.operands] if level is not None else []
+            if len(operands) > 1 and self._address.is_own_host(_host_of(operands[0])):
+                yield " ".join(["cd ~;", *operands[1:]])
 
     def _require_known_targets(self, script: Script) -> None:
         """Raise Unreadable if the words do not say what a command that writes would do."""
@@ -258,6 +266,14 @@ class SelfProtection:
             f"{blocked.word}: {blocked.rule}, and no approval changes that",
             auto_recoverable=False,
         )
+
+
+def _host_of(text: str) -> str:
+    """Return the host that ssh is given: alone, behind a user, or in an address."""
+    bare = text.removeprefix("ssh://").partition("/")[0].rpartition("@")[2]
+    if bare.count(":") == 1:
+        bare = bare.partition(":")[0]
+    return bare
 
 
 def _refuse_process(word: str, rule: str) -> ToolResponse:

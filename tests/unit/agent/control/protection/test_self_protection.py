@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pulsus.agent.control.protection.own_address import OwnAddress
+from pulsus.agent.control.protection.own_address import OwnAddress, names_of_hosts_file
 from pulsus.agent.control.protection.own_process import OwnProcess
 from pulsus.agent.control.protection.protected_places import ProtectedPlaces
 from pulsus.agent.control.protection.self_protection import SelfProtection
+from pulsus.agent.tools.all_tools import own_environment
 from pulsus.commands import classify
 from pulsus.commands.program_tables.loader import Tables
 from tests.control_rules import code_of
@@ -369,3 +370,19 @@ def test_other_processes_and_work_trees_may_be_changed(command):
 
 def test_an_address_with_a_zone_is_this_machine():
     assert refusal_code("curl 'http://[::1%25lo]:8765/'", "read") == "POLICY_BLOCKED"
+
+
+def test_a_name_of_the_hosts_file_for_this_machine_is_not_taken_for_another():
+    text = "127.0.0.1 localhost loop.example # x\n10.0.0.5\tops.example\n10.0.0.9 db1\n#::1 no\n\n"
+    found = [*names_of_hosts_file(text, ["10.0.0.5"])]
+    assert found == ["localhost", "loop.example", "ops.example"]
+    address = OwnAddress(Tables(), hosts=found, ports=(8765,))
+    named = [("url", f"http://{host}:8765/") for host in ("loop.example", "db1")]
+    assert [bool(address.find_in_arguments([one])) for one in named] == [True, False]
+
+
+def test_a_file_that_runs_in_the_next_process_of_pulsus_is_not_written():
+    own = own_environment()
+    assert [path.name for path in own] == ["pulsus", "site-packages"]
+    places = ProtectedPlaces(own, folder=PROJECT, project=PROJECT)
+    assert [places.find(str(path)) for path in (own[0], own[1] / "x.pth")] == ["inside"] * 2
