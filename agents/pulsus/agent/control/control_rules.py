@@ -16,12 +16,13 @@ from pulsus.agent.control.command_answers import CommandAnswers, CommandRulings
 from pulsus.agent.control.connecting_arguments import connecting_arguments
 from pulsus.agent.control.grounding import refuse_ungrounded
 from pulsus.agent.control.protection.self_protection import SelfProtection
-from pulsus.agent.control.sent_words import SentArguments, find_unsaid_words
+from pulsus.agent.control.sent_words import SentArguments, SentNumbers, find_unsaid_words
 from pulsus.agent.control.session_grants import SessionGrants
 from pulsus.agent.control.session_words import SessionWords
 from pulsus.agent.loop.call_draft import AskPerson, CallDraft, RefusedCall, RunCall
 from pulsus.agent.tool_protocol import CallOutcome
 from pulsus.commands.risk.secret_paths import is_secret
+from pulsus.commands.verdict import CommandVerdict
 from pulsus.core.types import JsonValue
 from pulsus.gates.command_decision import GateAnswer, describe_ruling
 from pulsus.gates.tool_response import ToolErrorCode, ToolResponse, tool_blocked
@@ -48,7 +49,7 @@ class AgentControl:
         self.level, self._gate, self._protection = level, gate, protection
         self.words, self.grants = words, grants
         self._answers = CommandAnswers(gate, words)
-        self._sent = SentArguments(words)
+        self._sent, self._numbers = SentArguments(words), SentNumbers(words)
         self._requests = CallRequests(
             ports or ControlPorts(), self._answers, words, approval_seconds
         )
@@ -167,7 +168,7 @@ class AgentControl:
         if answer is not None:
             if not answer.ruling.lets_read:
                 return describe_ruling(answer.ruling)
-            unsaid = find_unsaid_words(answer.verdict, self.words)
+            unsaid = self._find_unsaid(answer.verdict)
             if unsaid:
                 return f"{unsaid}, and the user did not say that"
         spec = self._requests.spec(draft)
@@ -187,7 +188,11 @@ class AgentControl:
         answer = self._answers.equivalent(draft)
         if answer is None or answer.ruling.decision != "allow":
             return True
-        return bool(find_unsaid_words(answer.verdict, self.words))
+        return bool(self._find_unsaid(answer.verdict))
+
+    def _find_unsaid(self, verdict: CommandVerdict) -> str:
+        """Return what a command, or the commands of the session together, would send unsaid."""
+        return find_unsaid_words(verdict, self.words) or self._numbers.find_many(verdict)
 
     def _ask(self, draft: CallDraft, reason: str) -> RunCall | AskPerson:
         """Return the question to a person, or the call if a grant of the session covers it."""

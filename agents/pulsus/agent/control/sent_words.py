@@ -5,7 +5,7 @@ Data that was read in a run must not leave it as a host name, a URL or words of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from pulsus.agent.control.session_words import SessionWords, texts_in
@@ -29,6 +29,8 @@ _USUAL_PORT_TEXTS: Final = frozenset(map(str, _USUAL_PORTS))
 
 _MOST_DIGITS: Final = 4
 """Digits of small numbers that a command may send unsaid: a few counts and limits, no text."""
+_MOST_DIGITS_OF_A_SESSION: Final = 8
+"""Digits that all commands of a session together may send so, each number of a program once."""
 
 
 def find_unsaid_words(verdict: CommandVerdict, words: SessionWords) -> str:
@@ -49,14 +51,48 @@ def find_unsaid_words(verdict: CommandVerdict, words: SessionWords) -> str:
 
 def _find_many_numbers(verdict: CommandVerdict, words: SessionWords) -> str:
     """Return that small numbers are sent which together could be a text, or an empty text."""
+    numbers = [number for _, number in _numbers_sent(verdict, words)]
+    return _describe_numbers(verdict, numbers) if sum(map(len, numbers)) > _MOST_DIGITS else ""
+
+
+def _numbers_sent(verdict: CommandVerdict, words: SessionWords) -> list[tuple[str, str]]:
+    """Return the small numbers that were not said and leave this machine, with their program."""
     away = [each for each in verdict.destinations if not is_this_machine(each.host)]
     sent = dict.fromkeys(
         (each.program, each.sends or (each.host, str(each.port or ""))) for each in away
     )
-    numbers = [n for _, texts in sent for n in words.small_numbers(" ".join(texts))]
-    if sum(map(len, numbers)) <= _MOST_DIGITS:
+    return [(name, n) for name, texts in sent for n in words.small_numbers(" ".join(texts))]
+
+
+def _describe_numbers(verdict: CommandVerdict, numbers: Sequence[str]) -> str:
+    host = next(each.host for each in verdict.destinations if not is_this_machine(each.host))
+    return f"it would send the numbers {', '.join(numbers[:_MOST_SHOWN])} to {host}"
+
+
+class SentNumbers:
+    """The small numbers that commands sent in one session without a question to a person.
+
+    A row of commands with a few digits each could spell a text, so all of them together stay few.
+    """
+
+    def __init__(self, words: SessionWords) -> None:
+        self._words = words
+        self._sent: set[tuple[str, str]] = set()
+
+    def find_many(self, verdict: CommandVerdict) -> str:
+        """Return that a command would send too many numbers, or an empty text.
+
+        Effect: counts the numbers of a command that is not asked about. A program that sends the
+        same number again counts once.
+        """
+        numbers = _numbers_sent(verdict, self._words)
+        sent = self._sent | {*numbers}
+        if sum(len(number) for _, number in sent - self._sent) == 0:
+            return ""
+        if sum(len(number) for _, number in sent) > _MOST_DIGITS_OF_A_SESSION:
+            return _describe_numbers(verdict, [number for _, number in numbers])
+        self._sent = sent
         return ""
-    return f"it would send the numbers {', '.join(numbers[:_MOST_SHOWN])} to {away[0].host}"
 
 
 class SentArguments:

@@ -256,6 +256,16 @@ def test_a_row_of_catalogue_calls_spells_no_text_in_small_numbers():
     assert [isinstance(each, AskPerson) for each in found] == [False, False, False, True, False]
 
 
+def test_a_row_of_commands_spells_no_text_in_small_numbers():
+    rules = control(said="df web1")
+    counts = (44, 17, 83, 44, 9, 62, 17)
+    found = [decided(rules, read_command(f"ping -c {count} web1")) for count in counts]
+    asked = [isinstance(each, AskPerson) for each in found]
+    assert asked == [False, False, False, False, False, True, False]
+    here = [decided(rules, read_command(f"ping -c {count} localhost")) for count in (11, 22, 33)]
+    assert not any(isinstance(each, AskPerson) for each in here)
+
+
 def test_a_usual_port_and_a_few_tries_are_not_asked_about():
     assert isinstance(decided(connecting(), check_port(port=443, count=3)), RunCall)
 
