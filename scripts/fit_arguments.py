@@ -29,7 +29,7 @@ from pulsus.core.arguments.argument_model import FILE, ArgumentModel, parse_mode
 from pulsus.core.arguments.assignment import best_assignment, with_second_choices
 from pulsus.core.arguments.candidates.candidate import Candidate
 from pulsus.core.arguments.features.confidence_features import confidence_features
-from pulsus.core.arguments.filler import limit_of, raise_pair, score_options
+from pulsus.core.arguments.filler import limit_of, raise_sure, score_options
 from pulsus.core.arguments.inputs import Input
 
 L2 = 2.0
@@ -172,8 +172,9 @@ def judge(samples: Sequence[Sample]) -> list[tuple[Choice, float]]:
         model = parse_model({"weights": {}, **trees})
         held = [c for c in found if c.sample.fold == fold]
         result.extend(
-            (c, raise_pair(model.probability(c.features), c.features, c.one, c.candidate))
+            (c, raise_sure(model.probability(c.features), c.features, c.one, c.candidate, text))
             for c in held
+            for text in [c.sample.reading.found.request]
         )
     return result
 

@@ -17,6 +17,8 @@ class PulsusError(Exception):
 
     `message` states what was wrong, with the value; `hint` the next step; `details` are JSON
     values for `--output json`. With several next steps, `ways` has each and `hint` all of them.
+    If `is_code_last`, a text shows the code behind the message, because the code names only a part
+    of it.
     """
 
     code: ClassVar[str] = "PULSUS"
@@ -34,6 +36,7 @@ class PulsusError(Exception):
         self.hint = hint
         self.ways: tuple[str, ...] = (hint,) if hint else ()
         self.details = details
+        self.is_code_last = False
 
     def offer(self, *ways: str) -> None:
         """Set several next steps as the hint; a person gets a line for each."""

@@ -93,6 +93,27 @@ def test_a_write_waits_for_a_person_and_resume_makes_it(project):
     assert run(project, "runs", "replay", found["run_id"], schema="runs-replay")[0] == 0
 
 
+def test_a_change_does_not_wait_twice_after_the_plan_was_applied_again(project):
+    save(project, read("a", project / "mark"), write("w", project / "new"))
+    first = run(project, "apply", "plan.yaml")[1]["run_id"]
+    done = pulsus_here(project, "apply", "plan.yaml", "--yes")
+    assert f"{first} waited with the same plan and inputs, and is cancelled" in done.err
+    listed = run(project, "runs", "list", schema="runs-list")[1]["runs"]
+    assert [each["state"] for each in listed] == ["done", "cancelled"]
+    shown = pulsus_here(project, "runs", "show", first).out
+    assert "runs the same plan in its place" in shown
+    assert "waiting" not in shown
+
+
+def test_a_run_of_another_plan_goes_on_waiting(project):
+    save(project, write("w", project / "new"))
+    assert run(project, "apply", "plan.yaml")[0] == 4
+    save(project, write("w", project / "other"))
+    assert run(project, "apply", "plan.yaml")[0] == 4
+    listed = run(project, "runs", "list", schema="runs-list")[1]["runs"]
+    assert [each["state"] for each in listed] == ["waiting", "waiting"]
+
+
 def test_a_replay_has_the_inputs_of_reads_items_and_of_a_write_that_waits(project):
     mark, none = project / "mark", project / "none"
     items = f"for_each: {{items: [{mark}, {none}], limit: 2}}, on_failure: continue"

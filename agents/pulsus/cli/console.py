@@ -154,7 +154,8 @@ def fail(error: PulsusError, *, as_json: bool) -> None:
     if as_json:
         document(error_body(error))
         return
-    note(f"{colour('error', 'red')}[{error.code}]: {_on_a_line(error.message)}")
+    before, behind = ("", f" [{error.code}]") if error.is_code_last else (f"[{error.code}]", "")
+    note(f"{colour('error', 'red')}{before}: {_on_a_line(error.message)}{behind}")
     if error.hint:
         several = error.ways if error.hint == "; ".join(error.ways) else (error.hint,)
         for way in several:

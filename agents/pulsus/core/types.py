@@ -714,6 +714,7 @@ class InputValue:
     """The value of one input. `text` are the words of the request it came from, `p` how sure that
     is, 0 to 1, and `by` who gave these words to the input. The three are for the source `request`.
     A wired value is `step.output`. A proposal that is `unclear` is asked about before a run.
+    `is_default` says of a value of the request that the tool would take the same one without it.
     """
 
     value: JsonValue
@@ -722,6 +723,7 @@ class InputValue:
     p: float = 1.0
     by: tuple[Proponent, ...] = ()
     unclear: bool = False
+    is_default: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pulsus.core.compose.selection.selector import CLEAR_MARGIN, Decision
+from pulsus.core.compose.selection.selector import CLEAR_MARGIN, Decision, by_p
 from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.text.tokens import clean
 from pulsus.core.types import Clarification, ParsedIntent, Ranked, ToolSpec
@@ -32,6 +32,9 @@ LEAST_OFFERED = 0.005
 """A tool with a smaller p (shown as 0.00) is no likely answer, so no question offers it."""
 WHICH_TOOL = "Which tool do you mean?"
 WHICH_AREA = "No tool fits these words. In which area shall Pulsus look?"
+
+WRITES = "[writes]"
+"""The mark of a tool that may write, in every list of choices."""
 
 _NONE = frozenset({"0", "none", "none of these", "neither", "no"})
 _SUMMARY_CHARS = 80
@@ -78,8 +81,17 @@ def clarifying_question(
         return _area_question(reading, max_options)
     options, labels = zip(*choices[:max_options], strict=True)
     missing = 1.0 - sum(r.p for r in found.candidates)
-    likely = found.choice.policy != "generate" or found.candidates[0].p >= missing
+    likely = found.choice.policy != "generate" or by_p(found.candidates)[0].p >= missing
     return Clarification(WHICH_TOOL, options, labels=labels, default=options[0] if likely else None)
+
+
+def describe_choice(tool: ToolSpec, most: int) -> str:
+    """Return the summary of a tool in a list of choices, cut to `most` characters.
+
+    A tool that may write has a mark before it, because a person has to know that before the choice.
+    """
+    summary = one_line(tool.summary, most)
+    return f"{WRITES} {summary}" if tool.kind == "write" else summary
 
 
 def apply_answer(
@@ -130,10 +142,11 @@ def intent_from_candidates(
 
 
 def _tool_choices(found: SearchResult) -> list[tuple[str, str]]:
-    """Return id and summary of the candidates that may be meant, nearest first."""
+    """Return id and description of the candidates that may be meant, nearest first."""
+    nothing = found.choice.policy == "generate"
     return [
-        (r.tool.id, one_line(r.tool.summary, _SUMMARY_CHARS))
-        for r in found.candidates
+        (r.tool.id, describe_choice(r.tool, _SUMMARY_CHARS))
+        for r in (by_p(found.candidates) if nothing else found.candidates)
         if not r.caution and r.p >= LEAST_OFFERED
     ]
 
@@ -141,7 +154,9 @@ def _tool_choices(found: SearchResult) -> list[tuple[str, str]]:
 def _plan_choice(found: SearchResult) -> list[tuple[str, str]]:
     if found.choice.policy != "compose":
         return []
-    return [(_steps(found), f"these {len(found.choice.chosen)} steps, one after the other")]
+    writes = any(r.tool.kind == "write" for r in found.choice.chosen)
+    steps = f"these {len(found.choice.chosen)} steps, one after the other"
+    return [(_steps(found), f"{WRITES} {steps}" if writes else steps)]
 
 
 def _steps(found: SearchResult) -> str:

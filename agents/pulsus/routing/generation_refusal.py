@@ -28,9 +28,10 @@ def no_tool_failure(run: RouteRun, found: SearchResult, reason: str) -> NothingF
             missing.offer(missing.hint, by_hand)
             return missing
         missing.message = (
-            "no tool fits, and no language model is configured to write one "
-            "(model.base_url is empty)"
+            "no tool fits the request; a language model could write a new one, but none is "
+            "configured (model.base_url is empty)"
         )
+        missing.is_code_last = True
         by_model = "set model.base_url and model.name (`pulsus doctor --model` says how)"
         missing.offer(_hint_at_nearest(found), f"for a new tool, {by_model}", by_hand)
         return missing

@@ -31,7 +31,13 @@ def mark_unconnected(outcome: RouteOutcome, plan: Plan | None) -> RouteOutcome:
     steps = tuple((step.id, step.tool) for step in plan.steps if step.id in loose)
     named = ", ".join(f"{step} ({tool})" for step, tool in steps)
     uses = "uses" if len(steps) == 1 else "use"
-    note = f"{_INDEPENDENT}: {named} {uses} no result of {plan.steps[0].id} ({plan.steps[0].tool})"
+    first = plan.steps[0]
+    note = f"{_INDEPENDENT}: {named} {uses} no result of {first.id} ({first.tool})"
+    writes = {tool.id for tool in outcome.decision.selected if tool.kind == "write"}
+    changing = [step for step, tool in steps if tool in writes]
+    if changing:
+        # A person who asks for a check before a change may take the change to depend on the check.
+        note += f", so {' and '.join(changing)} may change something whatever {first.id} finds"
     notes = (each for each in outcome.notes if not each.startswith(_INDEPENDENT))
     return replace(outcome, unconnected=steps, notes=(*notes, note))
 

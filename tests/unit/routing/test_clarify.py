@@ -121,6 +121,16 @@ def test_the_question_offers_the_nearest_tools_with_their_summaries():
     assert "=" not in asked.in_one_line
 
 
+def test_a_choice_that_writes_is_marked_before_it_is_made():
+    writes = replace(tool("a/b/left", "Turn left."), kind="write")
+    reads = replace(tool("a/b/right", "Look right."), kind="read")
+    found = search(replace(ranked("a/b/left", 0.4), tool=writes), ranked("a/b/right", 0.3))
+    found = replace(
+        found, candidates=(found.candidates[0], replace(found.candidates[1], tool=reads))
+    )
+    assert ask(found).labels == ("[writes] Turn left.", "Look right.")
+
+
 def test_a_tool_at_odds_with_the_request_is_not_offered():
     found = search(ranked("a/b/x", 0.5), ranked("a/b/y", 0.4, caution="it only reads"))
     assert ask(found).options == ("a/b/x",)

@@ -114,6 +114,7 @@ def command(
     approval = plan_approval(session, progress, yes=yes)
     with progress.shown():
         applied = apply_plan.apply_plan(app, saved, inputs, approval, ask, progress)
+    _end_superseded_runs(session, applied)
     print_applied(session, saved, applied, full=full, detailed=detailed)
 
 
@@ -130,6 +131,22 @@ def _ask_another(
     app = session.app
     requester, reason = find_requester(app, request.token_file), request.reason.strip()
     keep_request(session, plan_request(app, saved, plan.name, inputs, requester, reason))
+
+
+def _end_superseded_runs(session: CommandSession, applied: AppliedRun) -> None:
+    """End earlier runs that wait with the same plan and inputs, and say so."""
+    from pulsus.routing.plans.superseded_runs import end_superseded_runs
+
+    found = end_superseded_runs(session.app, applied)
+    if session.verbosity < 0:
+        return
+    for run_id in found.ended:
+        console.note(f"note: {run_id} waited with the same plan and inputs, and is cancelled")
+    for run_id in found.waiting:
+        console.note(
+            f"note: {run_id} waits with the same plan and inputs after some of its changes; "
+            f"to go on with it: pulsus runs resume {run_id} --yes"
+        )
 
 
 def plan_approval(session: CommandSession, progress: PlanProgress, *, yes: bool) -> RunApproval:

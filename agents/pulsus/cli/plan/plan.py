@@ -170,6 +170,12 @@ def print_plan(session: CommandSession, saved: SavedPlan, target: Path | None) -
         file = str(target) if target else None
         console.document({"file": file, "missing": named, **saved_plan_to_dict(saved)})
         return
+    if target is None and console.is_terminal(sys.stdout):
+        # The file has a reference where a person looks for a value.
+        from pulsus.cli.plan.show import make_page, print_page
+
+        print_page(session, make_page(session, saved, ""))
+        return
     if target is None:
         console.result(render_saved_plan(saved))
     if session.verbosity < 0:
@@ -177,8 +183,6 @@ def print_plan(session: CommandSession, saved: SavedPlan, target: Path | None) -
     for note in saved.notes:
         console.note(f"note: {note}")
     if target is None:
-        if console.is_terminal(sys.stdout):
-            console.note("keep it for review: add -o plan.yaml")
         return
     writes = len(saved.writes)
     count = len(saved.plan.steps)

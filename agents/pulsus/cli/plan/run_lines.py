@@ -25,7 +25,10 @@ def run_lines(record: RunRecord, plan: Plan, *, why: bool = True) -> Iterator[st
     `why` also gives the reason why it waits.
     """
     tools = {step.id: step.tool for step in plan.steps}
-    yield f"{TAG} {record.run_id}: {record.state}"
+    # A failed run says why below its step.
+    ended = record.error if record.state == "cancelled" else None
+    because = f", {ended.get('message')}" if ended else ""
+    yield f"{TAG} {record.run_id}: {record.state}{because}"
     whole = [each for each in record.steps if each.item is None]
     wide = max((len(each.step) for each in whole), default=0)
     states = {each.step: state_words(each) for each in whole}

@@ -15,6 +15,7 @@ from pulsus.cli.options import common
 
 if TYPE_CHECKING:
     from pulsus.cli.render.plan_views.plan_page import PlanPage
+    from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
 
 EPILOG = page_end(
     "pulsus show plan.yaml",
@@ -58,22 +59,27 @@ def command(session: CommandSession, plan: Path) -> None:
 
             console.result(svg_graph(page))
         case _:
-            _print_text(session, page)
+            print_page(session, page)
 
 
 def _load_page(session: CommandSession, plan: Path) -> PlanPage:
+    from pulsus.core.compose.saved_plans.saved_plan_file import load_saved_plan
+
+    return make_page(session, load_saved_plan(plan), str(plan))
+
+
+def make_page(session: CommandSession, saved: SavedPlan, file: str) -> PlanPage:
+    """Return the plan as it stands in the project. `file` is empty for one in no file yet."""
     from pulsus.cli.render.plan_views.plan_page import PlanPage
     from pulsus.core.compose.saved_plans.plan_graph import draw_plan_graph
-    from pulsus.core.compose.saved_plans.saved_plan_file import load_saved_plan
     from pulsus.core.compose.saved_plans.saved_plan_mapping import plan_hash
     from pulsus.routing.plans.changes_since_review import catalogue_note, find_moved_parts
 
-    saved = load_saved_plan(plan)
     app = session.app
     moved = find_moved_parts(app, saved)
     return PlanPage(
         saved=saved,
-        file=str(plan),
+        file=file,
         hash=plan_hash(saved),
         graph=draw_plan_graph(saved),
         moved=moved,
@@ -82,7 +88,8 @@ def _load_page(session: CommandSession, plan: Path) -> PlanPage:
     )
 
 
-def _print_text(session: CommandSession, page: PlanPage) -> None:
+def print_page(session: CommandSession, page: PlanPage) -> None:
+    """Print the plan for a person."""
     from pulsus.cli.render.plan_views.saved_plan_text import saved_plan_lines
 
     lines = saved_plan_lines(

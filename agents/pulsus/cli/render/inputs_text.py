@@ -20,19 +20,21 @@ _MOST = 200
 """Characters of a value in a question: a path is whole, a report is not."""
 
 
-def input_lines(outcome: RouteOutcome, *, missing: bool = True) -> Iterator[str]:
+def input_lines(
+    outcome: RouteOutcome, *, missing: bool = True, given: bool = True
+) -> Iterator[str]:
     """Yield values that are not defaults with their words, what is missing and what is not used.
 
     `missing` False leaves out the missing and the unclear inputs, because a person is asked about
-    them next.
+    them next. `given` False leaves out the values, because a plan beside these lines shows them.
     """
-    given = [
+    listed = [
         f"{name}={shown(value.value)}{origin(value)}"
         for name, value in outcome.inputs.items()
         if value.source not in ("default", "wired")
     ]
-    if given:
-        yield f"{TAG} inputs: {', '.join(given)}"
+    if given and listed:
+        yield f"{TAG} inputs: {', '.join(listed)}"
     for arg in outcome.missing if missing else ():
         perhaps = outcome.proposed.get(arg.name)
         offered = f"; perhaps {shown(perhaps.value)}" if perhaps else ""
@@ -46,8 +48,8 @@ def input_lines(outcome: RouteOutcome, *, missing: bool = True) -> Iterator[str]
             told = "a run asks about it" if value.unclear else f"only with --input {name}=…"
             yield f"{TAG} perhaps: {name}={shown(value.value)}{origin(value)}; {told}"
     if outcome.unused:
-        listed = ", ".join(map(repr, outcome.unused))
-        yield f"{TAG} not used: {listed}; give values with --input NAME=VALUE"
+        unused = ", ".join(map(repr, outcome.unused))
+        yield f"{TAG} not used: {unused}; give values with --input NAME=VALUE"
 
 
 def kind_of_value(arg: ArgSpec) -> str:

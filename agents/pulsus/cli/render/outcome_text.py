@@ -13,8 +13,8 @@ from pathlib import Path
 from pulsus.cli.render import explain_table
 from pulsus.cli.render.inputs_text import describe_use, input_lines
 from pulsus.cli.render.validation_text import TAG, VERDICTS, printable, relative
+from pulsus.core.compose.selection.selector import by_p
 from pulsus.core.rankers.calibration import Calibration
-from pulsus.core.telemetry.sanitize import one_line
 from pulsus.core.types import (
     OutputRef,
     PendingCandidate,
@@ -23,11 +23,14 @@ from pulsus.core.types import (
     ToolSpec,
     ValidationReport,
 )
+from pulsus.routing.clarify import describe_choice
 
 _NEAREST = 3
 _LEAST_SHOWN = 0.05
 """A candidate below this p tells a reader nothing."""
 _SUMMARY_CHARS = 68
+_LONGEST_SUMMARY = 200
+"""More characters than are shown, because a summary is shortened at a blank."""
 
 
 @printable
@@ -204,15 +207,18 @@ def _decision(outcome: RouteOutcome, project: Path) -> Iterator[str]:
 def nearest_tools(outcome: RouteOutcome) -> Iterator[str]:
     """Yield the nearest tools of a request that no tool fits, one line each with p and summary.
 
+    The tool with the highest p is first, as the reason of the decision names it.
     None is near if the answer to a question was "none of these": the person has seen the nearest.
     """
     refused = any(r.p_before_answer is not None for r in outcome.candidates)
-    near = () if refused else outcome.candidates[:_NEAREST]
+    near = () if refused else by_p(outcome.candidates)[:_NEAREST]
     if near:
         yield f"{TAG} nearest tools:"
     wide = max((len(r.tool.id) for r in near), default=0)
     for r in near:
-        told = textwrap.shorten(one_line(r.tool.summary), _SUMMARY_CHARS, placeholder="…")
+        told = textwrap.shorten(
+            describe_choice(r.tool, _LONGEST_SUMMARY), _SUMMARY_CHARS, placeholder="…"
+        )
         yield f"{TAG}   {r.tool.id:<{wide}}  p={r.p:.2f}  {told}"
 
 

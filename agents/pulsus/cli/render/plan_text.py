@@ -28,7 +28,7 @@ def plan_steps(outcome: RouteOutcome) -> Iterator[str]:
     """
     steps = outcome.decision.plan.steps if outcome.decision.plan else ()
     if steps:
-        yield "plan (--plan prints it as YAML):"
+        yield "plan (in a pipe --plan prints it as YAML):"
     for step in steps:
         yield f"  {step.id}  {step.tool}"
         wide = max(map(len, step.inputs), default=0)

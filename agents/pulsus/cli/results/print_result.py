@@ -53,7 +53,7 @@ def _part_lines(part: ResultPart, view: ResultView, number: int) -> Iterator[Lin
         yield "", ""
     if part.heading:
         yield "bold", f"── {part.heading}"
-    yield from result_lines(part.result, replace(view, about_ok=part.about_ok))
+    yield from result_lines(part.result, replace(view, why_not_ok=part.why_not_ok))
 
 
 def _styled(lines: Iterable[Line]) -> Iterator[str]:

@@ -37,16 +37,16 @@ class ResultView:
 
     `width` is the columns of the reader's terminal; None is for other programs, with every value
     exact. `most_rows` limits tables and texts; None shows all. `full` shortens and folds nothing.
-    `markdown` renders a text for the terminal; None leaves it as it is. `about_ok` says what `ok`
-    of the result means. `request` are the words of the request: a table keeps the columns that they
-    name.
+    `markdown` renders a text for the terminal; None leaves it as it is. `why_not_ok` says in words
+    what is wrong if `ok` of the result is false. `request` are the words of the request: a table
+    keeps the columns that they name.
     """
 
     width: int | None
     most_rows: int | None = None
     full: bool = False
     markdown: Callable[[str, int], list[str]] | None = None
-    about_ok: str = ""
+    why_not_ok: str = ""
     request: frozenset[str] = frozenset()
 
 
@@ -131,10 +131,9 @@ def _is_failure(name: str, value: JsonValue) -> bool:
 
 
 def _failure(name: str, value: JsonValue, view: ResultView) -> Iterator[Line]:
-    label = "warning" if name in _WARNINGS else name
+    label = {"ok": "not ok"}.get(name, "warning" if name in _WARNINGS else name)
     for each in value if isinstance(value, list) else [value]:
-        text = value_text.readable(name, each)
-        text += f" ({view.about_ok})" if name == "ok" and view.about_ok else ""
+        text = view.why_not_ok if name == "ok" else value_text.readable(name, each)
         head = f"{label}  "
         yield from (
             ("", line) for line in fold(text, view.width or 0, first=head, hanging=len(head))

@@ -16,20 +16,21 @@ from pulsus.fast_dataclass import dataclass
 if TYPE_CHECKING:
     from pulsus.core.types import JsonValue, Plan, ToolSpec
 
-_TRUE_IF = re.compile(r"\A(?:whether|true (?:if|when|where)) ")
-"""Ways in which contracts describe a value that a person sees as yes or no."""
+_TRUE_IF = re.compile(r"(?i)\A(?:whether|true (?:if|when|where)) ")
+_FALSE_IF = re.compile(r"(?i)\Afalse (?:if|when|where) ")
+"""Ways in which contracts describe a value that is true or false."""
 
 
 @dataclass(frozen=True)
 class ResultPart:
     """The result of one tool. `heading` is the name of the tool, or empty for the only part.
 
-    `about_ok` says what its output `ok` means, in the words of its contract.
+    `why_not_ok` says what is wrong if its output `ok` is false, in the words of its contract.
     """
 
     heading: str
     result: JsonValue
-    about_ok: str = ""
+    why_not_ok: str = ""
 
 
 def result_parts(
@@ -49,16 +50,19 @@ def result_parts(
     placed = {name for *_, names in shown for name in names.values()}
     if len(shown) < 2 or placed != returned.keys():
         ends = [tool for tool, *_ in shown] or list(tools[-1:])
-        yield ResultPart("", result, _about_ok(ends[0]) if ends else "")
+        yield ResultPart("", result, _why_not_ok(ends[0]) if ends else "")
         return
     for tool, tool_id, names in shown:
         part = {key: returned[name] for key, name in names.items()}
-        yield ResultPart(tool_id.rpartition("/")[2], part, _about_ok(tool))
+        yield ResultPart(tool_id.rpartition("/")[2], part, _why_not_ok(tool))
 
 
-def _about_ok(tool: ToolSpec | None) -> str:
-    """Return what `ok` of a tool means, to stand in brackets behind its value."""
+def _why_not_ok(tool: ToolSpec | None) -> str:
+    """Return what is wrong if `ok` of a tool is false: what it checks, or when it is false."""
     said = next((o.description for o in (tool.returns if tool else ()) if o.name == "ok"), "")
     text = " ".join(said.split()).rstrip(".")
-    text = text[:1].lower() + text[1:]
-    return _TRUE_IF.sub("yes if ", text, count=1)
+    if not text or _FALSE_IF.match(text):
+        return _FALSE_IF.sub("", text)
+    if _TRUE_IF.match(text):
+        return f"expected: {_TRUE_IF.sub('', text)}"
+    return f"ok is: {text[:1].lower()}{text[1:]}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
@@ -140,6 +141,8 @@ def print_outcome(
     if options.plan and (network := session.app.proving.network):
         notes = network.notes(outcome.decision.selected)
         outcome = replace(outcome, notes=(*outcome.notes, *notes))
+    if outcome.ran:
+        outcome = replace(outcome, notes=(*outcome.notes, *_limit_notes(outcome)))
     if session.json:
         told = session.app.ranking.index.calibration if options.explain else None
         body = outcome_json.outcome(outcome, session.project, told)
@@ -164,6 +167,15 @@ def print_outcome(
     elif outcome.decision.selected:
         _tell_that_a_pipe_runs_nothing(session, options)
     console.leave(outcome.failure, ended)
+
+
+def _limit_notes(outcome: RouteOutcome) -> Iterator[str]:
+    """Yield a note for each tool whose rows a default limit may have cut."""
+    from pulsus.cli.results.row_limit import limit_notes
+
+    decision = outcome.decision
+    given = {name for name, value in outcome.inputs.items() if value.source != "default"}
+    return limit_notes(outcome.result, decision.plan, decision.selected, given)
 
 
 def _tell_how_to_run(outcome: RouteOutcome, promotion: Promotion) -> None:
@@ -211,7 +223,7 @@ def _note_what_a_plan_lacks(outcome: RouteOutcome) -> None:
     from pulsus.cli.render.inputs_text import input_lines
     from pulsus.cli.render.validation_text import TAG
 
-    for line in input_lines(outcome):
+    for line in input_lines(outcome, given=console.width() is None):
         console.note(line.removeprefix(f"{TAG} "))
     if outcome.decision.policy == "generate":
         for line in outcome_text.nearest_tools(outcome):

@@ -83,8 +83,10 @@ class RouteStatus:
         from pulsus.cli.render import outcome_text, plan_text, validation_text
 
         project = self.session.project
+        readable = console.width() is not None
         if options.plan:
-            yield from plan_text.plan(outcome)
+            # The plan file has a reference where a person looks for a value.
+            yield from (plan_text.plan_steps if readable else plan_text.plan)(outcome)
             return
         if self.announced is None:
             yield from outcome_text.summary(outcome, project)
@@ -93,7 +95,6 @@ class RouteStatus:
             yield from outcome_text.delivery_lines(outcome, project, fresh)
         if options.dry_run and outcome.validation:
             yield from validation_text.report_lines(outcome.validation, project)
-            readable = console.width() is not None
             yield from (plan_text.plan_steps if readable else plan_text.plan)(outcome)
 
 

@@ -114,16 +114,33 @@ def command(
         if note:
             tell = console.note if done.verification and done.verification.ok else console.warn
             tell(note)
-    from pulsus.cli.results.print_result import print_result
-    from pulsus.cli.results.result_parts import result_parts
-    from pulsus.core.compose.plans.module_source import read_plan
-
-    plan = read_plan(source)
-    steps = [app.tool(step.tool) for step in plan.steps] if plan else [tool]
-    print_result(done.result, full=full, parts=list(result_parts(done.result, plan, steps)))
+    _print_result(session, tool, source, done.result, values, full=full)
     if done.failure:
         console.fail(done.failure, as_json=False)
     console.leave(done.failure, status)
+
+
+def _print_result(
+    session: CommandSession,
+    tool: ToolSpec,
+    source: bytes,
+    result: JsonValue,
+    given: Mapping[str, JsonValue],
+    *,
+    full: bool,
+) -> None:
+    """Print the result, and before it a note if a default limit may have cut its rows."""
+    from pulsus.cli.results.print_result import print_result
+    from pulsus.cli.results.result_parts import result_parts
+    from pulsus.cli.results.row_limit import limit_notes
+    from pulsus.core.compose.plans.module_source import read_plan
+
+    plan = read_plan(source)
+    steps = [session.app.tool(step.tool) for step in plan.steps] if plan else [tool]
+    if session.verbosity >= 0:
+        for line in limit_notes(result, plan, steps, given):
+            console.note(f"note: {line}")
+    print_result(result, full=full, parts=list(result_parts(result, plan, steps)))
 
 
 def _require_exit_status(tool: ToolSpec) -> None:

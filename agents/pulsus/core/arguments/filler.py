@@ -75,6 +75,14 @@ _WORDS_OF_UNITS = frozenset(map(stem_in_full, ["unit", "service", "name"]))
 _CHOICES = re.compile("choice|listed|example")
 _CLOSED_LIST = re.compile(r"(?i)(?:one of|either|only \w+ in this \w+):?\s")
 _MEMBER = re.compile(r"[^\s,;:.`]+")
+_WORDS_OF_LIMITS = frozenset(map(stem_in_full, ["limit", "top", "n"]))
+_PLAIN_NUMBERS = ("number", "numeral", "counted")
+_MOST_ASKED = 200
+_LONGEST_ASKING = 40
+_ASKS_FOR_ROWS = re.compile(
+    r"(?i)\b(?:(?:show|list|give|print|display)(?:\s+(?:me|us))?(?:\s+(?:only|just))?"
+    r"(?:\s+the)?(?:\s+(?:first|top))?|first|top)\s+\Z"
+)
 _LIMITING = frozenset(
     map(stem_in_full, ["only", "just", "no", "not", "without", "except", "skip", "leave", "ignore"])
 )
@@ -102,10 +110,14 @@ class FilledValue:
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """Values by input, in the tool's order, and the values in the request that nothing took."""
+    """Values by input, in the tool's order, and the values in the request that nothing took.
+
+    `same_as_default` are sure values that change nothing, because they are the defaults.
+    """
 
     values: tuple[FilledValue, ...]
     unused: tuple[str, ...]
+    same_as_default: tuple[FilledValue, ...] = ()
 
     @property
     def filled(self) -> tuple[FilledValue, ...]:
@@ -135,6 +147,7 @@ def fill(
     tried = with_second_choices(options, picks)
     numbers = confidence_features(options, picks, tried, reading)
     values: list[FilledValue] = []
+    same: list[FilledValue] = []
     places: list[tuple[int, int]] = []
     for (one, _), option, pick, features in zip(
         reading.options, options, tried, numbers, strict=True
@@ -142,24 +155,26 @@ def fill(
         candidate = option[pick][1]
         if candidate is None:
             continue
-        p = raise_pair(used.probability(features), features, one, candidate)
+        p = raise_sure(used.probability(features), features, one, candidate, request)
         unclear = not only_propose and is_unclear(one, candidate, p)
         if p < PROPOSE and not unclear:
             continue
         if _is_out_of_place(one, candidate):
             continue
         places.extend((s.start, s.end) for s in candidate.spans)
-        if candidate.value == one.default:  # the words are understood, and nothing changes
-            continue
         sure = p >= limit_of(one, candidate) and not only_propose
         sure = sure and not _names_the_tool(one, candidate, reading)
         text = request[candidate.start : candidate.end]
+        if candidate.value == one.default:  # the words are understood, and nothing changes
+            if sure:
+                same.append(FilledValue(one.name, candidate.value, text, p, "fill"))
+            continue
         state: State = "fill" if sure else "propose"
         values.append(
             FilledValue(one.name, candidate.value, text, p, state, unclear=unclear and not sure)
         )
     _add_subject_name(values, places, request, Fillable(open_inputs, tool.own), only_propose)
-    return Filling(tuple(values), _unused(reading, places, values))
+    return Filling(tuple(values), _unused(reading, places, values), tuple(same))
 
 
 def _add_subject_name(
@@ -214,20 +229,38 @@ def _names_the_tool(one: Input, candidate: Candidate, reading: RequestReading) -
     return said <= words.own and words.present.isdisjoint(_LIMITING)
 
 
-def raise_pair(p: float, features: Mapping[str, float], one: Input, candidate: Candidate) -> float:
-    """Return p, and at least PAIRED for one of two required files: `from A to B`, `A and B`.
+def raise_sure(
+    p: float, features: Mapping[str, float], one: Input, candidate: Candidate, request: str
+) -> float:
+    """Return p, and at least the limit for two forms of which the weights saw too few requests.
 
-    The weights saw too few such requests. In six lots all 26 files given so were right.
+    The first is one of two required files: `from A to B`, `A and B`. In six lots all 26 files given
+    so were right. The second is a number of rows: `show me 4`, `first 4`, `top 4`.
     """
-    paired = features.get("pair", 0.0) > 0 and one.required and candidate.kind in ("path", "file")
-    return max(p, PAIRED) if paired else p
+    if features.get("pair", 0.0) > 0 and one.required and candidate.kind in ("path", "file"):
+        return max(p, PAIRED)
+    return max(p, NUMBER_LIMIT) if _is_asked_count(one, candidate, request) else p
+
+
+def _is_asked_count(one: Input, candidate: Candidate, request: str) -> bool:
+    """Return True for the number of rows that the request asks to be shown, for a limit of rows.
+
+    404 may be a status and 2026 a year, so a number above `_MOST_ASKED` is left to the weights.
+    """
+    if one.role != "count" or one.words.isdisjoint(_WORDS_OF_LIMITS):
+        return False
+    value = candidate.value
+    if candidate.kind not in _PLAIN_NUMBERS or candidate.unit or not isinstance(value, int):
+        return False
+    before = request[max(0, candidate.start - _LONGEST_ASKING) : candidate.start]
+    return 0 < value <= _MOST_ASKED and _ASKS_FOR_ROWS.search(before) is not None
 
 
 def _is_out_of_place(one: Input, candidate: Candidate) -> bool:
     """Return True for a value that is not even worth a proposal.
 
-    That is a path for an input that takes a field or an operator, and a word that is none of those
-    to which the description limits the input: "One of `==`, `<`".
+    A path is out of place in an input that takes a field or an operator. A description may list the
+    only words that an input takes (`One of ==, <`): any other word is out of place.
     """
     if candidate.kind in ("path", "file") and not one.words.isdisjoint(_WORDS_OF_FIELDS):
         return True

@@ -112,8 +112,14 @@ def _fill_together(
     numbered = tuple(replace(one, place=place) for place, one in enumerate(inputs))
     own = frozenset().union(*(tool.own for tool in tools))
     found = fill(request, Fillable(numbered, own), now=now)
-    values: list[list[FilledValue]] = [[] for _ in tools]
-    for value in found.values:
+    own, same = (_by_step(found.values, len(tools)), _by_step(found.same_as_default, len(tools)))
+    return [Filling(each, found.unused, alike) for each, alike in zip(own, same, strict=True)]
+
+
+def _by_step(values: Sequence[FilledValue], steps: int) -> list[tuple[FilledValue, ...]]:
+    """Return the values of each step, by the own names of its inputs."""
+    found: list[list[FilledValue]] = [[] for _ in range(steps)]
+    for value in values:
         step, _, name = value.name.partition("\0")
-        values[int(step)].append(replace(value, name=name))
-    return [Filling(tuple(each), found.unused) for each in values]
+        found[int(step)].append(replace(value, name=name))
+    return [tuple(each) for each in found]

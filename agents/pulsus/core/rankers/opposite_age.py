@@ -18,11 +18,11 @@ _DONE = (
     r"(?:(?:chang|touch|edit|updat|us|access|creat|add|open|mov)ed"
     r"|modified|written|read|changing)\b"
 )
-_NOBODY = (
+_NEGATION = (
     r"\b(?:not|never|nobody|no\s+one|nothing|none|without|isn|wasn|hasn|haven|weren|aren|didn)\b"
 )
 _LEFT_ALONE = re.compile(
-    rf"(?i){_NOBODY}[^,.;:!?]{{0,40}}?\b{_DONE}|\bun(?:touched|changed|used|modified|accessed)\b"
+    rf"(?i){_NEGATION}[^,.;:!?]{{0,40}}?\b{_DONE}|\bun(?:touched|changed|used|modified|accessed)\b"
     rf"|\b{_DONE}[^,.;:!?]{{0,40}}?\b(?:longer|more)\s+than\s+[^,.;:!?]{{1,20}}\bago\b"
 )
 _OLD = re.compile(r"(?i)\b(?:stale|old|older|oldest|outdated)\b")

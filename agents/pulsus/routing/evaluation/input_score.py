@@ -77,7 +77,10 @@ def compare_inputs(
     more = (
         InputDifference(name, "unwanted", value.value, value.text, None)
         for name, value in filled.items()
-        if value.source == "request" and name not in taken and "." not in name
+        if value.source == "request"
+        and name not in taken
+        and "." not in name
+        and not value.is_default
     )
     return (*found, *more)
 
@@ -126,7 +129,8 @@ def _compare(name: str, wanted: JsonValue, given: InputValue | None) -> InputDif
         return InputDifference(name, "missing", None, "", wanted)
     if same_value(given.value, wanted):
         return None
-    what: Literal["wrong", "missing"] = "missing" if given.source == "default" else "wrong"
+    is_left = given.source == "default" or given.is_default
+    what: Literal["wrong", "missing"] = "missing" if is_left else "wrong"
     return InputDifference(name, what, given.value, given.text, wanted)
 
 

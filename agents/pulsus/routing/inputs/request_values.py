@@ -24,10 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RequestValues:
-    """The values of each step, in order, and the values in the request that nothing took."""
+    """The values of each step, in order, and the values in the request that nothing took.
+
+    `same_as_default` are the values of each step that the request says, and that are the defaults.
+    """
 
     values: tuple[tuple[FilledValue, ...], ...]
     unused: tuple[str, ...]
+    same_as_default: tuple[tuple[FilledValue, ...], ...] = ()
 
 
 NO_VALUES = RequestValues((), ())
@@ -85,7 +89,15 @@ def read_values(
         tuple(one for one in own if not _is_default(step, one))
         for step, own in zip(steps, fitting, strict=True)
     )
-    return RequestValues(new, unused)
+    said = [
+        [one for one in (*filling.same_as_default, *ready) if one.name not in names]
+        for filling, ready, names in zip(fillings, read, closed, strict=True)
+    ]
+    same = tuple(
+        tuple(one for one in _fitting(step, own) if _says_default(step, one))
+        for step, own in zip(steps, said, strict=True)
+    )
+    return RequestValues(new, unused, same)
 
 
 def improve_values(
@@ -113,7 +125,8 @@ def improve_values(
     )
     fitting = _fitting(step, filling.values)
     dropped = [value.text for value in filling.values if value not in fitting]
-    return RequestValues((tuple(fitting),), (*filling.unused, *dropped)), use
+    unused = (*filling.unused, *dropped)
+    return RequestValues((tuple(fitting),), unused, read.same_as_default), use
 
 
 def _without(text: str, spoken: Sequence[str]) -> str:
@@ -166,6 +179,12 @@ def _fitting(step: StepInputs, values: Sequence[FilledValue]) -> list[FilledValu
 def _is_default(step: StepInputs, value: FilledValue) -> bool:
     default = next(one.default for one in step.inputs.inputs if one.name == value.name)
     return default == value.value and type(default) is type(value.value)
+
+
+def _says_default(step: StepInputs, value: FilledValue) -> bool:
+    """Return True for a sure value that is the default. Yes or no follows from too many words."""
+    sure = value.state == "fill" and not isinstance(value.value, bool)
+    return sure and _is_default(step, value)
 
 
 def _as_proposals(

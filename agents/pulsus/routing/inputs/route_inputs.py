@@ -105,6 +105,12 @@ def with_inputs(
     found = {name: value for name, value in found.items() if name not in given}
     inputs = {name: InputValue(value, "option") for name, value in given.items()}
     inputs |= {name: _from_request(one) for name, one in found.items() if one.state == "fill"}
+    said = by_parameter(steps, read.same_as_default) if read.same_as_default else {}
+    inputs |= {
+        name: replace(_from_request(one), is_default=True)
+        for name, one in said.items()
+        if name not in inputs and name not in found
+    }
     inputs |= {a.name: d for a in args if a.name not in inputs and (d := _default(a)) is not None}
     named = [arg for arg in args if not arg.kind.startswith("var_")]
     left_out = _left_out(outcome, steps, read, found, inputs) if fill else ()
@@ -120,7 +126,7 @@ def with_inputs(
             *outcome.notes,
             *_say_left_out(left_out),
             *_failures(use),
-            *_early_limits(steps, {*given, *found}),
+            *_early_limits(steps, read, {*given, *found}),
         ),
     )
 
@@ -168,18 +174,24 @@ def _say_left_out(left_out: Sequence[str]) -> tuple[str, ...]:
     return (f"left out: {listed}; nothing in this answer follows these words",)
 
 
-def _early_limits(steps: Sequence[StepInputs], known: Collection[str]) -> Iterator[str]:
+def _early_limits(
+    steps: Sequence[StepInputs], read: RequestValues, known: Collection[str]
+) -> Iterator[str]:
     """Yield a line for each default that cuts rows before a later step filters or sorts them.
 
-    `known` are the parameters that have a value. Ten rows by processor time say nothing of the
-    rows with most memory.
+    `known` are the parameters that have a value. A limit that the request says is no default. Ten
+    rows by processor time say nothing of the rows with most memory.
     """
-    for step, behind in itertools.pairwise(steps):
+    said = read.same_as_default or ((),) * len(steps)
+    for (step, own), (behind, _) in itertools.pairwise(zip(steps, said, strict=True)):
         if not (behind.row_inputs.op or behind.row_inputs.by):
             continue
+        spoken = {value.name for value in own}
         for one in step.inputs.inputs:
             default = one.default
             if one.role != "count" or type(default) is not int or default <= 0:
+                continue
+            if one.name in spoken:
                 continue
             if one.name not in step.wired and step.names.get(one.name, "") not in known:
                 yield (

@@ -56,6 +56,19 @@ def test_no_text_breaks_out_of_its_line(text, policy):
     assert not any(drives_a_terminal(line) for line in everything(text, policy))
 
 
+def test_the_nearest_tools_begin_with_the_highest_p_and_mark_tools_that_write():
+    likely = candidate("d/a/likely", 0.26)
+    likely = replace(likely, tool=replace(likely.tool, kind="write", summary="Set a value."))
+    first = candidate("d/a/first", 0.14)
+    first = replace(first, tool=replace(first.tool, kind="read", summary="Read a value."))
+    found = replace(outcome(policy="generate"), candidates=(first, likely))
+    assert list(outcome_text.nearest_tools(found)) == [
+        "[PULSUS] nearest tools:",
+        "[PULSUS]   d/a/likely  p=0.26  [writes] Set a value.",
+        "[PULSUS]   d/a/first   p=0.14  Read a value.",
+    ]
+
+
 def test_a_path_inside_the_project_is_shown_relative_to_it():
     assert validation_text.relative(PROJECT / "a/b.py", PROJECT) == "a/b.py"
     assert validation_text.relative(Path("/etc/x"), PROJECT) == "/etc/x"

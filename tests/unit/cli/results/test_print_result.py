@@ -52,7 +52,7 @@ def png(path):
 
 def test_a_terminal_gets_units_and_colour(shown):
     text = shown(TerminalStream(), RESULT, COLUMNS="80")
-    assert "\x1b[31mok  no\x1b[0m" in text
+    assert "\x1b[31mnot ok\x1b[0m" in text
     assert "2.0 KiB" in text
 
 
@@ -163,13 +163,13 @@ def test_two_tools_in_one_answer_have_their_names_above_them(shown):
     text = shown(TerminalStream(), TWO, parts=parts, COLUMNS="80", NO_COLOR="1")
     assert "s1_" not in text
     assert text.index("disks") < text.index("mount") < text.index("memory") < text.index("kind")
-    assert "ok  no (yes if ok is fine)" in text
+    assert "not ok  expected: ok is fine" in text
 
 
 def test_two_tools_in_a_pipe_keep_the_names_of_the_result(shown):
     text = shown(io.StringIO(), TWO, parts=list(result_parts(TWO, *two_steps())))
     assert "s1_rows" in text
-    assert "yes if" not in text
+    assert "expected" not in text
 
 
 def test_a_result_that_the_plan_does_not_cover_stays_whole():
@@ -178,12 +178,21 @@ def test_a_result_that_the_plan_does_not_cover_stays_whole():
     assert [part.result for part in result_parts(found, plan, tools)] == [found]
 
 
-@pytest.mark.parametrize("said", ["Whether it is fine.", "True if it is fine."])
-def test_two_contracts_do_not_describe_a_yes_or_no_in_two_ways(said):
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("Whether it is fine.", "expected: it is fine"),
+        ("True if it is fine.", "expected: it is fine"),
+        ("False if it still runs.", "it still runs"),
+        ("The same as `open`.", "ok is: the same as `open`"),
+        ("", ""),
+    ],
+)
+def test_a_result_that_is_not_ok_says_what_is_wrong(said, why):
     tool = spec("a/b/check", gives={"ok": "bool"})
     tool = replace(tool, returns=tuple(replace(o, description=said) for o in tool.returns))
     (part,) = result_parts({"ok": False}, None, [tool])
-    assert part.about_ok == "yes if it is fine"
+    assert part.why_not_ok == why
 
 
 def test_a_placeholder_in_a_table_is_not_lost_as_html(shown):

@@ -57,6 +57,25 @@ def test_a_number_word_before_a_superlative_is_as_sure_as_digits(request_):
     assert by_word["limit"][0] == 5
 
 
+@pytest.mark.parametrize(
+    "request_",
+    ["processes by memory, show me {}", "first {}", "the top {}", "memory hogs, list {}"],
+)
+def test_a_number_of_rows_to_show_is_filled_without_asking(request_):
+    limit = {"type": "integer", "description": "How many processes to return.", "default": 10}
+    found = fill(request_.format(4), tool(limit=limit))
+    assert [(v.value, v.state) for v in found.values] == [(4, "fill")]
+    assert fill(request_.format(10), tool(limit=limit)).same_as_default[0].value == 10
+
+
+@pytest.mark.parametrize("request_", ["show 2026", "show 404", "show 4 GB", "show pid 4"])
+def test_a_number_that_counts_no_rows_is_not_made_sure_as_a_limit(request_, monkeypatch):
+    limit = {"type": "integer", "description": "How many processes to return.", "default": 10}
+    found = {v.name: v.p for v in fill(request_, tool(limit=limit)).values}
+    monkeypatch.setattr("pulsus.core.arguments.filler._is_asked_count", lambda *_: False)
+    assert found == {v.name: v.p for v in fill(request_, tool(limit=limit)).values}
+
+
 def test_a_folder_is_never_a_number():
     assert proposed("show folder 5", tool(folder=FOLDER)) == {}
 

@@ -1,4 +1,4 @@
-"""What changed lately is not what stayed unchanged for long."""
+"""A request for files that changed lately does not get a tool for files that did not change."""
 
 from dataclasses import replace
 

@@ -89,6 +89,12 @@ def test_a_value_that_is_the_default_is_not_called_unused():
     assert (found.unused, found.inputs["limit"].source) == ((), "default")
 
 
+def test_a_value_that_the_request_says_is_not_called_a_default():
+    said = filled("10 biggest files in /var/log").inputs["limit"]
+    assert (said.value, said.source, said.text, said.is_default) == (10, "request", "10", True)
+    assert filled("biggest files in /var/log").inputs["limit"].source == "default"
+
+
 def test_a_writing_tool_gets_no_value_from_words_alone():
     writes = replace(TOOL, kind="write")
     found = filled("five biggest files in /var/log", tool=writes)

@@ -159,3 +159,4 @@ def test_a_default_limit_before_a_filter_is_noted_as_it_may_hide_rows():
     limited = filled(("top_processes", "the top 500 processes of this host"), filter_part)
     assert limited.inputs["limit"].value == 500
     assert limited.notes == ()
+    assert filled(("top_processes", "the top 10 processes of this host"), filter_part).notes == ()

@@ -13,8 +13,9 @@ from pulsus.fast_dataclass import dataclass
 class PlanPage:
     """A saved plan as it stands in the project.
 
-    `file` is its name as given, `hash` its hash. `moved` has a sentence for each part that is no
-    longer as reviewed, and `catalogue_note` says if the catalogue has another digest.
+    `file` is its name as given, or empty if it is in no file yet. `hash` is its hash. `moved` has a
+    sentence for each part that is no longer as reviewed, and `catalogue_note` says if the catalogue
+    has another digest.
     """
 
     saved: SavedPlan
@@ -35,6 +36,8 @@ class PlanPage:
 
         A plan that moved is made again. A plan with tools that are not promoted cannot be applied.
         """
+        if not self.file:
+            return "add -o plan.yaml, to keep the plan for review and to apply it"
         file = shlex.quote(self.file)
         if self.moved:
             return f"pulsus plan --file {file} -o new.yaml"

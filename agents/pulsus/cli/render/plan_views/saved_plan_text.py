@@ -44,7 +44,8 @@ def saved_plan_lines(
 
 def _list_lines(page: PlanPage, most: int | None, style: Style) -> Iterator[str]:
     saved, plan = page.saved, page.saved.plan
-    yield _row("plan", cut(page.file, None), 0)
+    if page.file:
+        yield _row("plan", cut(page.file, None), 0)
     if saved.request or plan.description:
         yield _row("request", cut(saved.request or plan.description, most), 0)
     yield _row("steps", count_kinds(saved), 0)

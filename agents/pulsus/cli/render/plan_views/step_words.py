@@ -6,6 +6,7 @@ All views of a plan use them. A value is cut with a note of its length, and is o
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
 from pulsus.cli.render.inputs_text import shown
@@ -24,6 +25,8 @@ from pulsus.core.types import (
     Template,
 )
 from pulsus.fast_dataclass import dataclass
+
+_PARAMETER = re.compile(r"\binput\.([A-Za-z_]\w*)")
 
 MOST = 200
 """Characters of a value that are shown without `-v`."""
@@ -63,11 +66,26 @@ def describe_value(
         case OutputRef(step, output):
             return ShownValue(cut(f"{output} of {step}", most))
         case Expression(source):
-            return ShownValue(cut(f"{{{{ {source} }}}}", most), "computed")
+            return _with_values(cut(f"{{{{ {source} }}}}", most), "computed", source, saved, most)
         case Template(source):
-            return ShownValue(cut(source, most), "text with values in it")
+            text = cut(source, most)
+            return _with_values(text, "text with values in it", source, saved, most)
         case Structure():
-            return ShownValue(_write(value_to_json(value), most), "with values in it")
+            text = _write(value_to_json(value), most)
+            return _with_values(text, "with values in it", text, saved, most)
+
+
+def _with_values(
+    text: str, what: str, source: str, saved: SavedPlan, most: int | None
+) -> ShownValue:
+    """Return a text that refers to parameters of the plan, with the value of each behind it."""
+    names = dict.fromkeys(_PARAMETER.findall(source))
+    given = [
+        f"{name} is {_write(saved.inputs[name].value, most)}"
+        for name in names
+        if name in saved.inputs
+    ]
+    return ShownValue(text, f"{what}: {', '.join(given)}" if given else what)
 
 
 def describe_control(step: PlanStep, most: int | None = MOST) -> Iterator[tuple[str, str]]:

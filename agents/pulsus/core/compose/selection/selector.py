@@ -137,12 +137,23 @@ def _decide_composition(
     return Decision("compose", steps, f"each part reaches {floor:.2f}: {reason}")
 
 
+def by_p(candidates: Sequence[Ranked]) -> tuple[Ranked, ...]:
+    """Return the candidates, the highest p first. Those with the same p keep their order.
+
+    Below τ the order of the ranks may be another one, because the values of a request change p and
+    not the ranks.
+    """
+    return tuple(sorted(candidates, key=lambda ranked: -ranked.p))
+
+
 def _explain_no_candidate(candidates: Sequence[Ranked], tau: float) -> str:
     if not candidates:
         return "no tool shares a word with the request"
-    best = candidates[0]
+    best = by_p(candidates)[0]
     odds = f"; {best.caution}" if best.caution else ""
-    return f"no candidate reaches τ {tau:.2f}: best is {best.tool.id} with p {best.p:.2f}{odds}"
+    return (
+        f"no candidate reaches τ {tau:.2f}: the highest p is {best.p:.2f}, of {best.tool.id}{odds}"
+    )
 
 
 def prefer_hinted(

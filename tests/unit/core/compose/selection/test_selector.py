@@ -30,6 +30,11 @@ def test_a_single_tool_is_selected_if_its_p_reaches_tau(p, policy):
     assert made.policy == policy
 
 
+def test_the_reason_names_the_highest_p_even_if_another_tool_is_first():
+    made = choice([ranked("a/b/first", 0.14), ranked("a/b/likely", 0.26)])
+    assert made.reason == "no candidate reaches τ 0.60: the highest p is 0.26, of a/b/likely"
+
+
 def test_clauses_with_different_tools_are_composed_in_order():
     parts = [[ranked("a/b/y", 0.56)], [ranked("a/b/x", 0.9)], [ranked("a/b/z", 0.7)]]
     made = choice([ranked("a/b/x", 0.9)], parts)
