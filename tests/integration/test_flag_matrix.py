@@ -106,7 +106,7 @@ def test_the_flags_behave_as_the_matrix_says(row, tmp_path):
     status = done.err if runs else done.out
     assert {part for part in (SUMMARY, FEATURES, REPORT, PLAN) if part in status} == set(row.shows)
     assert not runs or "[PULSUS]" not in done.out
-    assert (f"error[{row.error}]" in done.err) == bool(row.error)
+    assert (f"[{row.error}]" in done.err) == bool(row.error)
 
 
 def test_no_tool_above_tau_differs_from_a_clarification(tmp_path):

@@ -43,7 +43,7 @@ def search(*candidates, policy="generate", steps=1):
     return SearchResult(tuple(candidates), (), Decision(policy, chosen, "why"), widened=False)
 
 
-NEAR = search(ranked("a/b/left", 0.3), ranked("a/b/right", 0.4), ranked("ingest/load/third", 0.1))
+NEAR = search(ranked("a/b/left", 0.4), ranked("a/b/right", 0.3), ranked("ingest/load/third", 0.1))
 FOUND = replace(NEAR, choice=Decision("select", NEAR.candidates[:1], "why"))
 PLAN = search(
     ranked("ingest/load/rows", 0.9), ranked("shared/sort/top_rows", 0.99), policy="compose", steps=2
@@ -115,10 +115,16 @@ def test_a_tool_that_the_request_names_is_not_doubted():
 
 
 def test_the_question_offers_the_nearest_tools_with_their_summaries():
-    asked = ask(search(replace(NEAR.candidates[0], tool=tool("a/b/left", "Turn left. Or not."))))
+    reads = replace(tool("a/b/left", "Turn left. Or not."), kind="read")
+    asked = ask(search(replace(NEAR.candidates[0], tool=reads)))
     assert (asked.question, asked.options) == (WHICH_TOOL, ("a/b/left",))
     assert asked.labels == ("Turn left. Or not.",)
     assert "=" not in asked.in_one_line
+
+
+def test_the_choices_begin_with_the_highest_p_if_no_tool_was_found():
+    found = search(ranked("a/b/first", 0.14), ranked("a/b/likely", 0.26))
+    assert ask(found).options == ("a/b/likely", "a/b/first")
 
 
 def test_a_choice_that_writes_is_marked_before_it_is_made():
@@ -173,7 +179,7 @@ def test_the_tool_of_the_answer_is_selected_and_sure(said):
     assert (found.choice.policy, found.choice.chosen[0].tool.name) == ("select", "right")
     assert [r.tool.name for r in found.candidates] == ["right", "left", "third"]
     assert [r.rank for r in found.candidates] == [1, 2, 3]
-    assert [(r.p, r.p_before_answer) for r in found.candidates] == [(1.0, 0.4), (0, 0.3), (0, 0.1)]
+    assert [(r.p, r.p_before_answer) for r in found.candidates] == [(1.0, 0.3), (0, 0.4), (0, 0.1)]
     assert found.candidates[1].why_not == "the answer to the question was a/b/right"
 
 
@@ -235,7 +241,7 @@ def test_the_answer_to_the_area_question_searches_only_there():
 def test_the_question_offers_the_plan_before_its_tools():
     asked = ask(PLAN)
     assert asked.options == ("rows then top_rows", "ingest/load/rows", "shared/sort/top_rows")
-    assert asked.labels[0] == "these 2 steps, one after the other"
+    assert asked.labels[0] == "[writes] these 2 steps, one after the other"
     assert len(ask(PLAN, max_options=2).options) == 2
 
 

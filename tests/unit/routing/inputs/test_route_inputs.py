@@ -86,7 +86,7 @@ def test_a_value_that_no_input_takes_is_named():
 
 def test_a_value_that_is_the_default_is_not_called_unused():
     found = filled("10 biggest files in /srv")
-    assert (found.unused, found.inputs["limit"].source) == ((), "default")
+    assert (found.unused, found.inputs["limit"].value) == ((), 10)
 
 
 def test_a_value_that_the_request_says_is_not_called_a_default():
