@@ -112,8 +112,9 @@ def _fill_together(
     numbered = tuple(replace(one, place=place) for place, one in enumerate(inputs))
     own = frozenset().union(*(tool.own for tool in tools))
     found = fill(request, Fillable(numbered, own), now=now)
-    own, same = (_by_step(found.values, len(tools)), _by_step(found.same_as_default, len(tools)))
-    return [Filling(each, found.unused, alike) for each, alike in zip(own, same, strict=True)]
+    values = _by_step(found.values, len(tools))
+    same = _by_step(found.same_as_default, len(tools))
+    return [Filling(each, found.unused, alike) for each, alike in zip(values, same, strict=True)]
 
 
 def _by_step(values: Sequence[FilledValue], steps: int) -> list[tuple[FilledValue, ...]]:
