@@ -6,11 +6,11 @@ limit, a reader cannot tell ten files from the first ten of a thousand.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pulsus.cli.results import table_lines
+from pulsus.core.python_source import python_parser
 
 if TYPE_CHECKING:
     from pulsus.core.types import ArgSpec, JsonValue, Plan, PlanStep, ToolSpec
@@ -84,7 +84,7 @@ def _default_limit(arg: ArgSpec) -> int | None:
     if arg.name.rpartition("_")[2] not in _LIMITS or arg.default is None:
         return None
     try:
-        value = ast.literal_eval(arg.default)
+        value = python_parser.read_literal(arg.default)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
     return value if type(value) is int and value > 0 else None
