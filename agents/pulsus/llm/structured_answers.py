@@ -67,7 +67,17 @@ def make_check(schema: Schema) -> Callable[[Any], Iterator[str]]:
     for part in subschemas(schema):
         if unknown := sorted(set(part) - _KNOWN):
             raise ValueError(f"this JSON Schema keyword is not supported: {unknown[0]}")
-    validator = _validator_class()(schema)
+    make = _validator_class()
+    validator, frame = make(schema), make(_frame_of(schema))
+    # The library makes the validators of members anew for each value. Here they are made once.
+    members = {name: make(part) for name, part in schema.get("properties", {}).items()}
+
+    def fits(value: Any) -> bool:
+        return (
+            isinstance(value, dict)
+            and frame.is_valid(value)
+            and all(members[name].is_valid(value[name]) for name in members.keys() & value.keys())
+        )
 
     def check(value: Any) -> Iterator[str]:
         try:
@@ -76,9 +86,15 @@ def make_check(schema: Schema) -> Callable[[Any], Iterator[str]]:
             # A lone surrogate is JSON, but it could be written to no file.
             yield "$: is not valid Unicode, or nests too deeply"
             return
-        yield from map(_first_problem, validator.iter_errors(value))
+        if not fits(value):
+            yield from map(_first_problem, validator.iter_errors(value))
 
     return check
+
+
+def _frame_of(schema: Schema) -> Schema:
+    """Return the schema with any value allowed for each of its members."""
+    return {**schema, "properties": dict.fromkeys(schema.get("properties", {}), True)}
 
 
 def subschemas(schema: Schema) -> Iterator[Schema]:

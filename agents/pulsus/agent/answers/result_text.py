@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from pulsus.core.telemetry.sanitize import escape_controls
+from pulsus.core.telemetry.sanitize import escape_controls, is_plain
 from pulsus.core.text.value_units import plain_number, short_heading, with_unit
 from pulsus.core.types import JsonValue
 
@@ -81,7 +81,8 @@ def _value(name: str, value: JsonValue) -> str:
         case int() | float():
             return with_unit(name, value)
         case str():
-            return _exact(value) if not value or not value.isprintable() else value
+            printable = is_plain(value) or value.isprintable()
+            return value if value and printable else _exact(value)
         case list() if all(isinstance(each, str | int | float) for each in value):
             return ", ".join(_value(name, each) for each in value)
         case _:

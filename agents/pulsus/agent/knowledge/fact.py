@@ -87,8 +87,10 @@ def one_line(text: str) -> str:
 
     Of a long text only the beginning is returned.
     """
-    parts = (part.strip() for part in _BREAKS.split(text[:_MOST_READ]))
-    return " ".join(part for part in parts if part)
+    text = text[:_MOST_READ]
+    if text.isprintable():  # it has no breaks, and most texts are short and have none
+        return text.strip()
+    return " ".join(filter(None, map(str.strip, _BREAKS.split(text))))
 
 
 def short_line(text: str, limit: int) -> str:

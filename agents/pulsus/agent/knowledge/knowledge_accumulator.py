@@ -39,7 +39,8 @@ class KnowledgeAccumulator:
             value = short_line(fact.value, self.limits.max_value)
             known.pop(fact.key, None)
             known[fact.key] = fact if value == fact.value else replace(fact, value=value)
-        return replace(self, facts=self._evict(tuple(known.values()), turn))
+        self._evict(known, turn)
+        return KnowledgeAccumulator(self.limits, tuple(known.values()))
 
     def find(self, keys: Iterable[str]) -> tuple[Fact, ...]:
         """Return the facts of these keys, in their order."""
@@ -71,14 +72,11 @@ class KnowledgeAccumulator:
         ordered = sorted(self.facts, key=lambda fact: (fact.category, fact.key))
         return "\n".join(f"[{fact.category}] {fact.key} = {fact.value}" for fact in ordered)
 
-    def _evict(self, facts: tuple[Fact, ...], turn: int) -> tuple[Fact, ...]:
-        chars, count = sum(fact.chars for fact in facts), len(facts)
-        pinned = [fact.turn >= turn - 1 for fact in facts]
-        order = sorted(range(count), key=lambda at: pinned[at])
-        gone = set()
-        for at in order:
-            if count <= self.limits.max_facts and chars <= self.limits.max_chars:
-                break
-            gone.add(at)
-            count, chars = count - 1, chars - facts[at].chars
-        return tuple(fact for at, fact in enumerate(facts) if at not in gone)
+    def _evict(self, known: dict[str, Fact], turn: int) -> None:
+        """Remove facts until the limits hold: those of earlier turns first."""
+        chars = sum(fact.chars for fact in known.values())
+        for fact in sorted(known.values(), key=lambda fact: fact.turn >= turn - 1):
+            if len(known) <= self.limits.max_facts and chars <= self.limits.max_chars:
+                return
+            del known[fact.key]
+            chars -= fact.chars

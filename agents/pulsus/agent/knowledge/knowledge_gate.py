@@ -71,6 +71,8 @@ def answer_from_facts(
         return None
     digest = call_digest(descriptor.name, args)
     facts = tuple(fact for fact in knowledge.find_call(digest) if _may_answer(fact, window))
+    if not facts:
+        return None
     keys = set(predict_fact_keys(descriptor.name, args))
     return KnownAnswer(facts) if any(fact.key in keys for fact in facts) else None
 

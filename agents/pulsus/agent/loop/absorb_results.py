@@ -37,12 +37,11 @@ def absorb_result(state: SessionState, done: FinishedCall, result_chars: int) ->
         draft.call, outcome.response, now=done.ended, turn=state.turn, result_chars=result_chars
     )
     known = state.knowledge.remember(facts, state.turn)
-    ok = outcome.response.ok
-    recoveries = state.gates.recoveries
-    if ok:
-        recoveries, _ = recoveries.check_recovery_success(draft.call.tool)
-    gates = replace(state.gates, recoveries=recoveries)
-    return replace(state, gates=gates, knowledge=known, succeeded=state.succeeded + ok)
+    gates, succeeded = state.gates, state.succeeded
+    if outcome.response.ok:
+        recoveries, _ = gates.recoveries.check_recovery_success(draft.call.tool)
+        gates, succeeded = replace(gates, recoveries=recoveries), succeeded + 1
+    return replace(state, gates=gates, knowledge=known, succeeded=succeeded)
 
 
 def _absorb_read(state: SessionState, done: FinishedCall) -> SessionState:

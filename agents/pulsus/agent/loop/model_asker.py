@@ -64,29 +64,15 @@ class ModelAsker:
 
     async def _ask_once(self, request: TurnRequest, show: OnText) -> TurnProposal | None:
         """Return the proposal, or None if the run was stopped meanwhile. Raises ModelError."""
-        answer: TurnProposal | None = None
-        failure: ModelError | None = None
         waited_for = True
 
         def show_now(piece: str) -> None:
             if waited_for:  # a model that was given up may still send text
                 show(piece)
 
-        async with anyio.create_task_group() as group:
-
-            async def ask_in_thread() -> None:
-                nonlocal answer, failure, waited_for
-                try:
-                    answer = await run_abandonable(lambda: self._model.propose(request, show_now))
-                except ModelError as error:  # a group would hide which error it is
-                    failure = error
-                finally:
-                    waited_for = False
-                group.cancel_scope.cancel()
-
-            group.start_soon(ask_in_thread)
-            await anyio.wait_readable(self._cancellation)
-            group.cancel_scope.cancel()
-        if failure is not None:
-            raise failure
-        return answer
+        try:
+            return await run_abandonable(
+                lambda: self._model.propose(request, show_now), self._cancellation
+            )
+        finally:
+            waited_for = False

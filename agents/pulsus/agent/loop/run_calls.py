@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import field
+from typing import Final
 
 import anyio
 import anyio.from_thread
@@ -21,6 +22,9 @@ from pulsus.errors import PulsusError
 from pulsus.execution.cancellation import Cancellation
 from pulsus.fast_dataclass import dataclass
 from pulsus.gates.tool_response import tool_failed
+
+_ALONE_S: Final = 0.002
+"""Seconds of the first thread alone. Fast reads end in it, and more threads would only cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +64,24 @@ class CallRunner:
 
         if len(drafts) == 1:
             await anyio.to_thread.run_sync(run_waiting)
-        else:
-            async with anyio.create_task_group() as group:
-                for _ in range(min(self.parallel, len(drafts))):
-                    group.start_soon(anyio.to_thread.run_sync, run_waiting)
+        elif drafts:
+            await self._run_side_by_side(run_waiting, waiting)
         return tuple(done[at] for at in range(len(drafts)))
+
+    async def _run_side_by_side(self, run_waiting: Callable[[], None], waiting: Sized) -> None:
+        """Empty `waiting` in one thread, and in further ones if that takes more than a moment."""
+        ended = anyio.Event()
+
+        async def run_first() -> None:
+            await anyio.to_thread.run_sync(run_waiting)
+            ended.set()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(run_first)
+            with anyio.move_on_after(_ALONE_S):
+                await ended.wait()
+            for _ in range(min(self.parallel - 1, len(waiting))):
+                group.start_soon(anyio.to_thread.run_sync, run_waiting)
 
     async def run_one(self, draft: CallDraft, timeout_s: float) -> FinishedCall:
         """Return the result of one call. An exception of the tool is an envelope as well.

@@ -116,9 +116,10 @@ class Transcript:
             self._sent_size -= sum(self._sizes[self._start : gone])
             self._start = gone
         before = self._all[self._start : self._request]
-        latest = self._all[max(self._start, self._request + 1) :]
+        first = max(self._start, self._request + 1)
+        latest = self._all[first:]
         if self._sent_size > most:
-            latest = self._cut_results(latest, self._sent_size - most)
+            latest = self._cut_results(latest, self._sizes[first:], self._sent_size - most)
         return (self._all[0], *before, self._all[self._request], *latest)
 
     def _add(self, *messages: AgentMessage) -> None:
@@ -164,13 +165,16 @@ class Transcript:
         )
         return replace(message, content=short.text)
 
-    def _cut_results(self, messages: Sequence[AgentMessage], excess: int) -> list[AgentMessage]:
+    def _cut_results(
+        self, messages: Sequence[AgentMessage], sizes: Sequence[int], excess: int
+    ) -> list[AgentMessage]:
         """Return the messages with their results cut to equal shares, by `excess` in all."""
-        sizes = [message_size(each) for each in messages if each.role == "tool"]
-        if not sizes:
-            return list(messages)
-        share = max((sum(sizes) - excess) // len(sizes), self._min)
-        return [_cut(each, share) if each.role == "tool" else each for each in messages]
+        results = [size for one, size in zip(messages, sizes, strict=True) if one.role == "tool"]
+        share = max((sum(results) - excess) // max(len(results), 1), self._min)
+        return [
+            _cut(one, share) if one.role == "tool" and size > share else one
+            for one, size in zip(messages, sizes, strict=True)
+        ]
 
 
 def message_size(message: AgentMessage) -> int:
@@ -183,8 +187,6 @@ def message_size(message: AgentMessage) -> int:
 def _cut(message: AgentMessage, size: int) -> AgentMessage:
     """Return a result of about `size` bytes, which says that its rest is left out."""
     whole = message.content.encode("utf-8", "replace")
-    if message_size(message) <= size:
-        return message
     note = f"… [cut: this result has {len(whole)} bytes; ask for less]"
     room = max(size - OVERHEAD_TOKENS * BYTES_PER_TOKEN - len(note.encode()), 0)
     return replace(message, content=whole[:room].decode("utf-8", "ignore") + note)

@@ -33,9 +33,7 @@ def verdict_inputs(
     rules: CallRules, state: SessionState, call: ProposedCall, moment: TurnMoment, writes: int
 ) -> dict[str, JsonValue]:
     """Return everything that the gates of a session decide this call by."""
-    gates = state.gates
-    explicit = gates.resources.explicit
-    workflow = gates.workflow
+    workflow = state.gates.workflow
     return {
         "now": moment.now,
         "accepts_writes": moment.accepts_writes,
@@ -49,7 +47,16 @@ def verdict_inputs(
             "unverified": [asdict(one) for one in workflow.unverified],
             "writes": workflow.writes,
         },
-        "resources": [_fields_of(one) for one in gates.resources.live(moment.now)],
+        **_resource_inputs(state.gates.resources, moment.now),
+    }
+
+
+@lru_cache(maxsize=1)
+def _resource_inputs(context: ResolvedContext, now: float) -> dict[str, JsonValue]:
+    """Return the inputs about resources. The calls of one turn share them."""
+    explicit = context.explicit
+    return {
+        "resources": [_fields_of(one) for one in context.live(now)],
         "explicit": [
             {
                 "resource": _fields_of(one.resource),

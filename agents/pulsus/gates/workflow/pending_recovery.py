@@ -46,5 +46,7 @@ class PendingRecoveries:
     ) -> tuple[PendingRecoveries, tuple[PendingRecovery, ...]]:
         """Return what is left after a call of `tool` succeeded, and what the success resolved."""
         resolved = tuple(one for one in self.pending if one.tool == tool)
+        if not resolved:
+            return self, ()
         left = tuple(one for one in self.pending if one.tool != tool)
         return replace(self, pending=left), resolved

@@ -69,3 +69,8 @@ def test_an_error_and_a_warning_stay_and_other_metadata_goes():
         }
     )
     assert text == 'failed\nerror: {"code":"NOT_FOUND","message":"no"}\nwarnings: old\nhost: web01'
+
+
+def test_an_empty_text_and_one_beyond_ascii_stay_what_they_are():
+    lines = result_text({"ok": True, "data": {"a": "", "b": "Größe", "c": "a\x7f"}}).splitlines()
+    assert lines == ["ok", 'a: ""', "b: Größe", 'c: "a\\u007f"']

@@ -428,6 +428,23 @@ def test_a_stop_does_not_wait_for_the_answer_of_the_model():
     assert session.ended_at - started < 0.9
 
 
+def test_a_model_that_answers_after_its_run_raises_no_error_in_its_thread():
+    session = world()
+    cancelled, released, asked = Cancellation(), threading.Event(), []
+
+    def answer_late(ask):
+        asked.append(threading.current_thread())
+        cancelled.cancel("SIGINT")
+        assert released.wait(PATIENCE_SECONDS)
+        return answers("too late")
+
+    session.run(answer_late, cancellation=cancelled)
+    released.set()
+    # The event loop of the run is closed. An error in the thread would fail this test.
+    asked[0].join(PATIENCE_SECONDS)
+    assert not asked[0].is_alive()
+
+
 @pytest.mark.parametrize(
     ("request_made", "consent"),
     [(SimpleNamespace(typed=""), "asked"), (SimpleNamespace(typed="nginx"), "typed")],

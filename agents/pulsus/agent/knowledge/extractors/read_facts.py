@@ -62,8 +62,9 @@ def _exec(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
 
 def _exec_value(command: str, data: JsonValue) -> str:
     output = data if isinstance(data, str) else object_of(data).get("output")
-    state = _container_state(output if output is not None else data)
-    shown = state if state and _INSPECT.match(command) else _plain_text(data, output)
+    inspects = _INSPECT.match(command)
+    state = _container_state(output if output is not None else data) if inspects else ""
+    shown = state or _plain_text(data, output)
     code = number_of(data, "exit_code")
     error = text_of(data, "error") if code is not None else ""
     return joined(named("exit", None if code is None else int(code)), shown, named("error", error))
@@ -71,7 +72,7 @@ def _exec_value(command: str, data: JsonValue) -> str:
 
 def _plain_text(data: JsonValue, output: object) -> str:
     if isinstance(output, str):
-        return " ".join(line.strip() for line in output.splitlines() if line.strip())
+        return " ".join(filter(None, map(str.strip, output.splitlines())))
     if isinstance(data, Mapping) and "exit_code" in data:
         return ""
     return "" if data in (None, {}, []) else json.dumps(data, separators=(",", ":"))
