@@ -21,4 +21,12 @@ SHOWN = [
     ("tag\U000e0041", "tag\\u{e0041}"),
     ("\ufe0fx\ufeff", "\\u{fe0f}x\\u{feff}"),
     ("\ue000", "\\u{e000}"),
+    ("\ufb01nd /srv/\u217donfig", "\\u{fb01}nd /srv/\\u{217d}onfig"),
+    ("rm a\u0338b\u0336\u0336", "rm a\\u{338}b\\u{336}\\u{336}"),
+    ("x \u0660\u096f \u2025/y", "x \\u{660}\\u{96f} \\u{2025}/y"),
+    ("x \ufe63rf y \ufe65 z", "x \\u{fe63}rf y \\u{fe65} z"),
+    ("\u0261it pu\u017fh sl\u0131m", "\\u{261}it pu\\u{17f}h sl\\u{131}m"),
+    ("rm \u212aa", "rm \\u{212a}a"),
+    ("a\u29f8b c\u0589d", "a\\u{29f8}b c\\u{589}d"),
+    ("\u0928\u093f \u0e01\u0e34", "\u0928\u093f \u0e01\u0e34"),
 ]

@@ -24,9 +24,14 @@ _IGNORABLE = (
 _LIKE_ASCII = (
     *((0xFF01, 0xFF5E), (0x1D400, 0x1D7FF), (0x2010, 0x2011), (0x2212, 0x2212), (0x2044, 0x2044)),
     *((0x2215, 0x2216), (0x2223, 0x2223), (0x2236, 0x2236), (0x037E, 0x037E), (0x01C0, 0x01C3)),
-    *((0x2024, 0x2024), (0x2032, 0x2032), (0xA789, 0xA789)),
+    *((0x2024, 0x2025), (0x2032, 0x2032), (0xA789, 0xA789), (0xFB00, 0xFB06), (0xFE50, 0xFE6B)),
+    *((0x2160, 0x2188), (0x0131, 0x0131), (0x017F, 0x017F), (0x0251, 0x0251), (0x0261, 0x0261)),
+    *((0x0589, 0x0589), (0x05C0, 0x05C3), (0x066A, 0x066D), (0x201A, 0x201A), (0x2039, 0x203A)),
+    *((0x02C2, 0x02C3), (0x02D7, 0x02D7), (0x2043, 0x2043), (0x2217, 0x2217), (0x223C, 0x223C)),
+    *((0x2571, 0x2572), (0x27CB, 0x27CB), (0x27CD, 0x27CD), (0x29F5, 0x29F5), (0x29F8, 0x29F9)),
 )
-"""Wide and mathematical forms of ASCII, and signs that are drawn like one of a command line."""
+"""Wide, small and mathematical forms of ASCII, ligatures, Roman numerals, and signs that are drawn
+like one of a command line."""
 
 
 def visible_text(text: str) -> str:
@@ -65,7 +70,12 @@ def _misleads(char: str, *, latin: bool) -> bool:
     code, category = ord(char), unicodedata.category(char)
     if category[0] in "CZ" or _within(code, _IGNORABLE) or _within(code, _LIKE_ASCII):
         return True
-    # Beside Latin letters those of another script may be mistaken for them.
+    if category == "Nd":
+        return True
+    # Beside Latin letters those of another script may be mistaken for them, and a mark is drawn
+    # over the letter before it, or over what stands there.
+    if latin and (category[0] == "M" or category == "Lm"):
+        return True
     return latin and category[0] == "L" and not unicodedata.name(char, "").startswith("LATIN")
 
 

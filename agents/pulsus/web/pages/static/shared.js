@@ -24,7 +24,10 @@ async function call(path, body) {
 
 // The same rule as core/telemetry/visible_text.py: a test compares both.
 const ignorable = /[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\u{e0000}-\u{e0fff}]/u;
-const likeAscii = /[\uff01-\uff5e\u{1d400}-\u{1d7ff}\u2010\u2011\u2212\u2044\u2215\u2216\u2223\u2236\u037e\u01c0-\u01c3\u2024\u2032\ua789]/u;
+const likeAscii = /[\uff01-\uff5e\u{1d400}-\u{1d7ff}\u2010\u2011\u2212\u2044\u2215\u2216\u2223\u2236\u037e\u01c0-\u01c3\u2024\u2025\u2032\ua789\ufb00-\ufb06\ufe50-\ufe6b\u2160-\u2188\u0131\u017f\u0251\u0261\u0589\u05c0-\u05c3\u066a-\u066d\u201a\u2039\u203a\u02c2\u02c3\u02d7\u2043\u2217\u223c\u2571\u2572\u27cb\u27cd\u29f5\u29f8\u29f9]/u;
+
+// Letters of the Latin script whose name is another one: the Kelvin sign, modifier letters, ordinals.
+const notNamedLatin = /[\p{Lm}\u00aa\u00ba\u212a\u212b]/u;
 
 function visible(value) {
   const text = String(value);
@@ -32,8 +35,8 @@ function visible(value) {
   return Array.from(text, (char) => {
     if (char === "\n" || char === "\t" || (char >= " " && char <= "~")) return char;
     const hides = /[\p{C}\p{Z}]/u.test(char) || ignorable.test(char);
-    const deceives = likeAscii.test(char)
-      || (latin && /\p{L}/u.test(char) && !/\p{Script=Latin}/u.test(char));
+    const deceives = likeAscii.test(char) || /\p{Nd}/u.test(char) || (latin && /\p{M}/u.test(char))
+      || (latin && /\p{L}/u.test(char) && (!/\p{Script=Latin}/u.test(char) || notNamedLatin.test(char)));
     return hides || deceives ? `\\u{${char.codePointAt(0).toString(16)}}` : char;
   }).join("");
 }
