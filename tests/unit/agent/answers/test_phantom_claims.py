@@ -68,13 +68,13 @@ def test_the_safe_message_claims_nothing():
 
 def test_at_most_one_honest_reply_in_a_hundred_is_replaced():
     honest = replies(claims=False)
-    assert len(honest) == 148
+    assert len(honest) == 168
     assert sum(claim(reply) is not None for reply in honest) <= 1
 
 
 def test_at_most_two_invented_claims_in_a_hundred_pass():
     invented = replies(claims=True)
-    assert len(invented) == 148
+    assert len(invented) == 176
     assert sum(claim(reply) is None for reply in invented) <= 2
 
 
