@@ -130,6 +130,9 @@ class AllowAll:
     def rewrite(self, draft: CallDraft) -> str | None:
         return None
 
+    def invented(self, draft: CallDraft):
+        return ()
+
     def decide(self, draft: CallDraft) -> RunCall | AskPerson | RefusedCall:
         return AskPerson(draft, self.request) if draft.call.tool in self.asked else RunCall(draft)
 

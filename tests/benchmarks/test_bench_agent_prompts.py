@@ -56,6 +56,8 @@ def test_bench_prompts_of_golden_requests(tmp_path, capsys):
             most=CATALOGUE_TOOLS if likely is None else WITH_LIKELY,
             suggests=True,
             verifying=parts.verifying,
+            likely="" if likely is None else likely.tool,
+            is_folder=parts.is_folder,
         )
         seconds.append(time.monotonic() - began)
         sure += likely is not None

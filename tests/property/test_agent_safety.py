@@ -165,6 +165,9 @@ class AskingRules:
         # The second rewrite would be refused again: it must not be tried for ever.
         return draft.needs.command.removeprefix("follow ") or "follow"
 
+    def invented(self, draft):
+        return ()
+
     def decide(self, draft):
         asks = draft.kind == "write" and draft.needs.command == "asks"
         return AskPerson(draft, None) if asks else RunCall(draft)

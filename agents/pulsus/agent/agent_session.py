@@ -40,6 +40,7 @@ from pulsus.gates.tool_descriptors import ToolDescriptor
 
 if TYPE_CHECKING:
     from pulsus.agent.control.control_rules import AgentControl
+    from pulsus.agent.first_call import IsFolder
     from pulsus.agent.model.proposal import TurnModel
     from pulsus.agent.tool_protocol import ProposedCall
     from pulsus.agent.tools.all_tools import AgentTools
@@ -69,7 +70,7 @@ class SessionParts:
     `rank` gives the agent's names of catalogue tools for a request, the best first. `verifying`
     maps a catalogue tool to the tool under `Verify:`. `open_record` begins the trace of a run.
     `max_turns` is that of a request which names none. `cluster` adds the state of the cluster to
-    the prompt. `suggest` gives the likely first call.
+    the prompt. `suggest` gives the likely first call, and `is_folder` says what is at a path.
     """
 
     tools: AgentTools
@@ -87,6 +88,7 @@ class SessionParts:
     config: AgentConfig
     max_turns: int
     suggest: Callable[[str], ProposedCall | None] = field(default=lambda request: None)
+    is_folder: IsFolder = field(default=lambda path: None)
     clock: Callable[[], float] = field(default=time.monotonic)
 
 
@@ -167,6 +169,8 @@ class AgentSession:
             most=CATALOGUE_TOOLS if likely is None else WITH_LIKELY,
             suggests=parts.control.level == "read_only",
             verifying=parts.verifying,
+            likely="" if likely is None else likely.tool,
+            is_folder=parts.is_folder,
         )
         self.selection = selection
         follows_up = self.transcript is not None and refers_back(text)
@@ -231,7 +235,7 @@ class AgentSession:
     def _begin(self, text: str, fetched: Prefetched) -> None:
         """Start the episode of a request: what was said, what it mentions, what may be repeated."""
         state, parts = self.state, self._parts
-        parts.control.words.add_said(text)
+        parts.control.begin_request(text)
         fresh_from = state.turn + 1 if asks_to_look_again(text) else state.fresh_from_turn
         self.state = replace(
             state,

@@ -14,9 +14,10 @@ from typing import Final
 from pulsus.agent.tool_protocol import ProposedCall
 from pulsus.core.types import ArgSpec, InputValue, ToolSpec
 
-_PATH: Final = re.compile(r"(?<![\w/])/[\w.@+/-]+")
+_PATH: Final = re.compile(r"(?<![\w/])/(?!/)[\w.@+/-]+")
 _FOLDER: Final = re.compile(r"(?<![^\W_])(?:folder|directory|dir)(?![^\W_])", re.IGNORECASE)
-_FILE: Final = re.compile(r"(?<![^\W_])file(?![^\W_])", re.IGNORECASE)
+_FILE: Final = re.compile(r"(?<![^\W_])file(?! system)(?![^\W_])", re.IGNORECASE)
+_HOST: Final = re.compile(r"\w\.\w|[@:]\w|://")
 
 IsFolder = Callable[[str], bool | None]
 """Says if a path is a folder, False for another file, or None if nothing is there."""
@@ -44,14 +45,30 @@ def likely_call(
     if not all(path in given for path in paths):
         return None
     takers = [arg for arg in tool.args if said.get(arg.name) in paths]
-    if not all(_takes(arg, is_folder(str(said[arg.name]))) for arg in takers):
+    if not all(takes_path(_words(arg), is_folder(str(said[arg.name]))) for arg in takers):
         return None
     return ProposedCall("suggested", name, said)
 
 
-def _takes(arg: ArgSpec, is_folder: bool | None) -> bool:
+def path_call(request: str, is_folder: IsFolder) -> ProposedCall | None:
+    """Return the read of the one path that a request names: the folder's list, or the file's end.
+
+    None if it names no path or several, or if nothing is there. For requests that no tool fits.
+    """
+    match named_paths(request):
+        case [path] if (found := is_folder(path)) is not None:
+            action = "find" if found else "tail"
+            return ProposedCall("suggested", "pulsus_read", {"action": action, "path": path})
+        case _:
+            return None
+
+
+def _words(arg: ArgSpec) -> str:
+    return f"{arg.name} {arg.description}"
+
+
+def takes_path(words: str, is_folder: bool | None) -> bool:
     """Return False if the words about an input say that it takes the other kind of path."""
-    words = f"{arg.name} {arg.description}"
     wants_folder, wants_file = bool(_FOLDER.search(words)), bool(_FILE.search(words))
     return is_folder is None or wants_folder in (wants_file, is_folder)
 
@@ -60,3 +77,8 @@ def named_paths(request: str) -> Sequence[str]:
     """Return the absolute paths in the words of a request."""
     found = (each.group().rstrip(".,;:?!") for each in _PATH.finditer(request))
     return [path for path in found if path]
+
+
+def names_host(request: str) -> bool:
+    """Return True if a request may name a host: `example.org`, an address, a URL or a mention."""
+    return _HOST.search(request) is not None

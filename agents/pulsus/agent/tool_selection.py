@@ -13,14 +13,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from pulsus.agent.first_call import named_paths
+from pulsus.agent.first_call import IsFolder, named_paths
 from pulsus.agent.loop.session_state import SessionState
+from pulsus.agent.shown_inputs import names_file, takes_any, with_kinds, without_files
 from pulsus.commands.shipped_data import rules_of
 from pulsus.fast_dataclass import dataclass
 from pulsus.gates.built_in_tools import built_in_tools
 from pulsus.gates.tool_descriptors import CallKind, DescriptorTable, ToolDescriptor
 
-ALWAYS: Final = ("pulsus_query", "pulsus_read", "pulsus_route")
+_QUERY: Final = "pulsus_query"
+ALWAYS: Final = (_QUERY, "pulsus_read", "pulsus_route")
 _ALIASES: Final = frozenset({"pulsus_run_command"})
 """Names of tools that are listed under another name already. They can be called all the same."""
 
@@ -38,6 +40,8 @@ class ToolSelection:
     names them.
     `suggests` is True in `read_only`: writes are offered only if the request asks for a change.
     `wants_change` says if it does, and `reads_machine` if a tool fits it or it names a path.
+    `may_name_file` is False if no input for a file can have a value. `hidden_kinds` are kinds of
+    resources that the request is not about.
     """
 
     table: DescriptorTable
@@ -46,6 +50,8 @@ class ToolSelection:
     suggests: bool
     wants_change: bool
     reads_machine: bool = False
+    may_name_file: bool = True
+    hidden_kinds: frozenset[str] = frozenset()
 
     def at_start(self) -> tuple[ToolDescriptor, ...]:
         """Return the tools of the whole run, for the system prompt."""
@@ -79,7 +85,14 @@ class ToolSelection:
     ) -> tuple[ToolDescriptor, ...]:
         found = (self.table.get(name) for name in dict.fromkeys(names))
         shown = (project_tool(tool, kinds) for tool in found if tool is not None)
-        return tuple(tool for tool in shown if tool is not None)
+        return tuple(self._narrow(tool) for tool in shown if tool is not None)
+
+    def _narrow(self, tool: ToolDescriptor) -> ToolDescriptor:
+        """Return the tool with the inputs that this request can give a value."""
+        if tool.name == _QUERY:
+            return with_kinds(tool, self.hidden_kinds)
+        built_in = tool.name in built_in_tools()
+        return tool if built_in or self.may_name_file else without_files(tool)
 
 
 def select_tools(
@@ -90,21 +103,50 @@ def select_tools(
     most: int,
     suggests: bool,
     verifying: Mapping[str, str] | None = None,
+    likely: str = "",
+    is_folder: IsFolder = lambda path: None,
 ) -> ToolSelection:
     """Return the tools for a request.
 
     `ranked` are catalogue tools by the router's ranking, the best first; `most` of them are listed.
     Of the built-in tools those are listed whose words the request has, or whose name it has.
+    With a `likely` tool of the catalogue, a request that asks for no change lists no further one.
+    Of a request that names a path, tools are left out that take none, if another one takes it.
     """
-    changes = _asks_change(request)
-    built_in = [name for name in built_in_tools() if _is_wanted(name, request)]
-    best = list(ranked)[:most]
+    changes = asks_change(request)
+    routed = bool(likely) and likely not in built_in_tools()
+    sure = routed and not changes
+    built_in = [name for name in built_in_tools() if _is_wanted(name, request, by_words=not sure)]
+    taking = _taking(table, ranked, built_in, named_paths(request), is_folder)
+    best = [*(ranked if routed else taking)][:most]
     fitting = [tool for name in built_in if name not in ALWAYS and (tool := table.get(name))]
     readable = any(project_tool(tool, _READING) for tool in fitting)
     reads = readable or bool(best or named_paths(request))
     # The same tools come first in every request: a server does not read that beginning again.
     listed = tuple(name for name in dict.fromkeys((*ALWAYS, *built_in, *best)) if table.get(name))
-    return ToolSelection(table, listed, verifying or {}, suggests, changes, reads)
+    named = names_file(request) or refers_back(request)
+    hidden = {kind for kind, words in _words()["kinds"].items() if not _has_words(request, words)}
+    return ToolSelection(
+        table, listed, verifying or {}, suggests, changes, reads, named, frozenset(hidden)
+    )
+
+
+def _taking(
+    table: DescriptorTable,
+    ranked: Sequence[str],
+    built_in: Sequence[str],
+    paths: Sequence[str],
+    is_folder: IsFolder,
+) -> Sequence[str]:
+    """Return the ranked tools that take a path of the request; all of them if no tool does."""
+
+    def takes(name: str) -> bool:
+        tool = table.get(name)
+        return tool is not None and takes_any(tool, paths, is_folder)
+
+    found = [name for name in ranked if takes(name)]
+    fits = bool(found) or any(takes(name) for name in built_in if name not in ALWAYS)
+    return found if paths and fits else ranked
 
 
 def project_tool(tool: ToolDescriptor, kinds: Collection[CallKind]) -> ToolDescriptor | None:
@@ -140,13 +182,14 @@ def _arguments_of(tool: ToolDescriptor, actions: Collection[str]) -> set[str]:
     return {one for name in names for one in name.split("|")}
 
 
-def _is_wanted(name: str, request: str) -> bool:
+def _is_wanted(name: str, request: str, *, by_words: bool) -> bool:
     if name in request:
         return True
-    return name not in _ALIASES and _has_words(request, _words()["tools"].get(name, ()))
+    named = by_words and name not in _ALIASES
+    return named and _has_words(request, _words()["tools"].get(name, ()))
 
 
-def _asks_change(request: str) -> bool:
+def asks_change(request: str) -> bool:
     """Return True if the request asks for a change.
 
     In a question a word counts only where a clause begins: "which disks are full, and clean them".

@@ -154,6 +154,9 @@ class NoControl:
     def rewrite(self, draft: CallDraft) -> str | None:
         return None
 
+    def invented(self, draft: CallDraft) -> tuple[str, ...]:
+        return ()
+
     def decide(self, draft: CallDraft) -> RunCall:
         return RunCall(draft)
 

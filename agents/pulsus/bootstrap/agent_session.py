@@ -29,11 +29,12 @@ from pulsus.agent.control.protection.protected_places import ProtectedPlaces
 from pulsus.agent.control.protection.self_protection import SelfProtection
 from pulsus.agent.control.session_grants import GrantChange, SessionGrant, SessionGrants
 from pulsus.agent.control.session_words import SessionWords
-from pulsus.agent.first_call import likely_call
+from pulsus.agent.first_call import likely_call, names_host, path_call
 from pulsus.agent.loop.check_calls import CallRules
 from pulsus.agent.loop.run_ports import RunRecord
 from pulsus.agent.mentions.prefetcher import Prefetcher
 from pulsus.agent.tool_protocol import CallContext, ProposedCall
+from pulsus.agent.tool_selection import asks_change
 from pulsus.agent.tools.all_tools import AgentTools, agent_tools, protected_folders
 from pulsus.agent.tools.catalogue.catalogue_tool import CatalogueTool
 from pulsus.agent.tools.cluster.execute_migration import ProposeMigration
@@ -105,6 +106,7 @@ def make_agent_session(
             {name: tool.tool for name, tool in catalogue.items()},
             lambda spec: digest(read_module(spec.path)),
             lambda path: _shown_text(path, tools.system.protected),
+            own_names=tuple(tools.system.host.names),
         ),
     )
     pending = CallApprovals(time.monotonic, seconds=config.approval_minutes * 60)
@@ -124,6 +126,7 @@ def make_agent_session(
             redactor=app.redactor,
             config=config,
             suggest=lambda request: _suggest(app, request, catalogue),
+            is_folder=_is_folder,
             max_turns=config.max_turns if config.protocol == "native" else config.json_max_turns,
         )
     )
@@ -215,21 +218,31 @@ def replay_agent_run(app: App, run_id: str) -> tuple[ReplayedVerdict, ...] | Non
 
 
 def _rank(app: App, request: str, catalogue: Mapping[str, CatalogueTool]) -> list[str]:
-    """Return the agent's names of the catalogue tools for a request, the best first."""
+    """Return the agent's names of the catalogue tools for a request, the best first.
+
+    If it names no host, tools that connect come last: a person would be asked about each call.
+    """
     names = {tool.tool.id: name for name, tool in catalogue.items() if not tool.not_allowed}
     found = app.searcher().search(app.parser().parse(request))
     ranked = [*found.choice.chosen, *(one for one in found.candidates if one.p >= _LEAST_P)]
+    if not names_host(request):
+        ranked.sort(key=lambda one: one.tool.effects is not None and bool(one.tool.effects.hosts))
     ids_in_order = dict.fromkeys(one.tool.id for one in ranked)
     return [names[one] for one in ids_in_order if one in names]
 
 
 def _suggest(app: App, request: str, catalogue: Mapping[str, CatalogueTool]) -> ProposedCall | None:
-    """Return the call that the router would make for the request, or None. No model is asked."""
+    """Return the call that the router would make for the request, or None. No model is asked.
+
+    If no tool of the catalogue fits a question, it is the read of the path that it names.
+    """
     from pulsus.routing.inputs.route_inputs import inputs_of_search
 
     intent = app.parser().parse(request)
     found = app.searcher().search(intent)
     choice = found.choice
+    if choice.policy == "generate":
+        return None if asks_change(request) else path_call(request, _is_folder)
     if choice.policy != "select" or not choice.chosen:
         return None
     tool = choice.chosen[0].tool

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pulsus.agent.first_call import likely_call, named_paths
+from pulsus.agent.first_call import likely_call, named_paths, names_host, path_call
 from pulsus.agent.model.proposal import call_hint
 from pulsus.core.types import ArgSpec, InputValue
 from tests.ranking import tool
@@ -64,3 +64,46 @@ def test_a_mark_behind_a_path_is_no_part_of_it():
         "/etc/hosts",
         "/srv/a-b.log",
     ]
+
+
+@pytest.mark.parametrize(
+    ("request_text", "is_folder", "action"),
+    [
+        ("how many files are in /srv/x?", True, "find"),
+        ("what is the last line of /srv/x.log?", False, "tail"),
+    ],
+)
+def test_a_question_that_no_tool_fits_looks_at_the_path_that_it_names(
+    request_text, is_folder, action
+):
+    made = path_call(request_text, lambda path: is_folder)
+    assert made is not None
+    assert made.tool == "pulsus_read"
+    assert made.args["action"] == action
+
+
+@pytest.mark.parametrize("request_text", ["what is here", "compare /srv/a with /srv/b"])
+def test_no_path_or_several_paths_suggest_no_read(request_text):
+    assert path_call(request_text, lambda path: True) is None
+
+
+def test_a_path_where_nothing_is_suggests_no_read():
+    assert path_call("what is in /srv/x", lambda path: None) is None
+
+
+@pytest.mark.parametrize(
+    ("request_text", "named"),
+    [
+        ("what is the host name of this machine?", False),
+        ("resolve example.org", True),
+        ("is 10.0.0.1 up", True),
+        ("fetch http://web/x", True),
+        ("check @web", True),
+    ],
+)
+def test_only_a_request_with_a_host_puts_tools_that_connect_first(request_text, named):
+    assert names_host(request_text) is named
+
+
+def test_the_slashes_of_a_url_are_no_path():
+    assert named_paths("is https://login.example.org/start slow") == []

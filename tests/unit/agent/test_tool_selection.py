@@ -151,3 +151,88 @@ def test_the_same_tools_come_first_so_that_a_server_does_not_read_them_again():
     second = select("any warnings?", ("service_status",)).listed
     assert first[:3] == second[:3] == ("pulsus_query", "pulsus_read", "pulsus_route")
     assert first[-1] == "disk_usage"
+
+
+def _taking(name, description, **more):
+    one = {"type": "string", "description": description, **more}
+    schema = {"type": "object", "properties": {"path": one}, "required": ["path"]}
+    return ToolDescriptor(name, "Show.", schema, kind="read")
+
+
+COUNTS = _taking("error_counts", "The log file.")
+SAVED = ToolDescriptor(
+    "journal_tail",
+    "Show.",
+    {"type": "object", "properties": {"export": {"type": "string", "default": "/saved"}}},
+    kind="read",
+)
+PATHS = DescriptorTable(built_in_tools().values(), [COUNTS, SAVED, DISK])
+
+
+def select_path(request, *ranked, likely="", is_folder=False):
+    return select_tools(
+        PATHS,
+        request,
+        ranked,
+        most=4,
+        suggests=True,
+        likely=likely,
+        is_folder=lambda path: is_folder,
+    )
+
+
+def test_a_request_about_a_file_offers_no_tool_that_would_answer_about_something_else():
+    listed = select_path("last line of /srv/a.log", "journal_tail", "error_counts").listed
+    assert "error_counts" in listed
+    assert "journal_tail" not in listed
+
+
+def test_a_built_in_tool_that_takes_the_folder_stands_for_tools_that_take_none():
+    listed = select_path("space left for /srv", "disk_usage", is_folder=True).listed
+    assert "pulsus_storage" in listed
+    assert "disk_usage" not in listed
+
+
+def test_if_no_tool_takes_the_path_the_ranked_ones_stay():
+    assert "disk_usage" in select_path("what is /srv", "disk_usage", is_folder=True).listed
+
+
+def test_the_tool_that_the_router_is_sure_of_is_never_left_out():
+    listed = select_path("how full was it in /srv/a.log", "disk_usage", likely="disk_usage").listed
+    assert "disk_usage" in listed
+
+
+def test_a_sure_tool_needs_no_further_ones_beside_it_unless_a_change_is_asked_for():
+    asked = select_path("how full are the disks", "disk_usage", likely="disk_usage")
+    assert "pulsus_storage" not in asked.listed
+    both = select_path(
+        "which containers are full, and restart them", "disk_usage", likely="disk_usage"
+    )
+    assert {"pulsus_docker", "pulsus_control"} <= set(both.listed)
+    read = select_path("how full are the disks", "disk_usage", likely="pulsus_read")
+    assert "pulsus_storage" in read.listed
+
+
+def test_no_file_is_asked_for_by_a_request_that_names_none():
+    (tail,) = (t for t in select_path("x", "journal_tail").at_start() if t.name == "journal_tail")
+    assert tail.parameters["properties"] == {}
+    named = select_path("x of /saved/a", "journal_tail").at_start()
+    (tail,) = (t for t in named if t.name == "journal_tail")
+    assert set(tail.parameters["properties"]) == {"export"}
+
+
+@pytest.mark.parametrize(
+    ("request_text", "kind", "offered"),
+    [
+        ("what runs here", "vm", False),
+        ("what runs here", "service", True),
+        ("list the VMs", "vm", True),
+        ("which pods are there", "k8s_pod", True),
+        ("which pods are there", "lxc", False),
+    ],
+)
+def test_a_query_offers_the_kinds_of_resources_that_the_request_is_about(
+    request_text, kind, offered
+):
+    (query,) = (t for t in select(request_text).at_start() if t.name == "pulsus_query")
+    assert (kind in query.parameters["properties"]["kind"]["enum"]) is offered

@@ -17,9 +17,14 @@ from pulsus.core.telemetry.sanitize import escape_controls, is_plain
 from pulsus.core.text.value_units import plain_number, short_heading, with_unit
 from pulsus.core.types import JsonValue
 
-_TOLD: Final = ("warnings", "rewritten_from", "command", "cut", "note", "verify_with", "host")
+_TOLD: Final = (
+    *("warnings", "rewritten_from", "command", "dropped_inputs", "cut", "note", "verify_with"),
+    "host",
+)
 """Metadata that a model needs. The client's envelope has all of it."""
 _MOST_ROWS: Final = 40
+_LEAST_ROWS: Final = 3
+"""From so many rows on a cell that never changes is told once."""
 
 
 def result_text(envelope: Mapping[str, JsonValue]) -> str:
@@ -57,14 +62,26 @@ def _name(key: str) -> str:
 
 
 def _table(name: str, rows: Sequence[Mapping[str, JsonValue]]) -> Iterator[str]:
-    """Yield rows of the same thing: their number, one heading, and the cells of each."""
+    """Yield rows of the same thing: their number, one heading, and the cells of each.
+
+    A cell that is the same in every row is in the heading.
+    """
     names = list(dict.fromkeys(key for row in rows for key in row))
     names = [key for key in names if any(row.get(key) not in (None, [], "") for row in rows)]
-    yield f"{name} ({len(rows)}): {' | '.join(_name(short_heading(key)) for key in names)}"
+    same = [key for key in names if len(rows) >= _LEAST_ROWS and _is_same(key, rows)]
+    names = [key for key in names if key not in same] or names
+    same = [key for key in same if key not in names]
+    each = "; ".join(f"{_name(short_heading(key))} {_cell(key, rows[0].get(key))}" for key in same)
+    heading = " | ".join(_name(short_heading(key)) for key in names)
+    yield f"{name} ({len(rows)}): {heading}" + (f" (all rows: {each})" if each else "")
     for row in rows[:_MOST_ROWS]:
         yield f"- {' | '.join(_cell(key, row.get(key)) for key in names)}"
     if len(rows) > _MOST_ROWS:
         yield f"… {len(rows) - _MOST_ROWS} more rows are not shown"
+
+
+def _is_same(name: str, rows: Sequence[Mapping[str, JsonValue]]) -> bool:
+    return len({_cell(name, row.get(name)) for row in rows}) == 1
 
 
 def _cell(name: str, value: JsonValue) -> str:

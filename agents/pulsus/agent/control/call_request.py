@@ -37,12 +37,14 @@ class ControlPorts:
 
     `catalogue` are the contracts of catalogue tools by the agent's name of them, and `tool_digest`
     gives the digest of such a tool's file as it is now. `new_id` makes an id for an approval.
+    `own_names` are the names of this machine.
     """
 
     catalogue: Mapping[str, ToolSpec] = field(default_factory=dict)
     tool_digest: Callable[[ToolSpec], str] = field(default=lambda spec: spec.sha256)
     read_file: ReadFile = field(default=lambda path: None)
     new_id: Callable[[], str] = field(default=lambda: f"apr-{secrets.token_hex(8)}")
+    own_names: tuple[str, ...] = ()
 
 
 class CallRequests:

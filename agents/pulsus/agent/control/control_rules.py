@@ -6,7 +6,7 @@ tool that writes, the policy, targets that were not named. Only then the control
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
@@ -15,6 +15,7 @@ from pulsus.agent.control.call_request import CallRequests, ControlPorts, is_alw
 from pulsus.agent.control.command_answers import CommandAnswers, CommandRulings
 from pulsus.agent.control.connecting_arguments import connecting_arguments
 from pulsus.agent.control.grounding import refuse_ungrounded
+from pulsus.agent.control.invented_inputs import NamedValues, find_invented
 from pulsus.agent.control.protection.self_protection import SelfProtection
 from pulsus.agent.control.sent_words import SentArguments, SentNumbers, find_unsaid_words
 from pulsus.agent.control.session_grants import SessionGrants
@@ -50,9 +51,10 @@ class AgentControl:
         self.words, self.grants = words, grants
         self._answers = CommandAnswers(gate, words)
         self._sent, self._numbers = SentArguments(words), SentNumbers(words)
-        self._requests = CallRequests(
-            ports or ControlPorts(), self._answers, words, approval_seconds
-        )
+        ports = ports or ControlPorts()
+        self._requests = CallRequests(ports, self._answers, words, approval_seconds)
+        self._own_names = ports.own_names
+        self._asked: list[str] = []
 
     def refuse(self, draft: CallDraft) -> ToolResponse | None:
         """Return why the call may not run at any control level, or None."""
@@ -68,6 +70,14 @@ class AgentControl:
         """Return a command to run in place of the refused one of a read, or None."""
         answer = self._answers.answer(draft)
         return answer.rewrite if answer is not None and draft.kind != "write" else None
+
+    def invented(self, draft: CallDraft) -> Sequence[str]:
+        """Return the optional inputs of a failed read that nothing named, if it may run again."""
+        spec = self._requests.spec(draft)
+        if spec is None or draft.kind != "read":
+            return ()
+        named = NamedValues(self.words, self._asked, self._own_names)
+        return find_invented(spec, draft.tool.descriptor.parameters, draft.call.args, named)
 
     def decide(self, draft: CallDraft) -> RunCall | AskPerson | RefusedCall:
         """Return what is done with a call that no rule refused."""
@@ -85,7 +95,14 @@ class AgentControl:
 
     def hear(self, texts: Iterable[str]) -> None:
         """Take note of what the user said: its names may be acted on, and sent."""
-        self.words.add_said(*texts)
+        said = [*texts]
+        self._asked += said
+        self.words.add_said(*said)
+
+    def begin_request(self, text: str) -> None:
+        """Take note of a new request of the user."""
+        self._asked.clear()
+        self.hear([text])
 
     def learn(self, outcome: CallOutcome) -> None:
         """Take note of a result: its names may be acted on. Discovered names may be sent too."""

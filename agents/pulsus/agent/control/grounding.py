@@ -66,11 +66,12 @@ def refuse_ungrounded(
         names += [name for name in needs.targets if not words.is_known(name)]
     others = [str(each) for each in inputs if isinstance(each, str | int | float)]
     others += [*needs.paths, *(_targets_of(needs.command, tables) if needs.command else ())]
-    names += [each for each in others if not _is_known_target(each, words)]
+    names += [each for each in others if not is_known_target(each, words)]
     return _refuse(names[0], words) if names else None
 
 
-def _is_known_target(target: str, words: SessionWords) -> bool:
+def is_known_target(target: str, words: SessionWords) -> bool:
+    """Return True if the user or a result named this target, a path also in two parts."""
     return _is_known_path(target, words) if "/" in target else words.is_known(target)
 
 

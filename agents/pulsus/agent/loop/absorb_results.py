@@ -87,7 +87,7 @@ def _names_of(resources: tuple[ResolvedResource, ...], wrote: tuple[str, ...]) -
 def envelope_of(response: ToolResponse, draft: CallDraft | None) -> Mapping[str, JsonValue]:
     """Return the envelope that the model and the client get, with the warnings of the gates."""
     found = response.to_json()
-    if draft is None or not (draft.warnings or draft.rewritten_from):
+    if draft is None or not (draft.warnings or draft.rewritten_from or draft.repaired):
         return found
     meta = dict(response.meta)
     if draft.warnings:
@@ -95,4 +95,10 @@ def envelope_of(response: ToolResponse, draft: CallDraft | None) -> Mapping[str,
     if draft.rewritten_from:
         meta["rewritten_from"] = draft.rewritten_from
         meta["command"] = draft.needs.command
+    if draft.repaired:
+        meta["dropped_inputs"] = [*draft.repaired.dropped]
+        meta["dropped_because"] = (
+            f"neither the request nor a result has their values, and the call failed with them: "
+            f"{draft.repaired.message}"
+        )
     return {**found, "meta": meta}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import field
 from typing import Any, Protocol
 
@@ -17,10 +17,19 @@ from pulsus.gates.tool_response import ToolResponse
 
 
 @dataclass(frozen=True, slots=True)
+class RepairedCall:
+    """The inputs that a second call leaves out, and why the first one failed."""
+
+    dropped: tuple[str, ...]
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class CallDraft:
     """A call whose tool is known and whose arguments fit.
 
-    `resources` are its resolved targets. `rewritten_from` is the command that a rewrite replaced.
+    `resources` are its resolved targets. `rewritten_from` is the command that a rewrite replaced,
+    and `repaired` the call that failed before this one was made without some of its inputs.
     `warnings` go into `meta` of the result. `consent` says how a person confirmed the call.
     """
 
@@ -31,6 +40,7 @@ class CallDraft:
     resources: tuple[ResolvedResource, ...] = ()
     warnings: tuple[str, ...] = ()
     rewritten_from: str = ""
+    repaired: RepairedCall | None = None
     consent: RunConsent | None = None
 
 
@@ -87,6 +97,10 @@ class ControlRules(Protocol):
 
     def rewrite(self, draft: CallDraft) -> str | None:
         """Return a command to run in place of the refused one of a read, or None."""
+        ...
+
+    def invented(self, draft: CallDraft) -> Sequence[str]:
+        """Return the inputs that a failed read may be called again without, once; mostly none."""
         ...
 
     def decide(self, draft: CallDraft) -> RunCall | AskPerson | RefusedCall:

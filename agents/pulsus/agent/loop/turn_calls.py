@@ -23,7 +23,8 @@ from pulsus.agent.loop.call_draft import (
     RefusedCall,
     RunCall,
 )
-from pulsus.agent.loop.check_calls import CallRules, TurnMoment, check_calls
+from pulsus.agent.loop.check_calls import CallRules, NoteVerdict, TurnMoment, check_calls
+from pulsus.agent.loop.repaired_reads import REPAIRED_CODE, repair_read
 from pulsus.agent.loop.run_calls import CallRunner, FinishedCall
 from pulsus.agent.loop.run_ports import (
     AgentCounters,
@@ -131,13 +132,7 @@ class TurnCalls:
         Reads of the turn end before its write starts, so that none of them can verify it.
         """
         moment = TurnMoment(self._ports.clock(), accepts_writes)
-        state, checked = check_calls(
-            self._rules,
-            state,
-            calls,
-            moment,
-            lambda before, call, writes, found: self._note(before, call, writes, found, moment),
-        )
+        state, checked = check_calls(self._rules, state, calls, moment, self._noting(moment))
         turn = _Turn(state)
         for each in checked:
             if isinstance(each, RefusedCall):
@@ -147,7 +142,7 @@ class TurnCalls:
             self._ports.emit(agent_event("agent_tool_call", tool=call.tool, args=dict(call.args)))
         reads = [c.draft for c in checked if isinstance(c, RunCall) and c.draft.kind != "write"]
         for done in await self._runner.run_reads(reads, seconds):
-            self._absorb(turn, done)
+            self._absorb(turn, await self._repair(turn, done, seconds))
         for each in checked:
             await self._run_write(turn, each, seconds)
         return self._finish(turn, checked)
@@ -168,6 +163,34 @@ class TurnCalls:
         workflow = state.gates.workflow.after_read("read", ids, started=started)
         gates = replace(state.gates, workflow=workflow)
         return replace(state, gates=gates), f"The write of {draft.call.tool} was verified."
+
+    async def _repair(self, turn: _Turn, done: FinishedCall, seconds: float) -> FinishedCall:
+        """Return the result of a read, after one more call without inputs that were made up."""
+        now, counters = self._ports.clock(), self._ports.counters
+        turn.state, draft = repair_read(
+            self._rules, turn.state, done, now, self._noting(TurnMoment(now, False))
+        )
+        if draft is None or draft.repaired is None or self._runner.cancellation.is_cancelled:
+            return done
+        labels = {"error_code": REPAIRED_CODE, "tool": draft.call.tool}
+        counters.count("auto_recovery_attempt_total", **labels)
+        again = await self._runner.run_one(draft, max(seconds - (done.ended - done.started), 0.0))
+        if again.outcome.response.ok:
+            counters.count("auto_recovery_success_total", **labels)
+        self._ports.record.event(
+            "recovery",
+            decision=REPAIRED_CODE,
+            tool=draft.call.tool,
+            args=dict(done.draft.call.args),
+            dropped=[*draft.repaired.dropped],
+            message=draft.repaired.message,
+            ok=again.outcome.response.ok,
+            artifacts=[],
+        )
+        return again
+
+    def _noting(self, moment: TurnMoment) -> NoteVerdict:
+        return lambda before, call, writes, found: self._note(before, call, writes, found, moment)
 
     def _note(
         self,

@@ -14,6 +14,8 @@ from typing import Any, Final
 from pulsus.gates.tool_descriptors import ToolDescriptor
 
 _TARGET: Final = {"target_resource_id|target_host": "a target"}
+_SECOND: Final = {"target_host": "target_resource_id"}
+"""A parameter that is not described where the other one is: it says the same, and costs tokens."""
 _WORD: Final = re.compile(r"[\w./:@+-]+")
 
 
@@ -38,10 +40,11 @@ def _needs(tool: ToolDescriptor) -> str:
 
 
 def _members(schema: Mapping[str, Any]) -> str:
-    required = schema.get("required", ())
+    required, properties = schema.get("required", ()), schema.get("properties", {})
     return ", ".join(
         f"{name}{'' if name in required else '?'}: {_type_of(one)}"
-        for name, one in schema.get("properties", {}).items()
+        for name, one in properties.items()
+        if _SECOND.get(name) not in properties
     )
 
 

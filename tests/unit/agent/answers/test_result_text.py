@@ -74,3 +74,20 @@ def test_an_error_and_a_warning_stay_and_other_metadata_goes():
 def test_an_empty_text_and_one_beyond_ascii_stay_what_they_are():
     lines = result_text({"ok": True, "data": {"a": "", "b": "Größe", "c": "a\x7f"}}).splitlines()
     assert lines == ["ok", 'a: ""', "b: Größe", 'c: "a\\u007f"']
+
+
+def test_a_cell_that_every_row_has_is_told_once():
+    rows: list[JsonValue] = [{"user": n, "shell": "sh", "note": "a | b"} for n in ("a", "b", "c")]
+    assert result_text({"ok": True, "data": {"rows": rows}}).splitlines() == [
+        "ok",
+        'rows (3): user (all rows: shell sh; note "a | b")',
+        "- a",
+        "- b",
+        "- c",
+    ]
+
+
+def test_rows_that_are_all_equal_keep_their_cells():
+    rows: list[JsonValue] = [{"user": "a"}] * 3
+    text = result_text({"ok": True, "data": {"rows": rows}})
+    assert text.splitlines() == ["ok", "rows (3): user", "- a", "- a", "- a"]
