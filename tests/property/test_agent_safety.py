@@ -147,14 +147,14 @@ class EffectTool:
         machine.effect(what, ids, started, ok, command=str(args.get("command", "")))
         if not ok:
             claimed = () if kind == "write" else ids
-            return CallOutcome(tool_failed("EXECUTION_FAILED", "x"), read=claimed)
+            return CallOutcome(tool_failed("INVALID_INPUT", "x"), read=claimed)
         if kind == "write":
             return CallOutcome(tool_success([]), wrote=ids)
         return CallOutcome(tool_success([]), read=ids)
 
 
 class AskingRules:
-    """Some writes ask a person, commands named `follow` are rewritten once."""
+    """Some writes ask a person, `follow` commands are rewritten once, failed calls are repaired."""
 
     def refuse(self, draft):
         if draft.needs.command.startswith("follow"):
@@ -166,7 +166,8 @@ class AskingRules:
         return draft.needs.command.removeprefix("follow ") or "follow"
 
     def invented(self, draft):
-        return ()
+        # The loop itself must keep writes and second repairs out, whatever the rules say.
+        return [name for name in draft.call.args if name in {"command", "target_host", "content"}]
 
     def decide(self, draft):
         asks = draft.kind == "write" and draft.needs.command == "asks"
@@ -333,6 +334,9 @@ class AgentSafety(RuleBasedStateMachine):
         if "call" in phases and "approval" not in phases:
             last = max((n for n, p in enumerate(phases) if p == "refusal"), default=-1)
             assert last < phases.index("call")
+        repaired = [row for phase, row in rows if phase == "recovery"]
+        reads = [row for phase, row in rows if phase == "call" and row["kind"] == "read"]
+        assert len(repaired) <= len(reads), "a call was repaired twice, or it was no read"
 
     def check_expiry(self, new):
         """Nothing is read, written or looked at by an id that has expired."""
