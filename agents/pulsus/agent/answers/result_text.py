@@ -81,7 +81,9 @@ def _table(name: str, rows: Sequence[Mapping[str, JsonValue]]) -> Iterator[str]:
 
 
 def _is_same(name: str, rows: Sequence[Mapping[str, JsonValue]]) -> bool:
-    return len({_cell(name, row.get(name)) for row in rows}) == 1
+    first = rows[0].get(name)
+    # It stops at the first difference: a result may have thousands of rows.
+    return all(row.get(name) == first and type(row.get(name)) is type(first) for row in rows)
 
 
 def _cell(name: str, value: JsonValue) -> str:
