@@ -8,16 +8,19 @@ the standard input: `fill N`, `settle` (until what was approved has ended), `tim
 from __future__ import annotations
 
 import json
+import os
 import queue
 import resource
 import socket
 import sys
 import threading
 import time
+from collections import deque
 from pathlib import Path
 
 import uvicorn
 
+from pulsus.approvals.cards.approval_book import MOST_KEPT
 from pulsus.approvals.cards.approval_card import ApprovalSubject
 from pulsus.bootstrap import build
 from pulsus.cli.serve.project_views import ProjectViews
@@ -100,6 +103,9 @@ def main():
         if name == "approval_approved":
             approved.put(str(fields["id"]))
 
+    state.book._most_kept = int(os.environ.get("WEB_KEPT_CARDS", MOST_KEPT))
+    kept = int(os.environ.get("WEB_KEPT_EVENTS", event_broker.KEPT_EVENTS))
+    state.broker._kept = deque(maxlen=kept)
     state.book._ports = type(state.book._ports)(
         state.book._ports.keep, hear, state.book._ports.seconds, state.book._ports.approvers
     )

@@ -138,7 +138,7 @@ class _LogWalk:
         """Compare what was read with the head, and the log with the one that was `begun`."""
         file = newest.parent / HEAD_NAME
         self._check_identity(newest.parent, head, begun)
-        self._drop_interrupted_append(newest)
+        self._drop_interrupted_append(newest, later)
         if self.named > max(self.seq, 0):
             missing = f"{max(self.seq, 0) + 1} to {self.named}"
             self.damage("TRUNCATED", newest, None, f"records {missing} are missing at its end")
@@ -171,12 +171,16 @@ class _LogWalk:
             )
             self.damage("LOG_REPLACED", mark, None, reason)
 
-    def _drop_interrupted_append(self, newest: Path) -> None:
+    def _drop_interrupted_append(self, newest: Path, later: Callable[[], int]) -> None:
         """Drop the damage of an interrupted append: a last line that the head never named."""
         last = self.spoilt
+        if last is None or last.path != newest:
+            return
         behind = self.seq - 1 - self.named
-        is_one = behind == 0 or 0 < behind <= self._most_behind(is_cut=True)
-        if last and last.path == newest and is_one:
+        if self.named < self.seq <= later():  # it was being written while it was read
+            self.damages.remove(last)
+            self.seq -= 1
+        elif behind == 0 or 0 < behind <= self._most_behind(is_cut=True):
             self.damages.remove(last)
             self.seq -= 1
             soon = "" if self.damages else "; the next one clears it"

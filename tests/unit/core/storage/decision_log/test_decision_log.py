@@ -5,6 +5,7 @@ import json
 import multiprocessing
 import os
 import threading
+from itertools import count
 
 import filelock
 import pytest
@@ -471,13 +472,17 @@ def test_eight_processes_appending_at_once_lose_and_mix_nothing(tmp_path):
     assert len(set(keys)) == 8 * count + 1
 
 
-def test_a_check_beside_an_append_reports_no_damage(tmp_path):
+@pytest.mark.parametrize("several", [1, 20])
+def test_a_check_beside_an_append_reports_no_damage(tmp_path, several):
     logged(tmp_path, 3)
     stop = threading.Event()
 
     def keep_appending():
-        while not stop.is_set():
-            append(tmp_path)
+        for number in count():
+            keys = [f"{number}-{each}" for each in range(several)]
+            append_several(tmp_path, *keys, data={"text": "x" * 900})
+            if stop.is_set():
+                return
 
     other = threading.Thread(target=keep_appending)
     other.start()
