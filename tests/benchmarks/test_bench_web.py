@@ -247,11 +247,11 @@ def test_memory_stays_flat(tmp_path, capfd):
     with load_server(tmp_path) as server:
         rows = asyncio.run(run(server))
         with capfd.disabled():
-            print(f"\n{'minute':>6} {'MiB':>6} {'cards':>6} {'events':>7} {'kept':>5}; {load()}")
+            print(f"\n{load()}\nminute    MiB  cards  events  kept   blocks")
             for row in rows:
                 print(
                     f"{row['minute']:6.1f} {row['mib']:6.1f} {row['cards']:6} {row['number']:7} "
-                    f"{row['events']:5}"
+                    f"{row['events']:5} {row['blocks']:8}"
                 )
             print(f"{len(server.failures)} refused", *server.failures[:3])
 

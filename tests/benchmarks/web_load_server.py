@@ -7,6 +7,7 @@ the standard input: `fill N`, `settle` (until what was approved has ended), `tim
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import queue
@@ -64,6 +65,12 @@ def _resident_mib():
     return pages * resource.getpagesize() / (1 << 20)
 
 
+def _python_blocks():
+    """Return how many blocks Python's own objects take: a leak of objects shows here."""
+    gc.collect()
+    return sys.getallocatedblocks()
+
+
 def _answer(state, command):
     """Do one command, and return its answer."""
     match command:
@@ -79,7 +86,8 @@ def _answer(state, command):
         case ["memory"]:
             return {
                 "mib": _resident_mib(), "cards": len(state.book.cards()),
-                "events": len(state.broker._kept), "number": state.broker.last_number,
+                "events": len(state.broker._kept), "blocks": _python_blocks(),
+                "number": state.broker.last_number,
             }  # fmt: skip
         case other:
             raise ValueError(other)

@@ -28,6 +28,9 @@ GO_ON = (
     "`pulsus audit --accept-break REASON` records that and goes on"
 )
 
+_NEAR_END = 16 * 1024
+"""Bytes that are read first to find the end of the log."""
+
 _NO_FILE = (errno.EINVAL, errno.ELOOP)
 """Errors of `log_reader.open_file` for a folder, a pipe or a link."""
 
@@ -105,7 +108,11 @@ def _read_last_record(path: Path) -> tuple[LogRecord | None, bytes, int]:
     """
     with closing_fd(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)) as fd:
         size = os.fstat(fd).st_size
-        tail = os.pread(fd, 2 * MAX_LINE_BYTES, max(0, size - 2 * MAX_LINE_BYTES))
+        tail = b""
+        for most in (_NEAR_END, 2 * MAX_LINE_BYTES):
+            # Two whole lines are enough; most are far shorter than a line may be.
+            if tail.count(b"\n") < 3:
+                tail = os.pread(fd, most, max(0, size - most))
     *whole, rest = tail.split(b"\n")
     if whole and not rest and lines.is_interrupted(whole[-1] + b"\n"):
         rest = whole.pop() + b"\n"
