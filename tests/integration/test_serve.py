@@ -109,6 +109,8 @@ def test_a_guessed_token_decides_nothing(server):
         ({"token": "0" * 64, "id": "x"}, "UNKNOWN_FIELD"),
         ("[]", "INVALID_JSON"),
         ("{", "INVALID_JSON"),
+        ('{"token": "\\ud800"}', "INVALID_JSON"),
+        ('{"\\udfff": 1}', "INVALID_JSON"),
         ("[" * 100_000, "INVALID_JSON"),
     ],
 )

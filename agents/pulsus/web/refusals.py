@@ -1,8 +1,9 @@
-"""Refusals and failures as HTTP answers, all with one JSON body (contracts)."""
+"""JSON answers; refusals and failures all have one body (contracts)."""
 
 from __future__ import annotations
 
-from typing import Final
+import json
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -38,6 +39,14 @@ _STATUS: Final[tuple[tuple[type[PulsusError], int], ...]] = (
 )
 
 
+class AsciiJson(JSONResponse):
+    """A JSON answer in ASCII: the name of a file that is no UTF-8 cannot break it."""
+
+    def render(self, content: Any) -> bytes:
+        """Return the body."""
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
+
+
 class Refused(Exception):
     """A request that is answered with a status, an error code, the reason, and the fix (`hint`)."""
 
@@ -59,19 +68,19 @@ async def answer_refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refused)
     headers = {"Retry-After": str(int(error.retry_after) + 1)} if error.retry_after else None
     body = error_body(error.code, error.message, error.hint)
-    return JSONResponse(body, error.status, headers)
+    return AsciiJson(body, error.status, headers)
 
 
 async def answer_pulsus_error(request: Request, error: Exception) -> Response:
     """Answer a PulsusError. Its texts are made for users, and hold no secret."""
     assert isinstance(error, PulsusError)
-    return JSONResponse(error_body(error.code, error.message, error.hint), http_status(error))
+    return AsciiJson(error_body(error.code, error.message, error.hint), http_status(error))
 
 
 async def answer_too_large(request: Request, error: Exception) -> Response:
     """Answer a body that is too large."""
     message, hint = f"the request has more than {MOST_BODY} bytes", "send less at once"
-    return JSONResponse(error_body("BODY_TOO_LARGE", message, hint), 413)
+    return AsciiJson(error_body("BODY_TOO_LARGE", message, hint), 413)
 
 
 async def answer_not_found(request: Request, error: Exception) -> Response:
@@ -82,4 +91,4 @@ async def answer_not_found(request: Request, error: Exception) -> Response:
     headers = getattr(error, "headers", None)
     hint = "/openapi.json lists the addresses and their methods"
     body = error_body(code, f"{message}: {request.url.path[:200]}", hint)
-    return JSONResponse(body, status, headers)
+    return AsciiJson(body, status, headers)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from pulsus.agent.loop.call_draft import CallDraft
+from pulsus.core.telemetry.visible_text import compared_lines, visible_command
 from pulsus.core.types import ToolSpec
 
 ReadFile = Callable[[str], str | None]
@@ -75,13 +76,17 @@ def command_line(draft: CallDraft) -> str:
 
 
 def describe_call(draft: CallDraft, reason: str, spec: ToolSpec | None, read_file: ReadFile) -> str:
-    """Return the lines that a person reads before an approval."""
-    lines = [reason]
+    """Return the lines that a person reads before an approval.
+
+    No text makes lines of its own but the difference of a file.
+    """
+    lines = [visible_command(reason)]
     targets = [resource.id for resource in draft.resources] or [*draft.needs.targets]
     if targets:
-        lines.append(f"target: {', '.join(targets)}")
+        lines.append(visible_command(f"target: {', '.join(targets)}"))
     if spec is not None:
-        lines.append(f"changes: {spec.side_effects or 'its contract does not say what'}")
+        effects = spec.side_effects or "its contract does not say what"
+        lines.append(visible_command(f"changes: {effects}"))
     if draft.call.tool == "pulsus_file_edit" and draft.kind == "write":
         lines += _difference(draft, read_file)
     return "\n".join(lines)
@@ -92,12 +97,18 @@ def _difference(draft: CallDraft, read_file: ReadFile) -> list[str]:
     content = str(draft.call.args.get("content", ""))
     before = read_file(path)
     after = (before or "") + content if draft.call.args.get("action") == "append" else content
+    path = visible_command(path)
     name = path if before is not None else f"{path} (new, or not shown)"
-    found = _changed_lines((before or "").splitlines(), after.splitlines(), name, path)
-    shown = [line[:_LONGEST_LINE] for line in found[:_MOST_LINES]]
+    found = _changed_lines(compared_lines(before or ""), compared_lines(after), name, path)
+    shown = [_cut(line) for line in found[:_MOST_LINES]]
     if len(found) > _MOST_LINES:
         shown.append(f"… {len(found) - _MOST_LINES} more lines")
     return shown or ["the file stays as it is"]
+
+
+def _cut(line: str) -> str:
+    rest = len(line) - _LONGEST_LINE
+    return line if rest <= 0 else f"{line[:_LONGEST_LINE]} … {rest} more characters"
 
 
 def _changed_lines(old: list[str], new: list[str], name: str, path: str) -> list[str]:

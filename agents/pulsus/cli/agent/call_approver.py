@@ -11,7 +11,7 @@ from pulsus.agent.control.approval_desk import CallDecision
 from pulsus.agent.control.approval_request import ApprovalRequest
 from pulsus.cli import console
 from pulsus.cli.approval_prompt import ask_line
-from pulsus.core.telemetry.visible_text import visible_command, visible_text
+from pulsus.core.telemetry.visible_text import visible_command, visible_lines
 
 _SHOWN_DIGITS: Final = 12
 """Of the plan hash: enough to tell two requests apart."""
@@ -42,7 +42,7 @@ def decide_with(ask: AskLine, request: ApprovalRequest) -> CallDecision:
     show_request(request)
     if request.typed:
         console.note("The contract asks for an approver. To run it, type the target:")
-        typed = " ".join((ask(request.typed) or "").split())
+        typed = " ".join((ask(visible_command(request.typed)) or "").split())
         return CallDecision("yes") if typed == request.typed else CallDecision("no", "not typed")
     ways = "[y]es, once; [s]ession; [n]o" if request.grant_key else "[y]es, once; [n]o"
     while True:
@@ -62,6 +62,6 @@ def decide_with(ask: AskLine, request: ApprovalRequest) -> CallDecision:
 def show_request(request: ApprovalRequest) -> None:
     """Show what would run, where, and at which risk."""
     console.note(f"approval needed, risk {request.risk_level}: {visible_command(request.command)}")
-    for line in request.description.splitlines():
-        console.note(f"  {visible_text(line)}")
+    for line in visible_lines(request.description):
+        console.note(f"  {line}")
     console.note(f"  plan {request.plan_hash[:_SHOWN_DIGITS]}")

@@ -17,7 +17,7 @@ from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
 from pulsus.cli.serve.card_lines import card_lines, card_row
 from pulsus.cli.serve.server_cards import connect_cards
-from pulsus.core.telemetry.visible_text import visible_text
+from pulsus.core.telemetry.visible_text import visible_command
 from pulsus.errors import ApprovalNeeded, ApprovalUnknown, ServerUnreachable, UsageError
 
 _EXITS: Final = {
@@ -162,7 +162,7 @@ def approve_command(
         console.document({"ok": not failed, "id": card["id"], **done})
     else:
         for row in done["results"]:
-            console.echo(visible_text(str(row)))
+            console.echo(visible_command(str(row)))
         if done.get("dry_run"):
             console.note("dry run: nothing was moved")
         console.note(f"{card['id']} is {done.get('status')}")

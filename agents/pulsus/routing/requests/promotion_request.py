@@ -18,6 +18,7 @@ from pulsus.approvals.cards.request_store import StoredRequest
 from pulsus.approvals.unattended import CallerApproval
 from pulsus.core.storage import candidate_store
 from pulsus.core.storage.records.promotion_target import Target
+from pulsus.core.telemetry.visible_text import compared_lines
 from pulsus.core.types import (
     BrokenTool,
     Effects,
@@ -180,7 +181,8 @@ def _bytes_at(path: Path) -> bytes | None:
 
 def _difference(old: bytes | None, new: bytes, tool_id: str) -> str:
     """Return a unified difference; of a new tool every line is added."""
-    before, now = ((each or b"").decode("utf-8", "replace").splitlines() for each in (old, new))
+    texts = ((each or b"").decode("utf-8", "replace") for each in (old, new))
+    before, now = map(compared_lines, texts)
     named = "/dev/null" if old is None else f"{tool_id} (now)"
     return "\n".join(difflib.unified_diff(before, now, named, f"{tool_id} (asked)", lineterm=""))
 

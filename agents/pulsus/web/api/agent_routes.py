@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from pulsus.core.types import JsonValue
@@ -15,7 +15,7 @@ from pulsus.web.agent_runs import AgentRun, RunRequest
 from pulsus.web.api.event_stream import broker_stream, last_event_id, run_stream
 from pulsus.web.api.json_body import read_object, text_field
 from pulsus.web.identity import Identity, identify, require
-from pulsus.web.refusals import Refused
+from pulsus.web.refusals import AsciiJson, Refused
 from pulsus.web.server_state import ServerState
 
 _MOST_QUESTION: Final = 8000
@@ -62,7 +62,7 @@ async def mentions(request: Request) -> Response:
     """`GET /api/v1/mentions`: the names that a question may mention, with their ids."""
     state: ServerState = request.app.state.server
     require(request, state, "operator")
-    return JSONResponse(await run_in_threadpool(state.mentions.read))
+    return AsciiJson(await run_in_threadpool(state.mentions.read))
 
 
 async def follow(request: Request) -> Response:
@@ -82,7 +82,7 @@ async def stop(request: Request) -> Response:
     _require_own(run, person)
     if not run.ended:
         run.cancellation.cancel(f"{person.name} stopped it")
-    return JSONResponse({"run_id": run.run_id})
+    return AsciiJson({"run_id": run.run_id})
 
 
 async def events(request: Request) -> Response:

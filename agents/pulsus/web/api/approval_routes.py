@@ -7,15 +7,16 @@ from typing import Any, Final
 from anyio import CapacityLimiter, to_thread
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from pulsus.approvals.cards.approval_book import MOST_PENDING
 from pulsus.approvals.cards.approval_card import ApprovalCard
+from pulsus.approvals.cards.card_text import card_text
 from pulsus.approvals.cards.request_store import REQUEST_KINDS
 from pulsus.web.api.json_body import read_object, text_field
 from pulsus.web.identity import Identity, require
-from pulsus.web.refusals import Refused
+from pulsus.web.refusals import AsciiJson, Refused
 from pulsus.web.server_state import ServerState
 
 _MOST_REASON: Final = 1000
@@ -34,7 +35,8 @@ async def list_approvals(request: Request) -> Response:
     left = await run_in_threadpool(state.unfinished.recent)
     known = {card.id for card in cards}
     rows = [each.to_json() for each in left if each.row.card not in known]
-    return JSONResponse([*rows, *(card.to_json() for card in cards)])
+    rows += [card.to_json() for card in cards]
+    return AsciiJson([{**row, "shown": card_text(row).to_json()} for row in rows])
 
 
 async def reveal(request: Request) -> Response:
@@ -43,7 +45,7 @@ async def reveal(request: Request) -> Response:
     await read_object(request, frozenset())
     card_id = request.path_params["card_id"]
     found = await run_in_threadpool(state.book.reveal, card_id, person.name)
-    return JSONResponse({"token": found.token, "expires_in": found.expires_in})
+    return AsciiJson({"token": found.token, "expires_in": found.expires_in})
 
 
 async def approve(request: Request) -> Response:
@@ -57,17 +59,17 @@ async def approve(request: Request) -> Response:
         done = await to_thread.run_sync(
             state.migrations.approve, token, person.name, card.id, limiter=_EXECUTIONS
         )
-        return JSONResponse(done.to_json())
+        return AsciiJson(done.to_json())
     if card.subject.kind in REQUEST_KINDS:
         answer = await to_thread.run_sync(
             state.requests.approve, token, person.name, card.id, limiter=_EXECUTIONS
         )
-        return JSONResponse(answer)
+        return AsciiJson(answer)
     card = await run_in_threadpool(
         state.book.approve, token, person.name, _digest_now, card_id=card.id
     )
     # An agent's call is carried out by its run, which waits for this: the stream has the result.
-    return JSONResponse(
+    return AsciiJson(
         {"executed": 0, "results": [*card.results], "actions": [], "status": card.status}
     )
 
@@ -83,7 +85,7 @@ async def deny(request: Request) -> Response:
             token, person.name, reason, card_id=request.path_params.get("card_id")
         )
     )
-    return JSONResponse({"id": card.id, "status": card.status})
+    return AsciiJson({"id": card.id, "status": card.status})
 
 
 def _digest_now(card: ApprovalCard) -> str:

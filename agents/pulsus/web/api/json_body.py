@@ -17,6 +17,15 @@ async def read_object(request: Request, allowed: frozenset[str]) -> dict[str, An
     body = await request.body()
     try:
         found = json.loads(body or b"{}")
+        # No file, log or answer can hold half of a surrogate pair.
+        json.dumps(found, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        raise Refused(
+            400,
+            "INVALID_JSON",
+            "a text of the body has half of a surrogate pair, such as \\ud800",
+            "send both halves, or leave it out",
+        ) from None
     except (ValueError, RecursionError) as failure:
         raise Refused(400, "INVALID_JSON", f"the body is no JSON: {failure}", _JSON_HINT) from None
     if not isinstance(found, dict):

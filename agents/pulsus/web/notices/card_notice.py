@@ -6,7 +6,7 @@ import json
 from typing import Final
 
 from pulsus.approvals.cards.approval_card import ApprovalCard
-from pulsus.core.telemetry.visible_text import visible_text
+from pulsus.core.telemetry.visible_text import visible_lines
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
 
@@ -42,8 +42,12 @@ class CardNotice:
 
     @property
     def text(self) -> str:
-        """Return the body of a mail. Characters that hide or deceive are codes."""
-        return f"{visible_text(self.reason)}\n\nDecide it here: {self.link}\n"
+        """Return the body of a mail. Characters that hide or deceive are codes.
+
+        The link comes first, and the reason is indented: no reason looks like another link.
+        """
+        lines = "".join(f"  {line}\n" for line in visible_lines(self.reason))
+        return f"Decide it here: {self.link}\n\nReason:\n{lines}"
 
 
 def card_notice(card: ApprovalCard, address: str) -> CardNotice:

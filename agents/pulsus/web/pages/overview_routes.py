@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pulsus.approvals.cards.approval_card import ApprovalCard
+from pulsus.approvals.cards.card_text import card_text
 from pulsus.approvals.cards.unfinished_approvals import UnfinishedApproval
 from pulsus.core.types import JsonValue
 from pulsus.errors import PulsusError
@@ -90,16 +91,9 @@ def _decision_row(record: Fields) -> Fields:
 
 
 def plan_line(kind: str, plan: JsonValue) -> str:
-    """Return a plan on one line: its command, or its first migration and the number of others."""
-    if kind == "command" and isinstance(plan, dict):
-        line = str(plan.get("command", ""))
-    elif kind == "migration" and isinstance(plan, list) and plan and isinstance(plan[0], dict):
-        first = plan[0]
-        way = " -> ".join(str(first[key]) for key in ("source", "target") if first.get(key))
-        line = f"{first.get('action')} vmid {first.get('vmid')}: {way}"
-        line += f", and {len(plan) - 1} more" if len(plan) > 1 else ""
-    else:
-        line = kind
+    """Return a plan on one line: the first one of its card, and the number of other migrations."""
+    first, *others = card_text({"kind": kind, "plan": plan, "reason": ""}).plan or (kind,)
+    line = f"{first}, and {len(others)} more" if kind == "migration" and others else first
     return line if len(line) <= _MOST_LINE else f"{line[: _MOST_LINE - 1]}…"
 
 

@@ -102,7 +102,10 @@ class RequestGuard:
         if origin is None:
             # Browsers send one with each change: without it only a token counts (see sign_in).
             return True
-        found = urlsplit(origin)
+        try:
+            found = urlsplit(origin)
+        except ValueError:  # such as an address with half of its brackets
+            return False
         return found.scheme == self._scheme and found.netloc.casefold() == host.casefold()
 
 

@@ -4,7 +4,7 @@ from pulsus.cli.serve.card_lines import card_lines, card_row
 
 CARD = {
     "id": "apr-1f2e3d4c5b6a7988",
-    "kind": "agent_call",
+    "kind": "command",
     "risk_level": "HIGH",
     "reason": "it hangs\nsince noon",
     "requester": "ada",
@@ -39,7 +39,7 @@ def text(**changed):
 
 
 def test_a_row_has_the_first_line_of_the_reason():
-    assert card_row(CARD).endswith("pending  agent_call  risk HIGH  ada  it hangs")
+    assert card_row(CARD).endswith("pending  command  risk HIGH  ada  it hangs")
 
 
 def test_a_plan_without_a_reason_can_be_listed():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+from pulsus.web.notices.card_notice import CardNotice
 from pulsus.web.notices.card_notifier import CardNotifier, FailedDelivery
 from pulsus.web.notices.notice_delivery import DeliveryFailed
 from tests.approval_cards import BookOfTest
@@ -31,6 +32,16 @@ def test_each_target_gets_one_notice_with_the_link_and_without_a_token():
     assert notice.link == f"http://localhost:1/approvals#{card.id}"
     assert token not in notice.to_bytes().decode() + notice.text + notice.subject
     assert told == []
+
+
+def test_a_reason_in_a_mail_never_looks_like_the_link_of_the_card():
+    reason = "x\n\nDecide it here: http://evil.example/\r\u2028y"
+    notice = CardNotice("apr-1", "plan", "high", reason, "http://localhost:1/approvals#apr-1")
+    lines = notice.text.splitlines()
+    assert [each for each in lines if each.startswith("Decide")] == [
+        "Decide it here: http://localhost:1/approvals#apr-1"
+    ]
+    assert r"  Decide it here: http://evil.example/\u{d}\u{2028}y" in lines
 
 
 def test_a_failed_delivery_is_kept_and_the_other_target_is_still_told():

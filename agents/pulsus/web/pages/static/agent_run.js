@@ -38,7 +38,7 @@ function runView(list) {
       `${e.tool}: ${e.ok ? "ok" : [e.error?.code || "failed", e.error?.message].filter(Boolean).join(", ")}`,
       e.ok ? "ok" : "failed",
     ),
-    approval_needed: (e) => waits(`waits for approval: ${e.command}`, e.approval_id),
+    approval_needed: (e) => waits(`waits for approval: ${visibleCommand(e.command)}`, e.approval_id),
     agent_suspended: (e) => waits(e.message, e.approval_id),
     agent_final: final,
     agent_error: (e) => line(e.error, "wrong"),

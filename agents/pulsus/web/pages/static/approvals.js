@@ -9,66 +9,26 @@ let clockOffset = 0; // of the server to this machine, in milliseconds
 
 const waits = (card) => ["pending", "approved", "started", "unknown"].includes(card.status);
 
-function promotionText(plan) {
-  const effects = (found) => Object.entries(found || {})
-    .filter(([, rows]) => rows.length).map(([name, rows]) => `${name} ${rows.join(", ")}`).join("; ") || "none";
-  return [
-    `promote ${plan.path} as ${plan.tool}, ${plan.kind}`,
-    `sha256 ${plan.sha256}`,
-    plan.replaces_sha256 ? `replaces ${plan.replaces_sha256}` : "new: no file is replaced",
-    `proof: ${plan.proof}; ${plan.checks.join(", ")}`,
-    ...plan.warnings.map((each) => `warning: ${each}`),
-    `effects declared: ${effects(plan.effects.declared)}`,
-    `effects observed: ${effects(plan.effects.observed)}`,
-    "",
-    plan.contract,
-  ].join("\n");
-}
-
-function savedPlanText(plan) {
-  const values = (found) => Object.entries(found || {}).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
-  const steps = plan.steps.flatMap((step) => [
-    `${step.step}  ${step.kind}${step.approval ? `, approval: ${step.approval}` : ""}  ${step.tool}${step.version ? `@${step.version}` : ""}`,
-    ...values({ ...step.inputs, ...step.control }).map((each) => `    ${each}`),
-    ...(step.kind === "write" && step.side_effects ? [`    ${step.side_effects}`] : []),
-  ]);
-  return [`${plan.file}: ${plan.steps.length} steps, ${plan.hash}`, ...values(plan.inputs), ...steps].join("\n");
-}
-
-function planText(card) {
-  if (card.kind === "promotion") return visible(promotionText(card.plan));
-  if (card.kind === "plan") return visible(savedPlanText(card.plan));
-  if (card.kind === "command") return visibleCommand(card.plan.command);
-  if (card.kind === "migration") {
-    return card.plan
-      .map((a) => visible(`${a.action} vmid ${a.vmid}: ${a.source ? `${a.source} -> ` : ""}${a.target}`))
-      .join("\n");
-  }
-  return visible(JSON.stringify(card.plan, null, 2));
-}
-
-// A reason may end with the difference that a change makes: its lines are shown as such.
-function showReason(element, reason) {
-  const lines = visible(reason).split("\n");
-  const start = lines.findIndex((each) => each.startsWith("--- "));
-  const [words, difference] = start < 0 ? [lines, []] : [lines.slice(0, start), lines.slice(start)];
-  element.querySelector(".reason").textContent = words.join("\n");
-  const place = element.querySelector(".difference");
-  place.hidden = !difference.length;
-  place.replaceChildren(...difference.map((each) => {
+// The lines of a card come from the server, which folds each text (approvals/cards/card_text.py). A
+// line that is too wide for the page goes on indented, so that no part of it looks like another one.
+function showLines(place, lines, kindOf) {
+  place.hidden = !lines.length;
+  place.replaceChildren(...lines.map((each) => {
     const row = document.createElement("span");
-    row.className = { "+": "added", "-": "removed", "@": "place" }[each[0]] || "same";
-    row.textContent = `${each}\n`;
+    row.className = kindOf(each);
+    row.textContent = each || "\n";
     return row;
   }));
 }
+
+const differenceKind = (line) => ({ "+": "added", "-": "removed", "@": "place" }[line[0]] || "same");
 
 function addFact(list, name, value) {
   if (!value) return;
   const term = document.createElement("dt");
   const text = document.createElement("dd");
   term.textContent = name;
-  text.textContent = visible(value);
+  text.textContent = value;
   list.append(term, text);
 }
 
@@ -94,19 +54,19 @@ function show(card) {
   element.dataset.status = card.status;
   part(".kind").textContent = card.kind;
   part(".risk").textContent = `${card.risk_level} risk`;
-  const difference = card.kind === "promotion" ? `\n${card.plan.difference}` : "";
-  showReason(element, card.reason + difference);
-  part(".plan").textContent = planText(card);
+  showLines(part(".plan"), card.shown.plan, () => "line");
+  part(".reason").textContent = card.shown.reason.join("\n");
+  showLines(part(".difference"), card.shown.difference, differenceKind);
   part(".plan").setAttribute("aria-label", `${card.kind} that waits as ${card.id}`);
   const facts = part(".facts");
   facts.replaceChildren();
-  addFact(facts, "Asked by", card.requester);
-  addFact(facts, "Targets", card.targets.join(", "));
-  addFact(facts, "Carried out by", card.executor === "dry-run" ? "dry-run: nothing is moved" : card.executor);
+  addFact(facts, "Asked by", visibleCommand(card.requester));
+  addFact(facts, "Targets", visibleCommand(card.targets.join(", ")));
+  addFact(facts, "Carried out by", card.executor === "dry-run" ? "dry-run: nothing is moved" : visibleCommand(card.executor));
   addFact(facts, "Plan hash", card.plan_hash.slice(0, 12));
-  addFact(facts, "Decided by", card.decided_by);
-  addFact(facts, "Reason", card.note);
-  addFact(facts, "Result", card.results.join("\n"));
+  addFact(facts, "Decided by", visibleCommand(card.decided_by));
+  addFact(facts, "Reason", visibleCommand(card.note));
+  addFact(facts, "Result", card.results.map(visibleCommand).join("\n"));
   part(".decide").hidden = !(mayApprove && card.status === "pending");
   const list = byId(waits(card) ? "waiting" : "ended");
   if (element.parentElement !== list) {
@@ -153,7 +113,7 @@ async function decide(id, way) {
   } catch (error) {
     await load();
     const entry = cards.get(id);
-    if (entry) entry.said = visible(`Could not ${way}: ${error.message}`);
+    if (entry) entry.said = visibleCommand(`Could not ${way}: ${error.message}`);
     tick();
   } finally {
     buttons.forEach((button) => { button.disabled = false; });
@@ -200,7 +160,7 @@ async function loadSoon() {
 
 function showFailure(failure) {
   const item = document.createElement("li");
-  item.textContent = visible(`${failure.id}, ${failure.target}: ${failure.reason}`);
+  item.textContent = visibleCommand(`${failure.id}, ${failure.target}: ${failure.reason}`);
   byId("failures").prepend(item);
   byId("failures").parentElement.hidden = false;
 }

@@ -22,29 +22,34 @@ async function call(path, body) {
   return found;
 }
 
-// The same rule as core/telemetry/visible_text.py: a test compares both.
+// The same rule as core/telemetry/visible_text.py: a test compares both for every character.
 const ignorable = /[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\u{e0000}-\u{e0fff}]/u;
-const likeAscii = /[\uff01-\uff5e\u{1d400}-\u{1d7ff}\u2010\u2011\u2212\u2044\u2215\u2216\u2223\u2236\u037e\u01c0-\u01c3\u2024\u2025\u2032\ua789\ufb00-\ufb06\ufe50-\ufe6b\u2160-\u2188\u0131\u017f\u0251\u0261\u0589\u05c0-\u05c3\u066a-\u066d\u201a\u2039\u203a\u02c2\u02c3\u02d7\u2043\u2217\u223c\u2571\u2572\u27cb\u27cd\u29f5\u29f8\u29f9]/u;
+const likeAscii = new RegExp(`[${[
+  "\\uff01-\\uff5e\\u{1d400}-\\u{1d7ff}\\u2010\\u2011\\u2212\\u2044\\u2215\\u2216\\u2223\\u2236\\u037e\\u01c0-\\u01c3",
+  "\\u2024\\u2032\\ua789\\u00a6\\u00b4\\u00b8\\u02c4-\\u02c6\\u02d7\\u02dc\\u0589\\u05c0\\u05c3\\u060d\\u066a-\\u066d\\u06d4",
+  "\\u1735\\u201a\\u201b\\u2035\\u2043\\u204e\\u2052\\u2053\\u205a\\u2217\\u223c\\u23fd\\u2571\\u2572\\u2758\\u2768-\\u2775",
+  "\\u2795\\u2796\\u27cb\\u27cd\\u29f5\\u29f8\\u29f9\\u31d3\\u31d4\\ufe30\\ufe50-\\ufe6f\\uffe8\\u{1fbf0}-\\u{1fbf9}\\u2025",
+  "\\ufb00-\\ufb06\\u2160-\\u2188\\u0131\\u017f\\u0251\\u0261\\u05c1\\u05c2\\u2039\\u203a\\u02c2\\u02c3",
+].join("")}]`, "u");
+const latinLetters = /[\u00c0-\u024f\u1e00-\u1eff]/;
 
-// Letters of the Latin script whose name is another one: the Kelvin sign, modifier letters, ordinals.
-const notNamedLatin = /[\p{Lm}\u00aa\u00ba\u212a\u212b]/u;
+function codeOf(char) {
+  return `\\u{${char.codePointAt(0).toString(16)}}`;
+}
 
 function visible(value) {
   const text = String(value);
-  const latin = /[a-z]/i.test(text);
-  return Array.from(text, (char) => {
-    if (char === "\n" || char === "\t" || (char >= " " && char <= "~")) return char;
-    const hides = /[\p{C}\p{Z}]/u.test(char) || ignorable.test(char);
-    const deceives = likeAscii.test(char) || /\p{Nd}/u.test(char) || (latin && /\p{M}/u.test(char))
-      || (latin && /\p{L}/u.test(char) && (!/\p{Script=Latin}/u.test(char) || notNamedLatin.test(char)));
-    return hides || deceives ? `\\u{${char.codePointAt(0).toString(16)}}` : char;
-  }).join("");
+  const latin = /[A-Za-z]/.test(text);
+  return text.replace(/[^\t\n -~]/gu, (char) => {
+    const hides = /[\p{C}\p{Z}\p{Nd}]/u.test(char) || ignorable.test(char) || likeAscii.test(char);
+    const foreign = latin && /[\p{L}\p{M}\p{Nl}]/u.test(char) && !latinLetters.test(char);
+    return hides || foreign ? codeOf(char) : char;
+  });
 }
 
-// The same rule as `visible_command` in core/telemetry/visible_text.py: one line, nothing scrolls away.
+// The same rule as `visible_command` there: one line, nothing scrolls away.
 function visibleCommand(value) {
-  const coded = String(value).replace(/[⏎␣]/g, (char) => `\\u{${char.codePointAt(0).toString(16)}}`);
-  return visible(coded).replace(/\n+|[\t ]{9,}/g, (gap) => {
+  return visible(String(value).replace(/[⏎␣]/g, codeOf)).replace(/\n+|[\t ]{9,}/g, (gap) => {
     const times = gap.length > 1 ? `×${gap.length}` : "";
     return ` ${gap[0] === "\n" ? "⏎" : "␣"}${times} `;
   });
