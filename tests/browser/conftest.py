@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from tests.browser.agent_scenes import answers_of
+from tests.browser.axe_rules import axe_script
 from tests.browser.chromium import Window, running_chromium
 from tests.model_server import playing
 from tests.patience import PATIENCE_SECONDS
@@ -76,30 +77,41 @@ class Stage:
             window.context.close()
 
 
+@contextmanager
+def running_stage(browser, project, *scenes, args=(), **env):
+    """Start a server whose agent plays scenes. At the end no page may have reported a fault."""
+    with (
+        playing(answers_of(*scenes)) as model,
+        serving(
+            make(project),
+            *args,
+            PULSUS_MODEL__BASE_URL=model.url,
+            PULSUS_MODEL__NAME="tiny",
+            PULSUS_AGENT__CONTROL_LEVEL="controlled",
+            **env,
+        ) as server,
+    ):
+        made = Stage(browser, server, model)
+        try:
+            yield made
+        finally:
+            made.close()
+        assert [each.faults for each in made.windows if each.faults] == []
+
+
 @pytest.fixture
 def staged(browser, tmp_path):
-    """Return a function that starts a server whose agent plays scenes."""
+    """Return a function that starts a server for this test alone."""
     with ExitStack() as stack:
 
-        @contextmanager
-        def stage(*scenes, args=(), folder="project", **env):
-            project = make(tmp_path / folder)
-            with (
-                playing(answers_of(*scenes)) as model,
-                serving(
-                    project,
-                    *args,
-                    PULSUS_MODEL__BASE_URL=model.url,
-                    PULSUS_MODEL__NAME="tiny",
-                    PULSUS_AGENT__CONTROL_LEVEL="controlled",
-                    **env,
-                ) as server,
-            ):
-                made = Stage(browser, server, model)
-                try:
-                    yield made
-                finally:
-                    made.close()
-                assert [each.faults for each in made.windows if each.faults] == []
+        def stage(*scenes, **options):
+            made = running_stage(browser, tmp_path / "project", *scenes, **options)
+            return stack.enter_context(made)
 
-        yield lambda *scenes, **options: stack.enter_context(stage(*scenes, **options))
+        yield stage
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory):
+    """The script of axe-core."""
+    return axe_script(tmp_path_factory.mktemp("axe"))

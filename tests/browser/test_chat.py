@@ -8,6 +8,7 @@ import pytest
 
 from tests.browser.agent_scenes import Scene, edit_scene, final
 from tests.browser.chromium import keep_picture, sign_in
+from tests.browser.conftest import running_stage
 
 pytest.importorskip("starlette")
 pytest.importorskip("psutil")
@@ -16,10 +17,34 @@ pytestmark = pytest.mark.slow
 HOST = socket.gethostname()
 
 
-def chat_of(stage):
-    page = sign_in(stage.window().tab(), path="/chat")
-    page.wait_for_load_state("networkidle")  # the names are there
-    return page
+@pytest.fixture(scope="module")
+def stage(browser, tmp_path_factory):
+    """One server for all tests, because each of its starts takes longer than a test."""
+    project = tmp_path_factory.mktemp("chat") / "project"
+    project.mkdir()
+    path = project / "notes.txt"
+    path.write_text("port=8080\n", encoding="utf-8")
+    scenes = (
+        Scene("is it up", (final("It is up."),)),
+        Scene("restart @no-such", (final("There is no such host."),)),
+        Scene("which port was it", (final("It was 8080."),)),
+        Scene("say it loud", (final('<img src=x onerror="document.title=1">\u202ex'),)),
+        edit_scene(path, "port=9090\n", "The port is 9090 now."),
+    )
+    with running_stage(browser, project, *scenes) as made:
+        made.path, made.question = path, scenes[-1].question
+        yield made
+
+
+@pytest.fixture
+def page(stage):
+    """The chat of a person who has signed in, in a window of its own. It knows the names."""
+    window = stage.window()
+    shown = sign_in(window.tab(), path="/chat")
+    shown.wait_for_load_state("networkidle")  # the names are there
+    yield shown
+    assert window.faults == []
+    shown.close()
 
 
 def prompts(stage):
@@ -27,9 +52,7 @@ def prompts(stage):
     return "\n".join(str(each["content"]) for each in stage.model.bodies[-1]["messages"])
 
 
-def test_a_name_is_completed_with_the_keyboard_and_sent_with_its_id(staged):
-    stage = staged(Scene("is it up", (final("It is up."),)))
-    page = chat_of(stage)
+def test_a_name_is_completed_with_the_keyboard_and_sent_with_its_id(stage, page):
     page.keyboard.type(f"is it up @{HOST[:2]}")
     names = page.get_by_role("option")
     names.first.wait_for()
@@ -53,9 +76,7 @@ def test_a_name_is_completed_with_the_keyboard_and_sent_with_its_id(staged):
     assert mention["resource_id"] in prompts(stage)
 
 
-def test_escape_closes_the_list_and_a_name_that_nothing_has_is_called_unknown(staged):
-    stage = staged(Scene("restart", (final("There is no such host."),)))
-    page = chat_of(stage)
+def test_escape_closes_the_list_and_a_name_that_nothing_has_is_called_unknown(stage, page):
     page.keyboard.type(f"restart @{HOST[:2]}")
     page.get_by_role("option").first.wait_for()
     page.keyboard.press("Escape")
@@ -69,14 +90,8 @@ def test_escape_closes_the_list_and_a_name_that_nothing_has_is_called_unknown(st
     assert '"@no-such-host-7" was mentioned and does not exist' in prompts(stage)
 
 
-def test_a_change_is_approved_by_the_link_and_the_chat_goes_on(staged, tmp_path):
-    (tmp_path / "project").mkdir()
-    path = tmp_path / "project" / "notes.txt"
-    path.write_text("port=8080\n", encoding="utf-8")
-    scene = edit_scene(path, "port=9090\n", "The port is 9090 now.")
-    stage = staged(Scene("which port was it", (final("It was 8080."),)), scene)
-    page = chat_of(stage)
-    page.get_by_label("Question or task").fill(scene.question)
+def test_a_change_is_approved_by_the_link_and_the_chat_goes_on(stage, page):
+    page.get_by_label("Question or task").fill(stage.question)
     page.keyboard.press("Enter")
     link = page.get_by_role("link", name="Open the card")
     link.wait_for()
@@ -87,7 +102,7 @@ def test_a_change_is_approved_by_the_link_and_the_chat_goes_on(staged, tmp_path)
     other.locator(f"#{card['id']}:focus").wait_for()
     other.get_by_role("button", name="Approve").click()
     page.get_by_text("The port is 9090 now.").wait_for()
-    assert path.read_text() == "port=9090\n"
+    assert stage.path.read_text() == "port=9090\n"
     page.get_by_role("button", name="Ask", disabled=False).wait_for()
     page.get_by_label("Question or task").fill("which port was it")
     page.keyboard.press("Enter")
@@ -98,12 +113,11 @@ def test_a_change_is_approved_by_the_link_and_the_chat_goes_on(staged, tmp_path)
     with page.expect_request("**/api/v1/agent") as asked:
         page.keyboard.press("Enter")
     assert "follows" not in asked.value.post_data_json
+    page.get_by_text("It was 8080.").wait_for()
 
 
-def test_text_of_the_model_in_the_chat_is_never_markup(staged):
-    stage = staged(Scene("say it", (final('<img src=x onerror="document.title=1">\u202ex'),)))
-    page = chat_of(stage)
-    page.get_by_label("Question or task").fill("say it")
+def test_text_of_the_model_in_the_chat_is_never_markup(page):
+    page.get_by_label("Question or task").fill("say it loud")
     page.keyboard.press("Enter")
     page.get_by_text("<img src=x").wait_for()
     assert page.locator("main img").count() == 0

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
-import shutil
-import subprocess
-import tarfile
 from urllib.parse import quote
 
 import pytest
 
-from tests.browser.agent_scenes import edit_scene
+from tests.browser.agent_scenes import Scene, edit_scene, final
+from tests.browser.axe_rules import faults_of
 from tests.browser.chromium import keep_picture, sign_in
-from tests.patience import PATIENCE_SECONDS
 from tests.project import COMPOSE
 from tests.shown_characters import SHOWN
 
@@ -22,14 +17,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("psutil")
 pytestmark = pytest.mark.slow
 
-AXE = "axe-core@4.14.1"
-AXE_SHA512 = (
-    "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ=="
-)
-"""Not shipped: fetched when these tests run (MPL-2.0)."""
-
-SERIOUS = ("serious", "critical")
-
+ASKED = "how full is the disk of this machine"
 PAGES = {
     "overview": "/",
     "chat": "/chat",
@@ -43,36 +31,6 @@ PAGES = {
 }
 
 
-@pytest.fixture(scope="module")
-def axe(tmp_path_factory):
-    """The script of axe-core."""
-    if shutil.which("npm") is None:
-        pytest.skip("npm is not installed")
-    folder = tmp_path_factory.mktemp("axe")
-    subprocess.run(
-        ["npm", "pack", AXE, "--silent"],
-        cwd=folder, check=True, capture_output=True, timeout=PATIENCE_SECONDS,
-    )  # fmt: skip
-    (package,) = folder.glob("*.tgz")
-    digest = hashlib.sha512(package.read_bytes()).digest()
-    assert base64.b64encode(digest).decode() == AXE_SHA512
-    with tarfile.open(package) as archive:
-        script = archive.extractfile("package/axe.min.js")
-        assert script is not None
-        return script.read().decode("utf-8")
-
-
-def faults_of(page, axe):
-    """Return what axe finds serious on a page: the rule, and the first element."""
-    page.evaluate(axe)
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    return [
-        f"{each['id']}: {each['nodes'][0]['html'][:200]} {each['nodes'][0]['failureSummary']}"
-        for each in found["violations"]
-        if each["impact"] in SERIOUS
-    ]
-
-
 @pytest.fixture
 def shown(staged, tmp_path):
     """A server with a card that was denied, and one that waits."""
@@ -82,7 +40,7 @@ def shown(staged, tmp_path):
     for name, text in (("haproxy.cfg", "maxconn 4000\n"), ("motd", "Welcome.\n")):
         (project / name).write_text("maxconn 2000\n", encoding="utf-8")
         scenes.append(edit_scene(project / name, text))
-    stage = staged(*scenes)
+    stage = staged(*scenes, Scene(ASKED, (final("It is full."),)))
     stage.ask(scenes[1].question)
     stage.decide(stage.cards()[0], "deny", reason="the text is for legal to write")
     stage.ask(scenes[0].question)
@@ -103,6 +61,14 @@ def test_axe_finds_no_serious_fault_on_any_page(shown, axe, scheme):
         page.goto(shown.windows[-1].address + path)
         assert faults_of(page, axe) == [], path
         keep_picture(page, f"{name}-{scheme}")
+    page.goto(f"{shown.windows[-1].address}/chat")
+    page.get_by_label("Question or task").fill(ASKED)
+    page.keyboard.press("Enter")
+    page.get_by_text("It is full.").wait_for()
+    page.keyboard.type("and @")
+    page.get_by_role("option").first.wait_for()
+    assert faults_of(page, axe) == [], "a chat with an answer and a list of names"
+    keep_picture(page, f"chat-answer-{scheme}")
 
 
 def test_light_and_dark_follow_the_system(shown):

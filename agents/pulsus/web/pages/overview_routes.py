@@ -92,6 +92,8 @@ def _decision_row(record: Fields) -> Fields:
 
 def plan_line(kind: str, plan: JsonValue) -> str:
     """Return a plan on one line: the first one of its card, and the number of other migrations."""
+    if plan is None:  # a record of the log without one
+        return kind
     first, *others = card_text({"kind": kind, "plan": plan, "reason": ""}).plan or (kind,)
     line = f"{first}, and {len(others)} more" if kind == "migration" and others else first
     return line if len(line) <= _MOST_LINE else f"{line[: _MOST_LINE - 1]}…"
