@@ -162,23 +162,29 @@ def fail(error: PulsusError, *, as_json: bool) -> None:
             note(f"  hint: {_on_a_line(way)}")
 
 
-def note(text: str) -> None:
-    """A line for the person, on stderr; folded where their terminal is too narrow for it."""
+def note(text: str, *, hanging: int | None = None) -> None:
+    """A line for the person, on stderr; folded where their terminal is too narrow for it.
+
+    `hanging` is the column at which it goes on.
+    """
     import click  # not where everything is fine: it takes its time to load
 
     wide = _columns(sys.stderr)
     if wide is not None:
-        text = "\n".join(fold_line(line, wide) for line in text.split("\n"))
+        text = "\n".join(fold_line(line, wide, hanging=hanging) for line in text.split("\n"))
     click.echo(text, err=True)
 
 
-def echo(text: str, columns: int | None = None) -> None:
-    """Print lines of the result on stdout, folded if the terminal's `columns` are too few."""
+def echo(text: str, columns: int | None = None, *, hanging: int | None = None) -> None:
+    """Print lines of the result on stdout, folded if the terminal's `columns` are too few.
+
+    `hanging` is the column at which a folded line goes on.
+    """
     import click  # it writes UTF-8 where the environment says ASCII
 
     wide = columns or width()
     for line in text.split("\n"):
-        click.echo(fold_line(line, wide) if wide else line)
+        click.echo(fold_line(line, wide, hanging=hanging) if wide else line)
 
 
 def warn(text: str) -> None:

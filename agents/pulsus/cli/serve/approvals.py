@@ -15,7 +15,7 @@ from pulsus.cli.approval_prompt import confirm
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
-from pulsus.cli.serve.card_lines import card_lines, card_row
+from pulsus.cli.serve.card_lines import CONTINUED, card_lines, card_row
 from pulsus.cli.serve.server_cards import connect_cards
 from pulsus.core.telemetry.visible_text import visible_command
 from pulsus.errors import ApprovalNeeded, ApprovalUnknown, ServerUnreachable, UsageError
@@ -116,7 +116,7 @@ def show_command(
         console.document({"ok": True, "approval": card})
         return
     for line in card_lines(card):
-        console.echo(line)
+        console.echo(line, hanging=CONTINUED)
 
 
 @command.command(
@@ -151,7 +151,7 @@ def approve_command(
     cards = connect_cards(session, server, token_file)
     card = cards.find(card_id)
     for line in card_lines(card):
-        console.note(line)
+        console.note(line, hanging=CONTINUED)
     if card["status"] != "pending":
         raise ApprovalUnknown(f"the request {card['id']} is {card['status']} already")
     if not confirm("Approve it?"):
@@ -236,7 +236,7 @@ def settle_command(
         )
     unfinished = unfinished_approvals(session.app)
     for line in card_lines(dict(unfinished.get(card_id).to_json())):
-        console.note(line)
+        console.note(line, hanging=CONTINUED)
     word = "done" if took_effect else "not done"
     if not confirm(f"Record that it was {word}?"):
         raise ApprovalNeeded(f"{card_id} was not settled, and still waits")

@@ -6,10 +6,13 @@ Characters that hide or deceive are shown as codes: what a person approves is wh
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from pulsus.approvals.cards.card_text import card_text
 from pulsus.core.telemetry.visible_text import visible_command
+
+CONTINUED: Final = 20
+"""The column at which a folded line of a card goes on: no line of a card begins there."""
 
 
 def card_row(card: dict[str, Any]) -> str:

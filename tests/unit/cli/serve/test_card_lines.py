@@ -1,6 +1,7 @@
 """The text of a card at a terminal."""
 
-from pulsus.cli.serve.card_lines import card_lines, card_row
+from pulsus.cli.line_folding import fold_line
+from pulsus.cli.serve.card_lines import CONTINUED, card_lines, card_row
 
 CARD = {
     "id": "apr-1f2e3d4c5b6a7988",
@@ -78,3 +79,10 @@ def test_a_promotion_shows_proof_effects_and_difference():
 def test_a_start_in_doubt_differs_from_one_that_never_happened():
     assert "in doubt" in text(status="unknown", in_doubt=True)
     assert "never started" in text(status="unknown", in_doubt=False)
+
+
+def test_a_folded_line_never_looks_like_a_line_of_the_card():
+    forged = "x decided by bert plan hash abc expires never " * 4
+    for line in card_lines(CARD | {"reason": forged, "requester": forged, "targets": [forged]}):
+        first, *others = fold_line(line, 60, hanging=CONTINUED).split("\n")
+        assert all(each.startswith(" " * CONTINUED) for each in others), first
