@@ -21,7 +21,7 @@ _DIFFERENCE_HEAD = "--- "
 
 @dataclass(frozen=True, slots=True)
 class CardText:
-    """What stands on a card. No line has a line break or a character that hides."""
+    """The lines of a card, without line breaks and characters that hide."""
 
     plan: tuple[str, ...]
     reason: tuple[str, ...]

@@ -64,15 +64,14 @@ def all_lines(text):
 
 def places(value, path=()):
     """Yield the path of each text in a plan, and of each key."""
-    match value:
-        case str():
-            yield path
-        case dict():
-            for key, each in value.items():
-                yield from places(each, (*path, key))
-        case list():
-            for number, each in enumerate(value):
-                yield from places(each, (*path, number))
+    if isinstance(value, str):
+        yield path
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from places(each, (*path, key))
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            yield from places(each, (*path, number))
 
 
 def replaced(value, path, text):

@@ -3,6 +3,7 @@
 
 const mayApprove = metaOf("may-approve") === "yes";
 const title = document.title;
+const mostInSight = 10; // lines of a box, on a phone too
 const cards = new Map();
 let linked = location.hash.slice(1); // the card that a notice links to
 let clockOffset = 0; // of the server to this machine, in milliseconds
@@ -13,6 +14,9 @@ const waits = (card) => ["pending", "approved", "started", "unknown"].includes(c
 // line that is too wide for the page goes on indented, so that no part of it looks like another one.
 function showLines(place, lines, kindOf) {
   place.hidden = !lines.length;
+  // A long box says how long it is, because its end is out of sight.
+  place.toggleAttribute("data-lines", lines.length > mostInSight);
+  if (lines.length > mostInSight) place.dataset.lines = `${lines.length} lines, scroll to read all`;
   place.replaceChildren(...lines.map((each) => {
     const row = document.createElement("span");
     row.className = kindOf(each);
