@@ -9,6 +9,7 @@ import pytest
 
 from pulsus.approvals.cards.request_store import RequestStore
 from pulsus.core.storage.records.promotion_target import Target
+from pulsus.core.types import JsonValue
 from tests.browser.axe_rules import faults_of
 from tests.browser.chromium import Window, keep_picture, sign_in
 from tests.integration.test_plan_runs import save
@@ -63,7 +64,11 @@ def promotions(server):
     plain = ask(server, "promote", path, *place, "--reason", "a shorter greeting")
     store = RequestStore(server.project / ".pulsus", server.project)
     (kept,) = [each for each in store.pending() if each.card == plain]
-    fields = {**kept.fields, "path": f"hello.py {FORGED}", "warnings": [FORGED]}
+    fields: dict[str, JsonValue] = {
+        **kept.fields,
+        "path": f"hello.py {FORGED}",
+        "warnings": [FORGED],
+    }
     reason = "ok\n--- a\n+++ b\n@@ -1 +1 @@\n+harmless"
     return plain, store.add(replace(kept, fields=fields, reason=reason), 10).card
 
