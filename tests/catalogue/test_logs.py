@@ -162,3 +162,71 @@ def test_log_window_filters_and_limits_without_losing_the_count(load, tmp_path):
         tool.run(str(log), "yesterday")
     with pytest.raises(ValueError, match="no regular expression"):
         tool.run(str(log), pattern="(")
+
+
+LINES = "logs/read/log_lines"
+
+
+def test_the_last_errors_are_in_the_order_of_the_log_and_not_the_most_frequent(load, tmp_path):
+    log = tmp_path / "app.log"
+    log.write_text(
+        "ERROR often\n" * 9
+        + '{"msg": "no error", "level": "info"}\n'
+        + '{"level": 50, "msg": "by number"}\n'
+        + "FATAL last\nINFO error 7 is gone\n  the error again\n",
+        encoding="utf-8",
+    )
+    result = load(LINES).run(str(log), limit=3, level="ERROR")
+    assert [(row["line"], row["level"]) for row in result["rows"]] == [
+        (11, "error"),
+        (12, "critical"),
+        (14, "error"),
+    ]
+    assert (result["shown"], result["matched"], result["lines"]) == (3, 12, 14)
+    assert load(LINES).run(str(log), limit=1)["rows"][0]["text"] == "  the error again"
+
+
+def test_long_lines_bad_bytes_and_compressed_logs_are_read(load, tmp_path):
+    log = tmp_path / "app.1"
+    log.write_bytes(gzip.compress(b"ERROR \xff\n" + b"x" * 50_000 + b" ERROR end\r\n"))
+    result = load(LINES).run(str(log), contains="error END")
+    assert (result["matched"], result["cut"], len(result["rows"][0]["text"])) == (1, 1, 4096)
+
+
+@pytest.mark.parametrize(
+    ("content", "level", "why"),
+    [
+        pytest.param(b"\0\1wtmp", "", "is a binary file", id="binary"),
+        pytest.param(b"\xfd7zXZ\0", "", "compressed with xz", id="xz"),
+        pytest.param(gzip.compress(b"a\n" * 99)[:-9], "", "damaged", id="cut off"),
+        pytest.param(b"started\nstopped\n", "error", "none of the 2 lines", id="no levels"),
+        pytest.param(
+            b'1.2.3.4 - - [01/Mar/2026] "GET /error HTTP/1.1" 200 1\n',
+            "error",
+            "is an access log",
+            id="access log",
+        ),
+        pytest.param(
+            b'{"__REALTIME_TIMESTAMP": "1", "PRIORITY": "3"}\n',
+            "error",
+            "is a journal export",
+            id="journal",
+        ),
+    ],
+)
+def test_no_errors_of_an_unread_log_is_no_answer(load, tmp_path, content, level, why):
+    log = tmp_path / "app.log"
+    log.write_bytes(content)
+    with pytest.raises(ValueError, match=why):
+        load(LINES).run(str(log), level=level)
+
+
+def test_an_empty_log_has_no_lines_and_unknown_inputs_are_refused(load, tmp_path):
+    log = tmp_path / "app.log"
+    log.touch()
+    assert load(LINES).run(str(log), level="error")["rows"] == []
+    for inputs, why in (({"limit": 0}, "out of range"), ({"level": "loud"}, "'loud' is not known")):
+        with pytest.raises(ValueError, match=why):
+            load(LINES).run(str(log), **inputs)
+    with pytest.raises(ValueError, match="no regular file"):
+        load(LINES).run(str(tmp_path))

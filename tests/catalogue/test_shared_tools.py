@@ -1,10 +1,13 @@
 """Shared tools: rows in, rows or a report out."""
 
+import csv
 import hashlib
+import io
 import json
 import os
 
 import pytest
+import yaml
 
 ROWS = [
     {"mount": "/", "percent": 91.5, "labels": {"kind": "ssd"}},
@@ -166,3 +169,29 @@ def test_hash_file_explains_a_checksum_of_the_wrong_kind(load, tmp_path):
     with pytest.raises(FileNotFoundError):
         tool.run(str(tmp_path / "absent"))
     assert tool.run(str(tmp_path / "e"), "SHA-256")["matches"] is None
+
+
+def test_rows_are_written_in_each_format_without_loss(load):
+    rows = [{"a": 1.5, "b": None, "c": [1, "x"]}, {"a": 'u,"v"\n', "d": True}]
+    run = load("shared/report/format_rows").run
+    assert list(csv.reader(io.StringIO(run(rows, "CSV")["text"]))) == [
+        ["a", "b", "c", "d"],
+        ["1.5", "", '[1,"x"]', ""],
+        ['u,"v"\n', "", "", "true"],
+    ]
+    assert json.loads(run(rows, "json")["text"]) == rows
+    assert [json.loads(line) for line in run(rows, "jsonl")["text"].splitlines()] == rows
+    assert yaml.safe_load(run(rows, "yml")["text"]) == rows
+    assert run([], "csv")["text"] == "\n"
+
+
+def test_what_no_format_holds_is_said(load):
+    run = load("shared/report/format_rows").run
+    assert json.loads(run([{"a": float("nan")}], "json")["text"]) == [{"a": None}]
+    for inputs, why in (
+        ({"rows": [1], "to": "csv"}, "row 0 is a int"),
+        ({"rows": [{"a": 1}], "to": "xml"}, "'xml' is no known format"),
+        ({"rows": [{"a": 1}], "to": "csv", "columns": ["z"]}, "no row has the column 'z'"),
+    ):
+        with pytest.raises(ValueError, match=why):
+            run(**inputs)

@@ -1,6 +1,8 @@
 """Storage tools on real trees, mount tables and df output."""
 
 import os
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -238,3 +240,48 @@ def test_mount_table_marks_what_was_mounted_over(load, tmp_path):
     assert result["read_only"] == ["/srv", "/run/ü\ttab"]
     assert result["suspicious"] == ["/srv"]
     assert load("storage/mounts/mount_table").run(fs_type="xfs", mounts=str(table))["count"] == 1
+
+
+RECENT = "storage/age/recent_files"
+
+
+def test_the_newest_files_come_first_and_older_ones_are_left_out(load, tmp_path):
+    now = time.time()
+    for name, days in (("a.log", 9), ("b.log", 1), ("sub/c.txt", 3), ("d.log", -2)):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("x", encoding="utf-8")
+        os.utime(path, (now - days * 86_400, now - days * 86_400))
+    (tmp_path / "link").symlink_to(tmp_path / "a.log")
+    run = load(RECENT).run
+    result = run(str(tmp_path))
+    assert [Path(row["path"]).name for row in result["rows"]] == [
+        "d.log",
+        "b.log",
+        "c.txt",
+        "a.log",
+    ]
+    assert result["rows"][0]["age_days"] == -2.0
+    result = run(str(tmp_path), days=4, pattern="*.log", limit=1)
+    assert (result["count"], result["files_seen"], len(result["rows"])) == (2, 3, 1)
+    day = datetime.fromtimestamp(now - 3 * 86_400, UTC).astimezone().date().isoformat()
+    result = run(str(tmp_path), since=day, until=datetime.fromtimestamp(now, UTC).isoformat())
+    assert [Path(row["path"]).name for row in result["rows"]] == ["b.log", "c.txt"]
+    for inputs, why in (
+        ({"days": -1}, "is no age"),
+        ({"since": "noon"}, "'noon' is no date"),
+        ({"since": "2026-03-02", "until": "2026-03-01"}, "exchange them"),
+    ):
+        with pytest.raises(ValueError, match=why):
+            run(str(tmp_path), **inputs)
+
+
+def test_the_smallest_files_come_first_and_empty_ones_are_counted(load, tmp_path):
+    for name, size in (("a", 9), ("b", 0), ("c", 3), ("d", 0)):
+        (tmp_path / name).write_bytes(b"x" * size)
+    os.link(tmp_path / "b", tmp_path / "twin")
+    result = load("storage/usage/smallest_files").run(str(tmp_path), limit=3)
+    assert [row["bytes"] for row in result["rows"]] == [0, 0, 3]
+    assert (result["empty"], result["files_seen"]) == (2, 4)
+    result = load("storage/usage/smallest_files").run(str(tmp_path), least_bytes=1)
+    assert [row["bytes"] for row in result["rows"]] == [3, 9]

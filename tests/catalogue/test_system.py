@@ -3,6 +3,7 @@
 import os
 import stat
 import time
+from pathlib import Path
 
 import pytest
 
@@ -373,3 +374,38 @@ def test_kernel_parameters_refuses_a_line_that_is_no_setting(load, settings, tmp
         load("system/kernel/kernel_parameters").run(expected_file=path, root=settings)
     with pytest.raises(FileNotFoundError):
         load("system/kernel/kernel_parameters").run(root=str(tmp_path / "absent"))
+
+
+ZONES = Path("/usr/share/zoneinfo")
+
+
+@pytest.mark.skipif(not (ZONES / "Europe/Berlin").exists(), reason="no zone database")
+def test_the_time_zone_is_that_of_the_link_and_a_conflict_is_said(load, tmp_path):
+    local, name = tmp_path / "localtime", tmp_path / "timezone"
+    local.symlink_to(ZONES / "Europe/Berlin")
+    name.write_text("# set by hand\nEurope/Berlin\n", encoding="utf-8")
+    run = load("system/time/time_zone").run
+    summer = run(str(local), str(name), "2026-07-01T10:00:00Z")
+    assert (summer["zone"], summer["utc_offset"], summer["daylight_saving"], summer["ok"]) == (
+        "Europe/Berlin",
+        "+02:00",
+        True,
+        True,
+    )
+    assert run(str(local), str(name), "2026-01-01")["abbreviation"] == "CET"
+    name.write_text("Asia/Tokyo\n", encoding="utf-8")
+    assert "leads to Europe/Berlin" in run(str(local), str(name))["conflict"]
+
+
+def test_a_machine_without_a_zone_file_is_on_utc_and_a_broken_one_is_said(load, tmp_path):
+    run = load("system/time/time_zone").run
+    found = run(str(tmp_path / "none"), str(tmp_path / "no"), "2026-03-01T10:00:00+02:00")
+    assert (found["zone"], found["local_time"]) == ("UTC", "2026-03-01T08:00:00+00:00")
+    broken = tmp_path / "localtime"
+    broken.write_text("Europe/Berlin", encoding="utf-8")
+    with pytest.raises(ValueError, match="is no zone file"):
+        run(str(broken))
+    broken.unlink()
+    broken.symlink_to("/nowhere/zone")
+    with pytest.raises(ValueError, match="does not exist"):
+        run(str(broken))

@@ -93,6 +93,16 @@ def rotate():
     return Change({"path": f"{DATA}/a.log"}, files(a_log="one\n"))
 
 
+def compress():
+    return Change({"path": f"{DATA}/a.sql"}, files(a_sql="one\n" * 99))
+
+
+def decompress():
+    look = files(a_sql="one\n" * 99)
+    subprocess.run(["gzip", "-n", f"{DATA}/a.sql"], check=True)
+    return Change({"path": f"{DATA}/a.sql.gz"}, lambda: sorted(look()))
+
+
 def delete():
     look = files(old_log="1", new_log="2")
     then = time.time() - 40 * DAY_S
@@ -222,6 +232,8 @@ CHANGES = {
     "services/schedule/set_cron_entry": schedule,
     "shared/save/save_report": report,
     "storage/cleanup/delete_old_files": delete,
+    "storage/compress/compress_file": compress,
+    "storage/compress/decompress_file": decompress,
     "storage/mounts/remount": remount,
     "storage/access/restore_permissions": permit_again,
     "storage/access/set_permissions": permit,

@@ -26,6 +26,7 @@ from pulsus.core.arguments.features.request_reading import RequestReading, read_
 from pulsus.core.arguments.inputs import Fillable, Input
 from pulsus.core.arguments.spans.value_patterns import SYSTEMD_UNIT
 from pulsus.core.arguments.subject_names import SubjectName, find_subject_name
+from pulsus.core.arguments.word_values import WORD_P, find_word_values
 from pulsus.core.arguments.words.abbreviations import stem_in_full
 from pulsus.core.arguments.words.word_set import word_set
 from pulsus.core.types import JsonValue, Proponent
@@ -174,6 +175,8 @@ def fill(
             FilledValue(one.name, candidate.value, text, p, state, unclear=unclear and not sure)
         )
     _add_subject_name(values, places, request, Fillable(open_inputs, tool.own), only_propose)
+    if not only_propose:
+        _add_word_values(values, places, request, open_inputs, now)
     return Filling(tuple(values), _unused(reading, places, values), tuple(same))
 
 
@@ -188,16 +191,39 @@ def _add_subject_name(
     found = find_subject_name(request, tool)
     if found is None:
         return
-    weaker = [v for v in values if v.text == found.text and v.p < found.p]
+    weaker = [v for v in values if v.p < found.p and _is_part_of(v, found)]
     if weaker and found.p >= TEXT_LIMIT and not only_propose:
         values[:] = [v for v in values if v not in weaker]
-        places[:] = [place for place in places if place != (found.start, found.end)]
+        places[:] = [(a, b) for a, b in places if a < found.start or found.end < b]
     if any(a < found.end and found.start < b for a, b in places):
         return
     if any(value.name == found.name for value in values):
         return
     places.append((found.start, found.end))
     values.append(_subject_value(found, only_propose))
+
+
+def _is_part_of(value: FilledValue, found: SubjectName) -> bool:
+    """Return True for the same words, or a part of them that was proposed for the same input."""
+    part = value.name == found.name and value.state == "propose" and value.text in found.text
+    return part or value.text == found.text
+
+
+def _add_word_values(
+    values: list[FilledValue],
+    places: list[tuple[int, int]],
+    request: str,
+    inputs: Sequence[Input],
+    now: datetime | None,
+) -> None:
+    """Add what "today" and "the last line" say, for inputs that have no value yet."""
+    taken = {value.name for value in values}
+    for found in find_word_values(request, inputs, now):
+        if found.name in taken:
+            continue
+        places.append((found.start, found.end))
+        text = request[found.start : found.end]
+        values.append(FilledValue(found.name, found.value, text, WORD_P, "fill"))
 
 
 def _subject_value(found: SubjectName, only_propose: bool) -> FilledValue:

@@ -97,11 +97,11 @@ _FORMS_OF_THINGS = (
 )
 _KEY = r"([A-Za-z_][\w.-]{0,80}\w)(?![\w-])"
 _PLAIN_KEY = r"([A-Za-z]{2,40})(?![\w.-])"
-_CODED_KEY = r"((?-i:[A-Za-z][\w.-]*(?:[_.-]|[a-z](?=[A-Z]))[\w.-]*\w))(?![\w-])"
+_CODED_KEY = r"((?-i:[A-Za-z][\w.-]{0,80}(?:[_.-]|[a-z](?=[A-Z]))[\w.-]{0,80}\w))(?![\w-])"
 """A name no text has: `max_connections`, `net.core.somaxconn`, `PermitRootLogin`."""
 _OF_FILE = (
     r"(?=\s+(?:in|of|from|inside|within|at)\s+(?:the\s+)?"
-    r"(?:file\s+|config(?:uration)?\b|\S*(?:/|\w\.\w)))"
+    r"(?:file\s+|config(?:uration)?\b|\S*(?:/|\w\.\w)|[a-z]+_config\b))"
 )
 _SETTING_FORMS = (
     (
@@ -125,6 +125,29 @@ _SETTING_FORMS = (
         OF_P,
     ),
 )
+_TEXT = r"(?:\"([^\"]{1,200})\"|'([^']{1,200})'"
+_PLAIN_TEXT = (
+    r"|((?:(?!(?:and|or|but|not|the|a|any|word|text|string)\b)[\w@.:/-]{1,60}\s+){0,4}?"
+    r"(?!(?:and|or|but|not)\b)[\w@.:/-]{0,60}\w))"
+)
+_TEXT_ENDS = (
+    r"(?=\s*(?:$|[?!,;]|\.(?:\s|$)|\s(?:in|of|from|within|inside)\s+(?:the\s+)?"
+    r"(?:\w+\s+)?(?:file\s+|log\b|\S*(?:/|\w\.\w))))"
+)
+_CALLED_TEXT = r"(?:(?:the|a)\s+)?(?:(?:word|text|string|term|phrase)\s+)?"
+_LINES = r"(?:lines?|entries|messages?|rows?|everything|anything)"
+_LINE_FORMS = (
+    rf"\b{_LINES}\s+(?:(?:in|of|from)\s+\S+\s+)?(?:(?:that|which)\s+)?(?:contain(?:s|ing)?"
+    rf"|mention(?:s|ing)?|includ(?:es?|ing)|with)\s+{_CALLED_TEXT}{_TEXT}{_PLAIN_TEXT}{_TEXT_ENDS}",
+    rf"\b(?:contain(?:s|ing)?|mention(?:s|ing)?|with)\s+(?:the\s+)?(?:word|text|string|term)\s+"
+    rf"{_TEXT}{_PLAIN_TEXT}{_TEXT_ENDS}",
+    rf"^\s*z?[ef]?grep\s+(?:-[a-zA-Z]+\s+)*{_TEXT}|([\w@.:/-]{{0,60}}\w))(?=\s+\S+$)",
+)
+_FORMS_OF_TEXTS = tuple((re.compile(f"(?i){form}"), SUBJECT_P) for form in _LINE_FORMS)
+_TEXT_NAMES = frozenset(("contains", "pattern", "text", "match", "search", "grep"))
+_SAYS_LINES = re.compile(r"(?i)\blines?\b")
+_ONE_WORD = re.compile(rf"(?i)(?<![\w./-])([A-Za-z][\w.-]{{1,80}})(?![\w-]){_OF_FILE}")
+_CODED_WORD = re.compile(r"\w[_.-]\w|[a-z][A-Z]")
 _FORMS_OF_SETTINGS = tuple((re.compile(f"(?i){form}"), p) for form, p in _SETTING_FORMS)
 _SETTING_NAMES = frozenset(("key", "setting", "option", "parameter"))
 _SAYS_SETTING = re.compile(r"(?i)\b(?:setting|option|parameter)\b")
@@ -155,7 +178,13 @@ def find_subject_name(request: str, tool: Fillable) -> SubjectName | None:
     known = tool.own.union(*(one.words | one.said for one in tool.inputs))
     things = _find_names(request, tool, _asks_for_name, _FORMS_OF_THINGS, known)
     things = things or _find_names(request, tool, _asks_for_setting, _FORMS_OF_SETTINGS, known)
+    things = things or _find_names(request, tool, _asks_for_line_text, _FORMS_OF_TEXTS, known)
     return things or _find_names(request, tool, _asks_for_folder, _FORMS_OF_FOLDERS, _ABOUT_FOLDERS)
+
+
+def names_coded_setting(request: str) -> bool:
+    """Return True if a request has a setting that is written as one word, before its file."""
+    return any(_CODED_WORD.search(word[1]) for word in _ONE_WORD.finditer(request))
 
 
 def _find_names(
@@ -173,7 +202,7 @@ def _find_names(
         for pattern, p in forms
         for match in pattern.finditer(request)
         for at in (match.lastindex or 1,)
-        if _is_free_word(match[at].lower(), known)
+        if _is_free_word(match[at].lower(), known) or _is_quoted(match, at)
     ]
     return found[0] if len({one.text for one in found}) == 1 else None
 
@@ -184,6 +213,8 @@ def _thing(one: Input) -> str:
         return "folder"
     if _asks_for_setting(one):
         return "value of the config setting"
+    if _asks_for_line_text(one):
+        return "a word"
     stems = (stem_in_full(word) for word in words(f"{one.name} {one.description}"))
     return next((_THINGS[stem] for stem in stems if stem in _THINGS), one.name)
 
@@ -198,6 +229,12 @@ def _asks_for_setting(one: Input) -> bool:
     return plain and one.name in _SETTING_NAMES and bool(_SAYS_SETTING.search(one.description))
 
 
+def _asks_for_line_text(one: Input) -> bool:
+    """Return True for the text or pattern that a line must have."""
+    plain = one.type == "string" and one.fillable and not one.choices
+    return plain and one.name in _TEXT_NAMES and bool(_SAYS_LINES.search(one.description))
+
+
 def _asks_for_name(one: Input) -> bool:
     """Return True for `unit`, `user`, and a `name` whose description begins with such a word."""
     if one.type != "string" or one.choices or not one.fillable:
@@ -207,6 +244,10 @@ def _asks_for_name(one: Input) -> bool:
     begin = one.description.lower().split()[:_FIRST_WORDS]
     said = {stem_in_full(word.strip(".,;:`()")) for word in begin}
     return one.role == "person" and not said.isdisjoint(_THINGS)
+
+
+def _is_quoted(match: re.Match[str], at: int) -> bool:
+    return match.string[match.start(at) - 1 : match.start(at)] in ('"', "'")
 
 
 def _is_free_word(word: str, known: frozenset[str]) -> bool:

@@ -25,7 +25,7 @@ _LEFT_ALONE = re.compile(
     rf"(?i){_NEGATION}[^,.;:!?]{{0,40}}?\b{_DONE}|\bun(?:touched|changed|used|modified|accessed)\b"
     rf"|\b{_DONE}[^,.;:!?]{{0,40}}?\b(?:longer|more)\s+than\s+[^,.;:!?]{{1,20}}\bago\b"
 )
-_OLD = re.compile(r"(?i)\b(?:stale|old|older|oldest|outdated)\b")
+_OLD = re.compile(r"(?i)\b(?:stale|old|older|oldest|outdated)\b|(?<!\S)-[acm](?:time|min)\s+\+\d")
 _SPAN = (
     r"(?:(?:in|within|during|over|for|from)\s+(?:the\s+|these\s+)?(?:last|past)\b"
     r"|(?:in|within)\s+\d+\s+(?:minutes?|hours?|days?|weeks?|months?)\b"
@@ -35,6 +35,7 @@ _SPAN = (
 _RECENT = re.compile(
     rf"(?i)\b{_DONE}[^,.;:!?]{{0,40}}?\b{_SPAN}|\b(?:recently|lately|today|just|newly)\s+{_DONE}"
     r"|\b(?:newer|younger|fresher)\s+than\b|\b(?:newest|youngest|latest)\s+files?\b"
+    r"|(?<!\S)-[acm](?:time|min)\s+-\d|(?<!\S)-newer\b"
 )
 
 

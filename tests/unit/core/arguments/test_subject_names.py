@@ -4,7 +4,7 @@ import pytest
 
 from pulsus.core.arguments.filler import fill
 from pulsus.core.arguments.inputs import from_schema
-from pulsus.core.arguments.subject_names import find_subject_name
+from pulsus.core.arguments.subject_names import find_subject_name, names_coded_setting
 
 
 def tool(**inputs):
@@ -149,6 +149,7 @@ SETTINGS = from_schema(
         ("show the setting workers in the config file", "workers", "fill"),
         ("what is max_connections in /etc/db/main.ini", "max_connections", "fill"),
         ("print PermitRootLogin from /etc/ssh/sshd_config", "PermitRootLogin", "fill"),
+        ("print PermitRootLogin from sshd_config", "PermitRootLogin", "fill"),
         ("which value has workers in app.yaml", "workers", "fill"),
         ("show workers in app.yaml", "workers", "propose"),
     ],
@@ -163,6 +164,62 @@ def test_the_setting_that_a_question_names_is_not_asked_for_again(request_text, 
 )
 def test_a_word_for_a_setting_is_no_name_of_one(request_text):
     assert find_subject_name(request_text, SETTINGS) is None
+
+
+LOG_LINES = from_schema(
+    {
+        "name": "log_lines",
+        "description": "Show the last lines of a log.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "path": {"type": "string", "description": "The log file."},
+                "contains": {
+                    "type": "string",
+                    "default": "",
+                    "description": "Only lines with this text.",
+                },
+            },
+            "required": ["path"],
+        },
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "text"),
+    [
+        ("lines containing timeout in app.log", "timeout"),
+        ("which lines of /var/log/mail.log mention deferred", "deferred"),
+        ("all lines that contain out of memory in kern.log", "out of memory"),
+        ('everything in sync.log with the word "a and b"', "a and b"),
+        ("grep -i refused /srv/app.log", "refused"),
+        ("lines of app.log with the word retry", "retry"),
+    ],
+)
+def test_the_text_of_the_wanted_lines_is_not_lost(request_text, text):
+    assert values(request_text, LOG_LINES)["contains"] == (text, "fill")
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    ["lines with this in app.log", "lines containing a or b in app.log", "the lines of app.log"],
+)
+def test_words_that_are_no_single_text_are_not_looked_for(request_text):
+    assert "contains" not in values(request_text, LOG_LINES)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "coded"),
+    [
+        ("show PasswordAuthentication in /etc/ssh/sshd_config", True),
+        ("what is max_connections in main.ini", True),
+        ("show the failed logins in /var/log/auth.log", False),
+        ("show " + "aB" * 2000, False),
+    ],
+)
+def test_a_setting_in_one_word_is_told_from_plain_words(request_text, coded):
+    assert names_coded_setting(request_text) is coded
 
 
 ACCOUNT = tool(user="The login name.")

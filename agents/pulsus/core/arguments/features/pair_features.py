@@ -123,7 +123,7 @@ def _add_text(
 
 def _add_path(found: Features, one: Input, path: str, words: RequestWords) -> None:
     last = path.rstrip("/").rpartition("/")[2]
-    file_like = "." in last[1:] or last.isupper() or last.endswith("SUMS")
+    file_like = "." in last[1:] or last.isupper() or last.endswith(("SUMS", "_config"))
     if one.role == "source":
         known = set(split_words(str(one.default).rpartition("/")[2]))
         found[f"like default={not known.isdisjoint(split_words(last))}"] = 1.0

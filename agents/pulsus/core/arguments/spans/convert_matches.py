@@ -114,6 +114,15 @@ def _measure(_: str, text: str, start: int) -> Iterator[Span]:
     yield Span(_MEASURE_KINDS[base], start, start + len(text), text, number * factor, unit)
 
 
+def _age_option(_: str, text: str, start: int) -> Iterator[Span]:
+    """`find -mtime -2`: two days. The sign says which side of that age is meant."""
+    option, number = text.split()
+    unit = "days" if option.endswith("time") else "minutes"
+    amount = abs(_float(number))
+    at = start + len(text) - len(number)
+    yield Span("duration", at, at + len(number), number, amount * UNITS[unit][1], unit)
+
+
 def _number(_: str, text: str, start: int) -> Iterator[Span]:
     found = _WITH_SCALE.match(text)
     if not found:
@@ -194,6 +203,7 @@ _READERS: Final[Mapping[str, Reader]] = {
     "money": _money,
     "measure": _measure,
     "with_unit": _with_unit,
+    "age_option": _age_option,
     "number": _number,
     "assign": _assign,
 }

@@ -22,7 +22,7 @@ _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _ENDINGS = (
     "log|txt|md|csv|tsv|json|jsonl|ya?ml|toml|xml|html?|ini|cfg|conf|cnf|env|sql|db|sqlite|py|sh|js"
     "|ts|java|c|h|cpp|go|rs|pem|crt|cer|key|tar|tgz|gz|zip|bz2|xz|zst|7z|iso|img|bak|old|prom|pdf"
-    "|docx?|xlsx?|pptx?|png|jpe?g|gif|svg|mp3|mp4|wav|sha256|sha512|md5|parquet|lock|rules"
+    "|docx?|xlsx?|pptx?|png|jpe?g|gif|svg|mp3|mp4|wav|sha256|sha512|md5|parquet|lock|rules|out|err"
 )
 _TOP_LEVEL = (
     "com|net|org|io|dev|local|internal|lan|example|test|edu|gov|co|uk|de|eu|ai|app|cloud|corp"
@@ -102,7 +102,7 @@ _RULES: tuple[tuple[str, str], ...] = (
         "file",
         _one_of(
             rf"(?<![\w/@.])(?:[\w+-][\w+.-]{{0,80}})?\.(?i:{_ENDINGS})(?![\w-])(?!\.\w)",
-            r"\b(?:[A-Z]{3,10}SUMS|Dockerfile|Makefile)\b",
+            r"\b(?:[A-Z]{3,10}SUMS|Dockerfile|Makefile|sshd?_config)\b",
         ),
     ),
     (
@@ -139,6 +139,7 @@ _RULES: tuple[tuple[str, str], ...] = (
     ),
     ("sysctl", r"\b(?:vm|net|kernel|fs|dev|user)\.[a-z0-9_]+(?:\.[a-z0-9_*]+)*"),
     ("money", rf"[$€£][ ]?{NUMBER}(?:[ ]?(?i:k|thousand|million|billion|m|bn)\b)?"),
+    ("age_option", r"(?<!\S)-[acm](?:time|min)[ ]+[-+]?\d{1,6}(?!\S)"),
     ("version", r"(?<![\w.])v?\d+\.\d+(?:\.\d+)+(?![\w.])"),
     (
         "measure",

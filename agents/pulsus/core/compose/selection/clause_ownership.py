@@ -17,7 +17,9 @@ from pulsus.core.compose.selection import row_filters
 from pulsus.core.compose.selection.clause_search import needs_step_data
 from pulsus.core.compose.selection.cut_points import NEXT_COST, WEAK_COST, RequestPiece
 from pulsus.core.compose.selection.row_operations import (
+    DOCUMENT,
     FILTER,
+    FORMAT,
     MOST,
     NUMBER,
     SAVE,
@@ -27,6 +29,7 @@ from pulsus.core.compose.selection.row_operations import (
 )
 from pulsus.core.compose.selection.row_vocabulary import (
     field_stems,
+    gives_rows,
     has_target_input,
     input_stems,
     limit_input,
@@ -60,6 +63,7 @@ _ALIKE = (
     frozenset(("busiest", "most", "open")),
 )
 
+_ELLIPTIC = re.compile(r"(?i)(?:as|in|into|to)\s")
 _IT = re.compile(r"(?i)\b(?:it|its|them|their)\b")
 _COLUMN = frozenset(map(stem, ("column", "columns", "field", "fields")))
 
@@ -92,7 +96,11 @@ def _without_rows(
     "rotate a.log, keep the last 5" keeps no rows.
     """
     wording = strip_orders(text[piece.start : piece.end])
-    if find_operation(piece, wording) not in (SORT, FILTER) or any(p.operation for p in found):
+    operation = find_operation(piece, wording)
+    if operation == FORMAT and not _ELLIPTIC.match(wording):
+        # "then convert it to json" means the document.
+        return replace(piece, operation="") if DOCUMENT.search(text[: piece.start]) else piece
+    if operation not in (SORT, FILTER) or any(p.operation for p in found):
         return piece
     tasks = [find_tool(strip_orders(text[p.start : p.end]), None) for p in found]
     changes = [t for t in tasks if t and _is_change(t.tool) and not needs_step_data(t.tool)]
@@ -114,6 +122,8 @@ def _belongs_to_previous(
         return takes_own_limit(task, wording) and not _sorts_by_field(task, so_far)
     if operation == FILTER and not before.operation:
         return row_filters.takes_pairs(task, wording)
+    if operation == FORMAT and not before.operation:
+        return _is_format_of_task(so_far, wording, find_tool)
     last = find_tool(strip_orders(text[before.start : before.end]), before.operation or None)
     if operation == SAVE:
         return last is not None and has_target_input(last.tool)
@@ -125,6 +135,17 @@ def _belongs_to_previous(
         owners = [last.tool, task] if last else [task]
         return any(is_remark(one, wording) for one in owners) or row_filters.is_choice(wording)
     return False
+
+
+def _is_format_of_task(so_far: str, wording: str, find_tool: FindTool) -> bool:
+    """Return True if "as json" is an input of the task before it, or no rows are there to write.
+
+    "hosts.csv as json" asks for one conversion, "summary of hosts.csv as json" for two steps.
+    """
+    own, whole = find_tool(so_far, None), find_tool(f"{so_far} {wording}", None)
+    if own is not None and (whole is None or own.tool.id != whole.tool.id):
+        return not gives_rows(own.tool)
+    return whole is not None and not gives_rows(whole.tool)
 
 
 def _is_change(tool: ToolSpec) -> bool:

@@ -6,6 +6,8 @@ import re
 from dataclasses import replace
 
 from pulsus.core.compose.selection.row_operations import (
+    FORMAT,
+    FORMAT_NAME,
     PATH,
     SAVE,
     SHOW,
@@ -38,7 +40,8 @@ _WEAK = re.compile(rf"""(?ix)
     ,\s*(?:and|or)\b
     | [,:](?=\s)
     | \s(?:and|&|\+|-|--|–|—)\s
-    | \s(?=(?:as|into)\s+(?:an?\s|{TABLE}\b|html|json|yaml|csv))
+    | \s(?=(?:as|into)\s+(?:an?\s|{TABLE}\b|html|{FORMAT_NAME}))
+    | \s(?=in\s+(?:a\s+)?{FORMAT_NAME}\b)
     | \s(?=in\s+(?:a\s+)?(?:\w+\s+)?(?:{TABLE}|html)\b)
     | \s(?=the\s+(?:\w+\s+){{1,3}}with\s+(?:the\s+)?(?:most|fewest|least
         |hi(?:gh|g)est|lowest|largest|biggest)\b)
@@ -91,6 +94,12 @@ _NEW_TABLE_TO = re.compile(
     re.IGNORECASE,
 )
 """A table that is made and saved in one order: "write a markdown table to a.md"."""
+_FORMAT_TO = re.compile(
+    rf"^\W*(?:as|in|into)\s+(?:an?\s+)?{FORMAT_NAME}\b"
+    rf"(?=\s+(?:(?:in)?to|in|at|under|file)\s+(?:the\s+)?(?:file\s+)?{PATH})",
+    re.IGNORECASE,
+)
+"""A format and the file that gets it: "as csv to a.csv"."""
 _MOVES = re.compile(
     r"\b(?:from|between|compar\w+|diff\w*|convert|turn|copy|move|rename|link|peek|look|dig|dive|go|get"
     r"|relative|match\w*|belong\w*|next|close|due|according|add|append)\b",
@@ -171,9 +180,10 @@ def _cut_at_target(text: str, piece: RequestPiece) -> list[RequestPiece]:
     part = text[piece.start : piece.end]
     names_target = _SHOWN_IN if match_row_operation(strip_orders(part)) == SHOW else _DUMPED_TO
     table = _NEW_TABLE_TO.match(part) if piece.operation == SAVE else None
-    if table:
-        at = piece.start + table.end()
-        shown = replace(piece, end=at, operation=SHOW)
+    shaped = None if table else _FORMAT_TO.match(part)
+    if table or shaped:
+        at = piece.start + (table or shaped).end()
+        shown = replace(piece, end=at, operation=SHOW if table else FORMAT)
         return [shown, RequestPiece(at, piece.end, NEXT_COST, SAVE)]
     target = names_target.search(part) or (None if _MOVES.search(part) else _RESULT_TO.search(part))
     if target is None or (piece.operation == SAVE):

@@ -1,4 +1,4 @@
-"""Recognise clauses that sort, filter, tabulate or save the rows of the clause before. Pure.
+"""Recognise clauses that sort, filter, shape or save the rows of the clause before. Pure.
 
 The vocabulary is general: it names no tool. Which tool does such a clause is decided by retrieval.
 """
@@ -32,6 +32,7 @@ _SHAPED = (
     r"|convert(?:ed)?|transform(?:ed)?|pretty-print|want|need)"
 )
 TABLE = r"(?:tab(?:le|el|l|elle)|mark?d(?:own|won|onw)|mardkown|md)"
+FORMAT_NAME = r"(?:csv|tsv|jsonl|ndjson|json(?:\s+lines)?|ya?ml)"
 _KIND = r"(?:(?!(?:as|in|into|to|an?|the)\b)[\w-]+\s+){0,3}?"
 _LOOK = (
     r"(?:nice|pretty|small|short|readable|paste(?:-?able)?|mark?down|md|github[\w-]*|pipe|wiki"
@@ -105,6 +106,12 @@ ROW_OPERATIONS: Mapping[str, re.Pattern[str]] = {
         | (?:(?:an?|the|as)\s+)?{TABLE}\b(?!\s+(?:of|for)\s+(?:the\s+)?(?:rout|mount|partition))
         | tabulate\b
         """),
+    "rows as csv json yaml text": re.compile(rf"""(?ix)
+        (?:(?:{_SHAPED}|put|give|output|shown?|print(?:ed)?|writ(?:e|ten)|export(?:ed)?|all)\s+
+          (?:(?:me|us|{_THEM})\s+)*)?
+        (?:as|in|into|to)\s+(?:an?\s+|the\s+)?(?:plain\s+)?{FORMAT_NAME}
+        (?:\s+(?:format|form|text|output|document|please|pls))*$
+        """),
     "write result save to file": re.compile(rf"""(?ix)
         (?:sav(?:e|ed|ing)|stor(?:e|ed)|writ(?:e|ten)|wirte|dump(?:ed)?|put|export(?:ed)?|log(?:ged)?
            |record(?:ed)?|output|keep|kept|redirect(?:ed)?|append(?:ed)?|copy|persist(?:ed)?|drop(?:ped)?
@@ -121,7 +128,7 @@ ROW_OPERATIONS: Mapping[str, re.Pattern[str]] = {
 The search words are added to the clause when its tools are looked up. They use plain terms that fit
 the tools of any catalogue."""
 
-SORT, FILTER, SHOW, SAVE = ROW_OPERATIONS
+SORT, FILTER, SHOW, FORMAT, SAVE = ROW_OPERATIONS
 
 _AT_HAND = re.compile(rf"""(?ix)
     \b(?:these|those|this|that|the|of)\s+(?:rows?|results?|records?|entries|items|output|list|lines
@@ -140,6 +147,21 @@ _LEAD = re.compile(
 )
 
 
+DOCUMENT = re.compile(r"(?i)\w\.(?:json|jsonl|ya?ml|toml|csv|tsv)\b")
+"""A document that a converter reads: then a format may be that of the document, not of rows."""
+_ONE_TASK = r"\S(?:(?!\s(?:and|then|but)\s|[,;]).)*?"
+_LEADING_FORMAT = re.compile(rf"""(?ix)
+    ^(?:{_WISH}|(?:(?:give|get|show|print|make|create|me|us|please)\s+)*)
+    (?P<format>{FORMAT_NAME})\s+(?:(?:list|export|file|report)\s+)?
+    (?:of|with|listing)\s+(?:all\s+)?(?:the\s+)?(?P<rest>\S.*)$
+    | ^(?:please\s+)?(?:convert|export|turn|transform|print|output|show|write|dump|list)\s+
+      (?:the\s+)?(?P<shown>{_ONE_TASK})\s+(?:to|into)\s+(?:an?\s+)?(?P<to>{FORMAT_NAME})[\s.!]*$
+    | ^(?:please\s+)?(?:save|store|write|export|dump|put)\s+
+      (?:the\s+)?(?P<saved>{_ONE_TASK})\s+as\s+(?:an?\s+)?(?P<form>{FORMAT_NAME})(?:\s+file)?\s+
+      (?P<file>(?:(?:in)?to|in|at|under)\s+{PATH})$
+    """)
+"""A request that names the format first, or the order to convert or to save: "a csv of the users",
+"convert the users to csv", "save the users as csv to a.csv"."""
 _LEADING_TABLE = re.compile(rf"""(?ix)
     ^(?P<lead>{_WISH}(?:{_LOOK}\s+)*{TABLE})
     \s+(?:of|with|listing|showing|that\s+(?:lists|shows))\s+(?P<rest>\S.*)$
@@ -148,9 +170,18 @@ _LEADING_TABLE = re.compile(rf"""(?ix)
 
 
 def move_leading_table(text: str) -> str:
-    """Return the request with the words for a table behind what is to be shown in it."""
+    """Return the request with the words for a table or a format behind what is shown in it."""
     found = _LEADING_TABLE.match(text)
-    return f"{found['rest'].rstrip(' .?!')}, {found['lead']}" if found else text
+    if found:
+        return f"{found['rest'].rstrip(' .?!')}, {found['lead']}"
+    shaped = _LEADING_FORMAT.match(text)
+    if shaped is None:
+        return text
+    rest = next(filter(None, shaped.group("rest", "shown", "saved"))).rstrip(" .?!")
+    if DOCUMENT.search(rest):
+        return text
+    form = next(filter(None, shaped.group("format", "to", "form")))
+    return f"{rest}, as {form}, saved {shaped['file']}" if shaped["file"] else f"{rest}, as {form}"
 
 
 def strip_orders(text: str) -> str:

@@ -77,6 +77,20 @@ def _is_rows(output: OutputSpec) -> bool:
     )
 
 
+def gives_rows(tool: ToolSpec) -> bool:
+    """Return True if a step for rows can work on what the tool gives, or if it declares none."""
+    return not tool.returns or any(map(_is_rows, tool.returns))
+
+
+def takes_format(tool: ToolSpec, wording: str) -> bool:
+    """Return True if an input of the tool takes the format that a part names: "as json"."""
+    said = {stem(word) for word in words(wording)}
+    return any(
+        stem("format") in (found := input_stems(arg)) and not said.isdisjoint(found)
+        for arg in tool.args
+    )
+
+
 def unit_word(word: str) -> str:
     """Return the word of contracts for a unit: `milliseconds` for `ms`."""
     return _UNITS.get(word.lower(), word.lower())

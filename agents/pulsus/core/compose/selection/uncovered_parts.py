@@ -10,7 +10,12 @@ from typing import Protocol
 
 from pulsus.core.compose.selection.clause_ownership import is_remark
 from pulsus.core.compose.selection.cut_points import RequestPiece, find_pieces
-from pulsus.core.compose.selection.row_operations import match_row_operation, strip_orders
+from pulsus.core.compose.selection.row_operations import (
+    FORMAT,
+    match_row_operation,
+    strip_orders,
+)
+from pulsus.core.compose.selection.row_vocabulary import takes_format
 from pulsus.core.text.literals import cut_out_values
 from pulsus.core.text.tokens import clean, content_words, first_words
 from pulsus.core.text.verb_tables import READING, VERBS
@@ -44,6 +49,7 @@ def find_uncovered_parts(
     enough words with each, and no other tool may fit (p ≥ `tau`) if it does not. Clauses after
     "and" or a comma often only describe the task. They are returned if they share no word at all,
     and neither say what to do with the rows before them, or if they name a file for another tool.
+    A format that no chosen tool takes ("as json") is returned too.
     """
     text = clean(request)
     tasks = find_pieces(text, weak=False)
@@ -61,6 +67,9 @@ def find_uncovered_parts(
     for clause in clauses if len(clauses) > 1 else ():
         part = strip_orders(_wording(text, clause))
         task = max((t.start for t in tasks if t.start <= clause.start), default=0)
+        if match_row_operation(part) == FORMAT and not _takes_format(part, chosen, retrieve):
+            missed.append((clause.start, part))
+            continue
         if any(start == task for start, _ in missed) or match_row_operation(part):
             continue
         if _counts(part) and (
@@ -151,6 +160,12 @@ def _reads_after_change(part: str, chosen: Sequence[str], retrieve: RetrieveWith
         return False
     kinds = {each.tool.kind for each in retrieve(part, include=chosen) if each.tool.id in chosen}
     return kinds == {"write"}
+
+
+def _takes_format(part: str, chosen: Sequence[str], retrieve: RetrieveWith) -> bool:
+    """Return True if a chosen tool takes the format that the part asks for."""
+    found = retrieve(part, include=chosen)
+    return any(takes_format(each.tool, part) for each in found if each.tool.id in chosen)
 
 
 def _coverage(part: str, chosen: Sequence[str], retrieve: RetrieveWith) -> float:

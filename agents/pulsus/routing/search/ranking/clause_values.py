@@ -12,7 +12,13 @@ from dataclasses import replace
 from typing import Final
 
 from pulsus.core.arguments.contract_inputs import from_arguments
-from pulsus.core.arguments.subject_names import SUBJECT_P, find_subject_name
+from pulsus.core.arguments.filler import FIRM_LIMIT, fill
+from pulsus.core.arguments.inputs import Fillable
+from pulsus.core.arguments.subject_names import (
+    SUBJECT_P,
+    find_subject_name,
+    names_coded_setting,
+)
 from pulsus.core.arguments.write_choices import propose_write_choices
 from pulsus.core.compose.selection.selector import CLEAR_MARGIN
 from pulsus.core.text.tokens import content_words
@@ -59,10 +65,13 @@ def search_by_subject(
     """Return the candidates; if none reaches `floor`, one with its p for what a name names is
     first.
 
+    A setting written as one word (`PermitRootLogin`) is looked at in any case, because its parts
+    are words of other tools.
+
     "is rsyslog running" asks what "is the service running" asks, for a tool that takes the name of
     a service. Only a tool that reads, and that is the best for these words with p ≥ `floor`.
     """
-    if not found or found[0].p >= floor:
+    if not found or (found[0].p >= floor and not names_coded_setting(text)):
         return tuple(found)
     raised: list[tuple[float, int]] = []
     asked: dict[str, Sequence[Ranked]] = {}
@@ -119,10 +128,20 @@ def _with_kinds(text: str, tool: ToolSpec) -> str:
     return text
 
 
+def _list_files(text: str, contract: Fillable) -> list[str]:
+    """Return the files that a path input surely takes: in "gzip orders.sql" only the verb says what
+    is done.
+    """
+    places = {one.name for one in contract.inputs if one.role == "path"}
+    found = fill(text, contract, only_propose=True).values
+    return [one.text for one in found if one.name in places and one.p >= FIRM_LIMIT]
+
+
 def _without_values(text: str, tool: ToolSpec) -> str:
     """Return the words of a part that no input of the tool takes as a value."""
     contract = from_arguments(tool.args, tool.id, tool.summary)
     values = [one.text for one in propose_write_choices(text, contract.inputs)]
+    values += _list_files(text, contract)
     subject = find_subject_name(text, contract)
     values += [subject.text] if subject else []
     for words in sorted(values, key=len, reverse=True):

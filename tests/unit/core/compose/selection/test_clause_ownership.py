@@ -6,11 +6,17 @@ import pytest
 
 from pulsus.core.compose.selection.clause_ownership import assign_parts
 from pulsus.core.compose.selection.cut_points import find_pieces
-from pulsus.core.compose.selection.row_operations import move_leading_table, strip_orders
+from pulsus.core.compose.selection.row_operations import (
+    FORMAT,
+    SAVE,
+    move_leading_table,
+    strip_orders,
+)
 from pulsus.core.types import ArgSpec, OutputSpec
 from tests.ranking import ranked, tool
 
 ROWS = OutputSpec("rows", "list[dict[str, Any]]", "Largest first: `path`, `bytes`, `files`.")
+TEXT = OutputSpec("text", "str", "The text.")
 LIMIT = ArgSpec("limit", "int", required=False, default="10", description="How many to return.")
 BORDER = ArgSpec(
     "other_filesystems",
@@ -90,3 +96,56 @@ def test_a_table_named_first_comes_after_its_rows():
 def test_the_file_of_a_tool_that_writes_is_no_report():
     assert len(parts("draw it -> /tmp/a.png", PLOT)) == 1
     assert len(parts("list it -> /tmp/a.json")) == 2
+
+
+CONVERT = replace(tool("data/convert/convert", "Convert.", kind="read"), returns=(TEXT,))
+
+
+def parts_with(request, *found):
+    """Return the parts if a wording finds the tool of the first word that it has."""
+
+    def find_tool(wording, operation):
+        chosen = next((each for word, each in found if word in wording), None)
+        return None if chosen is None else replace(ranked(chosen.id, 0.9), tool=chosen)
+
+    text = move_leading_table(request)
+    assigned = assign_parts(text, find_pieces(text), find_tool)
+    return [(strip_orders(text[part.start : part.end]), part.operation) for part in assigned]
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "sizes below /srv as csv",
+        "sizes below /srv in csv format",
+        "convert sizes below /srv to csv",
+        "give me a csv of sizes below /srv",
+        "sizes below /srv and convert that to csv",
+    ],
+)
+def test_a_format_of_rows_is_a_step_that_works_on_them(request_text):
+    found = parts_with(request_text, ("sizes", SIZES), ("csv", CONVERT))
+    assert [operation for _, operation in found] == [None, FORMAT]
+
+
+def test_the_format_and_the_file_of_one_order_are_two_steps():
+    found = parts_with("save sizes below /srv as csv to /tmp/a.csv", ("sizes", SIZES))
+    assert [operation for _, operation in found] == [None, FORMAT, SAVE]
+
+
+@pytest.mark.parametrize(
+    "request_text", ["turn hosts.toml into json", "need hosts.toml as json", "hosts.toml in json"]
+)
+def test_the_format_of_a_document_is_no_step_of_its_own(request_text):
+    assert len(parts_with(request_text, ("json", CONVERT))) == 1
+
+
+def test_a_document_is_converted_and_not_the_rows_of_the_check_before():
+    found = parts_with(
+        "check hosts.toml, then convert it to json", ("convert", CONVERT), ("check", SIZES)
+    )
+    assert [operation for _, operation in found] == [None, ""]
+
+
+def test_a_format_behind_a_tool_without_rows_is_no_step():
+    assert len(parts_with("versions as json", ("versions", CONVERT))) == 1

@@ -54,6 +54,12 @@ def test_what_only_describes_the_task_is_no_uncovered_part(request_text):
     assert uncovered(request_text, "logs/errors/error_counts") == ()
 
 
+def test_a_format_that_no_chosen_tool_takes_is_reported():
+    assert uncovered("largest files below a folder as yaml", "storage/usage/biggest_files") == (
+        "as yaml",
+    )
+
+
 @pytest.mark.parametrize("joint", [", then ", " and "])
 def test_served_and_unserved_parts_of_a_request_are_separated(joint):
     def retrieve(text, include=()):
