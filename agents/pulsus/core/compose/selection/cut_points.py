@@ -180,9 +180,9 @@ def _cut_at_target(text: str, piece: RequestPiece) -> list[RequestPiece]:
     part = text[piece.start : piece.end]
     names_target = _SHOWN_IN if match_row_operation(strip_orders(part)) == SHOW else _DUMPED_TO
     table = _NEW_TABLE_TO.match(part) if piece.operation == SAVE else None
-    shaped = None if table else _FORMAT_TO.match(part)
-    if table or shaped:
-        at = piece.start + (table or shaped).end()
+    shaped = table or _FORMAT_TO.match(part)
+    if shaped:
+        at = piece.start + shaped.end()
         shown = replace(piece, end=at, operation=SHOW if table else FORMAT)
         return [shown, RequestPiece(at, piece.end, NEXT_COST, SAVE)]
     target = names_target.search(part) or (None if _MOVES.search(part) else _RESULT_TO.search(part))
