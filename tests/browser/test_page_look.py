@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.browser.agent_scenes import Scene, edit_scene, final
+from tests.browser.agent_scenes import edit_scene
 from tests.browser.axe_rules import faults_of
 from tests.browser.chromium import keep_picture, sign_in
 from tests.project import COMPOSE
@@ -17,7 +17,6 @@ pytest.importorskip("starlette")
 pytest.importorskip("psutil")
 pytestmark = pytest.mark.slow
 
-ASKED = "how full is the disk of this machine"
 PAGES = {
     "overview": "/",
     "chat": "/chat",
@@ -40,7 +39,7 @@ def shown(staged, tmp_path):
     for name, text in (("haproxy.cfg", "maxconn 4000\n"), ("motd", "Welcome.\n")):
         (project / name).write_text("maxconn 2000\n", encoding="utf-8")
         scenes.append(edit_scene(project / name, text))
-    stage = staged(*scenes, Scene(ASKED, (final("It is full."),)))
+    stage = staged(*scenes)
     stage.ask(scenes[1].question)
     stage.decide(stage.cards()[0], "deny", reason="the text is for legal to write")
     stage.ask(scenes[0].question)
@@ -61,14 +60,6 @@ def test_axe_finds_no_serious_fault_on_any_page(shown, axe, scheme):
         page.goto(shown.windows[-1].address + path)
         assert faults_of(page, axe) == [], path
         keep_picture(page, f"{name}-{scheme}")
-    page.goto(f"{shown.windows[-1].address}/chat")
-    page.get_by_label("Question or task").fill(ASKED)
-    page.keyboard.press("Enter")
-    page.get_by_text("It is full.").wait_for()
-    page.keyboard.type("and @")
-    page.get_by_role("option").first.wait_for()
-    assert faults_of(page, axe) == [], "a chat with an answer and a list of names"
-    keep_picture(page, f"chat-answer-{scheme}")
 
 
 def test_light_and_dark_follow_the_system(shown):
