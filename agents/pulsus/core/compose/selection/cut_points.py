@@ -57,8 +57,9 @@ _RANGE = re.compile(r"\b(?:between|both)\s+\S+(?:\s+\S+)?\s+and\b", re.IGNORECAS
 """No cut here: the "and" of "between 10:00 and 10:05" joins the two ends of one range."""
 
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^'\s][^']*'(?!\w)|`[^`]*`|\{[^{}]*\}|\[[^\[\]]*\]|\([^()]*\)")
-_SHELL = re.compile(r"\s\|\s(?=.*\s-\w)|\s-\w.*\s\|\s")
-"""No cut at the bars of a shell pipeline: its commands with their options are one task."""
+_BARS = re.compile(r"\s\|\s(?=.*\s-\w)|\s-\w.*\s\|\s|\s\|\s\w\s\|\s")
+"""No cut at the bars of a shell pipeline, whose commands with their options are one task, or at
+those of a table that is drawn: "as | a | b |"."""
 
 _HANGING = re.compile(r"""(?ix)
     ^(?:(?:and\s+)?(?:ignor(?:e|ing)|skip(?:ping)?|don'?t|do\s+not|wait|give\s+up|give\s+it|warn|complain|alert
@@ -209,7 +210,7 @@ def _has_content(wording: str) -> bool:
 def _find_marks(text: str, *, weak: bool) -> list[tuple[int, int, float]]:
     """Return start, end and cost of each possible cut outside quotes and brackets, in order."""
     protected = [m.span() for pattern in (_QUOTED, _RANGE) for m in pattern.finditer(text)]
-    piped = _SHELL.search(text) is not None
+    piped = _BARS.search(text) is not None
     found: list[tuple[int, int, float]] = []
     # Strong marks first: a weak mark inside one is no cut of its own.
     patterns = [(_NEXT, NEXT_COST), (_STRONG, STRONG_COST), (_WEAK, WEAK_COST)]

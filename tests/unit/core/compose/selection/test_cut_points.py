@@ -35,6 +35,8 @@ def parts(request):
         ),
         ("alpha, save the table to /tmp/b.md", ["alpha", "save the table to /tmp/b.md"]),
         ("alpha, table, /tmp/b.md", ["alpha", "table", "/tmp/b.md"]),
+        ("alpha | beta", ["alpha", "beta"]),
+        ("alpha as | x | y | for a ticket", ["alpha as | x | y | for a ticket"]),
     ],
 )
 def test_a_request_can_be_cut_where_its_grammar_joins_parts(request_text, expected):
