@@ -36,8 +36,8 @@ CONTEXT = "gates/resources/resolved_context.py"
 STRICT = "gates/resources/strict_resolution.py"
 MISMATCH = "gates/resources/routing_mismatch.py"
 CHECK = "agent/loop/check_calls.py"
-ABSORB = "agent/loop/absorb_results.py"
-CALLS = "agent/loop/turn_calls.py"
+ABSORB = "agent/loop/turn/absorb_results.py"
+CALLS = "agent/loop/turn/turn_calls.py"
 TABLE = "gates/tool_descriptors.py"
 
 FAULTS = (

@@ -32,7 +32,7 @@ from pulsus.agent.loop.check_calls import CallRules
 from pulsus.agent.loop.run_calls import CallRunner
 from pulsus.agent.loop.run_ports import PersonAnswer
 from pulsus.agent.loop.session_state import SessionState
-from pulsus.agent.loop.turn_calls import TurnCalls
+from pulsus.agent.loop.turn.turn_calls import TurnCalls
 from pulsus.agent.tool_protocol import CallNeeds, CallOutcome, ProposedCall
 from pulsus.execution.cancellation import Cancellation
 from pulsus.gates.resources.resolved_context import ResolvedContext

@@ -24,8 +24,8 @@ from pulsus.agent.loop.run_calls import CallRunner
 from pulsus.agent.loop.run_ports import AgentCounters, ApprovalDesk, RunRecord, WriteVerifier
 from pulsus.agent.loop.session_state import SessionState
 from pulsus.agent.loop.transcript import Transcript, message_size
+from pulsus.agent.loop.turn.turn_calls import TurnCalls
 from pulsus.agent.loop.turn_budget import TurnBudget
-from pulsus.agent.loop.turn_calls import TurnCalls
 from pulsus.agent.model.proposal import (
     AgentMessage,
     Confidence,

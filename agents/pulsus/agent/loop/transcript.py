@@ -13,7 +13,7 @@ from pulsus.llm.budgeted_model import BYTES_PER_TOKEN, OVERHEAD_TOKENS
 
 if TYPE_CHECKING:
     from pulsus.agent.loop.session_state import SessionState
-    from pulsus.agent.loop.turn_calls import CallEnvelope
+    from pulsus.agent.loop.turn.turn_result import CallEnvelope
 
 
 class Transcript:

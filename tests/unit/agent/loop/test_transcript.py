@@ -3,7 +3,7 @@
 import pytest
 
 from pulsus.agent.loop.transcript import Transcript
-from pulsus.agent.loop.turn_calls import CallEnvelope
+from pulsus.agent.loop.turn.turn_result import CallEnvelope
 from tests.agent_runs import answers, call, fresh_state, proposes
 
 

@@ -6,15 +6,13 @@ Every refusal is recorded and counted here, in one place, before anything else o
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
 import anyio.to_thread
 
-from pulsus.agent.agent_events import AgentEvent, EmitEvent, agent_event
+from pulsus.agent.agent_events import agent_event
 from pulsus.agent.answers.result_text import result_text
-from pulsus.agent.loop.absorb_results import absorb_result, begin_write, envelope_of
 from pulsus.agent.loop.call_draft import (
     AnsweredCall,
     AskPerson,
@@ -23,92 +21,32 @@ from pulsus.agent.loop.call_draft import (
     RefusedCall,
     RunCall,
 )
-from pulsus.agent.loop.check_calls import CallRules, NoteVerdict, TurnMoment, check_calls
-from pulsus.agent.loop.repaired_reads import REPAIRED_CODE, repair_read
+from pulsus.agent.loop.check_calls import CallRules, TurnMoment, check_calls
 from pulsus.agent.loop.run_calls import CallRunner, FinishedCall
 from pulsus.agent.loop.run_ports import (
-    AgentCounters,
     ApprovalDesk,
     PersonAnswer,
-    RunRecord,
     WriteVerifier,
 )
 from pulsus.agent.loop.session_state import SessionState
-from pulsus.agent.loop.verdict_inputs import session_verdict, verdict_inputs, whole_verdict
-from pulsus.agent.tool_protocol import ProposedCall, Suspension
-from pulsus.agent.tools.cluster.query_wam import QUERY_WAM
-from pulsus.agent.tools.cluster.schedule_ha_proposal import SCHEDULE_HA_PROPOSAL
+from pulsus.agent.loop.turn.absorb_results import absorb_result, begin_write, envelope_of
+from pulsus.agent.loop.turn.repaired_reads import REPAIRED_CODE, repair_read
+from pulsus.agent.loop.turn.turn_record import TurnPorts, TurnRecord
+from pulsus.agent.loop.turn.turn_result import (
+    CallEnvelope,
+    PendingApproval,
+    TurnProgress,
+    TurnResult,
+)
+from pulsus.agent.tool_protocol import ProposedCall
 from pulsus.approvals.run_consent import RunConsent
 from pulsus.core.types import JsonValue
-from pulsus.fast_dataclass import dataclass
 from pulsus.gates.resources.strict_resolution import resolve_targets
 from pulsus.gates.tool_response import ToolResponse, tool_blocked
 
 _ALL_FAILED = "Every tool call of this turn failed. Use another tool, or give your final answer."
 _RECOVERABLE = "auto_recoverable"
-_UNGROUNDED = "ungrounded"
-"""The reason of a refusal whose target was not named."""
-
-
-class TurnPorts(Protocol):
-    """The ports of the loop that a turn uses."""
-
-    @property
-    def emit(self) -> EmitEvent: ...
-    @property
-    def record(self) -> RunRecord: ...
-    @property
-    def counters(self) -> AgentCounters: ...
-    @property
-    def clock(self) -> Callable[[], float]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class CallEnvelope:
-    """The envelope that answers a call, and the text of it that the model reads."""
-
-    call: ProposedCall
-    envelope: Mapping[str, JsonValue]
-    text: str
-
-
 _OTHER_READ = "Use another read that needs no approval, or answer without this one"
-
-
-@dataclass(frozen=True, slots=True)
-class PendingApproval:
-    """A call that waits for a person in a run that can ask none. A write ends the run."""
-
-    message: str
-    ends_run: bool
-
-
-@dataclass(frozen=True, slots=True)
-class TurnResult:
-    """The result of a turn's calls. `waited_s` is the time that a person took to answer."""
-
-    state: SessionState
-    envelopes: tuple[CallEnvelope, ...]
-    writes: tuple[CallDraft, ...] = ()
-    suggested: tuple[dict[str, JsonValue], ...] = ()
-    waited_s: float = 0.0
-    pending: PendingApproval | None = None
-    all_errors_note: str = ""
-    suspended: Suspension | None = None
-
-
-class _Turn:
-    """The values that change while the calls of one turn are handled."""
-
-    def __init__(self, state: SessionState) -> None:
-        self.state = state
-        self.answers: dict[str, Mapping[str, JsonValue]] = {}
-        self.texts: dict[str, str] = {}
-        self.writes: list[CallDraft] = []
-        self.suggested: list[dict[str, JsonValue]] = []
-        self.waited_s = 0.0
-        self.pending: PendingApproval | None = None
-        self.suspended: Suspension | None = None
 
 
 class TurnCalls:
@@ -118,6 +56,7 @@ class TurnCalls:
         self, rules: CallRules, runner: CallRunner, desk: ApprovalDesk, ports: TurnPorts
     ) -> None:
         self._rules, self._runner, self._desk, self._ports = rules, runner, desk, ports
+        self._record = TurnRecord(rules, ports)
 
     async def run(
         self,
@@ -132,14 +71,14 @@ class TurnCalls:
         Reads of the turn end before its write starts, so that none of them can verify it.
         """
         moment = TurnMoment(self._ports.clock(), accepts_writes)
-        state, checked = check_calls(self._rules, state, calls, moment, self._noting(moment))
-        turn = _Turn(state)
+        state, checked = check_calls(self._rules, state, calls, moment, self._record.noting(moment))
+        turn = TurnProgress(state)
         for each in checked:
             if isinstance(each, RefusedCall):
                 self._refuse(turn, each)
         for each in checked:
             call = each.draft.call if isinstance(each, RunCall | AskPerson) else each.call
-            self._ports.emit(agent_event("agent_tool_call", tool=call.tool, args=dict(call.args)))
+            self._record.proposed(call)
         reads = [c.draft for c in checked if isinstance(c, RunCall) and c.draft.kind != "write"]
         for done in await self._runner.run_reads(reads, seconds):
             self._absorb(turn, await self._repair(turn, done, seconds))
@@ -164,54 +103,20 @@ class TurnCalls:
         gates = replace(state.gates, workflow=workflow)
         return replace(state, gates=gates), f"The write of {draft.call.tool} was verified."
 
-    async def _repair(self, turn: _Turn, done: FinishedCall, seconds: float) -> FinishedCall:
+    async def _repair(self, turn: TurnProgress, done: FinishedCall, seconds: float) -> FinishedCall:
         """Return the result of a read, after one more call without inputs that were made up."""
-        now, counters = self._ports.clock(), self._ports.counters
+        now = self._ports.clock()
         turn.state, draft = repair_read(
-            self._rules, turn.state, done, now, self._noting(TurnMoment(now, False))
+            self._rules, turn.state, done, now, self._record.noting(TurnMoment(now, False))
         )
         if draft is None or draft.repaired is None or self._runner.cancellation.is_cancelled:
             return done
-        labels = {"error_code": REPAIRED_CODE, "tool": draft.call.tool}
-        counters.count("auto_recovery_attempt_total", **labels)
+        self._record.recovery_began(REPAIRED_CODE, draft.call.tool)
         again = await self._runner.run_one(draft, max(seconds - (done.ended - done.started), 0.0))
-        if again.outcome.response.ok:
-            counters.count("auto_recovery_success_total", **labels)
-        self._ports.record.event(
-            "recovery",
-            decision=REPAIRED_CODE,
-            tool=draft.call.tool,
-            args=dict(done.draft.call.args),
-            dropped=[*draft.repaired.dropped],
-            message=draft.repaired.message,
-            ok=again.outcome.response.ok,
-            artifacts=[],
-        )
+        self._record.repaired(done, draft, again)
         return again
 
-    def _noting(self, moment: TurnMoment) -> NoteVerdict:
-        return lambda before, call, writes, found: self._note(before, call, writes, found, moment)
-
-    def _note(
-        self,
-        state: SessionState,
-        call: ProposedCall,
-        writes: int,
-        checked: CheckedCall,
-        moment: TurnMoment,
-    ) -> None:
-        """Record a verdict with everything that it was decided by."""
-        self._ports.record.event(
-            "verdict",
-            decision=whole_verdict(checked),
-            session=session_verdict(checked),
-            tool=call.tool,
-            args=dict(call.args),
-            inputs=verdict_inputs(self._rules, state, call, moment, writes),
-            artifacts=[],
-        )
-
-    def _refuse(self, turn: _Turn, refused: RefusedCall) -> None:
+    def _refuse(self, turn: TurnProgress, refused: RefusedCall) -> None:
         """Record and count a refusal, and keep its envelope."""
         error, call = refused.response.error, refused.call
         assert error is not None
@@ -219,51 +124,14 @@ class TurnCalls:
         recoveries = state.gates.recoveries
         if error.details.get(_RECOVERABLE):
             recoveries, _ = recoveries.track(error.code, call.tool, self._ports.clock())
-            self._ports.counters.count(
-                "auto_recovery_attempt_total", error_code=error.code, tool=call.tool
-            )
+            self._record.recovery_began(error.code, call.tool)
         turn.state = replace(state, gates=replace(state.gates, recoveries=recoveries))
-        self._ports.record.event(
-            "refusal",
-            decision=error.code,
-            tool=call.tool,
-            args=dict(call.args),
-            kind=refused.kind,
-            state=state.gates.workflow.name,
-            message=error.message,
-            artifacts=[],
-        )
-        self._count_refusal(refused, state)
-        if error.details.get("reason") == _UNGROUNDED:
-            self._ports.emit(agent_event("agent_correction", reason=_UNGROUNDED))
+        self._record.refused(refused, state)
         turn.answers[call.call_id] = envelope_of(refused.response, None)
         if refused.suggestion:
             turn.suggested.append(refused.suggestion)
 
-    def _count_refusal(self, refused: RefusedCall, state: SessionState) -> None:
-        error, call, count = refused.response.error, refused.call, self._ports.counters.count
-        assert error is not None
-        count("refusal_total", code=error.code, tool=call.tool)
-        match error.code:
-            case "FSM_BLOCKED":
-                name = state.gates.workflow.name
-                count("fsm_tool_block_total", state=name, tool=call.tool, kind=refused.kind)
-            case "STRICT_RESOLUTION":
-                action = str(error.details.get("action", ""))
-                count("strict_resolution_block_total", tool=call.tool, action=action)
-            case "ROUTING_MISMATCH":
-                ids = error.details.get("more_specific_resource_ids")
-                child = str(ids[0]).partition(":")[0] if isinstance(ids, list) and ids else ""
-                count(
-                    "routing_mismatch_block_total",
-                    tool=call.tool,
-                    target_kind="host",
-                    child_kind=child,
-                )
-            case _:
-                pass
-
-    async def _run_write(self, turn: _Turn, checked: CheckedCall, seconds: float) -> None:
+    async def _run_write(self, turn: TurnProgress, checked: CheckedCall, seconds: float) -> None:
         """Run the write of the turn, after a person approved it where one has to."""
         if not isinstance(checked, RunCall | AskPerson) or checked.draft.kind != "write":
             if isinstance(checked, AskPerson):  # a read that the policy asks about
@@ -280,7 +148,7 @@ class TurnCalls:
         consent = granted if checked.grant else None
         await self._run_one(turn, replace(checked.draft, consent=consent), seconds)
 
-    async def _propose(self, turn: _Turn, draft: CallDraft, seconds: float) -> None:
+    async def _propose(self, turn: TurnProgress, draft: CallDraft, seconds: float) -> None:
         """Run a call that only makes a request. Nothing was written, so nothing has to be verified.
 
         The request ends the run; one that no person can decide here ends it too.
@@ -295,16 +163,9 @@ class TurnCalls:
             turn.pending = PendingApproval(error.message, ends_run=True)
         turn.answers[call.call_id] = envelope_of(outcome.response, draft)
         turn.suspended = outcome.suspended
-        self._ports.record.event(
-            "proposal",
-            decision=call.tool,
-            args=dict(call.args),
-            ok=outcome.response.ok,
-            approval_id=outcome.suspended.approval_id if outcome.suspended else "",
-            artifacts=[],
-        )
+        self._record.requested(call, outcome)
 
-    async def _ask(self, turn: _Turn, asked: AskPerson, seconds: float) -> None:
+    async def _ask(self, turn: TurnProgress, asked: AskPerson, seconds: float) -> None:
         call = asked.draft.call
         fields = self._desk.describe(asked)
         self._ports.record.event("approval_needed", decision=call.tool, artifacts=[], **fields)
@@ -352,42 +213,26 @@ class TurnCalls:
             return found.refusal
         return self._desk.redeem(asked, replace(draft, resources=found.resources))
 
-    async def _run_one(self, turn: _Turn, draft: CallDraft, seconds: float) -> None:
+    async def _run_one(self, turn: TurnProgress, draft: CallDraft, seconds: float) -> None:
         if draft.kind == "write":
             turn.state = begin_write(turn.state, draft)
-            self._ports.record.event(
-                "write",
-                decision=draft.call.tool,
-                args=dict(draft.call.args),
-                artifacts=[one.id for one in draft.resources],
-            )
+            self._record.write_began(draft)
             turn.writes.append(draft)
         self._absorb(turn, await self._runner.run_one(draft, seconds))
 
-    def _absorb(self, turn: _Turn, done: FinishedCall) -> None:
+    def _absorb(self, turn: TurnProgress, done: FinishedCall) -> None:
         call = done.draft.call
         envelope = envelope_of(done.outcome.response, done.draft)
         turn.answers[call.call_id] = envelope
         resolved = _recoveries_of(turn.state, call.tool) if done.outcome.response.ok else ()
         for code in resolved:
-            self._ports.counters.count(
-                "auto_recovery_success_total", error_code=code, tool=call.tool
-            )
+            self._record.recovery_ended(code, call.tool)
         turn.texts[call.call_id] = text = result_text(envelope)
         turn.state = absorb_result(turn.state, done, len(text))
         self._rules.control.learn(done.outcome)
-        self._ports.record.event(
-            "call",
-            decision=call.tool,
-            args=dict(call.args),
-            kind=done.draft.kind,
-            ok=done.outcome.response.ok,
-            duration_ms=round((done.ended - done.started) * 1000),
-            state=turn.state.gates.workflow.name,
-            artifacts=[*done.outcome.read, *done.outcome.wrote],
-        )
+        self._record.finished(done, turn.state)
 
-    def _finish(self, turn: _Turn, checked: Sequence[CheckedCall]) -> TurnResult:
+    def _finish(self, turn: TurnProgress, checked: Sequence[CheckedCall]) -> TurnResult:
         envelopes = []
         for each in checked:
             if isinstance(each, AnsweredCall):
@@ -397,7 +242,7 @@ class TurnCalls:
                 turn.answers[call.call_id] = envelope_of(response, None)
             call = each.draft.call if isinstance(each, RunCall | AskPerson) else each.call
             envelope = turn.answers[call.call_id]
-            self._ports.emit(_result_event(call, envelope))
+            self._record.answered(call, envelope)
             text = turn.texts.get(call.call_id) or result_text(envelope)
             envelopes.append(CallEnvelope(call, envelope, text))
         worked = [bool(each.envelope["ok"]) for each in envelopes]
@@ -419,14 +264,3 @@ class TurnCalls:
 def _recoveries_of(state: SessionState, tool: str) -> tuple[str, ...]:
     _, resolved = state.gates.recoveries.check_recovery_success(tool)
     return tuple(one.code for one in resolved)
-
-
-def _result_event(call: ProposedCall, envelope: Mapping[str, JsonValue]) -> AgentEvent:
-    """Return the event. It has answers as `result`, and a plan as `actions` too (contracts)."""
-    fields: dict[str, JsonValue] = {"tool": call.tool, **envelope}
-    data = envelope.get("data")
-    if call.tool == QUERY_WAM and isinstance(data, dict):
-        fields["result"] = data.get("answers")
-    if call.tool == SCHEDULE_HA_PROPOSAL and isinstance(data, dict):
-        fields["actions"] = data.get("actions")
-    return agent_event("agent_tool_result", **fields)

@@ -1,0 +1,1 @@
+"""The calls of one turn of the agent: their verdicts, results and records."""
