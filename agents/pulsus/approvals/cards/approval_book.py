@@ -25,7 +25,7 @@ from pulsus.approvals.cards.card_events import (
     end_events,
     start_events,
 )
-from pulsus.approvals.cards.one_time_token import RandomToken, find_hash, is_token, mint_token
+from pulsus.approvals.cards.one_time_token import LiveTokens, RandomToken, is_token
 from pulsus.core.telemetry.ids import Clock, utc_now
 from pulsus.core.types import JsonValue
 from pulsus.errors import (
@@ -107,11 +107,10 @@ class ApprovalBook:
         self._ports, self._most, self._most_kept = ports, most, most_kept
         self._cards: dict[str, ApprovalCard] = {}
         self._ends: dict[str, float] = {}
-        # The hash of each live token, with the card and the person that it is for.
-        self._tokens: dict[bytes, tuple[str, str]] = {}
+        self._tokens = LiveTokens(ports.random)
         self._lock = threading.RLock()
         # Cards whose change is being kept. Nothing else changes them, and they do not expire.
-        self._held: set[str] = set()
+        self._changing: set[str] = set()
         self._released = threading.Condition(self._lock)
 
     def propose(
@@ -178,9 +177,7 @@ class ApprovalBook:
             if card.status != "pending":
                 raise _unknown(f"the request {card_id} is {card.status} already")
             self._refuse_own(card, approver)
-            self._void_tokens(card_id, approver)
-            token, kept = mint_token(self._ports.random)
-            self._tokens[kept] = (card_id, approver)
+            token = self._tokens.mint(card_id, approver)
             return RevealedToken(token, int(self._ends[card_id] - self._ports.seconds()))
 
     def approve(
@@ -198,11 +195,11 @@ class ApprovalBook:
         token that is unknown, used, expired or of another person; PlanMoved if the digest differs;
         SelfApprovalRefused; and any error of keeping the decision. In each case nothing runs.
         """
-        with self._hold(lambda: self._open(token, approver, card_id)) as card:
+        with self._change(lambda: self._open(token, approver, card_id)) as card:
             self._refuse_own(card, approver)
             if digest_now(card) != card.subject.digest:
                 with self._lock:
-                    self._void_tokens(card.id)
+                    self._tokens.void(card.id)
                 raise PlanMoved(
                     f"what the request {card.id} shows has changed since it was made",
                     hint="deny it, and ask for the plan as it is now",
@@ -227,7 +224,7 @@ class ApprovalBook:
 
         Everyone who may approve may deny, also an own request.
         """
-        with self._hold(lambda: self._open(token, approver, card_id)) as card:
+        with self._change(lambda: self._open(token, approver, card_id)) as card:
             denied = replace(
                 card, status="denied", decided_by=approver, note=reason[:_MOST_REASON].strip()
             )
@@ -240,7 +237,7 @@ class ApprovalBook:
 
         Raises ApprovalUnknown for a card that was started, has ended, or does not exist.
         """
-        with self._hold(lambda: self._find(card_id)) as card:
+        with self._change(lambda: self._find(card_id)) as card:
             if card.status not in ("pending", "approved"):
                 raise _unknown(f"the request {card_id} is {card.status} already")
             denied = replace(
@@ -255,7 +252,7 @@ class ApprovalBook:
 
         Raises ApprovalUnknown for any other state, and any error of keeping the start.
         """
-        with self._hold(lambda: self._find(card_id)) as card:
+        with self._change(lambda: self._find(card_id)) as card:
             if card.status != "approved":
                 raise _unknown(f"the request {card_id} is {card.status}, not approved")
             started = replace(card, status="started")
@@ -267,7 +264,7 @@ class ApprovalBook:
 
     def finish(self, card_id: str, results: tuple[JsonValue, ...], *, ok: bool) -> ApprovalCard:
         """Mark a started card as done or failed, and return it."""
-        with self._hold(lambda: self._find(card_id)) as card:
+        with self._change(lambda: self._find(card_id)) as card:
             if card.status != "started":
                 raise _unknown(f"the request {card_id} is {card.status}, not started")
             status: CardStatus = "done" if ok else "failed"
@@ -287,11 +284,10 @@ class ApprovalBook:
         """Return the pending card of a token of this person."""
         if not is_token(token):
             raise UsageError("the token is missing or no token", hint="reveal the request first")
-        kept = find_hash(token, tuple(self._tokens))
-        card_of, person = self._tokens.get(kept, ("", "")) if kept else ("", "")
-        if not card_of or person != approver or card_id not in (None, card_of):
+        opened = self._tokens.card_of(token, approver)
+        if opened is None or card_id not in (None, opened):
             raise _unknown("the token is unknown, used or expired")
-        card = self._find(card_of)
+        card = self._find(opened)
         if card.status != "pending":
             raise _unknown(f"the request {card.id} is {card.status} already")
         return card
@@ -317,34 +313,29 @@ class ApprovalBook:
         return card
 
     @contextmanager
-    def _hold(self, find: Callable[[], ApprovalCard]) -> Iterator[ApprovalCard]:
+    def _change(self, find: Callable[[], ApprovalCard]) -> Iterator[ApprovalCard]:
         """Yield the card that `find` returns, for this thread alone to change.
 
         Other cards can be changed meanwhile. Raises what `find` raises.
         """
         with self._released:
             self._expire()
-            while (card := find()).id in self._held:
+            while (card := find()).id in self._changing:
                 self._released.wait()
                 self._expire()
-            self._held.add(card.id)
+            self._changing.add(card.id)
         try:
             yield card
         finally:
             with self._released:
-                self._held.discard(card.id)
+                self._changing.discard(card.id)
                 self._released.notify_all()
 
     def _end_decision(self, card: ApprovalCard, change: CardChange) -> None:
         with self._lock:
             self._cards[card.id] = card
-            self._void_tokens(card.id)
+            self._tokens.void(card.id)
             self._announce(card, change)
-
-    def _void_tokens(self, card_id: str, approver: str | None = None) -> None:
-        for kept, (card_of, person) in list(self._tokens.items()):
-            if card_of == card_id and approver in (None, person):
-                del self._tokens[kept]
 
     def _announce(self, card: ApprovalCard, change: CardChange) -> None:
         rest = self._ends[card.id] - self._ports.seconds()
@@ -358,7 +349,7 @@ class ApprovalBook:
         now, count = self._ports.seconds(), 0
         for card in list(self._cards.values()):
             # An approval that was not started in time is void as well.
-            is_open = card.status in ("pending", "approved") and card.id not in self._held
+            is_open = card.status in ("pending", "approved") and card.id not in self._changing
             if is_open and now >= self._ends[card.id]:
                 self._end_decision(replace(card, status="expired"), "expired")
                 count += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final
 
 TOKEN_BYTES: Final = 32
@@ -14,12 +14,6 @@ _MOST_CHARS: Final = 2 * TOKEN_BYTES
 
 RandomToken = Callable[[int], str]
 """Returns that many random bytes as hex digits, as `secrets.token_hex` does."""
-
-
-def mint_token(random: RandomToken) -> tuple[str, bytes]:
-    """Return a new token and its hash."""
-    token = random(TOKEN_BYTES)
-    return token, hash_token(token)
 
 
 def hash_token(token: str) -> bytes:
@@ -36,10 +30,33 @@ def is_token(text: object) -> bool:
     )
 
 
-def find_hash(token: str, known: Iterable[bytes]) -> bytes | None:
-    """Return the kept hash of a token. Takes the same time wherever it stands in `known`."""
-    wanted, found = hash_token(token), None
-    for each in known:
-        if hmac.compare_digest(each, wanted):
-            found = each
-    return found
+class LiveTokens:
+    """The tokens that are valid now, as hashes, each for one card and one person."""
+
+    def __init__(self, random: RandomToken) -> None:
+        self._random = random
+        self._kept: dict[bytes, tuple[str, str]] = {}
+
+    def mint(self, card_id: str, person: str) -> str:
+        """Return a new token. It voids an earlier one of that person for that card."""
+        self.void(card_id, person)
+        token = self._random(TOKEN_BYTES)
+        self._kept[hash_token(token)] = (card_id, person)
+        return token
+
+    def card_of(self, token: str, person: str) -> str | None:
+        """Return the card that a token of this person opens, or None.
+
+        Compares with each kept hash, so that the time does not say which of them is alike.
+        """
+        wanted, found = hash_token(token), None
+        for kept, opened in self._kept.items():
+            if hmac.compare_digest(kept, wanted):
+                found = opened
+        return found[0] if found is not None and found[1] == person else None
+
+    def void(self, card_id: str, person: str | None = None) -> None:
+        """Void the tokens of a card: those of one person, or all."""
+        for kept, (opened, owner) in list(self._kept.items()):
+            if opened == card_id and person in (None, owner):
+                del self._kept[kept]
