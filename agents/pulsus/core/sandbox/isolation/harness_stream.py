@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from pulsus.core.python_source import python_parser
 from pulsus.core.sandbox.interpreter import Interpreter
 
 _ROOM = "pulsus.core.sandbox.harness"
@@ -82,7 +83,7 @@ def _marshal_code(name: str) -> bytes:
     Docstrings are left out, because the module is loaded at every start.
     """
     source = _SOURCES.joinpath(*name.split(".")).with_suffix(".py").read_bytes()
-    tree = ast.parse(source)
+    tree = python_parser.read_tree(source)
     tree.body = [line for line in tree.body if not _is_future(line)]
     flag = __future__.annotations.compiler_flag
     filename = f"/{name.replace('.', '/')}.py"
