@@ -58,13 +58,19 @@ def play_story(handler):
 
 
 def planned_actions(text):
-    """Return the actions in the result of `schedule_ha_proposal`, as they stand there."""
-    rows = re.findall(r"^- (\w+) \| (\d+) \| (\S+) \| (\S+)$", text, re.MULTILINE)
+    """Return the actions in the result of `schedule_ha_proposal`, as they stand there.
+
+    A value that all rows have stands beside the heading.
+    """
+    found = re.search(r"^actions \(\d+\): (.*?)(?: \(all rows: (.*)\))?$", text, re.M)
+    assert found, text
+    heading, shared = found.groups()
+    columns = heading.split(" | ")
+    same = dict(each.split(" ", 1) for each in (shared or "").split("; ") if each)
+    rows = re.findall(rf"^- (\S+(?: \| \S+){{{len(columns) - 1}}})$", text, re.M)
     assert rows, text
-    return [
-        {"action": action, "vmid": int(vmid), "source": source, "target": target}
-        for action, vmid, source, target in rows
-    ]
+    actions = [same | dict(zip(columns, row.split(" | "), strict=True)) for row in rows]
+    return [each | {"vmid": int(each["vmid"])} for each in actions]
 
 
 @contextmanager
