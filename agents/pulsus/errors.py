@@ -9,7 +9,10 @@ import errno
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
+
+CHANGES_FOUND: Final = 7
+"""Exit status of `--detailed-exitcode`: a write is still to be done, or two plans differ."""
 
 
 class PulsusError(Exception):

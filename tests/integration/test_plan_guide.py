@@ -76,7 +76,7 @@ def test_a_plan_is_composed_reviewed_applied_resumed_and_undone_as_the_guide_say
     assert written.strip() in shown
     assert reader.value() == 8
 
-    reader.type("pulsus plan --file ports.yaml -o reviewed.yaml --input path=app.yaml")
+    reader.type("pulsus plan --file workers.yaml -o reviewed.yaml --input path=app.yaml")
     reader.type("pulsus apply reviewed.yaml --yes")
     assert reader.value() == 4
 
@@ -104,7 +104,7 @@ def test_a_plan_with_a_name_of_its_own_is_found_for_other_values(reader):
     names = re.findall(r"ready \w+\.yaml for\s+the launch", PAGE)
     words = [" ".join(name.split()) for name in names]
     assert words == ["ready app.yaml for the launch", "ready db.yaml for the launch"]
-    text = (reader.folder / "ports.yaml").read_text(encoding="utf-8")
+    text = (reader.folder / "workers.yaml").read_text(encoding="utf-8")
     text = text.replace("set workers, if the file has no errors", words[0])
     (reader.folder / "launch.yaml").write_text(text, encoding="utf-8")
     (reader.folder / "db.yaml").write_text("port: 1\nworkers: 1\n", encoding="utf-8")

@@ -18,41 +18,61 @@ from pulsus import __version__
 from pulsus.cli.help_text import WIDTH, page_end
 from pulsus.errors import Aborted, UsageError
 
-COMMANDS = {
-    "route": ("route.route", "Find, compose or generate what a request asks for."),
-    "explain": ("route.explain", "Show how a request is decided, and why a tool was not chosen."),
-    "tools": ("catalogue.tools", "List, show and check the catalogue."),
-    "run": ("route.run", "Run a promoted tool on this machine."),
-    "plan": ("plan.plan", "Make a plan that others can review."),
-    "show": ("plan.show", "Show a saved plan: steps, inputs, and what they may change."),
-    "diff": ("plan.diff", "Compare two saved plans, writes first."),
-    "apply": ("plan.apply", "Run a plan that was reviewed."),
-    "runs": ("plan.runs", "List runs of plans; go on with one, replay or undo it."),
-    "place": ("place.place", "Plan which VM runs on which host, step by step."),
-    "fill": ("route.fill", "Say which inputs of a tool a request fills."),
-    "agent": ("agent.agent", "Let a model answer a request with tools that code controls."),
-    "chat": ("agent.chat", "Talk with the agent; it remembers what was found."),
-    "kb": ("kb.kb", "Ask what is known of the cluster; each fact has a source and an age."),
-    "serve": ("serve.serve", "Serve the pages where people approve what waits."),
-    "approvals": ("serve.approvals", "See and decide what waits at a running server."),
-    "users": ("serve.users", "Say who may sign in at the server."),
-    "feedback": ("route.feedback", "Say which tool was right for a past request."),
-    "generate": ("route.generate", "Let a model write a tool; it passes the same gate."),
-    "validate": ("validate.validate", "Prove modules: lint, types, import, sandboxed dry run."),
-    "promote": ("catalogue.promote", "Validate a module and add it to the catalogue."),
-    "rollback": ("catalogue.rollback", "Bring back an older version of a tool."),
-    "deprecate": ("catalogue.deprecate", "Replace a tool by another one, from a day on."),
-    "commands": ("commands.commands", "Check which shell commands only read."),
-    "eval": ("evaluate.evaluate", "Measure routing on requests with known right tools."),
-    "compose-eval": ("evaluate.compose_eval", "Measure composition on requests with known plans."),
-    "init": ("catalogue.init", "Set up a catalogue with the starter tools."),
-    "doctor": ("setup.doctor", "Show what works on this machine and what to install."),
-    "config": ("setup.config", "Show every setting and its origin; approve project settings."),
-    "plugins": ("setup.plugins", "List plugins and what they add."),
-    "audit": ("catalogue.audit", "Check that tools and decision log are as recorded."),
-    "gc": ("catalogue.gc", "Remove old candidates and logs."),
+SECTIONS = {
+    "Ask": {
+        "route": ("route.route", "Find, compose or generate what a request asks for."),
+        "explain": (
+            "route.explain",
+            "Show how a request is decided, and why a tool was not chosen.",
+        ),
+        "run": ("route.run", "Run a promoted tool on this machine."),
+        "fill": ("route.fill", "Show which inputs of a tool a request fills."),
+        "feedback": ("route.feedback", "Say which tool was right for a past request."),
+    },
+    "Plan": {
+        "plan": ("plan.plan", "Make a plan that others can review."),
+        "show": ("plan.show", "Show a saved plan: steps, inputs, and what they may change."),
+        "diff": ("plan.diff", "Compare two saved plans, writes first."),
+        "apply": ("plan.apply", "Run a plan that was reviewed."),
+        "runs": ("plan.runs", "List runs of plans; go on with one, replay or undo it."),
+        "compose-eval": (
+            "evaluate.compose_eval",
+            "Measure composition on requests with known plans.",
+        ),
+    },
+    "Catalogue": {
+        "tools": ("catalogue.tools", "List, show and check the catalogue."),
+        "validate": ("validate.validate", "Prove modules: lint, types, import, sandboxed dry run."),
+        "promote": ("catalogue.promote", "Validate a module and add it to the catalogue."),
+        "generate": ("route.generate", "Let a model write a tool, which is proven like any other."),
+        "rollback": ("catalogue.rollback", "Bring back an older version of a tool."),
+        "deprecate": ("catalogue.deprecate", "Replace a tool by another one, from a day on."),
+        "audit": ("catalogue.audit", "Check that tools and decision log are as recorded."),
+        "eval": ("evaluate.evaluate", "Measure routing on requests with known right tools."),
+        "gc": ("catalogue.gc", "Remove old candidates and logs."),
+    },
+    "Agent and approvals": {
+        "agent": ("agent.agent", "Let a model answer a request with tools that code controls."),
+        "chat": ("agent.chat", "Talk with the agent; it remembers what was found."),
+        "serve": ("serve.serve", "Serve the pages where people approve what waits."),
+        "approvals": ("serve.approvals", "See and decide what waits at a running server."),
+        "users": ("serve.users", "Say who may sign in at the server."),
+        "commands": ("commands.commands", "Check which shell commands only read."),
+    },
+    "Cluster": {
+        "kb": ("kb.kb", "Ask what is known of the cluster; each fact has a source and an age."),
+        "place": ("place.place", "Plan which VM runs on which host, step by step."),
+    },
+    "Set up": {
+        "init": ("catalogue.init", "Set up a catalogue with the starter tools."),
+        "doctor": ("setup.doctor", "Show what works on this machine and what to install."),
+        "config": ("setup.config", "Show every setting and its origin; approve project settings."),
+        "plugins": ("setup.plugins", "List plugins and what they add."),
+    },
 }
-"""The module below `pulsus.cli` and the help of each subcommand."""
+"""The subcommands in the order a newcomer needs them: module below `pulsus.cli`, help."""
+
+COMMANDS = {name: entry for each in SECTIONS.values() for name, entry in each.items()}
 
 
 BARE = "pulsus.bare"
@@ -75,8 +95,11 @@ class Pulsus(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of subcommands, without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+        width = max(map(len, COMMANDS))
+        for title, section in SECTIONS.items():
+            rows = [(name.ljust(width), text) for name, (_, text) in section.items()]
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

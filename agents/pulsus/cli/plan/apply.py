@@ -13,9 +13,8 @@ from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common, full_option, input_option
-from pulsus.cli.plan.plan import CHANGES
 from pulsus.cli.requester import RequestOptions, find_requester, keep_request, request_options
-from pulsus.errors import ApprovalNeeded, PlanFailed, PulsusError, UsageError
+from pulsus.errors import CHANGES_FOUND, ApprovalNeeded, PlanFailed, PulsusError, UsageError
 
 if TYPE_CHECKING:
     from pulsus.approvals.approver_protocol import Approver
@@ -193,7 +192,7 @@ def print_applied(
 
     failure = end_failure(applied)
     waits = applied.end.state == "waiting" and not _is_in_doubt(applied)
-    status = CHANGES if detailed and waits else None
+    status = CHANGES_FOUND if detailed and waits else None
     if session.json:
         body = {**run_to_dict(applied.record, saved.plan), "outputs": dict(applied.outputs)}
         console.end_document({"ok": failure is None, **body}, failure, status)
@@ -284,7 +283,7 @@ def _print_check(
 
     failure = None if checked.applied.end.state == "done" else _check_failure(checked)
     pending = pending_writes(saved, checked)
-    status = CHANGES if detailed and pending and failure is None else None
+    status = CHANGES_FOUND if detailed and pending and failure is None else None
     if session.json:
         body = check_to_dict(saved, checked)
         console.end_document({"ok": failure is None, **body}, failure, status)

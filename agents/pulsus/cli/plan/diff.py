@@ -11,9 +11,7 @@ from pulsus.cli import console
 from pulsus.cli.command_session import CommandSession
 from pulsus.cli.help_text import page_end
 from pulsus.cli.options import common
-
-_DIFFERENT = 7
-"""Exit status of `--detailed-exitcode` if there are changes (contracts, "Exit codes")."""
+from pulsus.errors import CHANGES_FOUND
 
 EPILOG = page_end(
     "pulsus diff plan.yaml new.yaml",
@@ -64,4 +62,4 @@ def command(session: CommandSession, old: Path, new: Path, detailed_exitcode: bo
                 style=lambda text, name: console.styled(text, sys.stdout, name),
             ):
                 click.echo(line)
-    raise SystemExit(_DIFFERENT if changes and detailed_exitcode else 0)
+    raise SystemExit(CHANGES_FOUND if changes and detailed_exitcode else 0)

@@ -21,13 +21,17 @@ from pulsus.cli.options import (
     kind_option,
     model_option,
 )
-from pulsus.errors import NothingFits, PlanInvalid, ToolAmbiguous, ToolNotFound, UsageError
+from pulsus.errors import (
+    CHANGES_FOUND,
+    NothingFits,
+    PlanInvalid,
+    ToolAmbiguous,
+    ToolNotFound,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     from pulsus.core.compose.saved_plans.saved_plan import SavedPlan
-
-CHANGES = 7
-"""The exit status of `--detailed-exitcode` if a write is still to be done."""
 
 _OF_FILES = frozenset({"show", "diff", "apply"})
 """Commands that take saved plans."""
@@ -92,7 +96,7 @@ def command(
         else _from_request(session, " ".join(request), inputs, fill=fill)
     )
     print_plan(session, saved, target)
-    raise SystemExit(CHANGES if detailed and saved.writes else 0)
+    raise SystemExit(CHANGES_FOUND if detailed and saved.writes else 0)
 
 
 def _refuse_verb_of_a_file(words: Sequence[str]) -> None:

@@ -56,7 +56,7 @@ class _InvalidRow(ValueError):
 )
 @common("ndjson", default="ndjson")
 def command(session: CommandSession, rows: Path, proposed: bool, with_model: bool) -> None:
-    """Say which inputs of a tool a request fills, and from which words.
+    """Show which inputs of a tool a request fills, and from which words.
 
     A row gives a request and the tool it is for, as name, description and parameters (JSON
     Schema), or several tools in order as steps. Each row is answered with one line of JSON for
