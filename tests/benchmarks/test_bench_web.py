@@ -37,6 +37,8 @@ SECONDS = 10
 MEMORY_A_SECOND = 8
 LOADS = 20
 MINUTES = float(os.environ.get("WEB_MINUTES", "10"))
+MOST_GROWTH = 256.0
+"""KiB a minute in the last third of the time: half a KiB for each approval, of 8 in a second."""
 
 
 class LoadServer:
@@ -54,6 +56,10 @@ class LoadServer:
         self._process.stdin.write(f"{command}\n")
         self._process.stdin.flush()
         return json.loads(self._process.stdout.readline())
+
+    @property
+    def approvals(self):
+        return len(self._taken) - len(self.failures)
 
     def times(self):
         return {int(number): at for number, at in self.tell("times")["times"].items()}
@@ -239,7 +245,8 @@ def test_memory_stays_flat(tmp_path, capfd):
             for each in server.clients:
                 newest = max(each.seen, default=0)
                 each.seen = {newest: each.seen.get(newest, 0.0)}
-            rows.append(server.tell("memory") | {"minute": (time.monotonic() - start) / 60})
+            now = {"minute": (time.monotonic() - start) / 60, "approvals": server.approvals}
+            rows.append(server.tell("memory") | now)
         for each in server.clients:
             each.drop()
         return rows
@@ -247,13 +254,23 @@ def test_memory_stays_flat(tmp_path, capfd):
     with load_server(tmp_path) as server:
         rows = asyncio.run(run(server))
         with capfd.disabled():
-            print(f"\n{load()}\nminute    MiB  cards  events  kept   blocks")
+            print(f"\n{load()}\nminute    MiB  approvals  cards   kept   blocks")
             for row in rows:
                 print(
-                    f"{row['minute']:6.1f} {row['mib']:6.1f} {row['cards']:6} {row['number']:7} "
-                    f"{row['events']:5} {row['blocks']:8}"
+                    f"{row['minute']:6.1f} {row['mib']:6.1f} {row['approvals']:10} "
+                    f"{row['cards']:6} {row['events']:6} {row['blocks']:8}"
                 )
-            print(f"{len(server.failures)} refused", *server.failures[:3])
+            slope = growth(late := rows[len(rows) * 2 // 3 :])
+            print(f"last third: {slope:.0f} KiB a minute", *server.failures[:3], sep="\n")
+    assert not server.failures
+    assert all(row["is_full"] for row in late), "the server keeps more and more until its limits"
+    assert slope <= MOST_GROWTH
+
+
+def growth(rows):
+    """Return by how many KiB a minute the memory grows: the line with the least squares."""
+    minutes, kib = [row["minute"] for row in rows], [row["mib"] * 1024 for row in rows]
+    return statistics.linear_regression(minutes, kib).slope
 
 
 def test_pages_are_interactive(tmp_path, capfd):

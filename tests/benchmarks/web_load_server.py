@@ -71,6 +71,12 @@ def _python_blocks():
     return sys.getallocatedblocks()
 
 
+def _is_full(state):
+    """Return True if the server keeps as many cards and events as it ever will."""
+    book, kept = state.book, state.broker._kept
+    return len(book.cards()) >= book._most_kept and len(kept) == kept.maxlen
+
+
 def _answer(state, command):
     """Do one command, and return its answer."""
     match command:
@@ -87,7 +93,7 @@ def _answer(state, command):
             return {
                 "mib": _resident_mib(), "cards": len(state.book.cards()),
                 "events": len(state.broker._kept), "blocks": _python_blocks(),
-                "number": state.broker.last_number,
+                "is_full": _is_full(state),
             }  # fmt: skip
         case other:
             raise ValueError(other)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from pulsus.approvals.cards.approval_book import ApprovalBook
-from pulsus.approvals.cards.approval_card import ApprovalCard
+from pulsus.approvals.cards.approval_card import ENDED, ApprovalCard
 from pulsus.approvals.cards.card_events import EmitCardEvent
 from pulsus.approvals.cards.request_store import RequestKind, RequestStore, StoredRequest
 from pulsus.core.telemetry.ids import Clock, utc_now
@@ -69,7 +69,9 @@ class RequestDesk:
                 return
             self._next = self._seconds() + _SYNC_SECONDS
             self._book.expire()
-            for request in self._store.pending():
+            waiting = self._store.pending()
+            self._forget_ended({request.card for request in waiting})
+            for request in waiting:
                 self._show(request)
 
     def approve(self, token: str, approver: str, card_id: str | None) -> dict[str, JsonValue]:
@@ -78,8 +80,12 @@ class RequestDesk:
         Raises what `ApprovalBook.approve` raises. In each case nothing runs.
         """
         card = self._book.opened_by(token, approver, card_id=card_id)
-        request = self._shown[card.id]
-        approved = self._book.approve(token, approver, self._digest_now, card_id=card.id)
+        request = self._shown.get(card.id)
+        if request is None:
+            raise ApprovalUnknown(f"the request {card.id} has ended", hint="ask for it again")
+        approved = self._book.approve(
+            token, approver, lambda card: self._digest_now(card, request), card_id=card.id
+        )
         return self._carry_out(approved, request)
 
     def close(self) -> None:
@@ -123,6 +129,22 @@ class RequestDesk:
             return
         self._shown[card.id] = request
 
+    def _forget_ended(self, waiting: set[str]) -> None:
+        """Forget what no longer waits: a server that runs for months keeps no old request."""
+        for card_id in self._shown.keys() - waiting:
+            if self._has_ended(card_id):
+                del self._shown[card_id]
+        for card_id in self._retry.keys() - waiting:
+            del self._retry[card_id]
+        for about in self._told.keys() - waiting - {""}:
+            del self._told[about]
+
+    def _has_ended(self, card_id: str) -> bool:
+        try:
+            return self._book.get(card_id).status in ENDED
+        except ApprovalUnknown:
+            return True
+
     def _has_expired(self, card_id: str) -> bool:
         if card_id not in self._shown:
             return False
@@ -136,14 +158,13 @@ class RequestDesk:
             self._told[about] = message
             self._tell(message)
 
-    def _digest_now(self, card: ApprovalCard) -> str:
-        request = self._shown[card.id]
+    def _digest_now(self, card: ApprovalCard, request: StoredRequest) -> str:
         return self._carriers[request.kind].subject(request).digest
 
     def _carry_out(self, approved: ApprovalCard, request: StoredRequest) -> dict[str, JsonValue]:
         # One at a time: two that hold alone may not hold together.
         with self._running:
-            self._require_startable(approved)
+            self._require_startable(approved, request)
             started = self._book.start(approved.id)
             run = RequestRun(approved.decided_by, lambda *step: self._report(started.id, *step))
             try:
@@ -163,12 +184,12 @@ class RequestDesk:
             **done.fields,
         }
 
-    def _require_startable(self, approved: ApprovalCard) -> None:
+    def _require_startable(self, approved: ApprovalCard, request: StoredRequest) -> None:
         """Withdraw an approval whose subject moved while another one ran. Raises PulsusError."""
         try:
             if self._closed.is_set():
                 raise Busy("the server ends", hint="ask again at the next server")
-            if self._digest_now(approved) != approved.subject.digest:
+            if self._digest_now(approved, request) != approved.subject.digest:
                 raise PlanMoved(
                     f"what the request {approved.id} shows has changed while another one ran",
                     hint="ask for it as it is now",

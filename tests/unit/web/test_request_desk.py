@@ -191,6 +191,29 @@ def test_a_request_that_cannot_be_shown_is_no_card_and_is_told_once(folder):
     assert len(at.made.book.cards()) == 1
 
 
+@pytest.mark.parametrize("end", ["done", "denied", "expired"])
+def test_a_request_that_has_ended_does_not_stay_in_memory(folder, end):
+    at = DeskOfTest(folder)
+    card, other = at.ask(), at.store.add(ASKED, 60).card
+    at.later()
+    if end == "done":
+        at.desk.approve(token(at, card), "ada", card)
+    elif end == "denied":
+        at.made.book.deny(token(at, card), "ada", "no")
+    at.later(seconds=700.0)
+    at.later()
+    assert (at.made.book.get(card).status, [*at.desk._shown]) == (end, [other])
+
+
+def test_a_request_that_ended_untold_does_not_stay_in_memory(folder):
+    at = DeskOfTest(folder)
+    at.carrier.error = PlanMoved("its tool is gone")
+    card = at.ask()
+    at.store.expire(card)
+    at.later()
+    assert (at.desk._retry, at.desk._told) == ({}, {})
+
+
 def test_nothing_begins_once_the_server_ends(folder):
     at = DeskOfTest(folder)
     card = at.ask()

@@ -17,7 +17,12 @@ from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
-from pulsus.approvals.cards.approval_card import ApprovalCard, ApprovalSubject, CardStatus
+from pulsus.approvals.cards.approval_card import (
+    ENDED,
+    ApprovalCard,
+    ApprovalSubject,
+    CardStatus,
+)
 from pulsus.approvals.cards.card_events import (
     CardChange,
     EmitCardEvent,
@@ -356,12 +361,9 @@ class ApprovalBook:
         return count
 
     def _forget_old(self) -> None:
-        ended = [one for one in self._cards.values() if one.status in _ENDED]
+        ended = [one for one in self._cards.values() if one.status in ENDED]
         for card in ended[: max(0, len(self._cards) - self._most_kept)]:
             del self._cards[card.id], self._ends[card.id]
-
-
-_ENDED: Final = frozenset({"denied", "expired", "done", "failed", "unknown"})
 
 
 def _as_text(moment: datetime) -> str:

@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Literal
+from typing import Final, Literal
 
 from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
@@ -20,6 +20,8 @@ CardKind = Literal["command", "migration", "plan", "promotion"]
 CardStatus = Literal[
     "pending", "approved", "denied", "expired", "started", "done", "failed", "unknown"
 ]
+
+ENDED: Final[frozenset[CardStatus]] = frozenset({"denied", "expired", "done", "failed", "unknown"})
 
 
 @dataclass(frozen=True, slots=True)

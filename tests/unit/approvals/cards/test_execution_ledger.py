@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import threading
+from contextlib import closing
 
 import pytest
 
 from pulsus.approvals.cards.approval_card import ApprovalCard
 from pulsus.approvals.cards.execution_ledger import ExecutionLedger
+from pulsus.approvals.cards.request_store import RequestStore
+from pulsus.core.storage.state_db import state_db
 from pulsus.errors import ApprovalUnknown
 from tests.approval_cards import MOVE, SUBJECT
 
 CARD = ApprovalCard("apr-1", SUBJECT, "high", "why", "2026-01-01T00:00:00+00:00", "2026-01-01")
+
+OLD_APPROVAL = "'command', '', '', '', '', '', '', NULL, NULL, NULL, NULL)"
+OLD_REQUEST = "'plan', x'00', '{}', '', '', '', '')"
 
 
 @pytest.fixture
@@ -45,6 +51,36 @@ def test_a_started_approval_waits_for_a_person_after_a_crash(ledger):
     after.settle("apr-1", "ada", took_effect=True)
     assert (after.row("apr-1").state, after.row("apr-1").settled_by) == ("done", "ada")
     assert after.unfinished() == ()
+
+
+def test_to_look_for_what_is_open_takes_no_longer_with_a_thousand_old_rows(ledger, monkeypatch):
+    opened, steps = state_db.open_state_db, 0
+
+    def count():
+        nonlocal steps
+        steps += 1
+
+    def counted(*args):
+        database = opened(*args)
+        database.set_progress_handler(count, 1)
+        return database
+
+    ledger.approved(CARD)
+    store = RequestStore(ledger._state_dir, ledger._project)
+    with closing(opened(ledger._state_dir, ledger._project)) as database:
+        database.execute("BEGIN")
+        for n in range(1000):
+            database.execute(
+                f"INSERT INTO approvals VALUES (NULL, {n}, 'done', {OLD_APPROVAL}"
+            )
+            database.execute(
+                f"INSERT INTO requests VALUES (NULL, {n}, 'denied', {OLD_REQUEST}"
+            )
+        database.execute("COMMIT")
+    monkeypatch.setattr(state_db, "open_state_db", counted)
+    assert [row.card for row in ledger.unfinished()] == ["apr-1"]
+    assert store.pending() == ()
+    assert 0 < steps < 200
 
 
 def test_an_approval_is_recorded_once(ledger):
