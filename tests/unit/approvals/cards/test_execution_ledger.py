@@ -70,12 +70,8 @@ def test_to_look_for_what_is_open_takes_no_longer_with_a_thousand_old_rows(ledge
     with closing(opened(ledger._state_dir, ledger._project)) as database:
         database.execute("BEGIN")
         for n in range(1000):
-            database.execute(
-                f"INSERT INTO approvals VALUES (NULL, {n}, 'done', {OLD_APPROVAL}"
-            )
-            database.execute(
-                f"INSERT INTO requests VALUES (NULL, {n}, 'denied', {OLD_REQUEST}"
-            )
+            database.execute(f"INSERT INTO approvals VALUES (NULL, {n}, 'done', {OLD_APPROVAL}")
+            database.execute(f"INSERT INTO requests VALUES (NULL, {n}, 'denied', {OLD_REQUEST}")
         database.execute("COMMIT")
     monkeypatch.setattr(state_db, "open_state_db", counted)
     assert [row.card for row in ledger.unfinished()] == ["apr-1"]

@@ -12,8 +12,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 from pulsus.core.storage.state_db import state_db
+
+CACHE_KIB: Final = 512
+"""Pages that the connection keeps in memory at most. A server uses it for months, and SQLite's own
+limit of 2 MiB would be reached after thousands of small changes."""
 
 _Identity = tuple[tuple[int, int] | None, ...]
 
@@ -60,6 +65,8 @@ class KeptDatabase:
                 self._state_dir, self._project, any_thread=True
             )
             self._opened = self._identity()
+            with state_db.database_errors(self._state_dir / state_db.FILE):
+                self._connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         return self._connection
 
     def _close(self) -> None:
