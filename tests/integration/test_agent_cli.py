@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from pulsus.agent.answers.run_facts import NO_CALL_SUCCEEDED, NOTHING_CHANGED
 from pulsus.agent.control.approval_request import ApprovalRequest
 from pulsus.cli.agent.call_approver import decide_with
 from pulsus.core.storage.records.promotion_target import Target
@@ -66,7 +67,13 @@ def test_the_answer_alone_is_on_stdout(agent):
     done = agent("which port", answers=[call("pulsus_read", **READ), final("It is 8080.")])
     assert (done.code, done.out) == (0, "It is 8080.\n")
     assert "→ pulsus_read action=file" in done.err
-    assert "confidence high, 2 turns, 1 call, run-" in done.err
+    assert "confidence high, changed nothing, 2 turns, 1 call, run-" in done.err
+
+
+def test_a_claim_in_another_script_is_not_shown_without_what_was_done(agent):
+    claim = "設定を変更し、サービスを再起動しました。"
+    done = agent("which port", answers=[call("pulsus_read", **READ), final(claim)])
+    assert (done.code, done.out) == (0, f"{claim}\nPulsus: {NOTHING_CHANGED}\n")
 
 
 def test_the_json_document_fits_its_schema(agent):
@@ -79,6 +86,7 @@ def test_the_json_document_fits_its_schema(agent):
         "ok": False,
         "code": "ACTION_NOT_ALLOWED",
     }
+    assert (done.json["changed"], done.json["note"]) == ([], NOTHING_CHANGED)
     (suggested,) = done.json["suggested"]
     assert suggested["args"]["content"] == "port=9090\n"
 
@@ -342,7 +350,8 @@ def test_a_run_goes_on_without_facts(agent, project):
     (project / "facts.yaml").write_text("nodes: [{name: 5}]\n", encoding="utf-8")
     facts = {"PULSUS_KB__FILES": '["facts.yaml"]'}
     done = agent("is pve1 well?", answers=[final("no idea", "low")], env=facts)
-    assert (done.code, done.out) == (0, "no idea\n")
+    said = f"no idea\nPulsus: {NO_CALL_SUCCEEDED}\n"
+    assert (done.code, done.out) == (0, said)
     assert "## RAG Context\n*Unavailable.*" in agent.asked[0]["messages"][0]["content"]
     assert "facts.yaml:1" in done.err
 

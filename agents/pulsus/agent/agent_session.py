@@ -28,7 +28,7 @@ from pulsus.agent.loop.transcript import Transcript
 from pulsus.agent.loop.turn_budget import TurnBudget
 from pulsus.agent.mentions.mention_parser import Mention
 from pulsus.agent.mentions.prefetcher import Prefetched, Prefetcher
-from pulsus.agent.tool_selection import ToolSelection, refers_back, select_tools
+from pulsus.agent.tool_selection import ToolSelection, only_asks, refers_back, select_tools
 from pulsus.agent.write_verification import ContractVerifier
 from pulsus.config.settings import AgentConfig
 from pulsus.errors import RequestInvalid
@@ -228,6 +228,7 @@ class AgentSession:
             run_id,
             looks_first=likely is not None or (selection.measures and not follows_up),
             likely=likely,
+            question=text if only_asks(text) and not follows_up else "",
         )
         self.state = end.state
         return AskEnd(run_id, end, fetched)

@@ -203,6 +203,12 @@ def asks_change(request: str) -> bool:
     )
 
 
+def only_asks(request: str) -> bool:
+    """Return True if the request is made of questions alone, none of which asks for a change."""
+    asked = [one for one in _SENTENCES.split(request) if one.strip()]
+    return not asks_change(request) and all(_question()(one) for one in asked)
+
+
 @cache
 def _question() -> Callable[[str], re.Match[str] | None]:
     words = "|".join(_words()["questions"])

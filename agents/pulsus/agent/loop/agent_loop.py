@@ -15,6 +15,7 @@ from typing import Final
 from pulsus.agent.agent_events import EmitEvent, agent_event
 from pulsus.agent.answers.phantom_claims import SAFE_MESSAGE, find_phantom_claim
 from pulsus.agent.answers.repeated_calls import ErrorTurns
+from pulsus.agent.answers.run_facts import RunFacts, run_note
 from pulsus.agent.answers.tool_markup import remove_leaks
 from pulsus.agent.answers.ungrounded_numbers import find_ungrounded_numbers
 from pulsus.agent.loop.call_draft import CallDraft
@@ -25,6 +26,7 @@ from pulsus.agent.loop.run_ports import AgentCounters, ApprovalDesk, RunRecord, 
 from pulsus.agent.loop.session_state import SessionState
 from pulsus.agent.loop.transcript import Transcript, message_size
 from pulsus.agent.loop.turn.turn_calls import TurnCalls
+from pulsus.agent.loop.turn.turn_result import TurnResult
 from pulsus.agent.loop.turn_budget import TurnBudget
 from pulsus.agent.model.proposal import (
     AgentMessage,
@@ -76,7 +78,10 @@ class LoopPorts:
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """The end of a run: its state, the answer or error, and the exit status."""
+    """The end of a run: its state, the answer or error, and the exit status.
+
+    `facts` are what the run did, and `note` is what a reader of the answer is told of them.
+    """
 
     state: SessionState
     summary: str
@@ -84,6 +89,8 @@ class RunEnd:
     exit_status: int
     suggested: tuple[dict[str, JsonValue], ...] = ()
     error: PulsusError | None = None
+    facts: RunFacts = field(default_factory=RunFacts)
+    note: str = ""
 
 
 class AgentLoop:
@@ -113,17 +120,19 @@ class AgentLoop:
         *,
         looks_first: bool = False,
         likely: ProposedCall | None = None,
+        question: str = "",
     ) -> RunEnd:
         """Return the end of the run. `tools` are those offered to the model in a state.
 
         With `looks_first` the first turn has to call a tool: the request is about a machine.
-        `likely` is the call that is suggested.
+        `likely` is the call that is suggested. `question` is the text of a request that asks for
+        no change; it is empty for every other one.
         """
         emit = self._ports.emit
         emit(agent_event("agent_start", run_id=run_id, max_turns=self._budget.max_turns))
         run = _Run(replace(state, calls_made=0, succeeded=0, errors=ErrorTurns()), transcript)
         run.deadline = self._ports.clock() + self._seconds
-        run.looks_first, run.likely = looks_first, likely
+        run.looks_first, run.likely, run.question = looks_first, likely, question
         for run_turn in range(1, self._budget.max_turns + 1):
             run.turn = run_turn
             run.state = replace(run.state, turn=run.state.turn + 1)
@@ -133,6 +142,8 @@ class AgentLoop:
             )
             steering = tuple(self._ports.steer())
             self._rules.control.hear(steering)
+            if steering:
+                run.question = ""  # a message may ask for a change
             run.transcript.add_user(steering, run.state.turn)
             ended = await self._run_turn(run, tools)
             if ended is not None:
@@ -199,6 +210,7 @@ class AgentLoop:
         run.deadline += done.waited_s
         run.suggested += done.suggested
         run.writes += done.writes
+        run.note_writes(done)
         run.transcript.add_results(done.envelopes, run.state.turn)
         if done.suspended is not None:
             return self._suspend(run, done.suspended)
@@ -254,9 +266,12 @@ class AgentLoop:
             self._ports.emit(agent_event("agent_withdrawn", turn=run.turn, reason="phantom"))
             self._ports.emit(agent_event("agent_correction", reason="phantom"))
             text, confidence = SAFE_MESSAGE, "low"
+        note = run_note(run.facts(), text, run.question)
+        if claim is not None:
+            note = ""  # the message says it
         if run.waits_for:
-            return self._end(run, f"{run.waits_for}. {text}", "low", WAITING)
-        return self._end(run, text, confidence, DONE)
+            return self._end(run, f"{run.waits_for}. {text}", "low", WAITING, note=note)
+        return self._end(run, text, confidence, DONE, note=note)
 
     def _sends_back(self, run: _Run, answer: str) -> bool:
         """Return True if the answer has numbers that nothing has. Asked once a run."""
@@ -330,8 +345,10 @@ class AgentLoop:
         error: PulsusError | None = None,
         *,
         answer: bool = True,
+        note: str = "",
     ) -> RunEnd:
         """Return the end, and emit the answer. It says so if a write is not verified."""
+        facts = run.facts()
         if self._is_open(run):
             open_ids = [one.resource_id for one in run.state.gates.workflow.unverified]
             text = f"{_NOT_VERIFIED}{', '.join(open_ids)} was changed and not confirmed. {text}"
@@ -339,13 +356,14 @@ class AgentLoop:
         suggested = tuple(run.suggested)
         if answer:
             more: dict[str, JsonValue] = {"suggested": [*suggested]} if suggested else {}
+            more |= facts.to_json() | ({"note": note} if note else {})
             self._ports.emit(
                 agent_event("agent_final", summary=text, confidence=confidence, **more)
             )
         self._ports.record.event(
             "end", decision=str(status), summary=text, confidence=confidence, artifacts=[]
         )
-        return RunEnd(run.state, text, confidence, status, suggested, error)
+        return RunEnd(run.state, text, confidence, status, suggested, error, facts, note)
 
 
 class _Run:
@@ -358,10 +376,24 @@ class _Run:
         self.looks_first = self.must_call = self.sent_back = False
         self.likely: ProposedCall | None = None
         self.last_calls: list[tuple[str, Mapping[str, JsonValue]]] = []
+        self.question = ""
+        self.deeds = RunFacts()
         self.waits_for = ""
         """Says which read waits for a person, as long as no other call worked after it."""
         self.suggested: list[dict[str, JsonValue]] = []
         self.writes: list[CallDraft] = []
+
+    def note_writes(self, done: TurnResult) -> None:
+        """Remember which writes of a turn succeeded. One that failed may have begun."""
+        worked = {each.call.call_id for each in done.envelopes if each.envelope["ok"]}
+        for draft in done.writes:
+            names = [one.id for one in draft.resources] or [draft.call.tool]
+            self.deeds = self.deeds.after_write(names, ok=draft.call.call_id in worked)
+
+    def facts(self) -> RunFacts:
+        """Return what the run did up to now."""
+        unverified = tuple(one.resource_id for one in self.state.gates.workflow.unverified)
+        return replace(self.deeds, succeeded=self.state.succeeded, unverified=unverified)
 
     def repeats(self, proposal: TurnProposal) -> bool:
         """Return True if the calls of a turn are those of the turn before. Remembers them."""

@@ -154,7 +154,9 @@ def _run_on_server(session: CommandSession, address: str, text: str) -> NoReturn
             body["error"] = {"code": "AGENT_ENDED", "message": message, "hint": "", "details": {}}
         console.document(body)
     elif session.output == "text" and summary.summary is not None:
-        console.result(f"{strip_controls(summary.summary)}\n")
+        from pulsus.cli.agent.event_view import answer_text
+
+        console.result(answer_text(summary.summary, summary.note))
     raise SystemExit(status)
 
 
@@ -164,6 +166,8 @@ def _summary_fields(summary: RunSummary) -> dict[str, Any]:
         "summary": summary.summary,
         "confidence": summary.confidence,
         "suggested": summary.suggested,
+        "changed": summary.changed,
+        "note": summary.note,
         "unresolved": [],
         "turns": summary.turns,
         "calls": summary.calls,
@@ -180,7 +184,9 @@ def _print_end(
         console.document(_end_document(done, summary, saved))
         return
     if session.output == "text" and summary.summary is not None:
-        console.result(f"{strip_controls(summary.summary)}\n")
+        from pulsus.cli.agent.event_view import answer_text
+
+        console.result(answer_text(summary.summary, summary.note))
     if session.verbosity < 0:
         return
     for name in done.prefetched.unresolved:
@@ -195,7 +201,7 @@ def _print_end(
             console.counted(len(summary.calls), "call"),
         ]
         if summary.confidence:
-            parts.insert(0, f"confidence {summary.confidence}")
+            parts[:0] = filter(None, [f"confidence {summary.confidence}", summary.deeds])
         console.note(f"{', '.join(parts)}, {done.run_id}")
 
 
@@ -207,6 +213,8 @@ def _end_document(done: AskEnd, summary: RunSummary, saved: str | None) -> dict[
         "summary": summary.summary,
         "confidence": summary.confidence,
         "suggested": summary.suggested,
+        "changed": summary.changed,
+        "note": summary.note,
         "unresolved": [*done.prefetched.unresolved],
         "turns": summary.turns,
         "calls": summary.calls,

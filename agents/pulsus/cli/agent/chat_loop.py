@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 from prompt_toolkit.patch_stdout import patch_stdout
 
 from pulsus.agent.agent_session import AgentSession, AskEnd, AskOptions
+from pulsus.agent.answers.run_facts import told_in_short
 from pulsus.agent.control.approval_desk import CallDecision
 from pulsus.agent.control.approval_request import ApprovalRequest
 from pulsus.agent.mentions.mention_parser import parse_mentions
 from pulsus.cli import console
 from pulsus.cli.agent.call_approver import decide_with
 from pulsus.cli.agent.chat_prompt import ChatCompleter, ChatPrompt, PromptWoken
+from pulsus.cli.agent.event_view import answer_text
 from pulsus.cli.agent.slash_commands import answer_command
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.errors import PulsusError
@@ -146,14 +148,15 @@ class ChatLoop:
     def _end(self, text: str, done: AskEnd) -> None:
         end = done.end
         if end.summary:
-            console.result(f"{strip_controls(end.summary)}\n")
+            console.result(answer_text(end.summary, end.note))
         for name in done.prefetched.unresolved:
             console.warn(f"{name} was not found on this machine")
         for each in end.suggested:
             args = each["args"] if isinstance(each["args"], dict) else {}
             said = " ".join(f"{name}={value}" for name, value in args.items())
             console.note(strip_controls(f"suggested, risk {each['risk']}: {each['tool']} {said}"))
-        console.note(f"confidence {end.confidence}, {done.run_id}")
+        deeds = told_in_short(end.facts.to_json())
+        console.note(f"confidence {end.confidence}, {deeds}, {done.run_id}")
         self._ports.keep(text, done)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pulsus.agent.agent_events import AgentEvent
+from pulsus.agent.answers.run_facts import NOTE_MARK, told_in_short
 from pulsus.cli import console
 from pulsus.cli.results.result_lines import ResultView, result_lines
 from pulsus.core.telemetry.sanitize import one_line, strip_controls
@@ -52,6 +53,9 @@ class RunSummary:
     summary: str | None = None
     confidence: str | None = None
     suggested: list[JsonValue] = field(default_factory=list)
+    changed: list[JsonValue] = field(default_factory=list)
+    note: str = ""
+    deeds: str = ""
     errors: list[str] = field(default_factory=list)
     waiting: dict[str, JsonValue] | None = None
 
@@ -77,8 +81,18 @@ class RunSummary:
             case "agent_final":
                 self.summary, self.confidence = fields["summary"], fields["confidence"]
                 self.suggested = list(fields.get("suggested", []))
+                self.changed = list(fields.get("changed", []))
+                self.note, self.deeds = fields.get("note", ""), told_in_short(fields)
             case _:
                 pass
+
+
+def answer_text(summary: str, note: str) -> str:
+    """Return the answer as stdout has it: the words of the model, then those of the runtime."""
+    lines = [strip_controls(summary)]
+    if note:
+        lines.append(f"{NOTE_MARK}{strip_controls(note)}")
+    return "\n".join(lines) + "\n"
 
 
 class LiveView:

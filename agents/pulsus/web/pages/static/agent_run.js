@@ -25,6 +25,9 @@ function runView(list) {
   }
   function final(e) {
     line(`${e.summary}\nconfidence: ${e.confidence}`, "final");
+    // By the runtime, never by the model: what was done for this request.
+    if (e.note) line(`Pulsus: ${e.note}`, "note");
+    else if (e.changed) line("nothing was changed", "quiet");
     for (const each of e.suggested || []) {
       line(`suggested, ${each.risk} risk: ${each.tool} ${shortJson(each.args)}`, "call");
     }

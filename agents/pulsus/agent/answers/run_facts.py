@@ -1,0 +1,95 @@
+"""What a run did, in the words of the runtime, which stand beside the words of the model. Pure.
+
+Phrases find an invented claim in some languages and in some of its spellings (ADR 45). The code
+knows in any language if a call succeeded and what was changed, so the reader is told that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from pulsus.agent.answers.phantom_claims import claims_change
+from pulsus.agent.answers.plain_english import is_plain_english
+from pulsus.core.types import JsonValue
+from pulsus.fast_dataclass import dataclass
+
+NOTHING_CHANGED: Final = "Nothing was changed for this request."
+NO_CALL_SUCCEEDED: Final = (
+    "No tool call succeeded for this request: nothing was changed, and the text is the model's own."
+)
+_CHANGED: Final = "Changed for this request: {}."
+_NOT_CONFIRMED: Final = "Changed for this request and not confirmed: {}."
+_FAILED: Final = "A change was begun and failed: {}."
+NOTE_MARK: Final = "Pulsus: "
+"""Begins the line in which a reader is told a note."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """The deeds of one request. `succeeded` counts its calls that worked.
+
+    `changed` are the ids of what was written, `failed` those whose write failed, and so may have
+    been changed in part. `unverified` are those of both whose state was not read since.
+    """
+
+    succeeded: int = 0
+    changed: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    unverified: tuple[str, ...] = ()
+
+    def after_write(self, names: Iterable[str], *, ok: bool) -> RunFacts:
+        """Return the facts after one more write, of `names`."""
+        changed, failed = (names, ()) if ok else ((), names)
+        return RunFacts(
+            self.succeeded,
+            tuple(dict.fromkeys((*self.changed, *changed))),
+            tuple(dict.fromkeys((*self.failed, *failed))),
+            self.unverified,
+        )
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """Return the fields of `agent_final` that no model writes."""
+        return {"succeeded": self.succeeded, "changed": [*self.changed]}
+
+
+def run_note(facts: RunFacts, answer: str, question: str) -> str:
+    """Return the sentence that a reader needs beside an answer of a model, or an empty text.
+
+    `question` is the text of a request that asks for no change; it is empty for any other one. With
+    a change, or without a call that worked, there always is a sentence. An ordinary answer to a
+    question has none: both are plain English, and no phrase claims work. In every other case the
+    reader is told that nothing was changed.
+    """
+    if facts.changed or facts.failed:
+        return " ".join(_told_changes(facts))
+    if not facts.succeeded:
+        return NO_CALL_SUCCEEDED
+    ordinary = (
+        question
+        and is_plain_english(question)
+        and is_plain_english(answer, known=question)
+        and not claims_change(answer)
+        and NOTE_MARK.strip().casefold() not in answer.casefold()
+    )
+    return "" if ordinary else NOTHING_CHANGED
+
+
+def _told_changes(facts: RunFacts) -> Iterable[str]:
+    confirmed = [name for name in facts.changed if name not in facts.unverified]
+    open_ones = [name for name in facts.changed if name in facts.unverified]
+    for sentence, names in (
+        (_CHANGED, confirmed),
+        (_NOT_CONFIRMED, open_ones),
+        (_FAILED, facts.failed),
+    ):
+        if names:
+            yield sentence.format(", ".join(names))
+
+
+def told_in_short(fields: Mapping[str, JsonValue]) -> str:
+    """Return the deeds of an `agent_final`, for the line under every answer."""
+    changed = fields.get("changed")
+    if not isinstance(changed, list):
+        return ""
+    return f"changed {', '.join(map(str, changed))}" if changed else "changed nothing"
