@@ -1,4 +1,4 @@
-"""What a run did, in the words of the runtime, which stand beside the words of the model. Pure.
+"""The deeds of a run, in the words of the runtime, which stand beside those of the model. Pure.
 
 Phrases find an invented claim in some languages and in some of its spellings (ADR 45). The code
 knows in any language if a call succeeded and what was changed, so the reader is told that.

@@ -113,7 +113,7 @@ def test_the_short_form_follows_the_event_and_not_the_answer():
         "Container web neu gestartet",
         "nginx\u00a0redémarré",
         "done: nginx-обновлён",
-        "ｎｇｉｎｘ再起動",  # noqa: RUF001 - letters of another width
+        "ｎｇｉｎｘ再起動",
     ],
 )
 def test_words_of_the_trade_make_no_text_english(text):
