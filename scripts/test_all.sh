@@ -1,5 +1,5 @@
 #!/bin/sh
-# The whole suite, then the fast suite as a normal user on the other supported Pythons.
+# The whole suite, then the fast suite as a normal user and on the other supported Pythons.
 # What cannot be had on this machine is skipped by name; what runs must pass.
 set -eu
 cd "$(dirname "$0")/.."
@@ -32,5 +32,8 @@ echo "== every test ($selected)" >&2
 # A test has 900 s here: some take minutes, and twice as long beside a local model.
 $PYTEST -n 4 --dist worksteal --timeout=900 --durations=30 --durations-min=10 -m "$selected"
 
-echo "== the fast suite as a normal user, on other Pythons" >&2
+echo "== the fast suite as a normal user" >&2
+sh scripts/test_as_user.sh
+
+echo "== the fast suite on other Pythons" >&2
 sh scripts/test_other_pythons.sh
