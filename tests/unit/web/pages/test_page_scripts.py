@@ -10,11 +10,12 @@ import unicodedata
 import pytest
 
 from pulsus.core.telemetry.visible_text import visible_command, visible_text
-from pulsus.web.pages.page_view import STATIC_FOLDER
 from tests.patience import PATIENCE_SECONDS
 from tests.shown_characters import COMMANDS, SHOWN, all_characters, hostile_texts
 
 pytest.importorskip("starlette")
+from pulsus.web.pages.page_view import STATIC_FOLDER
+
 NODE = shutil.which("node")
 pytestmark = [
     pytest.mark.skipif(NODE is None, reason="node is not installed"),
