@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pulsus.agent.tool_protocol import CallContext
 from pulsus.agent.tools.all_tools import agent_tools
 from pulsus.bootstrap import build
-from pulsus.bootstrap.agent_session import _ask_knowledge
+from pulsus.bootstrap.build_agent_session import _ask_knowledge
 from pulsus.execution.cancellation import Cancellation
 
 NOW = datetime(2026, 7, 1, 12, 30, tzinfo=UTC)

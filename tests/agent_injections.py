@@ -22,7 +22,7 @@ from pulsus.agent.control.approval_desk import CallDecision
 from pulsus.agent.loop.agent_loop import RunEnd
 from pulsus.agent.tools.all_tools import agent_tools
 from pulsus.bootstrap import build
-from pulsus.bootstrap.agent_session import make_agent_session
+from pulsus.bootstrap.build_agent_session import make_agent_session
 from pulsus.core.storage.records.promotion_target import Target
 from pulsus.execution.cancellation import Cancellation
 from pulsus.gates.resources.resolved_resource import ResolvedResource

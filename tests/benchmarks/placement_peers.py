@@ -23,8 +23,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from pulsus.placement.cluster import Cluster, PlacementAction
+from pulsus.placement.placement_planner import PlanRequest, plan_placement
 from pulsus.placement.plan_checker import check_plan
-from pulsus.placement.planner import PlanRequest, plan_placement
 from tests.benchmarks.placement_problems import (
     DrainProblem,
     displaced,

@@ -15,7 +15,7 @@ from pulsus.agent.model.answer_schema import answer_schema
 from pulsus.agent.model.proposal import call_hint
 from pulsus.agent.tool_selection import select_tools
 from pulsus.bootstrap import build
-from pulsus.bootstrap.agent_session import make_agent_session
+from pulsus.bootstrap.build_agent_session import make_agent_session
 from pulsus.gates.built_in_tools import built_in_tools
 from pulsus.llm.budgeted_model import estimate_tokens
 from tests.benchmarks.agent_plain_loop import plain_prompt

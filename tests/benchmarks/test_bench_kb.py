@@ -11,9 +11,9 @@ import time
 
 import pytest
 
-from pulsus.kb.engine import answer
 from pulsus.kb.fact_base import FactBase
 from pulsus.kb.fact_files import read_facts_file
+from pulsus.kb.goal_engine import answer
 from pulsus.kb.query_limits import QueryDeadline, QueryLimits
 from pulsus.kb.rag_context import rag_context
 from tests.knowledge import DEFAULTS, NOW, facts_of

@@ -17,7 +17,7 @@ from pulsus.placement.plan_checker import check_plan
 from tests.benchmarks.placement_problems import DrainProblem, displaced, drain_cluster
 
 pytest.importorskip("ortools")
-from pulsus.placement.planner import PlanRequest, plan_placement
+from pulsus.placement.placement_planner import PlanRequest, plan_placement
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(1200)]
 

@@ -22,7 +22,7 @@ import pytest
 
 from pulsus.agent.agent_session import AgentSession, AskOptions
 from pulsus.bootstrap import build
-from pulsus.bootstrap.agent_session import make_agent_session
+from pulsus.bootstrap.build_agent_session import make_agent_session
 from pulsus.execution.cancellation import Cancellation
 from tests.benchmarks.agent_plain_loop import CountingModel, most_asked_tools, run_plain_loop
 from tests.benchmarks.agent_questions import QUESTIONS, prepared_place

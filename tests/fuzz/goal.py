@@ -9,10 +9,10 @@ from datetime import timedelta
 
 from pulsus.errors import FactsInvalid, GoalInvalid, GoalRefused
 from pulsus.kb import fact_files
-from pulsus.kb.engine import answer, find_predicate
 from pulsus.kb.fact_base import FactBase
 from pulsus.kb.facts import KnownNode
 from pulsus.kb.facts_document import parse_document, require_known_nodes
+from pulsus.kb.goal_engine import answer, find_predicate
 from pulsus.kb.predicates import PREDICATES
 from pulsus.kb.query_limits import QueryLimits
 from pulsus.kb.terms import MOST_GOAL_CHARS, MOST_NAME_CHARS, Variable, parse_goal, render_value

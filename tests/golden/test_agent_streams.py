@@ -17,7 +17,7 @@ import pytest
 from pulsus.agent.agent_session import AskOptions
 from pulsus.agent.control.approval_desk import CallDecision
 from pulsus.bootstrap import build
-from pulsus.bootstrap.agent_session import make_agent_session
+from pulsus.bootstrap.build_agent_session import make_agent_session
 from pulsus.execution.cancellation import Cancellation
 from pulsus.infra.containers import ContainerEngine, ContainerState
 from pulsus.infra.local_machine import LocalMachine

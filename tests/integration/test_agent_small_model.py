@@ -11,7 +11,7 @@ import pytest
 from pulsus.agent.agent_events import AgentEvent
 from pulsus.agent.agent_session import AgentSession, AskOptions
 from pulsus.bootstrap import build
-from pulsus.bootstrap.agent_session import make_agent_session
+from pulsus.bootstrap.build_agent_session import make_agent_session
 from pulsus.execution.cancellation import Cancellation
 from tests.local_model import local_model
 from tests.project import pulsus

@@ -9,8 +9,7 @@ from pulsus.placement.plan_checker import check_plan
 from tests.benchmarks.placement_problems import DrainProblem, drain_cluster
 
 pytest.importorskip("ortools")
-from pulsus.placement import planner
-from pulsus.placement.planner import PlanRequest, plan_placement
+from pulsus.placement.placement_planner import PlanRequest, plan_placement
 
 pytestmark = pytest.mark.seconds
 
@@ -29,7 +28,7 @@ def test_a_small_cluster_is_planned_with_a_proof(seed):
 
 @pytest.mark.parametrize("seed", range(1, 3))
 def test_neighbourhoods_place_what_fits_only_after_others_moved(seed, monkeypatch):
-    monkeypatch.setattr(planner, "FULL_MODEL", 0)
+    monkeypatch.setattr("pulsus.placement.placement_planner.FULL_MODEL", 0)
     cluster = drain_cluster(DrainProblem(40, 800, 0.95), seed)
     first, second = (plan_of(cluster, seed, 3.0) for _ in range(2))
     assert first == second

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pulsus.errors import GoalInvalid, GoalRefused
-from pulsus.kb.engine import answer
+from pulsus.kb.goal_engine import answer
 from pulsus.kb.predicates import PREDICATES
 from pulsus.kb.query_limits import QueryDeadline, QueryLimits
 from pulsus.kb.terms import parse_goal, render_value

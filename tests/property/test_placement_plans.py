@@ -10,7 +10,7 @@ from pulsus.placement.plan_checker import check_plan
 from tests.placements import cluster, fewest_unplaced, random_cluster
 
 pytest.importorskip("ortools")
-from pulsus.placement.planner import PlanRequest, plan_placement
+from pulsus.placement.placement_planner import PlanRequest, plan_placement
 
 VMS = st.lists(
     st.tuples(

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Final
 
 from pulsus.fast_dataclass import dataclass
-from pulsus.kb.engine import Answer, answer, find_predicate
 from pulsus.kb.fact_base import FactBase, FactView
 from pulsus.kb.facts import ClusterFact, FactState
+from pulsus.kb.goal_engine import Answer, answer, find_predicate
 from pulsus.kb.predicates import Predicate
 from pulsus.kb.query_limits import QueryDeadline, QueryLimits
 from pulsus.kb.terms import Goal, Variable, parse_goal

@@ -16,8 +16,8 @@ from pulsus.agent.agent_session import AgentSession, AskOptions
 from pulsus.agent.mentions.mention_parser import Mention
 from pulsus.approvals.cards.approval_book import ApprovalBook, BookPorts
 from pulsus.approvals.cards.request_store import RequestKind, RequestStore
-from pulsus.bootstrap.agent_session import make_agent_session
 from pulsus.bootstrap.approval_records import decision_keeper, unfinished_approvals
+from pulsus.bootstrap.build_agent_session import make_agent_session
 from pulsus.core.storage.state_db.kept_database import KeptDatabase
 from pulsus.core.system.state_dir import open_state
 from pulsus.core.types import JsonValue

@@ -3,7 +3,7 @@
 import pytest
 
 from pulsus.errors import KnowledgeTimeout
-from pulsus.kb.engine import answer
+from pulsus.kb.goal_engine import answer
 from pulsus.kb.query_limits import QueryDeadline, QueryLimits
 from pulsus.kb.rag_context import HEADING, rag_context
 from tests.knowledge import NOW, SQUARE, ago, base_of, nodes

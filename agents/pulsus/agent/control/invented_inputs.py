@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from rapidfuzz import fuzz, process
 
-from pulsus.agent.control.grounding import is_known_target
 from pulsus.agent.control.session_words import SessionWords, texts_in
+from pulsus.agent.control.target_grounding import is_known_target
 from pulsus.agent.first_call import named_paths
 from pulsus.core.arguments.spans.number_words import NUMBER_WORDS
 from pulsus.core.types import JsonValue, ToolSpec

@@ -59,7 +59,7 @@ def command(
     secrets in .pulsus/sessions/. A resumed session knows what was said, and finds every resource
     anew.
     """
-    from pulsus.bootstrap.agent_session import make_agent_session, require_agent_extra
+    from pulsus.bootstrap.build_agent_session import make_agent_session, require_agent_extra
 
     if session.output != "text":
         raise UsageError(

@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from pulsus.cli import console
-from pulsus.kb.engine import Answer
 from pulsus.kb.explanation import Explanation, FactNote
 from pulsus.kb.facts import ClusterFact
+from pulsus.kb.goal_engine import Answer
 from pulsus.kb.predicates import AnswerValue
 from pulsus.kb.terms import render_value
 

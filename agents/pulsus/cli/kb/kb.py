@@ -78,7 +78,7 @@ def query(session: CommandSession, goal: str, files: tuple[Path, ...]) -> None:
     capital letter, a dot or a dash needs quotes: 'pve-1'.
     """
     from pulsus.cli.kb import fact_rows
-    from pulsus.kb.engine import answer, find_predicate
+    from pulsus.kb.goal_engine import answer, find_predicate
     from pulsus.kb.terms import parse_goal
 
     parsed = parse_goal(goal)
@@ -122,8 +122,8 @@ def explain(session: CommandSession, goal: str, files: tuple[Path, ...]) -> None
     Without an answer it shows what is missing, and facts that are too old to be used.
     """
     from pulsus.cli.kb import fact_rows
-    from pulsus.kb.engine import find_predicate
     from pulsus.kb.explanation import explain_goal
+    from pulsus.kb.goal_engine import find_predicate
     from pulsus.kb.terms import parse_goal
 
     find_predicate(parse_goal(goal))

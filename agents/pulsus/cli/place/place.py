@@ -139,8 +139,8 @@ def _facts_cluster(
 
 
 def _check(session: CommandSession, cluster: Cluster, path: Path) -> None:
+    from pulsus.placement.placement_plan_file import load_plan
     from pulsus.placement.plan_checker import check_plan
-    from pulsus.placement.plan_file import load_plan
 
     actions, unplaced = load_plan(path)
     found = check_plan(cluster, actions, unplaced)
@@ -159,7 +159,7 @@ def _check(session: CommandSession, cluster: Cluster, path: Path) -> None:
 def _plan(
     session: CommandSession, cluster: Cluster, time_limit: float, seed: int, plot: Path | None
 ) -> None:
-    from pulsus.placement.planner import PlanRequest, plan_placement
+    from pulsus.placement.placement_planner import PlanRequest, plan_placement
 
     plan = plan_placement(cluster, PlanRequest(seed=seed, time_limit_s=time_limit))
     if plot:

@@ -170,7 +170,7 @@ def replay_command(session: CommandSession, run_id: str, full: bool) -> None:
     try:
         found = replay_run(session.app, run_id)
     except RunNotFound:
-        from pulsus.bootstrap.agent_session import replay_agent_run
+        from pulsus.bootstrap.build_agent_session import replay_agent_run
 
         verdicts = replay_agent_run(session.app, run_id)
         if verdicts is None:

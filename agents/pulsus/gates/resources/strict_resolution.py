@@ -11,7 +11,7 @@ from pulsus.core.types import JsonValue
 from pulsus.fast_dataclass import dataclass
 from pulsus.gates.resources.resolved_context import NameLookup, ResolvedContext
 from pulsus.gates.resources.resolved_resource import ResolvedResource
-from pulsus.gates.resources.similar_names import similar_names
+from pulsus.gates.resources.similar_resources import similar_names
 from pulsus.gates.tool_descriptors import CallKind
 from pulsus.gates.tool_response import ToolResponse, tool_blocked
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pulsus.core.compose.selection import uncovered_parts
 from pulsus.core.types import ToolSpec
 from pulsus.routing.search.ranking.catalogue_ranking import CatalogueRanking
-from pulsus.routing.search.repeated_calls import find_repeated_calls, is_change
 from pulsus.routing.search.search_result import SearchResult
+from pulsus.routing.search.several_calls import find_repeated_calls, is_change
 
 
 def with_omitted_parts(

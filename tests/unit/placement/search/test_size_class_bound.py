@@ -12,7 +12,7 @@ from pulsus.placement.search.tier_values import TierValues
 from tests.benchmarks.placement_problems import DrainProblem, drain_cluster
 
 pytest.importorskip("ortools")
-from pulsus.placement.planner import PlanRequest, plan_placement
+from pulsus.placement.placement_planner import PlanRequest, plan_placement
 from pulsus.placement.search.size_class_bound import SizeClassBound
 
 WORK = (1.0, 20.0)

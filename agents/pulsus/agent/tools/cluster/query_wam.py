@@ -17,7 +17,7 @@ from pulsus.errors import GoalInvalid, GoalRefused, PulsusError
 from pulsus.fast_dataclass import dataclass
 from pulsus.gates.built_in_tools import built_in_tools
 from pulsus.gates.tool_descriptors import ToolDescriptor
-from pulsus.kb.engine import GoalAnswers
+from pulsus.kb.goal_engine import GoalAnswers
 
 QUERY_WAM: Final = "query_wam"
 _MOST_NEAR: Final = 3

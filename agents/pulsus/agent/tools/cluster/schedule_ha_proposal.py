@@ -23,8 +23,8 @@ from pulsus.kb.fact_base import FactView
 from pulsus.placement.cluster import Cluster, ClusterHost, ClusterVm
 from pulsus.placement.cluster_facts import cluster_of_facts, narrow_cluster
 from pulsus.placement.placement_plan import PlacementPlan
+from pulsus.placement.placement_planner import PlanRequest, plan_placement
 from pulsus.placement.plan_checker import Certificate, check_plan
-from pulsus.placement.planner import PlanRequest, plan_placement
 
 SCHEDULE_HA_PROPOSAL: Final = "schedule_ha_proposal"
 _SECONDS: Final = 10.0

@@ -14,8 +14,8 @@ from typing import Final
 from pulsus.core.arguments.candidates.candidate import Candidate
 from pulsus.core.arguments.filler import FilledValue, Filling, limit_of
 from pulsus.core.arguments.inputs import Input
-from pulsus.core.arguments.proposals.grounding import means
 from pulsus.core.arguments.proposals.open_inputs import OpenInputs, is_free
+from pulsus.core.arguments.proposals.proposal_grounding import means
 from pulsus.core.arguments.words.word_set import word_set
 from pulsus.core.types import JsonValue, Proponent
 

@@ -3,7 +3,7 @@
 import pytest
 
 from pulsus.agent.tools.cluster.query_wam import KnowledgeAnswer, QueryWamTool
-from pulsus.kb.engine import answer
+from pulsus.kb.goal_engine import answer
 from pulsus.kb.query_limits import QueryLimits
 from tests.agent_calls import call, tools_in
 from tests.knowledge import NOW, SQUARE, base_of

@@ -28,7 +28,7 @@ from pulsus.placement.search.infeasible_core import infeasible_core, is_infeasib
 from pulsus.placement.search.neighbourhood_search import NeighbourhoodSearch, SearchBudget
 from pulsus.placement.search.step_search import StepSearch
 from pulsus.placement.search.tier_values import TierValues
-from pulsus.placement.why_not import why_no_host
+from pulsus.placement.unplaced_reasons import why_no_host
 
 FULL_MODEL = 20_000
 """Most pairs of a virtual machine and a host for which the whole model is built: it takes a second

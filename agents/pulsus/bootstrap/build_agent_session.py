@@ -55,7 +55,7 @@ from pulsus.core.types import JsonValue
 from pulsus.errors import ExtraMissing, StateCorrupt
 from pulsus.execution.cancellation import Cancellation
 from pulsus.infra.processes import own_addresses
-from pulsus.kb.engine import answer, find_predicate
+from pulsus.kb.goal_engine import answer, find_predicate
 from pulsus.kb.terms import parse_goal
 from pulsus.routing.delivery.candidate_module import read_module
 from pulsus.routing.delivery.deliver import digest

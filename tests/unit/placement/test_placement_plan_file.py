@@ -6,7 +6,7 @@ import pytest
 
 from pulsus.errors import ClusterInvalid
 from pulsus.placement.cluster_file import MAX_BYTES
-from pulsus.placement.plan_file import load_plan
+from pulsus.placement.placement_plan_file import load_plan
 
 STEP = {"action": "migrate", "vmid": 1, "source": "a", "target": "b"}
 

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from pulsus.errors import GoalInvalid, GoalRefused, KnowledgeTimeout
-from pulsus.kb.engine import answer, answer_call
 from pulsus.kb.fact_base import FactBase
+from pulsus.kb.goal_engine import answer, answer_call
 from pulsus.kb.query_limits import QueryLimits
 from tests.knowledge import NOW, SQUARE, ago, base_of, facts_of, links, nodes
 
