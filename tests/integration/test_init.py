@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pulsus.routing.starter_catalogue import install_starter
 from tests.namespaces import read_only
 from tests.project import PULSUS, pulsus_here
 from tests.promotions import tree
@@ -45,6 +46,24 @@ def test_a_second_init_changes_nothing(tmp_path):
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert done.json["kept"] == len([p for p in files if tmp_path / ".pulsus" not in p.parents])
     assert tree(tmp_path) == before
+
+
+def test_an_interrupted_init_is_completed_by_the_next_one(tmp_path):
+    """The second init said that all was set up, and each run warned that no log was begun."""
+    install_starter(tmp_path, empty=False)  # as if it was ended before it began the log
+    assert pulsus_here(tmp_path, "init").code == 0
+    ran = pulsus_here(tmp_path, "run", "memory_summary", "--output", "json")
+    assert (ran.code, ran.err) == (0, "")
+
+
+def test_an_init_approves_no_record_that_is_not_the_starters(tmp_path):
+    install_starter(tmp_path, empty=False)
+    records = tmp_path / "workflows/domains/system/load/metadata.jsonl"
+    records.write_text(records.read_text("utf-8").replace("1.0.0", "1.0.1"), encoding="utf-8")
+    assert pulsus_here(tmp_path, "init").code == 0
+    found = [row for row in pulsus_here(tmp_path, "audit").out.splitlines() if "UNKNOWN" in row]
+    assert "not approved by this user on this machine: system/load/load_average (" in found[0]
+    assert len(found[0].split("machine: ")[1].split(", ")) == 1
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="no git")

@@ -62,7 +62,8 @@ input_option = click.option(
     "inputs",
     multiple=True,
     metavar="K=V",
-    help="An input of the tool that runs: K=V by its type hint, K=@FILE, or K:=JSON; repeatable.",
+    help="Set the input K: K=text (a number for a number), K=@FILE for the text of a file, K:=JSON "
+    "for a list or a mapping. Repeatable.",
 )
 
 full_option = click.option(

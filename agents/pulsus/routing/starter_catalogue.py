@@ -48,6 +48,23 @@ def install_starter(folder: Path, *, empty: bool) -> tuple[tuple[Path, ...], int
     return tuple(made), kept
 
 
+def copied_records(folder: Path) -> tuple[Path, ...]:
+    """Return the record files below `folder` that are, byte by byte, those of the starter.
+
+    None if `folder` is where the starter itself lies: nothing was copied there. Raises OSError.
+    """
+    root = starter_folder()
+    if root.resolve() == folder.resolve():
+        return ()
+    return tuple(
+        folder / relative
+        for source, relative in _starter_files(root, empty=False)
+        if source.name == promotion_records.FILE_NAME
+        and (folder / relative).is_file()
+        and (folder / relative).read_bytes() == source.read_bytes()
+    )
+
+
 def starter_folder() -> Path:
     """Return the folder of the starter catalogue: in the package, or in the checkout."""
     package = Path(pulsus.__file__).parent

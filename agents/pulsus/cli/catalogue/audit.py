@@ -74,8 +74,8 @@ _WORDS = 2
 @click.option(
     "--expect-commit",
     metavar="REV",
-    help="With --accept-records: accept without a question if HEAD is exactly this commit and has "
-    "these records and modules.",
+    help="With --accept-records: accept without a question if HEAD is this commit (its full id) "
+    "and has these records and modules.",
 )
 @common(inspects=True)
 def command(

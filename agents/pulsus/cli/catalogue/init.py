@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,7 +25,9 @@ EPILOG = page_end(
 
 @click.command(epilog=EPILOG)
 @click.argument("folder", default=".", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--empty", is_flag=True, help="Make only the folders, without the starter tools.")
+@click.option(
+    "--empty", is_flag=True, help="Make only settings and folders, without the starter tools."
+)
 @common(inspects=True, searches=False)
 def command(session: CommandSession, folder: Path, empty: bool) -> None:
     """Set up a catalogue in FOLDER: starter tools, settings and ignore rules.
@@ -37,7 +39,7 @@ def command(session: CommandSession, folder: Path, empty: bool) -> None:
 
     root = folder if folder.is_absolute() else session.project / folder
     made, kept = starter_catalogue.install_starter(root, empty=empty)
-    _log(session, root, made)
+    _log(session, root, made, () if empty else starter_catalogue.copied_records(root))
     if session.json:
         paths = [relative(path, root) for path in made]
         console.document({"folder": str(folder), "created": paths, "kept": kept})
@@ -60,15 +62,17 @@ def _enter(root: Path) -> str:
     return f"cd {shlex.quote(str(shown))} && "
 
 
-def _log(session: CommandSession, root: Path, made: Iterable[Path]) -> None:
+def _log(
+    session: CommandSession, root: Path, made: Iterable[Path], copied: Collection[Path]
+) -> None:
     """Let the decision log know the starter's promotions; the tools are there in any case."""
-    if not any(path.suffix == ".jsonl" for path in made):
+    if not copied:
         return
     try:
         app = replace(session, project=root.resolve()).app
         if not app.writable:
             hint = "`pulsus config trust --all` asks about it"
             raise ConfigUntrusted("the state folder is a link that is not approved", hint=hint)
-        app.housekeeping.log_starter(made)
+        app.housekeeping.log_starter(made, copied)
     except PulsusError as failure:
         console.warn(f"the starter's promotions are not in the decision log: {failure.message}")

@@ -72,9 +72,9 @@ def check(
 ) -> None:
     """Find broken files, and duplicate, unreachable or unused tools.
 
-    A search with the words of each tool, and with the golden requests if there are any, shows
-    which tools are not found. It is an error if a file cannot be a tool, a contract is wrong, or a
-    tool contradicts itself.
+    Pulsus searches the catalogue with the words of each tool, and with the golden requests if there
+    are any, and names the tools that are not found. It is an error if a file cannot be a tool, a
+    contract is wrong, or a tool contradicts itself.
     """
     found = _findings(session, golden, unused_days)
     if stale is not None:

@@ -59,7 +59,7 @@ EPILOG = page_end(
     "--engine",
     type=click.Choice(["local", "dask"]),
     default="local",
-    help="Where the steps run. This version has only local. [default: local]",
+    help="Where the steps run: on this machine. dask is refused in this version. [default: local]",
 )
 @input_option
 @full_option

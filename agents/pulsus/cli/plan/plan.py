@@ -55,10 +55,16 @@ EPILOG = page_end(
 @click.command(epilog=EPILOG)
 @click.argument("request", nargs=-1)
 @click.option(
-    "--file", "source", type=click.Path(path_type=Path), help="Pin this plan file, as it is now."
+    "--file",
+    "source",
+    type=click.Path(path_type=Path),
+    help="Take the steps from this file, and pin each tool by its version and hash of now.",
 )
 @click.option(
-    "-o", "target", type=click.Path(path_type=Path), help="Write the plan here, for review."
+    "-o",
+    "target",
+    type=click.Path(path_type=Path),
+    help="Write the plan to this file; without it, to stdout.",
 )
 @click.option(
     "--detailed-exitcode", "detailed", is_flag=True, help="End with 7 if a step may write."

@@ -33,7 +33,10 @@ def command() -> None:
     """List and show runs of plans, go on with one, replay or undo it."""
 
 
-@command.command("list", epilog=page_end("pulsus runs list --output json", exits=_EXITS))
+@command.command(
+    "list",
+    epilog=page_end("pulsus runs list --output json", exits=_EXITS | {2: "usage or settings"}),
+)
 @click.option(
     "--limit",
     type=click.IntRange(1, 1000),
@@ -161,8 +164,9 @@ def replay_command(session: CommandSession, run_id: str, full: bool) -> None:
     """Go through RUN again from its journal, without running anything.
 
     Each step is shown in the order in which it ended, with the inputs that it had and its result.
-    It also says if `pulsus apply` would run the same plan today. For a run of the agent, each
-    verdict of the gates is decided again, and the exit status is 1 if one differs today.
+    It also says if `pulsus apply` would still run this plan, or what of it was changed since. For a
+    run of the agent, each verdict of the gates is decided again, and the exit status is 1 if one
+    differs today.
     """
     from pulsus.cli.plan.replay_lines import replay_lines, replay_to_dict
     from pulsus.routing.plans.replay_run import replay_run
@@ -192,7 +196,10 @@ def replay_command(session: CommandSession, run_id: str, full: bool) -> None:
 )
 @click.argument("run_id", metavar="RUN")
 @click.option(
-    "-o", "target", type=click.Path(path_type=Path), help="Write the plan here, for review."
+    "-o",
+    "target",
+    type=click.Path(path_type=Path),
+    help="Write the plan to this file; without it, to stdout.",
 )
 @common()
 def undo_command(session: CommandSession, run_id: str, target: Path | None) -> None:

@@ -60,7 +60,7 @@ EPILOG = page_end(
 @click.option(
     "--dry-run", is_flag=True, help="Validate, print report and plan, and stop before promotion."
 )
-@click.option("--run", is_flag=True, help="Run the selected tool once it is proven and promoted.")
+@click.option("--run", is_flag=True, help="Run the selected tool, also in a pipe.")
 @input_option
 @fill_option
 @model_option
@@ -86,7 +86,8 @@ def command(
     """Find, compose or generate what REQUEST asks for, in plain words.
 
     Pulsus ranks the tools under workflows/. It selects one tool, or composes several into a plan.
-    The result is validated in a sandbox and, once you approve it, promoted.
+    A new tool is validated in a sandbox and, once you approve it, promoted. On a terminal a
+    promoted tool that only reads then runs; elsewhere --run is needed.
     """
     from pulsus.cli import console
     from pulsus.routing.delivery.route_run import GenerationRequest, RouteOptions

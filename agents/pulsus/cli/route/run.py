@@ -61,6 +61,8 @@ def command(
 ) -> None:
     """Run the promoted tool ID on this machine, in a child process.
 
+    ID is as in `pulsus tools list`: storage/usage/disk_usage, or its last part.
+
     Only promoted tools with verified hashes run. Candidates do not run, and tools that the settings
     under [access] exclude do not run either. A tool that reads is confined: it changes no file, and
     reaches only the hosts it declares. A tool that may write needs your confirmation on the

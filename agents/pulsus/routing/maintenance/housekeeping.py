@@ -15,6 +15,7 @@ from pulsus.core.storage.decision_log import (
     accept_break,
     append_position,
     decision_log,
+    log_identity,
     sealed_segments,
     verify,
 )
@@ -79,11 +80,14 @@ class Housekeeping:
             "refuse", data | {"tool": tool}, catalogue=self.project.workflows_root
         )
 
-    def log_starter(self, made: Iterable[Path]) -> None:
-        """Log which promotions came with the starter tools; `made` are the files copied.
+    def log_starter(self, made: Iterable[Path], copied: Iterable[Path]) -> None:
+        """Log which promotions came with the starter tools; `made` are the files copied now.
 
-        From then on a change of these records shows.
+        From then on a change of these records shows. `copied` are the starter's record files of
+        this catalogue. They count if no log was begun, because an earlier copy was interrupted.
         """
+        if log_identity.read_mark(self.project.state_dir / "audit") is None:
+            made = dict.fromkeys([*made, *copied])
         files = [path for path in made if path.name == promotion_records.FILE_NAME]
         records = [record for path in files for record in promotion_records.read_records(path)]
         for some in record_key.by_tool(records) if records else ():
