@@ -20,6 +20,7 @@ from pulsus.agent.control.protection.linked_files import (
     links_below,
     real_path,
 )
+from pulsus.agent.control.protection.second_mounts import MountTable, read_table
 from pulsus.commands.risk.secret_paths import follow_links
 from pulsus.commands.shell.glob_overlap import patterns_overlap, simplify_pattern
 
@@ -47,15 +48,26 @@ class ProtectedPlaces:
         project: Path,
         home: Path | None = None,
         resolve: Callable[[str], str] = real_path,
+        read_mounts: Callable[[], str] = read_table,
     ) -> None:
         self.folder, self.project = str(folder), str(project)
         self._home, self._resolve = str(home) if home else "/", resolve
         spelled = [str(path) for path in paths]
         every = [*spelled, *map(resolve, spelled)]
-        self._places = tuple(dict.fromkeys(_parts_of(path) for path in every))
+        self._named = tuple(dict.fromkeys(_parts_of(path) for path in every))
+        self._mounts = MountTable(tuple(dict.fromkeys(every)), read_mounts)
+        self._mounted: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {}
         self._linked = LinkedFiles(tuple(dict.fromkeys(every)))
         trees = [_work_tree(path) for path in (self.project, resolve(self.project))]
         self._tree = tuple(dict.fromkeys(map(_parts_of, trees)))
+
+    @property
+    def _places(self) -> tuple[tuple[str, ...], ...]:
+        """Return the parts of every path at which a protected place is, also by a second mount."""
+        names = self._mounts.names()
+        if names not in self._mounted:
+            self._mounted = {names: (*self._named, *map(_parts_of, names))}
+        return self._mounted[names]
 
     def find(
         self,
@@ -72,10 +84,11 @@ class ProtectedPlaces:
         Raises TooManyNames for a pattern that too many names fit.
         """
         found: Relation | None = None
+        places = self._places
         for parts in dict.fromkeys(self._spellings(path, folders, wild=wild, filled=filled)):
             if _is_open_file(parts):
                 return "inside"
-            for place in self._places:
+            for place in places:
                 relation = _relate(parts, place, wild=wild or filled, filled=filled)
                 if relation == "inside":
                     return relation
@@ -116,7 +129,7 @@ class ProtectedPlaces:
         real = self._resolve(path)
         yield _parts_of(real)
         if self._linked.is_same_file(real):
-            yield self._places[0]
+            yield self._named[0]
 
     def has_links_inside(self, path: str, folders: Sequence[str] = ()) -> bool:
         """Return True if a link below the folder `path` leads to the protected places.
