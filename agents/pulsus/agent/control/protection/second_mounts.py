@@ -78,12 +78,12 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 def _plain(field: str) -> str:
-    """Return a path without the octal codes that stand for blanks and the like."""
+    """Return a path without the octal codes that stand for blanks and tabs."""
     return _ESCAPE.sub(lambda found: chr(int(found[1], 8)), field)
 
 
 def read_table() -> str:
-    """Return the kernel's table of mounts; an empty text where there is none."""
+    """Return the kernel's table of mounts; an empty text on a system without one."""
     try:
         return _TABLE.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
