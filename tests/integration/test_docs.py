@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.project import pulsus
+from tests.project import lend_types, pulsus
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -33,6 +33,7 @@ def commands(page):
 def project(tmp_path_factory):
     folder = tmp_path_factory.mktemp("project")
     subprocess.run([PULSUS, "init", folder], check=True, capture_output=True, timeout=60)
+    lend_types(folder)
     # Enough for the floors that the pages name. test_golden_requests.py asks all of them.
     golden = folder / "config/golden.jsonl"
     rows = golden.read_text(encoding="utf-8").splitlines(keepends=True)
