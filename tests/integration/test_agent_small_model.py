@@ -1,4 +1,4 @@
-"""Three questions about this machine to a real 0.5B model, through the whole agent.
+"""Two questions about this machine to a real 0.5B model, through the whole agent.
 
 So small a model answers some questions wrongly: `make bench` measures that with a larger one. What
 has to hold for any model: it looked before it answered, each answer has figures of results only or
@@ -19,7 +19,6 @@ from tests.project import pulsus
 pytestmark = [pytest.mark.real_llm, pytest.mark.slow, pytest.mark.timeout(1800)]
 
 QUESTIONS = (
-    "How much memory is free?",
     "How long has this machine been running?",
     "How full is the root file system?",
 )
