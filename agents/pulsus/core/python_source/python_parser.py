@@ -2,13 +2,15 @@
 
 CPython counts the depth of a tree for all threads together. If two read at once, one can get a
 `SystemError`, or a `RecursionError` for source that is not deep. So only this module calls
-`ast.parse`.
+`ast.parse`, and a library that parses does it under `only_reader`.
 """
 
 import ast
 import os
 import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 _one_reader = threading.RLock()
@@ -18,6 +20,13 @@ os.register_at_fork(
     after_in_parent=_one_reader.release,
     after_in_child=_one_reader.release,
 )
+
+
+@contextmanager
+def only_reader() -> Iterator[None]:
+    """Let no other thread parse in the block, because a library parses there on its own."""
+    with _one_reader:
+        yield
 
 
 def read_tree(source: str | bytes) -> ast.Module:

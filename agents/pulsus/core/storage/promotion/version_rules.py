@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pulsus.core.contract import type_compatibility
 from pulsus.core.contract.tool_parser import read_tool
+from pulsus.core.python_source import python_parser
 from pulsus.core.storage.records.semver import BUMPS, Bump, greatest
 from pulsus.core.types import ArgSpec, BrokenTool, Effects, OutputSpec, ToolSpec
 from pulsus.fast_dataclass import dataclass
@@ -104,10 +105,11 @@ def _compare_with_griffe(
     """Compare kinds, requiredness and defaults, and find new required arguments."""
     import griffe  # late: only a changed tool needs it
 
-    before, after = (
-        griffe.visit("tool", filepath=Path("tool.py"), code=_render_stub(args))
-        for args in (old, new)
-    )
+    with python_parser.only_reader():
+        before, after = (
+            griffe.visit("tool", filepath=Path("tool.py"), code=_render_stub(args))
+            for args in (old, new)
+        )
     kinds = {arg.name: _KIND_WORDS.get(arg.kind, arg.kind) for arg in new}
     changed = set()
     for found in griffe.find_breaking_changes(before, after):

@@ -1,7 +1,11 @@
 """What a change means for a tool's callers (spec §10, ADR 20)."""
 
+import threading
+
+import griffe
 import pytest
 
+from pulsus.core.python_source import python_parser
 from pulsus.core.storage.promotion.version_rules import compare
 
 CONTRACT = """Count things.
@@ -168,3 +172,22 @@ def test_a_lost_check_of_a_change_is_no_patch():
         "minor: `Verify:` was removed",
     )
     assert compare(module(doc=plain), module(doc=checked)).bump == "patch"
+
+
+def test_no_other_thread_parses_while_griffe_does(monkeypatch):
+    """CPython's parser ends with a SystemError if two threads use it at once."""
+    visit, beside = griffe.visit, []
+
+    def visit_beside_a_thread(*args, **options):
+        other = threading.Thread(target=python_parser.read_tree, args=("x = 1",))
+        other.start()
+        other.join(0.1)
+        beside.append((other, other.is_alive()))
+        return visit(*args, **options)
+
+    monkeypatch.setattr(griffe, "visit", visit_beside_a_thread)
+    assert compare(BASE, module("text: str")).bump == "major"
+    for other, waited in beside:
+        other.join(30)
+        assert (waited, other.is_alive()) == (True, False)
+    assert len(beside) == 2
