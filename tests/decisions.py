@@ -1,5 +1,6 @@
 """Decision logs for tests of the audit."""
 
+import contextlib
 import shutil
 from datetime import UTC, datetime, timedelta
 
@@ -12,6 +13,7 @@ from pulsus.core.storage.decision_log import (
     verify,
 )
 from pulsus.core.telemetry.redaction import Redactor
+from pulsus.errors import Busy
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 LATER = NOON + timedelta(days=1)
@@ -70,12 +72,17 @@ def damages(folder, **options):
     return [(d.code, d.path.name, d.line) for d in found.damages]
 
 
-def append_in_child(state_dir, name, count):
-    """Target of a spawned process."""
+def append_in_child(state_dir, name, count, queue):
+    """Target of a spawned process. Puts the keys that it appended; the first refusal ends it."""
     from pathlib import Path
 
-    for number in range(count):
-        append(Path(state_dir), data={"by": name, "number": number}, key=f"{name}-{number}")
+    keys = []
+    with contextlib.suppress(Busy):  # the machine was stalled for the whole time of a wait
+        for number in range(count):
+            key = f"{name}-{number}"
+            append(Path(state_dir), data={"by": name, "number": number}, key=key)
+            keys.append(key)
+    queue.put(keys)
 
 
 def decided(project):
