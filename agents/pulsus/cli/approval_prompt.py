@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
@@ -18,10 +19,11 @@ from pulsus.approvals.approver_protocol import (
     WriteRun,
 )
 from pulsus.cli import console
-from pulsus.cli.render.inputs_text import kind_of_value, write_run_values
+from pulsus.cli.render.inputs_text import has_long_values, kind_of_value, write_run_values
 from pulsus.cli.render.validation_text import relative
 from pulsus.core.storage.records.promotion_target import Target
 from pulsus.core.telemetry.sanitize import one_line, strip_controls
+from pulsus.core.telemetry.visible_text import visible_command
 from pulsus.core.types import ArgSpec, Clarification
 from pulsus.errors import TargetRefused
 
@@ -53,19 +55,20 @@ class Terminal:
     def decide(self, proposal: Proposal) -> ApprovalAnswer:
         """Approve, edit, relocate or discard."""
         tool = proposal.tool
-        console.note(f"{proposal.target.tool_id}: {one_line(tool.summary)}")
-        console.note(f"  file {relative(proposal.report.path, Path.cwd())}")
+        console.note(f"{proposal.target.tool_id}: {visible_command(tool.summary)}")
+        console.note(f"  file {visible_command(relative(proposal.report.path, Path.cwd()))}")
         for number, step in enumerate(_steps(proposal.source), start=1):
-            console.note(f"  step {number}: {step}")
+            console.note(f"  step {number}: {visible_command(step)}")
         console.note(
             f"  kind {tool.kind}, proof {proposal.report.proof}, to {proposal.target.tool_id}"
         )
         for told in proposal.notes:
-            console.note(f"  {one_line(told)}")
+            console.note(f"  {visible_command(told)}")
         if proposal.report.network:
-            console.note(f"  its dry run may reach {', '.join(proposal.report.network)}")
+            reached = visible_command(", ".join(proposal.report.network))
+            console.note(f"  its dry run may reach {reached}")
         for warning in proposal.report.warnings:
-            console.note(f"  warning: {one_line(warning)}")
+            console.note(f"  warning: {visible_command(warning)}")
         for name, effect in EFFECTS.items():
             console.note(f"  {name:<8} {effect.format(target=proposal.target.tool_id)}")
         while True:
@@ -124,27 +127,26 @@ class Terminal:
     def confirm_run(self, run: WriteRun) -> bool:
         """Ask whether to make a run that may change things; show every value that it gets."""
         self._show_run(run)
-        return confirm("Run it?")
+        details = partial(_show_values, run, whole=True) if has_long_values(run) else None
+        return confirm("Run it?", details)
 
-    def _show_run(self, run: WriteRun) -> None:
+    def _show_run(self, run: WriteRun, *, whole: bool = False) -> None:
         for tool in run.writers:
-            effects = one_line(tool.side_effects or "it does not say what it changes", 300)
+            effects = visible_command(tool.side_effects or "it does not say what it changes")
             console.note(f"{tool.name} may change things: {effects}")
-        values = list(write_run_values(run))
-        wide = max((len(name) for name, _ in values), default=0)
-        for name, text in values:
-            console.note(f"  {name:<{wide}}  {text}")
+        _show_values(run, whole=whole)
         if run.unfollowed:
-            listed = ", ".join(f'"{one_line(word, 60)}"' for word in run.unfollowed)
+            listed = ", ".join(f'"{visible_command(word)}"' for word in run.unfollowed)
             console.note(f"The run would not follow {listed} of your request.")
 
     def confirm_target(self, run: WriteRun) -> bool:
         """Show the run, and ask for its target in the person's own words. No pipe can answer."""
         if not sys.stdin.isatty():
             return False
-        self._show_run(run)
+        self._show_run(run, whole=True)
         console.note("The contract asks for an approver. To run it, type the target:")
-        return " ".join((ask_line(run.target) or "").split()) == run.target
+        typed = " ".join((ask_line(visible_command(run.target)) or "").split())
+        return typed == run.target
 
     def confirm_unconfined(self, tool_id: str) -> bool:
         """Ask whether a tool may run with all rights of this user. No pipe can answer."""
@@ -176,6 +178,14 @@ class Terminal:
             case _:
                 console.note("write it as domain/action/name, or shared/action/name")
         return None
+
+
+def _show_values(run: WriteRun, *, whole: bool) -> None:
+    """Show each value that a run gets, one a line."""
+    values = list(write_run_values(run, whole=whole))
+    wide = max((len(name) for name, _ in values), default=0)
+    for name, text in values:
+        console.note(f"  {name:<{wide}}  {text}", hanging=wide + 4)
 
 
 def _steps(source: bytes) -> list[str]:

@@ -14,10 +14,11 @@ from pulsus.cli.render.validation_text import TAG
 from pulsus.core.contract import type_hints
 from pulsus.core.python_source import python_parser
 from pulsus.core.telemetry.sanitize import one_line
+from pulsus.core.telemetry.visible_text import visible_command
 from pulsus.core.types import ArgSpec, InputModelUse, InputValue, JsonValue, RouteOutcome
 
 _MOST = 200
-"""Characters of a value in a question: a path is whole, a report is not."""
+"""Characters of a value that a question shows at once: a path is whole, a report is not."""
 
 
 def input_lines(
@@ -72,17 +73,29 @@ def kind_of_value(arg: ArgSpec) -> str:
     return ""
 
 
-def write_run_values(run: WriteRun) -> Iterator[tuple[str, str]]:
-    """Yield name and text of each value that a writing run gets, also of telling defaults."""
+def write_run_values(run: WriteRun, *, whole: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield name and text of each value that a writing run gets, also of telling defaults.
+
+    A character that hides or deceives is shown as its code. A long value is cut, and says by how
+    many characters, unless the `whole` values are wanted.
+    """
     for arg in run.tool.args:
         if arg.name in run.inputs:
-            yield arg.name, _for_person(run.inputs[arg.name]) + _origin_in_question(run, arg.name)
+            end = _origin_in_question(run, arg.name)
+            yield arg.name, _for_person(run.inputs[arg.name], end, whole=whole)
         elif arg.default is not None and not arg.kind.startswith("var_"):
             value = _literal(arg.default)
             if value not in (None, "", False):
-                yield arg.name, f"{_for_person(value)} (default)"
+                yield arg.name, _for_person(value, " (default)", whole=whole)
     named = {arg.name for arg in run.tool.args}
-    yield from ((n, _for_person(v)) for n, v in run.inputs.items() if n not in named)
+    for name, value in run.inputs.items():
+        if name not in named:
+            yield visible_command(name), _for_person(value, whole=whole)
+
+
+def has_long_values(run: WriteRun) -> bool:
+    """Return True if a question about the run cuts one of its values."""
+    return [*write_run_values(run)] != [*write_run_values(run, whole=True)]
 
 
 def _origin_in_question(run: WriteRun, name: str) -> str:
@@ -101,9 +114,18 @@ def _literal(source: str) -> JsonValue:
     return value
 
 
-def _for_person(value: JsonValue) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return one_line(text, _MOST)
+def _for_person(value: JsonValue, end: str = "", *, whole: bool) -> str:
+    """Return a value and where it is from, on one line, with a code for what deceives.
+
+    A text without a visible beginning or end is JSON, because its quotes show where it ends.
+    """
+    is_plain = isinstance(value, str) and value != "" and value == value.strip()
+    text = str(value) if is_plain else json.dumps(value, ensure_ascii=False, default=str)
+    shown_text = visible_command(text)
+    rest = len(shown_text) - _MOST
+    if rest > 0 and not whole:
+        shown_text = f"{shown_text[:_MOST]} … {rest} more characters"
+    return shown_text + visible_command(end)
 
 
 def shown(value: JsonValue) -> str:
