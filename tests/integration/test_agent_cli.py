@@ -301,6 +301,16 @@ def test_an_approver_sees_which_plan_is_approved(capsys):
     assert "plan 0123456789ab\n" in capsys.readouterr().err
 
 
+def test_an_approver_at_a_terminal_is_told_that_a_request_is_longer_than_the_screen(capsys):
+    digest = "0123456789abcdef" * 4
+    lines = ["why", *(f"+line {n}" for n in range(100))]
+    asked = ApprovalRequest("a1", "pulsus_file_edit", "x", "low", "\n".join(lines), digest, 600)
+    assert decide_with(lambda question: "y", asked).choice == "yes"
+    shown = capsys.readouterr().err
+    assert [line for line in lines if f"  {line}\n" not in shown] == []
+    assert "101 lines in all: scroll up to read them\n" in shown
+
+
 def test_the_model_is_asked_with_few_tools_and_the_mentioned_resource(agent):
     agent("is @localhost up", answers=[final("yes", "low")])
     system = agent.asked[0]["messages"][0]["content"]

@@ -23,6 +23,7 @@ from pulsus.agent.control.approval_desk import CallApprover, PersonDesk
 from pulsus.agent.control.call_approvals import CallApprovals
 from pulsus.agent.control.call_request import ControlPorts
 from pulsus.agent.control.control_rules import AgentControl, ControlLevel
+from pulsus.agent.control.file_difference import EditNotShown
 from pulsus.agent.control.protection.own_address import OwnAddress, names_of_hosts_file
 from pulsus.agent.control.protection.own_process import OwnProcess
 from pulsus.agent.control.protection.protected_places import ProtectedPlaces
@@ -39,7 +40,7 @@ from pulsus.agent.tools.all_tools import AgentTools, agent_tools, protected_fold
 from pulsus.agent.tools.catalogue.catalogue_tool import CatalogueTool
 from pulsus.agent.tools.cluster.execute_migration import ProposeMigration
 from pulsus.agent.tools.cluster.query_wam import KnowledgeAnswer
-from pulsus.agent.tools.local.readable_files import FileRefused, read_start
+from pulsus.agent.tools.local.readable_files import MOST_BYTES, FileRefused, read_start
 from pulsus.agent.trace_replay import (
     VERDICT,
     KeyedRecord,
@@ -327,9 +328,21 @@ def _service_names(ports: Sequence[int]) -> Mapping[str, int]:
 
 
 def _shown_text(path: str, protected: Sequence[Path]) -> str | None:
-    """Return the text of a file for the difference that an approver sees, or None."""
+    """Return the text of a file for the difference that an approver sees; None for a new file.
+
+    Raises EditNotShown.
+    """
     try:
         found = read_start(path, protected)
-    except FileRefused:
-        return None
-    return found.text if found.complete else None
+    except FileRefused as refused:
+        if refused.code == "NOT_FOUND":
+            return None
+        raise EditNotShown(refused.message) from None
+    if found.text is None:
+        raise EditNotShown(f"{path} holds no text, so an approver cannot read what is lost")
+    if not found.complete:
+        raise EditNotShown(
+            f"{path} has {found.size_bytes} bytes, and an approver can be shown what is lost of "
+            f"a file of at most {MOST_BYTES} bytes"
+        )
+    return found.text

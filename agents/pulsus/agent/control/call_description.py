@@ -5,23 +5,17 @@ Effect: only through `read_file`, which returns what a file holds now.
 
 from __future__ import annotations
 
-import difflib
 import json
 import shlex
 from collections.abc import Callable
-from typing import Final
 
+from pulsus.agent.control.file_difference import EditNotShown, appended_lines, file_difference
 from pulsus.agent.loop.call_draft import CallDraft
-from pulsus.core.telemetry.visible_text import compared_lines, visible_command
+from pulsus.core.telemetry.visible_text import visible_command
 from pulsus.core.types import ToolSpec
 
 ReadFile = Callable[[str], str | None]
-"""Returns the text of a file, or None if it cannot be shown."""
-
-_MOST_LINES: Final = 60
-_LONGEST_LINE: Final = 200
-_MOST_COMPARED: Final = 400
-"""Lines of both versions together that are compared one by one."""
+"""Returns the text of a file, or None if it is new. Raises EditNotShown if it cannot be shown."""
 
 
 def equivalent_command(draft: CallDraft) -> str:
@@ -78,7 +72,7 @@ def command_line(draft: CallDraft) -> str:
 def describe_call(draft: CallDraft, reason: str, spec: ToolSpec | None, read_file: ReadFile) -> str:
     """Return the lines that a person reads before an approval.
 
-    No text makes lines of its own but the difference of a file.
+    No text makes lines of its own but the difference of a file. Raises EditNotShown.
     """
     lines = [visible_command(reason)]
     targets = [resource.id for resource in draft.resources] or [*draft.needs.targets]
@@ -95,41 +89,11 @@ def describe_call(draft: CallDraft, reason: str, spec: ToolSpec | None, read_fil
 def _difference(draft: CallDraft, read_file: ReadFile) -> list[str]:
     path = str(draft.call.args.get("path", ""))
     content = str(draft.call.args.get("content", ""))
-    before = read_file(path)
-    after = (before or "") + content if draft.call.args.get("action") == "append" else content
-    path = visible_command(path)
-    name = path if before is not None else f"{path} (new, or not shown)"
-    found = _changed_lines(compared_lines(before or ""), compared_lines(after), name, path)
-    shown = [_cut(line) for line in found[:_MOST_LINES]]
-    if len(found) > _MOST_LINES:
-        shown.append(f"… {len(found) - _MOST_LINES} more lines")
-    return shown or ["the file stays as it is"]
-
-
-def _cut(line: str) -> str:
-    rest = len(line) - _LONGEST_LINE
-    return line if rest <= 0 else f"{line[:_LONGEST_LINE]} … {rest} more characters"
-
-
-def _changed_lines(old: list[str], new: list[str], name: str, path: str) -> list[str]:
-    """Return the lines of a unified difference. Long changes are listed and not compared.
-
-    A comparison of two long files takes seconds, and is too long to read.
-    """
-    if len(old) + len(new) <= _MOST_COMPARED:
-        return list(difflib.unified_diff(old, new, name, path, lineterm="", n=2))
-    most = min(len(old), len(new))
-    start = next((at for at in range(most) if old[at] != new[at]), most)
-    end = next((at for at in range(most - start) if old[-1 - at] != new[-1 - at]), most - start)
-    gone, come = old[start : len(old) - end], new[start : len(new) - end]
-    if not gone and not come:
-        return []
-    head = [
-        f"--- {name}",
-        f"+++ {path}",
-        f"@@ line {start + 1}: -{len(gone)} +{len(come)} lines @@",
-    ]
-    half = _MOST_LINES // 2
-    rest = len(gone[half:]) + len(come[half:])
-    lines = [*(f"-{line}" for line in gone[:half]), *(f"+{line}" for line in come[:half])]
-    return [*head, *lines, *([f"… {rest} more lines"] if rest else [])]
+    appends = draft.call.args.get("action") == "append"
+    try:
+        before = read_file(path)
+    except EditNotShown as hidden:
+        if not appends:
+            raise
+        return appended_lines(path, content, str(hidden))
+    return file_difference(path, before, (before or "") + content if appends else content)

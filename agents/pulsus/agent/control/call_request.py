@@ -65,7 +65,10 @@ class CallRequests:
         )
 
     def make(self, draft: CallDraft, reason: str) -> ApprovalRequest:
-        """Return the request for a call; `reason` says why a person is asked."""
+        """Return the request for a call; `reason` says why a person is asked.
+
+        Raises EditNotShown for an edit that a person could not read.
+        """
         spec, risk = self.spec(draft), self.risk(draft)
         digest = self.hash_of(draft)
         ids = tuple(resource.id for resource in draft.resources) or draft.needs.targets

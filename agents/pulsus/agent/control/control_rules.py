@@ -14,6 +14,7 @@ from pulsus.agent.control.call_paths import paths_in_arguments
 from pulsus.agent.control.call_request import CallRequests, ControlPorts, is_always_asked
 from pulsus.agent.control.command_answers import CommandAnswers, CommandRulings
 from pulsus.agent.control.connecting_arguments import connecting_arguments
+from pulsus.agent.control.file_difference import EditNotShown
 from pulsus.agent.control.invented_inputs import NamedValues, find_invented
 from pulsus.agent.control.protection.self_protection import SelfProtection
 from pulsus.agent.control.sent_words import SentArguments, SentNumbers, find_unsaid_words
@@ -211,9 +212,18 @@ class AgentControl:
         """Return what a command, or the commands of the session together, would send unsaid."""
         return find_unsaid_words(verdict, self.words) or self._numbers.find_many(verdict)
 
-    def _ask(self, draft: CallDraft, reason: str) -> RunCall | AskPerson:
+    def _ask(self, draft: CallDraft, reason: str) -> RunCall | AskPerson | RefusedCall:
         """Return the question to a person, or the call if a grant of the session covers it."""
-        request = self._requests.make(draft, reason)
+        try:
+            request = self._requests.make(draft, reason)
+        except EditNotShown as unread:
+            response = tool_blocked(
+                "INVALID_INPUT",
+                str(unread),
+                recovery_hint="Make several smaller edits, or ask the user to replace the file",
+                auto_recoverable=True,
+            )
+            return RefusedCall(draft.call, draft.kind, response)
         grant = self.grants.find(request.grant_key, request.risk_level)
         if grant is None:
             return AskPerson(draft, request)

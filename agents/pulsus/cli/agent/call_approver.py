@@ -16,6 +16,9 @@ from pulsus.core.telemetry.visible_text import visible_command, visible_lines
 _SHOWN_DIGITS: Final = 12
 """Of the plan hash: enough to tell two requests apart."""
 
+_SCREEN: Final = 20
+"""Lines of a request that a small terminal still shows above the question."""
+
 AskLine = Callable[[str], str | None]
 """Asks for one line; None at the end of the input."""
 
@@ -62,6 +65,9 @@ def decide_with(ask: AskLine, request: ApprovalRequest) -> CallDecision:
 def show_request(request: ApprovalRequest) -> None:
     """Show what would run, where, and at which risk."""
     console.note(f"approval needed, risk {request.risk_level}: {visible_command(request.command)}")
-    for line in visible_lines(request.description):
+    lines = visible_lines(request.description)
+    for line in lines:
         console.note(f"  {line}")
+    if len(lines) > _SCREEN:
+        console.note(f"  {len(lines)} lines in all: scroll up to read them")
     console.note(f"  plan {request.plan_hash[:_SHOWN_DIGITS]}")

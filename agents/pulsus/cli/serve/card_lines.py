@@ -14,6 +14,9 @@ from pulsus.core.telemetry.visible_text import visible_command
 CONTINUED: Final = 20
 """The column at which a folded line of a card goes on: no line of a card begins there."""
 
+_SCREEN: Final = 20
+"""Lines of a card that a small terminal still shows above the question."""
+
 
 def card_row(card: dict[str, Any]) -> str:
     """Return a card on one line, with the first line of its reason."""
@@ -30,6 +33,9 @@ def card_lines(card: dict[str, Any]) -> Iterator[str]:
     for label, lines in parts:
         for name, line in _labelled(label, lines):
             yield f"  {name:<10}  {line}"
+    length = sum(len(lines) for _, lines in parts)
+    if length > _SCREEN:
+        yield f"  length      {length} lines: scroll up to read them"
     if card["kind"] == "migration" and card["executor"]:
         dry = "nothing is moved" if card["executor"] == "dry-run" else "VMs are moved"
         yield f"  executor    {_text(card['executor'])}: {dry}"

@@ -52,6 +52,12 @@ def test_a_command_cannot_hide_its_end_behind_line_breaks():
     assert "uptime ⏎×60 reboot" in shown
 
 
+def test_a_card_that_is_longer_than_the_screen_says_so_at_its_end():
+    assert "scroll up" not in text()
+    shown = text(reason="why\n" * 100)
+    assert "length      101 lines: scroll up to read them" in shown
+
+
 def test_a_character_that_reorders_the_line_is_shown_as_its_code():
     assert "stop \\u{202e}xnign" in text(reason="stop \u202exnign")
 
