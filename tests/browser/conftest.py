@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from tests.browser.agent_scenes import answers_of
+from tests.browser.agent_scenes import answers_in
 from tests.browser.axe_rules import axe_script
 from tests.browser.chromium import Window, running_chromium
 from tests.model_server import playing
@@ -27,8 +27,9 @@ def browser():
 class Stage:
     """A server, its first user, and the windows of a browser."""
 
-    def __init__(self, browser, server, model):
+    def __init__(self, browser, server, model, scenes):
         self._browser, self.server, self.model = browser, server, model
+        self.scenes = scenes
         self.ada = server.first_user()
         self._threads: list[threading.Thread] = []
         self.windows: list[Window] = []
@@ -38,6 +39,13 @@ class Stage:
         made = Window(self._browser, self.server, **options)
         self.windows.append(made)
         return made
+
+    def page(self, path="/approvals", **options):
+        """Return a page of a new window, in the session of ada: sign-ins are limited."""
+        made = self.window(**options)
+        name, _, value = self.ada.cookie.partition("=")
+        made.context.add_cookies([{"name": name, "value": value, "url": made.address}])
+        return made.tab(path)
 
     def ask(self, question):
         """Ask the agent over HTTP, and do not wait for the end of the run."""
@@ -65,23 +73,30 @@ class Stage:
         status, _, _ = self.ada.ask("POST", f"{path}/{way}", {"token": shown["token"], **more})
         assert status == 200
 
-    def close(self):
-        """Deny what still waits, so that every run ends; close the windows."""
+    def clear(self):
+        """Deny what still waits, so that every run ends; close the windows.
+
+        No page may have reported a fault.
+        """
         _, _, found = self.ada.ask("GET", "/api/v1/approvals")
         for card in found:
             if card["status"] == "pending":
                 self.decide(card, "deny")
         for thread in self._threads:
             thread.join(PATIENCE_SECONDS)
-        for window in self.windows:
-            window.context.close()
+        self._threads.clear()
+        faults = [each.faults for each in self.windows if each.faults]
+        while self.windows:
+            self.windows.pop().context.close()
+        assert faults == []
 
 
 @contextmanager
 def running_stage(browser, project, *scenes, args=(), **env):
     """Start a server whose agent plays scenes. At the end no page may have reported a fault."""
+    played = [*scenes]
     with (
-        playing(answers_of(*scenes)) as model,
+        playing(answers_in(played)) as model,
         serving(
             make(project),
             *args,
@@ -91,12 +106,11 @@ def running_stage(browser, project, *scenes, args=(), **env):
             **env,
         ) as server,
     ):
-        made = Stage(browser, server, model)
+        made = Stage(browser, server, model, played)
         try:
             yield made
         finally:
-            made.close()
-        assert [each.faults for each in made.windows if each.faults] == []
+            made.clear()
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import socket
 import pytest
 
 from tests.browser.agent_scenes import Scene, edit_scene, final
+from tests.browser.axe_rules import faults_of
 from tests.browser.chromium import keep_picture, sign_in
 from tests.browser.conftest import running_stage
 
@@ -122,3 +123,22 @@ def test_text_of_the_model_in_the_chat_is_never_markup(page):
     page.get_by_text("<img src=x").wait_for()
     assert page.locator("main img").count() == 0
     assert "\\u{202e}" in page.locator(".final").inner_text()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_axe_finds_no_serious_fault_in_a_chat_with_an_answer(stage, axe, scheme, width):
+    page = stage.page("/chat", color_scheme=scheme, viewport={"width": width, "height": 844})
+    page.wait_for_load_state("networkidle")  # the names are there
+    page.get_by_label("Question or task").fill("is it up")
+    page.keyboard.press("Enter")
+    page.get_by_text("It is up.").wait_for()
+    page.get_by_role("button", name="Ask", disabled=False).wait_for()
+    assert faults_of(page, axe) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    keep_picture(page, f"chat-answer-{scheme}-{width}")
+    page.get_by_label("Question or task").fill("")
+    page.keyboard.type(f"restart @{HOST[:2]}")
+    page.get_by_role("option").first.wait_for()
+    assert faults_of(page, axe) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    keep_picture(page, f"chat-names-{scheme}-{width}")

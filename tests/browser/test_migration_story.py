@@ -7,8 +7,19 @@ import time
 
 import pytest
 
+from tests.browser.axe_rules import faults_of
 from tests.browser.chromium import Window, keep_picture, sign_in
-from tests.migration_story import QUESTION, REASON, card, migration_server, propose
+from tests.clusters import SICK
+from tests.migration_story import (
+    QUESTION,
+    REASON,
+    card,
+    decide,
+    migration_server,
+    propose,
+    reveal,
+    write_facts,
+)
 from tests.patience import PATIENCE_SECONDS
 
 pytest.importorskip("starlette")
@@ -137,3 +148,32 @@ def test_a_plan_that_expired_is_refused_on_a_page_that_still_shows_it(browser, t
         assert not expired.get_by_role("button", name="Approve").is_visible()
         assert window.faults == []
         window.context.close()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_axe_finds_no_serious_fault_beside_an_alert_and_on_a_migration_card(
+    browser, server, axe, scheme, width
+):
+    write_facts(server.project, SICK)  # the alert of the other tests may be too old
+    card_id = propose(server.ada)
+    size = {"width": width, "height": 844}
+    window = Window(browser, server, color_scheme=scheme, viewport=size)
+    page = sign_in(window.tab(), path="/")
+
+    def look(name):
+        assert faults_of(page, axe) == [], name
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+        keep_picture(page, f"{name}-{scheme}-{width}")
+
+    page.get_by_text("ecc_errors").wait_for()
+    page.get_by_role("region", name="Waiting for a person").get_by_role("link").first.wait_for()
+    look("overview-alerts")
+    page.goto(f"{window.address}/approvals")
+    waiting_card(page, card_id)
+    look("migration")
+    token = reveal(server.ada, card_id)
+    decide(server.ada, card_id, "deny", token, reason="it was looked at only")
+    waiting_card(page, card_id, "denied")
+    look("migration-denied")
+    window.context.close()
+    assert window.faults == []
