@@ -101,6 +101,26 @@ def test_a_write_that_waits_ends_with_its_request_in_the_document(agent):
     assert done.json["error"]["details"]["risk_level"] == "medium"
 
 
+@pytest.mark.parametrize(
+    ("before", "code"),
+    [
+        pytest.param(b"a\0b", "INVALID_INPUT", id="no text"),
+        pytest.param(b"port=8080\n" * 30_000, "INVALID_INPUT", id="too long"),
+        pytest.param(None, "APPROVAL_REQUIRED", id="new"),
+    ],
+)
+def test_a_file_that_no_person_can_read_is_not_replaced(agent, project, before, code):
+    path = project / "notes.txt"
+    path.unlink(missing_ok=True)
+    if before is not None:
+        path.write_bytes(before)
+    level = ("--control-level", "controlled", "--non-interactive")
+    answers = [call("pulsus_file_edit", **WRITE), final("It was not changed.")]
+    done = agent(REQUEST, *level, "--output", "json", answers=answers)
+    assert done.json["calls"][0]["code"] == code
+    assert (path.read_bytes() if path.exists() else None) == before
+
+
 def test_without_a_model_the_router_alone_offers_its_tools(project):
     done = pulsus_here(project, "agent", "count the words of the text", "--output", "json")
     assert done.code == 5
