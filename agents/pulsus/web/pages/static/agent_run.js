@@ -33,9 +33,9 @@ function runView(list) {
     }
   }
   const told = {
-    agent_start: (e) => line(`run ${e.run_id}`, "quiet"),
+    agent_start: (e) => line(e.run_id, "quiet"),
     agent_withdrawn: (e) => line(`an answer was withdrawn: ${e.reason}`, "quiet"),
-    agent_correction: (e) => line(`the model was corrected: ${e.reason}`, "quiet"),
+    agent_correction: (e) => line(`the model was corrected: ${e.reason.replaceAll("_", " ")}`, "quiet"),
     agent_tool_call: (e) => line(`${e.tool} ${shortJson(e.args)}`, "call"),
     agent_tool_result: (e) => line(
       `${e.tool}: ${e.ok ? "ok" : [e.error?.code || "failed", e.error?.message].filter(Boolean).join(", ")}`,
