@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import click
 import pytest
 
 from pulsus.approvals.approver_protocol import WriteRun
@@ -72,7 +73,7 @@ def test_a_person_reads_the_whole_of_a_long_value_before_the_answer(monkeypatch,
         asked.append(prompt)
         return next(answers)
 
-    monkeypatch.setattr(approval_prompt.click, "prompt", answer)
+    monkeypatch.setattr(click, "prompt", answer)
     run = WriteRun(TOOL, (TOOL,), {"path": "a" * 1000 + "rm -rf"})
     assert not approval_prompt.Terminal().confirm_run(run)
     first, whole = [line for line in capsys.readouterr().err.split("\n") if "aaa" in line]
