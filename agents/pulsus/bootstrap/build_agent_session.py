@@ -23,7 +23,6 @@ from pulsus.agent.control.approval_desk import CallApprover, PersonDesk
 from pulsus.agent.control.call_approvals import CallApprovals
 from pulsus.agent.control.call_request import ControlPorts
 from pulsus.agent.control.control_rules import AgentControl, ControlLevel
-from pulsus.agent.control.file_difference import EditNotShown
 from pulsus.agent.control.protection.own_address import OwnAddress, names_of_hosts_file
 from pulsus.agent.control.protection.own_process import OwnProcess
 from pulsus.agent.control.protection.protected_places import ProtectedPlaces
@@ -49,6 +48,7 @@ from pulsus.agent.trace_replay import (
     replay_key,
     replay_trace,
 )
+from pulsus.approvals.cards.file_difference import EditNotShown
 from pulsus.bootstrap.language_model import connect_turn_model, new_breaker
 from pulsus.core.telemetry import ids
 from pulsus.core.telemetry.logging import open_trace

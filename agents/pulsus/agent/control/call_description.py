@@ -9,8 +9,8 @@ import json
 import shlex
 from collections.abc import Callable
 
-from pulsus.agent.control.file_difference import EditNotShown, appended_lines, file_difference
 from pulsus.agent.loop.call_draft import CallDraft
+from pulsus.approvals.cards.file_difference import EditNotShown, appended_lines, file_difference
 from pulsus.core.telemetry.visible_text import visible_command
 from pulsus.core.types import ToolSpec
 

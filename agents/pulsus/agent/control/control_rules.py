@@ -14,7 +14,6 @@ from pulsus.agent.control.call_paths import paths_in_arguments
 from pulsus.agent.control.call_request import CallRequests, ControlPorts, is_always_asked
 from pulsus.agent.control.command_answers import CommandAnswers, CommandRulings
 from pulsus.agent.control.connecting_arguments import connecting_arguments
-from pulsus.agent.control.file_difference import EditNotShown
 from pulsus.agent.control.invented_inputs import NamedValues, find_invented
 from pulsus.agent.control.protection.self_protection import SelfProtection
 from pulsus.agent.control.sent_words import SentArguments, SentNumbers, find_unsaid_words
@@ -23,6 +22,7 @@ from pulsus.agent.control.session_words import SessionWords
 from pulsus.agent.control.target_grounding import refuse_ungrounded
 from pulsus.agent.loop.call_draft import AskPerson, CallDraft, RefusedCall, RunCall
 from pulsus.agent.tool_protocol import CallOutcome
+from pulsus.approvals.cards.file_difference import EditNotShown
 from pulsus.commands.risk.secret_paths import is_secret
 from pulsus.commands.verdict import CommandVerdict
 from pulsus.core.types import JsonValue
