@@ -260,6 +260,8 @@ def print_outputs(
     """
     from pulsus.cli.results.print_result import print_result
     from pulsus.cli.results.result_parts import result_parts
+    from pulsus.cli.results.row_limit import step_limit_notes
+    from pulsus.routing.plans.run_results import read_results
 
     unknown = {
         each.step
@@ -272,6 +274,11 @@ def print_outputs(
         return
     known = (session.app.catalogue.get(step.tool) for step in saved.plan.steps)
     tools = [tool for tool in known if tool is not None]
+    if session.verbosity >= 0:
+        results = read_results(session.app.state_dir, record)
+        chosen = [name for name, each in saved.inputs.items() if each.source != "default"]
+        for line in step_limit_notes(results, saved.plan, tools, chosen):
+            console.note(f"note: {line}")
     print_result(result, full=full, parts=list(result_parts(result, saved.plan, tools)))
 
 

@@ -77,6 +77,7 @@ def make_page(session: CommandSession, saved: SavedPlan, file: str) -> PlanPage:
 
     app = session.app
     moved = find_moved_parts(app, saved)
+    others = (app.catalogue.get(each.tool) for each in saved.alternatives)
     return PlanPage(
         saved=saved,
         file=file,
@@ -85,6 +86,7 @@ def make_page(session: CommandSession, saved: SavedPlan, file: str) -> PlanPage:
         moved=moved,
         # The note says that the tools of the plan are the same.
         catalogue_note="" if moved else catalogue_note(app.catalogue, saved),
+        writers=frozenset(tool.id for tool in others if tool and tool.kind == "write"),
     )
 
 

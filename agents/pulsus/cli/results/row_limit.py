@@ -6,7 +6,7 @@ limit, a reader cannot tell ten files from the first ten of a thousand.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pulsus.cli.results import table_lines
@@ -29,54 +29,104 @@ def limit_notes(
     """Yield a note for each tool with as many rows in the result as its default limit.
 
     `tools` are those of the plan, or the only tool. `given` are the inputs, or parameters of the
-    plan, whose value the caller gave.
+    plan, whose value the caller gave. A step that only later steps read is not in the result: its
+    note says how many rows they got at most.
     """
     if not isinstance(result, dict):
         return
     steps = plan.steps if plan else ()
     if not steps:
         for tool in tools[-1:]:
-            yield from _notes_of(tool, result, given)
+            yield from _notes_of(result, tool.name, _default_limits(tool, given))
         return
     known = {tool.id: tool for tool in tools}
     for step in steps:
         named = known.get(step.tool)
         part = {key: result[name] for name, key in step.outputs.items() if name in result}
-        if named is not None and part:
-            yield from _notes_of(named, part, _given_to(step, given))
+        if named is None:
+            continue
+        limits = _default_limits_of_step(step, named, given)
+        if part:
+            yield from _notes_of(part, named.name, limits)
+        elif any(_gives_rows(named, key) for key in step.outputs.values()):
+            yield from _notes_of_hidden_rows(named.name, limits)
 
 
-def _given_to(step: PlanStep, given: Collection[str]) -> frozenset[str]:
-    """Return the inputs of a step that have another value than their default."""
-    from pulsus.core.types import ParamRef
+def step_limit_notes(
+    results: Mapping[str, JsonValue],
+    plan: Plan,
+    tools: Sequence[ToolSpec],
+    given: Collection[str],
+) -> Iterator[str]:
+    """Yield a note for each step of a saved plan that gave as many rows as its default limit.
 
-    return frozenset(
-        name
-        for name, value in step.inputs.items()
-        if not isinstance(value, ParamRef) or value.name in given
-    )
+    `results` are the whole results of the steps by their ids. A saved plan takes no other limit, so
+    the note names the command that makes another plan.
+    """
+    known = {tool.id: tool for tool in tools}
+    for step in plan.steps:
+        named, result = known.get(step.tool), results.get(step.id)
+        if named is not None and isinstance(result, dict):
+            how = "pulsus plan with --input {}=NUMBER gives more"
+            yield from _notes_of(
+                result, named.name, _default_limits_of_step(step, named, given), how
+            )
+
+
+def _gives_rows(tool: ToolSpec, key: str) -> bool:
+    """Return True if this output of the tool is a list."""
+    hints = (each.type_hint for each in tool.returns if each.name == key)
+    return any(hint is not None and hint.startswith("list") for hint in hints)
+
+
+def _notes_of_hidden_rows(tool: str, limits: Iterable[tuple[str, int]]) -> Iterator[str]:
+    for name, limit in limits:
+        yield (
+            f"the next step gets up to {limit} rows of {tool}, its default: "
+            f"--input {name}=NUMBER gives it more"
+        )
 
 
 def _notes_of(
-    tool: ToolSpec, result: Mapping[str, JsonValue], given: Collection[str]
+    result: Mapping[str, JsonValue],
+    tool: str,
+    limits: Iterable[tuple[str, int]],
+    how: str = "--input {}=NUMBER shows more",
 ) -> Iterator[str]:
-    for arg in tool.args:
-        limit = _default_limit(arg)
-        if limit is None or arg.name in given:
-            continue
-        if any(result.get(name) == limit for name in _TOTALS):
+    for name, limit in limits:
+        if any(result.get(total) == limit for total in _TOTALS):
             continue  # these are all rows
         cut = [
-            name
-            for name, value in result.items()
+            key
+            for key, value in result.items()
             if isinstance(value, list) and len(value) == limit and table_lines.is_records(value)
         ]
         if cut:
             what = "rows" if cut[0] == "rows" else f"rows of {cut[0]}"
             yield (
-                f"{tool.name} shows up to {limit} {what}, its default, so there may be more: "
-                f"--input {arg.name}=NUMBER shows more"
+                f"{tool} shows up to {limit} {what}, its default, so there may be more: "
+                f"{how.format(name)}"
             )
+
+
+def _default_limits_of_step(
+    step: PlanStep, tool: ToolSpec, given: Collection[str]
+) -> Iterator[tuple[str, int]]:
+    """Yield the limits of a step at their default, each with the parameter that sets it."""
+    from pulsus.core.types import ParamRef
+
+    parameters = {n: each.name for n, each in step.inputs.items() if isinstance(each, ParamRef)}
+    chosen = {n for n in step.inputs if n not in parameters or parameters[n] in given}
+    for name, limit in _default_limits(tool, chosen):
+        yield parameters.get(name, name), limit
+
+
+def _default_limits(tool: ToolSpec, given: Collection[str]) -> Iterator[tuple[str, int]]:
+    """Yield each input that limits rows and that the caller did not give, with its default."""
+    for arg in tool.args:
+        limit = None if arg.name in given else _default_limit(arg)
+        if limit is not None:
+            yield arg.name, limit
 
 
 def _default_limit(arg: ArgSpec) -> int | None:

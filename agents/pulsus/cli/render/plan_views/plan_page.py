@@ -15,7 +15,7 @@ class PlanPage:
 
     `file` is its name as given, or empty if it is in no file yet. `hash` is its hash. `moved` has a
     sentence for each part that is no longer as reviewed, and `catalogue_note` says if the catalogue
-    has another digest.
+    has another digest. `writers` are the alternatives that may write.
     """
 
     saved: SavedPlan
@@ -24,6 +24,7 @@ class PlanPage:
     graph: PlanGraph
     moved: tuple[str, ...] = ()
     catalogue_note: str = ""
+    writers: frozenset[str] = frozenset()
 
     @property
     def missing(self) -> tuple[str, ...]:

@@ -130,7 +130,9 @@ def _step_lines(page: PlanPage, step: PlanStep) -> Iterator[str]:
     found_alternatives = [each for each in page.saved.alternatives if each.step == step.id]
     for each in found_alternatives[:_ALTERNATIVES]:
         reason = prose(cut(each.why_not, _VALUE))
-        yield f"- instead: {code_span(cut(each.tool, _VALUE))} p={each.p:.2f}: {reason}"
+        mark = " **WRITES**" if each.tool in page.writers else ""
+        tool = f"{code_span(cut(each.tool, _VALUE))}{mark}"
+        yield f"- instead: {tool} p={each.p:.2f}: {reason}"
 
 
 def _count_rest(number: int, what: str) -> str:

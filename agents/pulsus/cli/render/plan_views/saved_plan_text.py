@@ -19,6 +19,7 @@ from pulsus.cli.render.plan_views.step_words import (
 )
 from pulsus.core.telemetry.sanitize import strip_controls
 from pulsus.core.types import PlanStep
+from pulsus.routing.clarify import WRITES
 
 _WIDE = 10
 """Columns of the labels."""
@@ -100,7 +101,8 @@ def _list_alternatives(page: PlanPage, step: PlanStep, most: int | None) -> Iter
         more = f" ({len(found) - 1} more with -v)" if most and len(found) > 1 else ""
         label = "" if number else "instead"
         reason = cut(each.why_not, most)
-        yield _row(label, f"{cut(each.tool, most)} p={each.p:.2f}: {reason}{more}", 2)
+        mark = f" {WRITES}" if each.tool in page.writers else ""
+        yield _row(label, f"{cut(each.tool, most)}{mark} p={each.p:.2f}: {reason}{more}", 2)
 
 
 def _with_source(value: ShownValue) -> str:

@@ -93,12 +93,10 @@ def describe_control(step: PlanStep, most: int | None = MOST) -> Iterator[tuple[
     if step.needs:
         yield "after", ", ".join(step.needs)
     if step.when is not None:
-        yield "only if", cut(step.when.source, most)
+        yield "only if", _describe_condition(step.when, most)
     if step.for_each is not None:
-        items = step.for_each.items
-        named = f"{items.output} of {items.step}" if isinstance(items, OutputRef) else None
-        text = cut(named or _write(value_to_json(items), None), most)
-        yield "for each", f"item of {text}, at most {step.for_each.limit:,}"
+        items = _describe_items(step.for_each.items, most)
+        yield "for each", f"item of {items}, at most {step.for_each.limit:,}"
     if step.retry is not None:
         pause = f", {step.retry.delay_s:g} s apart" if step.retry.delay_s else ""
         yield "retry", f"up to {step.retry.attempts} attempts{pause}"
@@ -106,6 +104,29 @@ def describe_control(step: PlanStep, most: int | None = MOST) -> Iterator[tuple[
         yield "timeout", f"{step.timeout_s:g} s"
     if step.on_failure == "continue":
         yield "failure", "steps that do not depend on it go on"
+
+
+def _describe_condition(when: Expression, most: int | None) -> str:
+    """Return the condition in words; without a limit of characters also as it is written."""
+    from pulsus.cli.render.plan_views.expression_words import condition_words
+
+    words = cut(condition_words(when.source), most)
+    return words if most is not None else f"{words}: {cut(f'{{{{ {when.source} }}}}', None)}"
+
+
+def _describe_items(items: PlanValue, most: int | None) -> str:
+    """Return the list of `for_each` in words; without a limit of characters also as written."""
+    match items:
+        case Constant(constant):
+            return _write(constant, most)
+        case OutputRef(step, output):
+            return cut(f"{output} of {step}", most)
+        case ParamRef(name):
+            return cut(f"the input {name}", most)
+    from pulsus.cli.render.plan_views.expression_words import value_words
+
+    words = cut(value_words(items), most)
+    return words if most is not None else f"{words} ({_write(value_to_json(items), None)})"
 
 
 def describe_review(review: StepReview, most: int | None = MOST) -> Iterator[tuple[str, str]]:

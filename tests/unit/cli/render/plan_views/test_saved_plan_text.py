@@ -62,13 +62,36 @@ def test_each_control_key_is_in_words():
     )
     for words in (
         "after       a",
-        "only if     input.force",
+        "only if     the input force is true, or neither 0 nor empty",
         "for each    item of rows of a, at most 1,000",
         "retry       up to 3 attempts, 2.5 s apart",
         "timeout     30 s",
         "failure     steps that do not depend on it go on",
     ):
         assert words in text
+
+
+def test_braces_of_control_keys_are_only_in_the_long_view():
+    plan = saved(
+        step("a", outputs={"rows": "rows"}),
+        step(
+            "b",
+            when="{{ steps.a.outputs.rows | length > 0 }}",
+            for_each={"items": "{{ steps.a.outputs.rows | sort }}", "limit": 10},
+        ),
+    )
+    text = shown(plan)
+    assert "only if     rows of a is not empty" in text
+    assert "for each    item of rows of a | sort, at most 10" in text
+    assert "{{" not in text
+    assert "{{ steps.a.outputs.rows | length > 0 }}" in shown(plan, verbose=True)
+
+
+def test_an_alternative_that_may_write_is_marked():
+    others = (Alternative("a", "d/a/save", 0.4, "less probable"),)
+    plan = saved(step("a"), alternatives=others)
+    text = shown(plan, writers=frozenset({"d/a/save"}))
+    assert "instead     d/a/save [writes] p=0.40: less probable" in text
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def walk_references(
     waiting: list[nodes.Node] = list(reversed(tree.body))
     while waiting:
         node = waiting.pop()
-        reference = _read_reference(node)
+        reference = read_reference(node)
         if reference is not None:
             yield reference
             continue
@@ -32,7 +32,7 @@ def walk_references(
         waiting += reversed(list(node.iter_child_nodes()))
 
 
-def _read_reference(node: nodes.Node) -> ParamRef | OutputRef | str | None:
+def read_reference(node: nodes.Node) -> ParamRef | OutputRef | str | None:
     """Return the reference that the node is as a whole, or None."""
     match _read_path(node):
         case ["input", name]:

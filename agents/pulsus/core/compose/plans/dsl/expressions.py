@@ -91,6 +91,13 @@ def find_references(
     return tuple(walk_references(tree, source, place))
 
 
+def parse_tree(source: str, *, template: bool = False) -> nodes.Node:
+    """Return the parsed form of an expression that was checked, or of a template as `Output`."""
+    tree = _environment().parse(_to_jinja(source) if template else f"{{{{ {source} }}}}")
+    output = cast(nodes.Output, tree.body[0])
+    return output if template else output.nodes[0]
+
+
 def evaluate_expression(
     source: str,
     inputs: Mapping[str, JsonValue],
