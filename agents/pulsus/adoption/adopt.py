@@ -119,8 +119,8 @@ def adopt(
 def _without_examples(tests: BroughtTests, report: ValidationReport) -> BroughtTests:
     """Return the tests without their examples, which the sandbox refused."""
     reason = f"they do not hold in the sandbox: {report.summary}"
-    left = tuple(UnusableTest(example.title, reason) for example in tests.examples)
-    return replace(tests, count=0, examples=(), unusable=(*left, *tests.unusable))
+    unusable = tuple(UnusableTest(example.title, reason) for example in tests.examples)
+    return replace(tests, count=0, examples=(), unusable=(*unusable, *tests.unusable))
 
 
 def _parse_script(source: bytes, file: Path, name: str) -> ParsedScript:

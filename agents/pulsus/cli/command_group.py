@@ -229,12 +229,12 @@ def move_leading_options(args: Sequence[str]) -> list[str]:
     They come before any option given there, so that the later one wins. A line that has nothing but
     options stays as it is: there is no command they could be for.
     """
-    ahead = _count_leading(args)
-    if not ahead or ahead == len(args) or args[ahead].startswith("-"):
+    leading = _count_leading(args)
+    if not leading or leading == len(args) or args[leading].startswith("-"):
         return list(args)
-    rest = args[ahead:]
+    rest = args[leading:]
     words = next((n for n, word in enumerate(rest) if word.startswith("-")), len(rest))
-    return [*rest[:words], *args[:ahead], *rest[words:]]
+    return [*rest[:words], *args[:leading], *rest[words:]]
 
 
 def _count_leading(args: Sequence[str]) -> int:

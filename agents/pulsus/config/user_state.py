@@ -111,12 +111,12 @@ class UserState:
         lock = f".{path.name}.lock"
         with storage_errors(path.with_name(lock)), _open_own_folder(path.parent) as parent:
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-            held = os.open(lock, flags, 0o600, dir_fd=parent)
+            lock_file = os.open(lock, flags, 0o600, dir_fd=parent)
         try:
-            _wait_for_lock(held, path, time.monotonic() + seconds)
+            _wait_for_lock(lock_file, path, time.monotonic() + seconds)
             yield
         finally:
-            os.close(held)
+            os.close(lock_file)
 
     def _file_path(self, name: str) -> Path:
         parts = name.split("/")

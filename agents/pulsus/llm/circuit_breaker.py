@@ -34,18 +34,18 @@ class CircuitBreaker:
         with self._lock:
             if self._failed < self._most:
                 return
-            left = self._open_until - self._clock()
-            if left <= 0:
+            remaining_s = self._open_until - self._clock()
+            if remaining_s <= 0:
                 # Until this one question has an answer, no other is let through.
                 self._open_until = self._clock() + self._seconds
                 return
             failed = self._failed
         raise ModelUnreachable(
             f"the last {failed} questions to the provider {provider} failed, so it is not asked: "
-            f"the next attempt is in {left:.0f} s",
-            hint=f"look at the model's server, and try again in {left:.0f} s "
+            f"the next attempt is in {remaining_s:.0f} s",
+            hint=f"look at the model's server, and try again in {remaining_s:.0f} s "
             "(agent.breaker_seconds)",
-            retry_after=round(left, 1),
+            retry_after=round(remaining_s, 1),
         )
 
     def note_answer(self) -> None:

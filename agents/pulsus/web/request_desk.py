@@ -104,8 +104,8 @@ class RequestDesk:
                 self._told.pop("", None)
 
     def _show(self, request: StoredRequest) -> None:
-        left = request.seconds_left(self._clock())
-        if left <= 0 or self._has_expired(request.card):
+        seconds = request.seconds_left(self._clock())
+        if seconds <= 0 or self._has_expired(request.card):
             self._store.expire(request.card)
             return
         if request.card in self._shown or self._seconds() < self._retry.get(request.card, 0.0):
@@ -116,7 +116,7 @@ class RequestDesk:
                 carrier.subject(request),
                 risk=carrier.risk(request),
                 reason=request.reason,
-                seconds=left,
+                seconds=seconds,
                 card_id=request.card,
             )
         except TooManyApprovals:

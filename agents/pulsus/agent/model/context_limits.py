@@ -29,8 +29,8 @@ class ContextLimits:
         `beside` are the tokens that each question has beside them: schemas of tools.
         """
         spare = self.context_tokens // _SPARE
-        left = self.context_tokens - self.answer_tokens - beside - spare
-        return max(left * BYTES_PER_TOKEN, _LEAST_CHARS)
+        remaining = self.context_tokens - self.answer_tokens - beside - spare
+        return max(remaining * BYTES_PER_TOKEN, _LEAST_CHARS)
 
     def require_fit(self, asked: int) -> None:
         """Raise ModelContextTooLong if a question of `asked` tokens and an answer do not fit."""

@@ -93,10 +93,12 @@ def _ask(
     """Ask the person. Raises ApprovalNeeded for no, and if no person can be asked."""
     from pulsus.cli.approval_prompt import confirm
 
-    left = f"{latest.tool_id} is not deprecated" if other else f"{latest.tool_id} stays deprecated"
+    unchanged = (
+        f"{latest.tool_id} is not deprecated" if other else f"{latest.tool_id} stays deprecated"
+    )
     if not session.interactive:
         raise ApprovalNeeded(
-            f"{left}: nothing approved it, and this run is non-interactive",
+            f"{unchanged}: nothing approved it, and this run is non-interactive",
             hint="approve with --yes",
             tool=latest.tool_id,
         )
@@ -109,7 +111,7 @@ def _ask(
         agreed = confirm("Take that back?")
     if not agreed:
         raise ApprovalNeeded(
-            f"{left}: you did not approve it", hint="nothing was changed", tool=latest.tool_id
+            f"{unchanged}: you did not approve it", hint="nothing was changed", tool=latest.tool_id
         )
 
 

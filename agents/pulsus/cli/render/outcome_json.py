@@ -60,12 +60,12 @@ def outcome(
         "passages": [console.json_fields(p, "source heading score:4") for p in found.passages],
         "kept": [
             {
-                **console.json_fields(left, "module status reasons", project),
-                "created_at": left.created_at.isoformat(timespec="seconds"),
-                "edited": left.edited,
-                "commands": candidate_commands(left, found, project),
+                **console.json_fields(pending, "module status reasons", project),
+                "created_at": pending.created_at.isoformat(timespec="seconds"),
+                "edited": pending.edited,
+                "commands": candidate_commands(pending, found, project),
             }
-            for left in found.left
+            for pending in found.left
         ],
     }
     if found.generation:

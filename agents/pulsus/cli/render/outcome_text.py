@@ -71,8 +71,8 @@ def delivery_lines(outcome: RouteOutcome, project: Path, notes: Sequence[str]) -
     else:
         yield _closing(outcome)
     yield from note_lines(notes)
-    for left in outcome.left:
-        yield from _left(left, outcome, project)
+    for pending in outcome.left:
+        yield from _left(pending, outcome, project)
 
 
 @printable

@@ -29,8 +29,7 @@ def limit_notes(
     """Yield a note for each tool with as many rows in the result as its default limit.
 
     `tools` are those of the plan, or the only tool. `given` are the inputs, or parameters of the
-    plan, whose value the caller gave. A step that only later steps read is not in the result: its
-    note says how many rows they got at most.
+    plan, whose value the caller gave.
     """
     if not isinstance(result, dict):
         return
@@ -43,13 +42,8 @@ def limit_notes(
     for step in steps:
         named = known.get(step.tool)
         part = {key: result[name] for name, key in step.outputs.items() if name in result}
-        if named is None:
-            continue
-        limits = _default_limits_of_step(step, named, given)
-        if part:
-            yield from _notes_of(part, named.name, limits)
-        elif any(_gives_rows(named, key) for key in step.outputs.values()):
-            yield from _notes_of_hidden_rows(named.name, limits)
+        if named is not None and part:
+            yield from _notes_of(part, named.name, _default_limits_of_step(step, named, given))
 
 
 def step_limit_notes(
@@ -71,20 +65,6 @@ def step_limit_notes(
             yield from _notes_of(
                 result, named.name, _default_limits_of_step(step, named, given), how
             )
-
-
-def _gives_rows(tool: ToolSpec, key: str) -> bool:
-    """Return True if this output of the tool is a list."""
-    hints = (each.type_hint for each in tool.returns if each.name == key)
-    return any(hint is not None and hint.startswith("list") for hint in hints)
-
-
-def _notes_of_hidden_rows(tool: str, limits: Iterable[tuple[str, int]]) -> Iterator[str]:
-    for name, limit in limits:
-        yield (
-            f"the next step gets up to {limit} rows of {tool}, its default: "
-            f"--input {name}=NUMBER gives it more"
-        )
 
 
 def _notes_of(

@@ -76,10 +76,10 @@ def list_command(
     try:
         cards = connect_cards(session, server, token_file).all()
     except ServerUnreachable as away:
-        left = [] if server else _unfinished_cards(session)
-        away.details["approvals"] = left
+        unfinished = [] if server else _unfinished_cards(session)
+        away.details["approvals"] = unfinished
         if not session.json:
-            _print_rows(left)
+            _print_rows(unfinished)
         raise
     shown = [card for card in cards if ended or card["status"] in _WAITING]
     if session.json:
@@ -108,10 +108,10 @@ def show_command(
     try:
         card = connect_cards(session, server, token_file).find(card_id)
     except ServerUnreachable:
-        left = [] if server else _unfinished_cards(session)
-        if card_id not in [each["id"] for each in left]:
+        unfinished = [] if server else _unfinished_cards(session)
+        if card_id not in [each["id"] for each in unfinished]:
             raise
-        (card,) = [each for each in left if each["id"] == card_id]
+        (card,) = [each for each in unfinished if each["id"] == card_id]
     if session.json:
         console.document({"ok": True, "approval": card})
         return
@@ -223,8 +223,8 @@ def settle_command(
     from pulsus.bootstrap.approval_records import unfinished_approvals
     from pulsus.core.storage.promotion.promote import os_user
 
-    said = (reason or "").strip()
-    if took_effect is None or not said or len(said) > _MOST_REASON:
+    note = (reason or "").strip()
+    if took_effect is None or not note or len(note) > _MOST_REASON:
         raise UsageError(
             f"--done or --not-done is needed, and a --reason of 1 to {_MOST_REASON} characters",
             hint="look at the targets first: pulsus approvals show ID",
@@ -240,8 +240,8 @@ def settle_command(
     word = "done" if took_effect else "not done"
     if not confirm(f"Record that it was {word}?"):
         raise ApprovalNeeded(f"{card_id} was not settled, and still waits")
-    row = unfinished.settle(card_id, os_user(), said, took_effect=took_effect)
-    fields = {"id": row.card, "status": row.state, "decided_by": row.settled_by, "note": said}
+    row = unfinished.settle(card_id, os_user(), note, took_effect=took_effect)
+    fields = {"id": row.card, "status": row.state, "decided_by": row.settled_by, "note": note}
     if session.json:
         console.document({"ok": True, **fields})
     else:

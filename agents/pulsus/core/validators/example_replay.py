@@ -145,12 +145,12 @@ class _Side:
             return None
         calls = {key: StepSource(tool.entry, code) for key, (tool, code) in steps.items()}
         limits = self.replay.limits
-        left = limits.run_seconds - self._spent
-        if left <= 0:
+        remaining_s = limits.run_seconds - self._spent
+        if remaining_s <= 0:
             return SandboxOutcome("failed", "run", f"no time is left of {limits.run_seconds:.0f} s")
         example, tool = case.example, self.tool
         job = Job(self.source, tool.name, tool.entry, example.inputs, example.files, calls)
-        outcome = self.replay.run(job, replace(limits, run_seconds=left))
+        outcome = self.replay.run(job, replace(limits, run_seconds=remaining_s))
         self._spent += outcome.run_ms / 1000
         return outcome
 

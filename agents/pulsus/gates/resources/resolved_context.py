@@ -241,9 +241,9 @@ def _drop_names(
     by_name: dict[str, tuple[str, ...]], resource_id: str, entry: ContextEntry | None
 ) -> None:
     for name in _plain_names(entry.resource) if entry is not None else ():
-        left = tuple(one for one in by_name.pop(name, ()) if one != resource_id)
-        if left:
-            by_name[name] = left
+        remaining = tuple(one for one in by_name.pop(name, ()) if one != resource_id)
+        if remaining:
+            by_name[name] = remaining
 
 
 def _look_up(entries: Mapping[str, ContextEntry]) -> LookUp:

@@ -48,5 +48,5 @@ class PendingRecoveries:
         resolved = tuple(one for one in self.pending if one.tool == tool)
         if not resolved:
             return self, ()
-        left = tuple(one for one in self.pending if one.tool != tool)
-        return replace(self, pending=left), resolved
+        remaining = tuple(one for one in self.pending if one.tool != tool)
+        return replace(self, pending=remaining), resolved

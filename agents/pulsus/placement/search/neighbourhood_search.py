@@ -69,11 +69,11 @@ class NeighbourhoodSearch:
         for size in (each for each in _SIZES if each <= largest):
             tried: set[int] = set()
             while self._may_go_on():
-                left = [vm for vm in find() if vm not in tried]
-                if not left:
+                untried = [vm for vm in find() if vm not in tried]
+                if not untried:
                     break
-                tried.add(left[0])
-                self._improve_around(left[0], left, size)
+                tried.add(untried[0])
+                self._improve_around(untried[0], untried, size)
 
     def _waiting(self) -> list[int]:
         """Return those without a place that could have one, the most important first."""

@@ -126,13 +126,13 @@ def _write_composition(run: RouteRun, outcome: RouteOutcome) -> CandidateModule:
     project, decision = run.project, outcome.decision
     assert decision.plan is not None
     path = project.tmp_dir / module_source.name_module_file(decision.route_id)
-    left = candidate_store.read_candidate(path) if path.is_file() else None
+    stored = candidate_store.read_candidate(path) if path.is_file() else None
     made = module_source.render_module(decision.plan, decision.selected).encode("utf-8")
-    source = _reused_bytes(left, run.person)
+    source = _reused_bytes(stored, run.person)
     if source is None:
         source = made
         write_candidate(path, made)
-    known = left if left and not run.person and left.sha256 == digest(made) else None
+    known = stored if stored and not run.person and stored.sha256 == digest(made) else None
     rejected = known is not None and known.status == "rejected"
     try:
         candidate = run.write_note(
@@ -142,7 +142,7 @@ def _write_composition(run: RouteRun, outcome: RouteOutcome) -> CandidateModule:
             sha256=digest(made),
         )
     except PulsusError:
-        if left is None:
+        if stored is None:
             candidate_store.remove(path)  # a candidate without its note could not be offered again
         raise
     rendered = source == made

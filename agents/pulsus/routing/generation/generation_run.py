@@ -153,18 +153,18 @@ class GenerationRun:
         An edited candidate is never overwritten without a question. A candidate that waits for
         approval costs no second answer of the model.
         """
-        left = candidate_store.read_candidate(path) if path.is_file() else None
-        if left is None or self.wanted.anew:
+        stored = candidate_store.read_candidate(path) if path.is_file() else None
+        if stored is None or self.wanted.anew:
             return None
-        changed = is_edited(left)
-        made = left.made or {}
+        changed = is_edited(stored)
+        made = stored.made or {}
         same = made.get("examples") == examples_digest(given) and made.get("generator") == "model"
-        if left.status == "pending" and same and not changed:
-            return left
+        if stored.status == "pending" and same and not changed:
+            return stored
         if self.run.person is None:
-            return left if changed else None
-        last = left.reasons[-1:]
-        return left if self.run.person.reuse(left.module.name, left.status, last) else None
+            return stored if changed else None
+        last = stored.reasons[-1:]
+        return stored if self.run.person.reuse(stored.module.name, stored.status, last) else None
 
     def _prompt_context(self, outcome: RouteOutcome, given: tuple[Example, ...]) -> PromptContext:
         settings = self.run.project.settings.generator

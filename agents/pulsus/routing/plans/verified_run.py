@@ -80,7 +80,7 @@ def run_module(
     except ApprovalNeeded as refusal:
         return replace(outcome, failure=refusal)
     answered = {name: InputValue(value, "answer") for name, value in answers.items()}
-    held = dict(done.confinement)
+    confinement = dict(done.confinement)
     status = done.script_exit_status
     ended = {} if status is None else {"exit_status": status}
     trace.event(
@@ -88,7 +88,7 @@ def run_module(
         decision=tool.id,
         duration_ms=done.duration_ms,
         sha256=tool.sha256,
-        confinement=held,
+        confinement=confinement,
         **ended,
     )
     if done.verification:
@@ -104,7 +104,7 @@ def run_module(
         outcome,
         result=done.result,
         ran=True,
-        confinement=held,
+        confinement=confinement,
         script_exit_status=status,
         verification=done.verification,
         failure=done.failure,

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pulsus.cli.results.row_limit import limit_notes, step_limit_notes
-from pulsus.core.types import ArgSpec, Constant, OutputRef, ParamRef, Plan, PlanStep
+from pulsus.core.types import ArgSpec, Constant, ParamRef, Plan, PlanStep
 from tests.compositions import spec
 
 LIMIT = ArgSpec("limit", "int", False, "3", "How many files to return, at least 1.")
@@ -42,18 +42,6 @@ def test_a_step_of_a_plan_is_judged_by_the_value_that_its_limit_gets(value, give
     step = PlanStep("s1", FILES.id, {"limit": value}, {"rows": "rows"})
     found = limit_notes({"rows": rows(3)}, Plan("Files.", (step,)), [FILES], given)
     assert len(list(found)) == count
-
-
-@pytest.mark.parametrize("given", [(), ("limit",)])
-def test_rows_that_only_the_next_step_gets_are_said_to_be_limited(given):
-    files = PlanStep("s1", FILES.id, {"limit": ParamRef("limit")}, {"rows": "rows"})
-    table = spec("shared/report/table", "rows", gives={"text": "str"})
-    last = PlanStep("s2", table.id, {"rows": OutputRef("s1", "rows")}, {"text": "text"})
-    found = limit_notes({"text": "a"}, Plan("Files.", (files, last)), [FILES, table], given)
-    note = (
-        "the next step gets up to 3 rows of files, its default: --input limit=NUMBER gives it more"
-    )
-    assert list(found) == ([] if given else [note])
 
 
 @pytest.mark.parametrize(("count", "given", "notes"), [(3, (), 1), (2, (), 0), (3, ("limit",), 0)])

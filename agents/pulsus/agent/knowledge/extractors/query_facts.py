@@ -105,8 +105,8 @@ def _list(args: CallArgs, data: JsonValue) -> Iterator[KeyedValue]:
             continue
         text = f"{count} {noun}"
         if kind == "docker_hosts":
-            held = sum(int(number_of(row, "container_count") or 0) for row in rows)
-            text += f" ({held} containers)"
+            containers = sum(int(number_of(row, "container_count") or 0) for row in rows)
+            text += f" ({containers} containers)"
         elif kind != "nodes":
             text += f" ({sum(_is_running(row) for row in rows)} running)"
         parts.append(text)

@@ -49,11 +49,11 @@ def fit_blocks(blocks: list[str], command: str) -> str:
         if len(block) + 1 <= room:
             kept.append(block)
             room -= len(block) + 1
-    left = len(blocks) - len(kept)
+    omitted = len(blocks) - len(kept)
     text = "\n".join(kept)
-    if not left:
+    if not omitted:
         return text
-    parts = "1 more part does" if left == 1 else f"{left} more parts do"
+    parts = "1 more part does" if omitted == 1 else f"{omitted} more parts do"
     return f"{text}\n_{parts} not fit here: {code_span(command)}_\n"
 
 

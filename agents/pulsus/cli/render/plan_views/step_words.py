@@ -123,10 +123,11 @@ def _describe_items(items: PlanValue, most: int | None) -> str:
             return cut(f"{output} of {step}", most)
         case ParamRef(name):
             return cut(f"the input {name}", most)
-    from pulsus.cli.render.plan_views.expression_words import value_words
+        case Expression() | Template() | Structure():
+            from pulsus.cli.render.plan_views.expression_words import value_words
 
-    words = cut(value_words(items), most)
-    return words if most is not None else f"{words} ({_write(value_to_json(items), None)})"
+            words = cut(value_words(items), most)
+            return words if most is not None else f"{words} ({_write(value_to_json(items), None)})"
 
 
 def describe_review(review: StepReview, most: int | None = MOST) -> Iterator[tuple[str, str]]:
