@@ -30,6 +30,8 @@ _FILES: Final = frozenset(
 """Kinds where a word may name no place at all, so that a pattern of file names names none."""
 _NAMES_OF_FILES: Final = frozenset({"inet"})
 """Kinds where a word is the name of a file, and no pattern of file names can become a place."""
+_ASKED: Final = frozenset({"account"})
+"""Kinds where a word is no place, and is asked of the one that this machine is set to."""
 _DIG_SETTING: Final = re.compile(r"\+[a-z]+")
 """Settings of how dig asks and prints. A setting with a value may be sent."""
 _ENDS: Final = ("/", "?", "#")
@@ -49,7 +51,9 @@ def connections(
         return ()
     ports = named_ports(declared, levels)
     found: list[NetworkPlace | None] = []
-    used: set[int] = set()
+    asked = frozenset[str]().union(*(s.when for s in declared.sources if s.place in _ASKED))
+    # The name of a database says where the next word is looked up, and goes nowhere.
+    used = {id(word) for word in levels[-1].operands[:1] if word.text in asked}
     known: set[int] = set()
     for source in declared.sources:
         if source.when and source.when.isdisjoint(call_words):
@@ -59,7 +63,11 @@ def connections(
             found += _with_ports(here, source.place, ports)
             if here or source.place == "postgres":
                 known.add(id(word))
-            if here and all(_is_only_place(word.text, place) for place in here):
+            if (
+                source.place not in _ASKED
+                and here
+                and all(_is_only_place(word.text, place) for place in here)
+            ):
                 used.add(id(word))
     sent = [word for word in _words_sent(declared, levels) if id(word) not in used]
     # An address where a table expects none is a place too.
@@ -67,11 +75,11 @@ def connections(
     for word in (each for each in unread if has_scheme(each.text)):
         found += _places_in_word("maybe", word)
     if not found:
-        found += _with_ports(_implicit_places(declared.otherwise, call_words), "", ports)
+        found += _with_ports(_implicit_places(declared.otherwise, call_words | names), "", ports)
     if any(word.wild for word in sent):
         # What another program found would be asked of an index that everybody can write to.
         found = [None if place == NetworkPlace(INDEX) else place for place in found]
-    found += _implicit_places(declared.also, call_words)
+    found += _implicit_places(declared.also, call_words | names)
     texts = tuple(word.text for word in sent)
     return tuple(
         Destination(
@@ -140,7 +148,7 @@ def _port_of(declared: Connects, place: NetworkPlace) -> int | None:
 def _places_in_word(kind: str, word: Word) -> Iterator[NetworkPlace | None]:
     """Yield the places of a word, and None for a place that is not known."""
     text = word.text
-    if word.wild:
+    if word.wild and kind not in _ASKED:
         if kind in _NAMES_OF_FILES and not word.head.startswith("/inet"):
             return
         if kind in _FILES and word.head and ":" not in word.text:

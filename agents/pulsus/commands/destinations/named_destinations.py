@@ -313,6 +313,13 @@ def _read_zone(text: str) -> Iterator[NetworkPlace]:
     yield from _read_name(text.rpartition("@")[2])
 
 
+def _read_account(text: str) -> Iterator[NetworkPlace]:
+    """Read a user or group: the directory that this machine is set to is asked, if files have no
+    such name."""
+    if text:
+        yield NetworkPlace(CONFIGURED)
+
+
 _INET: Final = re.compile(r"/inet[46]?/[^/]*/[^/]*/(?P<host>[^/]+)/(?P<port>[0-9]{1,5})")
 
 

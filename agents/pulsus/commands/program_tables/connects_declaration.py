@@ -5,7 +5,9 @@ A declaration is a line of tokens: `-h,--host=host` (a value of these options is
 `else=local` (nothing else named a place), `also=dynamic`, `port=5432` (without a word that names
 a port), `-p,--port=port` and `1+=port` (words that do, for all places but those on the way),
 `quiet=-V,--version` (options with which nothing is connected to), `none`. Behind a colon stand
-subcommands or operands that a token is for: `0=git:ls-remote|fetch`.
+subcommands or operands that a token is for: `0=git:ls-remote|fetch`. Behind `else` and `also`
+options stand there too: `else=index:search|--outdated`. An `account` is a name that is asked of the
+directory that this machine is set to (LDAP, sssd), if its files do not have it.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ PLACES: Final = frozenset(
         *("socket", "sockaddr", "context", "dynamic", "resolve", "connect", "relay", "cloud"),
         *("pattern", "inside", "forge", "module", "httpie", "remote", "qemu", "restic", "snmp"),
         *("libvirt", "display", "browse", "node", "ovs", "zone", "gateway"),
-        "inet",
+        *("inet", "account"),
     }
 )
 """The ways in which a word names a place; `destinations/named_destinations.py` reads each."""

@@ -151,6 +151,34 @@ def test_this_machine_and_the_clients_own_place_need_no_approval(command):
     assert answer_command(KNOWN_ONLY, classify(command)).allow
 
 
+@pytest.mark.parametrize(
+    ("command", "sent"),
+    [
+        ("id data4f2e", ("data4f2e",)),
+        ("groups data4f2e", ("data4f2e",)),
+        ("lslogins -l data4f2e", ("data4f2e",)),
+        ("getent passwd data4f2e", ("data4f2e",)),
+        ("getent group data4f2e", ("data4f2e",)),
+    ],
+)
+def test_a_looked_up_account_does_not_go_to_a_directory_unseen(command, sent):
+    (place,) = classify(command).destinations
+    assert (place.host, place.sends) == ("@configured", sent)
+    assert answer_command(KNOWN_ONLY, classify(command)).allow
+
+
+def test_accounts_without_a_name_and_local_databases_connect_nowhere():
+    for command in ("id", "id -un", "groups", "lslogins -u", "getent passwd"):
+        assert classify(command).destinations == (), command
+
+
+@pytest.mark.parametrize("option", ["-o", "--outdated", "-u", "--uptodate"])
+def test_a_list_of_newer_packages_does_not_count_as_local(option):
+    (place,) = classify(f"pip3 list {option}").destinations
+    assert place.host == "@index"
+    assert classify("pip3 list").destinations == ()
+
+
 def test_a_host_that_the_request_named_is_known_and_others_are_not():
     verdict = classify("psql -h db1 -c 'select 1'")
     assert not answer_command(KNOWN_ONLY, verdict).allow
