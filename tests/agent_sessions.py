@@ -2,9 +2,13 @@
 
 `python -m tests.agent_sessions SESSIONS [FIRST_SEED]` plays them in one process and prints how many
 steps and effects there were. A failed check ends it with the seed, which plays the session again.
+
+All sessions of a process share one event loop and one task, so that the threads of a turn serve the
+next one too. A session has everything else for itself: gates, tools, record and clock.
 """
 
 import asyncio
+import gc
 import json
 import os
 import sys
@@ -17,24 +21,27 @@ from tests.property.test_agent_safety import EVENTS, AgentSafety
 STEPS = 50
 
 
-def play_session(seed: int, loop: asyncio.AbstractEventLoop) -> Counter[str]:
-    """Play one session in `loop` and return how many steps and effects of each kind it had.
+async def play_session(seed: int) -> Counter[str]:
+    """Play one session and return how many steps and effects of each kind it had.
 
     Raises AssertionError if a check of the machine fails, and what the gates raise.
     """
     random, machine = Random(seed), AgentSafety()
-    # A loop of its own for each turn costs as much as the turn.
-    machine.run_async = lambda turn: loop.run_until_complete(turn())
+
+    async def play(size: int, *, fails: bool) -> None:
+        await machine.play_calls(machine.draw_calls(random.choice, size), fails)
+
     counts = Counter(steps=STEPS)
     try:
         for _ in range(STEPS):
             match random.randrange(4):
                 case 0:
-                    machine.play(random.choice, random.randint(1, 6), random.random() < 0.25)
+                    size = random.randint(1, 6)
+                    await play(size, fails=random.random() < 0.25)
                 case 1:
-                    machine.play(random.choice, random.randint(1, 3), fails=False)
+                    await play(random.randint(1, 3), fails=False)
                 case 2:
-                    machine.play(random.choice, 1, fails=False)
+                    await play(1, fails=False)
                 case _:
                     machine.take_place(random.choice, random.choice(EVENTS))
             machine.an_answer_leaves_no_write_unverified()
@@ -45,20 +52,19 @@ def play_session(seed: int, loop: asyncio.AbstractEventLoop) -> Counter[str]:
     return counts
 
 
-def main(sessions: int, first: int) -> None:
+async def main(sessions: int, first: int) -> None:
     if not pulsus.__file__.startswith(os.environ.get("AGENT_PACKAGE", "")):
         raise ImportError(f"{pulsus.__file__} is not the package that was asked for")
     counts: Counter[str] = Counter()
-    loop = asyncio.new_event_loop()
+    gc.freeze()  # the modules stay, and need not be looked through again and again
     for seed in range(first, first + sessions):
         try:
-            counts += play_session(seed, loop)
+            counts += await play_session(seed)
         except Exception as error:
             error.add_note(f"seed {seed}")
             raise
-    loop.close()
     sys.stdout.write(json.dumps({"sessions": sessions, "first_seed": first, **counts}) + "\n")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+    asyncio.run(main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1))

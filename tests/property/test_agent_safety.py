@@ -28,7 +28,7 @@ from pulsus.agent.answers.repeated_calls import RepeatedCalls
 from pulsus.agent.knowledge.knowledge_accumulator import KnowledgeAccumulator, KnowledgeLimits
 from pulsus.agent.loop.agent_loop import LoopPorts
 from pulsus.agent.loop.call_draft import AskPerson, RunCall
-from pulsus.agent.loop.check_calls import CallRules
+from pulsus.agent.loop.check_calls import ArgumentCheck, CallRules
 from pulsus.agent.loop.run_calls import CallRunner
 from pulsus.agent.loop.run_ports import PersonAnswer
 from pulsus.agent.loop.session_state import SessionState
@@ -86,6 +86,8 @@ READ = _descriptor("pulsus_read", "action", {"exec": "read", "file": "read"}, co
 CONTROL = _descriptor("pulsus_control", "type", {"command": "write"}, command=TEXT)
 EDIT = _descriptor("pulsus_file_edit", "action", {"read": "read", "write": "write"}, content=TEXT)
 TABLE = DescriptorTable([QUERY, READ, CONTROL, EDIT])
+CHECKS: dict[int, ArgumentCheck] = {}
+"""The checks of the schemas of `TABLE`, which are the same in every session and keep nothing."""
 
 
 @dataclass
@@ -237,7 +239,6 @@ class AgentSafety(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.run_async: Callable[[Callable[[], Any]], Any] = anyio.run
         self.clock = FakeClock()
         self.effects: list[Effect] = []
         self.turn, self.fails = 0, False
@@ -245,7 +246,7 @@ class AgentSafety(RuleBasedStateMachine):
         self.record = Recorder()
         self.cancellation = Cancellation()
         self.tools = {each.name: EffectTool(each, self) for each in TABLE}
-        rules = CallRules(self.tools, TABLE, AskingRules(), True, 2, 300)
+        rules = CallRules(self.tools, TABLE, AskingRules(), True, 2, 300, _checks=CHECKS)
         self.ports = LoopPorts(
             lambda event: None, self, Verifier(), self.record, self.record, clock=self.clock
         )
@@ -296,8 +297,14 @@ class AgentSafety(RuleBasedStateMachine):
         self.play(chooser(data), 1, fails=False)
 
     def play(self, pick, size, fails):
-        """One turn of calls, and every check of what it did."""
-        calls = [proposed(pick, sorted(self.used)) for _ in range(size)]
+        """One turn of calls in an event loop of its own, and every check of what it did."""
+        anyio.run(self.play_calls, self.draw_calls(pick, size), fails)
+
+    def draw_calls(self, pick, size):
+        return [proposed(pick, sorted(self.used)) for _ in range(size)]
+
+    async def play_calls(self, calls, fails):
+        """One turn of these calls, and every check of what it did."""
         self.turn += 1
         self.fails = fails
         self.state = replace(self.state, turn=self.turn, fresh_from_turn=self.turn)
@@ -307,10 +314,7 @@ class AgentSafety(RuleBasedStateMachine):
             ProposedCall(f"c{self.turn}-{n}", tool, args) for n, (tool, args) in enumerate(calls)
         ]
 
-        async def run():
-            return await self.calls.run(self.state, offered, 60.0, accepts_writes=True)
-
-        done = self.run_async(run)
+        done = await self.calls.run(self.state, offered, 60.0, accepts_writes=True)
         self.state = done.state
         new = self.effects[before:]
         self.check_unknown(offered, done)
