@@ -3,7 +3,8 @@
 `dataclasses` generates and compiles six functions for each frozen class. That takes half a
 millisecond a class, and a warm route imports more than a hundred of them: a fifth of its time. Here
 only `__init__` is compiled; all classes share the other methods. Type checkers see
-`dataclasses.dataclass`, and `fields`, `replace` and `asdict` work as usual.
+`dataclasses.dataclass`, and `fields`, `replace` and `asdict` work as usual. The `replace` of this
+module does the same as that of `dataclasses`, in less time.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
+    from dataclasses import replace as replace
 else:
 
     def dataclass(*, frozen: bool, slots: bool = False) -> Callable[[type], type]:
@@ -29,11 +31,21 @@ else:
         plain = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots)
         return lambda cls: _add_methods(plain(cls))
 
+    def replace(value: Any, /, **changes: Any) -> Any:
+        """Return a copy of a value of a class of this module, with the fields of `changes`.
+
+        Raises TypeError for a field that the class does not have.
+        """
+        cls = value.__class__
+        given = dict(zip(cls._names, cls._values(value), strict=True))
+        given.update(changes)
+        return cls(**given)
+
 
 def _add_methods(cls: Any) -> Any:
     fields = dataclasses.fields(cls)
     names = [f.name for f in fields]
-    cls._values = staticmethod(_build_getter(names))
+    cls._names, cls._values = names, staticmethod(_build_getter(names))
     cls.__init__ = _build_init(cls, fields)
     # A method that the class defines itself stays. Python sets `__hash__` to None beside `__eq__`.
     for name, method in _METHODS.items():
@@ -43,7 +55,13 @@ def _add_methods(cls: Any) -> Any:
 
 
 def _build_getter(names: list[str]) -> Callable[[Any], Any]:
-    return attrgetter(*names) if names else lambda _: ()
+    match names:
+        case []:
+            return lambda _: ()
+        case [name]:  # the getter of one name returns no tuple
+            return lambda value: (getattr(value, name),)
+        case _:
+            return attrgetter(*names)
 
 
 def _build_init(cls: Any, fields: tuple[dataclasses.Field[Any], ...]) -> Any:

@@ -64,6 +64,37 @@ def test_a_value_fits_exactly_when_json_schema_says_so(schema, value):
     assert (not list(find_misfits(value, schema))) == fits
 
 
+INPUTS = st.fixed_dictionaries(
+    {"type": st.sampled_from(["string", "string", "integer", "boolean", "number"])},
+    optional={
+        "enum": st.lists(SCALARS, min_size=1, max_size=3),
+        "maxLength": st.integers(0, 3),
+        "minimum": st.integers(-2, 2),
+        "description": TEXT,
+    },
+)
+TOOLS = st.fixed_dictionaries(
+    {"type": st.just("object"), "properties": st.dictionaries(NAMES, INPUTS, max_size=3)},
+    optional={
+        "required": st.lists(NAMES, max_size=2, unique=True),
+        "additionalProperties": st.booleans() | INPUTS,
+        "description": TEXT,
+    },
+)
+
+
+@given(TOOLS, st.dictionaries(NAMES, SCALARS, max_size=3) | VALUES)
+def test_a_quick_check_of_simple_inputs_lets_nothing_through_that_does_not_fit(schema, value):
+    fits = jsonschema.Draft202012Validator(schema).is_valid(value)
+    assert (not list(find_misfits(value, schema))) == fits
+
+
+def test_a_lone_surrogate_is_refused_in_simple_inputs_too():
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    for value in ({"a": "\ud800"}, {"\ud800": "a"}):
+        assert list(find_misfits(value, schema)) == ["$: is not valid Unicode, or nests too deeply"]
+
+
 @given(SCHEMAS, VALUES, TEXT, TEXT)
 def test_json_extracted_from_prose_fits_the_schema(schema, value, before, after):
     said = f"{before}\n```json\n{json.dumps(value)}\n```\n{after}"

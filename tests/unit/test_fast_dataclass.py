@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pulsus.fast_dataclass import dataclass
+from pulsus.fast_dataclass import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,24 @@ def test_a_fast_dataclass_behaves_like_a_dataclass(given):
     assert own == Own(**given)
     assert own != Own(**{**given, "a": 9})
     assert (own == std) is False  # type: ignore[comparison-overlap]
+
+
+@pytest.mark.parametrize("changes", [{}, {"a": 5}, {"b": "y", "c": {"k": 2}}])
+def test_a_quick_replace_changes_what_that_of_the_library_changes(changes):
+    own = Own(1, c={"k": 1})
+    made = replace(own, **changes)
+    assert made == dataclasses.replace(own, **changes)
+    assert made is not own
+    assert replace(More(1), a=2) == More(2)
+    assert replace(One(1), a=2) == One(2)
+
+
+def test_a_quick_replace_takes_no_unknown_field_and_checks_values():
+    unknown: dict[str, Any] = {"z": 1}
+    with pytest.raises(TypeError):
+        replace(Own(1), **unknown)
+    with pytest.raises(ValueError, match="a < 0"):
+        replace(One(1), a=-1)
 
 
 def test_a_fast_dataclass_cannot_be_changed():

@@ -22,12 +22,13 @@ def call_digest(tool: str, args: Mapping[str, JsonValue]) -> str:
 
 
 def _trim_texts(value: object) -> object:
-    match value:
-        case str():
-            return value.strip()
-        case Mapping():
-            return {str(key): _trim_texts(each) for key, each in value.items()}
-        case list() | tuple():
-            return [_trim_texts(each) for each in value]
-        case _:
-            return value
+    # In the order of how often they occur: a mapping that is no `dict` is rare and slow to tell.
+    if isinstance(value, str):
+        return value.strip()
+    if value is None or isinstance(value, int | float):
+        return value
+    if isinstance(value, dict | Mapping):
+        return {str(key): _trim_texts(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_trim_texts(each) for each in value]
+    return value

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from functools import cached_property
 from typing import Protocol
 
+from pulsus.agent.call_digest import call_digest
 from pulsus.approvals.run_consent import RunConsent
 from pulsus.core.types import JsonValue
 from pulsus.execution.cancellation import Cancellation
@@ -19,13 +21,18 @@ from pulsus.gates.tool_descriptors import ToolDescriptor
 from pulsus.gates.tool_response import ToolResponse
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ProposedCall:
     """One tool call as a model proposed it. `call_id` is unique in a run."""
 
     call_id: str
     tool: str
     args: Mapping[str, JsonValue]
+
+    @cached_property
+    def digest(self) -> str:
+        """Return the identity of the call (`call_digest`). Every gate of a turn asks for it."""
+        return call_digest(self.tool, self.args)
 
 
 @dataclass(frozen=True, slots=True)

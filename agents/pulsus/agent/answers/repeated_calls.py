@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 
 from pulsus.agent.call_digest import call_digest
 from pulsus.core.types import JsonValue
-from pulsus.fast_dataclass import dataclass
+from pulsus.fast_dataclass import dataclass, replace
 from pulsus.gates.tool_descriptors import ToolDescriptor
 from pulsus.gates.tool_response import ToolResponse, tool_blocked
 
@@ -32,21 +32,21 @@ class RepeatedCalls:
     max_calls: int
     calls: dict[str, CountedCall] = field(default_factory=dict)
 
-    def count(self, tool: str, args: Mapping[str, JsonValue]) -> int:
-        """Return how often an equal call was proposed."""
-        found = self.calls.get(call_digest(tool, args))
+    def count(self, digest: str) -> int:
+        """Return how often a call of this digest was proposed."""
+        found = self.calls.get(digest)
         return found.count if found is not None else 0
 
     def check(
-        self, descriptor: ToolDescriptor, args: Mapping[str, JsonValue]
+        self, descriptor: ToolDescriptor, args: Mapping[str, JsonValue], digest: str = ""
     ) -> tuple[RepeatedCalls, ToolResponse | None]:
         """Return the state with this call, and the LOOP_DETECTED answer if it is one too many.
 
-        Tools that poll are never refused.
+        Tools that poll are never refused. `digest` is that of the call, if it is known already.
         """
         if descriptor.polls:
             return self, None
-        digest = call_digest(descriptor.name, args)
+        digest = digest or call_digest(descriptor.name, args)
         before = self.calls.get(digest)
         earlier = before.count if before is not None else 0
         if earlier >= self.max_identical:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from pulsus.agent.knowledge.fact import Fact, short_line, subjects_of
-from pulsus.fast_dataclass import dataclass
+from pulsus.fast_dataclass import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,8 @@ class KnowledgeAccumulator:
     def _evict(self, known: dict[str, Fact], turn: int) -> None:
         """Remove facts until the limits hold: those of earlier turns first."""
         chars = sum(fact.chars for fact in known.values())
-        for fact in sorted(known.values(), key=lambda fact: fact.turn >= turn - 1):
+        older = [fact for fact in known.values() if fact.turn < turn - 1]
+        for fact in (*older, *(fact for fact in known.values() if fact.turn >= turn - 1)):
             if len(known) <= self.limits.max_facts and chars <= self.limits.max_chars:
                 return
             del known[fact.key]

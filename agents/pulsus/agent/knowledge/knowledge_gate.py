@@ -61,15 +61,17 @@ def answer_from_facts(
     descriptor: ToolDescriptor,
     args: Mapping[str, JsonValue],
     window: GateWindow,
+    digest: str = "",
 ) -> KnownAnswer | None:
     """Return what an equal call found earlier, or None if the call has to run.
 
     Writes, and tools that poll, always run. So does a call that differs in one argument: its facts
-    may have the same keys ("raid:queried") and be about another host.
+    may have the same keys ("raid:queried") and be about another host. `digest` is that of the call,
+    if it is known already.
     """
     if descriptor.polls or descriptor.kind_of(args) == "write":
         return None
-    digest = call_digest(descriptor.name, args)
+    digest = digest or call_digest(descriptor.name, args)
     facts = tuple(fact for fact in knowledge.find_call(digest) if _may_answer(fact, window))
     if not facts:
         return None

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pulsus.agent.call_digest import call_digest
 from pulsus.agent.knowledge.extractors.all_extractors import find_extractor
 from pulsus.agent.knowledge.extractors.fact_extractor import (
     CallArgs,
@@ -47,10 +46,9 @@ def facts_of_response(
     if not found:
         text = "not_found" if missing else empty_result_summary(response.data)
         found = tuple((key, text) for key in predict_fact_keys(call.tool, call.args)[-1:])
-    digest = call_digest(call.tool, call.args)
     subjects = subjects_of(call.args[name] for name in _SUBJECTS if name in call.args)
     return tuple(
-        Fact(key, value, now, turn, digest, call.call_id, subjects, result_chars)
+        Fact(key, value, now, turn, call.digest, call.call_id, subjects, result_chars)
         for key, value in found
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Final
 
 from pulsus.agent.agent_events import EmitEvent, agent_event
@@ -39,7 +39,7 @@ from pulsus.agent.model.proposal import (
 from pulsus.agent.tool_protocol import ProposedCall, Suspension
 from pulsus.core.types import JsonValue
 from pulsus.errors import ModelBudget, ModelError, PulsusError
-from pulsus.fast_dataclass import dataclass
+from pulsus.fast_dataclass import dataclass, replace
 from pulsus.gates.tool_descriptors import ToolDescriptor
 from pulsus.gates.workflow.workflow_state import refuse_answer
 

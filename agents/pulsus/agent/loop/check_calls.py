@@ -7,7 +7,7 @@ A rule returns the envelope that refuses the call, or None. The order of the rul
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from itertools import islice
 from typing import Any
 
@@ -24,7 +24,7 @@ from pulsus.agent.loop.session_state import SessionState
 from pulsus.agent.tool_protocol import AgentTool, ProposedCall
 from pulsus.core.text.similar_names import similar_names
 from pulsus.core.types import JsonValue
-from pulsus.fast_dataclass import dataclass
+from pulsus.fast_dataclass import dataclass, replace
 from pulsus.gates.resources.routing_mismatch import refuse_parent
 from pulsus.gates.resources.strict_resolution import refuse_action, resolve_targets
 from pulsus.gates.tool_descriptors import DescriptorTable
@@ -158,7 +158,7 @@ def _judge(
     if gate is not None:
         return state, RefusedCall(call, kind, gate)
     window = GateWindow(state.turn, state.fresh_from_turn, rules.keep_turns, rules.min_chars)
-    known = answer_from_facts(state.knowledge, tool.descriptor, call.args, window)
+    known = answer_from_facts(state.knowledge, tool.descriptor, call.args, window, call.digest)
     if known is not None:
         keys = [fact.key for fact in known.facts]
         return replace(state, knowledge=state.knowledge.touch(keys)), AnsweredCall(call, known)
@@ -258,7 +258,7 @@ def _texts_in(value: JsonValue) -> Iterator[str]:
 def _count_call(
     state: SessionState, call: ProposedCall, tool: AgentTool
 ) -> tuple[SessionState, ToolResponse | None]:
-    repeats, refusal = state.repeats.check(tool.descriptor, call.args)
+    repeats, refusal = state.repeats.check(tool.descriptor, call.args, call.digest)
     return replace(state, repeats=repeats, calls_made=state.calls_made + 1), refusal
 
 

@@ -6,6 +6,7 @@ ended. Tools block, so each runs in a thread. Effects: those of the tools.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Sequence, Sized
@@ -70,18 +71,18 @@ class CallRunner:
 
     async def _run_side_by_side(self, run_waiting: Callable[[], None], waiting: Sized) -> None:
         """Empty `waiting` in one thread, and in further ones if that takes more than a moment."""
-        ended = anyio.Event()
 
-        async def run_first() -> None:
-            await anyio.to_thread.run_sync(run_waiting)
-            ended.set()
-
-        async with anyio.create_task_group() as group:
-            group.start_soon(run_first)
-            with anyio.move_on_after(_ALONE_S):
-                await ended.wait()
+        def add_threads() -> None:
             for _ in range(min(self.parallel - 1, len(waiting))):
                 group.start_soon(anyio.to_thread.run_sync, run_waiting)
+
+        async with anyio.create_task_group() as group:
+            # A timer costs less than a task that waits beside the first thread.
+            timer = asyncio.get_running_loop().call_later(_ALONE_S, add_threads)
+            try:
+                await anyio.to_thread.run_sync(run_waiting)
+            finally:
+                timer.cancel()
 
     async def run_one(self, draft: CallDraft, timeout_s: float) -> FinishedCall:
         """Return the result of one call. An exception of the tool is an envelope as well.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pulsus.agent.answers.compaction import TranscriptResult, compact_results
 from pulsus.agent.model.proposal import AgentMessage, TurnProposal
+from pulsus.fast_dataclass import replace
 from pulsus.llm.budgeted_model import BYTES_PER_TOKEN, OVERHEAD_TOKENS
 
 if TYPE_CHECKING:
@@ -181,7 +181,12 @@ def message_size(message: AgentMessage) -> int:
     """Return what a message counts: its bytes, those of its calls, and what is around it."""
     calls = sum(len(call.tool) + len(json.dumps(dict(call.args))) for call in message.calls)
     around = OVERHEAD_TOKENS * BYTES_PER_TOKEN
-    return len(message.content.encode("utf-8", "replace")) + calls + around
+    return _bytes_of(message.content) + calls + around
+
+
+def _bytes_of(text: str) -> int:
+    """Return the length in bytes. Most results are ASCII, and long ones take long to encode."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
 
 def _cut(message: AgentMessage, size: int) -> AgentMessage:

@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Any
 
 from pulsus.agent.answers.repeated_calls import CountedCall, RepeatedCalls
-from pulsus.agent.call_digest import call_digest
 from pulsus.agent.knowledge.knowledge_accumulator import KnowledgeAccumulator, KnowledgeLimits
 from pulsus.agent.loop.call_draft import AnsweredCall, AskPerson, CheckedCall, RefusedCall
 from pulsus.agent.loop.check_calls import CallRules, TurnMoment, judge_call
@@ -40,7 +39,7 @@ def verdict_inputs(
         "writes": writes,
         "strict": rules.strict,
         "max_identical": state.repeats.max_identical,
-        "equal_calls": state.repeats.count(call.tool, call.args),
+        "equal_calls": state.repeats.count(call.digest),
         "workflow": {
             "found": workflow.found,
             "running": asdict(workflow.running) if workflow.running else None,
@@ -99,8 +98,7 @@ def derive_verdict(rules: CallRules, call: ProposedCall, inputs: Mapping[str, An
     descriptor = rules.table.get(call.tool)
     writes = descriptor is not None and descriptor.kind_of(call.args) == "write"
     earlier = int(inputs["equal_calls"])
-    digest = call_digest(call.tool, call.args)
-    counted = {digest: CountedCall(writes, earlier)} if earlier else {}
+    counted = {call.digest: CountedCall(writes, earlier)} if earlier else {}
     state = SessionState(
         SessionGates(_workflow(inputs["workflow"]), _resources(inputs)),
         KnowledgeAccumulator(KnowledgeLimits(1, 200, 20)),

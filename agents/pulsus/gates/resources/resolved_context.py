@@ -7,10 +7,9 @@ yesterday must be discovered again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Final, NoReturn
 
-from pulsus.fast_dataclass import dataclass
+from pulsus.fast_dataclass import dataclass, replace
 from pulsus.gates.resources.explicit_access import ExplicitAccesses, LookUp
 from pulsus.gates.resources.resolved_resource import RESOURCE_KINDS, ResolvedResource
 

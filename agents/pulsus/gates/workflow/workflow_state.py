@@ -7,10 +7,9 @@ flag can stay behind after a cycle. Every function is pure and returns a new val
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Literal
 
-from pulsus.fast_dataclass import dataclass
+from pulsus.fast_dataclass import dataclass, replace
 from pulsus.gates.tool_descriptors import CallKind
 from pulsus.gates.tool_response import ToolResponse, tool_blocked
 

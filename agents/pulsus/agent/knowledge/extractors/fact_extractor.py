@@ -52,8 +52,10 @@ def host_of(args: CallArgs) -> str:
 
 def text_of(value: object, *names: str) -> str:
     """Return the first member of `names` that is a text or a number, as one line; else ""."""
+    if not isinstance(value, dict | Mapping):  # an instance of `dict` is told much faster
+        return ""
     for name in names:
-        found = value.get(name) if isinstance(value, Mapping) else None
+        found = value.get(name)
         if isinstance(found, str | int | float) and not isinstance(found, bool) and found != "":
             return one_line(str(found))
     return ""

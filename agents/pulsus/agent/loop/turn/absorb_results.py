@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from pulsus.agent.knowledge.tool_facts import facts_of_response
 from pulsus.agent.loop.call_draft import CallDraft
 from pulsus.agent.loop.run_calls import FinishedCall
 from pulsus.agent.loop.session_state import SessionState
 from pulsus.core.types import JsonValue
+from pulsus.fast_dataclass import replace
 from pulsus.gates.resources.resolved_resource import ResolvedResource
 from pulsus.gates.session_gates import SessionGates
 from pulsus.gates.tool_response import ToolResponse
@@ -40,7 +40,9 @@ def absorb_result(state: SessionState, done: FinishedCall, result_chars: int) ->
     gates, succeeded = state.gates, state.succeeded
     if outcome.response.ok:
         recoveries, _ = gates.recoveries.check_recovery_success(draft.call.tool)
-        gates, succeeded = replace(gates, recoveries=recoveries), succeeded + 1
+        succeeded += 1
+        if recoveries is not gates.recoveries:
+            gates = replace(gates, recoveries=recoveries)
     return replace(state, gates=gates, knowledge=known, succeeded=succeeded)
 
 

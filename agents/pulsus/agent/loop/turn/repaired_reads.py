@@ -5,12 +5,11 @@ The second call is judged like one of its own. It is made at most once a call, a
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pulsus.agent.loop.call_draft import CallDraft, RepairedCall, RunCall
 from pulsus.agent.loop.check_calls import CallRules, NoteVerdict, TurnMoment, check_calls
 from pulsus.agent.loop.run_calls import FinishedCall
 from pulsus.agent.loop.session_state import SessionState
+from pulsus.fast_dataclass import replace
 
 REPAIRED_CODE = "INVALID_INPUT"
 """The only failure that is repaired: the tool said that its inputs are at fault."""

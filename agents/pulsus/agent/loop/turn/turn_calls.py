@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 
 import anyio.to_thread
 
@@ -41,6 +40,7 @@ from pulsus.agent.loop.turn.turn_result import (
 from pulsus.agent.tool_protocol import ProposedCall
 from pulsus.approvals.run_consent import RunConsent
 from pulsus.core.types import JsonValue
+from pulsus.fast_dataclass import replace
 from pulsus.gates.resources.strict_resolution import resolve_targets
 from pulsus.gates.tool_response import ToolResponse, tool_blocked
 
