@@ -82,7 +82,9 @@ def test_a_change_is_approved_on_the_page_and_the_terminal_gets_the_answer(scene
         shown = ada.ask("POST", f"{where}/reveal", {})[2]
         assert ada.ask("POST", f"{where}/approve", {"token": shown["token"]})[0] == 200
         out, err = run.communicate(timeout=PATIENCE_SECONDS)
-        assert (run.returncode, out) == (0, "The port is 9090 now.\n"), err
+        answer, note = out.splitlines()
+        assert (run.returncode, answer) == (0, "The port is 9090 now."), err
+        assert note.startswith("Pulsus: Changed for this request: host:")
         assert f"decide it at http://localhost:{server.port}/approvals#{card['id']}" in err
         assert path.read_text() == "port=9090\n"
 
