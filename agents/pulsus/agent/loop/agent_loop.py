@@ -80,7 +80,7 @@ class LoopPorts:
 class RunEnd:
     """The end of a run: its state, the answer or error, and the exit status.
 
-    `facts` are what the run did, and `note` is what a reader of the answer is told of them.
+    `facts` are the deeds of the run. `note` is the sentence about them beside the answer.
     """
 
     state: SessionState

@@ -203,4 +203,4 @@ def _operand(node: nodes.Node) -> str:
     """Return a value, in parentheses if it is computed from others."""
     words = _value(node)
     computed = nodes.BinExpr | nodes.Concat | nodes.CondExpr
-    return f"({words})" if isinstance(node, computed) and not words.startswith("(") else words
+    return f"({words})" if isinstance(node, computed) else words

@@ -52,3 +52,10 @@ def test_a_condition_is_shown_in_words(source, words):
 )  # fmt: skip
 def test_a_list_of_items_is_shown_in_words(value, words):
     assert value_words(parse_value(value, "for_each")) == words
+
+
+def test_a_product_of_sums_keeps_its_parentheses_in_a_quotient():
+    """The reader saw another number: only the first sum was divided by."""
+    source = "input.x / ((input.a + input.b) * (input.c + input.d))"
+    sums = "(the input a + the input b) * (the input c + the input d)"
+    assert value_words(parse_value(f"{{{{ {source} }}}}", "x")) == f"the input x / ({sums})"
